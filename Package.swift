@@ -1,0 +1,89 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every target of our own is held to the same rules: data races and unmarked
+/// unsafety are errors, and so is every other warning.
+let strict: [SwiftSetting] = [
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func command(_ name: String, folder: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Sources/\(folder)", swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
+}
+
+let argumentParser: Target.Dependency =
+  .product(name: "ArgumentParser", package: "swift-argument-parser")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
+
+let package = Package(
+  name: "relay",
+  products: [
+    .executable(name: "relay", targets: ["RelayCommand"]),
+    .executable(name: "wschat", targets: ["WschatCommand"]),
+    .library(name: "WebSocket", targets: ["WebSocket"]),
+    .library(name: "Client", targets: ["Client"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(
+      url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+  ],
+  targets: [
+    // What the system provides, as modules.
+    .target(name: "CLinux"),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+
+    // Pure: no clock, no descriptor, no thread, no Foundation.
+    module("WebSocket"),
+    module("Wire"),
+    module("Relay", ["Wire", deque, heap]),
+
+    // The edge, from the system upwards.
+    module("Mailbox", ["CLinux"]),
+    module("EventLoop", ["Mailbox", "CLinux", heap]),
+    module("SQLiteLog", ["Relay", "Mailbox", "CSQLite", deque]),
+    module("Bots", ["Relay", "Wire", "Mailbox", logging, subprocess]),
+    module(
+      "Server",
+      [
+        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "SQLiteLog", "Bots", "CYAML",
+        logging, deque,
+      ]),
+    module("Client", ["WebSocket", "EventLoop", "Mailbox", "Wire", deque]),
+
+    command("RelayCommand", folder: "relay", ["Server", argumentParser]),
+    command("WschatCommand", folder: "wschat", ["Client", argumentParser]),
+
+    tests("WebSocket", ["WebSocket"]),
+    tests("Wire", ["Wire"]),
+    tests("Relay", ["Relay", "Wire"]),
+    tests("Mailbox", ["Mailbox"]),
+    tests("EventLoop", ["EventLoop", "Mailbox"]),
+    tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
+    tests("Bots", ["Bots", "Relay", "Wire"]),
+    tests("Server", ["Server", "Relay", "Wire", "Bots"]),
+    tests("Client", ["Client", "EventLoop", "WebSocket", "Wire"]),
+    tests("EndToEnd", ["Client", "EventLoop", "WebSocket", "Wire", "Mailbox"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
