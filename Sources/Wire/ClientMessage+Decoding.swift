@@ -1,0 +1,218 @@
+extension ClientMessage {
+  /// Reads one message.
+  /// - Parameter textLimitBytes: of a `text` entry, in UTF-8; 0 = none.
+  /// - Throws: the `error` message that answers what was sent instead.
+  public init(decoding json: Span<UInt8>, textLimitBytes: Int) throws(WireError) {
+    let fields: JSONFields
+    do {
+      fields = try JSONFields(json)
+    } catch {
+      throw WireError(
+        .badJSON,
+        "This is not one JSON object: \(error.expected) was expected at byte \(error.offset).")
+    }
+    guard fields[.type].isString else {
+      throw WireError(.badField, "A message needs a \"type\", a string.", field: "type")
+    }
+    let reader = FieldReader(type: fields[.type], fields: fields)
+    if json.jsonEquals(fields[.type], "send") {
+      self = .send(try reader.send(json, textLimitBytes: textLimitBytes))
+      return
+    }
+    switch json.jsonString(fields[.type]) {
+    case "join":
+      self = .join(
+        Join(
+          room: try reader.room(json), after: try reader.optionalSequence(.after, json),
+          epoch: try reader.optionalString(.epoch, json)))
+    case "leave":
+      self = .leave(room: try reader.room(json), forget: try reader.flag(.forget, json) ?? false)
+    case "received":
+      self = .received(room: try reader.room(json), seq: try reader.sequence(.seq, json))
+    case "read":
+      self = .read(room: try reader.room(json), seq: try reader.sequence(.seq, json))
+    case "typing":
+      guard let on = try reader.flag(.on, json) else {
+        throw reader.bad(.on, "true or false", json)
+      }
+      self = .typing(room: try reader.room(json), on: on)
+    case "history": self = .history(try reader.history(json))
+    case "rooms": self = .rooms
+    case "ping":
+      let t = fields[.t]
+      self = .ping(t: t.kind == .absent ? nil : json.extracting(t.range).bytes)
+    case "auth":
+      guard let token = try reader.optionalString(.token, json) else {
+        throw reader.bad(.token, "a string", json)
+      }
+      self = .auth(token: token)
+    case let unknown:
+      throw WireError(
+        .unknownType, "This relay does not know messages of this type.",
+        re: String(unknown.prefix(64)))
+    }
+  }
+}
+
+/// Takes the typed value of a field, or says in an error what should have stood there.
+private struct FieldReader {
+  let type: JSONValue
+  let fields: JSONFields
+
+  func bad(_ key: JSONFields.Key, _ expected: String, _ json: Span<UInt8>) -> WireError {
+    refusal(.badField, "\"\(key.name)\" must be \(expected).", key, json)
+  }
+
+  /// An error that names what it answers as far as that could be read.
+  func refusal(
+    _ code: ErrorCode, _ message: String, _ key: JSONFields.Key, _ json: Span<UInt8>
+  ) -> WireError {
+    var error = WireError(code, message, re: json.jsonString(type), field: key.name)
+    if key != .room, fields[.room].isString {
+      let room = json.jsonString(fields[.room])
+      if RoomName.isValid(room) { error.room = room }
+    }
+    if key != .id, fields[.id].isString {
+      let id = json.jsonString(fields[.id])
+      if Self.isValidID(id) { error.id = id }
+    }
+    return error
+  }
+
+  func room(_ json: Span<UInt8>) throws(WireError) -> String {
+    if fields[.room].isString {
+      let room = json.jsonString(fields[.room])
+      if RoomName.isValid(room) { return room }
+    }
+    throw bad(
+      .room,
+      "1 to 140 of a-z 0-9 . _ : -, and after dm: two users in order, joined by a colon", json)
+  }
+
+  func optionalString(_ key: JSONFields.Key, _ json: Span<UInt8>) throws(WireError) -> String? {
+    let value = fields[key]
+    if value.isAbsent { return nil }
+    guard value.isString else { throw bad(key, "a string", json) }
+    return json.jsonString(value)
+  }
+
+  func optionalSequence(_ key: JSONFields.Key, _ json: Span<UInt8>) throws(WireError) -> Int64? {
+    fields[key].isAbsent ? nil : try sequence(key, json)
+  }
+
+  func sequence(_ key: JSONFields.Key, _ json: Span<UInt8>) throws(WireError) -> Int64 {
+    guard let seq = json.jsonSequence(fields[key]) else {
+      throw bad(key, "a whole number from 0 to 9007199254740991", json)
+    }
+    return seq
+  }
+
+  func flag(_ key: JSONFields.Key, _ json: Span<UInt8>) throws(WireError) -> Bool? {
+    switch fields[key].kind {
+    case .true: true
+    case .false: false
+    case .absent, .null: nil
+    default: throw bad(key, "true or false", json)
+    }
+  }
+
+  func history(_ json: Span<UInt8>) throws(WireError) -> ClientMessage.HistoryRequest {
+    var request = ClientMessage.HistoryRequest(room: try room(json))
+    request.before = try optionalSequence(.before, json)
+    request.after = try optionalSequence(.after, json)
+    if request.before != nil, request.after != nil {
+      throw bad(.before, "absent where \"after\" is given", json)
+    }
+    if !fields[.limit].isAbsent {
+      guard let limit = json.jsonSequence(fields[.limit]),
+        let limit = Int(exactly: limit), ClientMessage.HistoryRequest.limits.contains(limit)
+      else { throw bad(.limit, "a whole number from 1 to 500", json) }
+      request.limit = limit
+    }
+    return request
+  }
+
+  static func isValidID(_ id: String) -> Bool {
+    (1...64).contains(id.utf8.count) && id.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+
+  func send(_ json: Span<UInt8>, textLimitBytes: Int) throws(WireError) -> ClientMessage.Send {
+    let room = try room(json)
+    guard fields[.id].isString else { throw badID(json) }
+    let id = json.jsonString(fields[.id])
+    guard Self.isValidID(id) else { throw badID(json) }
+    if fields[.kind].isAbsent || json.jsonEquals(fields[.kind], "text") {
+      let body = try text(json, limitBytes: textLimitBytes)
+      return ClientMessage.Send(room: room, id: id, kind: .text, body: body)
+    }
+    guard json.jsonEquals(fields[.kind], "data") else {
+      throw bad(.kind, "\"text\" or \"data\"", json)
+    }
+    guard fields[.data].kind != .absent else { throw bad(.data, "present, as any JSON", json) }
+    var body: [UInt8] = []
+    body.reserveCapacity(fields[.data].range.count + 8)
+    body.append("\"data\":")
+    body.append(json.extracting(fields[.data].range))
+    return ClientMessage.Send(room: room, id: id, kind: .data, body: body)
+  }
+
+  private func badID(_ json: Span<UInt8>) -> WireError {
+    bad(.id, "1 to 64 printable ASCII characters", json)
+  }
+
+  /// The text as a JSON member. Without escapes in it the sender's own bytes are taken over.
+  private func text(_ json: Span<UInt8>, limitBytes: Int) throws(WireError) -> [UInt8] {
+    let value = fields[.text]
+    guard value.isString else { throw bad(.text, "a string", json) }
+    var body: [UInt8] = []
+    body.reserveCapacity(value.range.count + 8)
+    body.append("\"text\":")
+    let length: Int
+    if value.kind == .string {
+      let inside = json.extracting(value.inside)
+      try check(inside, json)
+      length = inside.count
+      body.append(json.extracting(value.range))
+    } else {
+      let unescaped = json.jsonUnescaped(value)
+      try check(unescaped.span, json)
+      length = unescaped.count
+      body.append(UInt8(ascii: "\""))
+      for byte in unescaped { body.append(escaping: byte) }
+      body.append(UInt8(ascii: "\""))
+    }
+    guard limitBytes == 0 || length <= limitBytes else {
+      throw refusal(
+        .tooLarge, "The text has \(length) bytes of UTF-8; at most \(limitBytes) are taken.", .text,
+        json)
+    }
+    return body
+  }
+
+  /// Refuses blank text and control characters (C0 but newline and tab, DEL, C1).
+  private func check(_ text: Span<UInt8>, _ json: Span<UInt8>) throws(WireError) {
+    var isBlank = true
+    var hasHighBytes = false
+    for index in 0..<text.count {
+      let byte = text[index]
+      if byte > 0x20, byte < 0x7F {
+        isBlank = false
+      } else if byte >= 0x80 {
+        hasHighBytes = true
+        if byte == 0xC2, index + 1 < text.count, text[index + 1] < 0xA0 {
+          throw controlCharacter(json)
+        }
+      } else if byte != 0x20, byte != 0x0A, byte != 0x09 {
+        throw controlCharacter(json)
+      }
+    }
+    if isBlank, hasHighBytes {
+      isBlank = text.asString.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+    }
+    if isBlank { throw bad(.text, "more than blank space", json) }
+  }
+
+  private func controlCharacter(_ json: Span<UInt8>) -> WireError {
+    bad(.text, "free of control characters but newline and tab", json)
+  }
+}

@@ -1,0 +1,66 @@
+/// Which kind of entry a room's log holds; the raw value is what stands on the wire.
+public enum EntryKind: String, Sendable, CaseIterable {
+  case text
+  case data
+}
+
+/// One entry of a room's log, as the `message` message carries it.
+public struct Entry: Equatable, Sendable {
+  /// The largest `seq`: JSON numbers are exact up to here in every client (RFC 8259 §6).
+  public static let sequenceLimit: Int64 = (1 << 53) - 1
+
+  public var room: String
+  public var seq: Int64
+  /// Chosen by the sender; unique per room and sender.
+  public var id: String
+  public var from: String
+  /// Milliseconds since 1970 by the relay's clock; never decreasing in a room.
+  public var at: Int64
+  public var kind: EntryKind
+  /// The kind's own members as JSON without braces (`"text":"hi"`): relayed as they are, so that
+  /// text needs no second escaping and `data` stays as it was, byte for byte.
+  public var body: [UInt8]
+
+  public init(
+    room: String, seq: Int64, id: String, from: String, at: Int64, kind: EntryKind, body: [UInt8]
+  ) {
+    self.room = room
+    self.seq = seq
+    self.id = id
+    self.from = from
+    self.at = at
+    self.kind = kind
+    self.body = body
+  }
+
+  /// Appends the whole `message` object.
+  public func append(to json: inout [UInt8]) {
+    json.append(member: "{\"type\":\"message\",\"room\":", room)
+    json.append(member: ",\"seq\":", seq)
+    json.append(member: ",\"id\":", id)
+    json.append(member: ",\"from\":", from)
+    json.append(member: ",\"at\":", at)
+    json.append(member: ",\"kind\":", kind.rawValue)
+    json.append(UInt8(ascii: ","))
+    json.append(contentsOf: body)
+    json.append(UInt8(ascii: "}"))
+  }
+
+  /// What a `text` entry says, unescaped; `nil` for another kind.
+  public var text: String? {
+    let object = braced
+    guard kind == .text, let fields = try? JSONFields(object.span), fields[.text].isString else {
+      return nil
+    }
+    return object.span.jsonString(fields[.text])
+  }
+
+  /// The JSON of a `data` entry, byte for byte; `nil` for another kind.
+  public var data: ArraySlice<UInt8>? {
+    let object = braced
+    guard kind == .data, let fields = try? JSONFields(object.span) else { return nil }
+    return object[fields[.data].range]
+  }
+
+  private var braced: [UInt8] { [UInt8(ascii: "{")] + body + [UInt8(ascii: "}")] }
+}

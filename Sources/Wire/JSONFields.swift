@@ -1,0 +1,100 @@
+/// The members of one JSON object that relay.v1 knows, found in a single pass; unknown ones are
+/// checked and skipped, and of a repeated one the last counts.
+struct JSONFields {
+  /// Every member name that a message of either direction may have.
+  enum Key: Int, CaseIterable {
+    case type, room, id, kind, text, data, seq, on, after, before, epoch, limit, t, token, forget
+    case message, code, re, field, support, head, first, resume, read, received, members, user
+    case entries, more, rooms, title, unread, listed, peer, last, reason, session, server, time
+    case limits, from, at, duplicate, retryAfter, resetAt, reconnectAfter, heartbeat, version
+    case expires, frameBytes, textBytes, sendsPerSecond, burst
+
+    /// As it stands on the wire.
+    var name: String {
+      switch self {
+      case .retryAfter: "retry_after_ms"
+      case .resetAt: "reset_at"
+      case .reconnectAfter: "reconnect_after_ms"
+      case .heartbeat: "heartbeat_s"
+      case .version: "protocol"
+      case .frameBytes: "frame_bytes"
+      case .textBytes: "text_bytes"
+      case .sendsPerSecond: "sends_per_s"
+      default: "\(self)"
+      }
+    }
+  }
+
+  /// More than there are keys, so that adding one needs no second edit.
+  private var values = InlineArray<64, JSONValue>(repeating: .absent)
+
+  subscript(key: Key) -> JSONValue { values[key.rawValue] }
+
+  /// - Throws: `JSONError` unless `json` is exactly one object.
+  init(_ json: Span<UInt8>) throws(JSONError) {
+    var at = 0
+    json.jsonSkipSpace(&at)
+    guard at < json.count, json[at] == UInt8(ascii: "{") else {
+      throw JSONError(expected: "an object", offset: at)
+    }
+    at += 1
+    json.jsonSkipSpace(&at)
+    if at < json.count, json[at] == UInt8(ascii: "}") {
+      at += 1
+    } else {
+      repeat {
+        let key = try json.jsonSkipKey(&at)
+        let value = try json.jsonSkipValue(&at, depth: 1)
+        if let known = KeyTable.shared.find(key, in: json) { values[known] = value }
+      } while try json.jsonSkipComma(&at, orClosing: UInt8(ascii: "}"))
+    }
+    json.jsonSkipSpace(&at)
+    guard at == json.count else { throw JSONError(expected: "the end", offset: at) }
+  }
+}
+
+/// Finds a key by its length and its first eight bytes, compared as one word.
+private struct KeyTable: Sendable {
+  private struct Row: Sendable {
+    var front: UInt64
+    var name: [UInt8]
+    var key: Int
+  }
+  private var rowsByLength: [[Row]]
+
+  static let shared = KeyTable()
+
+  private init() {
+    rowsByLength = []
+    for key in JSONFields.Key.allCases {
+      let name = Array(key.name.utf8)
+      while rowsByLength.count <= name.count { rowsByLength.append([]) }
+      rowsByLength[name.count].append(
+        Row(front: Self.front(of: name.span), name: name, key: key.rawValue))
+    }
+  }
+
+  private static func front(of name: Span<UInt8>) -> UInt64 {
+    var word: UInt64 = 0
+    for index in 0..<min(8, name.count) { word = word << 8 | UInt64(name[index]) }
+    return word
+  }
+
+  func find(_ key: JSONValue, in json: Span<UInt8>) -> Int? {
+    guard key.kind == .string else {
+      return find(name: json.jsonUnescaped(key).span)
+    }
+    return find(name: json.extracting(key.inside))
+  }
+
+  private func find(name: Span<UInt8>) -> Int? {
+    guard name.count < rowsByLength.count else { return nil }
+    let front = Self.front(of: name)
+    for row in rowsByLength[name.count] where row.front == front {
+      var index = 8
+      while index < name.count, row.name[index] == name[index] { index += 1 }
+      if index >= name.count { return row.key }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,307 @@
+/// Why a text is not the JSON that RFC 8259 allows, and where.
+struct JSONError: Error, Equatable {
+  /// What was expected, as the rest of a sentence.
+  var expected: StaticString
+  /// Bytes before the offending one.
+  var offset: Int
+
+  static func == (a: Self, b: Self) -> Bool { a.offset == b.offset }
+}
+
+/// Reads JSON where it lies (RFC 8259): values are found and checked, never copied into a tree.
+///
+/// Text messages have passed the WebSocket's UTF-8 check, so bytes from 0x80 up need no second look.
+extension Span where Element == UInt8 {
+  /// The deepest nesting of arrays and objects that a message may have.
+  static var jsonDepthLimit: Int { 64 }
+
+  func jsonSkipSpace(_ at: inout Int) {
+    while at < count, self[at] == 0x20 || self[at] == 0x0A || self[at] == 0x0D || self[at] == 0x09 {
+      at += 1
+    }
+  }
+
+  /// Moves past one value of any kind and says what it was.
+  func jsonSkipValue(_ at: inout Int, depth: Int = 0) throws(JSONError) -> JSONValue {
+    guard at < count else { throw JSONError(expected: "a value", offset: at) }
+    let start = at
+    switch self[at] {
+    case UInt8(ascii: "\""):
+      let escaped = try jsonSkipString(&at)
+      return JSONValue(escaped ? .escapedString : .string, start, at)
+    case UInt8(ascii: "{"):
+      try jsonSkipContainer(&at, closing: UInt8(ascii: "}"), depth: depth)
+      return JSONValue(.object, start, at)
+    case UInt8(ascii: "["):
+      try jsonSkipContainer(&at, closing: UInt8(ascii: "]"), depth: depth)
+      return JSONValue(.array, start, at)
+    case UInt8(ascii: "t"):
+      try jsonSkipWord("true", &at)
+      return JSONValue(.true, start, at)
+    case UInt8(ascii: "f"):
+      try jsonSkipWord("false", &at)
+      return JSONValue(.false, start, at)
+    case UInt8(ascii: "n"):
+      try jsonSkipWord("null", &at)
+      return JSONValue(.null, start, at)
+    default:
+      let isInteger = try jsonSkipNumber(&at)
+      return JSONValue(isInteger ? .integer : .fraction, start, at)
+    }
+  }
+
+  private func jsonSkipWord(_ word: StaticString, _ at: inout Int) throws(JSONError) {
+    let length = word.utf8CodeUnitCount
+    guard at + length <= count else { throw JSONError(expected: "a value", offset: at) }
+    for offset in 0..<length {
+      let byte = unsafe word.utf8Start[offset]
+      guard self[at + offset] == byte else {
+        throw JSONError(expected: "a value", offset: at + offset)
+      }
+    }
+    at += length
+  }
+
+  private func jsonSkipDigits(_ at: inout Int) throws(JSONError) {
+    let start = at
+    while at < count, self[at] &- 0x30 < 10 { at += 1 }
+    guard at > start else { throw JSONError(expected: "a digit", offset: at) }
+  }
+
+  /// - Returns: whether it is an integer, without fraction or exponent.
+  private func jsonSkipNumber(_ at: inout Int) throws(JSONError) -> Bool {
+    var isInteger = true
+    if self[at] == UInt8(ascii: "-") { at += 1 }
+    guard at < count, self[at] &- 0x30 < 10 else {
+      throw JSONError(expected: "a value", offset: at)
+    }
+    if self[at] == UInt8(ascii: "0") { at += 1 } else { try jsonSkipDigits(&at) }
+    if at < count, self[at] == UInt8(ascii: ".") {
+      isInteger = false
+      at += 1
+      try jsonSkipDigits(&at)
+    }
+    if at < count, self[at] | 0x20 == UInt8(ascii: "e") {
+      isInteger = false
+      at += 1
+      if at < count, self[at] == UInt8(ascii: "+") || self[at] == UInt8(ascii: "-") { at += 1 }
+      try jsonSkipDigits(&at)
+    }
+    return isInteger
+  }
+
+  /// - Returns: whether there are escapes in it.
+  private func jsonSkipString(_ at: inout Int) throws(JSONError) -> Bool {
+    var escaped = false
+    at += 1
+    while at < count {
+      switch self[at] {
+      case UInt8(ascii: "\""):
+        at += 1
+        return escaped
+      case UInt8(ascii: "\\"):
+        escaped = true
+        _ = try jsonReadEscape(&at)
+      case 0..<0x20:
+        throw JSONError(expected: "an escape for a control character", offset: at)
+      default:
+        at += 1
+      }
+    }
+    throw JSONError(expected: "the end of a string", offset: at)
+  }
+
+  /// Reads the escape at `at`, a surrogate pair as the one scalar that it stands for.
+  func jsonReadEscape(_ at: inout Int) throws(JSONError) -> Unicode.Scalar {
+    guard at + 1 < count else { throw JSONError(expected: "an escape", offset: at) }
+    let letter = self[at + 1]
+    at += 2
+    switch letter {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"):
+      let high = try jsonReadHex(&at)
+      guard high & 0xF800 == 0xD800 else {
+        return Unicode.Scalar(UInt32(high)) ?? "\u{FFFD}"
+      }
+      guard high < 0xDC00, at + 1 < count, self[at] == UInt8(ascii: "\\"),
+        self[at + 1] == UInt8(ascii: "u")
+      else { throw JSONError(expected: "the second half of a surrogate pair", offset: at) }
+      at += 2
+      let low = try jsonReadHex(&at)
+      guard low & 0xFC00 == 0xDC00 else {
+        throw JSONError(expected: "the second half of a surrogate pair", offset: at - 4)
+      }
+      let scalar = 0x10000 + (UInt32(high & 0x3FF) << 10 | UInt32(low & 0x3FF))
+      return Unicode.Scalar(scalar) ?? "\u{FFFD}"
+    default:
+      throw JSONError(expected: "an escape", offset: at - 1)
+    }
+  }
+
+  private func jsonReadHex(_ at: inout Int) throws(JSONError) -> UInt16 {
+    guard at + 4 <= count else { throw JSONError(expected: "four hexadecimal digits", offset: at) }
+    var value: UInt16 = 0
+    for _ in 0..<4 {
+      let byte = self[at]
+      let digit: UInt8
+      switch byte {
+      case 0x30...0x39: digit = byte - 0x30
+      case 0x41...0x46: digit = byte - 0x37
+      case 0x61...0x66: digit = byte - 0x57
+      default: throw JSONError(expected: "four hexadecimal digits", offset: at)
+      }
+      value = value << 4 | UInt16(digit)
+      at += 1
+    }
+    return value
+  }
+
+  private func jsonSkipContainer(
+    _ at: inout Int, closing: UInt8, depth: Int
+  ) throws(JSONError) {
+    guard depth < Self.jsonDepthLimit else {
+      throw JSONError(expected: "at most 64 levels", offset: at)
+    }
+    at += 1
+    jsonSkipSpace(&at)
+    if at < count, self[at] == closing {
+      at += 1
+      return
+    }
+    while true {
+      if closing == UInt8(ascii: "}") {
+        _ = try jsonSkipKey(&at)
+      }
+      _ = try jsonSkipValue(&at, depth: depth + 1)
+      guard try jsonSkipComma(&at, orClosing: closing) else { return }
+    }
+  }
+
+  /// Moves past `"key" :` and the space around it.
+  func jsonSkipKey(_ at: inout Int) throws(JSONError) -> JSONValue {
+    guard at < count, self[at] == UInt8(ascii: "\"") else {
+      throw JSONError(expected: "a key in quotes", offset: at)
+    }
+    let start = at
+    let escaped = try jsonSkipString(&at)
+    let key = JSONValue(escaped ? .escapedString : .string, start, at)
+    jsonSkipSpace(&at)
+    guard at < count, self[at] == UInt8(ascii: ":") else {
+      throw JSONError(expected: "a colon", offset: at)
+    }
+    at += 1
+    jsonSkipSpace(&at)
+    return key
+  }
+
+  /// Moves past a comma or the end of the container; `false` at its end.
+  func jsonSkipComma(_ at: inout Int, orClosing closing: UInt8) throws(JSONError) -> Bool {
+    jsonSkipSpace(&at)
+    guard at < count else { throw JSONError(expected: "a comma or the end", offset: at) }
+    if self[at] == closing {
+      at += 1
+      return false
+    }
+    guard self[at] == UInt8(ascii: ",") else {
+      throw JSONError(expected: "a comma or the end", offset: at)
+    }
+    at += 1
+    jsonSkipSpace(&at)
+    return true
+  }
+}
+
+/// Where a value lies in its text, and of which kind it is.
+struct JSONValue: Equatable {
+  enum Kind: UInt8 {
+    case absent, string, escapedString, integer, fraction, object, array, `true`, `false`, null
+  }
+  var kind: Kind
+  var lower: Int32
+  var upper: Int32
+
+  init(_ kind: Kind, _ lower: Int, _ upper: Int) {
+    self.kind = kind
+    self.lower = Int32(truncatingIfNeeded: lower)
+    self.upper = Int32(truncatingIfNeeded: upper)
+  }
+
+  static let absent = JSONValue(.absent, 0, 0)
+
+  var range: Range<Int> { Int(lower)..<Int(upper) }
+  /// A string's bytes without its quotes.
+  var inside: Range<Int> { Int(lower) + 1..<Int(upper) - 1 }
+  var isString: Bool { kind == .string || kind == .escapedString }
+  /// `null` counts as not given.
+  var isAbsent: Bool { kind == .absent || kind == .null }
+}
+
+/// What can be read out of a value once it has been found.
+extension Span where Element == UInt8 {
+  /// The string that a JSON string stands for; the value must be one.
+  func jsonString(_ value: JSONValue) -> String {
+    let inside = extracting(value.inside)
+    guard value.kind == .escapedString else { return inside.asString }
+    return jsonUnescaped(value).span.asString
+  }
+
+  /// A JSON string's content with its escapes resolved.
+  func jsonUnescaped(_ value: JSONValue) -> [UInt8] {
+    let inside = value.inside
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(inside.count)
+    var at = inside.lowerBound
+    while at < inside.upperBound {
+      if self[at] == UInt8(ascii: "\\"), let scalar = try? jsonReadEscape(&at) {
+        bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+      } else {
+        bytes.append(self[at])
+        at += 1
+      }
+    }
+    return bytes
+  }
+
+  /// An integer from 0 to 2^53 - 1, or `nil`.
+  func jsonSequence(_ value: JSONValue) -> Int64? {
+    guard value.kind == .integer, value.range.count <= 16 else { return nil }
+    var result: Int64 = 0
+    for index in value.range {
+      let digit = self[index] &- 0x30
+      guard digit < 10 else { return nil }
+      result = result * 10 + Int64(digit)
+    }
+    return result <= Entry.sequenceLimit ? result : nil
+  }
+
+  func jsonEquals(_ value: JSONValue, _ word: StaticString) -> Bool {
+    guard value.kind == .string else { return false }
+    let inside = value.inside
+    guard inside.count == word.utf8CodeUnitCount else { return false }
+    for offset in 0..<inside.count {
+      let byte = unsafe word.utf8Start[offset]
+      if self[inside.lowerBound + offset] != byte { return false }
+    }
+    return true
+  }
+
+  /// The bytes as a string; what is not UTF-8 is replaced.
+  var asString: String {
+    unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// A copy as an array.
+  var bytes: [UInt8] {
+    var copy: [UInt8] = []
+    copy.reserveCapacity(count)
+    copy.append(self)
+    return copy
+  }
+}

@@ -1,0 +1,218 @@
+/// What came is not a message that relay.v1 has: the other side is something else, or newer.
+public enum UndecodableMessage: Error, Equatable, Sendable {
+  /// Not one JSON object.
+  case json
+  /// Of a type that this client does not know; the protocol grows, so it is to be passed over.
+  case unknownType(String)
+  /// A field is missing or of another kind than relay.v1 says.
+  case field(type: String, name: String)
+}
+
+extension ServerMessage {
+  /// Reads one message as a client does. Unknown fields are passed over.
+  public init(decoding json: Span<UInt8>) throws(UndecodableMessage) {
+    let reader = try ObjectReader(json)
+    switch reader.type {
+    case "welcome": self = .welcome(try Welcome(reader, json))
+    case "joined": self = .joined(try Joined(reader, json))
+    case "left": self = .left(room: try reader.string(.room, json))
+    case "message": self = .message(try Entry(reader, json))
+    case "ack":
+      self = .ack(
+        Ack(
+          room: try reader.string(.room, json), id: try reader.string(.id, json),
+          seq: try reader.integer(.seq, json), at: try reader.integer(.at, json),
+          duplicate: reader.flag(.duplicate)))
+    case "history":
+      self = .history(
+        HistoryPage(
+          room: try reader.string(.room, json),
+          entries: try reader.array(.entries, json) ?? [],
+          first: try reader.integer(.first, json), head: try reader.integer(.head, json),
+          more: reader.flag(.more)))
+    case "receipt":
+      self = .receipt(room: try reader.string(.room, json), try Marks(reader, json))
+    case "typing":
+      self = .typing(
+        room: try reader.string(.room, json), user: try reader.string(.user, json),
+        on: reader.flag(.on))
+    case "rooms":
+      self = .rooms(try reader.array(.rooms, json) ?? [], more: reader.flag(.more))
+    case "activity":
+      self = .activity(
+        Activity(
+          room: try reader.string(.room, json), head: try reader.integer(.head, json),
+          unread: try reader.integer(.unread, json), last: try reader.object(.last, json)))
+    case "pong":
+      let t = reader.fields[.t]
+      self = .pong(
+        t: t.kind == .absent ? nil : json.extracting(t.range).bytes,
+        time: try reader.integer(.time, json))
+    case "error": self = .error(try WireError(reader, json))
+    case "closing":
+      self = .closing(
+        reason: try reader.string(.reason, json),
+        reconnectAfterMilliseconds: try reader.integer(.reconnectAfter, json))
+    default: throw .unknownType(reader.type)
+    }
+  }
+}
+
+/// An object found inside a message, as far as it is needed.
+protocol WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage)
+}
+
+/// Typed access to the members of one object.
+struct ObjectReader {
+  let fields: JSONFields
+  let type: String
+
+  init(_ json: Span<UInt8>) throws(UndecodableMessage) {
+    do {
+      fields = try JSONFields(json)
+    } catch {
+      throw .json
+    }
+    type = fields[.type].isString ? json.jsonString(fields[.type]) : ""
+  }
+
+  func bad(_ key: JSONFields.Key) -> UndecodableMessage { .field(type: type, name: key.name) }
+
+  func string(_ key: JSONFields.Key, _ json: Span<UInt8>) throws(UndecodableMessage) -> String {
+    guard let value = optionalString(key, json) else { throw bad(key) }
+    return value
+  }
+
+  func optionalString(_ key: JSONFields.Key, _ json: Span<UInt8>) -> String? {
+    fields[key].isString ? json.jsonString(fields[key]) : nil
+  }
+
+  func integer(_ key: JSONFields.Key, _ json: Span<UInt8>) throws(UndecodableMessage) -> Int64 {
+    guard let value = json.jsonSequence(fields[key]) else { throw bad(key) }
+    return value
+  }
+
+  func flag(_ key: JSONFields.Key) -> Bool { fields[key].kind == .true }
+
+  func object<Object: WireObject>(
+    _ key: JSONFields.Key, _ json: Span<UInt8>
+  ) throws(UndecodableMessage) -> Object? {
+    guard fields[key].kind == .object else { return nil }
+    let inner = json.extracting(fields[key].range)
+    return try Object(ObjectReader(inner), inner)
+  }
+
+  func array<Object: WireObject>(
+    _ key: JSONFields.Key, _ json: Span<UInt8>
+  ) throws(UndecodableMessage) -> [Object]? {
+    guard fields[key].kind == .array else { return nil }
+    var objects: [Object] = []
+    var at = fields[key].range.lowerBound + 1
+    json.jsonSkipSpace(&at)
+    if json[at] == UInt8(ascii: "]") { return [] }
+    do {
+      repeat {
+        let value = try json.jsonSkipValue(&at)
+        let inner = json.extracting(value.range)
+        objects.append(try Object(ObjectReader(inner), inner))
+      } while try json.jsonSkipComma(&at, orClosing: UInt8(ascii: "]"))
+    } catch let error as UndecodableMessage {
+      throw error
+    } catch {
+      throw .json
+    }
+    return objects
+  }
+}
+
+extension Entry: WireObject {
+  /// Reads a `message` object, as `message`, `history` and the relay's own export have it.
+  public init(decoding json: Span<UInt8>) throws(UndecodableMessage) {
+    try self.init(ObjectReader(json), json)
+  }
+
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    let kind = try reader.string(.kind, json)
+    guard let kind = EntryKind(rawValue: kind) else { throw reader.bad(.kind) }
+    let key: JSONFields.Key = kind == .text ? .text : .data
+    let value = reader.fields[key]
+    guard kind == .text ? value.isString : value.kind != .absent else { throw reader.bad(key) }
+    var body: [UInt8] = []
+    body.reserveCapacity(value.range.count + 8)
+    body.append(kind == .text ? "\"text\":" : "\"data\":")
+    body.append(json.extracting(value.range))
+    self.init(
+      room: try reader.string(.room, json), seq: try reader.integer(.seq, json),
+      id: try reader.string(.id, json), from: try reader.string(.from, json),
+      at: try reader.integer(.at, json), kind: kind, body: body)
+  }
+}
+
+extension ServerMessage.Marks: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    self.init(
+      user: try reader.string(.user, json), read: try reader.integer(.read, json),
+      received: try reader.integer(.received, json))
+  }
+}
+
+extension ServerMessage.RoomSummary: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    self.init(
+      room: try reader.string(.room, json), title: reader.optionalString(.title, json) ?? "",
+      head: try reader.integer(.head, json), read: try reader.integer(.read, json),
+      unread: try reader.integer(.unread, json), listed: reader.flag(.listed),
+      peer: reader.optionalString(.peer, json), last: try reader.object(.last, json))
+  }
+}
+
+extension ServerMessage.Joined: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    guard
+      let resume = ServerMessage.Resume(rawValue: reader.optionalString(.resume, json) ?? "")
+    else { throw reader.bad(.resume) }
+    self.init(
+      room: try reader.string(.room, json), epoch: try reader.string(.epoch, json),
+      head: try reader.integer(.head, json), first: try reader.integer(.first, json),
+      after: try reader.integer(.after, json), resume: resume,
+      read: try reader.integer(.read, json), received: try reader.integer(.received, json),
+      members: try reader.array(.members, json))
+  }
+}
+
+extension ServerMessage.Welcome: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    self.init(
+      user: try reader.string(.user, json), session: try reader.string(.session, json),
+      server: reader.optionalString(.server, json) ?? "", time: try reader.integer(.time, json),
+      heartbeatSeconds: try reader.integer(.heartbeat, json),
+      limits: try reader.object(.limits, json) ?? ServerMessage.Welcome.Limits())
+  }
+}
+
+extension ServerMessage.Welcome.Limits: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    func limit(_ key: JSONFields.Key) -> Int { Int(json.jsonSequence(reader.fields[key]) ?? 0) }
+    frameBytes = limit(.frameBytes)
+    textBytes = limit(.textBytes)
+    rooms = limit(.rooms)
+    sendsPerSecond = limit(.sendsPerSecond)
+    burst = limit(.burst)
+  }
+}
+
+extension WireError: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    guard let code = ErrorCode(rawValue: try reader.string(.code, json)) else {
+      throw reader.bad(.code)
+    }
+    self.init(
+      code, reader.optionalString(.message, json) ?? "", re: reader.optionalString(.re, json),
+      room: reader.optionalString(.room, json), id: reader.optionalString(.id, json),
+      field: reader.optionalString(.field, json),
+      retryAfterMilliseconds: json.jsonSequence(reader.fields[.retryAfter]))
+    resetAt = json.jsonSequence(reader.fields[.resetAt])
+    support = reader.optionalString(.support, json)
+  }
+}

@@ -1,0 +1,167 @@
+extension ServerMessage {
+  /// The JSON text of this message.
+  public var json: [UInt8] {
+    var json: [UInt8] = []
+    append(to: &json)
+    return json
+  }
+
+  /// Appends the JSON text of this message.
+  public func append(to json: inout [UInt8]) {
+    switch self {
+    case .welcome(let welcome): welcome.append(to: &json)
+    case .joined(let joined): joined.append(to: &json)
+    case .left(let room):
+      json.append(member: "{\"type\":\"left\",\"room\":", room)
+      json.append("}")
+    case .message(let entry): entry.append(to: &json)
+    case .ack(let ack): ack.append(to: &json)
+    case .history(let page): page.append(to: &json)
+    case .receipt(let room, let marks):
+      json.append(member: "{\"type\":\"receipt\",\"room\":", room)
+      json.append(member: ",\"user\":", marks.user)
+      json.append(member: ",\"received\":", marks.received)
+      json.append(member: ",\"read\":", marks.read)
+      json.append("}")
+    case .typing(let room, let user, let on):
+      json.append(member: "{\"type\":\"typing\",\"room\":", room)
+      json.append(member: ",\"user\":", user)
+      json.append(on ? ",\"on\":true}" : ",\"on\":false}")
+    case .rooms(let rooms, let more):
+      json.append("{\"type\":\"rooms\",\"rooms\":[")
+      for (index, room) in rooms.enumerated() {
+        if index > 0 { json.append(",") }
+        room.append(to: &json)
+      }
+      json.append(more ? "],\"more\":true}" : "],\"more\":false}")
+    case .activity(let activity): activity.append(to: &json)
+    case .pong(let t, let time):
+      json.append("{\"type\":\"pong\"")
+      if let t {
+        json.append(",\"t\":")
+        json.append(contentsOf: t)
+      }
+      json.append(member: ",\"time\":", time)
+      json.append("}")
+    case .error(let error): error.append(to: &json)
+    case .closing(let reason, let reconnectAfter):
+      json.append(member: "{\"type\":\"closing\",\"reason\":", reason)
+      json.append(member: ",\"reconnect_after_ms\":", reconnectAfter)
+      json.append("}")
+    }
+  }
+}
+
+extension ServerMessage.Welcome {
+  fileprivate func append(to json: inout [UInt8]) {
+    json.append(member: "{\"type\":\"welcome\",\"protocol\":\"relay.v1\",\"user\":", user)
+    json.append(member: ",\"session\":", session)
+    json.append(member: ",\"server\":", server)
+    json.append(member: ",\"time\":", time)
+    json.append(member: ",\"heartbeat_s\":", heartbeatSeconds)
+    json.append(member: ",\"limits\":{\"frame_bytes\":", Int64(limits.frameBytes))
+    json.append(member: ",\"text_bytes\":", Int64(limits.textBytes))
+    json.append(member: ",\"rooms\":", Int64(limits.rooms))
+    json.append(member: ",\"sends_per_s\":", Int64(limits.sendsPerSecond))
+    json.append(member: ",\"burst\":", Int64(limits.burst))
+    json.append("}}")
+  }
+}
+
+extension ServerMessage.Joined {
+  fileprivate func append(to json: inout [UInt8]) {
+    json.append(member: "{\"type\":\"joined\",\"room\":", room)
+    json.append(member: ",\"epoch\":", epoch)
+    json.append(member: ",\"head\":", head)
+    json.append(member: ",\"first\":", first)
+    json.append(member: ",\"after\":", after)
+    json.append(member: ",\"resume\":", resume.rawValue)
+    json.append(member: ",\"read\":", read)
+    json.append(member: ",\"received\":", received)
+    if let members {
+      json.append(",\"members\":[")
+      for (index, member) in members.enumerated() {
+        json.append(member: index == 0 ? "{\"user\":" : ",{\"user\":", member.user)
+        json.append(member: ",\"read\":", member.read)
+        json.append(member: ",\"received\":", member.received)
+        json.append("}")
+      }
+      json.append("]")
+    }
+    json.append("}")
+  }
+}
+
+extension ServerMessage.Ack {
+  /// Appends the JSON text of this message.
+  public func append(to json: inout [UInt8]) {
+    json.append(member: "{\"type\":\"ack\",\"room\":", room)
+    json.append(member: ",\"id\":", id)
+    json.append(member: ",\"seq\":", seq)
+    json.append(member: ",\"at\":", at)
+    if duplicate { json.append(",\"duplicate\":true") }
+    json.append("}")
+  }
+}
+
+extension ServerMessage.HistoryPage {
+  fileprivate func append(to json: inout [UInt8]) {
+    json.append(member: "{\"type\":\"history\",\"room\":", room)
+    json.append(",\"entries\":[")
+    for (index, entry) in entries.enumerated() {
+      if index > 0 { json.append(",") }
+      entry.append(to: &json)
+    }
+    json.append(member: "],\"first\":", first)
+    json.append(member: ",\"head\":", head)
+    json.append(more ? ",\"more\":true}" : ",\"more\":false}")
+  }
+}
+
+extension ServerMessage.RoomSummary {
+  /// Appends the JSON text of this row.
+  public func append(to json: inout [UInt8]) {
+    json.append(member: "{\"room\":", room)
+    json.append(member: ",\"title\":", title)
+    json.append(member: ",\"head\":", head)
+    json.append(member: ",\"read\":", read)
+    json.append(member: ",\"unread\":", unread)
+    if listed { json.append(",\"listed\":true") }
+    if let peer { json.append(member: ",\"peer\":", peer) }
+    if let last {
+      json.append(",\"last\":")
+      last.append(to: &json)
+    }
+    json.append("}")
+  }
+}
+
+extension ServerMessage.Activity {
+  fileprivate func append(to json: inout [UInt8]) {
+    json.append(member: "{\"type\":\"activity\",\"room\":", room)
+    json.append(member: ",\"head\":", head)
+    json.append(member: ",\"unread\":", unread)
+    if let last {
+      json.append(",\"last\":")
+      last.append(to: &json)
+    }
+    json.append("}")
+  }
+}
+
+extension WireError {
+  fileprivate func append(to json: inout [UInt8]) {
+    json.append(member: "{\"type\":\"error\",\"code\":", code.rawValue)
+    json.append(member: ",\"message\":", message)
+    if let re { json.append(member: ",\"re\":", re) }
+    if let room { json.append(member: ",\"room\":", room) }
+    if let id { json.append(member: ",\"id\":", id) }
+    if let field { json.append(member: ",\"field\":", field) }
+    if let retryAfterMilliseconds {
+      json.append(member: ",\"retry_after_ms\":", retryAfterMilliseconds)
+    }
+    if let resetAt { json.append(member: ",\"reset_at\":", resetAt) }
+    if let support { json.append(member: ",\"support\":", support) }
+    json.append("}")
+  }
+}

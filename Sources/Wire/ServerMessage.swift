@@ -1,0 +1,181 @@
+/// A message from the relay to a client.
+public enum ServerMessage: Equatable, Sendable {
+  case welcome(Welcome)
+  case joined(Joined)
+  case left(room: String)
+  case message(Entry)
+  case ack(Ack)
+  case history(HistoryPage)
+  case receipt(room: String, Marks)
+  case typing(room: String, user: String, on: Bool)
+  case rooms([RoomSummary], more: Bool)
+  case activity(Activity)
+  /// `t` is the JSON that the ping brought; `time` in milliseconds since 1970.
+  case pong(t: [UInt8]?, time: Int64)
+  case error(WireError)
+  case closing(reason: String, reconnectAfterMilliseconds: Int64)
+
+  /// The first message of every connection.
+  public struct Welcome: Equatable, Sendable {
+    /// What a client may do without being refused; 0 = no limit.
+    public struct Limits: Equatable, Sendable {
+      public var frameBytes = 0
+      public var textBytes = 0
+      public var rooms = 0
+      public var sendsPerSecond = 0
+      public var burst = 0
+      public init() {}
+    }
+    public var user: String
+    public var session: String
+    /// Name and version of the relay.
+    public var server: String
+    /// Milliseconds since 1970.
+    public var time: Int64
+    public var heartbeatSeconds: Int64
+    public var limits: Limits
+
+    public init(
+      user: String, session: String, server: String, time: Int64, heartbeatSeconds: Int64,
+      limits: Limits
+    ) {
+      self.user = user
+      self.session = session
+      self.server = server
+      self.time = time
+      self.heartbeatSeconds = heartbeatSeconds
+      self.limits = limits
+    }
+  }
+
+  /// How a cursor relates to the log that it is set on.
+  public enum Resume: String, Sendable, CaseIterable {
+    /// The entries after `after` follow.
+    case ok
+    /// Older entries than the client's were deleted in between.
+    case truncated
+    /// The client holds entries that this log lost: those after `after` are to be dropped.
+    case diverged
+    /// Another log: everything is to be dropped.
+    case reset
+  }
+
+  /// How far a user has come in a room.
+  public struct Marks: Equatable, Sendable {
+    public var user: String
+    public var read: Int64
+    public var received: Int64
+
+    public init(user: String, read: Int64, received: Int64) {
+      self.user = user
+      self.read = read
+      self.received = received
+    }
+  }
+
+  /// The cursor stands; the entries after `after` follow.
+  public struct Joined: Equatable, Sendable {
+    public var room: String
+    public var epoch: String
+    public var head: Int64
+    public var first: Int64
+    public var after: Int64
+    public var resume: Resume
+    public var read: Int64
+    public var received: Int64
+    /// Who belongs to the room; `nil` where there are more than 50.
+    public var members: [Marks]?
+
+    public init(
+      room: String, epoch: String, head: Int64, first: Int64, after: Int64, resume: Resume,
+      read: Int64, received: Int64, members: [Marks]?
+    ) {
+      self.room = room
+      self.epoch = epoch
+      self.head = head
+      self.first = first
+      self.after = after
+      self.resume = resume
+      self.read = read
+      self.received = received
+      self.members = members
+    }
+  }
+
+  /// The entry is durable, under this number.
+  public struct Ack: Equatable, Sendable {
+    public var room: String
+    public var id: String
+    public var seq: Int64
+    /// Milliseconds since 1970.
+    public var at: Int64
+    public var duplicate: Bool
+
+    public init(room: String, id: String, seq: Int64, at: Int64, duplicate: Bool) {
+      self.room = room
+      self.id = id
+      self.seq = seq
+      self.at = at
+      self.duplicate = duplicate
+    }
+  }
+
+  /// A page of a room's log, in rising `seq`.
+  public struct HistoryPage: Equatable, Sendable {
+    public var room: String
+    public var entries: [Entry]
+    public var first: Int64
+    public var head: Int64
+    public var more: Bool
+
+    public init(room: String, entries: [Entry], first: Int64, head: Int64, more: Bool) {
+      self.room = room
+      self.entries = entries
+      self.first = first
+      self.head = head
+      self.more = more
+    }
+  }
+
+  /// One row of `rooms`.
+  public struct RoomSummary: Equatable, Sendable {
+    public var room: String
+    public var title: String
+    public var head: Int64
+    public var read: Int64
+    public var unread: Int64
+    public var listed: Bool
+    /// The other user of a dm.
+    public var peer: String?
+    public var last: Entry?
+
+    public init(
+      room: String, title: String, head: Int64, read: Int64, unread: Int64, listed: Bool,
+      peer: String?, last: Entry?
+    ) {
+      self.room = room
+      self.title = title
+      self.head = head
+      self.read = read
+      self.unread = unread
+      self.listed = listed
+      self.peer = peer
+      self.last = last
+    }
+  }
+
+  /// Something happened in a room that the user belongs to and this connection has not joined.
+  public struct Activity: Equatable, Sendable {
+    public var room: String
+    public var head: Int64
+    public var unread: Int64
+    public var last: Entry?
+
+    public init(room: String, head: Int64, unread: Int64, last: Entry?) {
+      self.room = room
+      self.head = head
+      self.unread = unread
+      self.last = last
+    }
+  }
+}
