@@ -1,0 +1,125 @@
+public import Wire
+
+/// The store could not do what was asked; nothing of the batch is kept.
+public struct StoreFailure: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What failed and why, for the operator.
+  public var description: String
+  public init(_ description: String) { self.description = description }
+}
+
+/// What a `Sequencer` keeps its rooms in. Used by one thread.
+///
+/// A conformer never reorders, and `commit` is all or nothing.
+public protocol EntryStore {
+  /// The room as it was last committed; `nil` if there is none.
+  mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom?
+
+  /// The entry that a user sent to a room under this id, if it is kept.
+  mutating func find(
+    room: Int64, sender: String, id: String
+  ) throws(StoreFailure) -> (seq: Int64, at: Int64)?
+
+  /// The last `seq` of the room that was written in epoch `number` or an earlier one; 0 if none is
+  /// kept.
+  mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(StoreFailure) -> Int64
+
+  /// The rooms that the user belongs to, with the user's marks.
+  mutating func belongings(of user: String) throws(StoreFailure) -> [(room: String, read: Int64)]
+
+  /// Stores all of it durably, or nothing.
+  mutating func commit(_ changes: StoreChanges) throws(StoreFailure)
+}
+
+/// A room as the store has it.
+public struct StoredRoom: Sendable {
+  /// The store's own number of the room.
+  public var number: Int64
+  /// The last `seq`, 0 if there is no entry.
+  public var head: Int64
+  /// The oldest `seq` that is kept; head + 1 if none is.
+  public var first: Int64
+  /// When the last entry was made, in milliseconds since 1970.
+  public var lastAt: Int64
+  /// Who belongs to the room, and how far they are; the senders' marks include what they sent.
+  public var members: [String: MemberMarks]
+
+  public init(
+    number: Int64, head: Int64, first: Int64, lastAt: Int64, members: [String: MemberMarks]
+  ) {
+    self.number = number
+    self.head = head
+    self.first = first
+    self.lastAt = lastAt
+    self.members = members
+  }
+}
+
+/// How far a member has come.
+public struct MemberMarks: Equatable, Sendable {
+  public var read: Int64
+  public var received: Int64
+
+  public init(read: Int64 = 0, received: Int64 = 0) {
+    self.read = read
+    self.received = received
+  }
+}
+
+/// What one batch changes in the store.
+public struct StoreChanges: Sendable {
+  /// Rooms to be made, with the number that they get.
+  public var newRooms: [(number: Int64, name: String)] = []
+  /// New entries, each with its room's number, in commit order.
+  public var entries: [(room: Int64, entry: Entry)] = []
+  /// Members to be added or whose marks moved by a `mark`. The marks that a send moves are not among
+  /// them: the store derives those from the entries, or writes them along.
+  public var members: [(room: Int64, user: String, marks: MemberMarks)] = []
+  /// Members whose marks were moved by sends of theirs.
+  public var senders: [(room: Int64, user: String, marks: MemberMarks)] = []
+  public var formerMembers: [(room: Int64, user: String)] = []
+  /// Entries before `first` are to be deleted.
+  public var trims: [(room: Int64, first: Int64)] = []
+  /// Rooms that are to be forgotten with their members; they have no entries.
+  public var formerRooms: [Int64] = []
+
+  public init() {}
+
+  public var isEmpty: Bool {
+    newRooms.isEmpty && entries.isEmpty && members.isEmpty && senders.isEmpty
+      && formerMembers.isEmpty && trims.isEmpty && formerRooms.isEmpty
+  }
+}
+
+/// The epochs of a log: one for each start.
+public struct Lineage: Sendable {
+  public struct Epoch: Equatable, Sendable {
+    /// 1 for the first start, one more for each.
+    public var number: Int64
+    /// At least 64 random bits.
+    public var name: String
+
+    public init(number: Int64, name: String) {
+      self.number = number
+      self.name = name
+    }
+  }
+  public private(set) var epochs: [Epoch]
+
+  /// - Parameter epochs: the last is the current one; there is at least one.
+  public init(_ epochs: [Epoch]) {
+    precondition(!epochs.isEmpty, "a log that is open has an epoch")
+    self.epochs = epochs
+  }
+
+  public var current: Epoch { epochs[epochs.count - 1] }
+
+  public func find(_ name: String) -> Epoch? { epochs.last { $0.name == name } }
+
+  /// 66 random bits as 11 characters that need no escaping anywhere.
+  public static func randomName(using generator: inout some RandomNumberGenerator) -> String {
+    let alphabet = Array(
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    let characters = (0..<11).map { _ in alphabet[Int.random(in: 0..<64, using: &generator)] }
+    return String(decoding: characters, as: UTF8.self)
+  }
+}

@@ -1,0 +1,52 @@
+public import Wire
+
+/// How a message is wrapped for the connections that carry it.
+///
+/// What a server sends is not masked (RFC 6455 §5.1), so that a frame depends on its message alone
+/// and one encoding serves every recipient. The relay itself does not know WebSocket: the frame's
+/// header is written by what is passed in here.
+public struct Framing: Sendable {
+  /// Appends the header of a frame whose payload has so many bytes.
+  public var appendHeader: @Sendable (_ payloadBytes: Int, _ frames: inout [UInt8]) -> Void
+
+  public init(appendHeader: @escaping @Sendable (Int, inout [UInt8]) -> Void) {
+    self.appendHeader = appendHeader
+  }
+}
+
+/// Frames one behind the other in one buffer, and where each begins and ends.
+public struct Frames: Sendable {
+  /// The bounds of one frame in `bytes`; its payload ends where the frame does.
+  public struct Bounds: Sendable, Equatable {
+    public var lower: Int32
+    public var payload: Int32
+    public var upper: Int32
+  }
+
+  public private(set) var bytes: [UInt8] = []
+  public private(set) var bounds: [Bounds] = []
+  private var scratch: [UInt8] = []
+
+  public init() {}
+
+  public var count: Int { bounds.count }
+
+  /// Appends an entry as one frame.
+  public mutating func append(_ entry: Entry, _ framing: Framing) {
+    scratch.removeAll(keepingCapacity: true)
+    entry.append(to: &scratch)
+    let lower = bytes.count
+    framing.appendHeader(scratch.count, &bytes)
+    let payload = bytes.count
+    bytes.append(contentsOf: scratch)
+    bounds.append(
+      Bounds(
+        lower: Int32(truncatingIfNeeded: lower), payload: Int32(truncatingIfNeeded: payload),
+        upper: Int32(truncatingIfNeeded: bytes.count)))
+  }
+
+  /// The JSON of one of the frames.
+  public func payload(_ index: Int) -> ArraySlice<UInt8> {
+    bytes[Int(bounds[index].payload)..<Int(bounds[index].upper)]
+  }
+}

@@ -1,0 +1,230 @@
+public import Wire
+
+/// Where the rooms' entries are kept: gives each its `seq`, makes it durable, and tells every
+/// event loop.
+///
+/// The contract, which every conformer is held to by one test suite:
+/// - **Order.** What is committed reaches every loop in commit order, through `publish`, which the
+///   log calls for one loop at a time and never concurrently for the same loop. An answer to a
+///   request comes through the same door behind everything that was committed before it: a loop
+///   that has seen the answer to `enter` has missed no entry and will see every later one.
+/// - **Durability.** Nothing is published or acknowledged before it is as durable as the log was
+///   configured to make it.
+/// - **No doubles.** An entry is known by room, sender and id for as long as it is kept. A second
+///   one is answered with the first one's `seq`, whatever it says, and not before the first is
+///   durable.
+/// - **Refusal.** If the log cannot write, every append of that batch is refused, nothing of it is
+///   stored, and so is whatever the same session sends to the same room for
+///   `Refusal.retryAfterMilliseconds`, which keeps the order of one sender. Reading goes on as far
+///   as it can. Writing resumes with the first batch that succeeds.
+/// - **One at a time.** A loop has at most one `submit` under way: the next batch gathers in the
+///   loop until the delivery arrives that has `completesSubmit`.
+///
+/// All methods but `start` may be called from any thread.
+public protocol Log: AnyObject, Sendable {
+  /// This run's line in the lineage.
+  var epoch: String { get }
+
+  /// Begins to take requests.
+  /// - Parameters:
+  ///   - loops: how many event loops there are; a commit is published to each.
+  ///   - publish: called on a thread of the log's; must not block.
+  func start(
+    loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void)
+
+  /// Hands over one turn's requests of a loop. Each call is answered by one delivery that has
+  /// `completesSubmit`, even when there is nothing to say.
+  func submit(_ requests: [LogRequest], from loop: Int)
+
+  /// Asks for entries from storage; answered in any order relative to commits.
+  func read(_ request: ReadRequest, from loop: Int)
+
+  /// Commits what was submitted, publishes it, and closes. Returns when that is done.
+  func stop()
+}
+
+/// A connection's session on its loop. The generation tells a successor in the same place apart.
+public struct SessionID: Hashable, Sendable {
+  public var index: Int32
+  public var generation: UInt32
+
+  public init(index: Int32, generation: UInt32) {
+    self.index = index
+    self.generation = generation
+  }
+}
+
+/// What a loop asks of the log, in the order of arrival.
+public enum LogRequest: Sendable {
+  case append(Append)
+  case enter(Enter)
+  /// The loop has no subscription to this room any more.
+  case release(room: String)
+  /// A user has received or read up to a `seq`; cut to the head, and never going back.
+  case mark(room: String, Marks)
+  /// A user no longer wants to belong to the room.
+  case forget(room: String, user: String)
+  /// A user types, or stopped: passed on to every loop, kept nowhere.
+  case typing(room: String, user: String, on: Bool)
+  /// Which rooms a user belongs to.
+  case belongings(session: SessionID, user: String)
+
+  /// An entry that wants to be one.
+  public struct Append: Sendable {
+    public var session: SessionID
+    public var room: String
+    public var user: String
+    public var id: String
+    public var kind: EntryKind
+    public var body: [UInt8]
+    /// Whether this send may bring the room into existence.
+    public var mayCreate: Bool
+
+    public init(
+      session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
+      mayCreate: Bool
+    ) {
+      self.session = session
+      self.room = room
+      self.user = user
+      self.id = id
+      self.kind = kind
+      self.body = body
+      self.mayCreate = mayCreate
+    }
+  }
+
+  /// A join: the user belongs to the room from now on, and the loop watches it until `release`.
+  public struct Enter: Sendable {
+    public var session: SessionID
+    public var room: String
+    public var user: String
+    /// The client's position, as in `ClientMessage.Join`.
+    public var after: Int64?
+    public var epoch: String?
+    public var mayCreate: Bool
+
+    public init(
+      session: SessionID, room: String, user: String, after: Int64?, epoch: String?,
+      mayCreate: Bool
+    ) {
+      self.session = session
+      self.room = room
+      self.user = user
+      self.after = after
+      self.epoch = epoch
+      self.mayCreate = mayCreate
+    }
+  }
+}
+
+/// How far a user has come in a room.
+public typealias Marks = ServerMessage.Marks
+
+/// One post from the log to one loop.
+public struct LogDelivery: Sendable {
+  /// The same object for every loop.
+  public var commit: Commit?
+  /// This loop's own, to be taken after the commit.
+  public var answers: [LogAnswer]
+  /// Whether the loop may submit its next batch.
+  public var completesSubmit: Bool
+
+  public init(commit: Commit?, answers: [LogAnswer], completesSubmit: Bool) {
+    self.commit = commit
+    self.answers = answers
+    self.completesSubmit = completesSubmit
+  }
+}
+
+/// An answer to a request of one session.
+public enum LogAnswer: Sendable {
+  case ack(SessionID, ServerMessage.Ack)
+  /// An append that was not stored, or an `enter` that failed; `re`, `room` and `id` are set.
+  case refused(SessionID, WireError)
+  case entered(SessionID, Entered)
+  case belongings(SessionID, [Belonging], isComplete: Bool)
+  case entries(SessionID, EntriesPage)
+  /// A message ready to be sent: what a `ReadRequest.history` asked for.
+  case reply(SessionID, json: [UInt8])
+  /// The last entries that a `ReadRequest.lasts` asked for, in its order; `nil` where gone.
+  case lasts(SessionID, [[UInt8]?])
+
+  /// A room as it is at this point of the order of commits.
+  public struct Entered: Sendable {
+    /// Ready to be sent.
+    public var joined: ServerMessage.Joined
+
+    public init(joined: ServerMessage.Joined) {
+      self.joined = joined
+    }
+  }
+
+  /// A room that a user belongs to.
+  public struct Belonging: Sendable, Equatable {
+    public var room: String
+    public var head: Int64
+    public var first: Int64
+    public var read: Int64
+
+    public init(room: String, head: Int64, first: Int64, read: Int64) {
+      self.room = room
+      self.head = head
+      self.first = first
+      self.read = read
+    }
+
+    /// Entries of others after the read mark. A send moves the sender's own mark, so that behind
+    /// the mark none of the user's own can be.
+    public var unread: Int64 { max(0, head - max(read, first - 1)) }
+  }
+}
+
+/// What is read from storage on behalf of one session.
+public enum ReadRequest: Sendable {
+  /// Entries after `after` up to `through`, as frames of at most `limitBytes` in all, but at least
+  /// one. Answered by `.entries`.
+  case entries(SessionID, room: String, after: Int64, through: Int64, limitBytes: Int)
+  /// Answered by `.reply` with a `history` of at most `limitBytes`, but at least one entry; or
+  /// with an `error` where reading failed or, if the room may not be created by asking, where
+  /// there is no such room.
+  case history(
+    SessionID, ClientMessage.HistoryRequest, mayCreate: Bool, limitBytes: Int)
+  /// The entries at these places, as `message` JSON. Answered by `.lasts`.
+  case lasts(SessionID, [(room: String, seq: Int64)])
+
+  public var session: SessionID {
+    switch self {
+    case .entries(let session, _, _, _, _), .history(let session, _, _, _), .lasts(let session, _):
+      session
+    }
+  }
+}
+
+/// Consecutive entries of one room from storage.
+public struct EntriesPage: Sendable {
+  public var room: String
+  /// The `seq` of the first frame. Greater than `after + 1` where older ones are no longer kept.
+  public var firstSeq: Int64
+  /// The oldest `seq` that is kept.
+  public var firstKept: Int64
+  /// Empty where reading failed: the session tries again.
+  public var frames: Frames
+  public var failed: Bool
+
+  public init(
+    room: String, firstSeq: Int64, firstKept: Int64, frames: Frames, failed: Bool = false
+  ) {
+    self.room = room
+    self.firstSeq = firstSeq
+    self.firstKept = firstKept
+    self.frames = frames
+    self.failed = failed
+  }
+}
+
+/// How a log refuses to store.
+public enum Refusal {
+  /// How long a client waits before it sends again, in order.
+  public static let retryAfterMilliseconds: Int64 = 1000
+}
