@@ -38,6 +38,12 @@ public final class Commit: Sendable {
     public var on: Bool
   }
 
+  /// How many users are subscribed to a room; 51 stands for more than 50.
+  public struct AudienceChange: Sendable {
+    public var room: String
+    public var subscribers: Int64
+  }
+
   /// One span a room, so that what a room's subscribers get is one run of bytes.
   public let spans: [RoomSpan]
   public let frames: Frames
@@ -46,11 +52,13 @@ public final class Commit: Sendable {
   public let marks: [MarkChange]
   public let memberships: [MembershipChange]
   public let typing: [TypingChange]
+  public let audiences: [AudienceChange]
 
   /// - Parameter entries: in commit order; those of one room with consecutive `seq`.
   public init(
     entries: [Entry], firstKept: [String: Int64], marks: [MarkChange],
-    memberships: [MembershipChange], typing: [TypingChange], framing: Framing
+    memberships: [MembershipChange], typing: [TypingChange], audiences: [AudienceChange],
+    framing: Framing
   ) {
     var indices: [String: Int] = [:]
     var groups: [[Int]] = []
@@ -85,5 +93,6 @@ public final class Commit: Sendable {
     self.marks = marks
     self.memberships = memberships
     self.typing = typing
+    self.audiences = audiences
   }
 }

@@ -58,8 +58,8 @@ public struct SessionID: Hashable, Sendable {
 public enum LogRequest: Sendable {
   case append(Append)
   case enter(Enter)
-  /// The loop has no subscription to this room any more.
-  case release(room: String)
+  /// A subscription has ended; one for each `enter` that was answered with `entered`.
+  case exit(room: String, user: String)
   /// A user has received or read up to a `seq`; cut to the head, and never going back.
   case mark(room: String, Marks)
   /// A user no longer wants to belong to the room.
@@ -94,7 +94,7 @@ public enum LogRequest: Sendable {
     }
   }
 
-  /// A join: the user belongs to the room from now on, and the loop watches it until `release`.
+  /// A join: the user belongs to the room from now on, and is subscribed until `exit`.
   public struct Enter: Sendable {
     public var session: SessionID
     public var room: String
@@ -154,9 +154,12 @@ public enum LogAnswer: Sendable {
   public struct Entered: Sendable {
     /// Ready to be sent.
     public var joined: ServerMessage.Joined
+    /// How many users belong to the room.
+    public var memberCount: Int
 
-    public init(joined: ServerMessage.Joined) {
+    public init(joined: ServerMessage.Joined, memberCount: Int) {
       self.joined = joined
+      self.memberCount = memberCount
     }
   }
 

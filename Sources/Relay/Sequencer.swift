@@ -1,5 +1,3 @@
-public import Wire
-
 /// Gives entries their place: what a log that is alone with its store does between taking requests
 /// and publishing what became of them. Used by one thread.
 public struct Sequencer {

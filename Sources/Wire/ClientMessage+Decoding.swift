@@ -24,7 +24,8 @@ extension ClientMessage {
       self = .join(
         Join(
           room: try reader.room(json), after: try reader.optionalSequence(.after, json),
-          epoch: try reader.optionalString(.epoch, json)))
+          epoch: try reader.optionalString(.epoch, json),
+          subscribers: try reader.flag(.subscribers, json) ?? false))
     case "leave":
       self = .leave(room: try reader.room(json), forget: try reader.flag(.forget, json) ?? false)
     case "received":

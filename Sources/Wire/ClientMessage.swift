@@ -19,11 +19,16 @@ public enum ClientMessage: Equatable, Sendable {
     public var after: Int64?
     /// The log that `after` belongs to.
     public var epoch: String?
+    /// Whether to be told how many users are subscribed.
+    public var subscribers: Bool
 
-    public init(room: String, after: Int64? = nil, epoch: String? = nil) {
+    public init(
+      room: String, after: Int64? = nil, epoch: String? = nil, subscribers: Bool = false
+    ) {
       self.room = room
       self.after = after
       self.epoch = epoch
+      self.subscribers = subscribers
     }
   }
 
@@ -106,6 +111,7 @@ extension ClientMessage {
       json.append(member: ",\"room\":", join.room)
       if let after = join.after { json.append(member: ",\"after\":", after) }
       if let epoch = join.epoch { json.append(member: ",\"epoch\":", epoch) }
+      if join.subscribers { json.append(",\"subscribers\":true") }
     case .leave(let room, let forget):
       json.append(member: ",\"room\":", room)
       if forget { json.append(",\"forget\":true") }

@@ -7,7 +7,7 @@ struct JSONFields {
     case message, code, re, field, support, head, first, resume, read, received, members, user
     case entries, more, rooms, title, unread, listed, peer, last, reason, session, server, time
     case limits, from, at, duplicate, retryAfter, resetAt, reconnectAfter, heartbeat, version
-    case expires, frameBytes, textBytes, sendsPerSecond, burst
+    case expires, subscribers, frameBytes, textBytes, sendsPerSecond, burst
 
     /// As it stands on the wire.
     var name: String {

@@ -36,6 +36,9 @@ extension ServerMessage {
       self = .typing(
         room: try reader.string(.room, json), user: try reader.string(.user, json),
         on: reader.flag(.on))
+    case "subscribers":
+      self = .subscribers(
+        room: try reader.string(.room, json), count: try reader.integer(.subscribers, json))
     case "rooms":
       self = .rooms(try reader.array(.rooms, json) ?? [], more: reader.flag(.more))
     case "activity":
@@ -177,7 +180,8 @@ extension ServerMessage.Joined: WireObject {
       head: try reader.integer(.head, json), first: try reader.integer(.first, json),
       after: try reader.integer(.after, json), resume: resume,
       read: try reader.integer(.read, json), received: try reader.integer(.received, json),
-      members: try reader.array(.members, json))
+      members: try reader.array(.members, json),
+      subscribers: json.jsonSequence(reader.fields[.subscribers]))
   }
 }
 

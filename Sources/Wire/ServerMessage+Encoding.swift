@@ -27,6 +27,10 @@ extension ServerMessage {
       json.append(member: "{\"type\":\"typing\",\"room\":", room)
       json.append(member: ",\"user\":", user)
       json.append(on ? ",\"on\":true}" : ",\"on\":false}")
+    case .subscribers(let room, let count):
+      json.append(member: "{\"type\":\"subscribers\",\"room\":", room)
+      json.append(member: ",\"subscribers\":", count)
+      json.append("}")
     case .rooms(let rooms, let more):
       json.append("{\"type\":\"rooms\",\"rooms\":[")
       for (index, room) in rooms.enumerated() {
@@ -88,6 +92,7 @@ extension ServerMessage.Joined {
       }
       json.append("]")
     }
+    if let subscribers { json.append(member: ",\"subscribers\":", subscribers) }
     json.append("}")
   }
 }

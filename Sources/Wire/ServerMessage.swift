@@ -8,6 +8,8 @@ public enum ServerMessage: Equatable, Sendable {
   case history(HistoryPage)
   case receipt(room: String, Marks)
   case typing(room: String, user: String, on: Bool)
+  /// How many users are subscribed to a room; 51 stands for more than 50. Sent where a join asked.
+  case subscribers(room: String, count: Int64)
   case rooms([RoomSummary], more: Bool)
   case activity(Activity)
   /// `t` is the JSON that the ping brought; `time` in milliseconds since 1970.
@@ -85,10 +87,12 @@ public enum ServerMessage: Equatable, Sendable {
     public var received: Int64
     /// Who belongs to the room; `nil` where there are more than 50.
     public var members: [Marks]?
+    /// As in `subscribers`; `nil` where the join did not ask.
+    public var subscribers: Int64?
 
     public init(
       room: String, epoch: String, head: Int64, first: Int64, after: Int64, resume: Resume,
-      read: Int64, received: Int64, members: [Marks]?
+      read: Int64, received: Int64, members: [Marks]?, subscribers: Int64? = nil
     ) {
       self.room = room
       self.epoch = epoch
@@ -99,6 +103,7 @@ public enum ServerMessage: Equatable, Sendable {
       self.read = read
       self.received = received
       self.members = members
+      self.subscribers = subscribers
     }
   }
 
