@@ -14,6 +14,9 @@ public protocol EntryStore {
   /// The room as it was last committed; `nil` if there is none.
   mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom?
 
+  /// A number that no room has.
+  mutating func nextRoomNumber() throws(StoreFailure) -> Int64
+
   /// The entry that a user sent to a room under this id, if it is kept.
   mutating func find(
     room: Int64, sender: String, id: String
@@ -28,6 +31,20 @@ public protocol EntryStore {
 
   /// Stores all of it durably, or nothing.
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure)
+}
+
+/// Reads what is committed, beside the one that writes. Used by one thread.
+public protocol EntryReader {
+  /// The room's number, oldest kept and last `seq`; `nil` if the store has no such room.
+  mutating func bounds(
+    of room: String
+  ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)?
+
+  /// Calls `body` with the entries of a room in rising `seq` until it returns `false`.
+  mutating func forEachEntry(
+    ofRoom number: Int64, named room: String, in seqs: ClosedRange<Int64>,
+    _ body: (Entry) -> Bool
+  ) throws(StoreFailure)
 }
 
 /// A room as the store has it.
@@ -67,7 +84,8 @@ public struct MemberMarks: Equatable, Sendable {
 
 /// What one batch changes in the store.
 public struct StoreChanges: Sendable {
-  /// Rooms to be made, with the number that they get.
+  /// Rooms to be made, with the number that they get. A room is stored with its first entry: one
+  /// that has none lives as long as it has subscribers, and those are gone after a restart.
   public var newRooms: [(number: Int64, name: String)] = []
   /// New entries, each with its room's number, in commit order.
   public var entries: [(room: Int64, entry: Entry)] = []
@@ -76,17 +94,16 @@ public struct StoreChanges: Sendable {
   public var members: [(room: Int64, user: String, marks: MemberMarks)] = []
   /// Members whose marks were moved by sends of theirs.
   public var senders: [(room: Int64, user: String, marks: MemberMarks)] = []
+  /// Members to be removed, before `members` and `senders` are written.
   public var formerMembers: [(room: Int64, user: String)] = []
   /// Entries before `first` are to be deleted.
   public var trims: [(room: Int64, first: Int64)] = []
-  /// Rooms that are to be forgotten with their members; they have no entries.
-  public var formerRooms: [Int64] = []
 
   public init() {}
 
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && senders.isEmpty
-      && formerMembers.isEmpty && trims.isEmpty && formerRooms.isEmpty
+      && formerMembers.isEmpty && trims.isEmpty
   }
 }
 

@@ -45,6 +45,13 @@ public struct Frames: Sendable {
         upper: Int32(truncatingIfNeeded: bytes.count)))
   }
 
+  /// Takes the last frame away if there are others and all together are over the limit.
+  mutating func dropLast(ifOver limitBytes: Int) {
+    guard bounds.count > 1, bytes.count > limitBytes, let last = bounds.last else { return }
+    bytes.removeLast(bytes.count - Int(last.lower))
+    bounds.removeLast()
+  }
+
   /// The JSON of one of the frames.
   public func payload(_ index: Int) -> ArraySlice<UInt8> {
     bytes[Int(bounds[index].payload)..<Int(bounds[index].upper)]

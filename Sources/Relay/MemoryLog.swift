@@ -1,0 +1,77 @@
+import Synchronization
+
+/// A log that keeps everything in memory and nothing beyond the process: for tests, and where
+/// durability is not wanted. Requests are answered before `submit` returns.
+public final class MemoryLog: Log {
+  private struct State {
+    var sequencer: Sequencer
+    var store = MemoryStore()
+    var loops: Int
+    var framing: Framing
+    var publish: @Sendable (Int, LogDelivery) -> Void
+  }
+
+  /// This run's line in the lineage.
+  public let epoch: String
+  private let lineage: Lineage
+  private let keepEntriesPerRoom: Int64
+  private let clock: @Sendable () -> Int64
+  private let state = Mutex<State?>(nil)
+
+  /// - Parameters:
+  ///   - epoch: of at least 64 random bits.
+  ///   - keepEntriesPerRoom: 0 = all.
+  ///   - clock: milliseconds since 1970.
+  public init(epoch: String, keepEntriesPerRoom: Int64, clock: @escaping @Sendable () -> Int64) {
+    self.epoch = epoch
+    self.lineage = Lineage([Lineage.Epoch(number: 1, name: epoch)])
+    self.keepEntriesPerRoom = keepEntriesPerRoom
+    self.clock = clock
+  }
+
+  /// Begins to take requests.
+  public func start(
+    loops: Int, framing: Framing, publish: @escaping @Sendable (Int, LogDelivery) -> Void
+  ) {
+    state.withLock {
+      $0 = State(
+        sequencer: Sequencer(
+          lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops),
+        loops: loops, framing: framing, publish: publish)
+    }
+  }
+
+  /// Commits one turn's requests and publishes what became of them, all under one lock: so every
+  /// loop sees every commit in the same order.
+  public func submit(_ requests: [LogRequest], from loop: Int) {
+    state.withLock {
+      guard var state = $0.take() else { return }
+      let outcome = state.sequencer.process(
+        [(loop, requests)], store: &state.store, now: clock(), framing: state.framing)
+      for index in 0..<state.loops where outcome.commit != nil || index == loop {
+        state.publish(
+          index,
+          LogDelivery(
+            commit: outcome.commit, answers: outcome.answers[index],
+            completesSubmit: index == loop))
+      }
+      $0 = state
+    }
+  }
+
+  /// Reads at once.
+  public func read(_ request: ReadRequest, from loop: Int) {
+    state.withLock {
+      guard var state = $0.take() else { return }
+      let answer = request.answer(from: &state.store, state.framing)
+      state.publish(
+        loop, LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+      $0 = state
+    }
+  }
+
+  /// Forgets everything; what is submitted later is not answered.
+  public func stop() {
+    state.withLock { $0 = nil }
+  }
+}

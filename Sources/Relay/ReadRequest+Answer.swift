@@ -1,0 +1,126 @@
+import Wire
+
+extension ReadRequest {
+  /// Reads what is asked for; the one way in which every log with an `EntryReader` answers.
+  public func answer(from reader: inout some EntryReader, _ framing: Framing) -> LogAnswer {
+    switch self {
+    case .entries(let session, let room, let after, let through, let limitBytes):
+      let page = try? Self.entries(
+        room, after: after, through: through, limitBytes: limitBytes, &reader, framing)
+      return .entries(
+        session,
+        page
+          ?? EntriesPage(
+            room: room, firstSeq: after + 1, firstKept: 1, frames: Frames(), failed: true))
+    case .history(let session, let request, let mayCreate, let limitBytes):
+      let reply = try? Self.history(request, mayCreate: mayCreate, limitBytes, &reader)
+      let message =
+        reply ?? .error(Sequencer.unavailable(re: "history", room: request.room))
+      return .reply(session, json: message.json)
+    case .lasts(let session, let places):
+      return .lasts(session, places.map { try? Self.last($0.room, $0.seq, &reader) })
+    }
+  }
+
+  private static func entries(
+    _ room: String, after: Int64, through: Int64, limitBytes: Int,
+    _ reader: inout some EntryReader, _ framing: Framing
+  ) throws(StoreFailure) -> EntriesPage {
+    var frames = Frames()
+    guard let bounds = try reader.bounds(of: room) else {
+      throw StoreFailure("the room \(room) is not in the store")
+    }
+    let lower = max(after + 1, bounds.first)
+    if lower <= min(through, bounds.head) {
+      try reader.forEachEntry(
+        ofRoom: bounds.number, named: room, in: lower...min(through, bounds.head)
+      ) { entry in
+        frames.append(entry, framing)
+        return frames.bytes.count < limitBytes
+      }
+      frames.dropLast(ifOver: limitBytes)
+    }
+    return EntriesPage(room: room, firstSeq: lower, firstKept: bounds.first, frames: frames)
+  }
+
+  private static func history(
+    _ request: ClientMessage.HistoryRequest, mayCreate: Bool, _ limitBytes: Int,
+    _ reader: inout some EntryReader
+  ) throws(StoreFailure) -> ServerMessage {
+    var page = ServerMessage.HistoryPage(
+      room: request.room, entries: [], first: 1, head: 0, more: false)
+    guard let bounds = try reader.bounds(of: request.room) else {
+      guard mayCreate else {
+        return .error(Sequencer.noSuchRoom(re: "history", request.room))
+      }
+      return .history(page)
+    }
+    page.first = bounds.first
+    page.head = bounds.head
+    // Gapless numbers make a page a range.
+    let count = Int64(request.limit)
+    let lower: Int64
+    let upper: Int64
+    if let after = request.after {
+      lower = max(after + 1, bounds.first)
+      upper = min(lower + count - 1, bounds.head)
+    } else {
+      upper = min((request.before ?? bounds.head + 1) - 1, bounds.head)
+      lower = max(upper - count + 1, bounds.first)
+    }
+    var sizes: [Int] = []
+    if lower <= upper {
+      try reader.forEachEntry(ofRoom: bounds.number, named: request.room, in: lower...upper) {
+        page.entries.append($0)
+        sizes.append($0.jsonBytes)
+        return true
+      }
+    }
+    page.cut(sizes, limitBytes, keepingNewest: request.after == nil)
+    if request.after == nil {
+      page.more = (page.entries.first?.seq ?? bounds.first) > bounds.first
+    } else {
+      page.more = (page.entries.last?.seq ?? bounds.head) < bounds.head
+    }
+    return .history(page)
+  }
+
+  private static func last(
+    _ room: String, _ seq: Int64, _ reader: inout some EntryReader
+  ) throws(StoreFailure) -> [UInt8] {
+    var json: [UInt8] = []
+    if let bounds = try reader.bounds(of: room) {
+      try reader.forEachEntry(ofRoom: bounds.number, named: room, in: seq...seq) {
+        $0.append(to: &json)
+        return false
+      }
+    }
+    guard !json.isEmpty else { throw StoreFailure("\(room) has no entry \(seq)") }
+    return json
+  }
+}
+
+extension Entry {
+  /// At least what the entry takes as a `message`.
+  fileprivate var jsonBytes: Int {
+    body.count + room.utf8.count + from.utf8.count + id.utf8.count + 160
+  }
+}
+
+extension ServerMessage.HistoryPage {
+  /// Leaves as many entries as fit, but at least one.
+  fileprivate mutating func cut(_ sizes: [Int], _ limitBytes: Int, keepingNewest: Bool) {
+    var bytes = 0
+    var count = 0
+    for size in keepingNewest ? sizes.reversed() : sizes {
+      bytes += size
+      if bytes > limitBytes, count > 0 { break }
+      count += 1
+    }
+    if keepingNewest {
+      entries.removeFirst(entries.count - count)
+    } else {
+      entries.removeLast(entries.count - count)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import Wire
+
+/// A room as the sequencer knows it: the stored state, and who is subscribed just now.
+struct SequencedRoom {
+  let name: String
+  /// The store's number; `nil` as long as the room has no entry.
+  var number: Int64?
+  var head: Int64 = 0
+  var first: Int64 = 1
+  var lastAt: Int64 = 0
+  var members: [String: MemberMarks] = [:]
+  /// How many subscriptions each user has.
+  var subscribers: [String: Int] = [:]
+  /// Whether the stored part has to be read again before use.
+  var isStale = true
+  /// What loops were last told.
+  var toldAudience: Int64 = 0
+
+  init(name: String) { self.name = name }
+
+  static let memberListLimit = 50
+
+  var exists: Bool { number != nil || !members.isEmpty }
+
+  /// Distinct subscribed users; more than 50 count as 51.
+  var audience: Int64 { Int64(min(subscribers.count, Self.memberListLimit + 1)) }
+
+  var memberList: [Marks]? {
+    guard members.count <= Self.memberListLimit else { return nil }
+    return members.map { Marks(user: $0.key, read: $0.value.read, received: $0.value.received) }
+      .sorted { $0.user < $1.user }
+  }
+
+  mutating func restore(_ stored: StoredRoom) {
+    number = stored.number
+    head = stored.head
+    first = stored.first
+    lastAt = stored.lastAt
+    members = stored.members
+    isStale = false
+  }
+
+  /// Takes back what a batch that was not stored has changed.
+  mutating func revert(wasStored: Bool) {
+    if wasStored {
+      isStale = true
+    } else {
+      number = nil
+      head = 0
+      first = 1
+      lastAt = 0
+      for user in members.keys { members[user] = MemberMarks() }
+    }
+  }
+}
+
+/// Where a client that comes with a position continues (PROTOCOL: `resume`).
+struct Resumption {
+  var after: Int64
+  var resume: ServerMessage.Resume
+
+  /// - Parameters:
+  ///   - after: the last `seq` that the client has.
+  ///   - limit: the last `seq` of the client's epoch or an earlier one; `nil` if that epoch is
+  ///     not in the lineage.
+  init(after: Int64, limit: Int64?, first: Int64) {
+    guard let limit, limit >= first - 1 else {
+      self.init(after: first - 1, resume: .reset)
+      return
+    }
+    if after > limit {
+      self.init(after: limit, resume: .diverged)
+    } else if after < first - 1 {
+      self.init(after: first - 1, resume: .truncated)
+    } else {
+      self.init(after: after, resume: .ok)
+    }
+  }
+
+  init(after: Int64, resume: ServerMessage.Resume) {
+    self.after = after
+    self.resume = resume
+  }
+}

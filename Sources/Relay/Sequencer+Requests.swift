@@ -1,0 +1,284 @@
+import Wire
+
+/// What each request does to the rooms and to the batch.
+extension Sequencer {
+  mutating func handle(
+    _ request: LogRequest, from loop: Int, _ batch: inout Batch, _ store: inout some EntryStore
+  ) {
+    do throws(StoreFailure) {
+      switch request {
+      case .append(let append): try handle(append, from: loop, &batch, &store)
+      case .enter(let enter): try handle(enter, from: loop, &batch, &store)
+      case .exit(let name, let user):
+        if let room = indices[name] {
+          unsubscribe(room, user)
+          batch.audienceRooms.insert(room)
+          forgetIfAbandoned(room, &batch)
+        }
+      case .mark(let name, let marks):
+        let room = try room(name, &store)
+        mark(
+          room, user: marks.user, MemberMarks(read: marks.read, received: marks.received), &batch)
+      case .forget(let name, let user):
+        forget(user, try room(name, &store), &batch)
+      case .typing(let name, let user, let on):
+        let room = try room(name, &store)
+        if rooms[room].members.count <= SequencedRoom.memberListLimit {
+          batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
+        }
+      case .belongings(let session, let user):
+        batch.questions.append(Batch.Question(loop: loop, session: session, user: user))
+      }
+    } catch {
+      batch.failure = error
+      refuseUnread(request, from: loop, &batch)
+    }
+  }
+
+  /// A request whose room could not even be read.
+  private func refuseUnread(_ request: LogRequest, from loop: Int, _ batch: inout Batch) {
+    switch request {
+    case .append(let append):
+      batch.refusals.append(
+        Batch.RefusedAppend(
+          loop: loop, session: append.session,
+          error: Self.unavailable(re: "send", room: append.room, id: append.id)))
+    case .enter(let enter):
+      batch.refusals.append(
+        Batch.RefusedAppend(
+          loop: loop, session: enter.session,
+          error: Self.unavailable(re: "join", room: enter.room)))
+    default: break
+    }
+  }
+
+  // MARK: - Rooms
+
+  /// The place of a room, its stored state read if need be.
+  mutating func room(
+    _ name: String, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> Int {
+    if let index = indices[name] {
+      try refresh(index, &store)
+      return index
+    }
+    var room = SequencedRoom(name: name)
+    if let stored = try store.loadRoom(name) { room.restore(stored) }
+    room.isStale = false
+    let index = rooms.count
+    rooms.append(room)
+    indices[name] = index
+    return index
+  }
+
+  mutating func refresh(_ index: Int, _ store: inout some EntryStore) throws(StoreFailure) {
+    guard rooms[index].isStale else { return }
+    if let stored = try store.loadRoom(rooms[index].name) { rooms[index].restore(stored) }
+    rooms[index].isStale = false
+  }
+
+  static func noSuchRoom(re: String, _ room: String, id: String? = nil) -> WireError {
+    WireError(
+      .noSuchRoom, "There is no room \(room), and new ones may not be made here.", re: re,
+      room: room, id: id)
+  }
+
+  // MARK: - Entries
+
+  private mutating func handle(
+    _ append: LogRequest.Append, from loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryStore
+  ) throws(StoreFailure) {
+    let room = try room(append.room, &store)
+    func refuse(_ error: WireError) {
+      batch.refusals.append(
+        Batch.RefusedAppend(loop: loop, session: append.session, error: error))
+    }
+    guard append.mayCreate || rooms[room].exists else {
+      refuse(Self.noSuchRoom(re: "send", append.room, id: append.id))
+      return
+    }
+    if !holds.isEmpty, let wait = hold(room, loop, append.session, batch.now) {
+      refuse(
+        Self.unavailable(
+          re: "send", room: append.room, id: append.id, retryAfterMilliseconds: wait))
+      return
+    }
+    func acknowledge(_ seq: Int64, _ at: Int64, duplicate: Bool, wasStored: Bool) {
+      let ack = ServerMessage.Ack(
+        room: append.room, id: append.id, seq: seq, at: at, duplicate: duplicate)
+      batch.acks.append(
+        Batch.Acknowledgement(loop: loop, session: append.session, ack: ack, wasStored: wasStored))
+    }
+    let identity = Batch.IdentityKey(room: room, user: append.user, id: append.id)
+    if let first = batch.identities[identity] {
+      acknowledge(first.seq, first.at, duplicate: true, wasStored: false)
+      return
+    }
+    if let number = rooms[room].number, !batch.newRooms.contains(room),
+      let first = try store.find(room: number, sender: append.user, id: append.id)
+    {
+      acknowledge(first.seq, first.at, duplicate: true, wasStored: true)
+      return
+    }
+    try makeStorable(room, &batch, &store)
+    let seq = rooms[room].head + 1
+    let at = max(batch.now, rooms[room].lastAt)
+    rooms[room].head = seq
+    rooms[room].lastAt = at
+    batch.touched.insert(room)
+    batch.identities[identity] = (seq, at)
+    batch.entries.append(
+      Entry(
+        room: append.room, seq: seq, id: append.id, from: append.user, at: at, kind: append.kind,
+        body: append.body))
+    batch.entryRooms.append(room)
+    add(append.user, to: room, &batch)
+    if rooms[room].members.count < 2, let (a, b) = RoomName.peers(of: append.room) {
+      add(a, to: room, &batch)
+      add(b, to: room, &batch)
+    }
+    rooms[room].members[append.user] = MemberMarks(read: seq, received: seq)
+    let key = MemberKey(room: room, user: append.user)
+    batch.dirtyMembers[key] = batch.dirtyMembers[key] ?? true
+    acknowledge(seq, at, duplicate: false, wasStored: false)
+  }
+
+  /// Gives the room its number in the store, where its members so far are then written as well.
+  private mutating func makeStorable(
+    _ room: Int, _ batch: inout Batch, _ store: inout some EntryStore
+  ) throws(StoreFailure) {
+    guard rooms[room].number == nil else { return }
+    let number: Int64
+    if let nextRoomNumber { number = nextRoomNumber } else { number = try store.nextRoomNumber() }
+    nextRoomNumber = number + 1
+    rooms[room].number = number
+    batch.touched.insert(room)
+    batch.newRooms.append(room)
+    for user in rooms[room].members.keys {
+      batch.dirtyMembers[MemberKey(room: room, user: user)] = false
+      noteStored(rooms[room].name, user)
+    }
+  }
+
+  private mutating func hold(
+    _ room: Int, _ loop: Int, _ session: SessionID, _ now: Int64
+  ) -> Int64? {
+    let key = HoldKey(loop: loop, session: session, room: room)
+    guard let until = holds[key] else { return nil }
+    if until > now { return until - now }
+    holds = holds.filter { $0.value > now }
+    return nil
+  }
+
+  // MARK: - Members and subscribers
+
+  private mutating func handle(
+    _ enter: LogRequest.Enter, from loop: Int, _ batch: inout Batch,
+    _ store: inout some EntryStore
+  ) throws(StoreFailure) {
+    let room = try room(enter.room, &store)
+    guard enter.mayCreate || rooms[room].exists else {
+      batch.refusals.append(
+        Batch.RefusedAppend(
+          loop: loop, session: enter.session, error: Self.noSuchRoom(re: "join", enter.room)))
+      return
+    }
+    let resumption = try resumption(of: enter, room, &store)
+    add(enter.user, to: room, &batch)
+    rooms[room].subscribers[enter.user, default: 0] += 1
+    batch.audienceRooms.insert(room)
+    batch.enterings.append(
+      Batch.Entering(
+        loop: loop, request: enter, room: room, head: rooms[room].head, resumption: resumption))
+  }
+
+  func resumption(
+    of enter: LogRequest.Enter, _ room: Int, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> Resumption {
+    let head = rooms[room].head
+    guard let after = enter.after else { return Resumption(after: head, resume: .ok) }
+    var limit: Int64? = head
+    if let name = enter.epoch, name != lineage.current.name {
+      limit = nil
+      if let epoch = lineage.find(name) {
+        limit = 0
+        if let number = rooms[room].number {
+          limit = try store.lastSeq(room: number, throughEpoch: epoch.number)
+        }
+      }
+    }
+    return Resumption(after: after, limit: limit, first: rooms[room].first)
+  }
+
+  /// Makes the user belong to the room, if not so already.
+  mutating func add(_ user: String, to room: Int, _ batch: inout Batch) {
+    guard rooms[room].members[user] == nil else { return }
+    rooms[room].members[user] = MemberMarks()
+    if rooms[room].number == nil {
+      unstored[user, default: []].insert(rooms[room].name)
+    } else {
+      batch.touched.insert(room)
+      batch.dirtyMembers[MemberKey(room: room, user: user)] = false
+    }
+    batch.memberships.append(
+      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true, read: 0))
+  }
+
+  private mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
+    guard rooms[room].members.removeValue(forKey: user) != nil else { return }
+    let key = MemberKey(room: room, user: user)
+    batch.dirtyMembers[key] = nil
+    if rooms[room].number == nil {
+      noteStored(rooms[room].name, user)
+    } else {
+      batch.touched.insert(room)
+      batch.formerMembers.append(key)
+    }
+    batch.memberships.append(
+      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: false, read: 0))
+  }
+
+  mutating func mark(_ room: Int, user: String, _ marks: MemberMarks, _ batch: inout Batch) {
+    guard var own = rooms[room].members[user] else { return }
+    let head = rooms[room].head
+    let before = own
+    own.read = max(own.read, min(marks.read, head))
+    // Who has read has received.
+    own.received = max(own.received, min(marks.received, head), own.read)
+    guard own != before else { return }
+    rooms[room].members[user] = own
+    batch.touched.insert(room)
+    let key = MemberKey(room: room, user: user)
+    batch.dirtyMembers[key] = false
+    batch.marked.insert(key)
+  }
+
+  mutating func unsubscribe(_ room: Int, _ user: String) {
+    guard let count = rooms[room].subscribers[user] else { return }
+    rooms[room].subscribers[user] = count > 1 ? count - 1 : nil
+  }
+
+  /// Finds which rooms' audiences are other than loops were last told.
+  mutating func noteAudiences(_ batch: inout Batch) {
+    for room in batch.audienceRooms.sorted() {
+      let audience = rooms[room].audience
+      guard audience != rooms[room].toldAudience else { continue }
+      rooms[room].toldAudience = audience
+      batch.audiences.append(
+        Commit.AudienceChange(room: rooms[room].name, subscribers: audience))
+    }
+  }
+
+  /// A room without entries or subscribers is forgotten, and with it who belonged to it.
+  private mutating func forgetIfAbandoned(_ room: Int, _ batch: inout Batch) {
+    guard rooms[room].number == nil, rooms[room].subscribers.isEmpty else { return }
+    for user in rooms[room].members.keys.sorted() { forget(user, room, &batch) }
+  }
+
+  /// The store knows about it now, or nobody does any more.
+  private mutating func noteStored(_ room: String, _ user: String) {
+    unstored[user]?.remove(room)
+    if unstored[user]?.isEmpty == true { unstored[user] = nil }
+  }
+}
