@@ -154,11 +154,13 @@ public enum LogAnswer: Sendable {
   public struct Entered: Sendable {
     /// Ready to be sent.
     public var joined: ServerMessage.Joined
+    public var user: String
     /// How many users belong to the room.
     public var memberCount: Int
 
-    public init(joined: ServerMessage.Joined, memberCount: Int) {
+    public init(joined: ServerMessage.Joined, user: String, memberCount: Int) {
       self.joined = joined
+      self.user = user
       self.memberCount = memberCount
     }
   }

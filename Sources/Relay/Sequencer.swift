@@ -210,7 +210,7 @@ public struct Sequencer {
         room: room.name, epoch: lineage.current.name, head: entering.head, first: room.first,
         after: entering.resumption.after, resume: entering.resumption.resume, read: marks.read,
         received: marks.received, members: room.memberList, subscribers: room.audience),
-      memberCount: room.members.count)
+      user: entering.request.user, memberCount: room.members.count)
   }
 
   private mutating func belongings(

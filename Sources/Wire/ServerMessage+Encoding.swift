@@ -143,12 +143,19 @@ extension ServerMessage.RoomSummary {
 
 extension ServerMessage.Activity {
   fileprivate func append(to json: inout [UInt8]) {
+    var last: [UInt8] = []
+    self.last?.append(to: &last)
+    append(to: &json, last: last[...])
+  }
+
+  /// Appends the JSON text of this message, with the last entry as it was encoded before.
+  public func append(to json: inout [UInt8], last: ArraySlice<UInt8>) {
     json.append(member: "{\"type\":\"activity\",\"room\":", room)
     json.append(member: ",\"head\":", head)
     json.append(member: ",\"unread\":", unread)
-    if let last {
+    if !last.isEmpty {
       json.append(",\"last\":")
-      last.append(to: &json)
+      json.append(contentsOf: last)
     }
     json.append("}")
   }

@@ -1,0 +1,152 @@
+import Wire
+
+/// One connection as the relay sees it, from the opening handshake to its end. Where it is idle it
+/// owns no memory beyond itself.
+struct Session {
+  var generation: UInt32 = 0
+  var isOpen = false
+  /// What the owner of the shard calls this connection.
+  var connection: Int32 = -1
+  /// Empty until it is known who it is.
+  var user = ""
+
+  /// Replies, catch-up pages and what remained of a frame: bytes that have to go out as they are.
+  var outbox: [UInt8] = []
+  /// How many bytes of `outbox` are out.
+  var outboxTaken = 0
+  /// The socket takes no more until it says so.
+  var isBlocked = false
+  /// In the list of those that are flushed at the end of the turn.
+  var isDirty = false
+  /// The first delivery of this turn, and where further ones are chained.
+  var delivery = Delivery.none
+  var moreDeliveries: Int32 = -1
+
+  var firstSubscription: Int32 = -1
+  var subscriptionCount: Int32 = 0
+  /// Subscriptions that are behind, in turn.
+  var behind: [Int32] = []
+  /// A page from storage is on its way.
+  var isReading = false
+
+  /// Input stops until an answer from storage is there.
+  var awaitsReply = false
+  /// The owner was told to stop reading and waits to be told to go on.
+  var isPaused = false
+  var isClosing = false
+
+  var sends: TokenBucket
+  var requests: TokenBucket
+  /// What few sessions need.
+  var extras: SessionExtras?
+
+  init(limits: Shard.Limits, now: Int64) {
+    sends = TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: now)
+    requests = TokenBucket(
+      perSecond: limits.requestsPerSecond, burst: limits.requestsPerSecond, now: now)
+  }
+
+  var queuedBytes: Int { outbox.count - outboxTaken }
+}
+
+/// A run of bytes in the turn's buffer for one subscription.
+struct Delivery {
+  var slice: Int32
+  var subscription: Int32
+  /// Where in the turn's buffer it begins.
+  var lower: Int32
+  var next: Int32
+
+  static let none = Delivery(slice: -1, subscription: -1, lower: 0, next: -1)
+}
+
+/// What only some sessions have.
+final class SessionExtras {
+  /// Rooms to which sends are refused until then.
+  var holds: [String: Int64] = [:]
+  /// Marks and typing beyond the limit, the latest of each room.
+  var marks: [String: MemberMarks] = [:]
+  var typing: [String: Bool] = [:]
+  var hasMarkTimer = false
+  /// The latest of everything that does not wait in a log, while the client does not read.
+  var ephemera: [EphemeralKey: [UInt8]] = [:]
+  /// Rooms whose activity the client is told, since it asked for `rooms`.
+  var watched: Set<Int32> = []
+  var watchesRooms = false
+  /// The answer to `rooms` while the last entries are being read.
+  var summaries: [ServerMessage.RoomSummary] = []
+  var summariesAreComplete = true
+}
+
+/// What of several ephemeral messages only the latest matters.
+struct EphemeralKey: Hashable {
+  enum Kind: UInt8 { case receipt, typing, subscribers, activity }
+  var kind: Kind
+  var room: Int32
+  var user: String
+}
+
+/// A cursor: one room's log, as far as one connection has it.
+struct Subscription {
+  enum State: UInt8 {
+    case free
+    /// The log has been asked for the room.
+    case entering
+    /// As `entering`, but the client has left or joined again meanwhile.
+    case abandoned
+    /// At the head: gets entries as they come.
+    case live
+    /// Gets pages as the socket drains.
+    case behind
+  }
+  var state: State
+  var wantsSubscribers: Bool
+  var session: Int32
+  var room: Int32
+  /// The last `seq` that was handed to the connection.
+  var cursor: Int64
+  /// The next one of the same session.
+  var next: Int32
+  /// Where it stands in its room's list.
+  var place: Int32
+}
+
+/// A room as one loop knows it.
+struct Room {
+  var name = ""
+  /// The last `seq`, as far as commits and the log's answers have told.
+  var head: Int64 = 0
+  var firstKept: Int64 = 1
+  var memberCount = 0
+  /// Live and behind.
+  var subscribers: [Int32] = []
+  /// Subscriptions in whatever state.
+  var uses = 0
+  var watchers: [Int32: Watcher] = [:]
+  /// The last entries, oldest first, without a gap up to the head.
+  var tail: [TailSpan] = []
+  /// This turn's new entries: a chain in the turn.
+  var firstStaged: Int32 = -1
+  var lastStaged: Int32 = -1
+
+  /// Somebody who is told of activity here.
+  struct Watcher {
+    var generation: UInt32
+    var read: Int64
+    /// Subscribed as well: entries come, activity does not.
+    var isJoined: Bool
+    /// Not before this, in milliseconds.
+    var nextAt: Int64
+    var isPending: Bool
+  }
+
+  /// Part of a commit that is kept in memory.
+  struct TailSpan {
+    var commit: Commit
+    var span: Int32
+    var firstSeq: Int64
+    var lastSeq: Int64
+  }
+
+  var isUnused: Bool { uses == 0 && watchers.isEmpty && tail.isEmpty && firstStaged < 0 }
+}

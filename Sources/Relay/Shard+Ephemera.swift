@@ -1,0 +1,185 @@
+import Wire
+
+/// Receipts, typing and audiences: of each only the latest counts, so that a flood of them costs a
+/// bounded number of messages, and a client that does not read a bounded amount of memory.
+extension Shard {
+  static let throttleMilliseconds: Int64 = 100
+  static let typingMilliseconds: Int64 = 6000
+  /// Keys that may wait for a client that does not read; further ones are dropped. Their next
+  /// change, or the next join, tells the client again.
+  static let waitingLimit = 512
+
+  mutating func apply(_ change: Commit.MarkChange, _ now: Moment) {
+    guard let room = roomIndices[change.room] else { return }
+    rooms[Int(room)].memberCount = change.members
+    for session in sessionsByUser[change.marks.user] ?? [] {
+      rooms[Int(room)].watchers[session]?.read = change.marks.read
+    }
+    tell(
+      .receipt(change.marks, toOthers: change.members <= SequencedRoom.memberListLimit),
+      EphemeralKey(kind: .receipt, room: room, user: change.marks.user), now)
+  }
+
+  mutating func apply(_ change: Commit.TypingChange, _ now: Moment) {
+    guard let room = roomIndices[change.room] else { return }
+    let key = EphemeralKey(kind: .typing, room: room, user: change.user)
+    if change.on {
+      let until = now.monotonic + Self.typingMilliseconds
+      if typers.updateValue(until, forKey: key) == nil {
+        timers.insert(ShardTimer(at: until, kind: .typing(key)))
+      }
+    } else {
+      typers[key] = nil
+    }
+    tell(.typing(change.on), key, now)
+  }
+
+  mutating func apply(_ change: Commit.AudienceChange, _ now: Moment) {
+    guard let room = roomIndices[change.room] else { return }
+    tell(
+      .subscribers(change.subscribers), EphemeralKey(kind: .subscribers, room: room, user: ""), now)
+  }
+
+  /// A new entry ends its sender's typing, without a word; and moves the sender's marks.
+  mutating func noteSenders(_ commit: Commit, _ span: Commit.RoomSpan, in room: Int32) {
+    let watched = !rooms[Int(room)].watchers.isEmpty
+    guard watched || !typers.isEmpty else { return }
+    for (place, frame) in span.frames.enumerated() {
+      let user = commit.senders[frame]
+      if !typers.isEmpty {
+        let key = EphemeralKey(kind: .typing, room: room, user: user)
+        if typers.removeValue(forKey: key) != nil { throttles[key]?.value = nil }
+      }
+      if watched {
+        for session in sessionsByUser[user] ?? [] {
+          rooms[Int(room)].watchers[session]?.read = span.firstSeq + Int64(place)
+        }
+      }
+    }
+  }
+
+  // MARK: - At most so often
+
+  private mutating func tell(_ value: EphemeralValue, _ key: EphemeralKey, _ now: Moment) {
+    guard throttles[key] == nil else {
+      throttles[key]?.value = value
+      return
+    }
+    broadcast(value, key)
+    throttles[key] = Throttle()
+    timers.insert(
+      ShardTimer(at: now.monotonic + Self.throttleMilliseconds, kind: .throttle(key)))
+  }
+
+  private mutating func broadcast(_ value: EphemeralValue, _ key: EphemeralKey) {
+    let room = Int(key.room)
+    let name = rooms[room].name
+    frame.removeAll(keepingCapacity: true)
+    scratch.removeAll(keepingCapacity: true)
+    switch value {
+    case .receipt(let marks, _): ServerMessage.receipt(room: name, marks).append(to: &scratch)
+    case .typing(let on):
+      ServerMessage.typing(room: name, user: key.user, on: on).append(to: &scratch)
+    case .subscribers(let count):
+      ServerMessage.subscribers(room: name, count: count).append(to: &scratch)
+    }
+    framing.appendHeader(scratch.count, &frame)
+    frame.append(contentsOf: scratch)
+    switch value {
+    case .receipt(_, let toOthers):
+      let own = sessionsByUser[key.user] ?? []
+      for session in own where concerns(Int(session), key.room) { emit(key, to: Int(session)) }
+      if toOthers {
+        broadcastToOthers(key)
+      }
+    case .typing: broadcastToOthers(key)
+    case .subscribers:
+      for subscription in rooms[room].subscribers
+      where subscriptions[Int(subscription)].wantsSubscribers {
+        emit(key, to: Int(subscriptions[Int(subscription)].session))
+      }
+    }
+  }
+
+  /// Whether the session has joined the room or watches it.
+  private func concerns(_ session: Int, _ room: Int32) -> Bool {
+    rooms[Int(room)].watchers[Int32(session)] != nil
+      || subscription(of: session, toRoom: room).map { subscriptions[Int($0)].place >= 0 } == true
+  }
+
+  /// Those who have joined, and in a dm the peer's connections that asked for `rooms`.
+  private mutating func broadcastToOthers(_ key: EphemeralKey) {
+    let room = Int(key.room)
+    for subscription in rooms[room].subscribers {
+      let session = Int(subscriptions[Int(subscription)].session)
+      if sessions[session].user != key.user { emit(key, to: session) }
+    }
+    guard RoomName.isDirect(rooms[room].name) else { return }
+    for (session, watcher) in rooms[room].watchers
+    where !watcher.isJoined && sessions[Int(session)].user != key.user {
+      emit(key, to: Int(session))
+    }
+  }
+
+  /// Hands `frame` to a session, or lets it wait in place of an older one.
+  mutating func emit(_ key: EphemeralKey, to index: Int) {
+    guard !sessions[index].isClosing else { return }
+    if !sessions[index].isBlocked, !sessions[index].awaitsReply,
+      sessions[index].queuedBytes < Self.pageBytes
+    {
+      sessions[index].outbox.append(contentsOf: frame)
+      markDirty(index)
+      return
+    }
+    let extras = extras(of: index)
+    if extras.ephemera[key] != nil || extras.ephemera.count < Self.waitingLimit {
+      extras.ephemera[key] = frame
+    }
+  }
+
+  /// The session reads again: what waited goes out.
+  mutating func noteDrained(_ index: Int) {
+    guard let extras = sessions[index].extras, !extras.ephemera.isEmpty,
+      !sessions[index].awaitsReply, sessions[index].queuedBytes == 0
+    else { return }
+    for (_, frame) in extras.ephemera { sessions[index].outbox.append(contentsOf: frame) }
+    extras.ephemera = [:]
+    markDirty(index)
+  }
+
+  // MARK: - Timers
+
+  /// When `tick` wants to be called, in milliseconds of the monotonic clock.
+  public var nextDeadline: Int64? { timers.min?.at }
+
+  /// Does what is due.
+  public mutating func tick(now: Moment) {
+    while let next = timers.min, next.at <= now.monotonic {
+      timers.removeMin()
+      switch next.kind {
+      case .merged(let id):
+        if isCurrent(id) { passMerged(Int(id.index), now) }
+      case .readAgain(let id):
+        if isCurrent(id) { markDirty(Int(id.index)) }
+      case .throttle(let key):
+        guard let value = throttles[key]?.value, !rooms[Int(key.room)].name.isEmpty else {
+          throttles[key] = nil
+          continue
+        }
+        broadcast(value, key)
+        throttles[key]?.value = nil
+        timers.insert(
+          ShardTimer(at: now.monotonic + Self.throttleMilliseconds, kind: .throttle(key)))
+      case .typing(let key):
+        guard let until = typers[key] else { continue }
+        if until > now.monotonic {
+          timers.insert(ShardTimer(at: until, kind: .typing(key)))
+        } else {
+          typers[key] = nil
+          tell(.typing(false), key, now)
+        }
+      case .activity(let room, let id): tellLateActivity(in: room, to: id, now)
+      }
+    }
+  }
+}

@@ -1,0 +1,142 @@
+public import Wire
+
+/// What comes from the log.
+extension Shard {
+  /// Takes one delivery; in the order in which they were posted.
+  public mutating func apply(_ delivery: LogDelivery, now: Moment) {
+    if delivery.completesSubmit { logIsBusy = false }
+    if let commit = delivery.commit { apply(commit, now) }
+    for answer in delivery.answers { apply(answer, now) }
+  }
+
+  private mutating func apply(_ commit: Commit, _ now: Moment) {
+    for change in commit.memberships { apply(change) }
+    for (place, span) in commit.spans.enumerated() {
+      let room = room(named: span.room)
+      keep(commit, place, in: room)
+      noteSenders(commit, span, in: room)
+      stage(commit, span: place, in: room)
+      tellActivity(in: room, now)
+    }
+    if !commit.spans.isEmpty {
+      tail.append(commit)
+      tailBytes += commit.frames.bytes.count
+      evictTail()
+    }
+    for change in commit.marks { apply(change, now) }
+    for change in commit.typing { apply(change, now) }
+    for change in commit.audiences { apply(change, now) }
+  }
+
+  // MARK: - The tail
+
+  private mutating func keep(_ commit: Commit, _ place: Int, in room: Int32) {
+    let span = commit.spans[place]
+    rooms[Int(room)].head = span.lastSeq
+    rooms[Int(room)].firstKept = span.firstKept
+    rooms[Int(room)].tail.append(
+      Room.TailSpan(
+        commit: commit, span: Int32(place), firstSeq: span.firstSeq, lastSeq: span.lastSeq))
+  }
+
+  private mutating func evictTail() {
+    while tailBytes > configuration.tailBytes, let oldest = tail.popFirst() {
+      tailBytes -= oldest.frames.bytes.count
+      for span in oldest.spans {
+        guard let room = roomIndices[span.room] else { continue }
+        if rooms[Int(room)].tail.first?.firstSeq == span.firstSeq {
+          rooms[Int(room)].tail.removeFirst()
+        }
+        releaseIfUnused(room)
+      }
+    }
+  }
+
+  // MARK: - Answers
+
+  private mutating func apply(_ answer: LogAnswer, _ now: Moment) {
+    switch answer {
+    case .ack(let id, let ack):
+      guard isCurrent(id) else { return }
+      let index = Int(id.index)
+      if ack.duplicate {
+        // A second send is a request: the limit on sends is for entries.
+        sessions[index].sends.refund()
+        sessions[index].requests.charge(now.monotonic)
+      }
+      scratch.removeAll(keepingCapacity: true)
+      ack.append(to: &scratch)
+      replyWithScratch(to: index)
+    case .refused(let id, let error): refused(id, error, now)
+    case .entered(let id, let entered): self.entered(id, entered)
+    case .belongings(let id, let belongings, let isComplete):
+      guard isCurrent(id) else { return }
+      apply(belongings, isComplete: isComplete, to: Int(id.index))
+    case .entries(let id, let page):
+      guard isCurrent(id) else { return }
+      apply(page, to: Int(id.index), now: now)
+    case .reply(let id, let json):
+      guard isCurrent(id) else { return }
+      let index = Int(id.index)
+      framing.appendHeader(json.count, &sessions[index].outbox)
+      sessions[index].outbox.append(contentsOf: json)
+      sessions[index].awaitsReply = false
+      markDirty(index)
+    case .lasts(let id, let lasts):
+      guard isCurrent(id) else { return }
+      answerRooms(lasts, Int(id.index), now)
+    }
+  }
+
+  private mutating func refused(_ id: SessionID, _ error: WireError, _ now: Moment) {
+    guard isCurrent(id) else { return }
+    let index = Int(id.index)
+    if error.re == "join", let room = error.room.flatMap({ roomIndices[$0] }),
+      let entering = entering(of: index, to: room)
+    {
+      let wasAbandoned = subscriptions[Int(entering)].state == .abandoned
+      end(entering, tellLog: false)
+      if wasAbandoned { return }
+    }
+    if error.code == .unavailable, error.re == "send", let room = error.room {
+      hold(
+        room, index,
+        until: now.monotonic + (error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds),
+        now)
+    }
+    reply(.error(error), to: index)
+  }
+
+  /// The log knows the room as of this point in the order of commits: the cursor stands.
+  private mutating func entered(_ id: SessionID, _ entered: LogAnswer.Entered) {
+    let joined = entered.joined
+    guard isCurrent(id), let room = roomIndices[joined.room],
+      let index = entering(of: Int(id.index), to: room)
+    else {
+      // Nobody is here any more; the log has counted a subscription all the same.
+      ask(.exit(room: joined.room, user: entered.user))
+      return
+    }
+    let session = Int(id.index)
+    if subscriptions[Int(index)].state == .abandoned {
+      ask(.exit(room: joined.room, user: entered.user))
+      end(index, tellLog: false)
+      return
+    }
+    rooms[Int(room)].head = max(rooms[Int(room)].head, joined.head)
+    rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, joined.first)
+    rooms[Int(room)].memberCount = entered.memberCount
+    subscriptions[Int(index)].cursor = joined.after
+    subscriptions[Int(index)].place = Int32(rooms[Int(room)].subscribers.count)
+    rooms[Int(room)].subscribers.append(index)
+    rooms[Int(room)].watchers[id.index]?.isJoined = true
+    var told = joined
+    if !subscriptions[Int(index)].wantsSubscribers { told.subscribers = nil }
+    reply(.joined(told), to: session)
+    if joined.after < rooms[Int(room)].head {
+      fallBehind(index)
+    } else {
+      subscriptions[Int(index)].state = .live
+    }
+  }
+}

@@ -1,0 +1,380 @@
+public import Wire
+
+/// From rooms to sockets: the end of a turn.
+extension Shard {
+  /// Appends a message to a session's queue.
+  mutating func reply(_ message: ServerMessage, to index: Int) {
+    scratch.removeAll(keepingCapacity: true)
+    message.append(to: &scratch)
+    replyWithScratch(to: index)
+  }
+
+  mutating func replyWithScratch(to index: Int) {
+    framing.appendHeader(scratch.count, &sessions[index].outbox)
+    sessions[index].outbox.append(contentsOf: scratch)
+    markDirty(index)
+  }
+
+  /// Appends bytes that are frames already: what the WebSocket itself has to say.
+  public mutating func append(frames: [UInt8], to id: SessionID) {
+    guard isCurrent(id), !frames.isEmpty else { return }
+    sessions[Int(id.index)].outbox.append(contentsOf: frames)
+    markDirty(Int(id.index))
+  }
+
+  /// Whether anything is still to be written.
+  public func hasOutput(_ id: SessionID) -> Bool {
+    isCurrent(id) && sessions[Int(id.index)].queuedBytes > 0
+  }
+
+  /// The socket takes bytes again.
+  public mutating func unblock(_ id: SessionID) {
+    guard isCurrent(id) else { return }
+    sessions[Int(id.index)].isBlocked = false
+    markDirty(Int(id.index))
+  }
+
+  mutating func markDirty(_ index: Int) {
+    guard !sessions[index].isDirty else { return }
+    sessions[index].isDirty = true
+    dirty.append(Int32(index))
+  }
+
+  /// Whether another turn has work to do without any event.
+  public var hasWork: Bool { !dirty.isEmpty || !resumable.isEmpty }
+
+  /// Ends the turn: lays out what is new, and writes once to each socket that has something.
+  /// - Parameter write: hands bytes to a connection's socket and returns how many it took. Fewer
+  ///   than all means that it is blocked until `unblock`.
+  public mutating func flush(
+    now: Moment, write: (_ connection: Int32, _ bytes: Span<UInt8>) -> Int
+  ) {
+    layOut()
+    fanOut()
+    // What becomes dirty from here on is for the next turn.
+    let due = dirty
+    dirty.removeAll(keepingCapacity: true)
+    for index in due {
+      flush(Int(index), now: now, write: write)
+    }
+    turn.clear()
+  }
+
+  // MARK: - Fan-out
+
+  /// Stages a commit's new entries of one room.
+  mutating func stage(_ commit: Commit, span: Int, in room: Int32) {
+    let index = Int32(turn.staged.count)
+    turn.staged.append(Turn.Staged(commit: commit, span: Int32(span), next: -1))
+    if rooms[Int(room)].firstStaged < 0 {
+      rooms[Int(room)].firstStaged = index
+      turn.rooms.append(room)
+    } else {
+      turn.staged[Int(rooms[Int(room)].lastStaged)].next = index
+    }
+    rooms[Int(room)].lastStaged = index
+  }
+
+  private mutating func layOut() {
+    for room in turn.rooms {
+      var next = rooms[Int(room)].firstStaged
+      rooms[Int(room)].firstStaged = -1
+      rooms[Int(room)].lastStaged = -1
+      guard !rooms[Int(room)].subscribers.isEmpty else {
+        releaseIfUnused(room)
+        continue
+      }
+      let first = turn.staged[Int(next)]
+      var slice = Turn.Slice(
+        room: room, firstSeq: first.commit.spans[Int(first.span)].firstSeq, lastSeq: 0,
+        firstEntry: Int32(turn.ends.count), lower: Int32(turn.bytes.count), upper: 0)
+      while next >= 0 {
+        let staged = turn.staged[Int(next)]
+        let span = staged.commit.spans[Int(staged.span)]
+        turn.append(staged.commit.frames, span.frames)
+        slice.lastSeq = span.lastSeq
+        next = staged.next
+      }
+      slice.upper = Int32(turn.bytes.count)
+      turn.slices.append(slice)
+    }
+  }
+
+  private mutating func fanOut() {
+    for (place, slice) in turn.slices.enumerated() {
+      let room = Int(slice.room)
+      for position in 0..<rooms[room].subscribers.count {
+        let index = Int(rooms[room].subscribers[position])
+        guard subscriptions[index].state == .live else { continue }
+        let cursor = subscriptions[index].cursor
+        guard cursor < slice.lastSeq else { continue }
+        let session = Int(subscriptions[index].session)
+        if sessions[session].isBlocked || cursor < slice.firstSeq - 1 {
+          fallBehind(Int32(index))
+          continue
+        }
+        let delivery = Delivery(
+          slice: Int32(place), subscription: Int32(index),
+          lower: turn.lower(of: slice, after: cursor), next: -1)
+        if sessions[session].delivery.slice < 0 {
+          sessions[session].delivery = delivery
+        } else {
+          var chained = delivery
+          chained.next = sessions[session].moreDeliveries
+          sessions[session].moreDeliveries = Int32(turn.more.count)
+          turn.more.append(chained)
+        }
+        markDirty(session)
+      }
+    }
+  }
+
+  mutating func fallBehind(_ subscription: Int32) {
+    let session = Int(subscriptions[Int(subscription)].session)
+    subscriptions[Int(subscription)].state = .behind
+    sessions[session].behind.append(subscription)
+  }
+
+  // MARK: - One session
+
+  private mutating func flush(
+    _ index: Int, now: Moment, write: (Int32, Span<UInt8>) -> Int
+  ) {
+    guard sessions[index].isDirty else { return }
+    sessions[index].isDirty = false
+    let only = sessions[index].delivery
+    if sessions[index].isBlocked {
+      precondition(only.slice < 0, "a blocked session is behind")
+      return
+    }
+    if only.slice >= 0, sessions[index].moreDeliveries < 0, sessions[index].outbox.isEmpty {
+      sessions[index].delivery = .none
+      writeDirectly(index, only, write: write)
+    } else {
+      if only.slice >= 0 { queueDeliveries(index, only) }
+      writeOutbox(index, write: write)
+    }
+    if !sessions[index].isBlocked, sessions[index].isOpen {
+      noteDrained(index)
+      catchUp(index, now: now, write: write)
+    }
+    noteProgress(index)
+  }
+
+  /// The usual case: one room's entries, from the turn's buffer as they lie there. Where the socket
+  /// blocks, the session keeps the rest of one frame and its cursor, no more.
+  private mutating func writeDirectly(
+    _ index: Int, _ delivery: Delivery, write: (Int32, Span<UInt8>) -> Int
+  ) {
+    let slice = turn.slices[Int(delivery.slice)]
+    let subscription = Int(delivery.subscription)
+    let range = Int(delivery.lower)..<Int(slice.upper)
+    let taken = write(sessions[index].connection, turn.bytes.span.extracting(range))
+    if taken == range.count {
+      subscriptions[subscription].cursor = slice.lastSeq
+      return
+    }
+    sessions[index].isBlocked = true
+    let reached = Int32(range.lowerBound + taken)
+    var seq = max(
+      turn.lastSeq(of: slice, endingBy: reached), subscriptions[subscription].cursor)
+    let end = seq < slice.firstSeq ? slice.lower : turn.end(of: slice, seq)
+    if end < reached {
+      seq += 1
+      sessions[index].outbox.append(
+        contentsOf: turn.bytes[Int(reached)..<Int(turn.end(of: slice, seq))])
+    }
+    subscriptions[subscription].cursor = seq
+    if seq < slice.lastSeq { fallBehind(delivery.subscription) }
+  }
+
+  /// Several runs, or replies before them: copied behind each other for one write, as far as they
+  /// fit; a room that does not fit is behind.
+  private mutating func queueDeliveries(_ index: Int, _ first: Delivery) {
+    sessions[index].delivery = .none
+    var next = sessions[index].moreDeliveries
+    sessions[index].moreDeliveries = -1
+    queue(first, index)
+    while next >= 0 {
+      let delivery = turn.more[Int(next)]
+      queue(delivery, index)
+      next = delivery.next
+    }
+  }
+
+  private mutating func queue(_ delivery: Delivery, _ index: Int) {
+    let subscription = Int(delivery.subscription)
+    guard subscriptions[subscription].state == .live,
+      subscriptions[subscription].session == Int32(index)
+    else { return }
+    let slice = turn.slices[Int(delivery.slice)]
+    let space = Int32(max(0, Self.pageBytes - sessions[index].queuedBytes))
+    var seq = slice.lastSeq
+    if slice.upper - delivery.lower > space {
+      seq = max(
+        turn.lastSeq(of: slice, endingBy: delivery.lower + space),
+        subscriptions[subscription].cursor)
+    }
+    let upper = seq < slice.firstSeq ? delivery.lower : turn.end(of: slice, seq)
+    if upper > delivery.lower {
+      sessions[index].outbox.append(
+        contentsOf: turn.bytes[Int(delivery.lower)..<Int(upper)])
+      subscriptions[subscription].cursor = seq
+    }
+    if seq < slice.lastSeq { fallBehind(delivery.subscription) }
+  }
+
+  /// Writes what is queued, as far as the socket takes it.
+  private mutating func writeOutbox(_ index: Int, write: (Int32, Span<UInt8>) -> Int) {
+    let queued = sessions[index].outboxTaken..<sessions[index].outbox.count
+    guard !queued.isEmpty else { return }
+    let taken = write(
+      sessions[index].connection, sessions[index].outbox.span.extracting(queued))
+    if taken == queued.count {
+      sessions[index].outbox = []
+      sessions[index].outboxTaken = 0
+    } else {
+      sessions[index].isBlocked = true
+      sessions[index].outboxTaken += taken
+      // What is out must not be held on to.
+      if sessions[index].outboxTaken > Self.pageBytes {
+        sessions[index].outbox.removeFirst(sessions[index].outboxTaken)
+        sessions[index].outboxTaken = 0
+      }
+    }
+  }
+
+  // MARK: - Catching up
+
+  /// Fills the queue for the rooms that are behind, in turn, from memory or from storage.
+  private mutating func catchUp(
+    _ index: Int, now: Moment, write: (Int32, Span<UInt8>) -> Int
+  ) {
+    guard !sessions[index].behind.isEmpty, !sessions[index].isReading else { return }
+    while let next = sessions[index].behind.first, sessions[index].queuedBytes < Self.pageBytes {
+      let subscription = Int(next)
+      let room = Int(subscriptions[subscription].room)
+      let cursor = subscriptions[subscription].cursor
+      sessions[index].behind.removeFirst()
+      if cursor >= rooms[room].head {
+        subscriptions[subscription].state = .live
+        continue
+      }
+      if cursor < rooms[room].firstKept - 1 {
+        reenter(next)
+        continue
+      }
+      sessions[index].behind.append(next)
+      let coverage = appendFromTail(subscription, room, index)
+      if coverage == .none {
+        sessions[index].isReading = true
+        reads.append(
+          .entries(
+            id(of: index), room: rooms[room].name, after: cursor, through: rooms[room].head,
+            limitBytes: Self.pageBytes))
+      }
+      if coverage != .toTheHead { break }
+    }
+    if sessions[index].queuedBytes > 0 {
+      writeOutbox(index, write: write)
+    }
+    // One page a turn: others have their turn in between.
+    if !sessions[index].isBlocked, !sessions[index].behind.isEmpty, !sessions[index].isReading {
+      markDirty(index)
+    }
+  }
+
+  private enum Coverage {
+    /// The tail does not reach back that far.
+    case none
+    /// It does, but no more fits into the queue.
+    case full
+    case toTheHead
+  }
+
+  /// Appends what the tail has after the cursor, as far as it fits.
+  private mutating func appendFromTail(
+    _ subscription: Int, _ room: Int, _ index: Int
+  ) -> Coverage {
+    let wanted = subscriptions[subscription].cursor + 1
+    guard let first = rooms[room].tail.first, first.firstSeq <= wanted else { return .none }
+    var low = 0
+    var high = rooms[room].tail.count
+    while low < high {
+      let middle = (low + high) / 2
+      if rooms[room].tail[middle].lastSeq < wanted { low = middle + 1 } else { high = middle }
+    }
+    while low < rooms[room].tail.count {
+      let part = rooms[room].tail[low]
+      let span = part.commit.spans[Int(part.span)]
+      for seq in max(subscriptions[subscription].cursor + 1, part.firstSeq)...part.lastSeq {
+        let bounds = part.commit.frames.bounds[span.frames.lowerBound + Int(seq - part.firstSeq)]
+        let length = Int(bounds.upper - bounds.lower)
+        let queued = sessions[index].queuedBytes
+        if queued + length > Self.pageBytes, queued > 0 { return .full }
+        sessions[index].outbox.append(
+          contentsOf: part.commit.frames.bytes[Int(bounds.lower)..<Int(bounds.upper)])
+        subscriptions[subscription].cursor = seq
+      }
+      low += 1
+    }
+    return .toTheHead
+  }
+
+  /// Retention has overtaken the cursor: the room is entered anew, and the client told.
+  private mutating func reenter(_ index: Int32) {
+    let subscription = subscriptions[Int(index)]
+    let session = Int(subscription.session)
+    let room = rooms[Int(subscription.room)].name
+    let user = sessions[session].user
+    leaveRoom(index)
+    subscriptions[Int(index)].state = .entering
+    ask(.exit(room: room, user: user))
+    ask(
+      .enter(
+        LogRequest.Enter(
+          session: id(of: session), room: room, user: user, after: subscription.cursor,
+          epoch: epoch, mayCreate: true)))
+  }
+
+  /// A page from storage.
+  mutating func apply(_ page: EntriesPage, to index: Int, now: Moment) {
+    sessions[index].isReading = false
+    guard !page.failed else {
+      timers.insert(ShardTimer(at: now.monotonic + 250, kind: .readAgain(id(of: index))))
+      return
+    }
+    markDirty(index)
+    guard let subscription = subscription(of: index, to: page.room).map({ Int($0) }),
+      subscriptions[subscription].state == .behind
+    else { return }
+    let room = Int(subscriptions[subscription].room)
+    rooms[room].firstKept = max(rooms[room].firstKept, page.firstKept)
+    // What was asked for may have been sent from the tail meanwhile, or the cursor moved by a join.
+    var seq = page.firstSeq
+    guard seq <= subscriptions[subscription].cursor + 1 else { return }
+    for bounds in page.frames.bounds {
+      if seq > subscriptions[subscription].cursor {
+        sessions[index].outbox.append(
+          contentsOf: page.frames.bytes[Int(bounds.lower)..<Int(bounds.upper)])
+        subscriptions[subscription].cursor = seq
+      }
+      seq += 1
+    }
+    if let place = sessions[index].behind.firstIndex(of: Int32(subscription)) {
+      sessions[index].behind.remove(at: place)
+      sessions[index].behind.append(Int32(subscription))
+    }
+  }
+}
+
+extension Turn {
+  /// Lays consecutive frames of a commit into the buffer.
+  fileprivate mutating func append(_ frames: Frames, _ range: Range<Int>) {
+    let lower = frames.bounds[range.lowerBound].lower
+    let upper = frames.bounds[range.upperBound - 1].upper
+    let shift = Int32(bytes.count) - lower
+    bytes.append(contentsOf: frames.bytes[Int(lower)..<Int(upper)])
+    for index in range { ends.append(frames.bounds[index].upper + shift) }
+  }
+}

@@ -1,0 +1,321 @@
+public import Wire
+
+/// What clients ask for.
+extension Shard {
+  /// Takes one text message. The owner has asked `mayReceive` before.
+  public mutating func receive(_ id: SessionID, _ json: Span<UInt8>, now: Moment) {
+    guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
+    let index = Int(id.index)
+    let message: ClientMessage
+    do throws(WireError) {
+      message = try ClientMessage(
+        decoding: json, textLimitBytes: configuration.limits.textBytes)
+    } catch {
+      refuse(error, to: index, now)
+      return
+    }
+    guard !sessions[index].user.isEmpty else {
+      refuseUnidentified(message, index)
+      return
+    }
+    switch message {
+    case .send(let send): self.send(send, index, now)
+    case .received(let room, let seq): mark(room, read: 0, received: seq, "received", index, now)
+    case .read(let room, let seq): mark(room, read: seq, received: seq, "read", index, now)
+    case .typing(let room, let on): typing(room, on, index, now)
+    default:
+      guard let wait = wait(forRequestOf: index, now) else {
+        request(message, index, now)
+        return
+      }
+      reply(
+        .error(
+          WireError(
+            .rateLimited, "Too many requests; try again in \(wait) ms.", re: message.type,
+            room: message.room, retryAfterMilliseconds: wait)),
+        to: index)
+    }
+  }
+
+  private mutating func request(_ message: ClientMessage, _ index: Int, _ now: Moment) {
+    switch message {
+    case .join(let join): self.join(join, index)
+    case .leave(let room, let forget): leave(room, forget: forget, index)
+    case .history(let request): history(request, index)
+    case .rooms: askForRooms(index)
+    case .ping(let t): reply(.pong(t: t, time: now.wall), to: index)
+    case .auth:
+      // In open mode there is nothing that a token could be held against.
+      reply(
+        .error(
+          WireError(
+            .unauthorized, "This relay takes no tokens; the session goes on as it was.",
+            re: "auth")),
+        to: index)
+    case .send, .received, .read, .typing: break
+    }
+  }
+
+  /// Takes a token for a request; the milliseconds to wait where there is none.
+  private mutating func wait(forRequestOf index: Int, _ now: Moment) -> Int64? {
+    if sessions[index].requests.take(now.monotonic) { return nil }
+    return max(1, sessions[index].requests.wait(now.monotonic))
+  }
+
+  /// Answers what could not be understood. It counts as a request, and is answered in any case: so
+  /// that who sends one bad message after another is told how it is.
+  private mutating func refuse(_ error: WireError, to index: Int, _ now: Moment) {
+    sessions[index].requests.charge(now.monotonic)
+    if sessions[index].user.isEmpty {
+      end(index, error, .notAuthenticated, "not authenticated")
+    } else {
+      reply(.error(error), to: index)
+    }
+  }
+
+  private mutating func refuseUnidentified(_ message: ClientMessage, _ index: Int) {
+    let text =
+      if case .auth = message {
+        "This relay takes no tokens: connect with ?user=NAME."
+      } else {
+        "Say who you are first: connect with ?user=NAME."
+      }
+    end(
+      index, WireError(.unauthorized, text, re: message.type), .notAuthenticated,
+      "not authenticated")
+  }
+
+  /// `true` where the name alone allows it; answers `forbidden` otherwise.
+  private mutating func isOpen(
+    _ room: String, re: String, _ index: Int, id: String? = nil
+  ) -> Bool {
+    if RoomName.isOpen(room, to: sessions[index].user) { return true }
+    let text =
+      RoomName.isReserved(room)
+      ? "The room \(room) is the relay's own." : "The room \(room) is open to its two users only."
+    reply(.error(WireError(.forbidden, text, re: re, room: room, id: id)), to: index)
+    return false
+  }
+
+  private func mayCreate(_ room: String) -> Bool {
+    configuration.anyoneMayCreate || RoomName.isDirect(room) || listedRooms.contains(room)
+  }
+
+  // MARK: - Subscribing
+
+  private mutating func join(_ join: ClientMessage.Join, _ index: Int) {
+    guard isOpen(join.room, re: "join", index) else { return }
+    let limit = configuration.limits.roomsPerConnection
+    let existing = subscription(of: index, to: join.room)
+    if existing == nil, limit > 0, sessions[index].subscriptionCount >= limit {
+      reply(
+        .error(
+          WireError(
+            .tooManyRooms, "A connection may join \(limit) rooms; leave one first.", re: "join",
+            room: join.room)),
+        to: index)
+      return
+    }
+    if let existing { drop(existing) }
+    addSubscription(
+      of: index, to: room(named: join.room), wantsSubscribers: join.subscribers)
+    ask(
+      .enter(
+        LogRequest.Enter(
+          session: id(of: index), room: join.room, user: sessions[index].user, after: join.after,
+          epoch: join.epoch, mayCreate: mayCreate(join.room))))
+  }
+
+  private mutating func leave(_ room: String, forget: Bool, _ index: Int) {
+    guard let subscription = subscription(of: index, to: room) else {
+      notJoined(room, re: "leave", index)
+      return
+    }
+    drop(subscription)
+    if forget { ask(.forget(room: room, user: sessions[index].user)) }
+    reply(.left(room: room), to: index)
+  }
+
+  /// Ends a subscription while the session goes on.
+  private mutating func drop(_ index: Int32) {
+    if subscriptions[Int(index)].state == .entering {
+      subscriptions[Int(index)].state = .abandoned
+    } else {
+      end(index, tellLog: true)
+    }
+  }
+
+  private mutating func notJoined(_ room: String, re: String, _ index: Int) {
+    reply(
+      .error(
+        WireError(.notJoined, "This connection has not joined \(room).", re: re, room: room)),
+      to: index)
+  }
+
+  // MARK: - Sending
+
+  private mutating func send(_ send: ClientMessage.Send, _ index: Int, _ now: Moment) {
+    guard isOpen(send.room, re: "send", index, id: send.id) else { return }
+    if let until = sessions[index].extras?.holds[send.room], until > now.monotonic {
+      refuseSend(
+        .rateLimited, "An earlier message to \(send.room) was refused; wait, to keep the order.",
+        send, until - now.monotonic, index, now)
+      return
+    }
+    if isShuttingDown {
+      refuseSend(
+        .unavailable,
+        "The relay is shutting down. Nothing was stored; send again with the same id.", send,
+        Refusal.retryAfterMilliseconds, index, now)
+      return
+    }
+    guard sessions[index].sends.take(now.monotonic) else {
+      let wait = max(100, sessions[index].sends.wait(now.monotonic))
+      refuseSend(
+        .rateLimited,
+        "Too many messages: \(configuration.limits.sendsPerSecond) a second are taken.", send,
+        wait, index, now)
+      return
+    }
+    gatheredBytes += send.body.count + 128
+    requests.append(
+      .append(
+        LogRequest.Append(
+          session: id(of: index), room: send.room, user: sessions[index].user, id: send.id,
+          kind: send.kind, body: send.body, mayCreate: mayCreate(send.room))))
+  }
+
+  /// Refuses a send, and with it what follows to the same room, so that order is kept.
+  private mutating func refuseSend(
+    _ code: ErrorCode, _ text: String, _ send: ClientMessage.Send, _ wait: Int64, _ index: Int,
+    _ now: Moment
+  ) {
+    hold(send.room, index, until: now.monotonic + wait, now)
+    reply(
+      .error(
+        WireError(
+          code, text, re: "send", room: send.room, id: send.id, retryAfterMilliseconds: wait)),
+      to: index)
+  }
+
+  mutating func hold(_ room: String, _ index: Int, until: Int64, _ now: Moment) {
+    let extras = extras(of: index)
+    if extras.holds.count > 256 {
+      extras.holds = extras.holds.filter { $0.value > now.monotonic }
+    }
+    extras.holds[room] = max(until, extras.holds[room] ?? 0)
+  }
+
+  // MARK: - Marks and typing
+
+  private mutating func mark(
+    _ room: String, read: Int64, received: Int64, _ re: String, _ index: Int, _ now: Moment
+  ) {
+    guard subscription(of: index, to: room) != nil else {
+      sessions[index].requests.charge(now.monotonic)
+      notJoined(room, re: re, index)
+      return
+    }
+    if sessions[index].extras?.hasMarkTimer != true, sessions[index].requests.take(now.monotonic) {
+      ask(
+        .mark(
+          room: room,
+          Marks(user: sessions[index].user, read: read, received: received)))
+      return
+    }
+    let extras = extras(of: index)
+    var marks = extras.marks[room] ?? MemberMarks()
+    marks.read = max(marks.read, read)
+    marks.received = max(marks.received, received)
+    extras.marks[room] = marks
+    scheduleMerged(extras, index, now)
+  }
+
+  private mutating func typing(_ room: String, _ on: Bool, _ index: Int, _ now: Moment) {
+    guard subscription(of: index, to: room) != nil else {
+      sessions[index].requests.charge(now.monotonic)
+      notJoined(room, re: "typing", index)
+      return
+    }
+    if sessions[index].extras?.hasMarkTimer != true, sessions[index].requests.take(now.monotonic) {
+      ask(.typing(room: room, user: sessions[index].user, on: on))
+      return
+    }
+    let extras = extras(of: index)
+    extras.typing[room] = on
+    scheduleMerged(extras, index, now)
+  }
+
+  private mutating func scheduleMerged(
+    _ extras: SessionExtras, _ index: Int, _ now: Moment
+  ) {
+    guard !extras.hasMarkTimer else { return }
+    extras.hasMarkTimer = true
+    timers.insert(
+      ShardTimer(
+        at: now.monotonic + max(100, sessions[index].requests.wait(now.monotonic)),
+        kind: .merged(id(of: index))))
+  }
+
+  /// Passes on what was merged while the limit was reached: one request for each room.
+  mutating func passMerged(_ index: Int, _ now: Moment) {
+    guard let extras = sessions[index].extras else { return }
+    extras.hasMarkTimer = false
+    let user = sessions[index].user
+    for (room, marks) in extras.marks {
+      sessions[index].requests.charge(now.monotonic)
+      ask(.mark(room: room, Marks(user: user, read: marks.read, received: marks.received)))
+    }
+    for (room, on) in extras.typing {
+      sessions[index].requests.charge(now.monotonic)
+      ask(.typing(room: room, user: user, on: on))
+    }
+    extras.marks = [:]
+    extras.typing = [:]
+  }
+
+  // MARK: - Reading
+
+  private mutating func history(_ request: ClientMessage.HistoryRequest, _ index: Int) {
+    guard isOpen(request.room, re: "history", index) else { return }
+    sessions[index].awaitsReply = true
+    reads.append(
+      .history(
+        id(of: index), request, mayCreate: mayCreate(request.room), limitBytes: Self.replyBytes))
+  }
+
+  // MARK: - To the log
+
+  /// This turn's requests, if the log is ready for the next batch.
+  public mutating func takeRequests() -> [LogRequest]? {
+    guard !logIsBusy, !requests.isEmpty else { return nil }
+    logIsBusy = true
+    defer {
+      requests = []
+      gatheredBytes = 0
+      for id in congested where isCurrent(id) { noteProgress(Int(id.index)) }
+      congested.removeAll()
+    }
+    return requests
+  }
+
+  /// What is to be read from storage.
+  public mutating func takeReads() -> [ReadRequest] {
+    defer { reads.removeAll(keepingCapacity: true) }
+    return reads
+  }
+}
+
+extension ClientMessage {
+  /// The room that it is about.
+  fileprivate var room: String? {
+    switch self {
+    case .join(let join): join.room
+    case .leave(let room, _), .received(let room, _), .read(let room, _), .typing(let room, _):
+      room
+    case .send(let send): send.room
+    case .history(let request): request.room
+    case .auth, .rooms, .ping: nil
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Wire
+
+/// `rooms` and `activity`: what happens where a connection is not.
+extension Shard {
+  static let activityMilliseconds: Int64 = 1000
+  /// Rows of a `rooms` answer for which the last entry is read.
+  static let summaryLimit = 256
+
+  mutating func askForRooms(_ index: Int) {
+    sessions[index].awaitsReply = true
+    ask(.belongings(session: id(of: index), user: sessions[index].user))
+  }
+
+  // MARK: - The answer
+
+  /// The log's list. From here on activity is noted, so that nothing falls between the list and the
+  /// first `activity`; it is told behind the answer.
+  mutating func apply(
+    _ belongings: [LogAnswer.Belonging], isComplete: Bool, to index: Int
+  ) {
+    let extras = extras(of: index)
+    extras.watchesRooms = true
+    for belonging in belongings { watch(belonging.room, read: belonging.read, index) }
+    var summaries = belongings.map { belonging in
+      summary(belonging, listed: listedRooms.contains(belonging.room), of: sessions[index].user)
+    }
+    let belongingRooms = Set(belongings.map(\.room))
+    for (name, _) in configuration.listed where !belongingRooms.contains(name) {
+      let room = roomIndices[name].map { rooms[Int($0)] }
+      let unknown = LogAnswer.Belonging(
+        room: name, head: room?.head ?? 0, first: room?.firstKept ?? 1, read: room?.head ?? 0)
+      summaries.append(summary(unknown, listed: true, of: sessions[index].user))
+    }
+    // The unread ones come first, since what does not fit is left out.
+    summaries.sort { ($0.unread > 0 ? 0 : 1, $0.room) < ($1.unread > 0 ? 0 : 1, $1.room) }
+    extras.summariesAreComplete = isComplete && summaries.count <= Self.summaryLimit
+    extras.summaries = Array(summaries.prefix(Self.summaryLimit))
+    reads.append(
+      .lasts(id(of: index), extras.summaries.map { ($0.room, $0.head) }))
+  }
+
+  private func summary(
+    _ belonging: LogAnswer.Belonging, listed: Bool, of user: String
+  ) -> ServerMessage.RoomSummary {
+    let peers = RoomName.peers(of: belonging.room)
+    let peer = peers.map { $0.0 == user ? $0.1 : $0.0 }
+    let title = configuration.listed.first { $0.room == belonging.room }?.title
+    return ServerMessage.RoomSummary(
+      room: belonging.room, title: title ?? peer ?? belonging.room, head: belonging.head,
+      read: belonging.read, unread: belonging.unread, listed: listed, peer: peer, last: nil)
+  }
+
+  /// The last entries are there: the answer is complete.
+  mutating func answerRooms(_ lasts: [[UInt8]?], _ index: Int, _ now: Moment) {
+    guard let extras = sessions[index].extras else { return }
+    var included: [ServerMessage.RoomSummary] = []
+    var bytes = 0
+    for (place, summary) in extras.summaries.enumerated() {
+      var summary = summary
+      if place < lasts.count, let json = lasts[place] {
+        summary.last = try? Entry(decoding: json.span)
+      }
+      scratch.removeAll(keepingCapacity: true)
+      summary.append(to: &scratch)
+      bytes += scratch.count + 1
+      if bytes > Self.replyBytes, !included.isEmpty {
+        extras.summariesAreComplete = false
+        break
+      }
+      included.append(summary)
+    }
+    extras.summaries = []
+    sessions[index].awaitsReply = false
+    reply(.rooms(included, more: !extras.summariesAreComplete), to: index)
+  }
+
+  // MARK: - Watching
+
+  mutating func watch(_ name: String, read: Int64, _ index: Int) {
+    let room = room(named: name)
+    extras(of: index).watched.insert(room)
+    let isJoined = subscription(of: index, toRoom: room).map {
+      subscriptions[Int($0)].place >= 0
+    }
+    rooms[Int(room)].watchers[Int32(index)] = Room.Watcher(
+      generation: sessions[index].generation, read: read, isJoined: isJoined ?? false, nextAt: 0,
+      isPending: false)
+  }
+
+  /// A user came to belong to a room, or no longer does.
+  mutating func apply(_ change: Commit.MembershipChange) {
+    for session in sessionsByUser[change.user] ?? [] {
+      guard let extras = sessions[Int(session)].extras, extras.watchesRooms else { continue }
+      if change.belongs {
+        watch(change.room, read: change.read, Int(session))
+      } else if let room = roomIndices[change.room] {
+        extras.watched.remove(room)
+        rooms[Int(room)].watchers[session] = nil
+        releaseIfUnused(room)
+      }
+    }
+  }
+
+  // MARK: - Telling
+
+  /// Something new is in the room.
+  mutating func tellActivity(in room: Int32, _ now: Moment) {
+    guard !rooms[Int(room)].watchers.isEmpty else { return }
+    for (session, watcher) in rooms[Int(room)].watchers
+    where !watcher.isJoined && !watcher.isPending {
+      if now.monotonic >= watcher.nextAt {
+        rooms[Int(room)].watchers[session]?.nextAt = now.monotonic + Self.activityMilliseconds
+        emitActivity(in: room, to: Int(session), read: watcher.read)
+      } else {
+        rooms[Int(room)].watchers[session]?.isPending = true
+        timers.insert(
+          ShardTimer(
+            at: watcher.nextAt,
+            kind: .activity(
+              room: room, SessionID(index: session, generation: watcher.generation))))
+      }
+    }
+  }
+
+  mutating func tellLateActivity(in room: Int32, to id: SessionID, _ now: Moment) {
+    guard isCurrent(id), let watcher = rooms[Int(room)].watchers[id.index], watcher.isPending,
+      watcher.generation == id.generation
+    else { return }
+    rooms[Int(room)].watchers[id.index]?.isPending = false
+    rooms[Int(room)].watchers[id.index]?.nextAt = now.monotonic + Self.activityMilliseconds
+    if !watcher.isJoined { emitActivity(in: room, to: Int(id.index), read: watcher.read) }
+  }
+
+  private mutating func emitActivity(in room: Int32, to index: Int, read: Int64) {
+    let state = rooms[Int(room)]
+    guard let newest = state.tail.last else { return }
+    let frames = newest.commit.frames
+    let last = frames.payload(newest.commit.spans[Int(newest.span)].frames.upperBound - 1)
+    let activity = ServerMessage.Activity(
+      room: state.name, head: state.head,
+      unread: max(0, state.head - max(read, state.firstKept - 1)), last: nil)
+    scratch.removeAll(keepingCapacity: true)
+    activity.append(to: &scratch, last: last)
+    frame.removeAll(keepingCapacity: true)
+    framing.appendHeader(scratch.count, &frame)
+    frame.append(contentsOf: scratch)
+    emit(EphemeralKey(kind: .activity, room: room, user: ""), to: index)
+  }
+}

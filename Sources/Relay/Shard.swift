@@ -1,0 +1,391 @@
+public import Wire
+import DequeModule
+import HeapModule
+
+/// Everything that one event loop owns: its sessions, their cursors, and the rooms as far as these
+/// sessions need them. Confined to the loop's thread; sees no clock and no descriptor.
+///
+/// A turn of the loop goes: input is handed to `receive`, what came from the log to `apply`, then
+/// `takeRequests` and `takeReads` are handed to the log and `flush` writes, once a socket.
+public struct Shard {
+  /// What a client may do; 0 = no limit.
+  public struct Limits: Sendable {
+    public var frameBytes = 65_536
+    public var textBytes = 8192
+    public var roomsPerConnection = 256
+    public var sendsPerSecond = 20
+    public var burst = 40
+    public var requestsPerSecond = 50
+    public var queueBytes = 262_144
+    public var heartbeatSeconds = 25
+    public init() {}
+  }
+
+  public struct Configuration: Sendable {
+    public var limits = Limits()
+    /// Name and version, as `welcome` tells them.
+    public var server = "relay"
+    /// Whether a client may bring rooms into existence that are not listed.
+    public var anyoneMayCreate = true
+    public var listed: [(room: String, title: String)] = []
+    /// Recent entries kept in memory, all rooms together.
+    public var tailBytes = 8_388_608
+    public init() {}
+  }
+
+  /// What catching up and replies from storage may put into a connection's queue at a time.
+  static let pageBytes = 65_536
+  /// The most that a `history` or `rooms` carries.
+  static let replyBytes = 131_072
+  /// Requests that gather while the log is busy; beyond it nobody's input is taken.
+  static let gatherBytesLimit = 8_388_608
+
+  let configuration: Configuration
+  let framing: Framing
+  let epoch: String
+  var random: SplitMix64
+
+  var sessions: [Session] = []
+  var freeSessions: [Int32] = []
+  var sessionsByUser: [String: [Int32]] = [:]
+  var subscriptions: [Subscription] = []
+  var freeSubscriptions: [Int32] = []
+  var rooms: [Room] = []
+  var freeRooms: [Int32] = []
+  var roomIndices: [String: Int32] = [:]
+  let listedRooms: Set<String>
+
+  /// Commits in the tail, oldest first.
+  var tail = Deque<Commit>()
+  var tailBytes = 0
+
+  var turn = Turn()
+  var dirty: [Int32] = []
+  var scratch: [UInt8] = []
+  var frame: [UInt8] = []
+
+  var requests: [LogRequest] = []
+  var gatheredBytes = 0
+  var logIsBusy = false
+  var reads: [ReadRequest] = []
+
+  var timers = Heap<ShardTimer>()
+  var throttles: [EphemeralKey: Throttle] = [:]
+  var typers: [EphemeralKey: Int64] = [:]
+
+  /// Connections whose input may go on.
+  var resumable: [Int32] = []
+  var congested: [SessionID] = []
+  /// Connections to be closed, once what is queued for them is out.
+  var closings: [Closing] = []
+  var isShuttingDown = false
+
+  /// A connection that the relay ends.
+  public struct Closing: Sendable {
+    public var connection: Int32
+    public var reason: CloseReason
+    public var text: String
+  }
+
+  /// - Parameters:
+  ///   - epoch: the log's.
+  ///   - seed: of session names and of jitter.
+  public init(configuration: Configuration, framing: Framing, epoch: String, seed: UInt64) {
+    self.configuration = configuration
+    self.framing = framing
+    self.epoch = epoch
+    random = SplitMix64(seed: seed)
+    listedRooms = Set(configuration.listed.map(\.room))
+  }
+
+  // MARK: - Sessions
+
+  public var sessionCount: Int { sessions.count - freeSessions.count }
+
+  /// A connection begins; nothing is sent until it is known who it is.
+  /// - Parameter connection: what `flush` and the lists of this shard call it.
+  public mutating func open(connection: Int32, now: Moment) -> SessionID {
+    var session = Session(limits: configuration.limits, now: now.monotonic)
+    session.isOpen = true
+    session.connection = connection
+    if let index = freeSessions.popLast() {
+      session.generation = sessions[Int(index)].generation
+      sessions[Int(index)] = session
+      return SessionID(index: index, generation: session.generation)
+    }
+    sessions.append(session)
+    return SessionID(index: Int32(sessions.count - 1), generation: 0)
+  }
+
+  /// It is known who the client is: `welcome` goes out.
+  public mutating func identify(_ id: SessionID, as user: String, now: Moment) {
+    guard isCurrent(id) else { return }
+    let index = Int(id.index)
+    sessions[index].user = user
+    sessionsByUser[user, default: []].append(id.index)
+    let limits = configuration.limits
+    var told = ServerMessage.Welcome.Limits()
+    told.frameBytes = limits.frameBytes
+    told.textBytes = limits.textBytes
+    told.rooms = limits.roomsPerConnection
+    told.sendsPerSecond = limits.sendsPerSecond
+    told.burst = limits.burst
+    reply(
+      .welcome(
+        ServerMessage.Welcome(
+          user: user, session: Lineage.randomName(using: &random), server: configuration.server,
+          time: now.wall, heartbeatSeconds: Int64(limits.heartbeatSeconds), limits: told)),
+      to: index)
+  }
+
+  /// The connection is gone, or nothing more is to be done for it.
+  public mutating func close(_ id: SessionID) {
+    guard isCurrent(id) else { return }
+    let index = Int(id.index)
+    while sessions[index].firstSubscription >= 0 {
+      end(sessions[index].firstSubscription, tellLog: true)
+    }
+    for room in sessions[index].extras?.watched ?? [] {
+      rooms[Int(room)].watchers[id.index] = nil
+      releaseIfUnused(room)
+    }
+    let user = sessions[index].user
+    if !user.isEmpty {
+      sessionsByUser[user]?.removeAll { $0 == id.index }
+      if sessionsByUser[user]?.isEmpty == true { sessionsByUser[user] = nil }
+    }
+    sessions[index].isOpen = false
+    sessions[index].generation &+= 1
+    sessions[index].outbox = []
+    sessions[index].behind = []
+    sessions[index].extras = nil
+    sessions[index].user = ""
+    sessions[index].isDirty = false
+    freeSessions.append(id.index)
+  }
+
+  func isCurrent(_ id: SessionID) -> Bool {
+    Int(id.index) < sessions.count && sessions[Int(id.index)].isOpen
+      && sessions[Int(id.index)].generation == id.generation
+  }
+
+  func id(of index: Int) -> SessionID {
+    SessionID(index: Int32(index), generation: sessions[index].generation)
+  }
+
+  mutating func extras(of index: Int) -> SessionExtras {
+    if let extras = sessions[index].extras { return extras }
+    let extras = SessionExtras()
+    sessions[index].extras = extras
+    return extras
+  }
+
+  // MARK: - Input
+
+  /// Whether the next message of this session may be handed over. Where not, the connection is not
+  /// read from until it appears in `takeResumable`.
+  public mutating func mayReceive(_ id: SessionID) -> Bool {
+    guard isCurrent(id) else { return false }
+    let index = Int(id.index)
+    if sessions[index].isClosing { return false }
+    if gatheredBytes > Self.gatherBytesLimit {
+      sessions[index].isPaused = true
+      congested.append(id)
+      return false
+    }
+    if sessions[index].awaitsReply || sessions[index].queuedBytes > replyThreshold {
+      sessions[index].isPaused = true
+      return false
+    }
+    return true
+  }
+
+  /// So much may be queued that the largest reply and a page still fit into `queueBytes`.
+  var replyThreshold: Int {
+    let limit = configuration.limits.queueBytes
+    return limit == 0 ? .max : max(limit - Self.replyBytes - Self.pageBytes, 0)
+  }
+
+  /// Lets a paused session go on as soon as nothing is in its way.
+  mutating func noteProgress(_ index: Int) {
+    guard sessions[index].isPaused, !sessions[index].awaitsReply,
+      sessions[index].queuedBytes <= replyThreshold,
+      gatheredBytes <= Self.gatherBytesLimit
+    else { return }
+    sessions[index].isPaused = false
+    resumable.append(sessions[index].connection)
+  }
+
+  /// Connections whose input may go on.
+  public mutating func takeResumable() -> [Int32] {
+    defer { resumable.removeAll(keepingCapacity: true) }
+    return resumable
+  }
+
+  /// Connections that are to be closed behind what is queued for them.
+  public mutating func takeClosings() -> [Closing] {
+    defer { closings.removeAll() }
+    return closings
+  }
+
+  /// Ends a session with an `error` or not, and then a close.
+  mutating func end(_ index: Int, _ error: WireError?, _ reason: CloseReason, _ text: String) {
+    guard !sessions[index].isClosing else { return }
+    if let error { reply(.error(error), to: index) }
+    sessions[index].isClosing = true
+    // Nothing may follow the close frame.
+    while sessions[index].firstSubscription >= 0 {
+      end(sessions[index].firstSubscription, tellLog: true)
+    }
+    closings.append(
+      Closing(connection: sessions[index].connection, reason: reason, text: text))
+  }
+
+  /// Refuses who the client says it is: `error`, then close 4401.
+  public mutating func refuseIdentity(_ id: SessionID, _ message: String) {
+    guard isCurrent(id) else { return }
+    end(
+      Int(id.index), WireError(.unauthorized, message, re: "auth"), .notAuthenticated,
+      "not authenticated")
+  }
+
+  // MARK: - Shutting down
+
+  /// From now on sends are refused; what was accepted is still committed and acknowledged.
+  public mutating func beginShutdown() { isShuttingDown = true }
+
+  /// Nothing accepted is waiting for the log.
+  public var isSettled: Bool { requests.isEmpty && !logIsBusy }
+
+  /// Tells every client to come back, each at a time of its own, and closes.
+  /// - Parameter spreadMilliseconds: the clients come back within so long.
+  public mutating func announceClosing(_ reason: String, spreadMilliseconds: Int64) {
+    for index in sessions.indices where sessions[index].isOpen && !sessions[index].isClosing {
+      let wait = Int64.random(in: 200...max(200, spreadMilliseconds), using: &random)
+      reply(.closing(reason: reason, reconnectAfterMilliseconds: wait), to: index)
+      end(index, nil, .restart, reason)
+    }
+  }
+
+  // MARK: - Rooms and subscriptions
+
+  /// The room's place, made if need be.
+  mutating func room(named name: String) -> Int32 {
+    if let index = roomIndices[name] { return index }
+    var room = Room()
+    room.name = name
+    let index: Int32
+    if let free = freeRooms.popLast() {
+      rooms[Int(free)] = room
+      index = free
+    } else {
+      rooms.append(room)
+      index = Int32(rooms.count - 1)
+    }
+    roomIndices[name] = index
+    return index
+  }
+
+  mutating func releaseIfUnused(_ index: Int32) {
+    guard rooms[Int(index)].isUnused, !rooms[Int(index)].name.isEmpty else { return }
+    roomIndices[rooms[Int(index)].name] = nil
+    rooms[Int(index)] = Room()
+    freeRooms.append(index)
+  }
+
+  /// The session's subscription to the room, unless it has been left.
+  func subscription(of session: Int, to room: String) -> Int32? {
+    guard let room = roomIndices[room] else { return nil }
+    return subscription(of: session, toRoom: room)
+  }
+
+  func subscription(of session: Int, toRoom room: Int32) -> Int32? {
+    var index = sessions[session].firstSubscription
+    while index >= 0 {
+      let subscription = subscriptions[Int(index)]
+      if subscription.room == room, subscription.state != .abandoned { return index }
+      index = subscription.next
+    }
+    return nil
+  }
+
+  /// The oldest subscription that waits for the log's answer about this room.
+  func entering(of session: Int, to room: Int32) -> Int32? {
+    var found: Int32?
+    var index = sessions[session].firstSubscription
+    while index >= 0 {
+      let subscription = subscriptions[Int(index)]
+      if subscription.room == room,
+        subscription.state == .entering || subscription.state == .abandoned
+      {
+        found = index
+      }
+      index = subscription.next
+    }
+    return found
+  }
+
+  mutating func addSubscription(
+    of session: Int, to room: Int32, wantsSubscribers: Bool
+  ) {
+    let subscription = Subscription(
+      state: .entering, wantsSubscribers: wantsSubscribers, session: Int32(session), room: room,
+      cursor: 0, next: sessions[session].firstSubscription, place: -1)
+    let index: Int32
+    if let free = freeSubscriptions.popLast() {
+      subscriptions[Int(free)] = subscription
+      index = free
+    } else {
+      subscriptions.append(subscription)
+      index = Int32(subscriptions.count - 1)
+    }
+    sessions[session].firstSubscription = index
+    sessions[session].subscriptionCount += 1
+    rooms[Int(room)].uses += 1
+  }
+
+  /// Ends a subscription; one that the log has not answered yet lives on as `abandoned`, unless the
+  /// session itself ends.
+  mutating func end(_ index: Int32, tellLog: Bool) {
+    let subscription = subscriptions[Int(index)]
+    let session = Int(subscription.session)
+    let room = subscription.room
+    leaveRoom(index)
+    // Unlink from the session's list.
+    if sessions[session].firstSubscription == index {
+      sessions[session].firstSubscription = subscription.next
+    } else {
+      var before = sessions[session].firstSubscription
+      while subscriptions[Int(before)].next != index { before = subscriptions[Int(before)].next }
+      subscriptions[Int(before)].next = subscription.next
+    }
+    sessions[session].subscriptionCount -= 1
+    sessions[session].behind.removeAll { $0 == index }
+    if tellLog, subscription.state == .live || subscription.state == .behind {
+      ask(.exit(room: rooms[Int(room)].name, user: sessions[session].user))
+    }
+    subscriptions[Int(index)].state = .free
+    freeSubscriptions.append(index)
+    rooms[Int(room)].uses -= 1
+    releaseIfUnused(room)
+  }
+
+  /// Takes a subscription out of its room's list.
+  mutating func leaveRoom(_ index: Int32) {
+    let place = Int(subscriptions[Int(index)].place)
+    guard place >= 0 else { return }
+    let room = Int(subscriptions[Int(index)].room)
+    let last = rooms[room].subscribers.removeLast()
+    if last != index {
+      rooms[room].subscribers[place] = last
+      subscriptions[Int(last)].place = Int32(place)
+    }
+    subscriptions[Int(index)].place = -1
+    rooms[room].watchers[subscriptions[Int(index)].session]?.isJoined = false
+  }
+
+  mutating func ask(_ request: LogRequest) {
+    requests.append(request)
+    gatheredBytes += 64
+  }
+}

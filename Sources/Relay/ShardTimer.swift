@@ -1,0 +1,33 @@
+/// Something that a shard does later.
+struct ShardTimer: Comparable {
+  enum Kind {
+    /// What was merged beyond the limit on requests is passed on.
+    case merged(SessionID)
+    /// A page from storage could not be read.
+    case readAgain(SessionID)
+    /// The next message of this key may be told.
+    case throttle(EphemeralKey)
+    /// A user has typed for long enough.
+    case typing(EphemeralKey)
+    /// Activity that came too soon after the last is told.
+    case activity(room: Int32, SessionID)
+  }
+  /// Milliseconds of the monotonic clock.
+  var at: Int64
+  var kind: Kind
+
+  static func < (a: Self, b: Self) -> Bool { a.at < b.at }
+  static func == (a: Self, b: Self) -> Bool { a.at == b.at }
+}
+
+/// What is told of one key at most so often: the latest value waits.
+struct Throttle {
+  var value: EphemeralValue?
+}
+
+/// What does not wait in a log.
+enum EphemeralValue {
+  case receipt(Marks, toOthers: Bool)
+  case typing(Bool)
+  case subscribers(Int64)
+}

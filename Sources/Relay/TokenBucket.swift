@@ -1,0 +1,45 @@
+/// So many in a second, and a few more at once: the limit on one kind of message.
+struct TokenBucket {
+  /// A second's worth; 0 = no limit.
+  let perSecond: Double
+  let burst: Double
+  private var tokens: Double
+  private var updatedAt: Int64
+
+  init(perSecond: Int, burst: Int, now: Int64) {
+    self.perSecond = Double(perSecond)
+    self.burst = Double(max(burst, perSecond == 0 ? 0 : 1))
+    tokens = self.burst
+    updatedAt = now
+  }
+
+  private mutating func refill(_ now: Int64) {
+    tokens = min(burst, tokens + Double(now - updatedAt) * perSecond / 1000)
+    updatedAt = now
+  }
+
+  /// Takes one if there is one.
+  mutating func take(_ now: Int64) -> Bool {
+    guard perSecond > 0 else { return true }
+    refill(now)
+    guard tokens >= 1 else { return false }
+    tokens -= 1
+    return true
+  }
+
+  /// Takes one even if that leaves a debt.
+  mutating func charge(_ now: Int64) {
+    guard perSecond > 0 else { return }
+    refill(now)
+    tokens -= 1
+  }
+
+  mutating func refund() { tokens = min(burst, tokens + 1) }
+
+  /// Milliseconds until there is one to take.
+  mutating func wait(_ now: Int64) -> Int64 {
+    guard perSecond > 0 else { return 0 }
+    refill(now)
+    return tokens >= 1 ? 0 : Int64(((1 - tokens) * 1000 / perSecond).rounded(.up))
+  }
+}

@@ -1,0 +1,64 @@
+/// What one turn of the loop delivers: one buffer, in which the new entries of each room are one run
+/// of bytes, so that most sockets get theirs by a single write.
+struct Turn {
+  /// A commit's part that is waiting to be laid into the buffer.
+  struct Staged {
+    var commit: Commit
+    var span: Int32
+    var next: Int32
+  }
+
+  /// One room's run.
+  struct Slice {
+    var room: Int32
+    var firstSeq: Int64
+    var lastSeq: Int64
+    /// Of the first entry in `ends`.
+    var firstEntry: Int32
+    var lower: Int32
+    var upper: Int32
+  }
+
+  var staged: [Staged] = []
+  /// Rooms that have something staged.
+  var rooms: [Int32] = []
+  var bytes: [UInt8] = []
+  var slices: [Slice] = []
+  /// Where each entry ends in `bytes`.
+  var ends: [Int32] = []
+  /// Deliveries beyond the first of a session, chained.
+  var more: [Delivery] = []
+
+  mutating func clear() {
+    staged.removeAll(keepingCapacity: true)
+    rooms.removeAll(keepingCapacity: true)
+    slices.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+    more.removeAll(keepingCapacity: true)
+    // A burst must not leave its buffer behind.
+    bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptBytes)
+  }
+
+  static let keptBytes = 1_048_576
+
+  /// Where the entry after `seq` begins.
+  func lower(of slice: Slice, after seq: Int64) -> Int32 {
+    seq < slice.firstSeq
+      ? slice.lower : ends[Int(slice.firstEntry) + Int(seq - slice.firstSeq)]
+  }
+
+  /// The last entry of the slice that ends at or before `offset`; the one before the first if none.
+  func lastSeq(of slice: Slice, endingBy offset: Int32) -> Int64 {
+    var low = Int(slice.firstEntry)
+    var high = low + Int(slice.lastSeq - slice.firstSeq) + 1
+    while low < high {
+      let middle = (low + high) / 2
+      if ends[middle] <= offset { low = middle + 1 } else { high = middle }
+    }
+    return slice.firstSeq + Int64(low - Int(slice.firstEntry)) - 1
+  }
+
+  func end(of slice: Slice, _ seq: Int64) -> Int32 {
+    ends[Int(slice.firstEntry) + Int(seq - slice.firstSeq)]
+  }
+}
