@@ -44,15 +44,15 @@ public struct HTTPResponse: Equatable, Sendable {
     headers.append(Field(name: name, value: value))
   }
 
-  /// What to send. Only a 1xx leaves the connection open and has no body (RFC 9110 §15.2).
+  /// What to send. Only a 1xx leaves the connection open (RFC 9110 §15.2); it, 204 and 304 have
+  /// no content (RFC 9110 §6.4.1).
   public var bytes: [UInt8] {
+    let hasContent = status >= 200 && status != 204 && status != 304
     var text = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
-    if status >= 200 {
-      text += "Content-Length: \(body.count)\r\nConnection: close\r\n"
-    }
-    text += "\r\n"
-    return Array(text.utf8) + (status >= 200 ? body : [])
+    if hasContent { text += "Content-Length: \(body.count)\r\n" }
+    if status >= 200 { text += "Connection: close\r\n" }
+    return Array("\(text)\r\n".utf8) + (hasContent ? body : [])
   }
 
   /// The reason phrase (RFC 9110 §15); it may be empty, for a status that is not used here.

@@ -2,7 +2,8 @@
 public enum HandshakeFailure: Error, Equatable, Sendable {
   /// The answer is not HTTP/1.1, or its header is longer than it may be.
   case malformed(HTTPViolation)
-  /// A status other than 101, and the start of the body if it is text.
+  /// A status other than 101, and the start of the body, as the server wrote it: strip control
+  /// characters before a terminal sees it.
   case refused(status: Int, body: String)
   /// The answer does not say `Upgrade: websocket` (item 2).
   case upgradeMissing
