@@ -60,6 +60,7 @@ public struct Connection: Sendable {
   private var assembledIsSpent = false
   /// Opcode of the message that is being received.
   private var message: Opcode?
+  /// Between two text messages it is where it began: each must end with a whole scalar.
   private var text = UTF8Validator()
   private var fragments = 0
   private var frame: Frame?
@@ -144,7 +145,6 @@ public struct Connection: Sendable {
       } else {
         guard message == nil else { throw .unfinishedMessage }
         message = header.opcode
-        text = UTF8Validator()
         fragments = 0
       }
       fragments += 1

@@ -3,7 +3,8 @@
 public struct HTTPRequest: Equatable, Sendable {
   /// `GET`, or what else; compared with case (RFC 9110 §9.1).
   public let method: String
-  /// The path and the query as they were sent: printable ASCII that begins with a slash.
+  /// The path and the query, percent-encoding left alone: printable ASCII that begins with a
+  /// slash.
   public let target: String
   /// The header fields.
   public let headers: HTTPHeaders
@@ -15,7 +16,8 @@ public struct HTTPRequest: Equatable, Sendable {
 
   /// Reads the request at the front of `bytes`; `nil` until the blank line has arrived.
   ///
-  /// Targets in the absolute form, which only proxies are sent, are refused.
+  /// A target in the absolute form, which proxies are sent, is cut down to the origin form; it
+  /// must agree with `Host`.
   /// - Parameter headerLimitBytes: the longest head, request line included; 0 means no limit.
   /// - Returns: the request, and the length of its head in bytes: what follows belongs to the
   ///   protocol that it switches to.
@@ -30,15 +32,17 @@ public struct HTTPRequest: Equatable, Sendable {
   private init(_ head: HTTPHead) throws(HTTPViolation) {
     // RFC 9112 §3: exactly one space between the three parts.
     let parts = head.firstLine.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 3, HTTPHeaders.isName(String(parts[0])), Self.isTarget(parts[1]),
-      let version = HTTPVersion(parts[2])
+    guard parts.count == 3, HTTPHeaders.isName(String(parts[0])),
+      let (target, authority) = Self.originForm(parts[1]), let version = HTTPVersion(parts[2])
     else { throw .requestLineMalformed }
     guard version.isSupported else { throw .versionUnsupported }
     method = String(parts[0])
-    target = String(parts[1])
+    self.target = target
     headers = head.headers
 
-    guard let host = headers.only("Host"), Self.isHost(host) else { throw .hostInvalid }
+    guard let host = headers.only("Host"), Self.isHost(host),
+      authority == nil || authority?.lowercased() == host.lowercased()
+    else { throw .hostInvalid }
     self.host = host
     try checkBody()
   }
@@ -55,10 +59,20 @@ public struct HTTPRequest: Equatable, Sendable {
     if hasBody, method == "GET" || method == "HEAD" { throw .bodyUnexpected }
   }
 
-  /// RFC 9112 §3.2.1: the origin form; a fragment is never sent.
-  private static func isTarget(_ text: Substring) -> Bool {
-    text.utf8.first == UInt8(ascii: "/")
-      && text.utf8.allSatisfy { 0x21 <= $0 && $0 <= 0x7E && $0 != UInt8(ascii: "#") }
+  /// A target in origin form (RFC 9112 §3.2.1), and the authority that the absolute form (§3.2.2)
+  /// names besides; `nil` for any other form. A fragment is never sent.
+  private static func originForm(_ target: Substring) -> (target: String, authority: Substring?)? {
+    guard target.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }) else {
+      return nil
+    }
+    if target.hasPrefix("/") { return (String(target), nil) }
+    for scheme in ["http://", "https://"] where target.lowercased().hasPrefix(scheme) {
+      let rest = target.dropFirst(scheme.utf8.count)
+      let authority = rest.prefix { $0 != "/" && $0 != "?" }
+      let origin = rest[authority.endIndex...]
+      return (origin.hasPrefix("/") ? String(origin) : "/\(origin)", authority)
+    }
+    return nil
   }
 
   /// RFC 9110 §7.2: `uri-host [":" port]`, not empty; which of these characters may stand where

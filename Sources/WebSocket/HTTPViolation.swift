@@ -15,7 +15,8 @@ public enum HTTPViolation: Error, Equatable, Sendable {
   case headerMalformed
   /// A header line that begins with white space: obs-fold (RFC 9112 §5.2).
   case headerFolded
-  /// No `Host`, more than one, or one that names no host (RFC 9112 §3.2).
+  /// No `Host`, more than one, one that names no host, or another than the target's
+  /// (RFC 9112 §3.2).
   case hostInvalid
   /// A `Content-Length` that is not one number (RFC 9112 §6.3).
   case contentLengthInvalid

@@ -32,7 +32,12 @@ func request(
     ("GET /\r\nHost: a\r\n\r\n", .requestLineMalformed),
     ("GET / HTTP/1.1 \r\nHost: a\r\n\r\n", .requestLineMalformed),
     ("G@T / HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineMalformed),
-    ("GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineMalformed),
+    ("GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineMalformed),
+    ("GET a:80 HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineMalformed),
+    ("GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n", .hostInvalid),
+    ("GET http://u@a/ HTTP/1.1\r\nHost: a\r\n\r\n", .hostInvalid),
+    ("GET http:/// HTTP/1.1\r\nHost: a\r\n\r\n", .hostInvalid),
+    ("GET http://a/ HTTP/1.1\r\n\r\n", .hostInvalid),
     ("GET * HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineMalformed),
     ("GET /é HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineMalformed),
     ("GET /#f HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineMalformed),
@@ -105,6 +110,16 @@ func request(
       #expect(throws: HTTPViolation.self) { try request(broken.text, headerLimitBytes: limit) }
     guard let whole else { return }
     #expect(bytewise(broken.text, headerLimitBytes: limit) == .failure(whole))
+  }
+
+  @Test(arguments: [
+    ("http://Example.com/ws?a=b", "/ws?a=b"), ("HTTPS://example.com/", "/"),
+    ("http://example.com", "/"), ("http://example.com?a=/b", "/?a=/b"),
+  ])
+  func `the absolute form is cut down to the origin form`(sent: String, target: String) throws {
+    let read = try #require(try request("GET \(sent) HTTP/1.1\r\nHost: example.com\r\n\r\n"))
+    #expect(read.request.target == target)
+    #expect(read.request.host == "example.com")
   }
 
   @Test func `bodies that are empty or not of a GET are no violation`() throws {

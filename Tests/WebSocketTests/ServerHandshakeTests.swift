@@ -101,7 +101,7 @@ import WebSocket
   @Test(
     arguments: [
       ([], nil), (["relay.v1"], "relay.v1"), (["other, relay.v1"], "relay.v1"),
-      (["a, b"], "b"), (["a", "b", "relay.v1"], "b"), ([""], nil),
+      (["a, b"], "b"), (["relay.v1, b"], "b"), (["a", "b", "relay.v1"], "b"), ([""], nil),
     ] as [([String], String?)])
   func `the first of ours that is offered is chosen, none if none is offered`(
     offers: [String], chosen: String?
@@ -120,7 +120,9 @@ import WebSocket
     }
   }
 
-  @Test(arguments: [["relay.v2"], ["RELAY.V1"], ["a", "b"], ["relay.v1;q=1"], ["a b"]])
+  @Test(arguments: [
+    ["relay.v2"], ["RELAY.V1"], ["a", "b"], ["relay.v1;q=1"], ["a b"], ["relay.v1, a b"],
+  ])
   func `offers that are all unknown, or no tokens, are answered with 400`(offers: [String])
     throws
   {
