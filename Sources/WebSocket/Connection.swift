@@ -231,11 +231,8 @@ public struct Connection: Sendable {
       // RFC 6455 §5.5.2, also after our own close: only the peer's ends the duty.
       append(.pong, payload.span, to: &output, maskKey: role == .client ? maskKey() : 0)
     case .close(let code, reason: _):
-      // RFC 6455 §5.5.1: the echo carries the code that was received.
-      if state == .open {
-        close(
-          code == .noStatus ? nil : code, to: &output, maskKey: role == .client ? maskKey() : 0)
-      }
+      // RFC 6455 §5.5.1: the echo carries the code that was received; none if ours was sent.
+      close(code == .noStatus ? nil : code, to: &output, maskKey: role == .client ? maskKey() : 0)
       end()
     case .message, .pong: break
     }
