@@ -83,6 +83,8 @@ struct EphemeralKey: Hashable {
   enum Kind: UInt8 { case receipt, typing, subscribers, activity }
   var kind: Kind
   var room: Int32
+  /// The room's, since its place may be another room's later.
+  var generation: UInt32
   var user: String
 }
 
@@ -113,7 +115,9 @@ struct Subscription {
 
 /// A room as one loop knows it.
 struct Room {
+  /// Empty where the place is free.
   var name = ""
+  var generation: UInt32 = 0
   /// The last `seq`, as far as commits and the log's answers have told.
   var head: Int64 = 0
   var firstKept: Int64 = 1

@@ -1,3 +1,4 @@
+import HeapModule
 import Wire
 
 /// Receipts, typing and audiences: of each only the latest counts, so that a flood of them costs a
@@ -9,6 +10,10 @@ extension Shard {
   /// change, or the next join, tells the client again.
   static let waitingLimit = 512
 
+  func key(_ kind: EphemeralKey.Kind, _ room: Int32, _ user: String) -> EphemeralKey {
+    EphemeralKey(kind: kind, room: room, generation: rooms[Int(room)].generation, user: user)
+  }
+
   mutating func apply(_ change: Commit.MarkChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
     rooms[Int(room)].memberCount = change.members
@@ -17,12 +22,12 @@ extension Shard {
     }
     tell(
       .receipt(change.marks, toOthers: change.members <= SequencedRoom.memberListLimit),
-      EphemeralKey(kind: .receipt, room: room, user: change.marks.user), now)
+      key(.receipt, room, change.marks.user), now)
   }
 
   mutating func apply(_ change: Commit.TypingChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
-    let key = EphemeralKey(kind: .typing, room: room, user: change.user)
+    let key = key(.typing, room, change.user)
     if change.on {
       let until = now.monotonic + Self.typingMilliseconds
       if typers.updateValue(until, forKey: key) == nil {
@@ -37,7 +42,7 @@ extension Shard {
   mutating func apply(_ change: Commit.AudienceChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
     tell(
-      .subscribers(change.subscribers), EphemeralKey(kind: .subscribers, room: room, user: ""), now)
+      .subscribers(change.subscribers), key(.subscribers, room, ""), now)
   }
 
   /// A new entry ends its sender's typing, without a word; and moves the sender's marks.
@@ -47,7 +52,7 @@ extension Shard {
     for (place, frame) in span.frames.enumerated() {
       let user = commit.senders[frame]
       if !typers.isEmpty {
-        let key = EphemeralKey(kind: .typing, room: room, user: user)
+        let key = self.key(.typing, room, user)
         if typers.removeValue(forKey: key) != nil { throttles[key]?.value = nil }
       }
       if watched {
@@ -162,7 +167,7 @@ extension Shard {
       case .readAgain(let id):
         if isCurrent(id) { markDirty(Int(id.index)) }
       case .throttle(let key):
-        guard let value = throttles[key]?.value, !rooms[Int(key.room)].name.isEmpty else {
+        guard let value = throttles[key]?.value, rooms[Int(key.room)].generation == key.generation else {
           throttles[key] = nil
           continue
         }
@@ -171,7 +176,10 @@ extension Shard {
         timers.insert(
           ShardTimer(at: now.monotonic + Self.throttleMilliseconds, kind: .throttle(key)))
       case .typing(let key):
-        guard let until = typers[key] else { continue }
+        guard let until = typers[key], rooms[Int(key.room)].generation == key.generation else {
+          typers[key] = nil
+          continue
+        }
         if until > now.monotonic {
           timers.insert(ShardTimer(at: until, kind: .typing(key)))
         } else {

@@ -1,4 +1,5 @@
-public import Wire
+import DequeModule
+import Wire
 
 /// What comes from the log.
 extension Shard {

@@ -1,4 +1,4 @@
-public import Wire
+import Wire
 
 /// From rooms to sockets: the end of a turn.
 extension Shard {
@@ -225,145 +225,24 @@ extension Shard {
   }
 
   /// Writes what is queued, as far as the socket takes it.
-  private mutating func writeOutbox(_ index: Int, write: (Int32, Span<UInt8>) -> Int) {
+  mutating func writeOutbox(_ index: Int, write: (Int32, Span<UInt8>) -> Int) {
     let queued = sessions[index].outboxTaken..<sessions[index].outbox.count
     guard !queued.isEmpty else { return }
-    let taken = write(
-      sessions[index].connection, sessions[index].outbox.span.extracting(queued))
+    // Taken out and put back: what is written from must not be copied.
+    var outbox: [UInt8] = []
+    swap(&outbox, &sessions[index].outbox)
+    let taken = write(sessions[index].connection, outbox.span.extracting(queued))
     if taken == queued.count {
-      sessions[index].outbox = []
       sessions[index].outboxTaken = 0
-    } else {
-      sessions[index].isBlocked = true
-      sessions[index].outboxTaken += taken
-      // What is out must not be held on to.
-      if sessions[index].outboxTaken > Self.pageBytes {
-        sessions[index].outbox.removeFirst(sessions[index].outboxTaken)
-        sessions[index].outboxTaken = 0
-      }
-    }
-  }
-
-  // MARK: - Catching up
-
-  /// Fills the queue for the rooms that are behind, in turn, from memory or from storage.
-  private mutating func catchUp(
-    _ index: Int, now: Moment, write: (Int32, Span<UInt8>) -> Int
-  ) {
-    guard !sessions[index].behind.isEmpty, !sessions[index].isReading else { return }
-    while let next = sessions[index].behind.first, sessions[index].queuedBytes < Self.pageBytes {
-      let subscription = Int(next)
-      let room = Int(subscriptions[subscription].room)
-      let cursor = subscriptions[subscription].cursor
-      sessions[index].behind.removeFirst()
-      if cursor >= rooms[room].head {
-        subscriptions[subscription].state = .live
-        continue
-      }
-      if cursor < rooms[room].firstKept - 1 {
-        reenter(next)
-        continue
-      }
-      sessions[index].behind.append(next)
-      let coverage = appendFromTail(subscription, room, index)
-      if coverage == .none {
-        sessions[index].isReading = true
-        reads.append(
-          .entries(
-            id(of: index), room: rooms[room].name, after: cursor, through: rooms[room].head,
-            limitBytes: Self.pageBytes))
-      }
-      if coverage != .toTheHead { break }
-    }
-    if sessions[index].queuedBytes > 0 {
-      writeOutbox(index, write: write)
-    }
-    // One page a turn: others have their turn in between.
-    if !sessions[index].isBlocked, !sessions[index].behind.isEmpty, !sessions[index].isReading {
-      markDirty(index)
-    }
-  }
-
-  private enum Coverage {
-    /// The tail does not reach back that far.
-    case none
-    /// It does, but no more fits into the queue.
-    case full
-    case toTheHead
-  }
-
-  /// Appends what the tail has after the cursor, as far as it fits.
-  private mutating func appendFromTail(
-    _ subscription: Int, _ room: Int, _ index: Int
-  ) -> Coverage {
-    let wanted = subscriptions[subscription].cursor + 1
-    guard let first = rooms[room].tail.first, first.firstSeq <= wanted else { return .none }
-    var low = 0
-    var high = rooms[room].tail.count
-    while low < high {
-      let middle = (low + high) / 2
-      if rooms[room].tail[middle].lastSeq < wanted { low = middle + 1 } else { high = middle }
-    }
-    while low < rooms[room].tail.count {
-      let part = rooms[room].tail[low]
-      let span = part.commit.spans[Int(part.span)]
-      for seq in max(subscriptions[subscription].cursor + 1, part.firstSeq)...part.lastSeq {
-        let bounds = part.commit.frames.bounds[span.frames.lowerBound + Int(seq - part.firstSeq)]
-        let length = Int(bounds.upper - bounds.lower)
-        let queued = sessions[index].queuedBytes
-        if queued + length > Self.pageBytes, queued > 0 { return .full }
-        sessions[index].outbox.append(
-          contentsOf: part.commit.frames.bytes[Int(bounds.lower)..<Int(bounds.upper)])
-        subscriptions[subscription].cursor = seq
-      }
-      low += 1
-    }
-    return .toTheHead
-  }
-
-  /// Retention has overtaken the cursor: the room is entered anew, and the client told.
-  private mutating func reenter(_ index: Int32) {
-    let subscription = subscriptions[Int(index)]
-    let session = Int(subscription.session)
-    let room = rooms[Int(subscription.room)].name
-    let user = sessions[session].user
-    leaveRoom(index)
-    subscriptions[Int(index)].state = .entering
-    ask(.exit(room: room, user: user))
-    ask(
-      .enter(
-        LogRequest.Enter(
-          session: id(of: session), room: room, user: user, after: subscription.cursor,
-          epoch: epoch, mayCreate: true)))
-  }
-
-  /// A page from storage.
-  mutating func apply(_ page: EntriesPage, to index: Int, now: Moment) {
-    sessions[index].isReading = false
-    guard !page.failed else {
-      timers.insert(ShardTimer(at: now.monotonic + 250, kind: .readAgain(id(of: index))))
       return
     }
-    markDirty(index)
-    guard let subscription = subscription(of: index, to: page.room).map({ Int($0) }),
-      subscriptions[subscription].state == .behind
-    else { return }
-    let room = Int(subscriptions[subscription].room)
-    rooms[room].firstKept = max(rooms[room].firstKept, page.firstKept)
-    // What was asked for may have been sent from the tail meanwhile, or the cursor moved by a join.
-    var seq = page.firstSeq
-    guard seq <= subscriptions[subscription].cursor + 1 else { return }
-    for bounds in page.frames.bounds {
-      if seq > subscriptions[subscription].cursor {
-        sessions[index].outbox.append(
-          contentsOf: page.frames.bytes[Int(bounds.lower)..<Int(bounds.upper)])
-        subscriptions[subscription].cursor = seq
-      }
-      seq += 1
-    }
-    if let place = sessions[index].behind.firstIndex(of: Int32(subscription)) {
-      sessions[index].behind.remove(at: place)
-      sessions[index].behind.append(Int32(subscription))
+    swap(&outbox, &sessions[index].outbox)
+    sessions[index].isBlocked = true
+    sessions[index].outboxTaken += taken
+    // What is out must not be held on to.
+    if sessions[index].outboxTaken > Self.pageBytes {
+      sessions[index].outbox.removeFirst(sessions[index].outboxTaken)
+      sessions[index].outboxTaken = 0
     }
   }
 }

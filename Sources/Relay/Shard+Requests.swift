@@ -1,4 +1,5 @@
-public import Wire
+import HeapModule
+import Wire
 
 /// What clients ask for.
 extension Shard {

@@ -1,3 +1,4 @@
+import HeapModule
 import Wire
 
 /// `rooms` and `activity`: what happens where a connection is not.
@@ -144,6 +145,6 @@ extension Shard {
     frame.removeAll(keepingCapacity: true)
     framing.appendHeader(scratch.count, &frame)
     frame.append(contentsOf: scratch)
-    emit(EphemeralKey(kind: .activity, room: room, user: ""), to: index)
+    emit(key(.activity, room, ""), to: index)
   }
 }

@@ -1,6 +1,6 @@
-public import Wire
 import DequeModule
 import HeapModule
+public import Wire
 
 /// Everything that one event loop owns: its sessions, their cursors, and the rooms as far as these
 /// sessions need them. Confined to the loop's thread; sees no clock and no descriptor.
@@ -276,6 +276,7 @@ public struct Shard {
     room.name = name
     let index: Int32
     if let free = freeRooms.popLast() {
+      room.generation = rooms[Int(free)].generation
       rooms[Int(free)] = room
       index = free
     } else {
@@ -289,7 +290,9 @@ public struct Shard {
   mutating func releaseIfUnused(_ index: Int32) {
     guard rooms[Int(index)].isUnused, !rooms[Int(index)].name.isEmpty else { return }
     roomIndices[rooms[Int(index)].name] = nil
+    let generation = rooms[Int(index)].generation
     rooms[Int(index)] = Room()
+    rooms[Int(index)].generation = generation &+ 1
     freeRooms.append(index)
   }
 
