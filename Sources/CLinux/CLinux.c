@@ -101,9 +101,13 @@ const char *clinux_resolve_error(int code) {
 }
 
 int clinux_parse_address(const char *text, int is_ipv6, struct clinux_address *address) {
-  memset(address, 0, sizeof *address);
-  address->is_ipv6 = is_ipv6 != 0;
-  return inet_pton(is_ipv6 ? AF_INET6 : AF_INET, text, address->bytes) == 1;
+  if (!is_ipv6) {
+    memset(address, 0, sizeof *address);
+    return inet_pton(AF_INET, text, address->bytes) == 1;
+  }
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+  if (inet_pton(AF_INET6, text, &six.sin6_addr) != 1) return 0;
+  return from_system((struct sockaddr *)&six, address) == 0;
 }
 
 int clinux_print_address(const struct clinux_address *address, char *text) {

@@ -26,7 +26,7 @@ public final class Acceptor {
   private struct State {
     var spare: Int32 = -1
     var pause: TimerID?
-    /// No client could be accepted since the last pause.
+    /// A shortage goes on: no client could be accepted since the first pause.
     var isStarved = false
     var turnedAway = 0
   }
@@ -35,7 +35,7 @@ public final class Acceptor {
   ///
   /// - Parameters:
   ///   - token: of its events and of its timer.
-  ///   - report: called once for each pause; for the log.
+  ///   - report: called when a shortage begins, once however long it lasts; for the log.
   public init(
     _ listener: consuming Listener, on loop: EventLoop, token: UInt64,
     report: @escaping (SystemError) -> Void
@@ -98,10 +98,10 @@ public final class Acceptor {
 
   private func pause(_ error: SystemError) throws(SystemError) {
     guard let registration else { return }
+    if !state.isStarved { report(error) }
     state.isStarved = true
     try loop.change(registration, for: [])
     state.pause = loop.schedule(afterMilliseconds: Self.pauseMilliseconds, token: token)
-    report(error)
   }
 
   private func turnAway() {

@@ -28,7 +28,7 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
   private let scope: UInt32
   /// 0 lets the system choose when it is bound.
   public var port: UInt16
-  /// Whether this is IPv6; an IPv4 peer of a dual-stack socket is IPv4.
+  /// Whether this is IPv6; `::ffff:1.2.3.4` counts as IPv4, wherever it comes from.
   public let isIPv6: Bool
 
   /// Reads a numeric `HOST:PORT`, IPv6 in brackets: `127.0.0.1:80`, `[::1]:80`.

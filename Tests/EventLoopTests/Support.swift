@@ -36,25 +36,30 @@ struct Pair: ~Copyable {
     let listener = try Listener.claim(Address("127.0.0.1:0"))
     if let receiveBufferBytes {
       // Accepted sockets inherit it.
-      try BorrowedSocket(descriptor: listener.descriptor).setReceiveBuffer(bytes: receiveBufferBytes)
+      try BorrowedSocket(descriptor: listener.descriptor).setReceiveBuffer(
+        bytes: receiveBufferBytes)
     }
     let client = try Socket.connect(to: listener.address)
     let server = try accept(from: listener)
-    guard becomes(POLLOUT, client.descriptor) else { throw NobodyCame() }
+    guard becomes(POLLOUT, client.descriptor) else { throw Unexpected("not connected") }
     try client.finishConnecting()
     self.client = client
     self.server = server
   }
 }
 
-struct NobodyCame: Error {}
+/// What ends a test that cannot go on.
+struct Unexpected: Error {
+  var what: String
+  init(_ what: String) { self.what = what }
+}
 
 /// Waits for the next client.
 func accept(from listener: borrowing Listener) throws -> Socket {
-  guard becomes(POLLIN, listener.descriptor) else { throw NobodyCame() }
+  guard becomes(POLLIN, listener.descriptor) else { throw Unexpected("nobody came") }
   switch listener.accept() {
   case .socket(let socket, _): return socket
-  default: throw NobodyCame()
+  default: throw Unexpected("nobody came")
   }
 }
 

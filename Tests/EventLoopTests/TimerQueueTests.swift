@@ -41,7 +41,9 @@ import Testing
     #expect(queue.count == expected.count)
 
     var tokens: [UInt64] = []
-    for now in stride(from: 0, through: 1000, by: 7) { tokens += fired(&queue, at: at(UInt64(now))) }
+    for now in stride(from: 0, through: 1000, by: 7) {
+      tokens += fired(&queue, at: at(UInt64(now)))
+    }
     tokens += fired(&queue, at: at(1000))
     #expect(tokens == expected.map(\.token))
     #expect(queue.count == 0)
