@@ -30,15 +30,14 @@ run: build
 	@echo 'The relay starts. In another terminal, from this folder, chat with a bot:'
 	@echo '  $(CURDIR)/.build/release/wschat --to echo --user ada'
 	@echo 'or with everyone:'
-	@echo '  $(CURDIR)/.build/release/wschat --room general --user ada --follow'
+	@echo '  $(CURDIR)/.build/release/wschat --room general --user ada'
 	@echo 'What is said stays in ./data. Ctrl-C stops the relay.'
 	@echo
 	@exec .build/release/relay serve --config config/demo.yaml
 
 build:
 	@config/setup
-	@$(SWIFT) build $(RELEASE) --product relay
-	@$(SWIFT) build $(RELEASE) --product wschat
+	@$(SWIFT) build $(RELEASE)
 
 # The end-to-end tests run the commands themselves, from TEST_BIN_DIR.
 test:
