@@ -1,0 +1,60 @@
+# make run · make test · make help
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: run build test format lint install help
+
+# Swift installs where its user likes; its own default is looked at besides PATH.
+SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
+ifeq ($(SWIFT),)
+ifneq ($(filter-out help,$(or $(MAKECMDGOALS),help)),)
+$(error Swift is not in PATH: install Swift 6.3 from https://www.swift.org/install and open a new shell)
+endif
+endif
+
+PREFIX ?= /usr/local
+# One binary that needs no Swift where it runs.
+RELEASE := -c release --static-swift-stdlib
+OWN := $(wildcard Sources Tests LoadTests Package.swift)
+SCRIPTS := config/setup config/bots/dice .ci/run
+
+help:
+	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
+	@echo 'make test              run every test'
+	@echo 'make build             build the commands for release, into .build/release'
+	@echo 'make install PREFIX=   install relay and wschat, to /usr/local by default'
+	@echo 'make format            format the code'
+	@echo 'make lint              check its format and style'
+
+run: build
+	@echo
+	@echo 'The relay starts. In another terminal, from this folder, chat with a bot:'
+	@echo '  $(CURDIR)/.build/release/wschat --to echo --user ada'
+	@echo 'or with everyone:'
+	@echo '  $(CURDIR)/.build/release/wschat --room general --user ada'
+	@echo 'What is said stays in ./data. Ctrl-C stops the relay.'
+	@echo
+	@exec .build/release/relay serve --config config/demo.yaml
+
+build:
+	@config/setup
+	@$(SWIFT) build $(RELEASE)
+
+# The end-to-end tests run the commands themselves, from TEST_BIN_DIR.
+test:
+	@config/setup test
+	@$(SWIFT) build --build-tests
+	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" $(SWIFT) test --skip-build
+
+format:
+	@$(SWIFT) format --in-place --recursive $(OWN)
+
+lint:
+	@$(SWIFT) format lint --strict --recursive $(OWN)
+	@for script in $(SCRIPTS); do sh -n "$$script" || exit 1; done
+	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS); fi
+
+# `make build` first, as its owner: what root installs need not be built by root.
+install:
+	@[ -x .build/release/relay ] && [ -x .build/release/wschat ] || $(MAKE) build
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 .build/release/relay .build/release/wschat "$(DESTDIR)$(PREFIX)/bin"

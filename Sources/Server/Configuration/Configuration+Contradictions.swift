@@ -1,0 +1,91 @@
+extension Configuration {
+  /// A rule over several keys that is broken.
+  struct Contradiction: Equatable, Sendable {
+    /// The key to blame.
+    var key: String
+    /// The bot to blame, by its place in `bots`.
+    var bot: Int?
+    var found: String
+    var expected: String
+  }
+
+  /// A reader that catches up is given pages of this size.
+  private static var pageBytes: Int { 65_536 }
+
+  /// What no single key can tell: settings that are each fine and do not go together.
+  func contradictions() -> [Contradiction] {
+    listenContradictions() + limitContradictions() + botContradictions()
+  }
+
+  private func listenContradictions() -> [Contradiction] {
+    guard let address = ListenAddress(listen), !address.isLoopback, !auth.allowOpenRemote
+    else { return [] }
+    return [
+      Contradiction(
+        key: "listen",
+        found: "is \(YAMLText.quoted(listen)), which others can reach, while auth.mode is open "
+          + "and anyone may claim to be anyone",
+        expected: "listen on 127.0.0.1 or [::1], or set auth.allow_open_remote: true if that is "
+          + "what you want")
+    ]
+  }
+
+  private func limitContradictions() -> [Contradiction] {
+    var found: [Contradiction] = []
+    func check(_ holds: Bool, _ key: String, _ value: Int, _ expected: String) {
+      if !holds {
+        found.append(Contradiction(key: "limits.\(key)", found: "is \(value)", expected: expected))
+      }
+    }
+    // JSON may write a character in three times the bytes it has in UTF-8 (é as \u00e9); the rest
+    // is room, id and braces.
+    let frameNeeded = limits.textBytes * 3 + 1024
+    check(
+      limits.frameBytes == 0 || limits.textBytes == 0 || limits.frameBytes >= frameNeeded,
+      "frame_bytes", limits.frameBytes,
+      "a text of limits.text_bytes (\(limits.textBytes)) needs up to \(frameNeeded) as JSON: "
+        + "raise it, or lower limits.text_bytes")
+    check(
+      limits.queueBytes == 0 || limits.queueBytes >= max(limits.frameBytes, Self.pageBytes),
+      "queue_bytes", limits.queueBytes,
+      "expected at least \(max(limits.frameBytes, Self.pageBytes)), "
+        + "for one message of limits.frame_bytes and one page of \(Self.pageBytes)")
+    check(
+      limits.sendsPerSecond == 0 || limits.burst > 0, "burst", limits.burst,
+      "expected at least 1 where limits.sends_per_s is set, or no send would pass")
+    check(
+      limits.heartbeatSeconds == 0 || limits.idleTimeoutSeconds == 0
+        || limits.idleTimeoutSeconds > limits.heartbeatSeconds,
+      "idle_timeout_s", limits.idleTimeoutSeconds,
+      "expected more than limits.heartbeat_s (\(limits.heartbeatSeconds)), "
+        + "or quiet clients are closed before they are pinged")
+    return found
+  }
+
+  private func botContradictions() -> [Contradiction] {
+    var found: [Contradiction] = []
+    for (index, bot) in bots.enumerated() {
+      let name = "of the bot \(YAMLText.quoted(bot.user))"
+      for room in bot.rooms
+      where rooms.create == .listed && !rooms.listed.contains(where: { $0.room == room }) {
+        found.append(
+          Contradiction(
+            key: "bots[\(index)].rooms", bot: index,
+            found:
+              "\(name) names \(YAMLText.quoted(room)), and rooms.create allows listed rooms only",
+            expected: "add it to rooms.listed, or set rooms.create: anyone"))
+      }
+      let said = bot.script.compactMap { step in
+        if case .say(let text) = step { text } else { nil }
+      }
+      let longest = (bot.lines + said).map(\.utf8.count).max() ?? 0
+      if limits.textBytes > 0, longest > limits.textBytes {
+        found.append(
+          Contradiction(
+            key: "bots[\(index)]", bot: index, found: "\(name) has a text of \(longest) bytes",
+            expected: "limits.text_bytes allows \(limits.textBytes)"))
+      }
+    }
+    return found
+  }
+}

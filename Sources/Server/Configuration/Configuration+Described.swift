@@ -1,0 +1,76 @@
+extension Configuration {
+  /// The effective configuration as YAML, every key of it; loading it gives the same again.
+  ///
+  /// Bots that came from `botsFile` are shown as comments below its name.
+  public func described() -> String {
+    var yaml = ""
+    var section: String?
+    for key in ConfigurationKey.all {
+      if key.section != section {
+        section = key.section
+        yaml += section.map { "\($0):\n" } ?? ""
+      }
+      let indent = section == nil ? "" : "  "
+      switch key.path {
+      case "rooms.listed":
+        yaml += Self.block(
+          key.name,
+          rooms.listed.map {
+            ["room: \(YAMLText.written($0.room))", "title: \(YAMLText.written($0.title))"]
+          },
+          indent: indent)
+      case "bots":
+        yaml += Self.block(key.name, botsFile.isEmpty ? bots.map(\.described) : [], indent: indent)
+      default:
+        yaml += "\(indent)\(key.name): \(key.shown(self))\n"
+      }
+    }
+    if !botsFile.isEmpty {
+      yaml += Self.block("bots", bots.map(\.described), indent: "# ")
+    }
+    return yaml
+  }
+
+  private static func block(_ name: String, _ elements: [[String]], indent: String) -> String {
+    if elements.isEmpty { return "\(indent)\(name): []\n" }
+    var yaml = "\(indent)\(name):\n"
+    for lines in elements {
+      for (index, line) in lines.enumerated() {
+        yaml += "\(indent)  \(index == 0 ? "-" : " ") \(line)\n"
+      }
+    }
+    return yaml
+  }
+}
+
+extension Configuration.Bot {
+  /// As YAML, a line for each key.
+  fileprivate var described: [String] {
+    func list(_ elements: [String]) -> String { "[\(elements.joined(separator: ", "))]" }
+    func number(_ value: Double) -> String {
+      value == value.rounded() ? String(Int(value)) : String(value)
+    }
+    let steps = script.map { step in
+      switch step {
+      case .say(let text): YAMLText.written(text)
+      case .wait(let seconds): "{ wait_s: \(number(seconds)) }"
+      }
+    }
+    let delays = [replyDelaySeconds.lowerBound, replyDelaySeconds.upperBound]
+    var yaml = ["user: \(YAMLText.written(user))"]
+    if let name { yaml.append("name: \(YAMLText.written(name))") }
+    yaml += [
+      "behaviour: \(list(behaviours.map(\.rawValue)))",
+      "rooms: \(list(rooms.map(YAMLText.written)))",
+      "interval_s: \(number(intervalSeconds))",
+      "reply_delay_s: \(list(delays.map(number)))",
+      "upload_delay_s: \(number(uploadDelaySeconds))",
+      "typing: \(typing)",
+      "lines: \(list(lines.map(YAMLText.written)))",
+      "script: \(list(steps))",
+      "command: \(list(command.map(YAMLText.written)))",
+    ]
+    if let seed { yaml.append("seed: \(seed)") }
+    return yaml
+  }
+}

@@ -1,0 +1,165 @@
+/// One key of the configuration, said once: the reader, the environment and the printer all walk
+/// `ConfigurationKey.all`.
+struct ConfigurationKey: Sendable {
+  enum Shape: Sendable {
+    case scalar
+    /// In the environment its elements are separated by commas.
+    case list
+    /// Read by the reader itself; without a form in the environment.
+    case objects
+  }
+
+  /// As in YAML, the section and a dot in front: `limits.burst`.
+  var path: String
+  /// Ends the sentence "expected …".
+  var expected: String
+  var shape = Shape.scalar
+  /// `false` where the value is not what is expected; the configuration is then unchanged.
+  var set: @Sendable (YAMLNode, inout Configuration) -> Bool = { _, _ in false }
+  /// The value as YAML.
+  var shown: @Sendable (Configuration) -> String = { _ in "" }
+
+  /// The environment's name for it: `RELAY_LIMITS_BURST`.
+  var variable: String {
+    "RELAY_" + String(path.map { $0 == "." ? "_" : $0 }).uppercased()
+  }
+
+  /// What stands before the dot, if anything does.
+  var section: String? {
+    path.firstIndex(of: ".").map { String(path[..<$0]) }
+  }
+
+  /// What stands after the dot.
+  var name: String {
+    path.firstIndex(of: ".").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+}
+
+extension ConfigurationKey {
+  /// In the order of `config/relay.yaml`.
+  static let all: [ConfigurationKey] = [
+    .text(
+      "listen", \.listen, "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
+      where: { Configuration.ListenAddress($0) != nil }),
+    .text("data", \.dataDirectory, "a folder", where: { !$0.isEmpty }),
+    .integer("loops", \.loops, 0...1024),
+    .choice("log_level", \.logLevel),
+    .integer("drain_s", \.drainSeconds, 0...3600),
+
+    .choice("log.durability", \.log.durability),
+    .integer("log.keep_entries_per_room", \.log.keepEntriesPerRoom, 0...1_000_000_000_000),
+    .integer("log.tail_bytes", \.log.tailBytes, 0...1_099_511_627_776),
+    .boolean("log.hold", \.log.hold),
+    .integer("log.pacing_ms", \.log.pacingMilliseconds, 0...5),
+
+    .choice("auth.mode", \.auth.mode, hint: "open: tokens (jwt) come with a later version"),
+    .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
+    .texts(
+      "auth.origins", \.auth.origins,
+      "a list of origins such as https://chat.example.org (scheme, host, port, no path)",
+      where: ConfigurationRules.isOrigin),
+
+    .integer("limits.connections", \.limits.connections, 0...10_000_000),
+    .integer("limits.connections_per_address", \.limits.connectionsPerAddress, 0...10_000_000),
+    .integer(
+      "limits.unauthenticated_per_address", \.limits.unauthenticatedPerAddress, 0...10_000_000),
+    .integer(
+      "limits.handshake_timeout_ms", \.limits.handshakeTimeoutMilliseconds, 0...3_600_000),
+    .integer("limits.header_bytes", \.limits.headerBytes, 0...1_048_576),
+    .integer("limits.frame_bytes", \.limits.frameBytes, 0...1_073_741_824),
+    .integer("limits.message_fragments", \.limits.messageFragments, 0...1_000_000_000),
+    .integer("limits.text_bytes", \.limits.textBytes, 0...268_435_456),
+    .integer("limits.rooms_per_connection", \.limits.roomsPerConnection, 0...1_000_000),
+    .integer("limits.sends_per_s", \.limits.sendsPerSecond, 0...1_000_000_000),
+    .integer("limits.burst", \.limits.burst, 0...1_000_000_000),
+    .integer("limits.requests_per_s", \.limits.requestsPerSecond, 0...1_000_000_000),
+    .integer("limits.queue_bytes", \.limits.queueBytes, 0...1_099_511_627_776),
+    .integer("limits.heartbeat_s", \.limits.heartbeatSeconds, 0...86_400),
+    .integer("limits.idle_timeout_s", \.limits.idleTimeoutSeconds, 0...604_800),
+
+    .integer("debug.commit_delay_ms", \.debug.commitDelayMilliseconds, 0...60_000),
+
+    .choice("rooms.create", \.rooms.create),
+    ConfigurationKey(
+      path: "rooms.listed", expected: "a list such as [{ room: general, title: General }]",
+      shape: .objects),
+    ConfigurationKey(path: "bots", expected: "a list of bots", shape: .objects),
+    ConfigurationKey(
+      path: "bots_file", expected: "a file, or nothing",
+      set: { node, configuration in
+        guard let text = node.isNull ? "" : node.text else { return false }
+        configuration.botsFile = text
+        return true
+      },
+      shown: { YAMLText.written($0.botsFile) }),
+  ]
+
+  private typealias Target<Value> = any WritableKeyPath<Configuration, Value> & Sendable
+
+  private static func integer(
+    _ path: String, _ target: Target<Int>, _ range: ClosedRange<Int>
+  ) -> Self {
+    Self(
+      path: path, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+      set: { node, configuration in
+        guard let value = node.integer(as: Int.self), range.contains(value) else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { String($0[keyPath: target]) })
+  }
+
+  private static func boolean(_ path: String, _ target: Target<Bool>) -> Self {
+    Self(
+      path: path, expected: "true or false",
+      set: { node, configuration in
+        guard let value = node.boolean else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { String($0[keyPath: target]) })
+  }
+
+  private static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+    _ path: String, _ target: Target<Value>, hint: String? = nil
+  ) -> Self {
+    Self(
+      path: path, expected: hint ?? ConfigurationRules.alternatives(of: Value.self),
+      set: { node, configuration in
+        guard let value = node.text.flatMap(Value.init(rawValue:)) else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { $0[keyPath: target].rawValue })
+  }
+
+  private static func text(
+    _ path: String, _ target: Target<String>, _ expected: String,
+    where isValid: @escaping @Sendable (String) -> Bool
+  ) -> Self {
+    Self(
+      path: path, expected: expected,
+      set: { node, configuration in
+        guard let value = node.text, isValid(value) else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { YAMLText.written($0[keyPath: target]) })
+  }
+
+  private static func texts(
+    _ path: String, _ target: Target<[String]>, _ expected: String,
+    where isValid: @escaping @Sendable (String) -> Bool
+  ) -> Self {
+    Self(
+      path: path, expected: expected, shape: .list,
+      set: { node, configuration in
+        guard let list = node.list else { return false }
+        let values = list.compactMap(\.text)
+        guard values.count == list.count, values.allSatisfy(isValid) else { return false }
+        configuration[keyPath: target] = values
+        return true
+      },
+      shown: { "[\($0[keyPath: target].map(YAMLText.written).joined(separator: ", "))]" })
+  }
+}
