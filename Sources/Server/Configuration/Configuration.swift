@@ -4,7 +4,7 @@
 /// `Configuration()` is the defaults; `load(file:environment:overrides:)` is the way from the
 /// outside. A limit of 0 means that there is none.
 public struct Configuration: Equatable, Sendable {
-  /// Where clients connect: `HOST:PORT`, and `[ADDRESS]:PORT` for IPv6; port 0 lets the system pick.
+  /// Where clients connect: `HOST:PORT`, `[ADDRESS]:PORT` for IPv6; port 0 lets the system pick.
   public var listen = "127.0.0.1:8080"
   /// The folder that holds the log; made if it is missing.
   public var dataDirectory = "./data"
