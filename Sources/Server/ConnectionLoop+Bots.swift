@@ -1,0 +1,53 @@
+import Relay
+import WebSocket
+
+/// Bots come through the same door as sockets: a session, and frames out of it.
+extension ConnectionLoop {
+  func connect(_ channel: BotChannel) {
+    guard shutdown == nil else {
+      channel.close()
+      return
+    }
+    let index = addConnection()
+    connections[index].phase = .open
+    connections[index].bot = channel
+    connections[index].isIdentified = true
+    let session = shard.open(connection: Int32(index), now: now)
+    connections[index].session = session
+    botConnections[ObjectIdentifier(channel)] = Int32(index)
+    shard.identify(session, as: channel.user, now: now)
+  }
+
+  func receive(_ json: [UInt8], from channel: BotChannel) {
+    guard let index = botConnections[ObjectIdentifier(channel)].map(Int.init) else { return }
+    connections[index].inbox.append(json)
+    takeBotInbox(index)
+  }
+
+  func takeBotInbox(_ index: Int) {
+    guard let session = connections[index].session else { return }
+    let messages = connections[index].inbox
+    var taken = 0
+    while taken < messages.count {
+      guard shard.mayReceive(session) else {
+        connections[index].isPaused = true
+        break
+      }
+      shard.receive(session, messages[taken].span, now: now)
+      taken += 1
+    }
+    connections[index].inbox.removeFirst(taken)
+  }
+
+  func drained(_ channel: BotChannel) {
+    guard let index = botConnections[ObjectIdentifier(channel)].map(Int.init),
+      let session = connections[index].session
+    else { return }
+    shard.unblock(session)
+  }
+
+  func gone(_ channel: BotChannel) {
+    guard let index = botConnections[ObjectIdentifier(channel)] else { return }
+    remove(Int(index))
+  }
+}

@@ -1,0 +1,228 @@
+import EventLoop
+import Relay
+import WebSocket
+import Wire
+
+/// From sockets to the shard.
+extension ConnectionLoop {
+  func accept() {
+    now = currentMoment()
+    do {
+      try acceptor?.accept { socket, peer in admit(socket, from: peer) }
+    } catch {
+      context.logger.error("accepting clients has ended: \(error)")
+      acceptor?.close()
+      acceptor = nil
+    }
+  }
+
+  private func admit(_ socket: consuming Socket, from peer: Address) {
+    let host = peer.hostKey
+    if let reason = context.admission.admit(host) {
+      let response = HTTPResponse(status: 503, text: reason).bytes
+      _ = socket.send(response.span)
+      return
+    }
+    let index = addConnection()
+    let descriptor = socket.release()
+    connections[index].socket = BorrowedSocket(descriptor: descriptor)
+    connections[index].host = host
+    connections[index].phase = .handshake
+    connections[index].openedAt = now.monotonic
+    connections[index].heardAt = now.monotonic
+    let timeout = context.configuration.limits.handshakeTimeoutMilliseconds
+    connections[index].deadline = timeout == 0 ? 0 : now.monotonic + Int64(timeout)
+    do {
+      connections[index].registration = try loop.register(
+        descriptor, for: [.readable, .writable, .edgeTriggered], token: UInt64(index))
+    } catch {
+      context.logger.error("a client cannot be served: \(error)")
+      _ = Socket(owning: descriptor)
+      remove(index)
+    }
+  }
+
+  func connectionReady(_ index: Int, _ readiness: Readiness) {
+    now = currentMoment()
+    if readiness.contains(.closed) || readiness.contains(.failed) {
+      connections[index].sawEnd = true
+      connections[index].isReadable = true
+    }
+    if readiness.contains(.writable), let session = connections[index].session {
+      shard.unblock(session)
+    }
+    if readiness.contains(.readable) { connections[index].isReadable = true }
+    if connections[index].isReadable { read(index) }
+  }
+
+  /// Reads once, as much as a turn allows, and hands it on.
+  func read(_ index: Int) {
+    guard connections[index].phase != .free, connections[index].isReadable,
+      !connections[index].isPaused, connections[index].bot == nil
+    else { return }
+    let buffer = unsafe readBuffer
+    var span = unsafe MutableSpan(_unsafeElements: buffer)
+    switch connections[index].socket.read(into: &span) {
+    case .bytes(let count):
+      connections[index].heardAt = now.monotonic
+      connections[index].wasPinged = false
+      if count < Self.readBytes, !connections[index].sawEnd {
+        connections[index].isReadable = false
+      } else {
+        unfinished.append(Int32(index))
+      }
+      if connections[index].phase == .lingering { return }
+      if connections[index].pending.isEmpty {
+        var input = unsafe MutableSpan(_unsafeElements: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+        take(&input, index)
+      } else {
+        var bytes = connections[index].pending
+        connections[index].pending = []
+        unsafe bytes.append(contentsOf: buffer[..<count])
+        var input = bytes.mutableSpan
+        take(&input, index)
+      }
+    case .wouldBlock: connections[index].isReadable = false
+    case .end, .failed: remove(index)
+    }
+  }
+
+  /// The shard takes input of this connection again.
+  func resume(_ index: Int) {
+    guard connections[index].phase == .open, connections[index].isPaused else { return }
+    connections[index].isPaused = false
+    if connections[index].bot != nil {
+      takeBotInbox(index)
+      return
+    }
+    var bytes = connections[index].pending
+    connections[index].pending = []
+    if !bytes.isEmpty {
+      var input = bytes.mutableSpan
+      take(&input, index)
+    }
+    if connections[index].isReadable { unfinished.append(Int32(index)) }
+  }
+
+  private func take(_ input: inout MutableSpan<UInt8>, _ index: Int) {
+    var offset = 0
+    if connections[index].phase == .handshake {
+      guard takeRequest(input.span, &offset, index) else { return }
+    }
+    takeFrames(&input, &offset, index)
+  }
+
+  // MARK: - The opening handshake
+
+  /// `true` where frames may follow.
+  private func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: Int) -> Bool {
+    do throws(HTTPViolation) {
+      let limit = context.configuration.limits.headerBytes
+      guard
+        let (request, length) = try HTTPRequest.read(
+          input, headerLimitBytes: limit == 0 ? .max : limit)
+      else {
+        connections[index].pending = copy(input)
+        return false
+      }
+      offset = length
+      switch context.router.route(request) {
+      case .answer(let response):
+        answer(response, index)
+        return false
+      case .webSocket(let response, let identity):
+        open(index, response, identity)
+        return true
+      }
+    } catch {
+      answer(error.response.bytes, index)
+      return false
+    }
+  }
+
+  private func open(_ index: Int, _ response: [UInt8], _ identity: RequestRouter.Identity) {
+    let session = shard.open(connection: Int32(index), now: now)
+    connections[index].session = session
+    connections[index].phase = .open
+    shard.append(frames: response, to: session)
+    switch identity {
+    case .user(let user): identify(index, as: user)
+    case .unknown: break
+    case .refused(let text): shard.refuseIdentity(session, text)
+    }
+  }
+
+  func identify(_ index: Int, as user: String) {
+    guard let session = connections[index].session else { return }
+    connections[index].isIdentified = true
+    connections[index].deadline = 0
+    if connections[index].isCountedAsUnidentified, let host = connections[index].host {
+      connections[index].isCountedAsUnidentified = false
+      context.admission.uncountUnidentified(host)
+    }
+    shard.identify(session, as: user, now: now)
+  }
+
+  /// Says what there is to say over HTTP, and ends the connection.
+  private func answer(_ response: [UInt8], _ index: Int) {
+    // A new socket takes a few hundred bytes; if it does not, the peer is not there.
+    _ = connections[index].socket.send(response.span)
+    linger(index)
+  }
+
+  // MARK: - Frames
+
+  private func takeFrames(
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int
+  ) {
+    guard let session = connections[index].session else { return }
+    while true {
+      if connections[index].phase == .open, !shard.mayReceive(session) {
+        // Also where the session is about to be closed: then nothing more is taken.
+        connections[index].isPaused = true
+        connections[index].pending = copy(input.span.extracting(offset..<input.count))
+        return
+      }
+      do throws(ProtocolViolation) {
+        control.removeAll(keepingCapacity: true)
+        let event = try connections[index].webSocket.next(
+          in: &input, at: &offset, output: &control, maskKey: { 0 })
+        if !control.isEmpty { shard.append(frames: control, to: session) }
+        guard let event else { return }
+        take(event, input.span, session, index)
+      } catch {
+        close(index, CloseCode(rawValue: error.closeCode.rawValue), "\(error)")
+        return
+      }
+    }
+  }
+
+  private func take(
+    _ event: WebSocket.Connection.Event, _ input: Span<UInt8>, _ session: SessionID, _ index: Int
+  ) {
+    guard connections[index].phase == .open else {
+      if case .close = event { toSettle.append(Int32(index)) }
+      return
+    }
+    switch event {
+    case .message(.text, .input(let range)):
+      shard.receive(session, input.extracting(range), now: now)
+    case .message(.text, .assembled):
+      shard.receive(session, connections[index].webSocket.assembled.span, now: now)
+    case .message:
+      close(index, .unsupportedData, "this relay takes text messages only")
+    case .close:
+      // The answer to it is queued; what else is queued goes out before it.
+      connections[index].phase = .closing
+      connections[index].deadline = now.monotonic + Self.lingerMilliseconds
+      toSettle.append(Int32(index))
+    case .ping, .pong: break
+    }
+  }
+
+  private func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+    var copy: [UInt8] = []
+    unsafe bytes.withUnsafeBufferPointer { unsafe copy.append(contentsOf: $0) }
+    return copy
+  }
+}

@@ -1,0 +1,148 @@
+import EventLoop
+import Relay
+import WebSocket
+import Wire
+
+/// From the shard to sockets, and the ways in which a connection ends.
+extension ConnectionLoop {
+  /// Writes what a session has; how many bytes were taken.
+  func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
+    if let bot = connections[index].bot { return bot.write(bytes) }
+    let taken: Int
+    switch connections[index].socket.send(bytes) {
+    case .sent(let count):
+      connections[index].takenAt = now.monotonic
+      taken = count
+    case .wouldBlock: taken = 0
+    case .failed:
+      failed.append(Int32(index))
+      return 0
+    }
+    if connections[index].phase == .closing, taken == bytes.count {
+      toSettle.append(Int32(index))
+    }
+    return taken
+  }
+
+  // MARK: - Closing
+
+  /// Begins the closing handshake behind what is queued.
+  func close(_ index: Int, _ code: CloseCode, _ reason: String) {
+    guard connections[index].phase == .open, let session = connections[index].session else {
+      return
+    }
+    connections[index].phase = .closing
+    connections[index].deadline = now.monotonic + Self.lingerMilliseconds
+    control.removeAll(keepingCapacity: true)
+    connections[index].webSocket.close(code, reason: reason, to: &control, maskKey: 0)
+    shard.append(frames: control, to: session)
+    toSettle.append(Int32(index))
+    // Its close is awaited, though nothing else of it is taken any more.
+    if connections[index].isPaused {
+      connections[index].isPaused = false
+      connections[index].pending = []
+      if connections[index].isReadable { unfinished.append(Int32(index)) }
+    }
+  }
+
+  func closeWhatIsToBeClosed() {
+    for closing in shard.takeClosings() {
+      let index = Int(closing.connection)
+      if connections[index].bot != nil {
+        remove(index)
+      } else {
+        close(index, CloseCode(rawValue: closing.reason.rawValue), closing.text)
+      }
+    }
+  }
+
+  /// Goes on with connections that are being closed, as far as they have come.
+  func settle() {
+    for index in failed { remove(Int(index)) }
+    failed.removeAll(keepingCapacity: true)
+    let due = toSettle
+    toSettle.removeAll(keepingCapacity: true)
+    for index in due.map(Int.init) where connections[index].phase == .closing {
+      guard let session = connections[index].session else { continue }
+      if shard.hasOutput(session) {
+        // Who does not read is not waited for where everything ends.
+        if shutdown != nil { remove(index) }
+        continue
+      }
+      if connections[index].webSocket.state == .closed { linger(index) }
+    }
+  }
+
+  /// All is said: shuts the writing side and waits for the peer to do the same.
+  func linger(_ index: Int) {
+    if let session = connections[index].session {
+      shard.close(session)
+      connections[index].session = nil
+    }
+    connections[index].pending = []
+    connections[index].phase = .lingering
+    connections[index].isPaused = false
+    connections[index].deadline = now.monotonic + Self.lingerMilliseconds
+    connections[index].socket.shutdownWrite()
+    if connections[index].isReadable { unfinished.append(Int32(index)) }
+  }
+
+  // MARK: - Time
+
+  /// Looks at every connection: which wait has come to its end, who is silent, who is gone.
+  func sweep() {
+    let limits = context.configuration.limits
+    let heartbeat = Int64(limits.heartbeatSeconds) * 1000
+    let idle = Int64(limits.idleTimeoutSeconds) * 1000
+    for index in connections.indices {
+      switch connections[index].phase {
+      case .free: continue
+      case .handshake: sweepUnidentified(index)
+      case .closing, .lingering:
+        if now.monotonic >= connections[index].deadline { remove(index) }
+      case .open:
+        guard connections[index].bot == nil else { continue }
+        guard connections[index].isIdentified else {
+          sweepUnidentified(index)
+          continue
+        }
+        let silence = now.monotonic - connections[index].heardAt
+        if idle > 0, silence >= idle, now.monotonic - connections[index].takenAt >= idle {
+          remove(index)
+        } else if heartbeat > 0, silence >= heartbeat, !connections[index].wasPinged {
+          ping(index)
+        }
+      }
+    }
+  }
+
+  private func ping(_ index: Int) {
+    guard let session = connections[index].session else { return }
+    connections[index].wasPinged = true
+    control.removeAll(keepingCapacity: true)
+    connections[index].webSocket.appendPing([], to: &control, maskKey: 0)
+    shard.append(frames: control, to: session)
+  }
+
+  /// A connection that has not said who it is costs others little, and not for long.
+  private func sweepUnidentified(_ index: Int) {
+    let deadline = connections[index].deadline
+    if deadline > 0, now.monotonic >= deadline {
+      if connections[index].phase == .handshake {
+        remove(index)
+      } else {
+        close(index, CloseCode(rawValue: CloseReason.authenticationTimeout.rawValue), "say who you are sooner")
+      }
+      return
+    }
+    // Who is through within the first sweep never counts: so a crowd that comes at once is served.
+    guard !connections[index].isCountedAsUnidentified, let host = connections[index].host,
+      now.monotonic - connections[index].openedAt >= Int64(Self.sweepMilliseconds)
+    else { return }
+    if context.admission.countUnidentified(host) {
+      connections[index].isCountedAsUnidentified = true
+    } else {
+      remove(index)
+    }
+  }
+}

@@ -1,0 +1,273 @@
+import EventLoop
+import Logging
+import Mailbox
+import Relay
+import Synchronization
+import WebSocket
+import Wire
+
+/// What other threads tell a loop.
+enum LoopMessage: Sendable {
+  case log(LogDelivery)
+  case connectBot(BotChannel)
+  case fromBot(BotChannel, [UInt8])
+  case botDrained(BotChannel)
+  case botGone(BotChannel)
+  /// Serve no one new, finish what was accepted, and end.
+  case shutDown
+}
+
+/// One event loop's connections: moves bytes between sockets and the loop's `Shard`, and nothing
+/// else decides here. Confined to its thread.
+final class ConnectionLoop: EventHandler {
+  /// What all loops have in common.
+  struct Context: Sendable {
+    var configuration: Configuration
+    var router: RequestRouter
+    var admission: Admission
+    var log: any Log
+    var logger: Logger
+  }
+
+  /// Read at a time: the most that one connection gets of a turn.
+  static let readBytes = 65_536
+  /// Handshakes, idle connections and closes are looked at so often.
+  static let sweepMilliseconds = 250
+  /// How long a closing peer is waited for.
+  static let lingerMilliseconds: Int64 = 2000
+
+  enum Token {
+    static let mailbox = UInt64.max
+    static let acceptor = UInt64.max - 1
+    static let sweep = UInt64.max - 2
+    static let shard = UInt64.max - 3
+  }
+
+  let index: Int
+  let context: Context
+  let loop: EventLoop
+  let mailbox: Mailbox<LoopMessage>
+  var acceptor: Acceptor?
+  var shard: Shard
+
+  var connections: [ServerConnection] = []
+  var freeConnections: [Int32] = []
+  var connectionCount = 0
+  var botConnections: [ObjectIdentifier: Int32] = [:]
+  let readBuffer: UnsafeMutableBufferPointer<UInt8>
+  /// Where the WebSocket's own answers are put together.
+  var control: [UInt8] = []
+  var inbox: [LoopMessage] = []
+
+  /// Connections that have more to read than one turn gave them.
+  var unfinished: [Int32] = []
+  /// Connections whose output may have come to its end.
+  var toSettle: [Int32] = []
+  /// Connections that failed while something else was under way.
+  var failed: [Int32] = []
+
+  var now: Moment
+  let webSocketLimits: WebSocket.Limits
+  var shardTimer: (id: TimerID, at: Int64)?
+  var shutdown: Shutdown?
+
+  /// How far the end has come.
+  struct Shutdown {
+    var deadline: Int64
+    var hasAnnounced = false
+  }
+
+  init(index: Int, context: Context, mailbox: Mailbox<LoopMessage>, seed: UInt64)
+    throws(SystemError)
+  {
+    self.index = index
+    self.context = context
+    self.mailbox = mailbox
+    loop = try EventLoop()
+    let limits = context.configuration.limits
+    webSocketLimits = WebSocket.Limits(
+      frameBytes: limits.frameBytes, messageBytes: limits.frameBytes,
+      fragments: limits.messageFragments)
+    shard = Shard(
+      configuration: context.configuration.shard, framing: .webSocket, epoch: context.log.epoch,
+      seed: seed)
+    unsafe readBuffer = UnsafeMutableBufferPointer.allocate(capacity: Self.readBytes)
+    now = Moment(monotonic: 0, wall: 0)
+    now = currentMoment()
+    _ = try loop.register(mailbox.descriptor, for: .readable, token: Token.mailbox)
+    loop.schedule(afterMilliseconds: Self.sweepMilliseconds, token: Token.sweep)
+  }
+
+  deinit {
+    unsafe readBuffer.deallocate()
+  }
+
+  /// Accepts clients from now on.
+  func listen(_ listener: consuming Listener) throws(SystemError) {
+    let logger = context.logger
+    acceptor = try Acceptor(listener, on: loop, token: Token.acceptor) { error in
+      logger.warning("no descriptors are left: new clients wait (\(error))")
+    }
+  }
+
+  func currentMoment() -> Moment {
+    Moment(
+      monotonic: Int64(loop.now.nanoseconds / 1_000_000), wall: WallClock.milliseconds())
+  }
+
+  // MARK: - EventHandler
+
+  func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
+    switch token {
+    case Token.mailbox: takeMail()
+    case Token.acceptor: accept()
+    default: connectionReady(Int(token), readiness)
+    }
+  }
+
+  func timerFired(_ timer: TimerID, token: UInt64) {
+    switch token {
+    case Token.acceptor:
+      do { try acceptor?.timerFired() } catch {
+        context.logger.error("the listener cannot go on: \(error)")
+      }
+    case Token.sweep:
+      now = currentMoment()
+      sweep()
+      loop.schedule(afterMilliseconds: Self.sweepMilliseconds, token: Token.sweep)
+    default: shardTimer = nil
+    }
+  }
+
+  /// The turn's end: its requests go to the log, and its output to the sockets.
+  func beforeSleep() {
+    now = currentMoment()
+    let more = unfinished
+    unfinished.removeAll(keepingCapacity: true)
+    for index in more { read(Int(index)) }
+    shard.tick(now: now)
+    advanceShutdown()
+    closeWhatIsToBeClosed()
+    if let requests = shard.takeRequests() { context.log.submit(requests, from: index) }
+    shard.flush(now: now) { connection, bytes in write(Int(connection), bytes) }
+    for request in shard.takeReads() { context.log.read(request, from: index) }
+    for connection in shard.takeResumable() { resume(Int(connection)) }
+    settle()
+    scheduleShard()
+    if shard.hasWork || !unfinished.isEmpty { loop.runAgain() }
+    endIfOver()
+  }
+
+  private func takeMail() {
+    now = currentMoment()
+    mailbox.drain(into: &inbox)
+    for message in inbox {
+      switch message {
+      case .log(let delivery): shard.apply(delivery, now: now)
+      case .connectBot(let channel): connect(channel)
+      case .fromBot(let channel, let json): receive(json, from: channel)
+      case .botDrained(let channel): drained(channel)
+      case .botGone(let channel): gone(channel)
+      case .shutDown: beginShutdown()
+      }
+    }
+    inbox.removeAll(keepingCapacity: true)
+  }
+
+  private func scheduleShard() {
+    guard let at = shard.nextDeadline else { return }
+    if let shardTimer, shardTimer.at <= at { return }
+    if let shardTimer { loop.cancel(shardTimer.id) }
+    let wait = Int(max(0, at - now.monotonic))
+    shardTimer = (loop.schedule(afterMilliseconds: wait, token: Token.shard), at)
+  }
+
+  // MARK: - The table
+
+  func addConnection() -> Int {
+    connectionCount += 1
+    if let index = freeConnections.popLast() { return Int(index) }
+    connections.append(ServerConnection(limits: webSocketLimits))
+    return connections.count - 1
+  }
+
+  /// Ends a connection here and now.
+  func remove(_ index: Int) {
+    guard connections[index].phase != .free else { return }
+    if let session = connections[index].session { shard.close(session) }
+    if let registration = connections[index].registration {
+      loop.deregister(registration)
+      _ = Socket(owning: connections[index].socket.descriptor)
+    }
+    if let host = connections[index].host {
+      if connections[index].isCountedAsUnidentified { context.admission.uncountUnidentified(host) }
+      context.admission.leave(host)
+    }
+    if let bot = connections[index].bot {
+      bot.close()
+      botConnections[ObjectIdentifier(bot)] = nil
+    }
+    connections[index] = ServerConnection(limits: webSocketLimits)
+    freeConnections.append(Int32(index))
+    connectionCount -= 1
+  }
+
+  // MARK: - Shutting down
+
+  private func beginShutdown() {
+    guard shutdown == nil else { return }
+    acceptor?.close()
+    acceptor = nil
+    shard.beginShutdown()
+    let milliseconds = Int64(context.configuration.drainSeconds) * 1000
+    shutdown = Shutdown(deadline: now.monotonic + milliseconds * 8 / 10)
+  }
+
+  private func advanceShutdown() {
+    guard let shutdown, !shutdown.hasAnnounced,
+      shard.isSettled || now.monotonic >= shutdown.deadline
+    else { return }
+    self.shutdown?.hasAnnounced = true
+    shard.announceClosing(
+      "the relay restarts",
+      spreadMilliseconds: min(5000, 500 + Int64(connectionCount)))
+    for index in connections.indices where connections[index].phase == .handshake {
+      remove(index)
+    }
+  }
+
+  private func endIfOver() {
+    guard let shutdown, shutdown.hasAnnounced,
+      connectionCount == 0 || now.monotonic >= shutdown.deadline
+    else { return }
+    for index in connections.indices { remove(index) }
+    loop.stop()
+  }
+}
+
+extension Framing {
+  /// The frames of a server: not masked, one a message (RFC 6455 §5.2).
+  static let webSocket = Framing { payloadBytes, frames in
+    FrameHeader(opcode: .text, payloadLength: payloadBytes).append(to: &frames)
+  }
+}
+
+extension Configuration {
+  /// What the pure part needs to know.
+  var shard: Shard.Configuration {
+    var shard = Shard.Configuration()
+    shard.limits.frameBytes = limits.frameBytes
+    shard.limits.textBytes = limits.textBytes
+    shard.limits.roomsPerConnection = limits.roomsPerConnection
+    shard.limits.sendsPerSecond = limits.sendsPerSecond
+    shard.limits.burst = limits.burst
+    shard.limits.requestsPerSecond = limits.requestsPerSecond
+    shard.limits.queueBytes = limits.queueBytes
+    shard.limits.heartbeatSeconds = limits.heartbeatSeconds
+    shard.server = "relay/\(Server.version)"
+    shard.anyoneMayCreate = rooms.create == .anyone
+    shard.listed = rooms.listed.map { ($0.room, $0.title) }
+    shard.tailBytes = log.tailBytes
+    return shard
+  }
+}

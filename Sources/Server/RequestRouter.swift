@@ -1,0 +1,100 @@
+import WebSocket
+import Wire
+
+/// Decides what an HTTP request gets: a WebSocket, or an answer. Pure.
+struct RequestRouter {
+  enum Route {
+    case webSocket(response: [UInt8], Identity)
+    case answer([UInt8])
+  }
+
+  /// Who the client says it is.
+  enum Identity: Equatable {
+    case user(String)
+    /// The wait for `auth` begins.
+    case unknown
+    /// The handshake succeeds all the same: a browser cannot read an HTTP status.
+    case refused(String)
+  }
+
+  static let subprotocol = "relay.v1"
+
+  /// Allowed values of `Origin` besides the relay's own host.
+  var origins: Set<String>
+  /// Open mode on loopback: only pages of this machine may connect, whatever their name resolves to.
+  var requiresLoopbackHost: Bool
+  var botUsers: Set<String>
+
+  func route(_ request: HTTPRequest) -> Route {
+    switch request.path {
+    case "/ws":
+      if let refusal = refusal(ofOriginIn: request) { return .answer(refusal.bytes) }
+      switch ServerHandshake.answer(request, subprotocols: [Self.subprotocol]) {
+      case .accept(let response, _): return .webSocket(response: response, identity(in: request))
+      case .refuse(_, _, let response): return .answer(response)
+      }
+    case "/healthz":
+      guard request.method == "GET" || request.method == "HEAD" else {
+        var response = HTTPResponse(status: 405, text: "Only GET and HEAD are served here.\n")
+        response.add("Allow", "GET, HEAD")
+        return .answer(response.bytes)
+      }
+      return .answer(HTTPResponse(status: 200, text: "ok\n").bytes)
+    default:
+      return .answer(
+        HTTPResponse(
+          status: 404, text: "There is nothing here. The WebSocket is at /ws, its state at /healthz.\n"
+        ).bytes)
+    }
+  }
+
+  private func identity(in request: HTTPRequest) -> Identity {
+    if !request.headers["Authorization"].isEmpty || request.query("token") != nil {
+      return .refused("This relay takes no tokens: connect with ?user=NAME.")
+    }
+    guard let user = request.query("user") else { return .unknown }
+    guard UserName.isValid(user) else {
+      return .refused("A user name is 1 to 64 of a-z 0-9 . _ -")
+    }
+    guard !botUsers.contains(user) else {
+      return .refused("\(user) is a bot of this relay; choose another name.")
+    }
+    return .user(user)
+  }
+
+  /// A browser sends `Origin`; a page of another site must not speak for the person at it
+  /// (RFC 6455 §10.2).
+  private func refusal(ofOriginIn request: HTTPRequest) -> HTTPResponse? {
+    let values = request.headers["Origin"]
+    guard let origin = values.first else { return nil }
+    if values.count == 1, origins.contains(origin) { return nil }
+    let host = Self.host(ofOrigin: origin)
+    if values.count == 1, let host, host == request.host.lowercased(),
+      !requiresLoopbackHost || Self.isLoopback(host)
+    {
+      return nil
+    }
+    return HTTPResponse(
+      status: 403,
+      text: "Pages from \(origin) may not connect; auth.origins in the configuration can allow it.\n")
+  }
+
+  /// `host[:port]` of `scheme://host[:port]`.
+  private static func host(ofOrigin origin: String) -> String? {
+    for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
+      return origin.dropFirst(scheme.count).lowercased()
+    }
+    return nil
+  }
+
+  static func isLoopback(_ host: String) -> Bool {
+    var name = host[...]
+    if name.hasPrefix("[") {
+      return name.hasPrefix("[::1]")
+    }
+    if let colon = name.lastIndex(of: ":") { name = name[..<colon] }
+    if name == "localhost" { return true }
+    let octets = name.split(separator: ".", omittingEmptySubsequences: false)
+    return octets.count == 4 && octets[0] == "127" && octets.allSatisfy { UInt8($0) != nil }
+  }
+}

@@ -1,0 +1,49 @@
+import EventLoop
+import Relay
+import WebSocket
+
+/// One accepted connection, or a bot's, in its loop's table.
+struct ServerConnection {
+  enum Phase {
+    case free
+    /// Waits for the whole request.
+    case handshake
+    /// A WebSocket, or a bot.
+    case open
+    /// The close frame is sent or queued; the peer's is awaited.
+    case closing
+    /// All is said and the writing side shut: reads until the peer has closed as well, since
+    /// closing with unread input would reset the connection and eat what was said last.
+    case lingering
+  }
+
+  var phase = Phase.free
+  var socket = BorrowedSocket(descriptor: -1)
+  var registration: Registration?
+  var webSocket: WebSocket.Connection
+  var session: SessionID?
+  /// Input that was read and not yet taken: the begin of a request, or what a pause left over.
+  var pending: [UInt8] = []
+  var isReadable = false
+  /// The peer has stopped sending, so that reading goes on until the end is read.
+  var sawEnd = false
+  var isPaused = false
+  var isIdentified = false
+  var host: Address.HostKey?
+  /// Counted among those of its address that have not said who they are.
+  var isCountedAsUnidentified = false
+  /// Milliseconds of the loop's clock.
+  var openedAt: Int64 = 0
+  var heardAt: Int64 = 0
+  var takenAt: Int64 = 0
+  var wasPinged = false
+  /// The phase ends by then; 0 = no limit.
+  var deadline: Int64 = 0
+  var bot: BotChannel?
+  /// Messages of a bot that the session may not yet receive.
+  var inbox: [[UInt8]] = []
+
+  init(limits: WebSocket.Limits) {
+    webSocket = WebSocket.Connection(role: .server, limits: limits)
+  }
+}
