@@ -12,12 +12,12 @@ import Testing
       var reports: [SystemError] = []
       let acceptor = try Acceptor(listener, on: loop, token: 1) { reports.append($0) }
       var clients: [Int32] = []
-      for _ in 0..<3 {
+      for _ in 0..<16 {
         let client = try Socket.connect(to: acceptor.address)
         clients.append(client.release())
       }
       let limit = try DescriptorLimit.read()
-      try DescriptorLimit.set(soft: Int(clients[2]) + 1)
+      try DescriptorLimit.set(soft: Int(clients[15]) + 1)
       defer { for client in clients { close(client) } }
 
       let recorder = Recorder()
@@ -34,9 +34,9 @@ import Testing
           try acceptor.timerFired()
         }
       }
-      recorder.onBeforeSleep = { if accepted.count == 3 { loop.stop() } }
+      recorder.onBeforeSleep = { if accepted.count == 16 { loop.stop() } }
       loop.run(recorder)
-      precondition(accepted.count == 3)
+      precondition(accepted.count == 16)
       precondition(reports == [SystemError("accept", code: EMFILE)])
       precondition(acceptor.turnedAway == 0)
       // One turn ends in the pause, one with the timer, one or two with the clients.
