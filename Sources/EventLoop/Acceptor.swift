@@ -105,7 +105,9 @@ public final class Acceptor {
   }
 
   private func turnAway() {
-    guard state.spare >= 0 else { return }
+    // Lost to another thread the last time, perhaps.
+    if state.spare < 0 { state.spare = clinux_spare_descriptor() }
+    if state.spare < 0 { return }
     for _ in 0..<Self.clientsPerTurn {
       // Another thread may take the number that is free for a moment: then it is tried later.
       Glibc.close(state.spare)

@@ -37,6 +37,10 @@ public struct OutputQueue {
   /// Linux takes up to 1,024 (`IOV_MAX`); beyond a few dozen a call costs as much as two.
   private static let piecesPerCall = 64
 
+  /// Shorter ranges are copied: the limit is on bytes, and a thousand shares of one byte each
+  /// would cost forty times as much as it says.
+  private static let smallestShareBytes = 128
+
   /// An empty queue.
   public init(limitBytes: Int) {
     self.limitBytes = limitBytes
@@ -48,14 +52,17 @@ public struct OutputQueue {
   /// How many more bytes are accepted.
   public var roomBytes: Int { max(0, limitBytes - count) }
 
-  /// Queues a range of a buffer that others may queue as well; it is not copied.
+  /// Queues a range of a buffer that others may queue as well; it is not copied, unless that
+  /// takes less memory than sharing it.
   ///
   /// The whole buffer stays in memory for as long as any of its ranges waits.
   /// - Returns: false if there is no room for all of it; nothing is queued then.
   public mutating func append(sharing buffer: [UInt8], _ range: Range<Int>) -> Bool {
     precondition(range.lowerBound >= 0 && range.upperBound <= buffer.count)
     guard range.count <= roomBytes else { return false }
-    if range.isEmpty { return true }
+    if range.count < Self.smallestShareBytes {
+      return append(copying: buffer.span.extracting(range))
+    }
     segments.append(
       Segment(bytes: buffer, start: range.lowerBound, end: range.upperBound, isOwn: false))
     count += range.count

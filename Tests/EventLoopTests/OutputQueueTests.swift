@@ -58,18 +58,19 @@ import Testing
 
   @Test func `more segments than one call takes leave in one flush`() throws {
     let pair = try Pair()
-    var queue = OutputQueue(limitBytes: 1000)
-    let digits: [UInt8] = Array(0...9)
-    for number in 0..<200 {
-      let fits = queue.append(sharing: digits, number % 10..<number % 10 + 1)
+    var queue = OutputQueue(limitBytes: 100_000)
+    // Long enough to be shared, each with a beginning of its own.
+    let bytes = (0..<400).map { UInt8(truncatingIfNeeded: $0) }
+    var expected: [UInt8] = []
+    for start in 0..<200 {
+      let fits = queue.append(sharing: bytes, start..<start + 200)
       #expect(fits)
+      expected += bytes[start..<start + 200]
     }
-    guard case .flushed(200) = queue.flush(to: pair.client.borrowed) else {
-      Issue.record("not flushed")
-      return
+    guard case .flushed(40_000) = queue.flush(to: pair.client.borrowed) else {
+      throw Unexpected("not flushed")
     }
-    let received = pair.server.borrowed.readAll(upTo: 200)
-    #expect(received == (0..<200).map { UInt8($0 % 10) })
+    #expect(pair.server.borrowed.readAll(upTo: expected.count) == expected)
   }
 
   @Test func `what goes beyond the limit is refused whole`() throws {
@@ -126,9 +127,9 @@ import Testing
     let client = pair.client.release()
     Socket(owning: client).abort()
     #expect(becomes(POLLHUP, server.descriptor))
-    var queue = OutputQueue(limitBytes: 10)
-    let bytes: [UInt8] = [1, 2, 3]
-    let fits = queue.append(sharing: bytes, 0..<1) && queue.append(sharing: bytes, 2..<3)
+    var queue = OutputQueue(limitBytes: 400)
+    let bytes = [UInt8](repeating: 1, count: 400)
+    let fits = queue.append(sharing: bytes, 0..<200) && queue.append(sharing: bytes, 200..<400)
     #expect(fits)
     guard case .failed = queue.flush(to: server) else {
       Issue.record("sent to nobody")

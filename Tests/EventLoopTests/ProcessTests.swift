@@ -12,12 +12,12 @@ import Testing
       var reports: [SystemError] = []
       let acceptor = try Acceptor(listener, on: loop, token: 1) { reports.append($0) }
       var clients: [Int32] = []
-      for _ in 0..<3 {
+      for _ in 0..<16 {
         let client = try Socket.connect(to: acceptor.address)
         clients.append(client.release())
       }
       let limit = try DescriptorLimit.read()
-      try DescriptorLimit.set(soft: Int(clients[2]) + 1)
+      try DescriptorLimit.set(soft: Int(clients[15]) + 1)
       defer { for client in clients { close(client) } }
 
       let recorder = Recorder()
@@ -34,9 +34,9 @@ import Testing
           try acceptor.timerFired()
         }
       }
-      recorder.onBeforeSleep = { if accepted.count == 3 { loop.stop() } }
+      recorder.onBeforeSleep = { if accepted.count == 16 { loop.stop() } }
       loop.run(recorder)
-      precondition(accepted.count == 3)
+      precondition(accepted.count == 16)
       precondition(reports == [SystemError("accept", code: EMFILE)])
       precondition(acceptor.turnedAway == 0)
       // One turn ends in the pause, one with the timer, one or two with the clients.
@@ -51,39 +51,43 @@ import Testing
       let acceptor = try Acceptor(
         Listener.claim(Address("127.0.0.1:0")), on: loop, token: 1, report: { reports.append($0) })
       var clients: [BorrowedSocket] = []
-      for _ in 0..<3 {
+      for _ in 0..<16 {
         clients.append(
           BorrowedSocket(descriptor: try Socket.connect(to: acceptor.address).release()))
       }
       let limit = try DescriptorLimit.read()
-      try DescriptorLimit.set(soft: Int(clients[2].descriptor) + 1)
+      try DescriptorLimit.set(soft: Int(clients[15].descriptor) + 1)
       let recorder = Recorder()
-      var accepted = 0
+      // A descriptor that the runtime closes meanwhile lets one in; that one is kept, or all
+      // would get in by it.
+      var accepted: [Int32] = []
       recorder.onReady = { _, _, _ in
-        #expect(throws: Never.self) { try acceptor.accept { _, _ in accepted += 1 } }
+        #expect(throws: Never.self) {
+          try acceptor.accept { socket, _ in accepted.append(socket.release()) }
+        }
       }
       recorder.onTimer = { _, _ in
         #expect(throws: Never.self) { try acceptor.timerFired() }
       }
-      recorder.onBeforeSleep = { if acceptor.turnedAway == 3 { loop.stop() } }
-      loop.run(recorder)
-      precondition(accepted == 0)
-      precondition(reports.count == 1, "a shortage is reported once, however long it lasts")
+      while accepted.count + acceptor.turnedAway < 16 { loop.runOnce(recorder) }
+      precondition(acceptor.turnedAway > 0)
       precondition(acceptor.isPaused)
-      precondition(loop.turns <= 5, "\(loop.turns) turns")
-      for client in clients {
-        precondition(becomes(POLLHUP, client.descriptor))
-        precondition(client.takeError()?.code == ECONNRESET)
+      // A shortage is reported once, however long it lasts; letting one in ends it.
+      precondition((1...1 + accepted.count).contains(reports.count))
+      var reset = 0
+      // SO_ERROR is told once: each of them counts once.
+      while reset < acceptor.turnedAway {
+        for client in clients where client.takeError()?.code == ECONNRESET { reset += 1 }
       }
+      precondition(reset == acceptor.turnedAway)
 
       // And it recovers.
       try DescriptorLimit.set(soft: limit.soft)
       let late = try Socket.connect(to: acceptor.address)
-      recorder.onBeforeSleep = { if accepted == 1 { loop.stop() } }
-      while accepted == 0 {
-        precondition(becomes(POLLOUT, late.descriptor))
-        loop.runOnce(recorder)
-      }
+      let before = accepted.count
+      precondition(becomes(POLLOUT, late.descriptor))
+      while accepted.count == before { loop.runOnce(recorder) }
+      for socket in accepted { close(socket) }
       acceptor.close()
       precondition(loop.registrationCount == 0 && loop.timerCount == 0)
     }
