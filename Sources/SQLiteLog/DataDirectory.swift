@@ -1,0 +1,78 @@
+internal import Glibc
+
+/// The directory that a store lives in.
+struct DataDirectory: Sendable {
+  let path: String
+
+  init(_ path: String) {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    self.path = path
+  }
+
+  var databasePath: String { "\(path)/relay.db" }
+  private var lockPath: String { "\(path)/lock" }
+
+  var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
+
+  /// Makes the directory, for its owner alone, and those above it that are missing.
+  func create() throws(StoreError) {
+    var end = path.utf8.startIndex
+    while end < path.utf8.endIndex {
+      let next = path.utf8.index(after: end)
+      end = path.utf8[next...].firstIndex(of: UInt8(ascii: "/")) ?? path.utf8.endIndex
+      let part = String(path[..<end])
+      guard unsafe mkdir(part, 0o700) != 0 else { continue }
+      let reason = errno
+      // A directory that exists may well lie below one that may not be written.
+      if unsafe access(part, F_OK) != 0 {
+        throw StoreError(
+          .environment,
+          "The data directory \(path) cannot be created: \(Self.meaning(of: reason)). Create it "
+            + "for the user that runs the relay, or name another one.")
+      }
+    }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      throw StoreError(
+        .environment,
+        "The data directory \(path) is not a directory. Name another one, or move that file away.")
+    }
+  }
+
+  /// Takes the directory for this process, until the lock is let go of or the process ends, however
+  /// it ends.
+  func lock() throws(StoreError) -> DirectoryLock {
+    let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw StoreError(
+        .environment,
+        "The data directory \(path) cannot be written: \(Self.meaning(of: errno)). Give the user "
+          + "that runs the relay write permission, or name another directory.")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let reason = errno
+      close(descriptor)
+      throw reason == EWOULDBLOCK
+        ? StoreError(
+          .environment,
+          "The data directory \(path) is in use by another process. Stop that relay, or name "
+            + "another data directory.")
+        : StoreError(
+          .environment,
+          "The file \(lockPath) cannot be locked: \(Self.meaning(of: reason)). The data directory "
+            + "must be on a file system that has locks.")
+    }
+    return DirectoryLock(descriptor: descriptor)
+  }
+
+  static func meaning(of code: Int32) -> String { unsafe String(cString: strerror(code)) }
+}
+
+/// Holds `flock(2)` on a data directory's lock file. The file stays: removing it would let two
+/// processes lock two files of the same name.
+struct DirectoryLock: ~Copyable, Sendable {
+  fileprivate let descriptor: Int32
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,78 @@
+internal import CSQLite
+
+/// One connection to a database file (`sqlite3 *`), closed with its owner.
+///
+/// Opened without SQLite's own mutex: one thread at a time may use it and its statements.
+@safe struct Database: ~Copyable {
+  enum Mode {
+    case readOnly
+    case readWrite
+    case create
+
+    fileprivate var flags: Int32 {
+      switch self {
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    }
+  }
+
+  let handle: OpaquePointer
+
+  /// `sqlite3_open_v2`.
+  init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32 = 2000) throws(SQLiteError) {
+    var handle: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(path, &handle, mode.flags | SQLITE_OPEN_NOMUTEX, nil)
+    guard code == SQLITE_OK, let opened = unsafe handle else {
+      let error = unsafe SQLiteError(code, connection: handle)
+      unsafe sqlite3_close_v2(handle)
+      throw error
+    }
+    unsafe self.handle = opened
+    unsafe sqlite3_extended_result_codes(opened, 1)
+    unsafe sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
+  }
+
+  /// `sqlite3_close_v2`: statements that outlive the connection keep it open until they end.
+  deinit { unsafe sqlite3_close_v2(handle) }
+
+  /// Runs statements that yield nothing of interest (`sqlite3_exec`).
+  func execute(_ sql: String) throws(SQLiteError) {
+    let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw unsafe SQLiteError(code, connection: handle) }
+  }
+
+  /// The integer that a query yields; 0 where it yields none.
+  func integer(_ sql: String) throws(SQLiteError) -> Int64 {
+    var statement = try Statement(sql, on: self)
+    return try statement.step() ? statement.integer(0) : 0
+  }
+
+  /// Whether a transaction is open (`sqlite3_get_autocommit`).
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// Undoes the open transaction, unless SQLite has already done so on its own.
+  func rollback() {
+    if isInTransaction { unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+  }
+
+  /// How far a checkpoint has come, in pages of the write-ahead log.
+  struct CheckpointProgress {
+    var pages: Int
+    var checkpointedPages: Int
+  }
+
+  /// Moves what it can from the write-ahead log to the database file, without waiting for anyone
+  /// (`sqlite3_wal_checkpoint_v2`, passive).
+  func checkpoint() throws(SQLiteError) -> CheckpointProgress {
+    var pages: Int32 = 0
+    var checkpointed: Int32 = 0
+    let code = unsafe sqlite3_wal_checkpoint_v2(
+      handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &checkpointed)
+    guard code == SQLITE_OK || code == SQLITE_BUSY else {
+      throw unsafe SQLiteError(code, connection: handle)
+    }
+    return CheckpointProgress(pages: Int(pages), checkpointedPages: Int(checkpointed))
+  }
+}

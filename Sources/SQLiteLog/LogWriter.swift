@@ -1,0 +1,83 @@
+internal import Glibc
+internal import Relay
+
+/// What the log's one writing thread does: batch after batch, until the log stops.
+struct LogWriter: Sendable {
+  enum Task: Sendable {
+    case submit(loop: Int, [LogRequest])
+    case limit(pages: Int64)
+  }
+
+  var doors: [LoopDoor]
+  var framing: Framing
+  var options: SQLiteLog.Options
+  var checkpointer: Checkpointer
+  var report: @Sendable (String) -> Void
+
+  func run(_ tasks: WorkQueue<Task>, store: SQLiteStore, sequencer: consuming Sequencer) {
+    var store = store
+    var sequencer = sequencer
+    var outage = Outage("Writing", path: store.path, report: report)
+    while let taken = tasks.takeAll() {
+      let delay = options.commitDelayMilliseconds
+      if delay > 0 { usleep(UInt32(delay) * 1000) }
+      var batches: [(loop: Int, requests: [LogRequest])] = []
+      for task in taken {
+        switch task {
+        case .submit(let loop, let requests): batches.append((loop, requests))
+        case .limit(let pages): store.limit(pages: pages)
+        }
+      }
+      let commits = store.commits
+      let outcome = sequencer.process(
+        batches, store: &store, now: options.clock(), framing: framing)
+      publish(outcome, submitters: Set(batches.map(\.loop)))
+      if let failure = outcome.failure {
+        outage.note(failure)
+      } else if store.commits > commits {
+        outage.note(nil)
+      }
+      if checkpointer.commitEnded(walBytes: store.walBytes) { store.checkpoint() }
+    }
+    store.checkpoint()
+  }
+
+  /// A commit goes to every loop, answers to their own, and every submit is answered.
+  private func publish(_ outcome: Sequencer.Outcome, submitters: Set<Int>) {
+    for (loop, door) in doors.enumerated() {
+      let answers = outcome.answers[loop]
+      let completesSubmit = submitters.contains(loop)
+      guard outcome.commit != nil || !answers.isEmpty || completesSubmit else { continue }
+      door.post(
+        LogDelivery(commit: outcome.commit, answers: answers, completesSubmit: completesSubmit))
+    }
+  }
+}
+
+/// Tells the operator when something begins to fail and when it works again, once each.
+struct Outage {
+  private let action: String
+  private let path: String
+  private let report: @Sendable (String) -> Void
+  private var isFailing = false
+
+  /// - Parameter action: as the beginning of a sentence.
+  init(_ action: String, path: String, report: @escaping @Sendable (String) -> Void) {
+    self.action = action
+    self.path = path
+    self.report = report
+  }
+
+  /// Takes how the last attempt went; `nil` if it went well.
+  mutating func note(_ failure: StoreFailure?) {
+    guard isFailing != (failure != nil) else { return }
+    isFailing.toggle()
+    if let failure {
+      report(
+        "\(action) fails: \(failure.description). Clients are told to try again; "
+          + "see to the disk of \(path).")
+    } else {
+      report("\(action) works again: \(path).")
+    }
+  }
+}

@@ -1,0 +1,18 @@
+internal import Relay
+internal import Synchronization
+
+/// The way to one event loop. Several threads of the log post there, one at a time.
+final class LoopDoor: Sendable {
+  private let loop: Int
+  private let publish: @Sendable (Int, LogDelivery) -> Void
+  private let turn = Mutex(())
+
+  init(loop: Int, publish: @escaping @Sendable (Int, LogDelivery) -> Void) {
+    self.loop = loop
+    self.publish = publish
+  }
+
+  func post(_ delivery: LogDelivery) {
+    turn.withLock { _ in publish(loop, delivery) }
+  }
+}

@@ -1,0 +1,42 @@
+internal import CSQLite
+internal import Glibc
+
+/// SQLite refused: its extended result code, and what it says about it.
+struct SQLiteError: Error, CustomStringConvertible {
+  /// See <https://sqlite.org/rescode.html>.
+  var extendedCode: Int32
+  var message: String
+
+  init(extendedCode: Int32, message: String) {
+    self.extendedCode = extendedCode
+    self.message = message
+  }
+
+  /// What the connection says about its last call.
+  init(_ code: Int32, connection: OpaquePointer?) {
+    guard let connection = unsafe connection else {
+      self.init(extendedCode: code, message: Self.meaning(of: code))
+      return
+    }
+    let extended = unsafe sqlite3_extended_errcode(connection)
+    var message = unsafe String(cString: sqlite3_errmsg(connection))
+    let errno = unsafe sqlite3_system_errno(connection)
+    if errno != 0, [SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF) {
+      message += " (\(unsafe String(cString: strerror(errno))))"
+    }
+    self.init(
+      extendedCode: extended & 0xFF == code & 0xFF ? extended : code, message: message)
+  }
+
+  /// The primary result code.
+  var code: Int32 { extendedCode & 0xFF }
+
+  /// Whether the file, and not its surroundings, is the trouble.
+  var isCorruption: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+
+  var description: String { "\(message) [SQLite \(extendedCode)]" }
+
+  private static func meaning(of code: Int32) -> String {
+    unsafe String(cString: sqlite3_errstr(code))
+  }
+}

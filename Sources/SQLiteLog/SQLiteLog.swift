@@ -1,0 +1,139 @@
+internal import Glibc
+public import Relay
+internal import Synchronization
+
+/// A log that keeps everything in one SQLite file of a data directory.
+///
+/// One thread writes: it takes all that the loops have submitted as one batch, commits it in one
+/// transaction, and publishes it, while the next batch gathers. One thread reads for those who
+/// catch up. A third moves the write-ahead log's pages to the database file.
+public final class SQLiteLog: Log {
+  /// How the log behaves.
+  public struct Options: Sendable {
+    /// What an acknowledged entry survives.
+    public var durability = Durability.fsync
+    /// How many of a room's entries are kept; 0 = all.
+    public var keepEntriesPerRoom: Int64 = 0
+    /// Every batch waits for so long before it is processed, so that slow acks can be seen.
+    public var commitDelayMilliseconds = 0
+    /// Milliseconds since 1970.
+    package var clock: @Sendable () -> Int64 = { WallClock.milliseconds }
+
+    public init() {}
+  }
+
+  public let epoch: String
+
+  private let path: String
+  private let options: Options
+  private let report: @Sendable (String) -> Void
+  private let lineage: Lineage
+  private let submissions = WorkQueue<LogWriter.Task>()
+  private let reads = WorkQueue<(loop: Int, request: ReadRequest)>()
+  private let checkpointer = Checkpointer()
+  private let store: Handover<SQLiteStore>
+  private let reader: Handover<SQLiteReader>
+  private let checkpointConnection: Handover<Database>
+  private let threads = Mutex<[Thread]>([])
+
+  /// Opens the store in a directory, makes both where they are missing, and begins a new epoch.
+  /// - Parameter report: is told, on any thread, what the operator should know: that writing or
+  ///   reading begins to fail, once per outage, and that it works again.
+  /// - Throws: if the directory cannot be used, is in use, or holds what this relay cannot read.
+  public init(
+    directory path: String, options: Options = Options(),
+    report: @escaping @Sendable (String) -> Void
+  ) throws(StoreError) {
+    let directory = DataDirectory(path)
+    let store = try SQLiteStore(
+      directory: path, durability: options.durability, now: options.clock())
+    self.path = directory.databasePath
+    self.options = options
+    self.report = report
+    lineage = store.lineage
+    epoch = store.lineage.current.name
+    self.store = Handover(store)
+    reader = Handover(try SQLiteReader(directory))
+    do {
+      checkpointConnection = Handover(
+        try Database(path: directory.databasePath, mode: .readWrite))
+    } catch {
+      throw StoreError(error, "open", path: directory.databasePath)
+    }
+  }
+
+  /// See `Log`. To be called once.
+  public func start(
+    loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void
+  ) {
+    let doors = (0..<loops).map { LoopDoor(loop: $0, publish: publish) }
+    let writer = LogWriter(
+      doors: doors, framing: framing, options: options, checkpointer: checkpointer, report: report)
+    let keepEntriesPerRoom = options.keepEntriesPerRoom
+    threads.withLock { threads in
+      precondition(threads.isEmpty, "a log is started once")
+      threads = [
+        Thread(name: "log-write") { [lineage, store, submissions] in
+          guard let store = store.take() else { return }
+          let sequencer = Sequencer(
+            lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
+          writer.run(submissions, store: store, sequencer: sequencer)
+        },
+        Thread(name: "log-read") { [reader, reads, path, report] in
+          guard let reader = reader.take() else { return }
+          var outage = Outage("Reading", path: path, report: report)
+          while let batch = reads.takeAll() {
+            for (loop, request) in batch {
+              let answer = reader.answer(request, framing)
+              outage.note(reader.failure)
+              doors[loop].post(
+                LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+            }
+          }
+        },
+        Thread(name: "log-checkpoint") { [checkpointConnection, checkpointer] in
+          guard let database = checkpointConnection.take() else { return }
+          checkpointer.run(database)
+        },
+      ]
+    }
+  }
+
+  public func submit(_ requests: [LogRequest], from loop: Int) {
+    submissions.append(.submit(loop: loop, requests))
+  }
+
+  public func read(_ request: ReadRequest, from loop: Int) {
+    reads.append((loop, request))
+  }
+
+  /// See `Log`. Not to be called by `publish`, since it waits for the threads that call it.
+  public func stop() {
+    submissions.close()
+    reads.close()
+    checkpointer.close()
+    let threads = threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+    // The writer last: the connection that closes last cleans up behind the write-ahead log.
+    for thread in threads.reversed() { thread.join() }
+    // Closes what was never started.
+    _ = checkpointConnection.take()
+    _ = reader.take()
+    _ = store.take()
+  }
+
+  /// Lets the store grow to so many pages and no further, as a full disk does; 0 = no limit.
+  package func limitStore(pages: Int64) { submissions.append(.limit(pages: pages)) }
+}
+
+/// The system's clock.
+enum WallClock {
+  /// Since 1970.
+  static var milliseconds: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,93 @@
+internal import CSQLite
+
+/// A prepared statement (`sqlite3_stmt *`), kept and used again; finalized with its owner.
+///
+/// Parameters count from 1 and columns from 0, as in SQLite. `reset` when a run is over, so that
+/// the statement holds no transaction open.
+@safe struct Statement: ~Copyable {
+  private let handle: OpaquePointer
+
+  /// `sqlite3_prepare_v3`, for a statement that will be used often.
+  init(_ sql: String, on database: borrowing Database) throws(SQLiteError) {
+    var handle: OpaquePointer?
+    let code = unsafe sqlite3_prepare_v3(
+      database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+    guard code == SQLITE_OK, let prepared = unsafe handle else {
+      throw unsafe SQLiteError(code, connection: database.handle)
+    }
+    unsafe self.handle = prepared
+  }
+
+  deinit { unsafe sqlite3_finalize(handle) }
+
+  mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
+    try check(unsafe sqlite3_bind_int64(handle, index, value))
+  }
+
+  mutating func bind(_ index: Int32, _ text: String) throws(SQLiteError) {
+    let code = unsafe text.utf8.withContiguousStorageIfAvailable { utf8 in
+      unsafe utf8.withMemoryRebound(to: CChar.self) { characters in
+        unsafe csqlite_bind_text(handle, index, characters.baseAddress, UInt64(characters.count))
+      }
+    }
+    if let code {
+      try check(code)
+    } else {
+      try check(unsafe csqlite_bind_text(handle, index, text, UInt64(text.utf8.count)))
+    }
+  }
+
+  mutating func bind(_ index: Int32, _ blob: [UInt8]) throws(SQLiteError) {
+    try check(
+      unsafe blob.withUnsafeBytes { bytes in
+        unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
+      })
+  }
+
+  /// Whether there is a row (`sqlite3_step`).
+  mutating func step() throws(SQLiteError) -> Bool {
+    let code = unsafe sqlite3_step(handle)
+    switch code {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    default:
+      let error = unsafe SQLiteError(code, connection: sqlite3_db_handle(handle))
+      reset()
+      throw error
+    }
+  }
+
+  /// Runs a statement that yields no rows, and makes it ready for the next run.
+  mutating func run() throws(SQLiteError) {
+    _ = try step()
+    reset()
+  }
+
+  /// Ends the run (`sqlite3_reset`). An error of the last step was thrown by it already.
+  mutating func reset() { unsafe sqlite3_reset(handle) }
+
+  func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+
+  func isNull(_ column: Int32) -> Bool {
+    unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
+  }
+
+  func text(_ column: Int32) -> String {
+    unsafe String(decoding: buffer(column), as: UTF8.self)
+  }
+
+  func blob(_ column: Int32) -> [UInt8] { unsafe Array(buffer(column)) }
+
+  /// Valid until the next step; `sqlite3_column_blob` gives a text's UTF-8 as well.
+  private func buffer(_ column: Int32) -> UnsafeRawBufferPointer {
+    let start = unsafe sqlite3_column_blob(handle, column)
+    let count = unsafe sqlite3_column_bytes(handle, column)
+    return unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
+  }
+
+  private func check(_ code: Int32) throws(SQLiteError) {
+    guard code == SQLITE_OK else {
+      throw unsafe SQLiteError(code, connection: sqlite3_db_handle(handle))
+    }
+  }
+}

@@ -1,0 +1,50 @@
+internal import CSQLite
+
+/// A store that cannot be opened, read or filled: what happened, to which file, and what to do.
+public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Which of the command line's exit codes it belongs to.
+  public enum Kind: Sendable {
+    /// The surroundings: permissions, space, another process, a newer version, wrong input.
+    case environment
+    /// The data.
+    case broken
+  }
+  public var kind: Kind
+  public var description: String
+
+  public init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+
+  /// What SQLite's refusal means for whoever runs the relay.
+  init(_ error: SQLiteError, _ action: String, path: String) {
+    switch error.code {
+    case SQLITE_CORRUPT:
+      self.init(
+        .broken,
+        "The database file \(path) is damaged: \(error.message). "
+          + "Restore the data directory from a backup, or move the file away to begin anew.")
+    case SQLITE_NOTADB:
+      self.init(
+        .broken,
+        "The file \(path) is not a database, or its beginning is damaged. Restore it from a "
+          + "backup, move it away to begin anew, or name another data directory.")
+    case SQLITE_FULL, SQLITE_IOERR:
+      self.init(
+        .environment,
+        "Could not \(action) \(path): \(error.message). Look at the disk's space and health.")
+    case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
+      self.init(
+        .environment,
+        "Could not \(action) \(path): \(error.message). Give the user that runs the relay read "
+          + "and write permission to the directory and the files in it.")
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      self.init(
+        .environment,
+        "Could not \(action) \(path): another program holds it. Close that program.")
+    default:
+      self.init(.environment, "Could not \(action) \(path): \(error).")
+    }
+  }
+}

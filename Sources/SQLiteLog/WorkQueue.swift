@@ -1,0 +1,53 @@
+internal import Glibc
+
+/// What waits for one thread to do it. Any thread may append; one takes, all at once.
+@safe final class WorkQueue<Element: Sendable>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let filled: UnsafeMutablePointer<pthread_cond_t>
+  // Guarded by `mutex`.
+  private var elements: [Element] = []
+  private var isClosed = false
+
+  init() {
+    unsafe mutex = .allocate(capacity: 1)
+    unsafe filled = .allocate(capacity: 1)
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe pthread_cond_init(filled, nil)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(filled)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe filled.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  /// Adds an element, and wakes the taker; drops it once the queue is closed.
+  func append(_ element: Element) {
+    unsafe pthread_mutex_lock(mutex)
+    if !isClosed { elements.append(element) }
+    unsafe pthread_mutex_unlock(mutex)
+    unsafe pthread_cond_signal(filled)
+  }
+
+  /// Takes no more; the taker ends when it has taken what is there.
+  func close() {
+    unsafe pthread_mutex_lock(mutex)
+    isClosed = true
+    unsafe pthread_mutex_unlock(mutex)
+    unsafe pthread_cond_signal(filled)
+  }
+
+  /// Waits until something is there and takes all of it; `nil` once the queue is closed and empty.
+  func takeAll() -> [Element]? {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    while elements.isEmpty {
+      if isClosed { return nil }
+      unsafe pthread_cond_wait(filled, mutex)
+    }
+    let taken = elements
+    elements = []
+    return taken
+  }
+}

@@ -1,0 +1,43 @@
+import Relay
+import SQLiteLog
+import Testing
+
+/// Every `Log` that there is. All pass the suite for the contract.
+enum Conformer: String, CaseIterable, CustomTestStringConvertible {
+  case memory
+  case sqlite
+
+  var testDescription: String { rawValue }
+
+  /// Runs a test against a log of its own, and stops the log.
+  func run(
+    loops: Int = 1, keepEntriesPerRoom: Int64 = 0, _ test: (Desk) async throws -> Void
+  ) async throws {
+    let directory = try TemporaryDirectory()
+    let log: any Log
+    switch self {
+    case .memory:
+      log = MemoryLog(
+        epoch: "memory-epoch", keepEntriesPerRoom: keepEntriesPerRoom, clock: { 1_000 })
+    case .sqlite:
+      log = try SQLiteLog(
+        directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom)
+    }
+    let desk = Desk(log, loops: loops)
+    defer { log.stop() }
+    try await test(desk)
+  }
+}
+
+extension SQLiteLog {
+  convenience init(
+    directory: String, keepEntriesPerRoom: Int64 = 0, durability: Durability = .fsync,
+    clock: (@Sendable () -> Int64)? = nil, report: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws {
+    var options = Options()
+    options.durability = durability
+    options.keepEntriesPerRoom = keepEntriesPerRoom
+    if let clock { options.clock = clock }
+    try self.init(directory: directory, options: options, report: report)
+  }
+}

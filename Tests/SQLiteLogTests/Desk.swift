@@ -1,0 +1,186 @@
+import Relay
+import SQLiteLog
+import Synchronization
+import Wire
+
+/// The event loops as a test plays them: submits, and waits for what is published.
+final class Desk: Sendable {
+  private struct Loop {
+    var deliveries: [LogDelivery] = []
+    var submitter: CheckedContinuation<LogDelivery, Never>?
+    var readers: [Int32: CheckedContinuation<LogAnswer, Never>] = [:]
+  }
+  private struct State {
+    var loops: [Loop]
+    var reads: Int32 = 0
+  }
+
+  let log: any Log
+  private let state: Mutex<State>
+
+  /// Starts the log.
+  init(_ log: any Log, loops: Int = 1) {
+    self.log = log
+    state = Mutex(State(loops: Array(repeating: Loop(), count: loops)))
+    log.start(loops: loops, framing: .test) { [weak self] loop, delivery in
+      self?.take(delivery, loop)
+    }
+  }
+
+  /// Everything that was published to a loop so far.
+  func deliveries(to loop: Int = 0) -> [LogDelivery] {
+    state.withLock { $0.loops[loop].deliveries }
+  }
+
+  /// The entries that were published to a loop so far.
+  func entries(to loop: Int = 0) -> [Entry] {
+    deliveries(to: loop).flatMap { $0.commit?.entries ?? [] }
+  }
+
+  /// Submits a batch and waits for the delivery that completes it.
+  @discardableResult
+  func submit(_ requests: [LogRequest], from loop: Int = 0) async -> LogDelivery {
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.loops[loop].submitter = continuation }
+      log.submit(requests, from: loop)
+    }
+  }
+
+  /// Reads on behalf of a session of its own, and waits for the answer.
+  func read(from loop: Int = 0, _ request: (SessionID) -> ReadRequest) async -> LogAnswer {
+    await withCheckedContinuation { continuation in
+      let session = state.withLock { state in
+        state.reads += 1
+        state.loops[loop].readers[state.reads] = continuation
+        return SessionID(index: state.reads, generation: .max)
+      }
+      log.read(request(session), from: loop)
+    }
+  }
+
+  private func take(_ delivery: LogDelivery, _ loop: Int) {
+    let resume = state.withLock { state -> [@Sendable () -> Void] in
+      state.loops[loop].deliveries.append(delivery)
+      var resume: [@Sendable () -> Void] = []
+      if delivery.completesSubmit, let submitter = state.loops[loop].submitter.take() {
+        resume.append { submitter.resume(returning: delivery) }
+      }
+      for answer in delivery.answers where answer.session.generation == .max {
+        if let reader = state.loops[loop].readers.removeValue(forKey: answer.session.index) {
+          resume.append { reader.resume(returning: answer) }
+        }
+      }
+      return resume
+    }
+    for resume in resume { resume() }
+  }
+}
+
+extension Desk {
+  func enter(
+    _ room: String, as user: String, after: Int64? = nil, epoch: String? = nil, from loop: Int = 0
+  ) async -> ServerMessage.Joined? {
+    let delivery = await submit([.enter(room, user, after: after, epoch: epoch)], from: loop)
+    for case .entered(_, let entered) in delivery.answers { return entered.joined }
+    return nil
+  }
+
+  func belongings(of user: String) async -> [LogAnswer.Belonging] {
+    let delivery = await submit([.belongings(session: .test, user: user)])
+    for case .belongings(_, let belongings, _) in delivery.answers { return belongings }
+    return []
+  }
+
+  func history(
+    _ request: ClientMessage.HistoryRequest, mayCreate: Bool = false, limitBytes: Int = 131_072
+  ) async -> ServerMessage? {
+    let answer = await read {
+      .history($0, request, mayCreate: mayCreate, limitBytes: limitBytes)
+    }
+    guard case .reply(_, let json) = answer else { return nil }
+    return try? ServerMessage(decoding: json.span)
+  }
+
+  func page(
+    _ room: String, after: Int64, through: Int64, limitBytes: Int = 65_536
+  ) async -> EntriesPage? {
+    let answer = await read {
+      .entries($0, room: room, after: after, through: through, limitBytes: limitBytes)
+    }
+    guard case .entries(_, let page) = answer else { return nil }
+    return page
+  }
+}
+
+extension Framing {
+  /// Four bytes, as a frame of 126 to 65,535 bytes has them.
+  static let test = Framing { payloadBytes, frames in
+    frames += [0x81, 126, UInt8(payloadBytes >> 8 & 255), UInt8(payloadBytes & 255)]
+  }
+}
+
+extension Frames {
+  var entries: [Entry] {
+    (0..<count).compactMap { try? Entry(decoding: Array(payload($0)).span) }
+  }
+}
+
+extension Commit {
+  var entries: [Entry] { frames.entries }
+}
+
+extension SessionID {
+  static let test = SessionID(index: 1, generation: 1)
+}
+
+extension LogRequest {
+  static func append(
+    _ room: String, _ user: String, _ id: String, text: String = "hi",
+    session: SessionID = .test, mayCreate: Bool = true
+  ) -> LogRequest {
+    let send = ClientMessage.Send(room: room, id: id, text: text)
+    return .append(
+      Append(
+        session: session, room: room, user: user, id: id, kind: .text, body: send.body,
+        mayCreate: mayCreate))
+  }
+
+  static func append(
+    _ room: String, _ user: String, _ id: String, data: String
+  ) -> LogRequest {
+    .append(
+      Append(
+        session: .test, room: room, user: user, id: id, kind: .data,
+        body: Array("\"data\":\(data)".utf8), mayCreate: true))
+  }
+
+  static func enter(
+    _ room: String, _ user: String, after: Int64? = nil, epoch: String? = nil,
+    session: SessionID = .test, mayCreate: Bool = true
+  ) -> LogRequest {
+    .enter(
+      Enter(
+        session: session, room: room, user: user, after: after, epoch: epoch, mayCreate: mayCreate))
+  }
+}
+
+extension LogAnswer {
+  var session: SessionID {
+    switch self {
+    case .ack(let session, _), .refused(let session, _), .entered(let session, _),
+      .belongings(let session, _, _), .entries(let session, _), .reply(let session, _),
+      .lasts(let session, _):
+      session
+    }
+  }
+}
+
+extension LogDelivery {
+  var acks: [ServerMessage.Ack] {
+    answers.compactMap { if case .ack(_, let ack) = $0 { ack } else { nil } }
+  }
+
+  var refusals: [WireError] {
+    answers.compactMap { if case .refused(_, let error) = $0 { error } else { nil } }
+  }
+}
