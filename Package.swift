@@ -71,7 +71,9 @@ let package = Package(
       ]),
     module("Client", ["WebSocket", "EventLoop", "Mailbox", "Wire", deque]),
 
-    command("RelayCommand", folder: "relay", ["Server", argumentParser]),
+    command(
+      "RelayCommand", folder: "relay",
+      ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
     command("WschatCommand", folder: "wschat", ["Client", argumentParser]),
 
     tests("WebSocket", ["WebSocket"]),

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -309,6 +310,11 @@ int clinux_set_descriptor_limit(uint64_t soft) {
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return -1;
   limit.rlim_cur = soft;
   return setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int clinux_usable_cores(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
 int clinux_name_this_thread(const char *name) {

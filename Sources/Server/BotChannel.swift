@@ -12,7 +12,7 @@ final class BotChannel: Sendable {
   /// Queued for the bot; beyond it the loop sees a socket that is full.
   static let queueBytes = 262_144
 
-  private struct State {
+  fileprivate struct State {
     var webSocket = WebSocket.Connection(
       role: .client, limits: WebSocket.Limits(frameBytes: 0, messageBytes: 0, fragments: 0))
     var messages = Deque<[UInt8]>()
@@ -37,7 +37,8 @@ final class BotChannel: Sendable {
   func write(_ bytes: Span<UInt8>) -> Int {
     var input: [UInt8] = []
     unsafe bytes.withUnsafeBufferPointer { unsafe input.append(contentsOf: $0) }
-    let resumption: (CheckedContinuation<[UInt8]?, Never>, [UInt8])? = state.withLock { state in
+    let resumption = state.withLock {
+      state -> (CheckedContinuation<[UInt8]?, Never>, [UInt8])? in
       if state.isClosed { return nil }
       if state.queuedBytes > Self.queueBytes {
         state.isFull = true

@@ -33,7 +33,8 @@ extension ConnectionLoop {
         connections[index].isPaused = true
         break
       }
-      shard.receive(session, messages[taken].span, now: now)
+      let message = messages[taken]
+      shard.receive(session, message.span, now: now)
       taken += 1
     }
     connections[index].inbox.removeFirst(taken)

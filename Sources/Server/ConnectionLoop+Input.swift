@@ -1,4 +1,5 @@
 import EventLoop
+import Logging
 import Relay
 import WebSocket
 import Wire
@@ -208,7 +209,8 @@ extension ConnectionLoop {
     case .message(.text, .input(let range)):
       shard.receive(session, input.extracting(range), now: now)
     case .message(.text, .assembled):
-      shard.receive(session, connections[index].webSocket.assembled.span, now: now)
+      let message = connections[index].webSocket.assembled
+      shard.receive(session, message.span, now: now)
     case .message:
       close(index, .unsupportedData, "this relay takes text messages only")
     case .close:

@@ -19,7 +19,7 @@ enum LoopMessage: Sendable {
 
 /// One event loop's connections: moves bytes between sockets and the loop's `Shard`, and nothing
 /// else decides here. Confined to its thread.
-final class ConnectionLoop: EventHandler {
+@safe final class ConnectionLoop: EventHandler {
   /// What all loops have in common.
   struct Context: Sendable {
     var configuration: Configuration

@@ -71,6 +71,8 @@ int clinux_ignore_sigpipe(void);
 int clinux_descriptor_limit(uint64_t *soft, uint64_t *hard);
 int clinux_set_descriptor_limit(uint64_t soft);
 
+// How many cores this process may run on; 0 if the system does not say.
+int clinux_usable_cores(void);
 // At most 15 bytes of the name are kept.
 int clinux_name_this_thread(const char *name);
 // A descriptor that stands in reserve (/dev/null).

@@ -1,0 +1,160 @@
+import Bots
+public import EventLoop
+public import Logging
+import Mailbox
+import Relay
+import SQLiteLog
+import Synchronization
+
+/// A relay that runs: its log, its loops and its bots, from one configuration.
+public final class Server: Sendable {
+  /// As `--version` and `welcome` tell it.
+  public static let version = "0.1.0"
+
+  /// Where it listens, with the port that it got.
+  public let address: Address
+
+  private let log: any Log
+  private let mailboxes: [Mailbox<LoopMessage>]
+  private let threads: Mutex<[LoopThread]>
+  private let bots: Mutex<Task<Void, Never>?>
+
+  /// Opens the store, listens and serves; returns when clients are served.
+  /// - Throws: what is wrong with the environment, in a sentence for the operator.
+  public init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
+    ignoreSIGPIPE()
+    Self.raiseDescriptorLimit(configuration, logger)
+    // The port comes first: a second relay on the same port must not touch the store.
+    let listener = try Self.claim(configuration.listen)
+    address = listener.address
+    log = try Self.openLog(configuration, logger)
+
+    let botUsers = Set(configuration.bots.map(\.user))
+    let context = ConnectionLoop.Context(
+      configuration: configuration,
+      router: RequestRouter(
+        origins: Set(configuration.auth.origins),
+        requiresLoopbackHost: listener.address.isLoopback, botUsers: botUsers),
+      admission: Admission(limits: configuration.limits), log: log, logger: logger)
+    let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
+    do {
+      var mailboxes: [Mailbox<LoopMessage>] = []
+      for _ in 0..<loops { mailboxes.append(try Mailbox()) }
+      self.mailboxes = mailboxes
+      log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
+        mailboxes[loop].post(.log(delivery))
+      }
+      var threads: [LoopThread] = []
+      for index in 1..<max(1, loops) {
+        threads.append(
+          try LoopThread(index, context, mailboxes[index], try listener.sibling()))
+      }
+      threads.append(try LoopThread(0, context, mailboxes[0], listener))
+      self.threads = Mutex(threads)
+    } catch {
+      log.stop()
+      throw ServerError("The relay cannot start: \(error).")
+    }
+    bots = Mutex(nil)
+    startBots(configuration, logger)
+  }
+
+  /// Ends in order: what was accepted is committed and acknowledged, and every client is told when
+  /// to come back. Returns at once; `waitUntilStopped` waits. May be called from any thread.
+  public func shutDown() {
+    bots.withLock { $0?.cancel() }
+    for mailbox in mailboxes { mailbox.post(.shutDown) }
+  }
+
+  /// Returns when everything has ended. To be called once.
+  public func waitUntilStopped() {
+    let threads = threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+    for thread in threads { thread.join() }
+    log.stop()
+  }
+
+  // MARK: - Parts
+
+  private static func claim(_ listen: String) throws(ServerError) -> Listener {
+    let addresses: [Address]
+    do {
+      addresses = try Address.resolve(listen)
+    } catch {
+      throw ServerError("Cannot listen on \(listen): \(error).")
+    }
+    guard let address = addresses.first else {
+      throw ServerError("Cannot listen on \(listen): the name has no address.")
+    }
+    do {
+      return try Listener.claim(address)
+    } catch {
+      throw ServerError(listenFailure: error, listen)
+    }
+  }
+
+  private static func openLog(
+    _ configuration: Configuration, _ logger: Logger
+  ) throws(ServerError) -> any Log {
+    let durability: Durability
+    switch configuration.log.durability {
+    case .memory:
+      var random = SystemRandomNumberGenerator()
+      return MemoryLog(
+        epoch: Lineage.randomName(using: &random),
+        keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
+        clock: WallClock.milliseconds)
+    case .fsync: durability = .fsync
+    case .os: durability = .os
+    }
+    var options = SQLiteLog.Options()
+    options.durability = durability
+    options.keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
+    options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
+    do {
+      return try SQLiteLog(directory: configuration.dataDirectory, options: options) {
+        logger.error("\($0)")
+      }
+    } catch {
+      throw ServerError("\(error)")
+    }
+  }
+
+  private static func raiseDescriptorLimit(_ configuration: Configuration, _ logger: Logger) {
+    guard let limit = try? DescriptorLimit.raise() else { return }
+    let wanted = configuration.limits.connections
+    if wanted > 0, limit < wanted {
+      logger.notice(
+        "the system allows this process \(limit) open files: fewer connections than limits.connections (\(wanted)); ulimit -n raises it"
+      )
+    }
+  }
+
+  private func startBots(_ configuration: Configuration, _ logger: Logger) {
+    guard !configuration.bots.isEmpty else { return }
+    let descriptions = configuration.bots.map(BotDescription.init)
+    let host = LoopBotHost(mailboxes)
+    bots.withLock {
+      $0 = Task {
+        await BotSquad(descriptions, host: host, clock: ContinuousClock(), log: logger).run()
+      }
+    }
+  }
+}
+
+/// Where bots connect: spread over the loops by name.
+private final class LoopBotHost: BotHost {
+  private let mailboxes: [Mailbox<LoopMessage>]
+
+  init(_ mailboxes: [Mailbox<LoopMessage>]) { self.mailboxes = mailboxes }
+
+  func connect(as user: String) async -> (any BotConnection)? {
+    if Task.isCancelled { return nil }
+    let place = user.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % mailboxes.count
+    let channel = BotChannel(user: user, mailbox: mailboxes[place])
+    mailboxes[place].post(.connectBot(channel))
+    return BotLine(channel)
+  }
+}
