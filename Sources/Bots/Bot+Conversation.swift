@@ -1,0 +1,197 @@
+import Logging
+import Wire
+
+/// What a bot does with what it is sent. One task per room answers its entries in order.
+extension Bot {
+  func receive(_ entry: Entry) {
+    let room = entry.room
+    guard var conversation = conversations[room] else { return }
+    if case .leaving = conversation.phase {
+      if !isBot(entry.from) { conversations[room]?.phase = .leaving(again: true) }
+      return
+    }
+    guard !isBot(entry.from) else { return pass(entry) }
+    guard conversation.take(entry) else {
+      conversations[room] = conversation
+      return
+    }
+    let isFirst = !conversation.isAnswering
+    conversation.isAnswering = true
+    conversations[room] = conversation
+    touch(room)
+    tell(.received(room: room, seq: entry.seq))
+    if isFirst { start(.answer(room: room)) }
+  }
+
+  /// Takes note of a bot's entry, which is not answered.
+  private func pass(_ entry: Entry) {
+    guard var conversation = conversations[entry.room], conversation.phase == .following,
+      !conversation.isBehind, let taken = conversation.taken, entry.seq > taken
+    else { return }
+    conversation.taken = entry.seq
+    if entry.from == description.user { conversation.hasSpoken = true }
+    conversations[entry.room] = conversation
+    guard entry.from != description.user else { return }
+    // The read mark is cumulative: it must not pass an entry that has still to be answered.
+    tell(
+      conversation.isAnswering
+        ? .received(room: entry.room, seq: entry.seq) : .read(room: entry.room, seq: entry.seq))
+  }
+
+  /// Answers what waits in a room until nothing does.
+  func answer(in room: String) async {
+    while !hasEnded, !Task.isCancelled, let conversation = conversations[room],
+      !conversation.queue.isEmpty
+    {
+      guard await isOnline(), let entry = conversations[room]?.queue.popFirst() else { break }
+      await answer(entry)
+    }
+    guard !hasEnded, var conversation = conversations[room] else { return }
+    conversation.isAnswering = false
+    let isBehind = conversation.isBehind
+    conversation.isBehind = false
+    conversations[room] = conversation
+    // The rest waits in the log, behind the last entry taken.
+    if isBehind, conversation.phase == .following { want(room) }
+    startEnrolling()
+  }
+
+  private func answer(_ entry: Entry) async {
+    let room = entry.room
+    let isDirect = RoomName.isDirect(room)
+    // Before its first answer in a room only the read mark remembers the bot's place there.
+    let mayReadFirst =
+      isDirect || !description.answers || conversations[room]?.hasSpoken == true
+    if mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
+    if let program, entry.seq > conversations[room]?.programAfter ?? 0 {
+      await program.offer(entry)
+    }
+    var isAnswered = true
+    for part in 1..<(1 + description.echoes) where isAnswered {
+      isAnswered = await speak(
+        AnswerID(.echo, to: entry.seq, part: part), kind: entry.kind, body: entry.body, in: room)
+    }
+    if isAnswered, isDirect, description.playsScript,
+      entry.seq > conversations[room]?.scriptEnd ?? 0
+    {
+      isAnswered = await play(to: entry)
+    }
+    if isAnswered, !mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
+  }
+
+  private func play(to entry: Entry) async -> Bool {
+    let room = entry.room
+    for (number, step) in description.script.enumerated() {
+      let id = AnswerID(.script, to: entry.seq, part: number)
+      switch step {
+      case .wait(let duration):
+        // After a restart it goes on where it was: what was said before is not waited for.
+        let wasPassed = conversations[room]?.sent.contains {
+          $0.kind == .script && $0.seq == entry.seq && $0.part > number
+        }
+        if wasPassed == true { continue }
+        guard (try? await time.sleep(duration)) != nil else { return false }
+      case .say(let text):
+        let body = ClientMessage.Send(room: room, id: "", text: text).body
+        guard await speak(id, kind: .text, body: body, in: room) else { return false }
+      }
+    }
+    return true
+  }
+
+  /// Writes for a while, so that others see it, and sends an answer.
+  /// - Returns: whether that is done, for good or because the relay refuses this answer.
+  private func speak(
+    _ id: AnswerID, kind: EntryKind, body: [UInt8], in room: String
+  ) async -> Bool {
+    guard conversations[room]?.sent.contains(id) != true else { return true }
+    var generator = dice.generator(
+      id.kind == .echo ? "echo" : "script", room: room, number: id.seq, part: id.part)
+    do {
+      try await write(for: generator.duration(in: description.replyDelay), in: room)
+    } catch {
+      return false
+    }
+    switch await post(ClientMessage.Send(room: room, id: "\(id)", kind: kind, body: body)) {
+    case .sent(let ack):
+      conversations[room]?.hasSpoken = true
+      if id.kind == .script, id.part == description.lastSaying {
+        conversations[room]?.scriptEnd = ack.seq
+      }
+      return true
+    case .refused: return true
+    case .ended: return false
+    }
+  }
+
+  /// The relay ends typing after 6 s.
+  private static let typingRenewal = Duration.seconds(4)
+
+  private func write(for delay: Duration, in room: String) async throws {
+    var rest = delay
+    while description.typing, rest > Self.typingRenewal {
+      tell(.typing(room: room, on: true))
+      try await time.sleep(Self.typingRenewal)
+      rest -= Self.typingRenewal
+    }
+    if description.typing { tell(.typing(room: room, on: true)) }
+    try await time.sleep(rest)
+    guard description.uploadDelay > .zero else { return }
+    if description.typing { tell(.typing(room: room, on: false)) }
+    try await time.sleep(description.uploadDelay)
+  }
+}
+
+/// `every` and `exec`: lines that answer no entry.
+extension Bot {
+  func tickIfHeard(in room: String) {
+    guard description.behaviours.contains(.every), !description.lines.isEmpty,
+      conversations[room]?.isTicking == false, hasAudience(room)
+    else { return }
+    conversations[room]?.isTicking = true
+    start(.tick(room: room))
+  }
+
+  /// Says a line after each interval for as long as somebody is there to hear it.
+  func tick(in room: String) async {
+    defer { conversations[room]?.isTicking = false }
+    while hasAudience(room) {
+      guard (try? await time.sleep(description.interval)) != nil else { return }
+      guard hasAudience(room), let number = conversations[room]?.lines else { return }
+      conversations[room]?.lines = number + 1
+      let lines = description.lines
+      var index = Int(number) % lines.count
+      if description.seed != nil {
+        var generator = dice.generator("every", room: room, number: number)
+        index = Int.random(in: 0..<lines.count, using: &generator)
+      }
+      if case .ended = await post(
+        ClientMessage.Send(room: room, id: nextID("every"), text: lines[index]))
+      {
+        return
+      }
+    }
+  }
+
+  /// Sends a line of the program: a `send` without type and id; without a room it goes to where
+  /// the last message came from that the program was given.
+  func deliver(_ line: Program.Line) async {
+    guard await isOnline() else { return }
+    do {
+      let send = try line.send(id: nextID("exec"), textLimitBytes: limits.textBytes)
+      _ = await post(send)
+    } catch {
+      log.warning(
+        "A line of the program is not a message.", metadata: ["reason": "\(error.message)"])
+    }
+  }
+
+  private func nextID(_ use: StaticString) -> String {
+    idCount += 1
+    return "\(use)-\(idPrefix)-\(idCount)"
+  }
+}
+
+extension Array {
+  fileprivate mutating func popFirst() -> Element? { isEmpty ? nil : removeFirst() }
+}

@@ -1,0 +1,49 @@
+import Logging
+import Wire
+
+/// How entries get to the relay: within its limits, each until it is acknowledged or refused.
+extension Bot {
+  enum Outcome: Sendable {
+    case sent(ServerMessage.Ack)
+    /// Never to be sent again as it is.
+    case refused
+    /// The bot ends.
+    case ended
+  }
+
+  /// Sends an entry, again with the same id after a cut or a "later". Who wants the order of two
+  /// entries kept waits for the first.
+  func post(_ send: ClientMessage.Send) async -> Outcome {
+    let message = ClientMessage.send(send)
+    let length = message.json.count
+    while await isOnline() {
+      guard limits.frameBytes == 0 || length <= limits.frameBytes else {
+        // The relay would close the connection, again and again.
+        log.warning("A message is too large for the relay.", metadata: ["bytes": "\(length)"])
+        return .refused
+      }
+      guard (try? await pace()) != nil else { return .ended }
+      switch await ask(message, .send(room: send.room, id: send.id)) {
+      case .ack(let ack): return .sent(ack)
+      case .refused(let error) where error.code == .rateLimited || error.code == .unavailable:
+        let delay = Duration.milliseconds(error.retryAfterMilliseconds ?? 1000)
+        heldUntil = max(heldUntil, time.now + delay)
+      case .refused(let error):
+        log.warning(
+          "A message was refused.",
+          metadata: [
+            "room": "\(send.room)", "code": "\(error.code.rawValue)",
+            "message": "\(error.message)",
+          ])
+        return .refused
+      case .joined, .history, .cut: continue
+      }
+    }
+    return .ended
+  }
+
+  private func pace() async throws {
+    try await time.sleep(bucket.take(now: time.now))
+    while heldUntil > time.now { try await time.sleep(heldUntil - time.now) }
+  }
+}

@@ -1,0 +1,273 @@
+public import Logging
+import Wire
+
+/// A simulated remote user: speaks relay.v1 over one connection and knows only what that tells.
+///
+/// Its memory is bounded: per room joined it keeps at most `Conversation.queueLimit` entries, it
+/// joins at most as many rooms as the relay allows, and what it left it forgets: how far it had
+/// come it reads back from the log (`Recollection`).
+public actor Bot {
+  /// Direct rooms that wait to be joined while there is no place; more are found again by the
+  /// next `activity` in them.
+  static let waitingLimit = 4096
+
+  nonisolated let description: BotDescription
+  nonisolated let log: Logger
+  nonisolated let dice: Dice
+  nonisolated let time: Timeline
+  nonisolated let program: Program?
+  private nonisolated let bots: Set<String>
+  private nonisolated let roommates: [String: Int]
+  private nonisolated let host: any BotHost
+  private nonisolated let jobs: AsyncStream<Job>
+  private nonisolated let jobStarter: AsyncStream<Job>.Continuation
+
+  var conversations: [String: Conversation] = [:]
+  /// Rooms to join, in this order; each is in `conversations` too, as `.waiting`.
+  var waiting: [String] = []
+  var isEnrolling = false
+  var limits = ServerMessage.Welcome.Limits()
+  /// Begins the ids of what is not an answer: no two runs have the same.
+  var idPrefix = ""
+  var idCount = 0
+  var bucket: TokenBucket
+  /// Until then the relay wants no sends.
+  var heldUntil = Duration.zero
+  private(set) var hasEnded = false
+  private var connection: (any BotConnection)?
+  private var replies: [Request: CheckedContinuation<Reply, Never>] = [:]
+  private var whenOnline: [CheckedContinuation<Void, Never>] = []
+  private var eventCount: UInt64 = 0
+  private var reconnectAfter = Duration.zero
+
+  /// - Parameters:
+  ///   - bots: every bot's user; they are never answered.
+  ///   - roommates: how many bots are configured for each room, this one included. With more
+  ///     than 50 of them `every` stays silent there: the relay counts users no further.
+  public init(
+    _ description: BotDescription, bots: Set<String>, roommates: [String: Int],
+    host: any BotHost, clock: any Clock<Duration>, log: Logger
+  ) {
+    var log = log
+    log[metadataKey: "bot"] = "\(description.user)"
+    self.description = description
+    self.bots = bots.union([description.user])
+    self.roommates = roommates
+    self.host = host
+    self.log = log
+    time = Timeline(clock)
+    dice = Dice(seed: description.seed ?? .random(in: 0 ... .max))
+    bucket = TokenBucket(perSecond: 0, burst: 1, now: .zero)
+    program =
+      description.behaviours.contains(.exec) && !description.command.isEmpty
+      ? Program(description.command, time: time, log: log) : nil
+    (jobs, jobStarter) = AsyncStream.makeStream()
+  }
+
+  /// Takes part until the task is cancelled or the host shuts down; connects again when cut.
+  /// To be called once.
+  public func run() async {
+    await withDiscardingTaskGroup { group in
+      group.addTask {
+        await self.stayConnected()
+        self.jobStarter.finish()
+      }
+      if let program {
+        group.addTask { await program.run { await self.deliver($0) } }
+      }
+      for await job in jobs {
+        group.addTask { await self.perform(job) }
+      }
+      end()
+      group.cancelAll()
+    }
+  }
+
+  /// What goes on beside the reading of the connection. One of each kind and room at a time.
+  enum Job: Sendable {
+    case enrol
+    case answer(room: String)
+    case tick(room: String)
+  }
+
+  func start(_ job: Job) { jobStarter.yield(job) }
+
+  private func perform(_ job: Job) async {
+    switch job {
+    case .enrol: await enrol()
+    case .answer(let room): await answer(in: room)
+    case .tick(let room): await tick(in: room)
+    }
+  }
+
+  func isBot(_ user: String) -> Bool { bots.contains(user) }
+
+  /// The other user of a direct room; `nil` for any other room.
+  nonisolated func peer(in room: String) -> String? {
+    guard let (a, b) = RoomName.peers(of: room) else { return nil }
+    return a == description.user ? b : a
+  }
+
+  /// Whether somebody who is not a bot is subscribed to the room.
+  func hasAudience(_ room: String) -> Bool {
+    guard let conversation = conversations[room], conversation.phase == .following else {
+      return false
+    }
+    if let peer = peer(in: room) { return !isBot(peer) && conversation.subscribers >= 2 }
+    return conversation.subscribers > Int64(roommates[room] ?? 1)
+  }
+
+  func touch(_ room: String) {
+    eventCount += 1
+    conversations[room]?.lastActive = eventCount
+  }
+}
+
+/// What is asked of the relay, and the answer.
+extension Bot {
+  enum Request: Hashable {
+    case send(room: String, id: String)
+    case join(room: String)
+    case history(room: String)
+  }
+
+  enum Reply: Sendable {
+    case ack(ServerMessage.Ack)
+    case joined(ServerMessage.Joined)
+    case history(ServerMessage.HistoryPage)
+    case refused(WireError)
+    /// The connection ended before the answer came.
+    case cut
+  }
+
+  /// Sends what has no answer.
+  func tell(_ message: ClientMessage) { connection?.send(message.json) }
+
+  /// Sends a message and waits for its answer.
+  func ask(_ message: ClientMessage, _ request: Request) async -> Reply {
+    guard let connection, !hasEnded else { return .cut }
+    connection.send(message.json)
+    return await withCheckedContinuation { waiting in
+      precondition(replies[request] == nil, "\(request) is under way")
+      replies[request] = waiting
+    }
+  }
+
+  /// Waits until there is a connection.
+  /// - Returns: `false` when there will be none any more.
+  func isOnline() async -> Bool {
+    while connection == nil, !hasEnded {
+      await withCheckedContinuation { whenOnline.append($0) }
+    }
+    return !hasEnded
+  }
+
+  private func settle(_ request: Request, _ reply: Reply) {
+    replies.removeValue(forKey: request)?.resume(returning: reply)
+  }
+
+  /// An error may leave out what it answers as far as that could not be read.
+  private func refuse(_ error: WireError) {
+    let refused = replies.keys.filter { request in
+      switch request {
+      case .send(let room, let id):
+        error.re == "send" && (error.room ?? room) == room && (error.id ?? id) == id
+      case .join(let room): error.re == "join" && (error.room ?? room) == room
+      case .history(let room): error.re == "history" && (error.room ?? room) == room
+      }
+    }
+    if refused.isEmpty {
+      log.warning(
+        "The relay refused something.",
+        metadata: ["code": "\(error.code.rawValue)", "message": "\(error.message)"])
+    }
+    for request in refused { settle(request, .refused(error)) }
+  }
+
+  private func welcome(_ welcome: ServerMessage.Welcome, on new: any BotConnection) {
+    limits = welcome.limits
+    idPrefix = "\(String(welcome.time, radix: 36))-\(welcome.session.prefix(32))"
+    bucket = TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: time.now)
+    heldUntil = .zero
+    reconnectAfter = .zero
+    connection = new
+    whenOnline.forEach { $0.resume() }
+    whenOnline = []
+    tell(.rooms)
+    enrolAgain()
+  }
+
+  /// What waits for the old connection is told; the conversations stay as they are.
+  private func cut() {
+    connection = nil
+    let cut = replies
+    replies = [:]
+    for reply in cut.values { reply.resume(returning: .cut) }
+  }
+
+  private func end() {
+    hasEnded = true
+    cut()
+    whenOnline.forEach { $0.resume() }
+    whenOnline = []
+  }
+}
+
+/// The connection.
+extension Bot {
+  private static let reconnectDelays = Duration.milliseconds(100) ... .seconds(10)
+
+  private func stayConnected() async {
+    var attempt: Int64 = 0
+    var jitter = dice.generator("reconnect", room: "", number: 0)
+    while !Task.isCancelled, let new = await host.connect(as: description.user) {
+      while let json = await new.receive() {
+        if receive(json, on: new) { attempt = 0 }
+      }
+      cut()
+      let backOff = min(
+        Self.reconnectDelays.upperBound, Self.reconnectDelays.lowerBound * (1 << min(attempt, 7)))
+      attempt += 1
+      let delay = max(reconnectAfter, jitter.duration(in: backOff / 2...backOff))
+      guard (try? await time.sleep(delay)) != nil else { return }
+    }
+  }
+
+  /// - Returns: whether it was a `welcome`.
+  private func receive(_ json: [UInt8], on new: any BotConnection) -> Bool {
+    let message: ServerMessage
+    do {
+      message = try ServerMessage(decoding: json.span)
+    } catch {
+      // The protocol grows; what is new is not for this bot.
+      log.debug("A message was passed over.", metadata: ["reason": "\(error)"])
+      return false
+    }
+    if case .welcome(let welcome) = message {
+      self.welcome(welcome, on: new)
+      return true
+    }
+    receive(message)
+    return false
+  }
+
+  private func receive(_ message: ServerMessage) {
+    switch message {
+    case .rooms(let rooms, more: _): receive(rooms)
+    case .activity(let activity): receive(activity)
+    case .joined(let joined):
+      receive(joined)
+      settle(.join(room: joined.room), .joined(joined))
+    case .left(let room): left(room)
+    case .message(let entry): receive(entry)
+    case .subscribers(let room, let count):
+      conversations[room]?.subscribers = count
+      tickIfHeard(in: room)
+    case .ack(let ack): settle(.send(room: ack.room, id: ack.id), .ack(ack))
+    case .history(let page): settle(.history(room: page.room), .history(page))
+    case .error(let error): refuse(error)
+    case .closing(_, let delay): reconnectAfter = .milliseconds(delay)
+    case .welcome, .receipt, .typing, .pong: break
+    }
+  }
+}

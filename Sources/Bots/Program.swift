@@ -1,0 +1,235 @@
+import Glibc
+import Logging
+import Subprocess
+import Wire
+
+/// The program behind an `exec` bot: one long-lived process that gets a JSON line per message and
+/// writes JSON lines back.
+///
+/// Whatever it does costs others nothing: what waits for it, the length of its lines and their
+/// rate are bounded, and one that ends, or takes no input for `patience`, is started again with
+/// a growing delay. A line that it had taken, or that was dropped for another, is not repeated.
+actor Program {
+  /// Messages that wait to be read by it; the oldest give way.
+  static let queueLimit = 256
+  static let queueLimitBytes = 1 << 20
+  static let lineLimitBytes = 1 << 16
+  /// Lines per second that it may write in the long run, and at once.
+  static let linesPerSecond = 20
+  static let lineBurst = 100
+  /// How long it may leave its input unread.
+  static let patience = Duration.seconds(10)
+  static let restartDelays = Duration.milliseconds(500) ... .seconds(60)
+  /// A process that ran for so long is not failing all the time.
+  static let steadyRun = Duration.seconds(60)
+
+  /// What it wrote, in one line.
+  struct Line: Sendable {
+    var json: [UInt8]
+    /// Where it goes if it does not say.
+    var room: String?
+
+    /// Reads it as a `send`: whatever that may hold but `type` and `id`.
+    func send(id: String, textLimitBytes: Int) throws(WireError) -> ClientMessage.Send {
+      let space: Set<UInt8> = [0x20, 0x09, 0x0D]
+      guard let first = json.firstIndex(where: { !space.contains($0) }),
+        let last = json.lastIndex(where: { !space.contains($0) }), first < last,
+        json[first] == UInt8(ascii: "{"), json[last] == UInt8(ascii: "}")
+      else { throw WireError(.badJSON, "This is not a JSON object in one line.") }
+      let members = json[(first + 1)..<last]
+      // Of a repeated member the last counts: its own room before ours, our id before its own.
+      var message = Array("{".utf8)
+      if let room {
+        message += Array("\"room\":".utf8)
+        message.append(jsonString: room)
+        message += Array(",".utf8)
+      }
+      message += members
+      if !members.allSatisfy(space.contains) { message += Array(",".utf8) }
+      message += Array("\"type\":\"send\",\"id\":".utf8)
+      message.append(jsonString: id)
+      message += Array("}".utf8)
+      guard
+        case .send(let send) = try ClientMessage(
+          decoding: message.span, textLimitBytes: textLimitBytes)
+      else { preconditionFailure("its type is send") }
+      return send
+    }
+  }
+
+  private let command: [String]
+  private let time: Timeline
+  private let log: Logger
+  private var queue: [(room: String, line: [UInt8])] = []
+  private var queuedBytes = 0
+  private var whenQueued: CheckedContinuation<Void, Never>?
+  /// Where the last message came from that it was given.
+  private var room: String?
+  private var bucket: TokenBucket
+  private var attempt = 0
+
+  init(_ command: [String], time: Timeline, log: Logger) {
+    self.command = command
+    self.time = time
+    self.log = log
+    bucket = TokenBucket(perSecond: Self.linesPerSecond, burst: Self.lineBurst, now: time.now)
+  }
+
+  /// Queues a message for it.
+  func offer(_ entry: Entry) {
+    var line: [UInt8] = []
+    entry.append(to: &line)
+    // In valid JSON a raw line break can only be space between tokens.
+    for index in line.indices where line[index] == 0x0A || line[index] == 0x0D {
+      line[index] = 0x20
+    }
+    line.append(0x0A)
+    queue.append((entry.room, line))
+    queuedBytes += line.count
+    while queue.count > Self.queueLimit || queuedBytes > Self.queueLimitBytes && queue.count > 1 {
+      queuedBytes -= queue.removeFirst().line.count
+      log.debug("The program does not keep up; a message for it was dropped.")
+    }
+    wake()
+  }
+
+  /// Keeps the program running until the task is cancelled.
+  func run(_ deliver: @escaping @Sendable (Line) async -> Void) async {
+    // A program that closes its input must not end this process.
+    _ = signal(SIGPIPE, SIG_IGN)
+    while !Task.isCancelled {
+      let start = time.now
+      let ending = await runOnce(deliver)
+      if Task.isCancelled { return }
+      if time.now - start >= Self.steadyRun { attempt = 0 }
+      let delay = min(
+        Self.restartDelays.upperBound, Self.restartDelays.lowerBound * (1 << min(attempt, 7)))
+      attempt += 1
+      log.warning(
+        "The program is started again.",
+        metadata: ["after": "\(delay)", "because": "\(ending)"])
+      guard (try? await time.sleep(delay)) != nil else { return }
+    }
+  }
+
+  /// - Returns: why it is over, as the rest of a sentence.
+  private func runOnce(_ deliver: @escaping @Sendable (Line) async -> Void) async -> String {
+    // The shell finds it as a person's would: by PATH, or by a path.
+    var options = PlatformOptions()
+    options.processGroupID = 0
+    options.teardownSequence = Self.teardown
+    do {
+      let result = try await Subprocess.run(
+        .name("sh"), arguments: Arguments(["-c", "exec \"$0\" \"$@\""] + command),
+        platformOptions: options, input: .inputWriter, output: .sequence, error: .sequence
+      ) { execution in
+        let ending = await withTaskGroup(of: String?.self) { group in
+          group.addTask { await self.write(to: execution.standardInputWriter) }
+          group.addTask { await self.read(execution.standardOutput, deliver) }
+          group.addTask {
+            // That it closes its standard error is no reason to end it.
+            await self.readErrors(execution.standardError)
+            return nil
+          }
+          defer { group.cancelAll() }
+          for await ending in group { if let ending { return ending } }
+          return "it was stopped"
+        }
+        await execution.teardown(using: Self.teardown)
+        return ending
+      }
+      return "\(result.closureResult) (\(result.terminationStatus))"
+    } catch {
+      return "it could not be run: \(error)"
+    }
+  }
+
+  /// It and what it started get a second to end by themselves.
+  private static let teardown: [TeardownStep] = [
+    .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
+  ]
+
+  private func write(to input: StandardInputWriter) async -> String {
+    while let line = await nextLine() {
+      let time = time
+      let failure = await withTaskGroup(of: String?.self) { group in
+        group.addTask {
+          do {
+            let written = try await input.write(line)
+            return written == line.count ? nil : "it ended"
+          } catch {
+            return "it takes no input"
+          }
+        }
+        group.addTask {
+          try? await time.sleep(Self.patience)
+          return "it left its input unread"
+        }
+        defer { group.cancelAll() }
+        return await group.next() ?? nil
+      }
+      if let failure { return failure }
+    }
+    return "it was stopped"
+  }
+
+  private func nextLine() async -> [UInt8]? {
+    while queue.isEmpty, !Task.isCancelled {
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { whenQueued = $0 }
+      } onCancel: {
+        Task { await self.wake() }
+      }
+    }
+    guard !Task.isCancelled else { return nil }
+    let next = queue.removeFirst()
+    queuedBytes -= next.line.count
+    room = next.room
+    return next.line
+  }
+
+  private func wake() {
+    whenQueued?.resume()
+    whenQueued = nil
+  }
+
+  private func read(
+    _ output: SubprocessOutputSequence, _ deliver: @escaping @Sendable (Line) async -> Void
+  ) async -> String {
+    var lines = LineSplitter(limitBytes: Self.lineLimitBytes)
+    do {
+      for try await buffer in output {
+        lines.append(buffer.bytes)
+        while let line = lines.next() {
+          // Beyond its rate it waits for its pipe, as it would for a terminal.
+          try await time.sleep(bucket.take(now: time.now))
+          await deliver(Line(json: line, room: room))
+        }
+        if Task.isCancelled { break }
+      }
+    } catch {
+      return "its output could not be read: \(error)"
+    }
+    return "it closed its output"
+  }
+
+  /// What it has to say to whoever runs it goes to the log; beyond the rate it is dropped.
+  private func readErrors(_ output: SubprocessOutputSequence) async {
+    var lines = LineSplitter(limitBytes: Self.lineLimitBytes)
+    var bucket = TokenBucket(perSecond: 2, burst: 20, now: time.now)
+    var free = Duration.zero
+    do {
+      for try await buffer in output {
+        lines.append(buffer.bytes)
+        while let line = lines.next() {
+          guard time.now >= free else { continue }
+          free = time.now + bucket.take(now: time.now)
+          let text = String(decoding: line, as: UTF8.self)
+          log.info("The program says something.", metadata: ["line": "\(text)"])
+        }
+      }
+    } catch {
+      log.debug("The program's errors could not be read.", metadata: ["error": "\(error)"])
+    }
+  }
+}
