@@ -76,6 +76,7 @@ let package = Package(
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
     command("WschatCommand", folder: "wschat", ["Client", argumentParser]),
 
+    tests("Package", []),
     tests("WebSocket", ["WebSocket"]),
     tests("Wire", ["Wire"]),
     tests("Relay", ["Relay", "Wire"]),
