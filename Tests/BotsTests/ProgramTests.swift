@@ -85,9 +85,10 @@ import Wire
         relay.post(long, from: "ada", to: room)
         #expect(try await relay.nextSend().text == long)
       }
-      #expect(await clock.advance(to: .seconds(10) ... .seconds(10)) == .seconds(10))
-      #expect(
-        await clock.advance(to: .milliseconds(500) ... .milliseconds(500)) == .milliseconds(500))
+      // Each line written is given ten seconds; the pipe takes the first few of them at once.
+      let restart = Duration.milliseconds(500)
+      while await clock.advance(to: restart ... .seconds(10)) != restart {}
+      #expect(clock.now.offset >= .seconds(10) + restart)
     }
   }
 
