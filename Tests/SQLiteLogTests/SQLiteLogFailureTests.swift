@@ -167,10 +167,18 @@ import Wire
   @Test func `keeps the write-ahead log short`() async throws {
     let log = try SQLiteLog(directory: directory["data"], durability: .os)
     let desk = Desk(log)
-    let text = String(repeating: "x", count: 60_000)
+    let body = ClientMessage.Send(
+      room: "general", id: "1", text: String(repeating: "x", count: 60_000)
+    ).body
     var longest = 0
     for batch in 0..<100 {
-      await desk.submit((0..<16).map { .append("general", "ada", "\(batch)-\($0)", text: text) })
+      await desk.submit(
+        (0..<16).map {
+          .append(
+            LogRequest.Append(
+              session: .test, room: "general", user: "ada", id: "\(batch)-\($0)", kind: .text,
+              body: body, mayCreate: true))
+        })
       longest = max(longest, directory.bytes(of: "data/relay.db-wal"))
     }
     // 96 MB went through it. It may pass the limit by what is committed during one checkpoint.
