@@ -1,0 +1,104 @@
+/// The client's side of the opening handshake (RFC 6455 §4.1).
+public struct ClientHandshake: Sendable {
+  /// How much of a refusal's body is kept.
+  public static let bodyLimitBytes = 1024
+
+  /// What to send.
+  public let request: [UInt8]
+
+  private let key: String
+  private let subprotocols: [String]
+
+  /// A request for a WebSocket.
+  ///
+  /// What goes into the header has been checked: a line break would begin another header, so it
+  /// is an error of ours here (see ``HTTPHeaders/isValue(_:)``).
+  /// - Parameters:
+  ///   - host: as in the URL, with the port unless it is the scheme's own (item 4).
+  ///   - target: the path and the query, percent-encoded.
+  ///   - subprotocols: the dearest first.
+  ///   - headers: more of them, as `Authorization`.
+  ///   - nonce: 16 random bytes, fresh for each connection (item 7).
+  public init(
+    host: String, target: String, subprotocols: [String] = [],
+    headers: [(name: String, value: String)] = [], nonce: [UInt8]
+  ) {
+    precondition(nonce.count == 16, "RFC 6455 §4.1: the key is 16 bytes")
+    precondition(
+      target.utf8.first == UInt8(ascii: "/") && target.utf8.allSatisfy { 0x21...0x7E ~= $0 },
+      "not a request target: \(target)")
+    precondition(subprotocols.allSatisfy(HTTPHeaders.isName), "subprotocols are tokens")
+    key = Base64.encode(nonce)
+    self.subprotocols = subprotocols
+
+    var fields = [
+      ("Host", host), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
+      ("Sec-WebSocket-Key", key), ("Sec-WebSocket-Version", "13"),
+    ]
+    if !subprotocols.isEmpty {
+      fields.append(("Sec-WebSocket-Protocol", subprotocols.joined(separator: ", ")))
+    }
+    var text = "GET \(target) HTTP/1.1\r\n"
+    for (name, value) in fields + headers {
+      precondition(HTTPHeaders.isName(name), "not a header name: \(name)")
+      precondition(HTTPHeaders.isValue(value), "not a value for the header \(name)")
+      text += "\(name): \(value)\r\n"
+    }
+    request = Array("\(text)\r\n".utf8)
+  }
+
+  /// Reads the answer at the front of `bytes`; `nil` until its blank line has arrived, and of a
+  /// refusal until its body has, as far as it is kept.
+  /// - Parameters:
+  ///   - headerLimitBytes: the longest header; 0 means no limit.
+  ///   - atEnd: whether the server closed the connection, so that no more will arrive.
+  /// - Returns: the subprotocol that the server chose, and the length of the answer in bytes:
+  ///   what follows is frames.
+  public func read(_ bytes: Span<UInt8>, headerLimitBytes: Int, atEnd: Bool = false)
+    throws(HandshakeFailure) -> (subprotocol: String?, length: Int)?
+  {
+    let read: HTTPHead?
+    do throws(HTTPViolation) {
+      read = try HTTPHead.read(bytes, limitBytes: headerLimitBytes)
+    } catch {
+      throw .malformed(error)
+    }
+    guard let head = read else { return nil }
+    guard let status = Self.status(head.firstLine) else { throw .malformed(.statusLineMalformed) }
+    let headers = head.headers
+    guard status == 101 else {
+      let body = bytes.extracting(head.length..<bytes.count)
+      let declared = headers.only("Content-Length").flatMap { Int($0) } ?? 0
+      guard atEnd || body.count >= min(declared, Self.bodyLimitBytes) else { return nil }
+      throw .refused(status: status, body: Self.text(body))
+    }
+    guard headers.contains("websocket", in: "Upgrade") else { throw .upgradeMissing }
+    guard headers.contains("upgrade", in: "Connection") else { throw .connectionMissing }
+    guard headers.only("Sec-WebSocket-Accept") == AcceptKey.accept(for: key) else {
+      throw .acceptMismatch
+    }
+    guard headers.list("Sec-WebSocket-Extensions").isEmpty else { throw .extensionUnexpected }
+
+    let chosen = headers["Sec-WebSocket-Protocol"]
+    guard chosen.count <= 1, chosen.allSatisfy(subprotocols.contains) else {
+      throw .subprotocolUnexpected
+    }
+    return (chosen.first, head.length)
+  }
+
+  /// RFC 9112 §4: the version, three digits, and a phrase that means nothing.
+  private static func status(_ line: String) -> Int? {
+    let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count >= 2, let version = HTTPVersion(parts[0]), version.isSupported,
+      parts[1].utf8.count == 3, let status = Int(parts[1]), 100...599 ~= status
+    else { return nil }
+    return status
+  }
+
+  /// The start of a body, without the line break at its end.
+  private static func text(_ body: Span<UInt8>) -> String {
+    var text = String(decoding: body.extracting(0..<min(body.count, bodyLimitBytes)))
+    while text.last?.isNewline == true { text.removeLast() }
+    return text
+  }
+}

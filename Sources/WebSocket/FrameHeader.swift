@@ -1,0 +1,120 @@
+/// One frame's header (RFC 6455 §5.2): the 2 to 14 bytes before the payload.
+public struct FrameHeader: Equatable, Sendable {
+  /// Whether this is the last frame of its message.
+  public var fin: Bool
+  /// What the frame is.
+  public var opcode: Opcode
+  /// The payload's mask, its first byte on the wire in the lowest bits; `nil` if not masked.
+  public var maskKey: UInt32?
+  /// The declared length of the payload in bytes; nothing says that they will ever come.
+  public var payloadLength: Int
+
+  /// The most bytes that a header takes.
+  public static let longestBytes = 14
+
+  /// A header to send; no rule but the sign of the length is checked.
+  public init(fin: Bool = true, opcode: Opcode, maskKey: UInt32? = nil, payloadLength: Int) {
+    precondition(payloadLength >= 0, "a length is not negative")
+    self.fin = fin
+    self.opcode = opcode
+    self.maskKey = maskKey
+    self.payloadLength = payloadLength
+  }
+
+  /// Reads the header at the front of `bytes`; `nil` until all of it has arrived.
+  ///
+  /// What is wrong with it is said at the first byte that shows it, and it is the same however
+  /// the bytes were cut.
+  /// - Parameters:
+  ///   - role: the reader's: a server requires the mask, a client refuses it.
+  ///   - payloadLimitBytes: held against the declared length, before anything is buffered;
+  ///     0 means no limit.
+  public static func read(_ bytes: Span<UInt8>, as role: Role, payloadLimitBytes: Int)
+    throws(ProtocolViolation) -> FrameHeader?
+  {
+    guard bytes.count > 0 else { return nil }
+    let first = bytes[0]
+    guard first & 0x70 == 0 else { throw .reservedBits }
+    guard let opcode = Opcode(rawValue: first & 0x0F) else { throw .reservedOpcode(first & 0x0F) }
+    let fin = first & 0x80 != 0
+    guard fin || !opcode.isControl else { throw .controlFragmented }
+
+    guard bytes.count > 1 else { return nil }
+    let masked = bytes[1] & 0x80 != 0
+    switch role {
+    case .server: guard masked else { throw .maskMissing }
+    case .client: guard !masked else { throw .maskUnexpected }
+    }
+    let shortLength = bytes[1] & 0x7F
+    guard !opcode.isControl || shortLength <= 125 else { throw .controlTooLong }
+
+    var end = 2
+    let length: UInt64
+    switch shortLength {
+    case 126:
+      guard bytes.count >= 4 else { return nil }
+      length = bigEndian(bytes, 2..<4)
+      end = 4
+      guard length > 125 else { throw .lengthNotMinimal }
+    case 127:
+      guard bytes.count >= 10 else { return nil }
+      length = bigEndian(bytes, 2..<10)
+      end = 10
+      guard length > UInt16.max else { throw .lengthNotMinimal }
+    default:
+      length = UInt64(shortLength)
+    }
+    guard let payloadLength = Int(exactly: length) else { throw .lengthHighBit }
+    guard payloadLimitBytes == 0 || payloadLength <= payloadLimitBytes else {
+      throw .frameTooBig(limitBytes: payloadLimitBytes)
+    }
+
+    var maskKey: UInt32?
+    if masked {
+      guard bytes.count >= end + 4 else { return nil }
+      maskKey = UInt32(truncatingIfNeeded: bigEndian(bytes, end..<end + 4)).byteSwapped
+    }
+    return FrameHeader(fin: fin, opcode: opcode, maskKey: maskKey, payloadLength: payloadLength)
+  }
+
+  /// The bytes that the header takes: 2 to 14.
+  public var headerLength: Int {
+    let lengthBytes =
+      switch payloadLength {
+      case ...125: 0
+      case ...0xFFFF: 2
+      default: 8
+      }
+    return 2 + lengthBytes + (maskKey == nil ? 0 : 4)
+  }
+
+  /// Appends the header, its length in the fewest bytes that hold it.
+  public func append(to output: inout [UInt8]) {
+    output.append((fin ? 0x80 : 0) | opcode.rawValue)
+    let maskBit: UInt8 = maskKey == nil ? 0 : 0x80
+    switch payloadLength {
+    case ...125:
+      output.append(maskBit | UInt8(payloadLength))
+    case ...0xFFFF:
+      output.append(maskBit | 126)
+      output.append(UInt8(payloadLength >> 8))
+      output.append(UInt8(payloadLength & 0xFF))
+    default:
+      output.append(maskBit | 127)
+      for shift in stride(from: 56, through: 0, by: -8) {
+        output.append(UInt8(truncatingIfNeeded: payloadLength >> shift))
+      }
+    }
+    if let maskKey {
+      for shift in stride(from: 0, through: 24, by: 8) {
+        output.append(UInt8(truncatingIfNeeded: maskKey >> shift))
+      }
+    }
+  }
+
+  private static func bigEndian(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
+    var value: UInt64 = 0
+    for index in range { value = value << 8 | UInt64(bytes[index]) }
+    return value
+  }
+}

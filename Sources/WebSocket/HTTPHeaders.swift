@@ -1,0 +1,90 @@
+/// Header fields in the order they came (RFC 9110 §5); names are compared without case.
+public struct HTTPHeaders: Equatable, Sendable {
+  /// One field.
+  public struct Field: Equatable, Sendable {
+    /// In the spelling it came in.
+    public let name: String
+    /// Without the white space around it.
+    public let value: String
+    fileprivate let key: String
+  }
+
+  /// All fields, in order.
+  public private(set) var fields: [Field] = []
+
+  /// No fields.
+  public init() {}
+
+  /// Every value of a name, in order.
+  public subscript(name: String) -> [String] {
+    let key = name.lowercased()
+    return fields.lazy.filter { $0.key == key }.map(\.value)
+  }
+
+  /// The only value of a name; `nil` if there is none or more than one.
+  public func only(_ name: String) -> String? {
+    let values = self[name]
+    return values.count == 1 ? values[0] : nil
+  }
+
+  /// The elements of a comma-separated list, over all lines of the name (RFC 9110 §5.6.1).
+  public func list(_ name: String) -> [String] {
+    self[name].flatMap { $0.utf8.split(separator: UInt8(ascii: ",")) }
+      .map { String(Substring($0.trimmed)) }
+      .filter { !$0.isEmpty }
+  }
+
+  /// Whether a comma-separated list contains a token, compared without case.
+  public func contains(_ token: String, in name: String) -> Bool {
+    let token = token.lowercased()
+    return list(name).contains { $0.lowercased() == token }
+  }
+
+  /// Whether all of it may stand as a field's name (RFC 9110 §5.6.2: a token).
+  public static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter)
+  }
+
+  /// Whether all of it may stand as a field's value (RFC 9110 §5.5): check what a user chose
+  /// before sending it.
+  public static func isValue(_ text: String) -> Bool {
+    text.utf8.allSatisfy(\.isFieldCharacter)
+  }
+
+  /// Adds a field; both parts have been checked.
+  mutating func append(_ name: String, _ value: String) {
+    fields.append(Field(name: name, value: value, key: name.lowercased()))
+  }
+}
+
+extension UInt8 {
+  /// `tchar` of RFC 9110 §5.6.2.
+  var isTokenCharacter: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#"),
+      UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"),
+      UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  /// What a field's value may contain, white space included (RFC 9110 §5.5).
+  var isFieldCharacter: Bool { self >= 0x20 && self != 0x7F || self == UInt8(ascii: "\t") }
+
+  /// Optional white space (RFC 9110 §5.6.3).
+  var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+}
+
+extension Substring.UTF8View {
+  /// Without the optional white space around it.
+  var trimmed: Substring.UTF8View {
+    var rest = self
+    while let byte = rest.first, byte.isBlank { rest.removeFirst() }
+    while let byte = rest.last, byte.isBlank { rest.removeLast() }
+    return rest
+  }
+}

@@ -1,0 +1,158 @@
+/// The head of an HTTP/1.1 request (RFC 9112): enough for the opening handshake and for small
+/// pages beside it, one request per connection.
+public struct HTTPRequest: Equatable, Sendable {
+  /// `GET`, or what else; compared with case (RFC 9110 §9.1).
+  public let method: String
+  /// The path and the query, percent-encoding left alone: printable ASCII that begins with a
+  /// slash.
+  public let target: String
+  /// The header fields.
+  public let headers: HTTPHeaders
+  /// The value of `Host`: exactly one, and not empty.
+  public let host: String
+
+  /// The target without its query; percent-encoding is left alone.
+  public var path: Substring { target.prefix { $0 != "?" } }
+
+  /// Reads the request at the front of `bytes`; `nil` until the blank line has arrived.
+  ///
+  /// A target in the absolute form, which proxies are sent, is cut down to the origin form; it
+  /// must agree with `Host`.
+  /// - Parameter headerLimitBytes: the longest head, request line included; 0 means no limit.
+  /// - Returns: the request, and the length of its head in bytes: what follows belongs to the
+  ///   protocol that it switches to.
+  /// - Throws: the rule that was broken; it knows the status and the response.
+  public static func read(_ bytes: Span<UInt8>, headerLimitBytes: Int)
+    throws(HTTPViolation) -> (request: HTTPRequest, length: Int)?
+  {
+    guard let head = try HTTPHead.read(bytes, limitBytes: headerLimitBytes) else { return nil }
+    return (try HTTPRequest(head), head.length)
+  }
+
+  private init(_ head: HTTPHead) throws(HTTPViolation) {
+    // RFC 9112 §3: exactly one space between the three parts.
+    let parts = head.firstLine.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 3, HTTPHeaders.isName(String(parts[0])),
+      let (target, authority) = Self.originForm(parts[1]), let version = HTTPVersion(parts[2])
+    else { throw .requestLineMalformed }
+    guard version.isSupported else { throw .versionUnsupported }
+    method = String(parts[0])
+    self.target = target
+    headers = head.headers
+
+    guard let host = headers.only("Host"), Self.isHost(host),
+      authority == nil || authority?.lowercased() == host.lowercased()
+    else { throw .hostInvalid }
+    self.host = host
+    try checkBody()
+  }
+
+  /// RFC 9112 §6.3: how long a body is must not be a matter of opinion.
+  private func checkBody() throws(HTTPViolation) {
+    var hasBody = !headers["Transfer-Encoding"].isEmpty
+    if !headers["Content-Length"].isEmpty {
+      guard let length = headers.only("Content-Length"), !length.isEmpty,
+        length.utf8.allSatisfy({ UInt8(ascii: "0") <= $0 && $0 <= UInt8(ascii: "9") })
+      else { throw .contentLengthInvalid }
+      if length.utf8.contains(where: { $0 != UInt8(ascii: "0") }) { hasBody = true }
+    }
+    if hasBody, method == "GET" || method == "HEAD" { throw .bodyUnexpected }
+  }
+
+  /// A target in origin form (RFC 9112 §3.2.1), and the authority that the absolute form (§3.2.2)
+  /// names besides; `nil` for any other form. A fragment is never sent.
+  private static func originForm(_ target: Substring) -> (target: String, authority: Substring?)? {
+    guard target.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }) else {
+      return nil
+    }
+    if target.hasPrefix("/") { return (String(target), nil) }
+    for scheme in ["http://", "https://"] where target.lowercased().hasPrefix(scheme) {
+      let rest = target.dropFirst(scheme.utf8.count)
+      let authority = rest.prefix { $0 != "/" && $0 != "?" }
+      let origin = rest[authority.endIndex...]
+      return (origin.hasPrefix("/") ? String(origin) : "/\(origin)", authority)
+    }
+    return nil
+  }
+
+  /// RFC 9110 §7.2: `uri-host [":" port]`, not empty; which of these characters may stand where
+  /// does not matter here, since nothing is connected to by it.
+  private static func isHost(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy {
+        switch $0 {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: "-._~:[]%!$&'()*+;=".utf8.contains($0)
+        }
+      }
+  }
+
+  /// The value of a query item, the first of that name; `nil` if there is none or if it is not
+  /// percent-encoded UTF-8.
+  ///
+  /// A `+` stays a `+` (RFC 3986): the exception belongs to HTML forms.
+  public func query(_ name: String) -> String? {
+    guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+    let query = target[target.utf8.index(after: mark)...]
+    for item in query.utf8.split(separator: UInt8(ascii: "&")) {
+      let end = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+      guard Self.percentDecoded(item[..<end]) == name else { continue }
+      return Self.percentDecoded(item[end...].dropFirst())
+    }
+    return nil
+  }
+
+  /// RFC 3986 §2.1; `nil` for a percent sign without two digits, and for what is not UTF-8.
+  private static func percentDecoded(_ text: Substring.UTF8View) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else {
+        return nil
+      }
+      bytes.append(high << 4 | low)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}
+
+extension UInt8 {
+  /// The value of a hexadecimal digit.
+  fileprivate var hexValue: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}
+
+/// `HTTP/` and two digits (RFC 9112 §2.3).
+struct HTTPVersion {
+  let major: UInt8
+  let minor: UInt8
+
+  init?(_ text: Substring) {
+    let utf8 = Array(text.utf8)
+    guard utf8.count == 8, utf8.starts(with: "HTTP/".utf8), utf8[6] == UInt8(ascii: "."),
+      let major = utf8[5].decimalValue, let minor = utf8[7].decimalValue
+    else { return nil }
+    (self.major, self.minor) = (major, minor)
+  }
+
+  /// RFC 6455 §4.1 asks for 1.1 or higher; another major version looks different.
+  var isSupported: Bool { major == 1 && minor >= 1 }
+}
+
+extension UInt8 {
+  fileprivate var decimalValue: UInt8? {
+    UInt8(ascii: "0") <= self && self <= UInt8(ascii: "9") ? self - UInt8(ascii: "0") : nil
+  }
+}

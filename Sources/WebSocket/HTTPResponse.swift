@@ -1,0 +1,82 @@
+/// A whole HTTP/1.1 response (RFC 9112) to build and send: the connection ends with it, unless it
+/// switches protocols.
+public struct HTTPResponse: Equatable, Sendable {
+  /// One header field.
+  public struct Field: Equatable, Sendable {
+    /// A token (RFC 9110 §5.1).
+    public let name: String
+    /// Without line breaks or other control characters.
+    public let value: String
+  }
+
+  /// 101 to 599.
+  public let status: Int
+  /// The fields besides `Content-Length` and `Connection: close`, which go without saying.
+  public private(set) var headers: [Field] = []
+  /// The content.
+  public let body: [UInt8]
+
+  /// A response with a body of any type.
+  public init(status: Int, contentType: String, body: [UInt8]) {
+    precondition(100...599 ~= status, "\(status) is no HTTP status")
+    self.status = status
+    self.body = body
+    add("Content-Type", contentType)
+  }
+
+  /// A response with a body of plain text.
+  public init(status: Int, text: String) {
+    self.init(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+  }
+
+  /// A response without a body.
+  public init(status: Int) {
+    precondition(100...599 ~= status, "\(status) is no HTTP status")
+    self.status = status
+    body = []
+  }
+
+  /// Adds a header field. A value with a line break would be a second header, so it is an error
+  /// of ours: nothing that the peer chose goes in unchecked.
+  public mutating func add(_ name: String, _ value: String) {
+    precondition(HTTPHeaders.isName(name), "not a header name: \(name)")
+    precondition(HTTPHeaders.isValue(value), "not a header value: \(value)")
+    headers.append(Field(name: name, value: value))
+  }
+
+  /// What to send. Only a 1xx leaves the connection open (RFC 9110 §15.2); it, 204 and 304 have
+  /// no content (RFC 9110 §6.4.1).
+  public var bytes: [UInt8] {
+    let hasContent = status >= 200 && status != 204 && status != 304
+    var text = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
+    for field in headers { text += "\(field.name): \(field.value)\r\n" }
+    if hasContent { text += "Content-Length: \(body.count)\r\n" }
+    if status >= 200 { text += "Connection: close\r\n" }
+    return Array("\(text)\r\n".utf8) + (hasContent ? body : [])
+  }
+
+  /// The reason phrase (RFC 9110 §15); it may be empty, for a status that is not used here.
+  private static func phrase(_ status: Int) -> String {
+    switch status {
+    case 101: "Switching Protocols"
+    case 200: "OK"
+    case 204: "No Content"
+    case 304: "Not Modified"
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 408: "Request Timeout"
+    case 413: "Content Too Large"
+    case 414: "URI Too Long"
+    case 426: "Upgrade Required"
+    case 429: "Too Many Requests"
+    case 431: "Request Header Fields Too Large"
+    case 500: "Internal Server Error"
+    case 503: "Service Unavailable"
+    case 505: "HTTP Version Not Supported"
+    default: ""
+    }
+  }
+}

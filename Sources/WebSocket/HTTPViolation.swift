@@ -1,0 +1,68 @@
+/// The rule of HTTP/1.1 (RFC 9110, RFC 9112), or the limit of ours, that the peer broke.
+///
+/// What two parsers might read in two ways is refused rather than guessed: a proxy in front of
+/// us could have let it pass for something else (request smuggling).
+public enum HTTPViolation: Error, Equatable, Sendable {
+  /// A control character, such as a bare CR, a bare LF or NUL (RFC 9112 §2.2, RFC 9110 §5.5).
+  case controlCharacter(UInt8)
+  /// The first line is not `METHOD /path HTTP/1.x` (RFC 9112 §3).
+  case requestLineMalformed
+  /// The first line of a response is not `HTTP/1.1 status reason` (RFC 9112 §4).
+  case statusLineMalformed
+  /// A version before HTTP/1.1, or another major one (RFC 9110 §15.6.6).
+  case versionUnsupported
+  /// A header line without a colon, or a name that is not a token (RFC 9112 §5).
+  case headerMalformed
+  /// A header line that begins with white space: obs-fold (RFC 9112 §5.2).
+  case headerFolded
+  /// No `Host`, more than one, one that names no host, or another than the target's
+  /// (RFC 9112 §3.2).
+  case hostInvalid
+  /// A `Content-Length` that is not one number (RFC 9112 §6.3).
+  case contentLengthInvalid
+  /// A GET or HEAD that brings a body: it has no meaning (RFC 9110 §9.3.1).
+  case bodyUnexpected
+  /// The first line alone is longer than the header may be.
+  case requestLineTooLong(limitBytes: Int)
+  /// The header is longer than it may be.
+  case headerTooLong(limitBytes: Int)
+
+  /// The status to answer a request with.
+  public var status: Int {
+    switch self {
+    case .controlCharacter, .requestLineMalformed, .statusLineMalformed, .headerMalformed,
+      .headerFolded, .hostInvalid, .contentLengthInvalid, .bodyUnexpected:
+      400
+    case .requestLineTooLong: 414
+    case .headerTooLong: 431
+    case .versionUnsupported: 505
+    }
+  }
+
+  /// The answer to a request: the status, and the description as text.
+  public var response: HTTPResponse {
+    HTTPResponse(status: status, text: "\(description)\n")
+  }
+}
+
+extension HTTPViolation: CustomStringConvertible {
+  /// A sentence for the peer and for a log; it repeats nothing that the peer chose freely.
+  public var description: String {
+    switch self {
+    case .controlCharacter(let byte):
+      "The HTTP header contains control character \(byte) where none may be."
+    case .requestLineMalformed:
+      "The first line is not of the form \"GET /path HTTP/1.1\"."
+    case .statusLineMalformed:
+      "The first line is not of the form \"HTTP/1.1 101 Switching Protocols\"."
+    case .versionUnsupported: "Only HTTP/1.1 is spoken here."
+    case .headerMalformed: "A header line is not of the form \"Name: value\"."
+    case .headerFolded: "A header line begins with white space; folding is not supported."
+    case .hostInvalid: "There must be exactly one Host header, and it must name a host."
+    case .contentLengthInvalid: "The Content-Length header must be one number."
+    case .bodyUnexpected: "A GET or HEAD request must not have a body."
+    case .requestLineTooLong(let limit): "The request line is longer than \(limit) bytes."
+    case .headerTooLong(let limit): "The HTTP header is longer than \(limit) bytes."
+    }
+  }
+}

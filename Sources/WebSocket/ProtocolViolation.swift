@@ -1,0 +1,77 @@
+/// The rule of RFC 6455, or the limit of ours, that the peer broke.
+///
+/// The connection takes no more input; what is left is to close it with ``closeCode``.
+public enum ProtocolViolation: Error, Equatable, Sendable {
+  /// RSV1, 2 or 3 is set, and no extension that gives it a meaning was negotiated (§5.2).
+  case reservedBits
+  /// An opcode that is reserved for the future (§5.2).
+  case reservedOpcode(UInt8)
+  /// A client sent a frame without masking it (§5.1).
+  case maskMissing
+  /// A server masked a frame (§5.1).
+  case maskUnexpected
+  /// A length in more bytes than it needs (§5.2).
+  case lengthNotMinimal
+  /// A 64-bit length with its highest bit set (§5.2).
+  case lengthHighBit
+  /// A control frame in fragments (§5.5).
+  case controlFragmented
+  /// A control frame of more than 125 bytes (§5.5).
+  case controlTooLong
+  /// A continuation, but no message to continue (§5.4).
+  case unexpectedContinuation
+  /// A new message before the last fragment of the one before it (§5.4).
+  case unfinishedMessage
+  /// A frame that declares more bytes than ``Limits/frameBytes`` (§10.4).
+  case frameTooBig(limitBytes: Int)
+  /// A message that grows beyond ``Limits/messageBytes`` (§10.4).
+  case messageTooBig(limitBytes: Int)
+  /// A message in more frames than ``Limits/fragments`` (§10.4).
+  case tooManyFragments(limit: Int)
+  /// A text message that is not UTF-8 (§8.1).
+  case textNotUTF8
+  /// A close frame of one byte: half a code (§5.5.1).
+  case closeCodeTruncated
+  /// A close code that must not be sent (§7.4).
+  case closeCodeInvalid(UInt16)
+  /// The reason in a close frame is not UTF-8 (§5.5.1, §8.1).
+  case closeReasonNotUTF8
+
+  /// The code to close the connection with (§7.4.1).
+  public var closeCode: CloseCode {
+    switch self {
+    case .reservedBits, .reservedOpcode, .maskMissing, .maskUnexpected, .lengthNotMinimal,
+      .lengthHighBit, .controlFragmented, .controlTooLong, .unexpectedContinuation,
+      .unfinishedMessage, .closeCodeTruncated, .closeCodeInvalid:
+      .protocolError
+    case .textNotUTF8, .closeReasonNotUTF8: .invalidPayload
+    case .frameTooBig, .messageTooBig: .tooBig
+    case .tooManyFragments: .policyViolation
+    }
+  }
+}
+
+extension ProtocolViolation: CustomStringConvertible {
+  /// A sentence for a log or a close frame; at most 123 bytes, so that the latter takes it whole.
+  public var description: String {
+    switch self {
+    case .reservedBits: "a reserved bit is set, but no extension was negotiated"
+    case .reservedOpcode(let opcode): "opcode \(opcode) is reserved"
+    case .maskMissing: "a frame from the client is not masked"
+    case .maskUnexpected: "a frame from the server is masked"
+    case .lengthNotMinimal: "a frame's length is in more bytes than it needs"
+    case .lengthHighBit: "a frame's length has its highest bit set"
+    case .controlFragmented: "a control frame is fragmented"
+    case .controlTooLong: "a control frame has more than 125 bytes"
+    case .unexpectedContinuation: "a continuation without a message to continue"
+    case .unfinishedMessage: "a new message before the end of the last one"
+    case .frameTooBig(let limit): "a frame is longer than \(limit) bytes"
+    case .messageTooBig(let limit): "a message is longer than \(limit) bytes"
+    case .tooManyFragments(let limit): "a message has more than \(limit) fragments"
+    case .textNotUTF8: "a text message is not UTF-8"
+    case .closeCodeTruncated: "a close frame has half a code"
+    case .closeCodeInvalid(let code): "close code \(code) must not be sent"
+    case .closeReasonNotUTF8: "the reason in a close frame is not UTF-8"
+    }
+  }
+}

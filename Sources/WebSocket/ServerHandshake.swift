@@ -1,0 +1,71 @@
+/// The server's side of the opening handshake (RFC 6455 §4.2).
+public enum ServerHandshake {
+  /// What to send, and whether frames follow.
+  public enum Answer: Equatable, Sendable {
+    /// Send the response; what follows on the connection is frames.
+    case accept(response: [UInt8], subprotocol: String?)
+    /// Send the response, which gives the reason as plain text, and close.
+    case refuse(status: Int, reason: String, response: [UInt8])
+  }
+
+  /// Answers a request for a WebSocket. Who may connect from where is for the caller to decide
+  /// before; extensions are not negotiated.
+  /// - Parameter subprotocols: ours, the dearest first. A client that offers none is accepted
+  ///   without one; a client that offers only others is refused.
+  public static func answer(_ request: HTTPRequest, subprotocols: [String]) -> Answer {
+    let headers = request.headers
+
+    // RFC 6455 §4.2.1, item 1.
+    guard request.method == "GET" else {
+      return refuse(
+        405, "A WebSocket is opened with GET, not with another method.", ("Allow", "GET"))
+    }
+    // Items 3 and 4. 426 and Upgrade tell a client that asked for a page what is here.
+    guard headers.contains("websocket", in: "Upgrade"),
+      headers.contains("upgrade", in: "Connection")
+    else {
+      return refuse(
+        426,
+        "This is a WebSocket: the headers Upgrade: websocket and Connection: Upgrade are needed.",
+        ("Upgrade", "websocket"), ("Connection", "Upgrade"))
+    }
+    // Item 6 and §4.4.
+    guard headers.only("Sec-WebSocket-Version") == "13" else {
+      return refuse(
+        426, "Only version 13 of WebSocket is spoken here (Sec-WebSocket-Version: 13).",
+        ("Sec-WebSocket-Version", "13"), ("Upgrade", "websocket"), ("Connection", "Upgrade"))
+    }
+    // Item 5.
+    guard let key = headers.only("Sec-WebSocket-Key"), AcceptKey.isValid(key) else {
+      return refuse(
+        400, "There must be one Sec-WebSocket-Key header with 16 bytes in base64.")
+    }
+    // Item 8; the names are compared with case.
+    let offered = headers.list("Sec-WebSocket-Protocol")
+    guard offered.allSatisfy(HTTPHeaders.isName) else {
+      return refuse(400, "Sec-WebSocket-Protocol must be a list of tokens.")
+    }
+    let chosen = subprotocols.first(where: offered.contains)
+    guard chosen != nil || offered.isEmpty else {
+      return refuse(
+        400,
+        "None of the offered subprotocols is spoken here, only: "
+          + "\(subprotocols.joined(separator: ", ")).")
+    }
+
+    var response = HTTPResponse(status: 101)
+    response.add("Upgrade", "websocket")
+    response.add("Connection", "Upgrade")
+    response.add("Sec-WebSocket-Accept", AcceptKey.accept(for: key))
+    if let chosen { response.add("Sec-WebSocket-Protocol", chosen) }
+    return .accept(response: response.bytes, subprotocol: chosen)
+  }
+
+  private static func refuse(
+    _ status: Int, _ reason: String, _ headers: (name: String, value: String)...
+  ) -> Answer {
+    var response = HTTPResponse(status: status, text: "\(reason)\n")
+    for header in headers { response.add(header.name, header.value) }
+    return .refuse(status: status, reason: reason, response: response.bytes)
+  }
+}

@@ -1,0 +1,69 @@
+/// Checks UTF-8 (RFC 3629) that comes in pieces, and fails at the first byte that no valid text
+/// could have there: overlong forms, surrogates and what is beyond U+10FFFF are known by the
+/// first or second byte of the sequence.
+public struct UTF8Validator: Equatable, Sendable {
+  /// The continuation bytes that the sequence at the end still needs.
+  private var missing: UInt8 = 0
+  /// What the next one may be. Only the second byte of a sequence is ever bounded more closely
+  /// than this.
+  private var lowest: UInt8 = 0x80
+  private var highest: UInt8 = 0xBF
+
+  /// At the start of a text.
+  public init() {}
+
+  /// Whether the text so far does not end within a sequence.
+  public var isComplete: Bool { missing == 0 }
+
+  /// Takes the next piece of the text; `false` as soon as nothing could make it valid.
+  ///
+  /// After `false` the validator is of no further use.
+  public mutating func accept(_ bytes: Span<UInt8>) -> Bool {
+    var index = 0
+    let count = bytes.count
+    while index < count {
+      if missing == 0 {
+        index = Self.afterASCII(bytes, from: index)
+        guard index < count else { return true }
+        guard begin(bytes[index]) else { return false }
+      } else {
+        let byte = bytes[index]
+        guard lowest <= byte, byte <= highest else { return false }
+        missing &-= 1
+        (lowest, highest) = (0x80, 0xBF)
+      }
+      index &+= 1
+    }
+    return true
+  }
+
+  /// The first byte of a sequence that is not ASCII: how many follow, and what the second may be
+  /// (RFC 3629 §4).
+  private mutating func begin(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0xC2...0xDF: missing = 1
+    case 0xE0: (missing, lowest) = (2, 0xA0)  // less would be overlong
+    case 0xED: (missing, highest) = (2, 0x9F)  // more would be a surrogate
+    case 0xE1...0xEF: missing = 2
+    case 0xF0: (missing, lowest) = (3, 0x90)  // less would be overlong
+    case 0xF1...0xF3: missing = 3
+    case 0xF4: (missing, highest) = (3, 0x8F)  // more would be beyond U+10FFFF
+    default: return false
+    }
+    return true
+  }
+
+  /// The index of the first byte, from `start` on, that is not ASCII; `count` if all are.
+  private static func afterASCII(_ bytes: Span<UInt8>, from start: Int) -> Int {
+    let raw = unsafe bytes.bytes
+    var index = start
+    while index &+ 8 <= raw.byteCount {
+      let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let high = word.littleEndian & 0x8080_8080_8080_8080
+      if high != 0 { return index &+ high.trailingZeroBitCount / 8 }
+      index &+= 8
+    }
+    while index < bytes.count, bytes[index] < 0x80 { index &+= 1 }
+    return index
+  }
+}

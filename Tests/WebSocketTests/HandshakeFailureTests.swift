@@ -1,0 +1,14 @@
+import Testing
+import WebSocket
+
+@Suite struct `Handshake failures` {
+  @Test func `no two read alike, and a refusal repeats what the server said`() {
+    let all: [HandshakeFailure] = [
+      .malformed(.statusLineMalformed), .refused(status: 503, body: ""),
+      .refused(status: 400, body: "No such room."), .upgradeMissing, .connectionMissing,
+      .acceptMismatch, .extensionUnexpected, .subprotocolUnexpected,
+    ]
+    #expect(Set(all.map(\.description)).count == all.count)
+    #expect(all[2].description == "The server answered with status 400: No such room.")
+  }
+}
