@@ -1,5 +1,79 @@
 #ifndef CLINUX_H
 #define CLINUX_H
+
+// Linux calls whose C form Swift cannot import well: unions, packed structs,
+// variadic functions, enum constants used as ints, signal handlers.
+// All of them return -1 and set errno on failure, as the calls they stand for do.
+
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
+
+// An IPv4 or IPv6 address and port, without the casts between sockaddr structs.
+struct clinux_address {
+  uint8_t bytes[16];  // network order; IPv4 takes the first four
+  uint32_t scope;     // IPv6 zone index
+  uint16_t port;      // host order
+  uint8_t is_ipv6;
+};
+
+// Sockets: always non-blocking and close-on-exec, TCP_NODELAY set.
+int clinux_tcp_socket(int is_ipv6);
+int clinux_bind(int descriptor, const struct clinux_address *address);
+int clinux_connect(int descriptor, const struct clinux_address *address);
+int clinux_accept(int descriptor, struct clinux_address *peer);
+int clinux_local_address(int descriptor, struct clinux_address *address);
+int clinux_peer_address(int descriptor, struct clinux_address *address);
+int clinux_set_reuse_address(int descriptor, int on);
+int clinux_set_reuse_port(int descriptor, int on);
+int clinux_set_no_delay(int descriptor, int on);
+int clinux_no_delay(int descriptor);
+int clinux_set_send_buffer(int descriptor, int bytes);
+int clinux_set_receive_buffer(int descriptor, int bytes);
+int clinux_set_abort_on_close(int descriptor);
+// SO_ERROR: 0, or the errno of what went wrong; -1 when it cannot be read.
+int clinux_pending_error(int descriptor);
+int clinux_shutdown_write(int descriptor);
+
+// send and sendmsg with MSG_NOSIGNAL.
+ssize_t clinux_receive(int descriptor, void *bytes, size_t count);
+ssize_t clinux_send(int descriptor, const void *bytes, size_t count);
+ssize_t clinux_send_vector(int descriptor, const struct iovec *pieces, size_t count);
+
+// The addresses of a host, at most `capacity` of them.
+// Returns how many there are, or a negative EAI_ code.
+int clinux_resolve(const char *host, struct clinux_address *addresses, int capacity);
+const char *clinux_resolve_error(int code);
+// Reads a numeric address; 1 when it is one, else 0.
+int clinux_parse_address(const char *text, int is_ipv6, struct clinux_address *address);
+// Writes the address without its port; text needs 64 bytes.
+int clinux_print_address(const struct clinux_address *address, char *text);
+
+// epoll_pwait2 where the kernel has it, else epoll_wait, rounded up to a millisecond.
+// A negative timeout waits for ever.
+int clinux_epoll_wait(
+    int epoll, struct epoll_event *events, int capacity, int64_t timeout_nanoseconds);
+int clinux_epoll_control(
+    int epoll, int operation, int descriptor, uint32_t events, uint64_t data);
+int clinux_event_descriptor(void);
+
+// From now on each of these signals is written as one byte to this non-blocking
+// pipe. Handlers, unlike a blocked mask or SIG_IGN, do not outlive exec:
+// programs that the process starts get the default back.
+int clinux_catch_signal(int signal, int pipe);
+int clinux_uncatch_signal(int signal);
+int clinux_signal_pipe(int ends[2]);
+// SIGPIPE does nothing, in every thread.
+int clinux_ignore_sigpipe(void);
+
+int clinux_descriptor_limit(uint64_t *soft, uint64_t *hard);
+int clinux_set_descriptor_limit(uint64_t soft);
+
+// At most 15 bytes of the name are kept.
+int clinux_name_this_thread(const char *name);
+// A descriptor that stands in reserve (/dev/null).
+int clinux_spare_descriptor(void);
+
 #endif

@@ -1,0 +1,169 @@
+internal import CLinux
+internal import Glibc
+
+/// Why a text does not name an address.
+public enum AddressError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Not of the form HOST:PORT.
+  case malformed(String)
+  /// No such host, or nobody to ask; `reason` is the resolver's own words.
+  case unresolved(host: String, reason: String)
+
+  /// One line for a person.
+  public var description: String {
+    switch self {
+    case .malformed(let text):
+      "\"\(text)\" is not HOST:PORT, as in 127.0.0.1:8080, [::1]:8080 or localhost:8080"
+    case .unresolved(let host, let reason):
+      "cannot find the host \(host): \(reason)"
+    }
+  }
+}
+
+/// An IPv4 or IPv6 address and a port.
+public struct Address: Hashable, Sendable, CustomStringConvertible {
+  /// The upper half of an IPv6 address; 0 for IPv4.
+  private let high: UInt64
+  /// The lower half of an IPv6 address, or the 32 bits of IPv4.
+  private let low: UInt64
+  private let scope: UInt32
+  /// 0 lets the system choose when it is bound.
+  public var port: UInt16
+  /// Whether this is IPv6; `::ffff:1.2.3.4` counts as IPv4, wherever it comes from.
+  public let isIPv6: Bool
+
+  /// Reads a numeric `HOST:PORT`, IPv6 in brackets: `127.0.0.1:80`, `[::1]:80`.
+  ///
+  /// Names are for `resolve`, which may ask the network.
+  public init(_ text: String) throws(AddressError) {
+    let (host, port) = try Self.split(text)
+    guard let address = Address(numericHost: host, port: port) else {
+      throw .malformed(text)
+    }
+    self = address
+  }
+
+  /// Takes a numeric host without brackets; nil for anything else.
+  public init?(numericHost host: String, port: UInt16) {
+    // What C would read as the end of the text cannot be part of an address.
+    if host.utf8.contains(0) { return nil }
+    var raw = clinux_address()
+    let isIPv6: Int32 = host.utf8.contains(UInt8(ascii: ":")) ? 1 : 0
+    guard unsafe clinux_parse_address(host, isIPv6, &raw) == 1 else { return nil }
+    raw.port = port
+    self.init(raw)
+  }
+
+  /// The addresses of a name or a numeric host, the system's favourite first; never empty.
+  ///
+  /// Asks getaddrinfo(3), which may block for seconds: not for a loop's thread.
+  public static func resolve(host: String, port: UInt16) throws(AddressError) -> [Address] {
+    if let numeric = Address(numericHost: host, port: port) { return [numeric] }
+    if host.isEmpty || host.utf8.contains(0) {
+      throw .unresolved(host: host, reason: "not a name")
+    }
+    var raw = [clinux_address](repeating: clinux_address(), count: 16)
+    let count = unsafe clinux_resolve(host, &raw, Int32(raw.count))
+    guard count > 0 else {
+      let reason =
+        unsafe count == 0 ? "no address" : String(cString: clinux_resolve_error(count))
+      throw .unresolved(host: host, reason: reason)
+    }
+    return raw.prefix(Int(count)).map { raw in
+      var address = Address(raw)
+      address.port = port
+      return address
+    }
+  }
+
+  /// As `resolve(host:port:)`, of `HOST:PORT`.
+  public static func resolve(_ text: String) throws(AddressError) -> [Address] {
+    let (host, port) = try split(text)
+    return try resolve(host: host, port: port)
+  }
+
+  /// Takes `HOST:PORT` apart, and the brackets off IPv6.
+  public static func split(_ text: String) throws(AddressError) -> (host: String, port: UInt16) {
+    guard let colon = text.lastIndex(of: ":") else { throw .malformed(text) }
+    var host = text[..<colon]
+    let digits = text[text.index(after: colon)...]
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = host.dropFirst().dropLast()
+      guard host.contains(":") else { throw .malformed(text) }
+    } else if host.contains(":") {
+      // Without brackets nobody knows where the address ends.
+      throw .malformed(text)
+    }
+    // UInt16 would take "+80" as well.
+    guard !host.isEmpty, digits.utf8.allSatisfy({ 48...57 ~= $0 }), let port = UInt16(digits)
+    else { throw .malformed(text) }
+    return (String(host), port)
+  }
+
+  /// Whether only this machine can reach it: 127.0.0.0/8 or ::1.
+  public var isLoopback: Bool {
+    isIPv6 ? high == 0 && low == 1 : low >> 24 == 127
+  }
+
+  /// Who is counted as one by limits per address: the IPv4 address, or the IPv6 /64 network.
+  ///
+  /// A single IPv6 host commonly owns 2^64 addresses: a limit on each would be none.
+  public struct HostKey: Hashable, Sendable {
+    private let network: UInt64
+    private let isIPv6: Bool
+
+    fileprivate init(network: UInt64, isIPv6: Bool) {
+      self.network = network
+      self.isIPv6 = isIPv6
+    }
+  }
+
+  /// The address without its port, as limits per address count it.
+  public var hostKey: HostKey {
+    HostKey(network: isIPv6 ? high : low, isIPv6: isIPv6)
+  }
+
+  /// The host without port and brackets.
+  public var host: String {
+    var raw = self.raw
+    let text = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
+      guard let start = text.baseAddress,
+        unsafe clinux_print_address(&raw, start) == 0
+      else { preconditionFailure("inet_ntop refuses an address of our own") }
+      return unsafe String(cString: start)
+    }
+    return scope == 0 ? text : "\(text)%\(scope)"
+  }
+
+  /// `127.0.0.1:80` or `[::1]:80`.
+  public var description: String {
+    isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+}
+
+extension Address {
+  init(_ raw: clinux_address) {
+    var halves: (UInt64, UInt64) = (0, 0)
+    unsafe withUnsafeBytes(of: raw.bytes) { bytes in
+      halves.0 = unsafe bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self).bigEndian
+      halves.1 = unsafe bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
+    }
+    isIPv6 = raw.is_ipv6 != 0
+    high = isIPv6 ? halves.0 : 0
+    low = isIPv6 ? halves.1 : halves.0 >> 32
+    scope = raw.scope
+    port = raw.port
+  }
+
+  var raw: clinux_address {
+    var raw = clinux_address()
+    let halves = isIPv6 ? (high.bigEndian, low.bigEndian) : ((low << 32).bigEndian, 0)
+    unsafe withUnsafeMutableBytes(of: &raw.bytes) { bytes in
+      unsafe bytes.storeBytes(of: halves.0, toByteOffset: 0, as: UInt64.self)
+      unsafe bytes.storeBytes(of: halves.1, toByteOffset: 8, as: UInt64.self)
+    }
+    raw.scope = scope
+    raw.port = port
+    raw.is_ipv6 = isIPv6 ? 1 : 0
+    return raw
+  }
+}

@@ -1,0 +1,55 @@
+internal import CLinux
+internal import Glibc
+
+/// A named system thread that runs one function and is joined once.
+///
+/// For what must not share a thread with anything else: event loops, the log's writer.
+public struct WorkerThread: ~Copyable, Sendable {
+  private let thread: pthread_t
+
+  private final class Start: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
+  }
+
+  /// Starts `body` on a new thread.
+  ///
+  /// - Parameter name: at most 15 bytes of it are shown by top and gdb.
+  public init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+    var created = pthread_t()
+    let code = unsafe pthread_create(
+      &created, nil,
+      { argument in
+        // Never nil: it is the pointer passed below.
+        guard let argument = unsafe argument else { return nil }
+        let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+        _ = unsafe clinux_name_this_thread(start.name)
+        start.body()
+        return nil
+      }, start.toOpaque())
+    guard code == 0 else {
+      unsafe start.release()
+      throw SystemError("pthread_create \(name)", code: code)
+    }
+    thread = created
+  }
+
+  /// Waits until the thread's function has returned.
+  public consuming func join() {
+    let thread = thread
+    discard self
+    let code = pthread_join(thread, nil)
+    precondition(code == 0, "a thread was joined twice, or by itself")
+  }
+
+  deinit {
+    // Not joined: nobody waits for it, so the system may forget it when it ends.
+    pthread_detach(thread)
+  }
+}

@@ -1,0 +1,143 @@
+import EventLoop
+import Glibc
+import Mailbox
+import Testing
+
+/// What changes the whole process is tried in a process of its own.
+@Suite struct `Process-wide settings` {
+  @Test func `without descriptors the loop rests, then goes on with the same clients`() async {
+    await #expect(processExitsWith: .success) {
+      let loop = try EventLoop()
+      let listener = try Listener.claim(Address("127.0.0.1:0"))
+      var reports: [SystemError] = []
+      let acceptor = try Acceptor(listener, on: loop, token: 1) { reports.append($0) }
+      var clients: [Int32] = []
+      for _ in 0..<3 {
+        let client = try Socket.connect(to: acceptor.address)
+        clients.append(client.release())
+      }
+      let limit = try DescriptorLimit.read()
+      try DescriptorLimit.set(soft: Int(clients[2]) + 1)
+      defer { for client in clients { close(client) } }
+
+      let recorder = Recorder()
+      var accepted: [Int32] = []
+      recorder.onReady = { _, _, _ in
+        #expect(throws: Never.self) {
+          try acceptor.accept { socket, _ in accepted.append(socket.release()) }
+        }
+      }
+      recorder.onTimer = { _, _ in
+        // Somebody has closed what was in the way.
+        #expect(throws: Never.self) {
+          try DescriptorLimit.set(soft: limit.soft)
+          try acceptor.timerFired()
+        }
+      }
+      recorder.onBeforeSleep = { if accepted.count == 3 { loop.stop() } }
+      loop.run(recorder)
+      precondition(accepted.count == 3)
+      precondition(reports == [SystemError("accept", code: EMFILE)])
+      precondition(acceptor.turnedAway == 0)
+      // One turn ends in the pause, one with the timer, one or two with the clients.
+      precondition(loop.turns <= 5, "\(loop.turns) turns")
+    }
+  }
+
+  @Test func `clients are turned away when waiting for descriptors did not help`() async {
+    await #expect(processExitsWith: .success) {
+      let loop = try EventLoop()
+      var reports: [SystemError] = []
+      let acceptor = try Acceptor(
+        Listener.claim(Address("127.0.0.1:0")), on: loop, token: 1, report: { reports.append($0) })
+      var clients: [BorrowedSocket] = []
+      for _ in 0..<3 {
+        clients.append(
+          BorrowedSocket(descriptor: try Socket.connect(to: acceptor.address).release()))
+      }
+      let limit = try DescriptorLimit.read()
+      try DescriptorLimit.set(soft: Int(clients[2].descriptor) + 1)
+      let recorder = Recorder()
+      var accepted = 0
+      recorder.onReady = { _, _, _ in
+        #expect(throws: Never.self) { try acceptor.accept { _, _ in accepted += 1 } }
+      }
+      recorder.onTimer = { _, _ in
+        #expect(throws: Never.self) { try acceptor.timerFired() }
+      }
+      recorder.onBeforeSleep = { if acceptor.turnedAway == 3 { loop.stop() } }
+      loop.run(recorder)
+      precondition(accepted == 0)
+      precondition(reports.count == 1, "a shortage is reported once, however long it lasts")
+      precondition(acceptor.isPaused)
+      precondition(loop.turns <= 5, "\(loop.turns) turns")
+      for client in clients {
+        precondition(becomes(POLLHUP, client.descriptor))
+        precondition(client.takeError()?.code == ECONNRESET)
+      }
+
+      // And it recovers.
+      try DescriptorLimit.set(soft: limit.soft)
+      let late = try Socket.connect(to: acceptor.address)
+      recorder.onBeforeSleep = { if accepted == 1 { loop.stop() } }
+      while accepted == 0 {
+        precondition(becomes(POLLOUT, late.descriptor))
+        loop.runOnce(recorder)
+      }
+      acceptor.close()
+      precondition(loop.registrationCount == 0 && loop.timerCount == 0)
+    }
+  }
+
+  @Test func `signals become events, each in its order`() async {
+    await #expect(processExitsWith: .success) {
+      let loop = try EventLoop()
+      let signals = try SignalSource()
+      _ = try loop.register(signals.descriptor, for: .readable, token: 1)
+      let recorder = Recorder()
+      kill(getpid(), SIGHUP)
+      kill(getpid(), SIGTERM)
+      kill(getpid(), SIGINT)
+      var received: [Int32] = []
+      while received.count < 3 {
+        precondition(becomes(POLLIN, signals.descriptor))
+        loop.runOnce(recorder)
+        while let signal = signals.next() { received.append(signal) }
+      }
+      // Each may be handled by another thread, so their order is not the kernel's promise.
+      precondition(Set(received) == [SIGHUP, SIGTERM, SIGINT])
+      precondition(signals.next() == nil)
+      precondition(!recorder.events.isEmpty)
+    }
+  }
+
+  @Test func `a signal ends the process again once its source is gone`() async {
+    await #expect(processExitsWith: .signal(SIGTERM)) {
+      do { _ = try SignalSource() }
+      // Not raise: this thread may have its signals blocked, the main thread has not.
+      kill(getpid(), SIGTERM)
+      poll(nil, 0, 10_000)
+    }
+  }
+
+  @Test func `a broken pipe is an error, once ignored`() async {
+    await #expect(processExitsWith: .success) {
+      ignoreSIGPIPE()
+      var ends: [Int32] = [0, 0]
+      precondition(unsafe pipe(&ends) == 0)
+      close(ends[0])
+      precondition(unsafe write(ends[1], "x", 1) == -1)
+      precondition(errno == EPIPE)
+    }
+  }
+
+  @Test func `the descriptor limit is raised to the hard one`() async {
+    await #expect(processExitsWith: .success) {
+      let before = try DescriptorLimit.read()
+      try DescriptorLimit.set(soft: 100)
+      let raised = try DescriptorLimit.raise()
+      let after = try DescriptorLimit.read()
+      precondition(raised == before.hard && after == (before.hard, before.hard))
+    }
+  }
+}
