@@ -1,0 +1,93 @@
+internal import EventLoop
+
+/// Where a relay is: `ws://HOST[:PORT][/PATH][?QUERY]` (RFC 6455 §3).
+public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
+  /// Why a text is no such URL; prints as a sentence.
+  public enum Invalid: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Not `ws:`.
+    case scheme(String)
+    /// `wss:`, which needs TLS.
+    case encrypted(String)
+    /// No host, or a port that is none.
+    case authority(String)
+    /// A character that has to be percent-encoded, or a fragment.
+    case target(String)
+
+    /// One line for a person.
+    public var description: String {
+      switch self {
+      case .scheme(let url): "\"\(url)\" does not begin with ws://, as in ws://127.0.0.1:8080/ws"
+      case .encrypted(let url):
+        "\"\(url)\": this client has no TLS yet; use ws://, on this machine or through a tunnel"
+      case .authority(let url):
+        "\"\(url)\" names no host and port, as in ws://127.0.0.1:8080/ws or ws://[::1]:8080/ws"
+      case .target(let url):
+        "\"\(url)\" has a character after the host that cannot stand there; percent-encode it"
+      }
+    }
+  }
+
+  /// A name or a numeric address, without brackets.
+  public let host: String
+  /// 80 unless the URL says something else.
+  public let port: UInt16
+  /// Path and query, as the request has them. The path is `/ws` where the URL has none, since
+  /// that is where a relay listens.
+  public let target: String
+
+  /// Reads a URL.
+  public init(_ text: String) throws(Invalid) {
+    guard let colon = text.firstRange(of: "://") else { throw .scheme(text) }
+    switch text[..<colon.lowerBound].lowercased() {
+    case "ws": break
+    case "wss": throw .encrypted(text)
+    default: throw .scheme(text)
+    }
+    let rest = text[colon.upperBound...]
+    let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+    let authority = String(rest[..<end])
+    do {
+      let hasPort = authority.last != "]" && authority.contains(":")
+      (host, port) = try Address.split(hasPort ? authority : "\(authority):80")
+    } catch {
+      throw .authority(text)
+    }
+    guard Self.isHost(host) else { throw .authority(text) }
+
+    var target = String(rest[end...])
+    if !target.hasPrefix("/") { target = "/ws\(target)" } else if target == "/" { target = "/ws" }
+    guard target.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }) else {
+      throw .target(text)
+    }
+    self.target = target
+  }
+
+  /// The `Host` header: with the port unless it is the scheme's own (RFC 6455 §4.1).
+  public var authority: String {
+    let bracketed = host.contains(":") ? "[\(host)]" : host
+    return port == 80 ? bracketed : "\(bracketed):\(port)"
+  }
+
+  /// The target with one more query item; name and value must need no encoding.
+  public func target(adding name: String, _ value: String) -> String {
+    "\(target)\(target.contains("?") ? "&" : "?")\(name)=\(value)"
+  }
+
+  /// The URL without its query, which may hold a token.
+  public var description: String {
+    "ws://\(authority)\(target.prefix { $0 != "?" })"
+  }
+
+  /// Letters, digits and what addresses need: nothing that could begin another header.
+  private static func isHost(_ host: String) -> Bool {
+    host.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "%"):
+        true
+      default: false
+      }
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import ArgumentParser
+import Client
+import EventLoop
+import Glibc
+import Wire
+
+/// The command `wschat`: what its flags mean, and which exit code an outcome has.
+@main
+struct Wschat: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "wschat",
+    abstract: "Chat through a relay: a line in, a message out, and the other way round.",
+    discussion: """
+      Each line of standard input is sent, in order; entries are printed as HH:MM  from  text. \
+      At the end of input wschat waits until every line is acknowledged.
+
+      Exit codes: 0 all was acknowledged; 1 something was refused, or not acknowledged in time; \
+      2 wrong usage; 4 not let in; 5 no connection.
+      """,
+    version: "wschat 0.1.0")
+
+  @Argument(help: "The relay (default: $WSCHAT_URL, then ws://127.0.0.1:8080/ws).")
+  var url: String?
+
+  @Option(help: "Who you are, where the relay believes it (default: $USER in lower case).")
+  var user: String?
+
+  @Option(help: "A token that says who you are.")
+  var token: String?
+
+  @Option(help: ArgumentHelp("A command that prints the token.", valueName: "cmd"))
+  var tokenCommand: String?
+
+  @Option(help: "The room to chat in (default: general).")
+  var room: String?
+
+  @Option(help: ArgumentHelp("The user to chat with, instead of a room.", valueName: "user"))
+  var to: String?
+
+  @Flag(help: "Work in lines, also on a terminal.")
+  var plain = false
+
+  @Flag(help: "Print every message from the relay as JSON, one a line.")
+  var json = false
+
+  @Option(help: ArgumentHelp("First print the last N entries.", valueName: "n"))
+  var history = 0
+
+  @Flag(help: "Go on reading after the end of input.")
+  var follow = false
+
+  @Option(help: ArgumentHelp("Seconds without progress to wait for the relay.", valueName: "s"))
+  var timeout = 10.0
+
+  mutating func validate() throws {
+    if room != nil, to != nil { throw ValidationError("--room and --to exclude each other") }
+    if token != nil, tokenCommand != nil {
+      throw ValidationError("--token and --token-command exclude each other")
+    }
+    if let room, !RoomName.isValid(room) {
+      throw ValidationError(
+        "\"\(room)\" cannot name a room: use 1 to 140 of a-z 0-9 . _ : -, or --to USER")
+    }
+    if let to, !UserName.isValid(to) { throw ValidationError(Self.badUser(to)) }
+    if let user, !UserName.isValid(user) { throw ValidationError(Self.badUser(user)) }
+    if history < 0 { throw ValidationError("--history cannot be negative") }
+    guard timeout > 0, timeout <= 86_400 else {
+      throw ValidationError("--timeout is in seconds, more than 0 and at most 86400")
+    }
+  }
+
+  mutating func run() throws {
+    let text = url ?? Environment["WSCHAT_URL"] ?? "ws://127.0.0.1:8080/ws"
+    let relay: RelayURL
+    do {
+      relay = try RelayURL(text)
+    } catch {
+      throw ValidationError("\(error)")
+    }
+    var token = self.token
+    if let tokenCommand { token = try TokenCommand.run(tokenCommand) }
+    if let token, token.isEmpty || !token.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) {
+      throw ValidationError("the token has characters that no token has")
+    }
+    let user = try token == nil ? self.user ?? defaultUser() : self.user
+    if let user, user == to {
+      throw ValidationError("--to names another user than you, and you are \(user)")
+    }
+    let options = LineChat.Options(
+      room: to.map { .direct($0) } ?? .named(room ?? "general"), printsJSON: json,
+      historyCount: history, follows: follow, timeoutMilliseconds: Int(timeout * 1000))
+    ignoreSIGPIPE()
+    let chat = try LineChat(Client.Configuration(url: relay, user: user, token: token), options)
+    throw chat.run()
+  }
+
+  private func defaultUser() throws -> String {
+    guard let name = Environment["USER"]?.lowercased() else {
+      throw ValidationError("$USER is not set: say who you are with --user")
+    }
+    guard UserName.isValid(name) else {
+      throw ValidationError("\(Self.badUser(name)) It comes from $USER; give --user.")
+    }
+    return name
+  }
+
+  private static func badUser(_ name: String) -> String {
+    "\"\(name)\" cannot name a user: use 1 to 64 of a-z 0-9 . _ -."
+  }
+
+  /// As ArgumentParser's own, but for the exit code of wrong usage: 2, as everywhere else.
+  static func main() {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      let code = exitCode(for: error)
+      let message = fullMessage(for: error)
+      if !message.isEmpty {
+        // What the user typed is shown again, and may have been pasted.
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.map { TerminalText.line(String($0)) }.joined(separator: "\n")
+        write("\(text)\n", to: code == .success ? STDOUT_FILENO : STDERR_FILENO)
+      }
+      Glibc.exit(code == .validationFailure ? 2 : code.rawValue)
+    }
+  }
+}
+
+/// Environment variables.
+enum Environment {
+  static subscript(name: String) -> String? {
+    // Nobody in this process changes the environment.
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+}
+
+/// A program that knows the token: a password store, say.
+enum TokenCommand {
+  static func run(_ command: String) throws -> String {
+    guard let pipe = unsafe popen(command, "re") else { throw failure("cannot be started") }
+    var bytes: [UInt8] = []
+    // A token that does not fit in a header is none.
+    let limitBytes = 16 * 1024
+    while bytes.count <= limitBytes {
+      let next = unsafe getc(pipe)
+      guard next != EOF else { break }
+      bytes.append(UInt8(truncatingIfNeeded: next))
+    }
+    let status = unsafe pclose(pipe)
+    guard status == 0 else { throw failure("failed") }
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard !line.isEmpty else { throw failure("printed no token") }
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  private static func failure(_ what: String) -> ExitCode {
+    write("wschat: --token-command \(what)\n", to: STDERR_FILENO)
+    return LineChat.notLetIn
+  }
+}
+
+/// Writes all of it, as far as there is somebody to read it.
+func write(_ text: String, to descriptor: Int32) {
+  var output = Output(descriptor: descriptor)
+  output.append(text)
+  _ = output.flush()
+}
