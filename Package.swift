@@ -84,7 +84,9 @@ let package = Package(
     tests("EventLoop", ["EventLoop", "Mailbox"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
     tests("Bots", ["Bots", "Relay", "Wire"]),
-    tests("Server", ["Server", "Relay", "Wire", "Bots"]),
+    tests(
+      "Server",
+      ["Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", logging]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire"]),
     tests("EndToEnd", ["Client", "EventLoop", "WebSocket", "Wire", "Mailbox"]),
   ],
