@@ -132,9 +132,12 @@ public struct Sequencer {
     for index in batch.touched {
       rooms[index].revert(wasStored: !batch.newRooms.contains(index))
     }
+    for index in batch.newRooms { noteUnstored(index, batch) }
     nextRoomNumber = nil
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
     let until = batch.now + Refusal.retryAfterMilliseconds
+    // Of sessions that are gone, nobody would ask for these again.
+    holds = holds.filter { $0.value > batch.now }
     for outcome in batch.acks {
       if outcome.wasStored {
         answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
@@ -169,9 +172,29 @@ public struct Sequencer {
     }
     // What is kept nowhere is told all the same.
     let commit = Commit(
-      entries: [], firstKept: [:], marks: [], memberships: [], typing: batch.typing,
-      audiences: batch.audiences, framing: Framing { _, _ in })
+      entries: [], firstKept: [:], marks: [], memberships: unstoredMemberships(of: batch),
+      typing: batch.typing, audiences: batch.audiences, framing: Framing { _, _ in })
     return Outcome(commit: commit, answers: answers, failure: failure)
+  }
+
+  /// A room that did not get its first entry is again known here alone; who came to belong to it
+  /// by a send that was refused does not.
+  private mutating func noteUnstored(_ index: Int, _ batch: Batch) {
+    let name = rooms[index].name
+    for change in batch.memberships
+    where change.room == name && change.belongs && rooms[index].subscribers[change.user] == nil {
+      rooms[index].members[change.user] = nil
+    }
+    for user in rooms[index].members.keys { unstored[user, default: []].insert(name) }
+  }
+
+  /// Who came to belong, or no longer does, to rooms that the store has no part in.
+  private func unstoredMemberships(of batch: Batch) -> [Commit.MembershipChange] {
+    batch.memberships.filter { change in
+      guard let index = indices[change.room], rooms[index].number == nil, !rooms[index].isStale
+      else { return false }
+      return (rooms[index].members[change.user] != nil) == change.belongs
+    }
   }
 
   private mutating func retry(_ key: MemberKey, _ marks: MemberMarks) {

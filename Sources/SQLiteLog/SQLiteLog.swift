@@ -34,6 +34,7 @@ public final class SQLiteLog: Log {
   private let store: Handover<SQLiteStore>
   private let reader: Handover<SQLiteReader>
   private let checkpointConnection: Handover<Database>
+  /// The writer is the first.
   private let threads = Mutex<[Thread]>([])
 
   /// Opens the store in a directory, makes both where they are missing, and begins a new epoch.
@@ -109,15 +110,17 @@ public final class SQLiteLog: Log {
 
   /// See `Log`. Not to be called by `publish`, since it waits for the threads that call it.
   public func stop() {
-    submissions.close()
-    reads.close()
-    checkpointer.close()
     let threads = threads.withLock { threads in
       defer { threads = [] }
       return threads
     }
-    // The writer last: the connection that closes last cleans up behind the write-ahead log.
-    for thread in threads.reversed() { thread.join() }
+    reads.close()
+    checkpointer.close()
+    for thread in threads.dropFirst() { thread.join() }
+    // The writer last: the connection that closes last cleans up behind the write-ahead log, and
+    // the reader's may not.
+    submissions.close()
+    threads.first?.join()
     // Closes what was never started.
     _ = checkpointConnection.take()
     _ = reader.take()
