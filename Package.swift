@@ -62,7 +62,7 @@ let package = Package(
     module("Mailbox", ["CLinux"]),
     module("EventLoop", ["Mailbox", "CLinux", heap]),
     module("SQLiteLog", ["Relay", "Mailbox", "CSQLite", deque]),
-    module("Bots", ["Relay", "Wire", "Mailbox", logging, subprocess]),
+    module("Bots", ["Wire", logging, subprocess]),
     module(
       "Server",
       [
@@ -74,7 +74,9 @@ let package = Package(
     command(
       "RelayCommand", folder: "relay",
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
-    command("WschatCommand", folder: "wschat", ["Client", argumentParser]),
+    command(
+      "WschatCommand", folder: "wschat",
+      ["Client", "EventLoop", "Mailbox", "Wire", argumentParser]),
 
     tests("Package", []),
     tests("WebSocket", ["WebSocket"]),
@@ -83,10 +85,16 @@ let package = Package(
     tests("Mailbox", ["Mailbox"]),
     tests("EventLoop", ["EventLoop", "Mailbox"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
-    tests("Bots", ["Bots", "Relay", "Wire"]),
-    tests("Server", ["Server", "Relay", "Wire", "Bots"]),
-    tests("Client", ["Client", "EventLoop", "WebSocket", "Wire"]),
-    tests("EndToEnd", ["Client", "EventLoop", "WebSocket", "Wire", "Mailbox"]),
+    tests("Bots", ["Bots", "Wire", logging]),
+    tests(
+      "Server",
+      ["Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", logging]),
+    tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
+    tests(
+      "EndToEnd",
+      [
+        "Client", "EventLoop", "WebSocket", "Wire", "Mailbox", "RelayCommand", "WschatCommand",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

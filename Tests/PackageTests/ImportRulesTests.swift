@@ -12,7 +12,7 @@ import Testing
     "Mailbox": ["CLinux"],
     "EventLoop": ["Mailbox", "CLinux"],
     "SQLiteLog": ["Relay", "Wire", "Mailbox", "CSQLite"],
-    "Bots": ["Relay", "Wire", "Mailbox", "Logging", "Subprocess"],
+    "Bots": ["Wire", "Logging", "Subprocess"],
     "Server": [
       "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "SQLiteLog", "Bots", "CYAML",
       "Logging",
