@@ -118,7 +118,7 @@ public final class Server: Sendable {
         logger.error("\($0)")
       }
     } catch {
-      throw ServerError("\(error)")
+      throw ServerError("\(error)", isBrokenData: error.kind == .broken)
     }
   }
 
