@@ -16,8 +16,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 }
 
 func command(_ name: String, folder: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(
-    name: name, dependencies: dependencies, path: "Sources/\(folder)", swiftSettings: strict)
+  .executableTarget(name: name, dependencies: dependencies, path: folder, swiftSettings: strict)
 }
 
 func tests(
@@ -32,6 +31,7 @@ let argumentParser: Target.Dependency =
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 
 let package = Package(
@@ -39,6 +39,7 @@ let package = Package(
   products: [
     .executable(name: "relay", targets: ["RelayCommand"]),
     .executable(name: "wschat", targets: ["WschatCommand"]),
+    .executable(name: "swarm", targets: ["SwarmCommand"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client"]),
   ],
@@ -48,6 +49,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(
       url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
     // What the system provides, as modules.
@@ -65,21 +67,31 @@ let package = Package(
     module("Mailbox", ["CLinux"]),
     module("EventLoop", ["Mailbox", "CLinux", heap]),
     module("SQLiteLog", ["Relay", "Mailbox", "CSQLite", deque]),
+    module("YAML", ["CYAML"]),
     module("Bots", ["Wire", logging, subprocess]),
     module(
       "Server",
       [
-        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "SQLiteLog", "Bots", "CYAML",
+        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "SQLiteLog", "Bots", "YAML",
         logging, deque,
       ]),
     module("Client", ["WebSocket", "EventLoop", "Mailbox", "Wire", deque]),
 
     command(
-      "RelayCommand", folder: "relay",
+      "RelayCommand", folder: "Sources/relay",
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
     command(
-      "WschatCommand", folder: "wschat",
+      "WschatCommand", folder: "Sources/wschat",
       ["Client", "EventLoop", "Mailbox", "Wire", argumentParser]),
+
+    // The load test: its logic as a module of its own, so that it can be tested.
+    .target(
+      name: "Swarm",
+      dependencies: [
+        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", histogram,
+      ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
+    command(
+      "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
 
     tests("Package", []),
     tests("WebSocket", ["WebSocket"]),
@@ -88,16 +100,20 @@ let package = Package(
     tests("Mailbox", ["Mailbox"]),
     tests("EventLoop", ["EventLoop", "Mailbox"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
+    tests("YAML", ["YAML"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "Server",
-      ["Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", logging]),
+      ["Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", "YAML", logging]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
     tests(
       "EndToEnd",
       [
         "Client", "EventLoop", "WebSocket", "Wire", "Mailbox", "RelayCommand", "WschatCommand",
       ], excluding: ["Peers"]),
+    tests(
+      "Swarm", ["Swarm", "EventLoop", "Wire", "SwarmCommand", "RelayCommand"],
+      excluding: ["Peers"]),
   ],
   swiftLanguageModes: [.v6]
 )

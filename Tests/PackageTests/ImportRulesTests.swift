@@ -12,24 +12,37 @@ import Testing
     "Mailbox": ["CLinux"],
     "EventLoop": ["Mailbox", "CLinux"],
     "SQLiteLog": ["Relay", "Wire", "Mailbox", "CSQLite"],
+    "YAML": ["CYAML"],
     "Bots": ["Wire", "Logging", "Subprocess"],
     "Server": [
-      "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "SQLiteLog", "Bots", "CYAML",
+      "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "SQLiteLog", "Bots", "YAML",
       "Logging",
     ],
     "Client": ["WebSocket", "EventLoop", "Mailbox", "Wire"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
     "wschat": ["Client", "EventLoop", "Mailbox", "Wire", "ArgumentParser"],
+    "swarm/Swarm": [
+      "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "Histogram",
+    ],
+    "swarm/Command": ["Swarm", "ArgumentParser"],
   ]
   static let pure: Set<String> = ["WebSocket", "Wire", "Relay"]
   static let anywhere: Set<String> = ["Synchronization", "DequeModule", "HeapModule"]
 
   /// This file is Tests/PackageTests/ImportRulesTests.swift.
-  static let sources = Folder(
-    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Sources")
+  static let package = Folder(
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined())
+
+  /// The load test's modules lie in a folder of their own.
+  static func folder(of module: String) -> Folder {
+    package.folder(module.hasPrefix("swarm/") ? "LoadTests" : "Sources").folder(module)
+  }
 
   @Test func `every Swift module has a rule, and every rule a module`() throws {
-    let modules = Self.sources.folders.filter { !Self.sources.folder($0).swiftFiles.isEmpty }
+    let sources = Self.package.folder("Sources").folders
+    let loadTests = Self.package.folder("LoadTests").folder("swarm").folders
+    let modules = (sources + loadTests.map { "swarm/\($0)" })
+      .filter { !Self.folder(of: $0).swiftFiles.isEmpty }
     #expect(Set(modules) == Set(Self.allowed.keys))
   }
 
@@ -37,7 +50,7 @@ import Testing
   func `a module imports what the design allows it, and nothing else`(module: String) throws {
     var allowed = try #require(Self.allowed[module]).union(Self.anywhere)
     if !Self.pure.contains(module) { allowed.insert("Glibc") }
-    let files = Self.sources.folder(module).swiftFiles
+    let files = Self.folder(of: module).swiftFiles
     #expect(!files.isEmpty)
     for file in files {
       for name in Self.imports(of: try file.lines()) {

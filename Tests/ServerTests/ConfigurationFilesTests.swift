@@ -1,4 +1,5 @@
 import Testing
+import YAML
 
 @testable import Server
 

@@ -1,3 +1,5 @@
+internal import YAML
+
 extension Configuration {
   /// A rule over several keys that is broken.
   struct Contradiction: Equatable, Sendable {

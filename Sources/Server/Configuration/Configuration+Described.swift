@@ -1,3 +1,5 @@
+internal import YAML
+
 extension Configuration {
   /// The effective configuration as YAML, every key of it; loading it gives the same again.
   ///

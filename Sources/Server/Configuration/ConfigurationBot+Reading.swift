@@ -1,3 +1,5 @@
+internal import YAML
+
 extension Configuration.Bot {
   static let keys = [
     "user", "name", "behaviour", "rooms", "interval_s", "reply_delay_s", "upload_delay_s",
@@ -6,7 +8,7 @@ extension Configuration.Bot {
 
   /// Reads one element of `bots`; `nil` where it has no usable name. What is wrong is reported to
   /// `fields`, by the bot's name as soon as that is known.
-  init?(reading fields: inout ConfigurationFields) {
+  init?(reading fields: inout YAMLFields) {
     let user = fields.required(
       "user", ConfigurationRules.expectedUser,
       { $0.text.flatMap { ConfigurationRules.isUser($0) ? $0 : nil } })
@@ -35,7 +37,7 @@ extension Configuration.Bot {
     if user == nil { return nil }
   }
 
-  private mutating func readManners(_ fields: inout ConfigurationFields) {
+  private mutating func readManners(_ fields: inout YAMLFields) {
     name = fields.optional(
       "name", "expected one line of at most 200 bytes",
       { $0.text.flatMap { ConfigurationRules.isTitle($0) ? $0 : nil } })
@@ -69,7 +71,7 @@ extension Configuration.Bot {
       "seed", "expected a whole number from 0 to \(UInt64.max)", { $0.integer(as: UInt64.self) })
   }
 
-  private mutating func readContents(_ fields: inout ConfigurationFields) {
+  private mutating func readContents(_ fields: inout YAMLFields) {
     let sayable = "expected a text that is not blank and has no control characters"
     lines = fields.list(
       "lines", sayable, { $0.text.flatMap { ConfigurationRules.isSayable($0) ? $0 : nil } })

@@ -1,3 +1,5 @@
+internal import YAML
+
 /// One key of the configuration, said once: the reader, the environment and the printer all walk
 /// `ConfigurationKey.all`.
 struct ConfigurationKey: Sendable {

@@ -1,3 +1,5 @@
+internal import YAML
+
 /// Puts a configuration together from its sources, least important first, and keeps count of all
 /// that is wrong with them.
 struct ConfigurationReader {
@@ -37,7 +39,7 @@ struct ConfigurationReader {
         let settable = known.values.filter { $0.shape != .objects }.map(\.variable)
         reportUnknown(
           .environment, name, "is not a known variable",
-          nearest: ConfigurationRules.nearest(to: name, among: settable))
+          nearest: Spelling.nearest(to: name, among: settable))
         continue
       }
       switch key.shape {
@@ -119,7 +121,7 @@ struct ConfigurationReader {
     let keys = ConfigurationKey.all
     let siblings = keys.filter { $0.section == unknown.section }.map(\.name)
     let sections = unknown.section == nil ? Set(keys.compactMap(\.section)) : []
-    let sibling = ConfigurationRules.nearest(
+    let sibling = Spelling.nearest(
       to: unknown.name, among: siblings + sections.sorted())
     if let sibling {
       return unknown.section.map { "\($0).\(sibling)" } ?? sibling
@@ -134,8 +136,8 @@ struct ConfigurationReader {
     else { return }
     configuration.rooms.listed = []
     for (index, element) in elements.enumerated() {
-      var fields = ConfigurationFields(
-        element, at: "\(path)[\(index)]", in: file, known: ["room", "title"])
+      var fields = YAMLFields(
+        element, at: "\(path)[\(index)]", known: ["room", "title"])
       let room = fields.required(
         "room", ConfigurationRules.expectedRoom,
         { $0.text.flatMap { ConfigurationRules.isRoom($0) ? $0 : nil } })
@@ -145,7 +147,7 @@ struct ConfigurationReader {
       if let room, configuration.rooms.listed.contains(where: { $0.room == room }) {
         fields.report("room", "is \(YAMLText.quoted(room)) a second time", "list each room once")
       }
-      problems += fields.problems
+      report(fields.faults, in: file)
       guard let room else { continue }
       configuration.rooms.listed.append(
         Configuration.ListedRoom(room: room, title: title ?? room))
@@ -156,14 +158,14 @@ struct ConfigurationReader {
     guard let elements = elements(of: node, at: path, in: file, expected: "a list of bots")
     else { return }
     for (index, element) in elements.enumerated() {
-      var fields = ConfigurationFields(
-        element, at: "\(path)[\(index)]", in: file, known: Configuration.Bot.keys)
+      var fields = YAMLFields(
+        element, at: "\(path)[\(index)]", known: Configuration.Bot.keys)
       let bot = Configuration.Bot(reading: &fields)
       if let bot, configuration.bots.contains(where: { $0.user == bot.user }) {
         fields.report(
           "user", "is \(YAMLText.quoted(bot.user)) a second time", "give each bot its own")
       }
-      problems += fields.problems
+      report(fields.faults, in: file)
       if let bot {
         configuration.bots.append(bot)
         botPlaces.append(.file(file, line: element.line))
@@ -195,13 +197,17 @@ struct ConfigurationReader {
   private mutating func parse(_ file: String) -> YAMLNode? {
     do throws(ConfigurationFile.Failure) {
       let document = YAMLDocument(try ConfigurationFile.read(file))
-      for fault in document.faults {
-        report(.file(file, line: fault.line), fault.key, fault.found, fault.expected)
-      }
+      report(document.faults, in: file)
       return document.root.flatMap { $0.isNull ? nil : $0 }
     } catch {
       report(.file(file, line: nil), "", error.found, error.expected)
       return nil
+    }
+  }
+
+  private mutating func report(_ faults: [YAMLDocument.Fault], in file: String) {
+    for fault in faults {
+      report(.file(file, line: fault.line), fault.key, fault.found, fault.expected)
     }
   }
 

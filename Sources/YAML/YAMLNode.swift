@@ -2,39 +2,59 @@
 ///
 /// A scalar has no type until someone asks for one: `title: 5` is a title, `burst: 5` a number.
 /// That leaves no room for YAML's surprises (`no` as a boolean, `1e3` as a text, `010` as 8).
-struct YAMLNode: Equatable, Sendable {
+public struct YAMLNode: Equatable, Sendable {
   /// A mapping's entry, in the order of the file.
-  struct Pair: Equatable, Sendable {
-    var key: String
-    var line: Int
-    var value: YAMLNode
+  public struct Pair: Equatable, Sendable {
+    /// What it is called.
+    public var key: String
+    /// Where the key stands, counted from 1.
+    public var line: Int
+    /// What it is set to.
+    public var value: YAMLNode
+
+    /// An entry as if it stood on that line.
+    public init(key: String, line: Int, value: YAMLNode) {
+      self.key = key
+      self.line = line
+      self.value = value
+    }
   }
 
-  enum Content: Equatable, Sendable {
+  /// What a value is.
+  public enum Content: Equatable, Sendable {
     /// `isPlain`: written without quotes, so that it may be a number, a boolean or nothing.
     case scalar(String, isPlain: Bool)
+    /// In the order of the file.
     case list([YAMLNode])
     /// No key occurs twice.
     case mapping([Pair])
   }
 
   /// Counted from 1.
-  var line: Int
-  var content: Content
+  public var line: Int
+  /// The value itself.
+  public var content: Content
+
+  /// A value as if it stood on that line.
+  public init(line: Int, content: Content) {
+    self.line = line
+    self.content = content
+  }
 
   /// Whether nothing was written: `key:`, `key: ~`, `key: null`.
-  var isNull: Bool {
+  public var isNull: Bool {
     guard case .scalar(let text, isPlain: true) = content else { return false }
     return text.isEmpty || text == "~" || text == "null"
   }
 
-  var text: String? {
+  /// A scalar's text; `nil` where it is none, or nothing was written.
+  public var text: String? {
     guard case .scalar(let text, _) = content, !isNull else { return nil }
     return text
   }
 
   /// `true` or `false`, nothing else.
-  var boolean: Bool? {
+  public var boolean: Bool? {
     switch plain {
     case "true": true
     case "false": false
@@ -44,25 +64,26 @@ struct YAMLNode: Equatable, Sendable {
 
   /// Decimal digits with at most a minus sign in front; a leading zero, which YAML 1.1 reads as
   /// octal, is refused.
-  func integer<Value: FixedWidthInteger>(as type: Value.Type = Value.self) -> Value? {
+  public func integer<Value: FixedWidthInteger>(as type: Value.Type = Value.self) -> Value? {
     guard let plain, let value = Value(plain), String(value) == plain else { return nil }
     return value
   }
 
   /// A decimal number, such as `2` or `0.5`.
-  var number: Double? {
+  public var number: Double? {
     guard let plain, plain.utf8.allSatisfy({ (48...57).contains($0) || $0 == 46 || $0 == 45 })
     else { return nil }
     return Double(plain)
   }
 
-  var list: [YAMLNode]? {
+  /// A list's elements; `nil` where it is none.
+  public var list: [YAMLNode]? {
     guard case .list(let elements) = content else { return nil }
     return elements
   }
 
   /// What was found, for a message: the text in quotes and cut short, or what it is.
-  var shown: String {
+  public var shown: String {
     switch content {
     case _ where isNull: "empty"
     case .scalar(let text, _):
@@ -79,9 +100,9 @@ struct YAMLNode: Equatable, Sendable {
 }
 
 /// Text as YAML writes it.
-enum YAMLText {
+public enum YAMLText {
   /// As it is where no reader could take it for anything but text, in quotes otherwise.
-  static func written(_ text: String) -> String {
+  public static func written(_ text: String) -> String {
     let isPlain =
       text.utf8.first.map { isLetter($0) || $0 == 46 || $0 == 47 } == true
       && text.utf8.allSatisfy {
@@ -95,7 +116,7 @@ enum YAMLText {
   }
 
   /// In double quotes, with control characters escaped.
-  static func quoted(_ text: String) -> String {
+  public static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
       switch scalar {

@@ -3,25 +3,37 @@
 /// A subset on purpose: one document, no anchors, aliases or tags (a configuration needs none of
 /// them, and aliases can make a short file expand without end), keys that are text and occur once,
 /// at most `depthLimit` levels.
-struct YAMLDocument: Equatable, Sendable {
+public struct YAMLDocument: Equatable, Sendable {
   /// Something that the tree cannot hold.
-  struct Fault: Error, Equatable {
-    var line: Int
+  public struct Fault: Error, Equatable, Sendable {
+    /// Counted from 1.
+    public var line: Int
     /// A key, where one is to blame.
-    var key = ""
+    public var key: String
     /// A predicate to `key`, or to the line.
-    var found: String
-    var expected: String
+    public var found: String
+    /// What is expected, or what to do.
+    public var expected: String
+
+    /// A fault on a line, of a key if one is to blame.
+    public init(line: Int, key: String = "", found: String, expected: String) {
+      self.line = line
+      self.key = key
+      self.found = found
+      self.expected = expected
+    }
   }
 
-  static let depthLimit = 16
+  /// Levels of lists and mappings, keys counted as one.
+  public static let depthLimit = 16
 
   /// `nil` where the file holds nothing, or where a fault stops the reading.
-  private(set) var root: YAMLNode?
+  public private(set) var root: YAMLNode?
   /// In the order of the file. The tree leaves out what they are about.
-  private(set) var faults: [Fault] = []
+  public private(set) var faults: [Fault] = []
 
-  init(_ bytes: [UInt8]) {
+  /// Reads a whole file.
+  public init(_ bytes: [UInt8]) {
     var events = YAMLEvents(bytes)
     do throws(Fault) {
       root = try readDocument(&events)

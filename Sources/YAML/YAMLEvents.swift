@@ -1,4 +1,4 @@
-import CYAML
+internal import CYAML
 
 /// libyaml's parser: bytes in, events out, memory given back.
 ///

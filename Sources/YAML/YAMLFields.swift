@@ -1,23 +1,23 @@
-/// The fields of one object in a list, such as a bot, and all that is wrong with them.
-struct ConfigurationFields {
-  private(set) var problems: [ConfigurationError.Problem] = []
+/// The fields of one mapping, such as a bot in a list of them, and all that is wrong with them.
+public struct YAMLFields {
+  /// In the order in which they were found; the keys are whole paths.
+  public private(set) var faults: [YAMLDocument.Fault] = []
   /// Who the object is, once that is known: `the bot "echo"`.
-  var owner: String?
+  public var owner: String?
   private let path: String
-  private let file: String
   private let line: Int
   private var fields: [String: YAMLNode] = [:]
 
   /// Reports `node` where it is no mapping, and keys that are not among `known`.
-  init(_ node: YAMLNode, at path: String, in file: String, known: [String]) {
+  ///
+  /// - Parameter path: where the mapping stands, such as `bots[3]`; empty for a whole file.
+  public init(_ node: YAMLNode, at path: String, known: [String]) {
     self.path = path
-    self.file = file
     line = node.line
     guard case .mapping(let pairs) = node.content else {
-      problems = [
+      faults = [
         .init(
-          place: .file(file, line: line), key: path, found: "is \(node.shown)",
-          expected: "expected keys and values")
+          line: line, key: path, found: "is \(node.shown)", expected: "expected keys and values")
       ]
       // Whatever is missing follows from that, and is not worth a sentence.
       isUnreadable = true
@@ -25,12 +25,11 @@ struct ConfigurationFields {
     }
     for pair in pairs {
       guard known.contains(pair.key) else {
-        let nearest = ConfigurationRules.nearest(to: pair.key, among: known)
-        problems.append(
+        let nearest = Spelling.nearest(to: pair.key, among: known)
+        faults.append(
           .init(
-            place: .file(file, line: pair.line), key: "\(path).\(pair.key)",
-            found: "is not a known key",
-            expected: nearest.map { "did you mean \(path).\($0)?" }
+            line: pair.line, key: whole(pair.key), found: "is not a known key",
+            expected: nearest.map { "did you mean \(whole($0))?" }
               ?? "known are \(known.joined(separator: ", "))"))
         continue
       }
@@ -41,7 +40,7 @@ struct ConfigurationFields {
   private var isUnreadable = false
 
   /// `nil`, and reported, where the field is missing or `read` has no value for it.
-  mutating func required<Value>(
+  public mutating func required<Value>(
     _ key: String, _ expected: String, _ read: (YAMLNode) -> Value?
   ) -> Value? {
     if fields[key] == nil, !isUnreadable {
@@ -51,7 +50,7 @@ struct ConfigurationFields {
   }
 
   /// `nil` where the field is missing; reported where `read` has no value for it.
-  mutating func optional<Value>(
+  public mutating func optional<Value>(
     _ key: String, _ expected: String, _ read: (YAMLNode) -> Value?
   ) -> Value? {
     guard let node = fields[key] else { return nil }
@@ -64,7 +63,7 @@ struct ConfigurationFields {
 
   /// A list, or what stands for a list of one, whose elements are reported one by one; empty
   /// where the field is missing.
-  mutating func list<Value>(
+  public mutating func list<Value>(
     _ key: String, _ expected: String, orOne: Bool = false, _ read: (YAMLNode) -> Value?
   ) -> [Value] {
     guard let node = fields[key] else { return [] }
@@ -86,15 +85,19 @@ struct ConfigurationFields {
   }
 
   /// Whether the field was given, rightly or not.
-  func has(_ key: String) -> Bool {
+  public func has(_ key: String) -> Bool {
     fields[key] != nil
   }
 
-  mutating func report(_ key: String, line: Int? = nil, _ found: String, _ expected: String) {
+  /// Reports a field whose value is a fault for a reason of its own.
+  public mutating func report(_ key: String, line: Int? = nil, _ found: String, _ expected: String)
+  {
     let predicate = owner.map { "of \($0) \(found)" } ?? found
-    problems.append(
+    faults.append(
       .init(
-        place: .file(file, line: line ?? fields[key]?.line ?? self.line), key: "\(path).\(key)",
-        found: predicate, expected: expected))
+        line: line ?? fields[key]?.line ?? self.line, key: whole(key), found: predicate,
+        expected: expected))
   }
+
+  private func whole(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 }

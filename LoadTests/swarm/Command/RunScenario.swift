@@ -1,0 +1,69 @@
+import ArgumentParser
+import Glibc
+import Swarm
+
+/// Plays a scenario.
+struct RunScenario: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Play a scenario, and say what came of it.",
+    discussion: """
+      Exit codes: 0 good; 1 a threshold was missed; 2 usage, or the scenario is wrong; 3 the relay \
+      broke a promise (lost, doubled, reordered, gap, two orders, altered, …); 4 the run is void: \
+      swarm itself was the bottleneck; 5 no connection. When several apply, 3 wins over 4 over 1.
+      """)
+
+  @Argument(help: ArgumentHelp("What to play: a YAML file.", valueName: "scenario.yaml"))
+  var scenario: String
+
+  @Option(
+    help: ArgumentHelp(
+      "A relay that runs already, instead of the scenario's own.", valueName: "ws://host:port/ws"))
+  var url: String?
+
+  @Option(help: ArgumentHelp("Replaces the scenario's seed: another seed, another plan."))
+  var seed: UInt64?
+
+  @Option(help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"))
+  var json: String?
+
+  @Flag(help: "Say nothing before the end.")
+  var quiet = false
+
+  func run() throws {
+    let scenario: Scenario
+    do {
+      scenario = try Scenario(yaml: try TextFile.read(self.scenario), file: self.scenario)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode(2)
+    }
+    let plan = Plan(scenario, seed: seed)
+    let outcome: Outcome
+    do {
+      let isQuiet = quiet
+      let run = try Run(scenario, plan, url: url) { line in
+        if !isQuiet, !line.isEmpty { StandardError.write("\(line)\n") }
+      }
+      outcome = try run.play()
+    } catch let failure as Run.Failure {
+      StandardError.write("\(failure)\n")
+      throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode(Outcome.Status.noConnection.rawValue)
+    }
+    TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
+    if let json {
+      do {
+        try TextFile.write(JSONReport.text(of: outcome), to: json)
+      } catch {
+        StandardError.write("\(error)\n")
+        throw ExitCode(2)
+      }
+    }
+    // As a shell says that a signal ended it.
+    if outcome.wasInterrupted { throw ExitCode(130) }
+    if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
+  }
+}

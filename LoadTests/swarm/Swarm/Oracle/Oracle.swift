@@ -1,0 +1,341 @@
+public import Wire
+
+/// Holds what a relay does against what it promises.
+///
+/// A value without clock and socket: what was sent, acknowledged and delivered goes in, as it came
+/// over the wire and before any client has put it right; violations come out. It is told of every
+/// connection's every frame, and at the end of what a fresh reader found in each room.
+public struct Oracle: Sendable {
+  /// What is known of a send.
+  struct Send: Sendable {
+    var room: Int
+    var digest: UInt64
+    /// Nanoseconds from the run's start.
+    var intended: UInt64
+    var isTransmitted = false
+    var isRefused = false
+    /// From its ack.
+    var seq: Int64?
+    /// Under which number it was delivered first.
+    var deliveredAs: Int64?
+  }
+
+  /// One receiver's place in a room, as the relay must see it too.
+  struct Cursor: Sendable {
+    let room: Int
+    /// The joins that are not answered, by the `after` that they gave.
+    var asked: [Int64?] = []
+    /// The number that must come next; `nil` while nothing may come.
+    var next: Int64?
+    /// Numbers that were jumped over.
+    var holes: [Int64] = []
+  }
+
+  /// More violations than this are counted only.
+  static let violationLimit = 100
+  /// Rooms begin empty: whoever names a number so far ahead makes no array of that size here.
+  static let jumpLimit: Int64 = 100_000
+  /// Entries shown around one that is missing.
+  static let contextEntries: Int64 = 2
+
+  /// What things are called.
+  public let naming: Naming
+  /// The first of them, in the order in which they were found.
+  public internal(set) var violations: [Violation] = []
+  /// All of them.
+  public internal(set) var counts: [Promise: Int] = [:]
+  /// Entries that were held against the promises.
+  public private(set) var deliveries = 0
+
+  var sends: [[Send]]
+  var ledgers: [RoomLedger]
+  /// By receiver: the clients, and after them the fresh readers.
+  var cursors: [[Cursor]]
+
+  /// An oracle that has seen nothing.
+  public init(_ naming: Naming) {
+    self.naming = naming
+    sends = Array(repeating: [], count: naming.users.count)
+    ledgers = Array(repeating: RoomLedger(), count: naming.rooms.count)
+    cursors = Array(repeating: [], count: naming.users.count)
+  }
+
+  /// One more of those who read every room again after the run.
+  ///
+  /// - Returns: its number as a receiver; the clients' are their indices in the plan.
+  public mutating func addReader() -> Int {
+    cursors.append([])
+    return cursors.count - 1
+  }
+
+  // MARK: Sending
+
+  /// A client is about to send its next text.
+  public mutating func sends(_ send: Naming.SendID, room: Int, text: String, intended: UInt64) {
+    precondition(send.number == sends[send.client].count + 1, "sends are numbered in order")
+    sends[send.client].append(
+      Send(room: room, digest: SpokenText.digest(text), intended: intended))
+  }
+
+  /// A send has left for the first time, or again.
+  public mutating func transmitted(_ send: Naming.SendID) {
+    sends[send.client][send.number - 1].isTransmitted = true
+  }
+
+  /// A send was refused for good.
+  public mutating func refused(_ send: Naming.SendID) {
+    sends[send.client][send.number - 1].isRefused = true
+  }
+
+  /// An ack arrived.
+  ///
+  /// - Returns: when the send that it is the first ack of was intended.
+  public mutating func acknowledged(_ ack: ServerMessage.Ack, to client: Int) -> UInt64? {
+    guard let id = naming.send(ofID: ack.id), id.client == client, let known = self[id],
+      known.isTransmitted
+    else {
+      report(
+        .invented, ack.room, [ack.seq],
+        "\(naming.users[client]) was given an ack of \(ack.id), which it had not sent")
+      return nil
+    }
+    guard naming.rooms[known.room] == ack.room else {
+      report(
+        .altered, ack.room, [ack.seq],
+        "the ack of \(ack.id) names this room, and it was sent to \(naming.rooms[known.room])")
+      return nil
+    }
+    if let seq = known.seq {
+      if seq != ack.seq {
+        report(
+          .doubled, ack.room, [seq, ack.seq],
+          "\(ack.id) was acknowledged under two numbers")
+      }
+      return nil
+    }
+    sends[client][id.number - 1].seq = ack.seq
+    return known.intended
+  }
+
+  /// When those sends were intended that have neither been acknowledged nor refused.
+  public var unanswered: [UInt64] {
+    sends.flatMap { $0.compactMap { $0.seq == nil && !$0.isRefused ? $0.intended : nil } }
+  }
+
+  subscript(id: Naming.SendID) -> Send? {
+    guard sends.indices.contains(id.client), id.number <= sends[id.client].count else { return nil }
+    return sends[id.client][id.number - 1]
+  }
+
+  // MARK: Cursors
+
+  /// A receiver has asked to join.
+  public mutating func asked(_ receiver: Int, toJoin room: Int, after: Int64?) {
+    if let index = cursor(of: receiver, in: room) {
+      cursors[receiver][index].asked.append(after)
+    } else {
+      cursors[receiver].append(Cursor(room: room, asked: [after]))
+    }
+  }
+
+  /// A receiver was told where its cursor stands.
+  public mutating func joined(_ joined: ServerMessage.Joined, by receiver: Int) {
+    guard let room = naming.room(joined.room), let index = cursor(of: receiver, in: room) else {
+      return report(.invented, joined.room, [], "\(name(receiver)) had not asked to join it")
+    }
+    reportHoles(of: receiver, index)
+    ledgers[room].first = max(ledgers[room].first, joined.first)
+    // Also unasked, where the log has moved under the cursor.
+    let wasAsked = !cursors[receiver][index].asked.isEmpty
+    let asked = wasAsked ? cursors[receiver][index].asked.removeFirst() : nil
+    let after = joined.after
+    cursors[receiver][index].next = after + 1
+    switch joined.resume {
+    case .ok:
+      if let asked, asked != after {
+        report(
+          .gap, joined.room, [asked, after],
+          "\(name(receiver)) asked for what follows \(asked), and was told ok after \(after)")
+      }
+    case .truncated:
+      if after != joined.first - 1 {
+        report(
+          .gap, joined.room, [after],
+          "\(name(receiver)) was told truncated after \(after), and the first kept is"
+            + " \(joined.first)")
+      }
+    case .diverged, .reset:
+      report(
+        .forgotten, joined.room, [asked ?? 0, after],
+        "\(name(receiver)) had entries up to \(asked.map(String.init) ?? "-"), and was told"
+          + " \(joined.resume.rawValue) after \(after)")
+    }
+  }
+
+  /// A receiver's connection has ended: what follows comes to another cursor.
+  public mutating func disconnected(_ receiver: Int) {
+    for index in cursors[receiver].indices {
+      reportHoles(of: receiver, index)
+      cursors[receiver][index].asked = []
+      cursors[receiver][index].next = nil
+    }
+  }
+
+  /// A receiver has left a room.
+  public mutating func left(_ receiver: Int, room: Int) {
+    guard let index = cursor(of: receiver, in: room) else { return }
+    reportHoles(of: receiver, index)
+    cursors[receiver].remove(at: index)
+  }
+
+  /// Whether a receiver is where everyone else is, as far as anybody has seen.
+  public func isAtHead(_ receiver: Int) -> Bool {
+    cursors[receiver].allSatisfy { ($0.next ?? 0) > ledgers[$0.room].head }
+  }
+
+  /// The run is over, and nothing more came in all the time that it was given.
+  public mutating func demandHead(of receiver: Int) {
+    for cursor in cursors[receiver] {
+      guard let next = cursor.next, next <= ledgers[cursor.room].head else { continue }
+      report(
+        .gap, naming.rooms[cursor.room], [next],
+        "\(name(receiver)) is connected and joined, and was given nothing from \(next) on, though"
+          + " there are entries up to \(ledgers[cursor.room].head)",
+        context(of: cursor.room, around: next))
+    }
+  }
+
+  // MARK: Receiving
+
+  /// An entry arrived.
+  ///
+  /// - Returns: when it was intended to be sent, where it is what it should be.
+  public mutating func delivered(_ entry: Entry, to receiver: Int) -> UInt64? {
+    deliveries += 1
+    guard let room = naming.room(entry.room), entry.seq >= 1,
+      entry.seq <= ledgers[room].head + Self.jumpLimit
+    else {
+      report(.invented, entry.room, [entry.seq], "no such entry can be")
+      return nil
+    }
+    advance(receiver, room, entry.seq)
+    guard let id = naming.send(ofID: entry.id), let send = self[id], send.isTransmitted else {
+      report(
+        .invented, entry.room, [entry.seq],
+        "\(name(receiver)) was given \(entry.id) from \(entry.from), which nobody sent")
+      return nil
+    }
+    let text = entry.text
+    let digest = text.map(SpokenText.digest) ?? 0
+    let isAsSent =
+      text != nil && digest == send.digest && send.room == room
+      && entry.from == naming.users[id.client]
+    if !isAsSent {
+      report(
+        .altered, entry.room, [entry.seq],
+        "\(name(receiver)) was given \(entry.id) with another"
+          + (send.room != room ? " room" : digest != send.digest ? " text" : " sender")
+          + " than it was sent with")
+    }
+    let slot = RoomLedger.Slot(
+      client: Int32(id.client), number: Int32(id.number), digest: digest, at: entry.at)
+    compare(slot, room, entry, receiver)
+    return isAsSent ? send.intended : nil
+  }
+
+  /// Moves a receiver's cursor over an entry.
+  private mutating func advance(_ receiver: Int, _ room: Int, _ seq: Int64) {
+    guard let index = cursor(of: receiver, in: room),
+      let next = cursors[receiver][index].next
+    else {
+      return report(
+        .invented, naming.rooms[room], [seq], "\(name(receiver)) has not joined this room")
+    }
+    if seq == next {
+      cursors[receiver][index].next = next + 1
+    } else if seq > next {
+      // They may come yet: then the order is wrong, otherwise something is missing.
+      let holes = cursors[receiver][index].holes
+      if holes.count < 1000 { cursors[receiver][index].holes += (next..<min(seq, next + 1000)) }
+      cursors[receiver][index].next = seq + 1
+    } else if let hole = cursors[receiver][index].holes.firstIndex(of: seq) {
+      cursors[receiver][index].holes.remove(at: hole)
+      report(
+        .reordered, naming.rooms[room], [seq, next - 1],
+        "\(name(receiver)) was given \(seq) after \(next - 1)")
+    } else {
+      report(
+        .doubled, naming.rooms[room], [seq],
+        "\(name(receiver)) was given \(seq) again, after \(next - 1)")
+    }
+  }
+
+  /// Holds an entry against what others saw under its number, and its number against others.
+  private mutating func compare(
+    _ slot: RoomLedger.Slot, _ room: Int, _ entry: Entry, _ receiver: Int
+  ) {
+    if let known = ledgers[room][entry.seq] {
+      if known == slot { return }
+      if known.send == slot.send {
+        if known.at != slot.at {
+          report(
+            .altered, entry.room, [entry.seq],
+            "\(name(receiver)) was given \(entry.id) of \(entry.at), others the same of \(known.at)"
+          )
+        }
+      } else {
+        report(
+          .twoOrders, entry.room, [entry.seq],
+          "\(name(receiver)) was given \(entry.id), others \(naming.id(of: known.send))")
+      }
+      return
+    }
+    ledgers[room][entry.seq] = slot
+    let id = slot.send
+    if let seq = sends[id.client][id.number - 1].deliveredAs, seq != entry.seq {
+      report(
+        .doubled, entry.room, [seq, entry.seq], "\(entry.id) stands under both",
+        context(of: room, around: seq) + context(of: room, around: entry.seq))
+    } else {
+      sends[id.client][id.number - 1].deliveredAs = entry.seq
+    }
+  }
+
+  // MARK: Inside
+
+  private func cursor(of receiver: Int, in room: Int) -> Int? {
+    cursors[receiver].firstIndex { $0.room == room }
+  }
+
+  private mutating func reportHoles(of receiver: Int, _ index: Int) {
+    let cursor = cursors[receiver][index]
+    guard !cursor.holes.isEmpty else { return }
+    cursors[receiver][index].holes = []
+    report(
+      .gap, naming.rooms[cursor.room], cursor.holes,
+      "\(name(receiver)) was not given them, and later ones instead",
+      context(of: cursor.room, around: cursor.holes[0]))
+  }
+
+  func name(_ receiver: Int) -> String {
+    receiver < naming.users.count ? naming.users[receiver] : "a fresh reader after the run"
+  }
+
+  mutating func report(
+    _ promise: Promise, _ room: String, _ seqs: [Int64], _ detail: String, _ frames: [String] = []
+  ) {
+    counts[promise, default: 0] += 1
+    guard violations.count < Self.violationLimit else { return }
+    violations.append(
+      Violation(promise: promise, room: room, seqs: seqs, detail: detail, frames: frames))
+  }
+
+  /// What is known around a number.
+  func context(of room: Int, around seq: Int64) -> [String] {
+    let range = max(1, seq - Self.contextEntries)...max(1, seq + Self.contextEntries)
+    return range.map { number in
+      guard let slot = ledgers[room][number] else { return "seq \(number): nobody has seen it" }
+      return "seq \(number): \(naming.id(of: slot.send)) from \(naming.users[Int(slot.client)])"
+    }
+  }
+}

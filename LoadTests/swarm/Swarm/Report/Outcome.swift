@@ -1,0 +1,116 @@
+/// What a run has shown: everything that a report says, as plain values.
+public struct Outcome: Sendable {
+  /// How a run ends, and the exit code that says so.
+  public enum Status: Int32, Sendable {
+    /// Every promise kept, every threshold met.
+    case good = 0
+    /// Too slow.
+    case thresholdMissed = 1
+    /// The relay broke a promise.
+    case promiseBroken = 3
+    /// swarm was the bottleneck: the figures say nothing about the relay.
+    case void = 4
+    /// There was no relay to measure, or none any more.
+    case noConnection = 5
+  }
+
+  /// A threshold, and what was measured.
+  public struct Judgement: Equatable, Sendable {
+    /// What the scenario asks for.
+    public var threshold: Scenario.Threshold
+    /// `nil` where nothing was measured, which meets no threshold.
+    public var milliseconds: Double?
+
+    /// Whether it was met.
+    public var isMet: Bool { milliseconds.map { $0 <= threshold.limitMilliseconds } ?? false }
+  }
+
+  /// What swarm saw of itself, and of the relay's process.
+  public struct Load: Equatable, Sendable {
+    /// The 99th percentile of how late swarm's own pulse came.
+    public var lagP99Milliseconds = 0.0
+    /// The worst.
+    public var lagMaxMilliseconds = 0.0
+    /// Of one core, by swarm.
+    public var ownCores = 0.0
+    /// Of one core, by the relay; `nil` where it is not ours to look at.
+    public var relayCores: Double?
+
+    /// Why the figures say nothing about the relay; `nil` where they do.
+    public var voidReason: String? {
+      if lagP99Milliseconds > Self.lagLimitMilliseconds {
+        return "swarm's own lag reached \(Decimal.text(lagP99Milliseconds)) ms at p99;"
+          + " \(Decimal.text(Self.lagLimitMilliseconds)) is the most"
+      }
+      if ownCores > Self.coreLimit, (relayCores ?? 0) <= Self.coreLimit {
+        return "swarm used \(Decimal.text(ownCores * 100)) % of its core, and the relay did not"
+      }
+      return nil
+    }
+
+    static let lagLimitMilliseconds = 10.0
+    static let coreLimit = 0.95
+
+    /// Nothing seen yet.
+    public init() {}
+  }
+
+  /// Something that happened at a time, for the time line.
+  public struct Mark: Equatable, Sendable {
+    /// From the start.
+    public var seconds: Double
+    /// In a few words.
+    public var text: String
+  }
+
+  /// What was to be done.
+  public internal(set) var plan: Plan
+  /// From the first connection to the last word, in seconds.
+  public internal(set) var seconds = 0.0
+  /// Of everything, from when it was intended.
+  public internal(set) var latencies = Latencies()
+  /// What became of the sends.
+  public internal(set) var verdict = Oracle.Verdict()
+  /// The first of them.
+  public internal(set) var violations: [Violation] = []
+  /// All of them.
+  public internal(set) var violationCounts: [Promise: Int] = [:]
+  /// Entries that arrived, at all receivers.
+  public internal(set) var deliveries = 0
+  /// Clients that were let in at least once.
+  public internal(set) var connected = 0
+  /// Connections that ended without having been cut by the plan.
+  public internal(set) var connectionsLost = 0
+  /// Why the last of them ended, or was not to be had.
+  public internal(set) var lastLoss: String?
+  /// Why the last send or join that was refused for good was refused.
+  public internal(set) var lastRefusal: String?
+  /// Times that a client came back and had all its rooms again.
+  public internal(set) var resumes = 0
+  /// In the order of measures.
+  public internal(set) var judgements: [Judgement] = []
+  /// What swarm and the relay cost.
+  public internal(set) var load = Load()
+  /// In the order of time.
+  public internal(set) var marks: [Mark] = []
+  /// Somebody pressed Ctrl-C.
+  public internal(set) var wasInterrupted = false
+
+  /// The status that counts where several apply.
+  public var status: Status {
+    if !violationCounts.isEmpty { return .promiseBroken }
+    if connected == 0 || !verdict.unreadRooms.isEmpty { return .noConnection }
+    if load.voidReason != nil { return .void }
+    return judgements.allSatisfy(\.isMet) ? .good : .thresholdMissed
+  }
+}
+
+/// Numbers for people, without Foundation.
+enum Decimal {
+  /// With one digit after the point below 100, with none from there on.
+  static func text(_ value: Double) -> String {
+    if value >= 100 { return String(Int(value.rounded())) }
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

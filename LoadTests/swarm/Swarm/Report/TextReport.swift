@@ -1,0 +1,108 @@
+/// What a person reads at the end of a run.
+public enum TextReport {
+  /// At most so many violations are shown, each with what was received around it.
+  static let shownViolations = 5
+
+  /// Several lines, the verdict last.
+  public static func text(of outcome: Outcome) -> String {
+    var lines: [String] = []
+    let plan = outcome.plan
+    lines.append(
+      "scenario \(plan.scenario), seed \(plan.seed): \(Decimal.text(outcome.seconds)) s,"
+        + " \(outcome.connected) of \(plan.clients.count - plan.clientsLeftOut) clients,"
+        + " \(plan.rooms.count) rooms")
+    lines.append("")
+    lines.append(row("ms", ["count"] + Percentile.allCases.map(title)))
+    for measure in Measure.allCases where outcome.latencies.count(measure) > 0 {
+      let values = Percentile.allCases.map { percentile in
+        outcome.latencies.milliseconds(measure, percentile).map(Decimal.text) ?? "-"
+      }
+      lines.append(row(measure.rawValue, ["\(outcome.latencies.count(measure))"] + values))
+    }
+    lines.append("")
+    lines += counts(of: outcome)
+    for mark in outcome.marks { lines.append("at \(Decimal.text(mark.seconds)) s: \(mark.text)") }
+    for judgement in outcome.judgements {
+      let measured = judgement.milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured"
+      lines.append(
+        "threshold \(judgement.threshold.key):"
+          + " \(Decimal.text(judgement.threshold.limitMilliseconds)): \(measured):"
+          + (judgement.isMet ? " met" : " MISSED"))
+    }
+    lines += violations(of: outcome)
+    lines.append(verdict(of: outcome))
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func counts(of outcome: Outcome) -> [String] {
+    let verdict = outcome.verdict
+    var lines = [
+      "sends: \(verdict.sends) intended, \(verdict.acknowledged) acknowledged,"
+        + " \(verdict.refused) refused, \(verdict.missed) missed (never left),"
+        + " \(verdict.unknownStored + verdict.unknownAbsent) of unknown outcome"
+        + " (\(verdict.unknownStored) of them are in the log)",
+      "deliveries: \(outcome.deliveries), every one checked;"
+        + " \(outcome.resumes) resumes, \(outcome.connectionsLost) connections lost"
+        + (outcome.lastLoss.map { " (the last: \($0))" } ?? ""),
+      "swarm: \(Decimal.text(outcome.load.ownCores * 100)) % of a core, lag p99"
+        + " \(Decimal.text(outcome.load.lagP99Milliseconds)) ms, max"
+        + " \(Decimal.text(outcome.load.lagMaxMilliseconds)) ms"
+        + (outcome.load.relayCores.map { "; relay: \(Decimal.text($0 * 100)) % of a core" } ?? ""),
+    ]
+    if let refusal = outcome.lastRefusal { lines.append("the last refusal: \(refusal)") }
+    if outcome.plan.clientsLeftOut > 0 {
+      lines.append(
+        "the phases have no connection for \(outcome.plan.clientsLeftOut) of the clients")
+    }
+    if outcome.plan.messagesLeftOut > 0 {
+      lines.append(
+        "for \(outcome.plan.messagesLeftOut) messages nobody was there to send them")
+    }
+    return lines
+  }
+
+  private static func violations(of outcome: Outcome) -> [String] {
+    guard !outcome.violationCounts.isEmpty else { return [] }
+    var lines = [""]
+    for promise in Promise.allCases {
+      guard let count = outcome.violationCounts[promise] else { continue }
+      lines.append("BROKEN \(promise.rawValue), \(count) times: \(promise.sentence)")
+    }
+    for violation in outcome.violations.prefix(shownViolations) {
+      lines.append("  \(violation.description.split(separator: "\n").joined(separator: "\n  "))")
+    }
+    let rest = outcome.violationCounts.values.reduce(0, +) - shownViolations
+    if rest > 0 { lines.append("  and \(rest) more") }
+    return lines
+  }
+
+  private static func verdict(of outcome: Outcome) -> String {
+    switch outcome.status {
+    case .good:
+      "good: no acknowledged message lost or doubled, no gap, one order and one content everywhere"
+    case .thresholdMissed: "a threshold was missed; every promise was kept"
+    case .promiseBroken: "the relay broke a promise"
+    case .void: "void: \(outcome.load.voidReason ?? "")"
+    case .noConnection:
+      outcome.connected == 0
+        ? "no connection: \(outcome.lastLoss ?? "no client was let in")"
+        : "no connection: \(outcome.verdict.unreadRooms.count) rooms could not be read after the run"
+    }
+  }
+
+  private static func title(_ percentile: Percentile) -> String {
+    percentile == .max ? "max" : "p\(percentile.percent.description)".replacingSuffix(".0", by: "")
+  }
+
+  private static func row(_ name: String, _ values: [String]) -> String {
+    let first = name + String(repeating: " ", count: max(0, 8 - name.count))
+    return first
+      + values.map { String(repeating: " ", count: max(1, 9 - $0.count)) + $0 }.joined()
+  }
+}
+
+extension String {
+  func replacingSuffix(_ suffix: String, by other: String) -> String {
+    hasSuffix(suffix) ? String(dropLast(suffix.count)) + other : self
+  }
+}

@@ -1,0 +1,69 @@
+internal import EventLoop
+internal import Client
+internal import WebSocket
+
+/// What all peers of a run share: the loop, the relay's addresses, one read buffer.
+final class PeerLoop {
+  /// Tokens with this bit are peers'.
+  static let tokenBit: UInt64 = 1 << 63
+  private static let readBytes = 64 * 1024
+
+  let loop: EventLoop
+  let url: RelayURL
+  let addresses: [Address]
+  weak var observer: (any PeerObserver)?
+  private var peers: [Peer?] = []
+  private var dirty: [Int] = []
+  private var readBuffer = [UInt8](repeating: 0, count: PeerLoop.readBytes)
+  private var scratch: [UInt8] = []
+  var random = SystemRandomNumberGenerator()
+
+  init(_ loop: EventLoop, url: RelayURL, addresses: [Address]) {
+    self.loop = loop
+    self.url = url
+    self.addresses = addresses
+  }
+
+  func insert(_ peer: Peer) -> Int {
+    peers.append(peer)
+    return peers.count - 1
+  }
+
+  func remove(_ index: Int) { peers[index] = nil }
+
+  func ready(token: UInt64, _ readiness: Readiness) { peer(of: token)?.ready(readiness) }
+
+  func timerFired(_ timer: TimerID, token: UInt64) { peer(of: token)?.timerFired(timer) }
+
+  /// One send(2) for each peer that has something to say.
+  func flush() {
+    var index = 0
+    while index < dirty.count {
+      peers[dirty[index]]?.flush()
+      index += 1
+    }
+    dirty.removeAll(keepingCapacity: true)
+  }
+
+  func markDirty(_ index: Int) { dirty.append(index) }
+
+  static func token(of index: Int) -> UInt64 { tokenBit | UInt64(index) }
+
+  private func peer(of token: UInt64) -> Peer? { peers[Int(token & ~Self.tokenBit)] }
+
+  /// Taken away for as long as somebody is told what is in it.
+  func borrowReadBuffer() -> [UInt8] {
+    var buffer: [UInt8] = []
+    swap(&buffer, &readBuffer)
+    return buffer
+  }
+
+  func returnReadBuffer(_ buffer: consuming [UInt8]) { readBuffer = buffer }
+
+  func withScratch(_ body: (inout [UInt8]) -> Void) {
+    scratch.removeAll(keepingCapacity: true)
+    body(&scratch)
+  }
+
+  func nextMaskKey() -> UInt32 { random.next() }
+}

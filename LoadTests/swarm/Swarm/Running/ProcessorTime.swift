@@ -1,0 +1,24 @@
+internal import Glibc
+
+/// What processes have used of the processors.
+enum ProcessorTime {
+  /// This process, in user mode and in the kernel.
+  static var own: Double {
+    var usage = rusage()
+    unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+  }
+
+  /// Another process: proc(5), fields 14 and 15 of `stat`; `nil` if there is none.
+  static func seconds(of id: pid_t) -> Double? {
+    guard let bytes = try? TextFile.read("/proc/\(id)/stat") else { return nil }
+    // The second field may hold anything, and ends with the last parenthesis.
+    let rest = String(decoding: bytes, as: UTF8.self).split(separator: ")").last ?? ""
+    let fields = rest.split(separator: " ")
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+      return nil
+    }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+}

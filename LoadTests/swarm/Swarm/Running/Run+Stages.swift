@@ -1,0 +1,184 @@
+internal import Client
+public import EventLoop
+internal import Glibc
+internal import Wire
+
+/// From the last event of the plan to the end.
+extension Run {
+  func look() {
+    takeNoteOfProgress()
+    takeNoteOfRecovery()
+    switch stage {
+    case .playing, .over: break
+    case .settling:
+      if isSettled || isPatienceOver { readEverything() }
+    case .reading:
+      goOnReading()
+    case .settlingAgain:
+      if isSettled || isPatienceOver { leave() }
+    case .leaving:
+      let isDone = members.allSatisfy { $0?.peer.hasEnded ?? true }
+      if isDone || Instant.now().milliseconds(since: progress.at) > Self.leaveMilliseconds {
+        stage = .over
+        loop.stop()
+      }
+    }
+  }
+
+  /// All of the plan has been played.
+  func settle() {
+    guard stage == .playing else { return }
+    stage = .settling
+    // The load is over: what swarm and the relay cost from here on is no measure of it.
+    let now = Instant.now()
+    outcome.load.ownCores = watch.coreShare(at: now, cpu: ProcessorTime.own)
+    if let relay {
+      let seconds = max(Double(now.nanoseconds(since: start)) / 1e9, 0.001)
+      outcome.load.relayCores = (relay.cpuSeconds - relayCPUAtStart) / seconds
+    }
+    progress.at = now
+    for member in members { member?.peer.readFreely() }
+    log("\(Decimal.text(Double(elapsed) / 1e9)) s: all is sent; waiting for what is to come")
+  }
+
+  private func takeNoteOfProgress() {
+    let count = oracle.deliveries + outcome.latencies.count(.ack) + outcome.resumes
+    if count != progress.count, stage != .leaving {
+      progress = (count, Instant.now())
+    }
+  }
+
+  /// After a restart: the time until 99 % of those who are awake have all their rooms again.
+  private func takeNoteOfRecovery() {
+    guard let since = recoveringSince else { return }
+    let awake = members.compactMap { $0 }.filter { $0.wasOnline && !$0.peer.isAsleep }
+    let back = awake.count { $0.peer.isLive && $0.roomsToJoin == 0 }
+    guard back * 100 >= awake.count * 99 else { return }
+    recoveringSince = nil
+    mark("99 % are back, \((elapsed - since) / 1_000_000) ms after the restart")
+  }
+
+  private var isPatienceOver: Bool {
+    Instant.now().milliseconds(since: progress.at) > scenario.patienceMilliseconds
+  }
+
+  /// Everybody is there, everything is acknowledged, and nobody is behind.
+  private var isSettled: Bool {
+    members.allSatisfy { member in
+      guard let member else { return true }
+      return member.peer.isLive && member.peer.unacknowledged == 0
+        && oracle.isAtHead(member.peer.receiver)
+    }
+  }
+
+  // MARK: Reading again
+
+  private func readEverything() {
+    stage = .reading
+    progress.at = .now()
+    var shared: [Int] = []
+    for (room, name) in naming.rooms.enumerated() {
+      // A direct message is for its two users alone.
+      if let peers = RoomName.peers(of: name) {
+        unread.append((peers.0, [room]))
+      } else {
+        shared.append(room)
+      }
+    }
+    var readerCount = 0
+    while !shared.isEmpty {
+      unread.append(
+        (
+          "sw-\(naming.tag.prefix(8))-reader-\(readerCount)",
+          Array(shared.prefix(Self.roomsPerReader))
+        ))
+      shared.removeFirst(min(shared.count, Self.roomsPerReader))
+      readerCount += 1
+    }
+    goOnReading()
+  }
+
+  private func goOnReading() {
+    for index in readers.indices where !readers[index].peer.hasEnded {
+      let finished = readers[index].finished
+      guard finished.count == readers[index].heads.count else { continue }
+      for (room, head) in finished { oracle.readBack(room: room, upTo: head) }
+      readers[index].peer.close()
+    }
+    let busy = readers.count { !$0.peer.hasEnded }
+    if busy == 0, unread.isEmpty {
+      stage = .settlingAgain
+      return progress.at = .now()
+    }
+    if isPatienceOver {
+      // What has been read counts; the rest is reported as not to be had.
+      for index in readers.indices where !readers[index].peer.hasEnded {
+        for (room, head) in readers[index].finished { oracle.readBack(room: room, upTo: head) }
+        oracle.demandHead(of: readers[index].peer.receiver)
+        readers[index].peer.close()
+      }
+      unread = []
+    }
+    for _ in busy..<max(busy, Self.readersAtOnce) {
+      guard let (user, rooms) = unread.popLast() else { break }
+      let peer = Peer(
+        receiver: oracle.addReader(), user: user,
+        idPrefix: "\(naming.tag)-r\(readers.count)", on: peers)
+      memories.append(FrameMemory())
+      readers.append(
+        Reader(peer: peer, heads: Dictionary(uniqueKeysWithValues: rooms.map { ($0, nil) })))
+      for room in rooms { peer.join(naming.rooms[room], from: .after(0, epoch: nil)) }
+      peer.start()
+    }
+  }
+
+  // MARK: Leaving
+
+  func leave() {
+    stage = .leaving
+    progress.at = .now()
+    let now = elapsed
+    for index in members.indices {
+      guard let member = members[index] else { continue }
+      if member.peer.isLive {
+        oracle.demandHead(of: index)
+      } else if member.wasWelcome, let since = member.awaitedSince {
+        outcome.latencies.record(.resume, intended: since, happened: now)
+      }
+      for room in plan.clients[index].rooms { member.peer.leave(naming.rooms[room]) }
+      member.peer.close()
+    }
+    for reader in readers where !reader.peer.hasEnded { reader.peer.close() }
+  }
+}
+
+extension Run: EventHandler {
+  /// The loop's, as the rest of this protocol.
+  public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
+    if token & PeerLoop.tokenBit != 0 { return peers.ready(token: token, readiness) }
+    guard token == Token.signal, signalled?() == true, stage != .over else { return }
+    outcome.wasInterrupted = true
+    mark("interrupted")
+    stage = .over
+    loop.stop()
+  }
+
+  /// The loop's.
+  public func timerFired(_ timer: TimerID, token: UInt64) {
+    if token & PeerLoop.tokenBit != 0 { return peers.timerFired(timer, token: token) }
+    switch token {
+    case Token.next: playDueEvents()
+    case Token.pulse:
+      // Only while there is a load: reading back is not timed.
+      guard stage == .playing else { return }
+      watch.pulse(at: .now())
+      loop.schedule(at: watch.next, token: Token.pulse)
+    default:
+      look()
+      loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)
+    }
+  }
+
+  /// The loop's.
+  public func beforeSleep() { peers.flush() }
+}

@@ -1,0 +1,252 @@
+internal import Client
+internal import EventLoop
+internal import Glibc
+internal import Mailbox
+internal import Wire
+
+/// One run of a plan against a relay: plays the plan, waits for the last word, reads every room
+/// again, and says what came of it. Confined to the thread that calls `play`.
+public final class Run {
+  /// What can keep a run from beginning; prints as a sentence.
+  public struct Failure: Error, CustomStringConvertible {
+    /// One line for a person.
+    public var description: String
+    /// Whether the scenario, or the command line, asks for something that cannot be.
+    public var isUsage: Bool
+  }
+
+  enum Stage: Equatable {
+    /// The plan is played.
+    case playing
+    /// Everybody waits for what is still to come.
+    case settling
+    /// Fresh clients read every room.
+    case reading
+    /// What the fresh clients found is to reach the others too.
+    case settlingAgain
+    case leaving
+    case over
+  }
+
+  enum Token {
+    static let next: UInt64 = 1
+    static let pulse: UInt64 = 2
+    static let look: UInt64 = 3
+    static let signal: UInt64 = 4
+  }
+
+  /// So often a run looks whether it may go on to its next stage.
+  static let lookMilliseconds = 20
+  static let leaveMilliseconds = 3_000
+  /// So many fresh clients read at once.
+  static let readersAtOnce = 20
+  static let roomsPerReader = 100
+
+  let plan: Plan
+  let scenario: Scenario
+  let naming: Naming
+  let loop: EventLoop
+  let peers: PeerLoop
+  let relay: SpawnedRelay?
+  let log: (String) -> Void
+
+  var oracle: Oracle
+  var outcome: Outcome
+  var stage = Stage.playing
+  var start = Instant(nanoseconds: 0)
+  var watch: SelfWatch
+  var nextEvent = 0
+  var members: [Member?]
+  var memories: [FrameMemory]
+  var readers: [Reader] = []
+  /// Rooms that are still to be read, with the user who may.
+  var unread: [(user: String, rooms: [Int])] = []
+  /// What has come, and when the last of it did.
+  var progress = (count: 0, at: Instant(nanoseconds: 0))
+  /// The relay was started again, and most clients are not back yet.
+  var recoveringSince: UInt64?
+  var relayCPUAtStart = 0.0
+
+  /// Finds the relay, or starts it, and makes everything ready.
+  ///
+  /// - Parameters:
+  ///   - url: replaces the scenario's relay.
+  ///   - log: takes a line now and then that says how far it is.
+  public init(
+    _ scenario: Scenario, _ plan: Plan, url: String? = nil, log: @escaping (String) -> Void
+  ) throws {
+    var scenario = scenario
+    if let url {
+      guard scenario.chaos.isEmpty else {
+        throw Failure(
+          description: "the scenario has chaos steps, which need a relay that swarm has started:"
+            + " leave --url out", isUsage: true)
+      }
+      scenario.target = .url(url)
+    }
+    self.scenario = scenario
+    self.plan = plan
+    self.log = log
+    _ = try DescriptorLimit.raise()
+    var random = SystemRandomNumberGenerator()
+    let tag = (0..<2).map { _ in
+      let digits = String(random.next(), radix: 36)
+      return String(repeating: "0", count: 13 - digits.utf8.count) + digits
+    }
+    naming = Naming(plan, tag: tag.joined())
+    oracle = Oracle(naming)
+    outcome = Outcome(plan: plan)
+    members = Array(repeating: nil, count: plan.clients.count)
+    memories = Array(repeating: FrameMemory(), count: plan.clients.count)
+    watch = SelfWatch(start: .now(), cpu: 0)
+    loop = try EventLoop()
+    let text: String
+    switch scenario.target {
+    case .spawn(let spawn):
+      let started = try SpawnedRelay(spawn)
+      relay = started
+      text = started.url
+    case .url(let url):
+      relay = nil
+      text = url
+    }
+    let url: RelayURL
+    do {
+      url = try RelayURL(text)
+    } catch {
+      throw Failure(description: "\(error)", isUsage: true)
+    }
+    let addresses: [Address]
+    do {
+      addresses = try Address.resolve(host: url.host, port: url.port)
+    } catch {
+      throw Failure(description: "\(error)", isUsage: false)
+    }
+    peers = PeerLoop(loop, url: url, addresses: addresses)
+    peers.observer = self
+  }
+
+  /// Plays the plan to its end.
+  public func play() throws -> Outcome {
+    let signals = try SignalSource([SIGINT, SIGTERM])
+    let registration = try loop.register(
+      signals.descriptor, for: .readable, token: Token.signal)
+    signalled = { signals.next() != nil }
+    defer {
+      signalled = nil
+      loop.deregister(registration)
+    }
+    start = .now()
+    watch = SelfWatch(start: start, cpu: ProcessorTime.own)
+    relayCPUAtStart = relay?.cpuSeconds ?? 0
+    progress.at = start
+    log(
+      "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients, \(plan.rooms.count) rooms,"
+        + " \(plan.messageCount) messages in \(Decimal.text(Double(plan.duration) / 1e9)) s"
+        + " at \(peers.url)")
+    loop.schedule(at: start, token: Token.next)
+    loop.schedule(at: start, token: Token.pulse)
+    loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)
+    loop.run(self)
+    return conclude()
+  }
+
+  var signalled: (() -> Bool)?
+
+  /// Nanoseconds from the start.
+  var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
+
+  func mark(_ text: String) {
+    let seconds = Double(elapsed) / 1e9
+    outcome.marks.append(.init(seconds: seconds, text: text))
+    log("\(Decimal.text(seconds)) s: \(text)")
+  }
+
+  // MARK: The plan
+
+  func playDueEvents() {
+    while nextEvent < plan.events.count, plan.events[nextEvent].at <= elapsed {
+      let event = plan.events[nextEvent]
+      nextEvent += 1
+      play(event)
+    }
+    let due = nextEvent < plan.events.count ? plan.events[nextEvent].at : plan.duration
+    if due <= elapsed, nextEvent == plan.events.count { return settle() }
+    loop.schedule(at: start.adding(nanoseconds: due), token: Token.next)
+  }
+
+  private func play(_ event: Plan.Event) {
+    switch event.kind {
+    case .connect(let client): connect(client, at: event.at)
+    case .cut(let client): members[client]?.peer.cut()
+    case .wake(let client):
+      members[client]?.awaitedSince = nil
+      members[client]?.onlineSince = nil
+      members[client]?.peer.wake()
+    case .send(let client, let room, let number, let bytes):
+      let id = Naming.SendID(client: client, number: number)
+      let text = SpokenText.text(
+        user: naming.users[client], id, at: event.at, bytes: bytes, seed: plan.seed)
+      oracle.sends(id, room: room, text: text, intended: event.at)
+      guard let peer = members[client]?.peer else { return }
+      let given = peer.send(text, to: naming.rooms[room])
+      precondition(given == naming.id(of: id), "the session counts its sends as the plan does")
+    case .chaos(let kind): play(kind)
+    }
+  }
+
+  private func play(_ kind: Scenario.ChaosStep.Kind) {
+    guard let relay else { return }
+    switch kind {
+    case .kill: relay.kill()
+    case .restart:
+      do {
+        try relay.restart()
+      } catch {
+        mark("the relay cannot be started again: \(error)")
+      }
+    }
+    mark(kind == .kill ? "relay killed" : "relay killed and started again")
+    if kind == .restart { recoveringSince = elapsed }
+  }
+
+  private func connect(_ client: Int, at intended: UInt64) {
+    let planned = plan.clients[client]
+    var readBytes = 0
+    if case .slowReader(let bytes) = planned.persona { readBytes = bytes }
+    let peer = Peer(
+      receiver: client, user: naming.users[client], idPrefix: naming.idPrefix(ofClient: client),
+      readBytesPerSecond: readBytes, on: peers)
+    members[client] = Member(
+      peer: peer, awaitedSince: intended, roomsToJoin: planned.rooms.count, isSlow: readBytes > 0)
+    for room in planned.rooms { peer.join(naming.rooms[room], from: .head) }
+    peer.start()
+  }
+
+  // MARK: The end
+
+  private func conclude() -> Outcome {
+    let now = elapsed
+    // What was never answered took at least until now: leaving it out would flatter the relay.
+    for intended in oracle.unanswered {
+      outcome.latencies.record(.ack, intended: intended, happened: now)
+    }
+    for case let member? in members where !member.wasWelcome {
+      guard let since = member.awaitedSince else { continue }
+      outcome.latencies.record(.connect, intended: since, happened: now)
+    }
+    outcome.seconds = Double(now) / 1e9
+    outcome.verdict = oracle.finish()
+    outcome.violations = oracle.violations
+    outcome.violationCounts = oracle.counts
+    outcome.deliveries = oracle.deliveries
+    outcome.load.lagP99Milliseconds = watch.lag.milliseconds(.deliver, .p99) ?? 0
+    outcome.load.lagMaxMilliseconds = watch.lag.milliseconds(.deliver, .max) ?? 0
+    outcome.judgements = scenario.thresholds.map {
+      .init(
+        threshold: $0, milliseconds: outcome.latencies.milliseconds($0.measure, $0.percentile))
+    }
+    if outcome.status == .noConnection, let relay { log(relay.lastWords) }
+    return outcome
+  }
+}

@@ -1,0 +1,31 @@
+/// A latency that is measured, by its name in scenarios and reports.
+public enum Measure: String, CaseIterable, Sendable {
+  /// From the intended start of a connection to `welcome`.
+  case connect
+  /// From the intended time of a send to its `ack`.
+  case ack
+  /// From the intended time of a send to its `message` at a client that was there.
+  case deliver
+  /// From the first attempt to come back until every room is joined again.
+  case resume
+}
+
+/// A percentile that is reported, by its name in scenarios and reports.
+public enum Percentile: String, CaseIterable, Sendable {
+  case p50, p90, p99
+  case p999 = "p99_9"
+  case p9999 = "p99_99"
+  case max
+
+  /// Of hundred.
+  public var percent: Double {
+    switch self {
+    case .p50: 50
+    case .p90: 90
+    case .p99: 99
+    case .p999: 99.9
+    case .p9999: 99.99
+    case .max: 100
+    }
+  }
+}

@@ -1,0 +1,175 @@
+internal import YAML
+
+extension Scenario.RoomGroup {
+  init?(_ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]) {
+    var fields = YAMLFields(
+      node, at: path, known: ["name", "shape", "count", "per_client", "exponent"])
+    let shape = fields.required("shape", "expected one, many, zipf or dms") {
+      $0.text.flatMap(Shape.init)
+    }
+    let name = fields.optional("name", "expected 1 to 40 of a-z 0-9 -") { node in
+      node.text.flatMap { text in
+        (1...40).contains(text.utf8.count)
+          && text.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
+          ? text : nil
+      }
+    }
+    let limit = 1...100_000
+    let count = fields.optional("count", "expected 1 to 100000") { $0.integer(in: limit) }
+    let perClient = fields.optional("per_client", "expected 1 to 250") { $0.integer(in: 1...250) }
+    let exponent = fields.optional("exponent", "expected 0.1 to 4") { node in
+      node.number.flatMap { (0.1...4).contains($0) ? $0 : nil }
+    }
+    if let count, let perClient, perClient > count, shape != .dms {
+      fields.report("per_client", "is more than count", "expected at most \(count)")
+    }
+    for (key, uses) in [
+      ("count", [Shape.many, .zipf]), ("per_client", [.many, .zipf, .dms]), ("exponent", [.zipf]),
+    ] {
+      if let shape, fields.has(key), !uses.contains(shape) {
+        fields.report(key, "means nothing for shape: \(shape.rawValue)", "leave it out")
+      }
+    }
+    faults += fields.faults
+    guard let shape, fields.faults.isEmpty else { return nil }
+    self.init(
+      name: name ?? shape.rawValue, shape: shape, count: count ?? 1, perClient: perClient ?? 1,
+      exponent: exponent ?? 1)
+  }
+}
+
+extension Scenario.ClientGroup {
+  /// The keys that a persona has besides `persona` and `count`, with their defaults.
+  private static let details: [String: [(key: String, usual: Int)]] = [
+    "lurker": [], "chatter": [],
+    "burst": [("size", 10)],
+    "slow_reader": [("bytes_per_s", 16_384)],
+    "flapper": [("online_ms", 3_000), ("offline_ms", 500)],
+    "mobile": [("awake_ms", 4_000), ("asleep_ms", 3_000)],
+  ]
+
+  init?(_ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]) {
+    let all = Self.details.values.flatMap { $0.map(\.key) }.sorted()
+    var fields = YAMLFields(node, at: path, known: ["persona", "count"] + all)
+    let names = "expected lurker, chatter, burst, slow_reader, flapper or mobile"
+    let persona = fields.required("persona", names) { node in
+      node.text.flatMap { Self.details[$0] == nil ? nil : $0 }
+    }
+    let count = fields.required("count", "expected 1 to \(Scenario.clientLimit)") {
+      $0.integer(in: 1...Scenario.clientLimit)
+    }
+    let details = persona.flatMap { Self.details[$0] } ?? []
+    for key in all where persona != nil && fields.has(key) {
+      if !details.contains(where: { $0.key == key }) {
+        fields.report(key, "means nothing for persona: \(persona ?? "")", "leave it out")
+      }
+    }
+    var values: [Int] = []
+    for detail in details {
+      let value = fields.optional(detail.key, "expected a whole number from 1") {
+        $0.integer(in: 1...Scenario.durationLimitMilliseconds)
+      }
+      values.append(value ?? detail.usual)
+    }
+    faults += fields.faults
+    guard let persona, let count, fields.faults.isEmpty else { return nil }
+    self.count = count
+    self.persona =
+      switch persona {
+      case "burst": .burst(size: values[0])
+      case "slow_reader": .slowReader(bytesPerSecond: values[0])
+      case "flapper": .flapper(onlineMilliseconds: values[0], offlineMilliseconds: values[1])
+      case "mobile": .mobile(awakeMilliseconds: values[0], asleepMilliseconds: values[1])
+      case "lurker": .lurker
+      default: .chatter
+      }
+  }
+}
+
+extension Scenario.Phase {
+  init?(_ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]) {
+    var fields = YAMLFields(
+      node, at: path, known: ["name", "seconds", "connections", "messages"])
+    let name = fields.optional("name", "expected a name", \.text)
+    let seconds = fields.required("seconds", "expected a number, more than 0, at most 86400") {
+      $0.number.flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
+    }
+    let expected =
+      "expected constant: R, poisson: R, ramp: [FROM, TO] or spike: [BASE, PEAK], per second"
+    let connections = fields.optional("connections", expected, Scenario.Arrivals.init)
+    let messages = fields.optional("messages", expected, Scenario.Arrivals.init)
+    faults += fields.faults
+    guard let seconds, fields.faults.isEmpty else { return nil }
+    self.init(
+      name: name ?? path, milliseconds: Int(seconds * 1000), connections: connections ?? .none,
+      messages: messages ?? .none)
+  }
+}
+
+extension Scenario.Arrivals {
+  init?(_ node: YAMLNode) {
+    guard case .mapping(let pairs) = node.content, pairs.count == 1 else { return nil }
+    func rate(_ node: YAMLNode) -> Double? {
+      node.number.flatMap { (0...Scenario.rateLimit).contains($0) ? $0 : nil }
+    }
+    let value = pairs[0].value
+    let two = value.list?.compactMap(rate) ?? []
+    switch (pairs[0].key, rate(value), two.count) {
+    case ("constant", let rate?, _): self = .constant(rate)
+    case ("poisson", let rate?, _): self = .poisson(rate)
+    case ("ramp", nil, 2): self = .ramp(from: two[0], to: two[1])
+    case ("spike", nil, 2): self = .spike(base: two[0], peak: two[1])
+    default: return nil
+    }
+  }
+}
+
+extension Scenario.ChaosStep {
+  /// One step, or several of them at equal distances.
+  static func steps(
+    _ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]
+  ) -> [Self] {
+    var fields = YAMLFields(node, at: path, known: ["do", "at_s", "times", "every_s"])
+    let kind = fields.required("do", "expected kill or restart") { $0.text.flatMap(Kind.init) }
+    func seconds(_ node: YAMLNode) -> Double? {
+      node.number.flatMap { (0...86_400).contains($0) ? $0 : nil }
+    }
+    let start = fields.required("at_s", "expected seconds from the start", seconds)
+    let times = fields.optional("times", "expected 1 to 1000") { $0.integer(in: 1...1000) } ?? 1
+    let every = fields.optional("every_s", "expected seconds", seconds)
+    if times > 1, every == nil {
+      fields.report("every_s", "is missing", "expected seconds from one time to the next")
+    }
+    faults += fields.faults
+    guard let kind, let start, fields.faults.isEmpty else { return [] }
+    return (0..<times).map {
+      Self(atMilliseconds: Int((start + Double($0) * (every ?? 0)) * 1000), kind: kind)
+    }
+  }
+}
+
+extension YAMLNode {
+  func integer(in range: ClosedRange<Int>) -> Int? {
+    integer(as: Int.self).flatMap { range.contains($0) ? $0 : nil }
+  }
+
+  /// Two numbers, or one that is both.
+  func range(in limits: ClosedRange<Int>) -> ClosedRange<Int>? {
+    if let one = integer(in: limits) { return one...one }
+    guard let two = list?.compactMap({ $0.integer(in: limits) }), two.count == 2,
+      list?.count == 2, two[0] <= two[1]
+    else { return nil }
+    return two[0]...two[1]
+  }
+
+  /// On one line, as YAML that reads back as the same.
+  var flow: String {
+    switch content {
+    case .scalar(let text, isPlain: true): text
+    case .scalar(let text, isPlain: false): YAMLText.quoted(text)
+    case .list(let elements): "[\(elements.map(\.flow).joined(separator: ", "))]"
+    case .mapping(let pairs):
+      "{\(pairs.map { "\(YAMLText.quoted($0.key)): \($0.value.flow)" }.joined(separator: ", "))}"
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import Testing
+
+/// swarm against relays that keep their promises, and against those that do not.
+@Suite struct `swarm run, end to end` {
+  /// 450 messages to nine others and back: about 4,500 deliveries in three seconds.
+  static func scenario(spawn: String, extra: String = "") -> String {
+    """
+    spawn: { \(spawn) }
+    rooms: [{ shape: many, count: 1, name: team }, { shape: dms, name: dm }]
+    clients:
+      - { persona: chatter, count: 9 }
+      - { persona: flapper, count: 1, online_ms: 2000, offline_ms: 200 }
+    phases:
+      - { seconds: 1.2, connections: { constant: 100 } }
+      - { seconds: 1.5, messages: { constant: 300 } }
+      - { seconds: 0.5 }
+    patience_ms: 3000
+    \(extra)
+    """
+  }
+
+  @Test func `our relay is good`() throws {
+    let run = try SwarmProcess(
+      playing: Self.scenario(
+        spawn: "config: { limits: { sends_per_s: 100, burst: 200 } }",
+        extra: "thresholds: { ack_p50_ms: 30000 }"))
+    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.output.contains("10 of 10 clients"), "\(run.output)")
+    #expect(
+      run.output.contains("450 intended, 450 acknowledged, 0 refused, 0 missed"), "\(run.output)")
+  }
+
+  @Test func `our relay, killed twice under load, loses nothing`() throws {
+    let chaos = "chaos: [{ do: restart, at_s: 1.6, times: 2, every_s: 0.6 }]"
+    let run = try SwarmProcess(
+      playing: Self.scenario(
+        spawn: "config: { limits: { sends_per_s: 100, burst: 200 } }", extra: chaos))
+    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.output.contains("at 2.2 s: relay killed"), "\(run.output)")
+    #expect(run.output.contains("99 % are back"), "\(run.output)")
+  }
+
+  @Test func `the peer without a fault is good, so that the faults are what is found`() throws {
+    let run = try SwarmProcess(playing: Self.scenario(spawn: "binary: '\(Programs.wrongRelay)'"))
+    #expect(run.exitCode == 0, "\(run.output)")
+  }
+
+  @Test(arguments: [
+    ("drop", "gap"), ("double", "doubled"), ("swap", "reordered"), ("orders", "two orders"),
+    ("alter", "altered"), ("forget", "lost"),
+  ])
+  func `a wrong relay is found out`(fault: String, promise: String) throws {
+    let run = try SwarmProcess(
+      playing: Self.scenario(
+        spawn: "binary: '\(Programs.wrongRelay)', config: { fault: \(fault) }"))
+    #expect(run.exitCode == 3, "\(run.output)")
+    #expect(run.output.contains("BROKEN \(promise),"), "\(run.output)")
+    #expect(run.output.contains("  \(promise): room "), "\(run.output)")
+  }
+
+  @Test func `a relay that forgets at a restart what it acknowledged is found out`() throws {
+    let run = try SwarmProcess(
+      playing: Self.scenario(
+        spawn: "binary: '\(Programs.wrongRelay)', config: { fault: amnesia }",
+        extra: "chaos: [{ do: restart, at_s: 2 }]"))
+    #expect(run.exitCode == 3, "\(run.output)")
+    #expect(
+      run.output.contains("BROKEN two orders,") || run.output.contains("BROKEN forgotten,"),
+      "\(run.output)")
+  }
+
+  @Test func `a missed threshold is said, and is not a broken promise`() throws {
+    let run = try SwarmProcess(
+      playing: Self.scenario(
+        spawn:
+          "config: { limits: { sends_per_s: 100, burst: 200 }, debug: { commit_delay_ms: 50 } }",
+        extra: "thresholds: { ack_p50_ms: 20 }"))
+    #expect(run.exitCode == 1, "\(run.output)")
+    #expect(run.output.contains("threshold ack_p50_ms: 20.0:"), "\(run.output)")
+    #expect(run.output.contains("MISSED"), "\(run.output)")
+  }
+
+  @Test func `nobody there is no connection`() throws {
+    let run = try SwarmProcess(
+      playing: """
+        url: ws://127.0.0.1:1/ws
+        rooms: [{ shape: one }]
+        clients: [{ persona: lurker, count: 1 }]
+        phases: [{ seconds: 0.1, connections: { constant: 10 } }]
+        patience_ms: 100
+        """)
+    #expect(run.exitCode == 5, "\(run.output)")
+    #expect(run.output.contains("no connection: cannot connect"), "\(run.output)")
+  }
+
+  @Test func `a wrong scenario, and chaos without a relay of one's own, are usage`() throws {
+    let wrong = try SwarmProcess(playing: "rooms: [{ shape: mani }]\n")
+    #expect(wrong.exitCode == 2)
+    #expect(
+      wrong.output.contains(":1: rooms[0].shape is \"mani\"; expected one,"), "\(wrong.output)")
+    let chaos = Self.scenario(spawn: "", extra: "chaos: [{ do: kill, at_s: 1 }]")
+    let run = try SwarmProcess(playing: chaos, ["--url", "ws://127.0.0.1:1/ws"])
+    #expect(run.exitCode == 2, "\(run.output)")
+  }
+
+  /// 500 sends at 100/s, and a relay that stops for 1 s at the 200th. With an open loop the 100
+  /// that were intended meanwhile waited from 1 s down to 0: a fifth of all, evenly. So p90 is
+  /// about 0.5 s and p99 about 0.95 s, where a generator that waits would report one slow answer.
+  @Test func `a pause of the relay is charged to all that it delayed`() throws {
+    let run = try SwarmProcess(
+      playing: """
+        spawn: { binary: '\(Programs.wrongRelay)', config: { fault: pause } }
+        rooms: [{ shape: one }]
+        clients: [{ persona: chatter, count: 4 }]
+        phases:
+          - { seconds: 1.1, connections: { constant: 100 } }
+          - { seconds: 5, messages: { constant: 100 } }
+          - { seconds: 0.2 }
+        patience_ms: 3000
+        """)
+    let row = try #require(run.output.split(separator: "\n").first { $0.hasPrefix("ack ") })
+    let values = row.split(separator: " ").dropFirst().compactMap { Double($0) }
+    try #require(values.count == 7, "\(run.output)")
+    let (count, p50, p90, p99) = (values[0], values[1], values[2], values[3])
+    #expect(count == 500)
+    #expect(p50 < 400, "\(row)")
+    #expect((450...850).contains(p90), "\(row)")
+    #expect((900...1400).contains(p99), "\(row)")
+  }
+}

@@ -1,0 +1,68 @@
+import Glibc
+
+/// The command itself, run to its end with a scenario of its own.
+struct SwarmProcess {
+  let exitCode: Int32
+  /// Standard output and standard error together.
+  let output: String
+
+  /// - Parameter arguments: after `swarm run FILE`.
+  init(playing scenario: String, _ arguments: [String] = []) throws {
+    var template = Array("/tmp/swarm-test.XXXXXX".utf8CString)
+    let descriptor = unsafe mkstemp(&template)
+    guard descriptor >= 0 else { throw Unexpected("mkstemp: \(errno)") }
+    let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    defer { unsafe unlink(path) }
+    let bytes = Array(scenario.utf8)
+    guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
+      throw Unexpected("write \(path): \(errno)")
+    }
+    close(descriptor)
+    // Its standard error last: redirected before, it would go where this test's goes.
+    let words = [Programs.swarm, "run", path] + arguments
+    let command = words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1"
+    guard let pipe = unsafe popen(command, "re") else { throw Unexpected("popen: \(errno)") }
+    var output: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe fread(&chunk, 1, chunk.count, pipe)
+      if count == 0 { break }
+      output += chunk[..<count]
+    }
+    let status = unsafe pclose(pipe)
+    exitCode = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+    self.output = String(decoding: output, as: UTF8.self)
+  }
+}
+
+/// What ends a test that cannot go on.
+struct Unexpected: Error, CustomStringConvertible {
+  var description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// Where the commands are.
+enum Programs {
+  static var swarm: String { "\(directory)/swarm" }
+  static var wrongRelay: String { "\(parent(of: #filePath))/Peers/wrong-relay" }
+  static var package: String { parent(of: parent(of: parent(of: #filePath))) }
+
+  /// `TEST_BIN_DIR`, or where the tests themselves were built.
+  private static let directory: String = {
+    if let named = unsafe getenv("TEST_BIN_DIR") { return unsafe String(cString: named) }
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+    let own = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init), as: UTF8.self)
+    // Some toolchains load the bundle into a runner of theirs, and say which.
+    let candidates = [own] + CommandLine.arguments.filter { $0.contains(".xctest") }
+    let folders = candidates.map(parent)
+    guard let folder = folders.first(where: { unsafe access("\($0)/swarm", X_OK) == 0 }) else {
+      fatalError("no command \"swarm\" beside the tests; name its folder in TEST_BIN_DIR")
+    }
+    return folder
+  }()
+
+  private static func parent(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  }
+}
