@@ -14,7 +14,9 @@ final class RawClient {
     case end
   }
 
-  let socket: BorrowedSocket
+  private let socket: BorrowedSocket
+  /// For poll(2).
+  var descriptor: Int32 { socket.descriptor }
   private var connection = Connection(
     role: .client, limits: Limits(frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096))
   /// Read and not yet taken apart.
@@ -89,6 +91,8 @@ final class RawClient {
     connection.appendMessage(opcode, payload.span, to: &output, maskKey: 0)
   }
 
+  func enqueue(_ json: [UInt8]) { enqueue(.text, json) }
+
   func enqueue(_ json: String) { enqueue(.text, Array(json.utf8)) }
 
   var hasOutput: Bool { sent < output.count }
@@ -118,6 +122,9 @@ final class RawClient {
     connection.close(.normal, to: &output, maskKey: 0)
     try flush()
   }
+
+  /// Says that nothing more comes, as the end of a connection demands.
+  func hangUp() { socket.shutdownWrite() }
 
   // MARK: Receiving
 
