@@ -20,8 +20,11 @@ func command(_ name: String, folder: String, _ dependencies: [Target.Dependency]
     name: name, dependencies: dependencies, path: "Sources/\(folder)", swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], excluding: [String] = []
+) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: dependencies, exclude: excluding, swiftSettings: strict)
 }
 
 let argumentParser: Target.Dependency =
@@ -94,7 +97,7 @@ let package = Package(
       "EndToEnd",
       [
         "Client", "EventLoop", "WebSocket", "Wire", "Mailbox", "RelayCommand", "WschatCommand",
-      ]),
+      ], excluding: ["Peers"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+import DequeModule
 import Wire
 
 /// One connection as the relay sees it, from the opening handshake to its end. Where it is idle it
@@ -128,7 +129,7 @@ struct Room {
   var uses = 0
   var watchers: [Int32: Watcher] = [:]
   /// The last entries, oldest first, without a gap up to the head.
-  var tail: [TailSpan] = []
+  var tail = Deque<TailSpan>()
   /// This turn's new entries: a chain in the turn.
   var firstStaged: Int32 = -1
   var lastStaged: Int32 = -1

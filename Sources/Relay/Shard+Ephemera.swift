@@ -167,7 +167,8 @@ extension Shard {
       case .readAgain(let id):
         if isCurrent(id) { markDirty(Int(id.index)) }
       case .throttle(let key):
-        guard let value = throttles[key]?.value, rooms[Int(key.room)].generation == key.generation else {
+        guard let value = throttles[key]?.value, rooms[Int(key.room)].generation == key.generation
+        else {
           throttles[key] = nil
           continue
         }

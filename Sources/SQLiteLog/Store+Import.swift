@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Mailbox
 internal import Relay
 internal import Wire
 

@@ -36,8 +36,6 @@ extension ExitCode {
 
 /// `--config`, which several commands have.
 struct ConfigurationOptions: ParsableArguments {
-  static let defaultFile = "config/relay.yaml"
-
   @Option(
     help: ArgumentHelp(
       "The configuration file; every key is described in config/relay.yaml.", valueName: "file"))

@@ -58,7 +58,8 @@ import Testing
     lines.compactMap { line in
       var words = line.split(separator: " ")
       while let first = words.first,
-        first.hasPrefix("@") || ["public", "internal", "package", "private", "fileprivate"].contains(first)
+        first.hasPrefix("@")
+          || ["public", "internal", "package", "private", "fileprivate"].contains(first)
       {
         words.removeFirst()
       }

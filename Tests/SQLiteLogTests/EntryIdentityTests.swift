@@ -9,7 +9,7 @@ import Wire
 
   @Test func `is the same in every version, since files have it`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
-    await Desk(log).submit([
+    try await Desk(log).submit([
       .append("general", "ada", "a1"), .append("general", "ada", "a2"),
       .append("general", "bo", "a1"), .append("other", "ada", "a1"),
     ])
@@ -30,7 +30,7 @@ import Wire
 
   @Test func `that two entries share does not make them one`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
-    let desk = Desk(log)
+    let desk = try Desk(log)
     await desk.submit([.append("general", "ada", "a1")])
     let database = try SQL(directory["data/relay.db"])
     // As if "a1" had the hash of the id that comes next.
@@ -41,7 +41,7 @@ import Wire
     log.stop()
     let again = try SQLiteLog(directory: directory["data"])
     defer { again.stop() }
-    let ack = await Desk(again).submit([.append("general", "ada", "a2")]).acks.first
+    let ack = try await Desk(again).submit([.append("general", "ada", "a2")]).acks.first
     #expect(ack?.duplicate == false && ack?.seq == 2)
   }
 }

@@ -62,9 +62,27 @@ import Wire
       #expect(
         delivery.commit?.memberships.map(\.user).sorted() == ["ada", "bo"])
       let bo = try #require(await desk.belongings(of: "bo").first)
-      #expect(bo == LogAnswer.Belonging(room: "dm:ada:bo", head: 1, first: 1, read: 0))
+      #expect(
+        bo == LogAnswer.Belonging(room: "dm:ada:bo", belongs: true, head: 1, first: 1, read: 0))
       #expect(bo.unread == 1)
       #expect(await desk.belongings(of: "ada").first?.unread == 0)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a listed room is told to those who do not belong to it as well`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      _ = await desk.submit([.append("general", "ada", "1"), .append("general", "ada", "2")])
+      let bo = await desk.belongings(of: "bo", listed: ["general", "random"])
+      #expect(
+        bo == [
+          LogAnswer.Belonging(room: "general", belongs: false, head: 2, first: 1, read: 0),
+          LogAnswer.Belonging(room: "random", belongs: false, head: 0, first: 1, read: 0),
+        ])
+      let ada = await desk.belongings(of: "ada", listed: ["general"])
+      #expect(ada.map(\.belongs) == [true])
     }
   }
 

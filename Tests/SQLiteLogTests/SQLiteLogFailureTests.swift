@@ -51,7 +51,7 @@ import Wire
   @Test func `refuses while it is full, loses nothing, and goes on by itself`() async throws {
     let surroundings = Surroundings()
     let log = try open(surroundings)
-    let desk = Desk(log)
+    let desk = try Desk(log)
     await desk.submit([append(1), append(2)])
     log.limitStore(pages: 1)
     var (acknowledged, refusal) = try await fill(desk, from: 3)
@@ -91,7 +91,7 @@ import Wire
   @Test func `refuses a batch as a whole`() async throws {
     let log = try open(Surroundings())
     defer { log.stop() }
-    let desk = Desk(log)
+    let desk = try Desk(log)
     await desk.submit([append(1)])
     log.limitStore(pages: 1)
     let delivery = await desk.submit((2...40).map { append($0, room: "room-\($0 % 3)") })
@@ -105,7 +105,7 @@ import Wire
   @Test func `acknowledges a duplicate of what is stored even then`() async throws {
     let log = try open(Surroundings())
     defer { log.stop() }
-    let desk = Desk(log)
+    let desk = try Desk(log)
     await desk.submit([append(1)])
     log.limitStore(pages: 1)
     _ = try await fill(desk, from: 2)
@@ -117,7 +117,7 @@ import Wire
   @Test func `keeps a room that waits for its first entry`() async throws {
     let log = try open(Surroundings())
     defer { log.stop() }
-    let desk = Desk(log)
+    let desk = try Desk(log)
     _ = await desk.enter("empty", as: "bo")
     log.limitStore(pages: 1)
     for id in 1...40 { await desk.submit([append(id, room: "other", session: Int32(id))]) }
@@ -138,7 +138,7 @@ import Wire
     let surroundings = Surroundings()
     let log = try open(surroundings)
     defer { log.stop() }
-    let desk = Desk(log)
+    let desk = try Desk(log)
     await desk.submit([append(1), append(2)])
     let database = try SQL(directory["data/relay.db"])
     try database.run("ALTER TABLE entries RENAME TO gone")
@@ -166,7 +166,7 @@ import Wire
 
   @Test func `keeps the write-ahead log short`() async throws {
     let log = try SQLiteLog(directory: directory["data"], durability: .os)
-    let desk = Desk(log)
+    let desk = try Desk(log)
     let body = ClientMessage.Send(
       room: "general", id: "1", text: String(repeating: "x", count: 60_000)
     ).body
@@ -193,7 +193,7 @@ import Wire
     options.commitDelayMilliseconds = 30
     let log = try SQLiteLog(directory: directory["data"], options: options) { _ in }
     defer { log.stop() }
-    let desk = Desk(log)
+    let desk = try Desk(log)
     let clock = ContinuousClock()
     let time = await clock.measure { await desk.submit([append(1)]) }
     #expect(time >= .milliseconds(30))

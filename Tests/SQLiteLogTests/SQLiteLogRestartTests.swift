@@ -14,7 +14,7 @@ import Wire
     let log = try SQLiteLog(
       directory: directory[name], keepEntriesPerRoom: keepEntriesPerRoom)
     defer { log.stop() }
-    return try await test(Desk(log))
+    return try await test(try Desk(log))
   }
 
   private func send(_ desk: Desk, _ ids: ClosedRange<Int>) async -> [Int64] {
@@ -101,7 +101,7 @@ import Wire
 
   @Test func `tells those who saw more of an epoch than the backup has`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
-    let desk = Desk(log)
+    let desk = try Desk(log)
     _ = await send(desk, 1...5)
     try directory.copy("data", to: "backup")
     _ = await send(desk, 6...9)
@@ -116,7 +116,7 @@ import Wire
   @Test func `has everything that was acknowledged when the process dies`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     defer { log.stop() }
-    let desk = Desk(log)
+    let desk = try Desk(log)
     var acknowledged: [Int64] = []
     for batch in 0..<20 {
       acknowledged += await send(desk, batch * 10 + 1...batch * 10 + 10)

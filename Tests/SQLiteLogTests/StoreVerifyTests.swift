@@ -11,7 +11,7 @@ import Testing
   private func fill() async throws {
     for start in 0..<3 {
       let log = try SQLiteLog(directory: directory["data"])
-      await Desk(log).submit(
+      try await Desk(log).submit(
         (1...4).flatMap {
           [
             .append("general", "ada", "\(start)-\($0)"),
@@ -32,7 +32,7 @@ import Testing
   @Test func `works beside a running relay`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     defer { log.stop() }
-    let desk = Desk(log)
+    let desk = try Desk(log)
     await desk.submit([.append("general", "ada", "1")])
     #expect(try Store.verify(directory: directory["data"]).count.entries == 1)
     await desk.submit([.append("general", "ada", "2")])
