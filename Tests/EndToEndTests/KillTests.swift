@@ -6,7 +6,8 @@ import Wire
 
 extension `End to end` {
   @Suite struct `The relay is killed` {
-    @Test func `10,000 messages, 50 clients, 20 rooms, 5 times SIGKILL: each is there once`() throws {
+    @Test func `10,000 messages, 50 clients, 20 rooms, 5 times SIGKILL: each is there once`() throws
+    {
       let relay = try RelayProcess(RelayProcess.withoutLimits)
       let crowd = try Crowd(relay)
       try crowd.run()

@@ -50,7 +50,7 @@ extension `End to end` {
     @Test func `10,000 requests for history wait for their reader at no cost in memory`() throws {
       let count = 10_000
       let texts = Texts()
-      let pageEntries = 8
+      let pageEntries = 2
       func growth(isReading: Bool) throws -> Growth {
         let relay = try relay()
         let writer = try Writer(relay, texts)
@@ -59,7 +59,8 @@ extension `End to end` {
         var answered = 0
         func ask(_ number: Int) {
           client.enqueue(
-            #"{"type":"history","room":"general","after":\#(number % 1900),"limit":\#(pageEntries)}"#)
+            #"{"type":"history","room":"general","after":\#(number % 1900),"limit":\#(pageEntries)}"#
+          )
         }
         func takeAnswers() throws {
           client.receive()

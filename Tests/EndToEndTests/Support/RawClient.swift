@@ -235,7 +235,9 @@ extension RawClient {
 
   func join(_ room: String, after: Int64? = nil) throws -> ServerMessage.Joined {
     try send(.join(.init(room: room, after: after)))
-    return try first { if case .joined(let joined) = $0, joined.room == room { joined } else { nil } }
+    return try first {
+      if case .joined(let joined) = $0, joined.room == room { joined } else { nil }
+    }
   }
 
   /// Sends a text and waits for its ack.
@@ -251,7 +253,9 @@ extension RawClient {
     try first { if case .message(let entry) = $0 { entry } else { nil } }
   }
 
-  func history(_ room: String, after: Int64 = 0, limit: Int = 500) throws -> ServerMessage.HistoryPage {
+  func history(_ room: String, after: Int64 = 0, limit: Int = 500) throws
+    -> ServerMessage.HistoryPage
+  {
     try send(.history(.init(room: room, after: after, limit: limit)))
     return try first { if case .history(let page) = $0 { page } else { nil } }
   }
