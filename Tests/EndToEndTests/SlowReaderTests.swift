@@ -50,7 +50,7 @@ extension `End to end` {
     @Test func `10,000 requests for history wait for their reader at no cost in memory`() throws {
       let count = 10_000
       let texts = Texts()
-      let pageEntries = 2
+      let pageEntries = 4
       func growth(isReading: Bool) throws -> Growth {
         let relay = try relay()
         let writer = try Writer(relay, texts)
