@@ -8,6 +8,29 @@ extension Shard {
     if delivery.completesSubmit { logIsBusy = false }
     if let commit = delivery.commit { apply(commit, now) }
     for answer in delivery.answers { apply(answer, now) }
+    refuseGathered(behind: delivery.answers, now)
+  }
+
+  /// What was gathered while the log refused an earlier send of the same session to the same room is
+  /// refused as well, however long the log has taken: else it would overtake the one that is sent again.
+  private mutating func refuseGathered(behind answers: [LogAnswer], _ now: Moment) {
+    var held: [SessionID: Set<String>] = [:]
+    for case .refused(let id, let error) in answers
+    where error.re == "send" && error.code == .unavailable {
+      if let room = error.room { held[id, default: []].insert(room) }
+    }
+    guard !held.isEmpty else { return }
+    var refused: [LogRequest.Append] = []
+    requests.removeAll { request in
+      guard case .append(let append) = request, held[append.session]?.contains(append.room) == true
+      else { return false }
+      refused.append(append)
+      return true
+    }
+    for append in refused {
+      self.refused(
+        append.session, Sequencer.unavailable(re: "send", room: append.room, id: append.id), now)
+    }
   }
 
   private mutating func apply(_ commit: Commit, _ now: Moment) {
@@ -34,7 +57,8 @@ extension Shard {
   private mutating func keep(_ commit: Commit, _ place: Int, in room: Int32) {
     let span = commit.spans[place]
     rooms[Int(room)].head = span.lastSeq
-    rooms[Int(room)].firstKept = span.firstKept
+    rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, span.firstKept)
+    rooms[Int(room)].last = []
     rooms[Int(room)].tail.append(
       Room.TailSpan(
         commit: commit, span: Int32(place), firstSeq: span.firstSeq, lastSeq: span.lastSeq))
@@ -47,6 +71,9 @@ extension Shard {
         guard let room = roomIndices[span.room] else { continue }
         if rooms[Int(room)].tail.first?.firstSeq == span.firstSeq {
           rooms[Int(room)].tail.removeFirst()
+          if rooms[Int(room)].tail.isEmpty, !rooms[Int(room)].watchers.isEmpty {
+            rooms[Int(room)].last = Array(oldest.frames.payload(span.frames.upperBound - 1))
+          }
         }
         releaseIfUnused(room)
       }
@@ -77,7 +104,7 @@ extension Shard {
       guard isCurrent(id) else { return }
       apply(page, to: Int(id.index), now: now)
     case .reply(let id, let json):
-      guard isCurrent(id) else { return }
+      guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
       let index = Int(id.index)
       framing.appendHeader(json.count, &sessions[index].outbox)
       sessions[index].outbox.append(contentsOf: json)
@@ -128,6 +155,7 @@ extension Shard {
     rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, joined.first)
     rooms[Int(room)].memberCount = entered.memberCount
     subscriptions[Int(index)].cursor = joined.after
+    subscriptions[Int(index)].isJoined = true
     subscriptions[Int(index)].place = Int32(rooms[Int(room)].subscribers.count)
     rooms[Int(room)].subscribers.append(index)
     rooms[Int(room)].watchers[id.index]?.isJoined = true

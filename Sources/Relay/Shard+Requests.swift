@@ -108,7 +108,9 @@ extension Shard {
     guard isOpen(join.room, re: "join", index) else { return }
     let limit = configuration.limits.roomsPerConnection
     let existing = subscription(of: index, to: join.room)
-    if existing == nil, limit > 0, sessions[index].subscriptionCount >= limit {
+    if existing == nil, limit > 0, sessions[index].subscriptionCount >= limit,
+      joinedCount(index) >= limit
+    {
       reply(
         .error(
           WireError(
@@ -125,6 +127,17 @@ extension Shard {
         LogRequest.Enter(
           session: id(of: index), room: join.room, user: sessions[index].user, after: join.after,
           epoch: join.epoch, mayCreate: mayCreate(join.room))))
+  }
+
+  /// Rooms that the session has not left; what is left the log may still have to answer.
+  private func joinedCount(_ index: Int) -> Int {
+    var count = 0
+    var next = sessions[index].firstSubscription
+    while next >= 0 {
+      if subscriptions[Int(next)].state != .abandoned { count += 1 }
+      next = subscriptions[Int(next)].next
+    }
+    return count
   }
 
   private mutating func leave(_ room: String, forget: Bool, _ index: Int) {
@@ -263,11 +276,12 @@ extension Shard {
     guard let extras = sessions[index].extras else { return }
     extras.hasMarkTimer = false
     let user = sessions[index].user
-    for (room, marks) in extras.marks {
+    for (room, marks) in extras.marks.sorted(by: { $0.key < $1.key }) {
       sessions[index].requests.charge(now.monotonic)
       ask(.mark(room: room, Marks(user: user, read: marks.read, received: marks.received)))
     }
-    for (room, on) in extras.typing {
+    for (room, on) in extras.typing.sorted(by: { $0.key < $1.key })
+    where subscription(of: index, to: room) != nil {
       sessions[index].requests.charge(now.monotonic)
       ask(.typing(room: room, user: user, on: on))
     }

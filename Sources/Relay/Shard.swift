@@ -71,7 +71,7 @@ public struct Shard {
 
   var timers = Heap<ShardTimer>()
   var throttles: [EphemeralKey: Throttle] = [:]
-  var typers: [EphemeralKey: Int64] = [:]
+  var typers: [EphemeralKey: Typer] = [:]
 
   /// Connections whose input may go on.
   var resumable: [Int32] = []
@@ -232,13 +232,25 @@ public struct Shard {
   mutating func end(_ index: Int, _ error: WireError?, _ reason: CloseReason, _ text: String) {
     guard !sessions[index].isClosing else { return }
     if let error { reply(.error(error), to: index) }
+    silence(index)
+    closings.append(
+      Closing(connection: sessions[index].connection, reason: reason, text: text))
+  }
+
+  /// Nothing may follow the close frame.
+  private mutating func silence(_ index: Int) {
     sessions[index].isClosing = true
-    // Nothing may follow the close frame.
+    sessions[index].extras?.ephemera = [:]
     while sessions[index].firstSubscription >= 0 {
       end(sessions[index].firstSubscription, tellLog: true)
     }
-    closings.append(
-      Closing(connection: sessions[index].connection, reason: reason, text: text))
+  }
+
+  /// The owner ends the connection: what is queued still goes out, and behind it only what is given to
+  /// `append(frames:to:)`, which is the close frame.
+  public mutating func beginClosing(_ id: SessionID) {
+    guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
+    silence(Int(id.index))
   }
 
   /// Refuses who the client says it is: `error`, then close 4401.

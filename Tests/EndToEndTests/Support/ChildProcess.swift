@@ -237,7 +237,8 @@ private func spawn(
   var variables = unsafe (environment + inherited).map { unsafe strdup($0) } + [nil]
   var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
   defer {
-    unsafe (variables + words).forEach { unsafe free($0) }
+    unsafe variables.forEach { unsafe free($0) }
+    unsafe words.forEach { unsafe free($0) }
   }
   var id = pid_t()
   let code = unsafe posix_spawnp(&id, arguments[0], &actions, &attributes, &words, &variables)
