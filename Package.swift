@@ -20,8 +20,11 @@ func command(_ name: String, folder: String, _ dependencies: [Target.Dependency]
     name: name, dependencies: dependencies, path: "Sources/\(folder)", swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], excluding: [String] = []
+) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: dependencies, exclude: excluding, swiftSettings: strict)
 }
 
 let argumentParser: Target.Dependency =
@@ -62,7 +65,7 @@ let package = Package(
     module("Mailbox", ["CLinux"]),
     module("EventLoop", ["Mailbox", "CLinux", heap]),
     module("SQLiteLog", ["Relay", "Mailbox", "CSQLite", deque]),
-    module("Bots", ["Relay", "Wire", "Mailbox", logging, subprocess]),
+    module("Bots", ["Wire", logging, subprocess]),
     module(
       "Server",
       [
@@ -74,18 +77,27 @@ let package = Package(
     command(
       "RelayCommand", folder: "relay",
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
-    command("WschatCommand", folder: "wschat", ["Client", argumentParser]),
+    command(
+      "WschatCommand", folder: "wschat",
+      ["Client", "EventLoop", "Mailbox", "Wire", argumentParser]),
 
+    tests("Package", []),
     tests("WebSocket", ["WebSocket"]),
     tests("Wire", ["Wire"]),
     tests("Relay", ["Relay", "Wire"]),
     tests("Mailbox", ["Mailbox"]),
     tests("EventLoop", ["EventLoop", "Mailbox"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
-    tests("Bots", ["Bots", "Relay", "Wire"]),
-    tests("Server", ["Server", "Relay", "Wire", "Bots"]),
-    tests("Client", ["Client", "EventLoop", "WebSocket", "Wire"]),
-    tests("EndToEnd", ["Client", "EventLoop", "WebSocket", "Wire", "Mailbox"]),
+    tests("Bots", ["Bots", "Wire", logging]),
+    tests(
+      "Server",
+      ["Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", logging]),
+    tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
+    tests(
+      "EndToEnd",
+      [
+        "Client", "EventLoop", "WebSocket", "Wire", "Mailbox", "RelayCommand", "WschatCommand",
+      ], excluding: ["Peers"]),
   ],
   swiftLanguageModes: [.v6]
 )

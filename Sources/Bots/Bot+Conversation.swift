@@ -146,18 +146,22 @@ extension Bot {
 extension Bot {
   func tickIfHeard(in room: String) {
     guard description.behaviours.contains(.every), !description.lines.isEmpty,
-      conversations[room]?.isTicking == false, hasAudience(room)
+      let conversation = conversations[room], conversation.ticker == nil, hasAudience(room)
     else { return }
-    conversations[room]?.isTicking = true
-    start(.tick(room: room))
+    let ticker = countEvent()
+    conversations[room]?.ticker = ticker
+    start(.tick(room: room, ticker: ticker))
   }
 
   /// Says a line after each interval for as long as somebody is there to hear it.
-  func tick(in room: String) async {
-    defer { conversations[room]?.isTicking = false }
-    while hasAudience(room) {
+  func tick(in room: String, as ticker: UInt64) async {
+    defer { if conversations[room]?.ticker == ticker { conversations[room]?.ticker = nil } }
+    while hasAudience(room), conversations[room]?.ticker == ticker {
       guard (try? await time.sleep(description.interval)) != nil else { return }
-      guard hasAudience(room), let number = conversations[room]?.lines else { return }
+      guard hasAudience(room), let conversation = conversations[room],
+        conversation.ticker == ticker
+      else { return }
+      let number = conversation.lines
       conversations[room]?.lines = number + 1
       let lines = description.lines
       var index = Int(number) % lines.count

@@ -87,7 +87,7 @@ public actor Bot {
   enum Job: Sendable {
     case enrol
     case answer(room: String)
-    case tick(room: String)
+    case tick(room: String, ticker: UInt64)
   }
 
   func start(_ job: Job) { jobStarter.yield(job) }
@@ -96,7 +96,7 @@ public actor Bot {
     switch job {
     case .enrol: await enrol()
     case .answer(let room): await answer(in: room)
-    case .tick(let room): await tick(in: room)
+    case .tick(let room, let ticker): await tick(in: room, as: ticker)
     }
   }
 
@@ -117,9 +117,11 @@ public actor Bot {
     return conversation.subscribers > Int64(roommates[room] ?? 1)
   }
 
-  func touch(_ room: String) {
+  func touch(_ room: String) { conversations[room]?.lastActive = countEvent() }
+
+  func countEvent() -> UInt64 {
     eventCount += 1
-    conversations[room]?.lastActive = eventCount
+    return eventCount
   }
 }
 

@@ -27,7 +27,8 @@ struct Conversation {
   /// Whether there are entries in the log that the queue had no place for.
   var isBehind = false
   var isAnswering = false
-  var isTicking = false
+  /// The task that speaks up; a room that was left and joined again has another one.
+  var ticker: UInt64?
   /// Answers that the log was seen to hold.
   var sent: Set<AnswerID> = []
   /// Messages up to here do not start the script: they came while it played.

@@ -217,14 +217,6 @@ ssize_t clinux_send(int descriptor, const void *bytes, size_t count) {
   return result;
 }
 
-ssize_t clinux_send_vector(int descriptor, const struct iovec *pieces, size_t count) {
-  struct msghdr message = {.msg_iov = (struct iovec *)pieces, .msg_iovlen = count};
-  ssize_t result;
-  do result = sendmsg(descriptor, &message, MSG_NOSIGNAL);
-  while (result < 0 && errno == EINTR);
-  return result;
-}
-
 // epoll
 
 int clinux_epoll_wait(

@@ -1,11 +1,13 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// A named system thread that runs one function and is joined once.
 ///
 /// For what must not share a thread with anything else: event loops, the log's writer.
-public struct WorkerThread: ~Copyable, Sendable {
+public final class WorkerThread: Sendable {
   private let thread: pthread_t
+  private let isJoined = Atomic(false)
 
   private final class Start: Sendable {
     let name: String
@@ -40,16 +42,16 @@ public struct WorkerThread: ~Copyable, Sendable {
     thread = created
   }
 
-  /// Waits until the thread's function has returned.
-  public consuming func join() {
-    let thread = thread
-    discard self
+  /// Waits until the thread's function has returned. To be called once, and not by the thread.
+  public func join() {
+    let isFirst = !isJoined.exchange(true, ordering: .relaxed)
+    precondition(isFirst, "a thread is joined once")
     let code = pthread_join(thread, nil)
-    precondition(code == 0, "a thread was joined twice, or by itself")
+    precondition(code == 0, "a thread cannot join itself")
   }
 
   deinit {
     // Not joined: nobody waits for it, so the system may forget it when it ends.
-    pthread_detach(thread)
+    if !isJoined.load(ordering: .relaxed) { pthread_detach(thread) }
   }
 }

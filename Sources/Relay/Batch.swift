@@ -26,6 +26,7 @@ struct Batch {
     var loop: Int
     var session: SessionID
     var user: String
+    var listed: [String]
   }
   struct IdentityKey: Hashable {
     var room: Int

@@ -29,8 +29,10 @@ public protocol Log: AnyObject, Sendable {
   /// - Parameters:
   ///   - loops: how many event loops there are; a commit is published to each.
   ///   - publish: called on a thread of the log's; must not block.
+  /// - Throws: if the system does not give what it takes; `stop` is to be called all the same.
   func start(
-    loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void)
+    loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void
+  ) throws(StoreFailure)
 
   /// Hands over one turn's requests of a loop. Each call is answered by one delivery that has
   /// `completesSubmit`, even when there is nothing to say.
@@ -66,8 +68,8 @@ public enum LogRequest: Sendable {
   case forget(room: String, user: String)
   /// A user types, or stopped: passed on to every loop, kept nowhere.
   case typing(room: String, user: String, on: Bool)
-  /// Which rooms a user belongs to.
-  case belongings(session: SessionID, user: String)
+  /// Which rooms a user belongs to; `listed` ones are told as well where they exist.
+  case belongings(session: SessionID, user: String, listed: [String])
 
   /// An entry that wants to be one.
   public struct Append: Sendable {
@@ -165,15 +167,17 @@ public enum LogAnswer: Sendable {
     }
   }
 
-  /// A room that a user belongs to.
+  /// A room that a user belongs to, or may want to know of.
   public struct Belonging: Sendable, Equatable {
     public var room: String
+    public var belongs: Bool
     public var head: Int64
     public var first: Int64
     public var read: Int64
 
-    public init(room: String, head: Int64, first: Int64, read: Int64) {
+    public init(room: String, belongs: Bool, head: Int64, first: Int64, read: Int64) {
       self.room = room
+      self.belongs = belongs
       self.head = head
       self.first = first
       self.read = read

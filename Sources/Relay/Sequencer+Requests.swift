@@ -26,8 +26,9 @@ extension Sequencer {
         if rooms[room].members.count <= SequencedRoom.memberListLimit {
           batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
         }
-      case .belongings(let session, let user):
-        batch.questions.append(Batch.Question(loop: loop, session: session, user: user))
+      case .belongings(let session, let user, let listed):
+        batch.questions.append(
+          Batch.Question(loop: loop, session: session, user: user, listed: listed))
       }
     } catch {
       batch.failure = error

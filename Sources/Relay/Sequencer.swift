@@ -244,13 +244,22 @@ public struct Sequencer {
         guard let marks = rooms[room].members[question.user] else { continue }
         belongings.append(
           LogAnswer.Belonging(
-            room: name, head: rooms[room].head, first: rooms[room].first, read: marks.read))
+            room: name, belongs: true, head: rooms[room].head, first: rooms[room].first,
+            read: marks.read))
+      }
+      for name in question.listed {
+        let room = try room(name, &store)
+        if rooms[room].members[question.user] != nil { continue }
+        belongings.append(
+          LogAnswer.Belonging(
+            room: name, belongs: false, head: rooms[room].head, first: rooms[room].first, read: 0))
       }
     } catch {
       isComplete = false
     }
     for name in (unstored[question.user] ?? []).sorted() {
-      belongings.append(LogAnswer.Belonging(room: name, head: 0, first: 1, read: 0))
+      belongings.append(
+        LogAnswer.Belonging(room: name, belongs: true, head: 0, first: 1, read: 0))
     }
     return .belongings(question.session, belongings, isComplete: isComplete)
   }

@@ -193,7 +193,9 @@ extension Shard {
   }
 
   /// Several runs, or replies before them: copied behind each other for one write, as far as they
-  /// fit; a room that does not fit is behind.
+  /// fit; a room that does not fit is behind. A copy of some hundred bytes is nothing beside the
+  /// send, so there is no queue of shared pieces to be kept, counted and gathered by `writev`: what
+  /// a socket does not take stays in the log.
   private mutating func queueDeliveries(_ index: Int, _ first: Delivery) {
     sessions[index].delivery = .none
     var next = sessions[index].moreDeliveries

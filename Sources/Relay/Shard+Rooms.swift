@@ -10,7 +10,10 @@ extension Shard {
 
   mutating func askForRooms(_ index: Int) {
     sessions[index].awaitsReply = true
-    ask(.belongings(session: id(of: index), user: sessions[index].user))
+    ask(
+      .belongings(
+        session: id(of: index), user: sessions[index].user,
+        listed: configuration.listed.map(\.room)))
   }
 
   // MARK: - The answer
@@ -22,17 +25,10 @@ extension Shard {
   ) {
     let extras = extras(of: index)
     extras.watchesRooms = true
-    for belonging in belongings { watch(belonging.room, read: belonging.read, index) }
-    var summaries = belongings.map { belonging in
-      summary(belonging, listed: listedRooms.contains(belonging.room), of: sessions[index].user)
+    for belonging in belongings where belonging.belongs {
+      watch(belonging.room, read: belonging.read, index)
     }
-    let belongingRooms = Set(belongings.map(\.room))
-    for (name, _) in configuration.listed where !belongingRooms.contains(name) {
-      let room = roomIndices[name].map { rooms[Int($0)] }
-      let unknown = LogAnswer.Belonging(
-        room: name, head: room?.head ?? 0, first: room?.firstKept ?? 1, read: room?.head ?? 0)
-      summaries.append(summary(unknown, listed: true, of: sessions[index].user))
-    }
+    var summaries = belongings.map { summary($0, of: sessions[index].user) }
     // The unread ones come first, since what does not fit is left out.
     summaries.sort { ($0.unread > 0 ? 0 : 1, $0.room) < ($1.unread > 0 ? 0 : 1, $1.room) }
     extras.summariesAreComplete = isComplete && summaries.count <= Self.summaryLimit
@@ -42,14 +38,14 @@ extension Shard {
   }
 
   private func summary(
-    _ belonging: LogAnswer.Belonging, listed: Bool, of user: String
+    _ belonging: LogAnswer.Belonging, of user: String
   ) -> ServerMessage.RoomSummary {
     let peers = RoomName.peers(of: belonging.room)
     let peer = peers.map { $0.0 == user ? $0.1 : $0.0 }
     let title = configuration.listed.first { $0.room == belonging.room }?.title
     return ServerMessage.RoomSummary(
       room: belonging.room, title: title ?? peer ?? belonging.room, head: belonging.head,
-      read: belonging.read, unread: belonging.unread, listed: listed, peer: peer, last: nil)
+      read: belonging.read, unread: belonging.unread, listed: title != nil, peer: peer, last: nil)
   }
 
   /// The last entries are there: the answer is complete.

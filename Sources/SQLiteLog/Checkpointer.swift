@@ -4,8 +4,8 @@ internal import Synchronization
 /// move pages to the database file.
 ///
 /// Such a checkpoint never catches up with a writer that does not pause, and the log can begin anew
-/// only when all of it has been moved. So where the log has grown long and little is left to move,
-/// the writer is told to move the rest itself, between two commits.
+/// only when all of it has been moved. So where the log has grown long, the writer is told to move
+/// what came while the last checkpoint ran itself, between two commits.
 final class Checkpointer: Sendable {
   /// From how much unmoved log on a checkpoint pays.
   static let softLimitBytes = 4 << 20
@@ -39,11 +39,11 @@ final class Checkpointer: Sendable {
       moved = 0
       movedBytes.store(0, ordering: .releasing)
     }
+    if walBytes >= Self.hardLimitBytes { return true }
     if walBytes - moved >= Self.softLimitBytes {
       isBusy.store(true, ordering: .releasing)
       requests.append(())
-      return false
     }
-    return walBytes >= Self.hardLimitBytes
+    return false
   }
 }

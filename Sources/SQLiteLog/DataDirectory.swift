@@ -66,6 +66,14 @@ struct DataDirectory: Sendable {
     return DirectoryLock(descriptor: descriptor)
   }
 
+  /// Whether another holds the lock just now.
+  var isLocked: Bool {
+    let descriptor = unsafe open(lockPath, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+  }
+
   static func meaning(of code: Int32) -> String { unsafe String(cString: strerror(code)) }
 }
 
@@ -74,5 +82,10 @@ struct DataDirectory: Sendable {
 struct DirectoryLock: ~Copyable, Sendable {
   fileprivate let descriptor: Int32
 
-  deinit { close(descriptor) }
+  /// A child that is just being spawned may hold a copy of the descriptor for a moment: unlocking
+  /// lets go for all copies.
+  deinit {
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

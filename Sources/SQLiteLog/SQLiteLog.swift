@@ -1,4 +1,4 @@
-internal import Glibc
+internal import Mailbox
 public import Relay
 internal import Synchronization
 
@@ -34,7 +34,8 @@ public final class SQLiteLog: Log {
   private let store: Handover<SQLiteStore>
   private let reader: Handover<SQLiteReader>
   private let checkpointConnection: Handover<Database>
-  private let threads = Mutex<[Thread]>([])
+  /// The writer is the first.
+  private let threads = Mutex<[WorkerThread]>([])
 
   /// Opens the store in a directory, makes both where they are missing, and begins a new epoch.
   /// - Parameter report: is told, on any thread, what the operator should know: that writing or
@@ -65,21 +66,22 @@ public final class SQLiteLog: Log {
   /// See `Log`. To be called once.
   public func start(
     loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void
-  ) {
+  ) throws(StoreFailure) {
     let doors = (0..<loops).map { LoopDoor(loop: $0, publish: publish) }
     let writer = LogWriter(
       doors: doors, framing: framing, options: options, checkpointer: checkpointer, report: report)
     let keepEntriesPerRoom = options.keepEntriesPerRoom
-    threads.withLock { threads in
-      precondition(threads.isEmpty, "a log is started once")
-      threads = [
-        Thread(name: "log-write") { [lineage, store, submissions] in
+    var started: [WorkerThread] = []
+    do {
+      started.append(
+        try WorkerThread(name: "log-write") { [lineage, store, submissions] in
           guard let store = store.take() else { return }
           let sequencer = Sequencer(
             lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
           writer.run(submissions, store: store, sequencer: sequencer)
-        },
-        Thread(name: "log-read") { [reader, reads, path, report] in
+        })
+      started.append(
+        try WorkerThread(name: "log-read") { [reader, reads, path, report] in
           guard let reader = reader.take() else { return }
           var outage = Outage("Reading", path: path, report: report)
           while let batch = reads.takeAll() {
@@ -90,12 +92,19 @@ public final class SQLiteLog: Log {
                 LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
             }
           }
-        },
-        Thread(name: "log-checkpoint") { [checkpointConnection, checkpointer] in
+        })
+      started.append(
+        try WorkerThread(name: "log-checkpoint") { [checkpointConnection, checkpointer] in
           guard let database = checkpointConnection.take() else { return }
           checkpointer.run(database)
-        },
-      ]
+        })
+    } catch {
+      threads.withLock { $0 = started }
+      throw StoreFailure("\(error)")
+    }
+    threads.withLock { threads in
+      precondition(threads.isEmpty, "a log is started once")
+      threads = started
     }
   }
 
@@ -109,15 +118,17 @@ public final class SQLiteLog: Log {
 
   /// See `Log`. Not to be called by `publish`, since it waits for the threads that call it.
   public func stop() {
-    submissions.close()
-    reads.close()
-    checkpointer.close()
     let threads = threads.withLock { threads in
       defer { threads = [] }
       return threads
     }
-    // The writer last: the connection that closes last cleans up behind the write-ahead log.
-    for thread in threads.reversed() { thread.join() }
+    reads.close()
+    checkpointer.close()
+    for thread in threads.dropFirst() { thread.join() }
+    // The writer last: the connection that closes last cleans up behind the write-ahead log, and
+    // the reader's may not.
+    submissions.close()
+    threads.first?.join()
     // Closes what was never started.
     _ = checkpointConnection.take()
     _ = reader.take()
@@ -126,14 +137,4 @@ public final class SQLiteLog: Log {
 
   /// Lets the store grow to so many pages and no further, as a full disk does; 0 = no limit.
   package func limitStore(pages: Int64) { submissions.append(.limit(pages: pages)) }
-}
-
-/// The system's clock.
-enum WallClock {
-  /// Since 1970.
-  static var milliseconds: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
 }

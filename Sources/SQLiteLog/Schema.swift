@@ -5,8 +5,21 @@ enum Schema {
   /// "RELY": marks the file as a relay's (`PRAGMA application_id`).
   static let applicationID: Int64 = 0x5245_4C59
 
-  /// Halves what a commit writes, compared with SQLite's own 4096, at 128-byte texts.
-  static let pageBytes = 16384
+  /// A commit writes a page of each index for nearly every entry, so small pages win: with 500,000
+  /// entries in 500 rooms, 16 k entries/s against 10 k with pages of 16 KiB.
+  static let pageBytes = 4096
+
+  /// Adds an entry.
+  static let insertEntry = """
+    INSERT INTO entries (position, room, seq, epoch, at, identity, sender, id, kind, body)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    """
+
+  /// Finds an entry by what its sender knows of it.
+  static let selectIdentity = """
+    SELECT seq, at FROM entries INDEXED BY entries_by_identity
+    WHERE identity = ?1 AND room = ?2 AND sender = ?3 AND id = ?4
+    """
 
   /// Step *n* leads from version *n* - 1 to version *n*. A step that has been released never
   /// changes: another one is added behind it.

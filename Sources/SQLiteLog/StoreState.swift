@@ -211,11 +211,7 @@ extension StoreState {
     static func prepare(
       on database: borrowing Database, epoch: Int64
     ) throws(SQLiteError) -> Statements {
-      var insertEntry = try Statement(
-        """
-        INSERT INTO entries (position, room, seq, epoch, at, identity, sender, id, kind, body)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-        """, on: database)
+      var insertEntry = try Statement(Schema.insertEntry, on: database)
       // The same for every entry of a run; a binding outlives a reset.
       try insertEntry.bind(4, epoch)
       return Statements(
@@ -230,11 +226,7 @@ extension StoreState {
           """, on: database),
         selectMembers: try Statement(
           "SELECT user, read, received FROM members WHERE room = ?1", on: database),
-        selectIdentity: try Statement(
-          """
-          SELECT seq, at FROM entries INDEXED BY entries_by_identity
-          WHERE identity = ?1 AND room = ?2 AND sender = ?3 AND id = ?4
-          """, on: database),
+        selectIdentity: try Statement(Schema.selectIdentity, on: database),
         // Two subqueries: each is one look-up in the index, where min and max side by side scan it.
         selectBounds: try Statement(
           """

@@ -74,7 +74,8 @@ extension ConnectionLoop {
       }
       if connections[index].phase == .lingering { return }
       if connections[index].pending.isEmpty {
-        var input = unsafe MutableSpan(_unsafeElements: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+        var input = unsafe MutableSpan(
+          _unsafeElements: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
         take(&input, index)
       } else {
         var bytes = connections[index].pending

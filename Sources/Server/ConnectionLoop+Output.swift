@@ -131,7 +131,9 @@ extension ConnectionLoop {
       if connections[index].phase == .handshake {
         remove(index)
       } else {
-        close(index, CloseCode(rawValue: CloseReason.authenticationTimeout.rawValue), "say who you are sooner")
+        close(
+          index, CloseCode(rawValue: CloseReason.authenticationTimeout.rawValue),
+          "say who you are sooner")
       }
       return
     }

@@ -102,8 +102,34 @@ enum LoopMessage: Sendable {
     unsafe readBuffer.deallocate()
   }
 
+  /// Runs a loop on a thread of its own; returns when it accepts clients.
+  static func start(
+    _ index: Int, _ context: Context, _ mailbox: Mailbox<LoopMessage>,
+    _ listener: consuming sending Listener
+  ) throws(SystemError) -> WorkerThread {
+    let started = try Mailbox<SystemError?>()
+    let listener = Handover(listener)
+    let thread = try WorkerThread(name: "loop-\(index)") {
+      do throws(SystemError) {
+        var random = SystemRandomNumberGenerator()
+        let loop = try ConnectionLoop(
+          index: index, context: context, mailbox: mailbox, seed: random.next())
+        if let listener = listener.take() { try loop.listen(listener) }
+        started.post(nil)
+        loop.loop.run(loop)
+      } catch {
+        started.post(error)
+      }
+    }
+    _ = started.wait(timeoutMilliseconds: -1)
+    var outcome: [SystemError?] = []
+    started.drain(into: &outcome)
+    if let error = outcome.first ?? nil { throw error }
+    return thread
+  }
+
   /// Accepts clients from now on.
-  func listen(_ listener: consuming Listener) throws(SystemError) {
+  private func listen(_ listener: consuming Listener) throws(SystemError) {
     let logger = context.logger
     acceptor = try Acceptor(listener, on: loop, token: Token.acceptor) { error in
       logger.warning("no descriptors are left: new clients wait (\(error))")
@@ -112,7 +138,7 @@ enum LoopMessage: Sendable {
 
   func currentMoment() -> Moment {
     Moment(
-      monotonic: Int64(loop.now.nanoseconds / 1_000_000), wall: WallClock.milliseconds())
+      monotonic: Int64(loop.now.nanoseconds / 1_000_000), wall: WallClock.milliseconds)
   }
 
   // MARK: - EventHandler

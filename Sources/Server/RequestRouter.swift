@@ -43,7 +43,8 @@ struct RequestRouter {
     default:
       return .answer(
         HTTPResponse(
-          status: 404, text: "There is nothing here. The WebSocket is at /ws, its state at /healthz.\n"
+          status: 404,
+          text: "There is nothing here. The WebSocket is at /ws, its state at /healthz.\n"
         ).bytes)
     }
   }
@@ -76,7 +77,8 @@ struct RequestRouter {
     }
     return HTTPResponse(
       status: 403,
-      text: "Pages from \(origin) may not connect; auth.origins in the configuration can allow it.\n")
+      text:
+        "Pages from \(origin) may not connect; auth.origins in the configuration can allow it.\n")
   }
 
   /// `host[:port]` of `scheme://host[:port]`.

@@ -16,7 +16,7 @@ public final class Server: Sendable {
 
   private let log: any Log
   private let mailboxes: [Mailbox<LoopMessage>]
-  private let threads: Mutex<[LoopThread]>
+  private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
 
   /// Opens the store, listens and serves; returns when clients are served.
@@ -41,15 +41,15 @@ public final class Server: Sendable {
       var mailboxes: [Mailbox<LoopMessage>] = []
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
-      log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
+      try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }
-      var threads: [LoopThread] = []
+      var threads: [WorkerThread] = []
       for index in 1..<max(1, loops) {
         threads.append(
-          try LoopThread(index, context, mailboxes[index], try listener.sibling()))
+          try ConnectionLoop.start(index, context, mailboxes[index], try listener.sibling()))
       }
-      threads.append(try LoopThread(0, context, mailboxes[0], listener))
+      threads.append(try ConnectionLoop.start(0, context, mailboxes[0], listener))
       self.threads = Mutex(threads)
     } catch {
       log.stop()
@@ -105,7 +105,7 @@ public final class Server: Sendable {
       return MemoryLog(
         epoch: Lineage.randomName(using: &random),
         keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
-        clock: WallClock.milliseconds)
+        clock: { WallClock.milliseconds })
     case .fsync: durability = .fsync
     case .os: durability = .os
     }
@@ -118,7 +118,7 @@ public final class Server: Sendable {
         logger.error("\($0)")
       }
     } catch {
-      throw ServerError("\(error)")
+      throw ServerError("\(error)", isBrokenData: error.kind == .broken)
     }
   }
 

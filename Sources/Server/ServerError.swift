@@ -1,11 +1,16 @@
 import Glibc
 import Mailbox
 
-/// The environment does not let the relay start: a sentence that says what, and what to do.
+/// The relay cannot start: a sentence that says what is wrong, and what to do.
 public struct ServerError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Whether it is the data that is wrong, and not its surroundings.
+  public var isBrokenData: Bool
   public var description: String
 
-  init(_ description: String) { self.description = description }
+  init(_ description: String, isBrokenData: Bool = false) {
+    self.description = description
+    self.isBrokenData = isBrokenData
+  }
 
   init(listenFailure error: SystemError, _ listen: String) {
     switch error.code {

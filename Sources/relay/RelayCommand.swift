@@ -8,7 +8,7 @@ struct RelayCommand: ParsableCommand {
     commandName: "relay",
     abstract: "A real-time message relay: rooms as durable logs, over WebSocket.",
     version: "relay \(Server.version)",
-    subcommands: [Serve.self, CheckConfig.self])
+    subcommands: [Serve.self, CheckConfig.self, Verify.self, Export.self, Import.self])
 
   /// Wrong usage ends with 2, as people and scripts expect, where the parser's own habit is 64.
   static func main() {
@@ -36,8 +36,6 @@ extension ExitCode {
 
 /// `--config`, which several commands have.
 struct ConfigurationOptions: ParsableArguments {
-  static let defaultFile = "config/relay.yaml"
-
   @Option(
     help: ArgumentHelp(
       "The configuration file; every key is described in config/relay.yaml.", valueName: "file"))

@@ -28,7 +28,8 @@ struct Serve: ParsableCommand {
       try serve(configuration)
     } catch {
       StandardError.write("\(error)\n")
-      throw ExitCode.environment
+      let isBrokenData = (error as? ServerError)?.isBrokenData ?? false
+      throw isBrokenData ? ExitCode.brokenData : ExitCode.environment
     }
   }
 

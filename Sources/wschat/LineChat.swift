@@ -137,7 +137,8 @@ final class LineChat {
     if !wasWelcomed { return "no connection within \(seconds) s" }
     if pending.isEmpty { return "no answer from the relay for \(seconds) s" }
     let first = pending.values.map(\.number).min() ?? 0
-    return "\(pending.count) lines were not acknowledged, the first is line \(first);"
+    let lines = pending.count == 1 ? "1 line was" : "\(pending.count) lines were"
+    return "\(lines) not acknowledged, the first is line \(first);"
       + " no progress for \(seconds) s"
   }
 

@@ -26,6 +26,7 @@ final class FakeRelay: BotHost {
     var refusals: [WireError] = []
     var connectionCount = 0
     var isShutDown = false
+    var dropsNextSend = false
     var limits = ServerMessage.Welcome.Limits()
   }
 
@@ -41,15 +42,16 @@ final class FakeRelay: BotHost {
   }
 
   /// The next message of a bot that fits; those before it are passed over.
-  func next(_ fits: (Event) -> Bool = { _ in true }) async -> Event {
+  func next(_ fits: (Event) -> Bool = { _ in true }) async throws -> Event {
     for await event in events where fits(event) { return event }
-    fatalError("the stream of events never ends")
+    // The stream itself never ends: the test's time is over.
+    throw CancellationError()
   }
 
   /// The next entry that a bot sends.
-  func nextSend() async -> (id: String, text: String, room: String, at: Duration) {
+  func nextSend() async throws -> (id: String, text: String, room: String, at: Duration) {
     while true {
-      let event = await next()
+      let event = try await next()
       guard case .send(let send) = event.message else { continue }
       return (send.id, Self.text(of: send), send.room, event.at)
     }
@@ -108,11 +110,16 @@ final class FakeRelay: BotHost {
 
   /// An entry of somebody who is no bot of this test.
   func post(_ text: String, from user: String, to room: String) {
-    state.withLock { state in
-      let id = "p\(state.rooms[room]?.head ?? 0)"
-      _ = append(ClientMessage.Send(room: room, id: id, text: text), from: user, &state)
-    }
+    let id = "p\(log(room).count)"
+    post(ClientMessage.Send(room: room, id: id, text: text), from: user)
   }
+
+  func post(_ send: ClientMessage.Send, from user: String) {
+    state.withLock { _ = append(send, from: user, &$0) }
+  }
+
+  /// The next send gets lost with its connection, which the test is to end.
+  func dropNextSend() { state.withLock { $0.dropsNextSend = true } }
 
   private func append(
     _ send: ClientMessage.Send, from user: String, _ state: inout State
@@ -153,7 +160,9 @@ final class FakeRelay: BotHost {
       guard state.connections[user] === connection else { return }
       switch message {
       case .send(let send):
-        if let refusal = state.refusals.popFirst() {
+        if state.dropsNextSend {
+          state.dropsNextSend = false
+        } else if let refusal = state.refusals.popFirst() {
           var refusal = refusal
           (refusal.re, refusal.room, refusal.id) = ("send", send.room, send.id)
           connection.push(.error(refusal))

@@ -7,7 +7,8 @@ import Testing
   }
 
   private struct Lowest: RandomNumberGenerator {
-    func next() -> UInt64 { 0 }
+    // Not 0, which Swift's own range reduction rejects, for ever.
+    func next() -> UInt64 { 1 }
   }
 
   @Test func `the bound doubles up to the limit and stays there`() {

@@ -23,7 +23,7 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
       log = try SQLiteLog(
         directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom)
     }
-    let desk = Desk(log, loops: loops)
+    let desk = try Desk(log, loops: loops)
     defer { log.stop() }
     try await test(desk)
   }

@@ -19,10 +19,10 @@ final class Desk: Sendable {
   private let state: Mutex<State>
 
   /// Starts the log.
-  init(_ log: any Log, loops: Int = 1) {
+  init(_ log: any Log, loops: Int = 1) throws {
     self.log = log
     state = Mutex(State(loops: Array(repeating: Loop(), count: loops)))
-    log.start(loops: loops, framing: .test) { [weak self] loop, delivery in
+    try log.start(loops: loops, framing: .test) { [weak self] loop, delivery in
       self?.take(delivery, loop)
     }
   }
@@ -85,8 +85,10 @@ extension Desk {
     return nil
   }
 
-  func belongings(of user: String) async -> [LogAnswer.Belonging] {
-    let delivery = await submit([.belongings(session: .test, user: user)])
+  func belongings(
+    of user: String, listed: [String] = []
+  ) async -> [LogAnswer.Belonging] {
+    let delivery = await submit([.belongings(session: .test, user: user, listed: listed)])
     for case .belongings(_, let belongings, _) in delivery.answers { return belongings }
     return []
   }

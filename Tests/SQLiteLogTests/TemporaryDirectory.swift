@@ -33,6 +33,12 @@ final class TemporaryDirectory: Sendable {
     }
   }
 
+  func permissions(of name: String) throws -> mode_t {
+    var status = stat()
+    guard unsafe stat(self[name], &status) == 0 else { throw SystemCallFailed() }
+    return status.st_mode & 0o777
+  }
+
   func bytes(of name: String) -> Int {
     var status = stat()
     return unsafe stat(self[name], &status) == 0 ? Int(status.st_size) : 0
@@ -41,17 +47,4 @@ final class TemporaryDirectory: Sendable {
 
 struct SystemCallFailed: Error {
   var code = errno
-}
-
-/// Runs a program to its end. Files are copied by a process of its own, since SQLite's locks on a
-/// file are gone once the process that holds them closes any descriptor of that file.
-func run(_ arguments: String...) throws {
-  var id = pid_t()
-  var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
-  defer { for unsafepointer in unsafe pointers { unsafe free(pointer) } }
-  guard unsafe posix_spawnp(&id, arguments[0], nil, nil, &pointers, environ) == 0 else {
-    throw SystemCallFailed()
-  }
-  var status: Int32 = 0
-  guard unsafe waitpid(id, &status, 0) == id, status == 0 else { throw SystemCallFailed() }
 }

@@ -9,8 +9,10 @@ import Testing
     ("loops: \"2\"", #":1: loops is "2"; expected a whole number from 0 to 1024"#),
     ("loops: 1.0", #":1: loops is "1.0"; expected a whole number from 0 to 1024"#),
     ("\n\nloops:", ":3: loops is empty; expected a whole number from 0 to 1024"),
-    ("log: { pacing_ms: 6 }", #":1: log.pacing_ms is "6"; expected a whole number from 0 to 5"#),
-    ("log: { hold: yes }", #":1: log.hold is "yes"; expected true or false"#),
+    (
+      "auth: { allow_open_remote: yes }",
+      #":1: auth.allow_open_remote is "yes"; expected true or false"#
+    ),
     (
       "log: { durability: disk }",
       #":1: log.durability is "disk"; expected fsync, os or memory"#

@@ -17,7 +17,7 @@ import Testing
       """
       listen: "[::1]:9000"
       log_level: debug
-      log: { durability: os, hold: false, pacing_ms: 0 }
+      log: { durability: os, tail_bytes: 65536 }
       auth:
         origins: [https://chat.example.org, "http://localhost:5173"]
       limits:
@@ -30,8 +30,7 @@ import Testing
     expected.listen = "[::1]:9000"
     expected.logLevel = .debug
     expected.log.durability = .os
-    expected.log.hold = false
-    expected.log.pacingMilliseconds = 0
+    expected.log.tailBytes = 65_536
     expected.auth.origins = ["https://chat.example.org", "http://localhost:5173"]
     expected.limits.sendsPerSecond = 0
     expected.limits.handshakeTimeoutMilliseconds = 250
@@ -65,13 +64,12 @@ import Testing
     let loaded = try Configuration.load(
       file: nil,
       environment: [
-        "RELAY_LOG_LEVEL": "error", "RELAY_LOG_DURABILITY": "memory", "RELAY_LOG_HOLD": "false",
+        "RELAY_LOG_LEVEL": "error", "RELAY_LOG_DURABILITY": "memory",
         "RELAY_LIMITS_SENDS_PER_S": "7", "RELAY_AUTH_ALLOW_OPEN_REMOTE": "true",
         "RELAY_AUTH_ORIGINS": "https://a.example, http://b.example:81", "RELAY_BOTS_FILE": "",
       ])
     #expect(loaded.logLevel == .error)
     #expect(loaded.log.durability == .memory)
-    #expect(!loaded.log.hold)
     #expect(loaded.limits.sendsPerSecond == 7)
     #expect(loaded.auth.allowOpenRemote)
     #expect(loaded.auth.origins == ["https://a.example", "http://b.example:81"])

@@ -37,10 +37,9 @@ int clinux_set_abort_on_close(int descriptor);
 int clinux_pending_error(int descriptor);
 int clinux_shutdown_write(int descriptor);
 
-// send and sendmsg with MSG_NOSIGNAL.
+// recv, and send with MSG_NOSIGNAL.
 ssize_t clinux_receive(int descriptor, void *bytes, size_t count);
 ssize_t clinux_send(int descriptor, const void *bytes, size_t count);
-ssize_t clinux_send_vector(int descriptor, const struct iovec *pieces, size_t count);
 
 // The addresses of a host, at most `capacity` of them.
 // Returns how many there are, or a negative EAI_ code.

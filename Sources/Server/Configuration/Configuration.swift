@@ -49,7 +49,7 @@ extension Configuration {
     case memory
   }
 
-  /// `log.*`: what is kept, how safely, and how commits become deliveries.
+  /// `log.*`: what is kept, and how safely.
   public struct Log: Equatable, Sendable {
     /// What an acknowledgement is worth.
     public var durability = Durability.fsync
@@ -57,11 +57,6 @@ extension Configuration {
     public var keepEntriesPerRoom = 0
     /// Recent entries held in memory, all rooms together.
     public var tailBytes = 8_388_608
-    /// A committed batch waits once for the next, if that is already being written: both are then
-    /// delivered by the same write to each socket.
-    public var hold = true
-    /// Under load the next delivery is put off by as long as the last one took, at most this.
-    public var pacingMilliseconds = 5
   }
 
   /// How a client says who it is.

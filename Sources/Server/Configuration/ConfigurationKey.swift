@@ -49,8 +49,6 @@ extension ConfigurationKey {
     .choice("log.durability", \.log.durability),
     .integer("log.keep_entries_per_room", \.log.keepEntriesPerRoom, 0...1_000_000_000_000),
     .integer("log.tail_bytes", \.log.tailBytes, 0...1_099_511_627_776),
-    .boolean("log.hold", \.log.hold),
-    .integer("log.pacing_ms", \.log.pacingMilliseconds, 0...5),
 
     .choice("auth.mode", \.auth.mode, hint: "open: tokens (jwt) come with a later version"),
     .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),

@@ -1,0 +1,24 @@
+extension Client {
+  /// Where to connect, and as whom.
+  public struct Configuration: Sendable {
+    /// The relay.
+    public var url: RelayURL
+    /// Believed by a relay in open mode; a token names the user by itself.
+    public var user: String?
+    /// A JWT, sent as `Authorization: Bearer`. Without line breaks or spaces.
+    public var token: String?
+    /// Times and bounds.
+    public var settings: SessionSettings
+
+    /// A configuration with the usual times.
+    public init(
+      url: RelayURL, user: String? = nil, token: String? = nil,
+      settings: SessionSettings = SessionSettings()
+    ) {
+      self.url = url
+      self.user = user
+      self.token = token
+      self.settings = settings
+    }
+  }
+}

@@ -1,0 +1,47 @@
+internal import CSQLite
+
+extension Store {
+  /// Writes the entries of a store, or of one of its rooms, as JSON lines in the order of their
+  /// commits: each the `message` object with `epoch`, and `raw` where a `data` entry has line
+  /// breaks.
+  /// - Parameter write: takes one line with its end; what it throws ends the export.
+  /// - Throws: `StoreError`, or what `write` throws.
+  public static func export(
+    directory path: String, room: String? = nil, write: ([UInt8]) throws -> Void
+  ) throws -> StoreCount {
+    let directory = DataDirectory(path)
+    let database = try Schema.openForReading(directory)
+    do {
+      try database.execute("BEGIN")
+      defer { database.rollback() }
+      var select = try Statement(
+        """
+        SELECT seq, at, sender, id, kind, body, rooms.name, epochs.name
+        FROM entries JOIN rooms ON rooms.number = room JOIN epochs ON epochs.number = epoch
+        \(room == nil ? "ORDER BY entries.position" : "WHERE rooms.name = ?1 ORDER BY seq")
+        """, on: database)
+      if let room { try select.bind(1, room) }
+      var rooms: Set<String> = []
+      var count = StoreCount()
+      var line: [UInt8] = []
+      while try select.step() {
+        let room = select.text(6)
+        line.removeAll(keepingCapacity: true)
+        ExportLine(entry: try select.entry(in: room), epoch: select.text(7)).append(to: &line)
+        try write(line)
+        rooms.insert(room)
+        count.entries += 1
+      }
+      if let room, rooms.isEmpty {
+        throw StoreError(
+          .environment,
+          "The store \(directory.databasePath) has no room \(room). Without a room, all are exported."
+        )
+      }
+      count.rooms = rooms.count
+      return count
+    } catch let error as SQLiteError {
+      throw StoreError(error, "read", path: directory.databasePath)
+    }
+  }
+}

@@ -1,0 +1,208 @@
+internal import CSQLite
+internal import Mailbox
+internal import Relay
+internal import Wire
+
+extension Store {
+  /// Adds rooms from the lines of an export, all of them or, if one cannot be taken, none. Whoever
+  /// sent to a room belongs to it again, and has read up to the own last entry.
+  ///
+  /// Into a store without entries the lines bring their epochs, so that clients of the old store
+  /// resume where they were. Into another they are of an epoch of their own, and clients begin
+  /// those rooms anew: what they hold cannot be told from this store's own.
+  /// - Parameter nextLine: gives one line, without its end, or `nil` after the last; blank lines are
+  ///   passed over.
+  /// - Throws: `StoreError`, with the number of the line that is not as it should be, or what
+  ///   `nextLine` throws.
+  public static func `import`(
+    directory path: String, nextLine: () throws -> [UInt8]?
+  ) throws -> StoreCount {
+    let directory = DataDirectory(path)
+    try directory.create()
+    let lock = try directory.lock()
+    defer { withExtendedLifetime(lock) {} }
+    let database = try Schema.openForWriting(directory, durability: .fsync)
+    do {
+      try database.execute("BEGIN IMMEDIATE")
+      // Leaving without a commit closes the connection, which undoes what it began.
+      var importer = try Importer.prepare(database)
+      var number = 0
+      while let line = try nextLine() {
+        number += 1
+        if line.allSatisfy({ $0 <= 0x20 }) { continue }
+        do {
+          try importer.add(ExportLine(decoding: line))
+        } catch let error as ExportLine.Malformed {
+          throw StoreError(
+            .environment,
+            "Line \(number) cannot be imported: \(error.reason). Nothing was imported.")
+        }
+      }
+      return try importer.commit()
+    } catch let error as SQLiteError {
+      throw StoreError(error, "write", path: directory.databasePath)
+    }
+  }
+}
+
+/// One import under way, within one transaction.
+private struct Importer: ~Copyable {
+  struct Room {
+    let number: Int64
+    var head: Int64
+    var lastAt: Int64 = 0
+    var epoch: Int64 = 0
+    /// Each member's mark: the sender's last entry.
+    var members: [String: Int64] = [:]
+  }
+
+  private let database: Database
+  private let bringsEpochs: Bool
+  private var position: Int64
+  private var rooms: [String: Room] = [:]
+  private var epochs: [String: Int64] = [:]
+  private var count = StoreCount()
+  private var selectRoom: Statement
+  private var selectIdentity: Statement
+  private var insertRoom: Statement
+  private var insertEntry: Statement
+  private var insertMember: Statement
+
+  static func prepare(_ database: consuming Database) throws(SQLiteError) -> Importer {
+    let last = try database.integer("SELECT coalesce(max(position), 0) FROM entries")
+    let begun = try database.integer("SELECT coalesce(max(position), 0) FROM epochs")
+    let selectRoom = try Statement("SELECT 1 FROM rooms WHERE name = ?1", on: database)
+    let selectIdentity = try Statement(Schema.selectIdentity, on: database)
+    let insertRoom = try Statement(
+      "INSERT INTO rooms (name, first) VALUES (?1, ?2) RETURNING number", on: database)
+    let insertEntry = try Statement(Schema.insertEntry, on: database)
+    let insertMember = try Statement(
+      "INSERT INTO members (room, user, read, received) VALUES (?1, ?2, ?3, ?3)", on: database)
+    return Importer(
+      database: database, bringsEpochs: last == 0, position: max(last, begun),
+      selectRoom: selectRoom, selectIdentity: selectIdentity, insertRoom: insertRoom,
+      insertEntry: insertEntry, insertMember: insertMember)
+  }
+
+  private init(
+    database: consuming Database, bringsEpochs: Bool, position: Int64,
+    selectRoom: consuming Statement, selectIdentity: consuming Statement,
+    insertRoom: consuming Statement, insertEntry: consuming Statement,
+    insertMember: consuming Statement
+  ) {
+    self.database = database
+    self.bringsEpochs = bringsEpochs
+    self.position = position
+    self.selectRoom = selectRoom
+    self.selectIdentity = selectIdentity
+    self.insertRoom = insertRoom
+    self.insertEntry = insertEntry
+    self.insertMember = insertMember
+  }
+
+  /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
+  mutating func add(_ line: ExportLine) throws {
+    let entry = line.entry
+    let epoch = try epoch(line.epoch)
+    if rooms[entry.room] == nil { rooms[entry.room] = try makeRoom(of: entry) }
+    guard var room = rooms[entry.room] else { return }
+    guard entry.seq == room.head + 1 else {
+      throw ExportLine.Malformed(
+        reason: "room \(entry.room) goes from seq \(room.head) to \(entry.seq)")
+    }
+    guard entry.at >= room.lastAt else {
+      throw ExportLine.Malformed(
+        reason: "in room \(entry.room) the clock goes back from \(room.lastAt) to \(entry.at)")
+    }
+    guard epoch >= room.epoch else {
+      throw ExportLine.Malformed(
+        reason: "room \(entry.room) goes back to the epoch \(line.epoch)")
+    }
+    let identity = EntryIdentity.hash(room: room.number, sender: entry.from, id: entry.id)
+    if let seq = try find(entry, room: room.number, identity) {
+      throw ExportLine.Malformed(
+        reason: "the id \"\(entry.id)\" of \(entry.from) is already that of seq \(seq)")
+    }
+    position += 1
+    try insertEntry.bind(1, position)
+    try insertEntry.bind(2, room.number)
+    try insertEntry.bind(3, entry.seq)
+    try insertEntry.bind(4, epoch)
+    try insertEntry.bind(5, entry.at)
+    try insertEntry.bind(6, identity)
+    try insertEntry.bind(7, entry.from)
+    try insertEntry.bind(8, entry.id)
+    try insertEntry.bind(9, entry.kind.rawValue)
+    try insertEntry.bind(10, entry.body)
+    try insertEntry.run()
+    room.head = entry.seq
+    room.lastAt = entry.at
+    room.epoch = epoch
+    room.members[entry.from] = entry.seq
+    rooms[entry.room] = room
+    count.entries += 1
+  }
+
+  /// Writes who belongs to the rooms, and ends the transaction.
+  mutating func commit() throws(SQLiteError) -> StoreCount {
+    for (name, room) in rooms {
+      var members = room.members
+      if let (a, b) = RoomName.peers(of: name) {
+        members[a] = members[a] ?? 0
+        members[b] = members[b] ?? 0
+      }
+      for (user, mark) in members {
+        try insertMember.bind(1, room.number)
+        try insertMember.bind(2, user)
+        try insertMember.bind(3, mark)
+        try insertMember.run()
+      }
+    }
+    count.rooms = rooms.count
+    try database.execute("COMMIT")
+    return count
+  }
+
+  private mutating func makeRoom(of entry: Entry) throws -> Room {
+    try selectRoom.bind(1, entry.room)
+    defer { selectRoom.reset() }
+    guard try !selectRoom.step() else {
+      throw ExportLine.Malformed(reason: "the store has a room \(entry.room) already")
+    }
+    try insertRoom.bind(1, entry.room)
+    try insertRoom.bind(2, entry.seq)
+    defer { insertRoom.reset() }
+    _ = try insertRoom.step()
+    return Room(number: insertRoom.integer(0), head: entry.seq - 1)
+  }
+
+  private mutating func find(
+    _ entry: Entry, room: Int64, _ identity: Int64
+  ) throws(SQLiteError) -> Int64? {
+    try selectIdentity.bind(1, identity)
+    try selectIdentity.bind(2, room)
+    try selectIdentity.bind(3, entry.from)
+    try selectIdentity.bind(4, entry.id)
+    defer { selectIdentity.reset() }
+    return try selectIdentity.step() ? selectIdentity.integer(0) : nil
+  }
+
+  /// The number of the epoch that a line names, or of this import's own.
+  private mutating func epoch(_ name: String) throws(SQLiteError) -> Int64 {
+    let name = bringsEpochs ? name : ""
+    if let known = epochs[name] { return known }
+    var select = try Statement("SELECT number FROM epochs WHERE name = ?1", on: database)
+    try select.bind(1, name)
+    let number: Int64
+    if try select.step() {
+      number = select.integer(0)
+    } else {
+      var generator = SystemRandomNumberGenerator()
+      number = try StoreState.addEpoch(
+        bringsEpochs ? name : Lineage.randomName(using: &generator), position: position,
+        now: WallClock.milliseconds, to: database)
+    }
+    epochs[name] = number
+    return number
+  }
+}

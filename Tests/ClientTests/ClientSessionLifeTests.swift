@@ -1,0 +1,269 @@
+import Client
+import EventLoop
+import Testing
+import WebSocket
+import Wire
+
+@Suite struct `Session: sending, breaks and the end` {
+  @Test func `lines wait for welcome, and leave again by id after a break`() {
+    let sim = SimulatedSession()
+    let first = sim.send("one")
+    let second = sim.send("two")
+    #expect(first != second)
+    #expect(sim.takeTransmitted() == [])
+    sim.welcome()
+    let before = sim.takeTransmitted()
+    #expect(before.lines == ["one", "two"])
+    sim.ack(first)
+    sim.disconnect()
+    sim.reconnect()
+    sim.welcome()
+    #expect(sim.takeTransmitted() == [before[1]])
+    sim.ack(second)
+    sim.ack(second)
+    #expect(sim.session.unacknowledged == 0)
+    let acks = sim.events.filter { if case .acknowledged = $0 { true } else { false } }
+    #expect(acks.count == 2)
+  }
+
+  @Test func `rooms are joined before lines are sent again`() {
+    let sim = SimulatedSession()
+    sim.send("one")
+    sim.join()
+    sim.welcome()
+    guard case .join = sim.transmitted.first else {
+      Issue.record("first \(String(describing: sim.transmitted.first))")
+      return
+    }
+  }
+
+  @Test func `a refused line waits as long as it is told, and the room with it`() {
+    let sim = SimulatedSession()
+    sim.welcome()
+    let ids = ["one", "two", "three"].map { sim.send($0) }
+    _ = sim.takeTransmitted()
+    sim.refuse(.unavailable, re: "send", id: ids[1], retry: 700)
+    sim.refuse(.unavailable, re: "send", id: ids[2], retry: 690)
+    sim.ack(ids[0])
+    sim.send("four")
+    sim.advance(milliseconds: 699)
+    #expect(sim.takeTransmitted() == [])
+    sim.advance(milliseconds: 1)
+    #expect(sim.takeTransmitted().lines == ["two", "three", "four"])
+  }
+
+  @Test(arguments: [
+    ErrorCode.badField, .tooLarge, .forbidden, .noSuchRoom, .noSuchEntry, .unauthorized,
+  ])
+  func `a line refused for good is reported once and not sent again`(code: ErrorCode) {
+    let sim = SimulatedSession()
+    sim.welcome()
+    let id = sim.send("one")
+    sim.refuse(code, re: "send", id: id)
+    sim.refuse(code, re: "send", id: id)
+    #expect(sim.session.unacknowledged == 0)
+    let refused = sim.events.compactMap { event -> String? in
+      if case .refused(let send, _) = event { send.id } else { nil }
+    }
+    #expect(refused == [id])
+  }
+
+  @Test func `a line that would not fit into a frame never leaves`() {
+    let sim = SimulatedSession()
+    sim.welcome(frameBytes: 200)
+    sim.send(String(repeating: "x", count: 300))
+    sim.send("short")
+    #expect(sim.takeTransmitted().lines == ["short"])
+    #expect(sim.session.unacknowledged == 1)
+    guard case .refused(_, let error) = sim.events.last else {
+      Issue.record("told \(String(describing: sim.events.last))")
+      return
+    }
+    #expect(error.code == .tooLarge)
+  }
+
+  @Test func `the frame limit is held against the exact length`() {
+    let send = ClientMessage.Send(room: "r", id: "p-1", text: "exactly")
+    let bytes = ClientMessage.send(send).json.count
+    for (limit, fits) in [(bytes, true), (bytes - 1, false)] {
+      let sim = SimulatedSession()
+      sim.welcome(frameBytes: limit)
+      sim.send("exactly")
+      #expect(sim.takeTransmitted().lines == (fits ? ["exactly"] : []))
+    }
+  }
+
+  @Test func `sends keep to the pace of welcome`() {
+    let sim = SimulatedSession()
+    sim.welcome(sendsPerSecond: 10, burst: 5)
+    var ids = (1...20).map { sim.send("\($0)") }
+    #expect(sim.takeTransmitted().lines.count == 4)
+    sim.advance(milliseconds: 1000)
+    #expect(sim.takeTransmitted().lines.count == 10)
+    while !ids.isEmpty { sim.ack(ids.removeFirst()) }
+  }
+
+  @Test func `the window bounds what is in flight`() {
+    var settings = SessionSettings()
+    settings.window = 3
+    let sim = SimulatedSession(settings: settings)
+    sim.welcome()
+    let ids = (1...5).map { sim.send("\($0)") }
+    #expect(sim.takeTransmitted().lines == ["1", "2", "3"])
+    sim.ack(ids[0])
+    #expect(sim.takeTransmitted().lines == ["4"])
+  }
+
+  @Test func `ids are the prefix and a counter`() {
+    let sim = SimulatedSession()
+    let ids = [sim.send("a"), sim.send("b")]
+    #expect(ids == ["p-1", "p-2"])
+  }
+
+  @Test func `attempts are never more than ten seconds apart`() {
+    let sim = SimulatedSession(seed: 7)
+    var waits: [Int] = []
+    for _ in 0..<50 {
+      sim.disconnect()
+      if case .disconnected(_, let wait) = sim.events.last { waits.append(wait) }
+      sim.reconnect()
+    }
+    #expect(sim.connects == 51)
+    #expect(waits.count == 50)
+    #expect(waits.allSatisfy { $0 <= 10_000 })
+    #expect(waits.contains { $0 > 5_000 })
+  }
+
+  @Test func `a connection that was good makes the next wait short again`() {
+    let sim = SimulatedSession(seed: 7)
+    for _ in 0..<10 {
+      sim.disconnect()
+      sim.reconnect()
+    }
+    sim.welcome()
+    sim.advance(milliseconds: 5_000)
+    sim.disconnect()
+    guard case .disconnected(_, let wait) = sim.events.last else {
+      Issue.record("no break was told")
+      return
+    }
+    #expect(wait <= 200)
+  }
+
+  @Test func `closing says when to come back`() {
+    let sim = SimulatedSession()
+    sim.welcome()
+    sim.receive(.closing(reason: "restart", reconnectAfterMilliseconds: 1234))
+    sim.send("late")
+    #expect(sim.takeTransmitted() == [])
+    sim.disconnect(.closed(.serviceRestart, reason: ""))
+    #expect(
+      sim.events.last
+        == .disconnected(.closed(.serviceRestart, reason: ""), retryMilliseconds: 1234))
+    sim.advance(milliseconds: 1233)
+    #expect(sim.connects == 1)
+    sim.advance(milliseconds: 1)
+    #expect(sim.connects == 2)
+    sim.welcome()
+    #expect(sim.takeTransmitted().lines == ["late"])
+  }
+
+  @Test func `a dead peer is noticed, one that answers pings is not`() {
+    let sim = SimulatedSession()
+    sim.welcome()
+    for round in 1...3 {
+      sim.advance(milliseconds: 15_000)
+      #expect(sim.pings == round)
+      sim.perform { session, now, _ in session.heard(at: now) }
+    }
+    sim.advance(milliseconds: 15_000 + 9_999)
+    #expect(sim.abandons == 0)
+    sim.advance(milliseconds: 1)
+    #expect(sim.abandons == 1)
+    guard case .disconnected(.silent(milliseconds: 25_000), _) = sim.events.last else {
+      Issue.record("told \(String(describing: sim.events.last))")
+      return
+    }
+  }
+
+  @Test func `no welcome in time is another failed attempt`() {
+    let sim = SimulatedSession()
+    sim.advance(milliseconds: 10_000)
+    #expect(sim.abandons == 1)
+    sim.advance(milliseconds: 200)
+    #expect(sim.connects == 2)
+  }
+
+  @Test func `a line that is not answered at all makes the client try elsewhere`() {
+    let sim = SimulatedSession()
+    sim.welcome()
+    let id = sim.send("one")
+    for _ in 0..<6 {
+      sim.advance(milliseconds: 5_000)
+      sim.perform { session, now, _ in session.heard(at: now) }
+    }
+    #expect(sim.abandons == 1)
+    sim.reconnect()
+    sim.welcome()
+    #expect(sim.takeTransmitted().lines == ["one", "one"])
+    sim.ack(id)
+    #expect(sim.session.unacknowledged == 0)
+  }
+
+  @Test(arguments: [
+    ClientError.notAuthenticated(reason: "x"), .forbidden(reason: "x"),
+    .refused(status: 404, body: ""), .refused(status: 403, body: ""),
+  ])
+  func `what would meet the same again is the end`(error: ClientError) {
+    let sim = SimulatedSession()
+    sim.disconnect(error)
+    #expect(sim.events == [.ended(error)])
+    #expect(sim.session.deadline == nil)
+  }
+
+  @Test func `the relay's own words explain why it closes`() {
+    let sim = SimulatedSession()
+    sim.receive(.error(WireError(.unauthorized, "the token has expired")))
+    sim.disconnect(.notAuthenticated(reason: "bye"))
+    #expect(sim.events.last == .ended(.notAuthenticated(reason: "the token has expired")))
+  }
+
+  @Test func `closing sends the marks that wait, and ends when the relay has closed`() {
+    let sim = SimulatedSession()
+    sim.join()
+    sim.welcome()
+    _ = sim.joined("r", head: 2, after: 0)
+    sim.perform { $0.mark("r", received: 1, at: $1, &$2) }
+    sim.perform { $0.mark("r", received: 2, at: $1, &$2) }
+    _ = sim.takeTransmitted()
+    sim.perform { $0.close(at: $1, &$2) }
+    #expect(sim.takeTransmitted() == [.received(room: "r", seq: 2)])
+    #expect(sim.closes == 1)
+    sim.disconnect(.closed(.normal, reason: ""))
+    #expect(sim.events.last == .ended(.closedByClient))
+    #expect(sim.session.hasEnded)
+  }
+
+  @Test func `closing does not wait for ever`() {
+    let sim = SimulatedSession()
+    sim.welcome()
+    sim.perform { $0.close(at: $1, &$2) }
+    sim.advance(milliseconds: 1_000)
+    #expect(sim.events.last == .ended(.closedByClient))
+    #expect(sim.abandons == 1)
+  }
+
+  @Test func `a typing notice is not sent into the void`() {
+    let sim = SimulatedSession()
+    var sent = true
+    sim.perform { session, _, actions in
+      sent = session.request(.typing(room: "r", on: true), &actions)
+    }
+    #expect(!sent)
+    sim.welcome()
+    sim.perform { session, _, actions in
+      sent = session.request(.typing(room: "r", on: true), &actions)
+    }
+    #expect(sent && sim.transmitted == [.typing(room: "r", on: true)])
+  }
+}

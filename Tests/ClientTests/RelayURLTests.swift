@@ -1,0 +1,58 @@
+import Client
+import Testing
+
+@Suite struct `URL of a relay, RFC 6455 §3` {
+  @Test func `host, port, path and query are taken apart`() throws {
+    let url = try RelayURL("ws://relay.example:9000/chat/ws?a=b")
+    #expect(url.host == "relay.example")
+    #expect(url.port == 9000)
+    #expect(url.target == "/chat/ws?a=b")
+    #expect(url.authority == "relay.example:9000")
+  }
+
+  @Test func `the port is 80 and the path is ws where none is given`() throws {
+    let url = try RelayURL("ws://relay.example")
+    #expect(url.port == 80)
+    #expect(url.target == "/ws")
+    #expect(url.authority == "relay.example")
+    #expect(try RelayURL("ws://relay.example/").target == "/ws")
+    #expect(try RelayURL("ws://relay.example?x=1").target == "/ws?x=1")
+  }
+
+  @Test func `IPv6 stands in brackets`() throws {
+    #expect(try RelayURL("ws://[::1]:8080/ws").host == "::1")
+    #expect(try RelayURL("ws://[::1]:8080/ws").authority == "[::1]:8080")
+    #expect(try RelayURL("ws://[::1]/ws").port == 80)
+  }
+
+  @Test func `a query item is added to what is there`() throws {
+    #expect(try RelayURL("ws://h/ws").target(adding: "user", "ada") == "/ws?user=ada")
+    #expect(try RelayURL("ws://h/ws?a=b").target(adding: "user", "ada") == "/ws?a=b&user=ada")
+  }
+
+  @Test func `a query, which may hold a token, is not printed`() throws {
+    #expect("\(try RelayURL("ws://h:1/ws?token=secret"))" == "ws://h:1/ws")
+  }
+
+  @Test func `wss is refused in a sentence of its own`() {
+    #expect(throws: RelayURL.Invalid.encrypted("wss://h/ws")) { try RelayURL("wss://h/ws") }
+  }
+
+  @Test(arguments: ["http://h/ws", "h:80", "", "ws:/h"])
+  func `another scheme is refused`(text: String) {
+    #expect(throws: RelayURL.Invalid.scheme(text)) { try RelayURL(text) }
+  }
+
+  @Test(arguments: [
+    "ws://", "ws://:80/ws", "ws://h:port/ws", "ws://h:99999/", "ws://::1/ws", "ws://a@h/",
+    "ws://h\r\nX-Evil: 1/ws",
+  ])
+  func `what is no host and port is refused`(text: String) {
+    #expect(throws: RelayURL.Invalid.authority(text)) { try RelayURL(text) }
+  }
+
+  @Test(arguments: ["ws://h/a b", "ws://h/ws#top", "ws://h/ü", "ws://h/\r\nX: y"])
+  func `what cannot stand in a request is refused`(text: String) {
+    #expect(throws: RelayURL.Invalid.target(text)) { try RelayURL(text) }
+  }
+}

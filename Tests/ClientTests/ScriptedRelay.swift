@@ -1,0 +1,30 @@
+import Client
+
+/// A relay in another process that commits the faults it is told to; gone with this object.
+final class ScriptedRelay {
+  private let process: ChildProcess
+  let port: UInt16
+
+  /// - Parameter faults: a JSON object, see the script.
+  init(_ faults: String = "{}") throws {
+    process = try ChildProcess(["/usr/bin/python3", "-c", Self.script, faults])
+    guard let port = process.readLine().flatMap({ UInt16($0) }) else {
+      throw DidNotStart(errors: ChildProcess.readAll(process.errors))
+    }
+    self.port = port
+  }
+
+  /// Is python3-websockets installed? `config/setup` knows how.
+  struct DidNotStart: Error { let errors: String }
+
+  var url: String { "ws://127.0.0.1:\(port)/ws" }
+
+  /// Ends the relay, and returns what it saw: one JSON array each.
+  func seen() -> [String] {
+    process.closeInput()
+    var lines: [String] = []
+    while let line = process.readLine() { lines.append(line) }
+    _ = process.wait()
+    return lines
+  }
+}

@@ -1,0 +1,155 @@
+import Client
+import EventLoop
+import Wire
+
+/// A session with a clock that the test moves, and what it wants done.
+final class SimulatedSession {
+  var session: ClientSession
+  var now = Instant(nanoseconds: 1_000_000_000_000)
+  private(set) var events: [ClientEvent] = []
+  private(set) var transmitted: [ClientMessage] = []
+  private(set) var connects = 0
+  private(set) var pings = 0
+  private(set) var abandons = 0
+  private(set) var closes = 0
+
+  init(settings: SessionSettings = SessionSettings(), seed: UInt64 = 1) {
+    session = ClientSession(idPrefix: "p", seed: seed, settings: settings)
+    perform { $0.start(at: $1, &$2) }
+  }
+
+  func perform(
+    _ body: (inout ClientSession, Instant, inout [ClientSession.Action]) -> Void
+  ) {
+    var actions: [ClientSession.Action] = []
+    body(&session, now, &actions)
+    for action in actions {
+      switch action {
+      case .connect: connects += 1
+      case .transmit(let message): transmitted.append(message)
+      case .ping: pings += 1
+      case .close: closes += 1
+      case .abandon: abandons += 1
+      case .event(let event): events.append(event)
+      }
+    }
+  }
+
+  /// What was transmitted since the last call.
+  func takeTransmitted() -> [ClientMessage] {
+    defer { transmitted = [] }
+    return transmitted
+  }
+
+  /// What the user was told since the last call.
+  func takeEvents() -> [ClientEvent] {
+    defer { events = [] }
+    return events
+  }
+
+  @discardableResult
+  func receive(_ message: ServerMessage) -> Bool {
+    var isNews = false
+    perform { session, now, actions in
+      session.heard(at: now)
+      isNews = session.receive(message, at: now, &actions)
+    }
+    return isNews
+  }
+
+  func welcome(sendsPerSecond: Int = 0, burst: Int = 0, frameBytes: Int = 0) {
+    var limits = ServerMessage.Welcome.Limits()
+    limits.sendsPerSecond = sendsPerSecond
+    limits.burst = burst
+    limits.frameBytes = frameBytes
+    receive(
+      .welcome(
+        .init(
+          user: "ada", session: "s", server: "t/1", time: 0, heartbeatSeconds: 25, limits: limits)))
+  }
+
+  func joined(
+    _ room: String, head: Int64, first: Int64 = 1, after: Int64, epoch: String = "e1",
+    resume: ServerMessage.Resume = .ok
+  ) -> Bool {
+    receive(
+      .joined(
+        .init(
+          room: room, epoch: epoch, head: head, first: first, after: after, resume: resume,
+          read: 0, received: 0, members: nil)))
+  }
+
+  @discardableResult
+  func entry(_ seq: Int64, in room: String = "r") -> Bool {
+    receive(.message(Self.entry(seq, in: room)))
+  }
+
+  static func entry(_ seq: Int64, in room: String = "r") -> Entry {
+    Entry(
+      room: room, seq: seq, id: "i\(seq)", from: "bo", at: seq, kind: .text,
+      body: Array("\"text\":\"\(seq)\"".utf8))
+  }
+
+  func ack(_ id: String, seq: Int64 = 1, room: String = "r") {
+    receive(.ack(.init(room: room, id: id, seq: seq, at: 0, duplicate: false)))
+  }
+
+  func refuse(
+    _ code: ErrorCode, re: String, room: String = "r", id: String? = nil, retry: Int64? = nil
+  ) {
+    receive(
+      .error(WireError(code, "no", re: re, room: room, id: id, retryAfterMilliseconds: retry)))
+  }
+
+  @discardableResult
+  func send(_ text: String, to room: String = "r") -> String {
+    var id = ""
+    let send = ClientMessage.Send(room: room, id: "", text: text)
+    perform { id = $0.send(.text, send.body, to: room, at: $1, &$2) }
+    return id
+  }
+
+  func join(_ room: String = "r", from start: JoinStart = .head) {
+    perform { session, _, actions in session.join(room, from: start, &actions) }
+  }
+
+  func disconnect(_ error: ClientError = .lost(nil)) {
+    perform { $0.disconnected(error, at: $1, &$2) }
+  }
+
+  /// Moves the clock, stopping wherever the session wants to do something.
+  func advance(milliseconds: Int) {
+    let end = now.adding(milliseconds: milliseconds)
+    var stops = 0
+    while let deadline = session.deadline, deadline <= end {
+      now = max(now, deadline)
+      perform { $0.tick(at: $1, &$2) }
+      stops += 1
+      precondition(stops < 10_000, "the session's deadline does not move")
+    }
+    now = end
+  }
+
+  /// From a broken connection to the next attempt.
+  func reconnect() {
+    let before = connects
+    while connects == before, let deadline = session.deadline {
+      now = max(now, deadline)
+      perform { $0.tick(at: $1, &$2) }
+    }
+  }
+
+  var deliveredSequences: [Int64] {
+    events.compactMap { if case .entry(let entry) = $0 { entry.seq } else { nil } }
+  }
+}
+
+extension [ClientMessage] {
+  /// The texts of the lines among them.
+  var lines: [String] {
+    compactMap { message in
+      guard case .send(let send) = message else { return nil }
+      return String(decoding: send.body, as: UTF8.self).split(separator: "\"").last.map(String.init)
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import Testing
+import WebSocket
+import Wire
+
+extension `End to end` {
+  /// Each with a sentence that says what, which value, and what to do.
+  @Suite struct `Bad input` {
+    // MARK: To the command
+
+    private func serve(_ configuration: String, _ more: [String] = []) throws -> ChildProcess {
+      let folder = try Folder()
+      try folder.write(configuration, to: "relay.yaml")
+      let process = try ChildProcess(
+        [Programs.relay, "serve", "--config", folder["relay.yaml"], "--listen", "127.0.0.1:0"]
+          + more, input: "")
+      try process.wait()
+      #expect(!process.errors.contains("listening"))
+      return process
+    }
+
+    @Test func `an unknown configuration key is named, with its line and the nearest one`() throws {
+      let process = try serve("log_level: info\nlimits:\n  sends_per_sec: 5\n")
+      #expect(try process.wait() == .exit(1))
+      #expect(process.errors.contains("limits.sends_per_sec"))
+      #expect(
+        process.errors.contains("limits.sends_per_s\"")
+          || process.errors.contains("limits.sends_per_s?"))
+      #expect(process.errors.contains("3"))
+    }
+
+    @Test func `a configuration that is not there or is no YAML ends with 1`() throws {
+      let missing = try RelayProcess.command("serve", "--config", "/nonexistent.yaml")
+      #expect(try missing.wait() == .exit(1))
+      #expect(missing.errors.contains("/nonexistent.yaml"))
+      let torn = try serve("limits: {")
+      #expect(try torn.wait() == .exit(1))
+      #expect(torn.errors.contains("relay.yaml"))
+      let checked = try RelayProcess.command("check-config", "--config", "/nonexistent.yaml")
+      #expect(try checked.wait() == .exit(1))
+    }
+
+    @Test func `wrong usage ends with 2`() throws {
+      for arguments in [["serve", "--port", "1"], ["sever"], ["serve", "--config"]] {
+        let process = try ChildProcess([Programs.relay] + arguments, input: "")
+        #expect(try process.wait() == .exit(2), "\(arguments)")
+        #expect(!process.errors.isEmpty)
+      }
+    }
+
+    @Test func `a data directory that cannot be written ends with 1`() throws {
+      // Root may write wherever there is a directory; below a file nobody may.
+      let folder = try Folder()
+      try folder.write("", to: "file")
+      let process = try serve("data: \(folder["file"])/data\n")
+      #expect(try process.wait() == .exit(1))
+      #expect(
+        process.errors.contains("The data directory \(folder["file"])/data cannot be created"))
+      let file = try serve("data: \(folder["file"])\n")
+      #expect(try file.wait() == .exit(1))
+      #expect(file.errors.contains("is not a directory"))
+    }
+
+    @Test func `a read-only file system ends with 1`() throws {
+      // Even root cannot write here.
+      let process = try serve("data: /proc/relay\n")
+      #expect(try process.wait() == .exit(1))
+      #expect(process.errors.contains("/proc/relay"))
+    }
+
+    @Test func `a database file that is none ends with 3, and stays as it is`() throws {
+      let folder = try Folder()
+      try Folder.run("mkdir", folder["data"])
+      let garbage = String(repeating: "This is no database. ", count: 500)
+      try folder.write(garbage, to: "data/relay.db")
+      let process = try serve("data: \(folder["data"])\n")
+      #expect(try process.wait() == .exit(3))
+      #expect(process.errors.contains("\(folder["data"])/relay.db"))
+      #expect(process.errors.contains("is not a database"))
+      #expect(try readFile(folder["data/relay.db"]) == garbage)
+      let verify = try RelayProcess.command("verify", "--data", folder["data"])
+      #expect(try verify.wait() == .exit(3))
+    }
+
+    // MARK: To the relay, in messages
+
+    @Test func `a message that makes no sense is answered with an error, and the next one served`()
+      throws
+    {
+      let relay = try RelayProcess("limits: { text_bytes: 100 }")
+      let ada = try RawClient(relay, user: "ada")
+      let long = String(repeating: "x", count: 101)
+      for (json, code, field) in [
+        ("{", .badJSON, nil),
+        ("[]", .badJSON, nil),
+        (#"{"type":"send","room":"a","id":"1","text":"\ud800"}"#, .badJSON, nil),
+        (#"{"room":"a"}"#, .badField, "type"),
+        (#"{"type":"people"}"#, .unknownType, nil),
+        (#"{"type":"join","room":"a/b"}"#, .badField, "room"),
+        (#"{"type":"join","room":"dm:bo:ada"}"#, .badField, "room"),
+        (#"{"type":"join","room":"dm:bo:cy"}"#, .forbidden, nil),
+        (#"{"type":"send","room":"a","id":"1","text":"\#(long)"}"#, .tooLarge, "text"),
+        (#"{"type":"send","room":"a","id":"1","text":"  "}"#, .badField, "text"),
+        (#"{"type":"send","room":"a","id":"","text":"x"}"#, .badField, "id"),
+        (#"{"type":"read","room":"a","seq":1}"#, .notJoined, nil),
+        (#"{"type":"history","room":"a","limit":501}"#, .badField, "limit"),
+      ] as [(String, ErrorCode, String?)] {
+        try ada.send(json)
+        let error = try ada.error()
+        #expect(error.code == code, "\(json): \(error)")
+        if let field { #expect(error.field == field, "\(json): \(error)") }
+        #expect(error.message.count > 10, "\(json)")
+      }
+      try ada.send(#"{"type":"join","room":"a/b"}"#)
+      #expect(try ada.error().message.contains("a-z 0-9"))
+      #expect(try ada.say("still here", in: "a", id: "1").seq == 1)
+    }
+
+    @Test func `what is no relay message at all closes with its code`() throws {
+      let relay = try RelayProcess()
+      for (opcode, payload, code) in [
+        (.binary, [1, 2, 3], 1003),
+        (.text, [0xC3, 0x28], 1007),
+        (.text, [UInt8](repeating: 0x20, count: 65_537), 1009),
+      ] as [(Opcode, [UInt8], UInt16)] {
+        let ada = try RawClient(relay, user: "ada")
+        try ada.send(opcode, payload)
+        let end = try ada.untilClosed()
+        #expect(end.code == code)
+        #expect(!end.reason.isEmpty)
+      }
+      // A frame that is not masked; a reserved opcode.
+      for bytes in [[0x81, 0x01, 0x7B], [0x83, 0x80, 0, 0, 0, 0]] as [[UInt8]] {
+        let ada = try RawClient(relay, user: "ada")
+        try ada.send(raw: bytes)
+        #expect(try ada.untilClosed().code == 1002)
+      }
+    }
+
+    @Test func `who does not say who they are is closed with 4408`() throws {
+      let relay = try RelayProcess("limits: { handshake_timeout_ms: 300 }")
+      let nobody = try RawClient(relay, user: nil)
+      #expect(try nobody.untilClosed().code == 4408)
+      // Nor is one waited for who does not even finish the request.
+      let silent = try HTTPExchange(relay, "GET /ws HTTP/1.1\r\n")
+      #expect(try silent.answer() == "")
+    }
+
+    @Test func `tokens and names that are not let in are closed with 4401`() throws {
+      let relay = try RelayProcess(`wschat, in lines`.echo)
+      for target in ["/ws?token=abc", "/ws?user=Ada", "/ws?user=echo", "/ws?user=a%2Fb"] {
+        let client = try RawClient(relay, user: nil, target: target)
+        let end = try client.untilClosed()
+        #expect(end.code == 4401, "\(target)")
+        guard case .error(let error)? = end.messages.first else {
+          Issue.record("\(target): \(end.messages)")
+          continue
+        }
+        #expect(error.code == .unauthorized)
+      }
+      let bearer = try RawClient(
+        relay, user: "ada", headers: [("Authorization", "Bearer abc")])
+      #expect(try bearer.untilClosed().code == 4401)
+      let auth = try RawClient(relay, user: nil)
+      try auth.send(#"{"type":"auth","token":"abc"}"#)
+      #expect(try auth.untilClosed().code == 4401)
+    }
+
+    // MARK: To the relay, in HTTP
+
+    @Test func `a request that is no WebSocket gets a status that says why`() throws {
+      let relay = try RelayProcess()
+      let host = "Host: 127.0.0.1:\(relay.port)\r\n"
+      let upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+      let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+      let version = "Sec-WebSocket-Version: 13\r\n"
+      let get = "GET /ws?user=ada HTTP/1.1\r\n"
+      for (request, status) in [
+        (get + host + upgrade + key + version, 101),
+        (get + host, 426),
+        (get + upgrade + key + version, 400),
+        (get + host + upgrade + version, 400),
+        (get + host + upgrade + key + "Sec-WebSocket-Version: 8\r\n", 426),
+        (get + host + upgrade + key + version + "Sec-WebSocket-Protocol: mqtt\r\n", 400),
+        (get + host + upgrade + key + version + "Origin: http://evil.example\r\n", 403),
+        (get + host + upgrade + key + version + "Origin: http://127.0.0.1:\(relay.port)\r\n", 101),
+        (
+          "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n" + upgrade
+            + key + version, 403
+        ),
+        ("POST /ws HTTP/1.1\r\n" + host + upgrade + key + version, 405),
+        ("GET /healthz HTTP/1.1\r\n" + host, 200),
+        ("GET /nothing HTTP/1.1\r\n" + host, 404),
+        ("nonsense\r\n", 400),
+        (get + host + "X: " + String(repeating: "x", count: 9000) + "\r\n", 431),
+      ] {
+        let exchange = try HTTPExchange(relay, request + "\r\n")
+        if status == 101 {
+          #expect(try exchange.firstLine() == "HTTP/1.1 101 Switching Protocols", "\(request)")
+        } else {
+          let answer = try exchange.answer()
+          #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request)\(answer)")
+          let body = answer.firstRange(of: "\r\n\r\n").map { answer[$0.upperBound...] } ?? ""
+          #expect(body.hasSuffix("\n") && body.count > 2, "\(request)\(answer)")
+        }
+      }
+    }
+  }
+}

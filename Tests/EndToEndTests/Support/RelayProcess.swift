@@ -1,0 +1,118 @@
+import Glibc
+
+/// A relay that a test has started, on a port that the system chose and keeps over a restart.
+final class RelayProcess {
+  let folder: Folder
+  private(set) var port: UInt16 = 0
+  private(set) var process: ChildProcess
+
+  /// Starts a relay, and waits until it serves.
+  /// - Parameters:
+  ///   - configuration: YAML, besides `listen` and `data`.
+  ///   - data: the data directory; by default one in the folder.
+  init(_ configuration: String = "", in folder: Folder? = nil, data: String? = nil) throws {
+    let folder = try folder ?? Folder()
+    self.folder = folder
+    let data = data ?? folder["data"]
+    try folder.write(
+      "listen: 127.0.0.1:0\ndata: \(data)\n\(configuration)\n", to: "relay.yaml")
+    process = try Self.serve(folder, port: 0)
+    try waitUntilListening()
+  }
+
+  /// The limits of one client, lifted: for tests that are not about them.
+  static let withoutLimits = """
+    limits: { sends_per_s: 0, burst: 0, requests_per_s: 0 }
+    """
+
+  var url: String { "ws://127.0.0.1:\(port)/ws" }
+  var dataDirectory: String { folder["data"] }
+
+  private static func serve(_ folder: Folder, port: UInt16) throws -> ChildProcess {
+    try ChildProcess(
+      [
+        Programs.relay, "serve", "--config", folder["relay.yaml"],
+        "--listen", "127.0.0.1:\(port)",
+      ], input: "")
+  }
+
+  func waitUntilListening(_ deadline: Deadline = Deadline()) throws {
+    let mark = "listening on ws://127.0.0.1:"
+    try process.waitForErrors(deadline) { text in
+      guard let start = text.firstRange(of: mark) else { return false }
+      let digits = text[start.upperBound...].prefix { $0.isNumber }
+      port = UInt16(digits) ?? 0
+      return text[digits.endIndex...].hasPrefix("/ws\n")
+    }
+  }
+
+  /// Starts it again, on the port that it had.
+  func start(waiting: Bool = true) throws {
+    process = try Self.serve(folder, port: port)
+    if waiting { try waitUntilListening() }
+  }
+
+  /// As if its machine had lost it: SIGKILL.
+  func kill() throws {
+    process.signal(SIGKILL)
+    try process.wait()
+  }
+
+  /// SIGTERM, and what came of it.
+  @discardableResult
+  func stop(_ deadline: Deadline = Deadline()) throws -> ChildProcess.Outcome {
+    process.signal(SIGTERM)
+    return try process.wait(deadline)
+  }
+
+  /// Runs another of relay's commands to its end.
+  static func command(_ arguments: String...) throws -> ChildProcess {
+    let process = try ChildProcess([Programs.relay] + arguments, input: "")
+    try process.wait()
+    return process
+  }
+
+  // MARK: Memory
+
+  /// What it has in memory, and the most that it ever had: `VmRSS` and `VmHWM`, in bytes.
+  var memory: (now: Int, peak: Int) {
+    get throws {
+      let status = try readFile("/proc/\(process.id)/status")
+      func field(_ name: String) throws -> Int {
+        guard let start = status.firstRange(of: "\n\(name):"),
+          let kibibytes = Int(
+            status[start.upperBound...].drop { $0.isWhitespace }.prefix { $0.isNumber })
+        else { throw Unexpected("no \(name) in \(status)") }
+        return kibibytes * 1024
+      }
+      return (try field("VmRSS"), try field("VmHWM"))
+    }
+  }
+
+  /// Makes the peak what it has in memory now (proc(5), clear_refs).
+  func forgetPeakMemory() throws {
+    let descriptor = unsafe open("/proc/\(process.id)/clear_refs", O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Unexpected("clear_refs: \(errno)") }
+    defer { close(descriptor) }
+    guard unsafe Glibc.write(descriptor, "5", 1) == 1 else {
+      throw Unexpected("clear_refs: \(errno)")
+    }
+  }
+}
+
+/// A small file's text; also of those in /proc, which have no size.
+func readFile(_ path: String) throws -> String {
+  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw Unexpected("open \(path): \(errno)") }
+  defer { close(descriptor) }
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+  while true {
+    let count = unsafe buffer.withUnsafeMutableBytes {
+      unsafe read(descriptor, $0.baseAddress, $0.count)
+    }
+    guard count > 0 else { break }
+    bytes += buffer[..<count]
+  }
+  return String(decoding: bytes, as: UTF8.self)
+}

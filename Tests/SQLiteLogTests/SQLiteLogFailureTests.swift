@@ -1,0 +1,201 @@
+import Relay
+import SQLiteLog
+import Synchronization
+import Testing
+import Wire
+
+@Suite struct `A SQLite log whose disk fails` {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// What the operator is told, and a clock that the test moves.
+  private final class Surroundings: Sendable {
+    private let messages = Mutex<[String]>([])
+    private let time = Atomic<Int64>(1_000_000)
+
+    var reports: [String] { messages.withLock { $0 } }
+    var now: Int64 { time.load(ordering: .relaxed) }
+    func report(_ message: String) { messages.withLock { $0.append(message) } }
+    func wait(milliseconds: Int64) { time.add(milliseconds, ordering: .relaxed) }
+  }
+
+  private func open(_ surroundings: Surroundings) throws -> SQLiteLog {
+    try SQLiteLog(
+      directory: directory["data"], clock: { surroundings.now },
+      report: { surroundings.report($0) })
+  }
+
+  private func append(
+    _ id: Int, room: String = "general", session: Int32 = 1
+  ) -> LogRequest {
+    .append(
+      room, "ada", "\(id)", text: String(repeating: "x", count: 3000),
+      session: SessionID(index: session, generation: 1))
+  }
+
+  /// Sends until the disk is full.
+  /// - Returns: what was acknowledged, and the refusal.
+  private func fill(_ desk: Desk, from first: Int) async throws -> ([String], WireError) {
+    var acknowledged: [String] = []
+    for id in first..<first + 100 {
+      let delivery = await desk.submit([append(id)])
+      acknowledged += delivery.acks.map(\.id)
+      if let refusal = delivery.refusals.first { return (acknowledged, refusal) }
+    }
+    throw NeverFull()
+  }
+
+  struct NeverFull: Error {}
+
+  @Test func `refuses while it is full, loses nothing, and goes on by itself`() async throws {
+    let surroundings = Surroundings()
+    let log = try open(surroundings)
+    let desk = try Desk(log)
+    await desk.submit([append(1), append(2)])
+    log.limitStore(pages: 1)
+    var (acknowledged, refusal) = try await fill(desk, from: 3)
+    acknowledged = ["1", "2"] + acknowledged
+    #expect(refusal.code == .unavailable && refusal.re == "send" && refusal.room == "general")
+    #expect(refusal.retryAfterMilliseconds == 1000)
+    #expect(refusal.id == "\(acknowledged.count + 1)")
+    for id in 50..<55 { #expect(await desk.submit([append(id, session: 2)]).acks.isEmpty) }
+    #expect(surroundings.reports.count == 1)
+    #expect(surroundings.reports.first?.contains("full") == true)
+
+    // Reading and joining go on.
+    let head = Int64(acknowledged.count)
+    #expect(await desk.enter("general", as: "bo", after: 0)?.head == head)
+    let page = await desk.page("general", after: 0, through: head, limitBytes: 1 << 20)
+    #expect(page?.frames.entries.map(\.id) == acknowledged)
+    #expect(desk.entries().map(\.id) == acknowledged)
+
+    // There is room again: who was refused has to wait, in order to keep the order; others not.
+    log.limitStore(pages: 0)
+    let early = await desk.submit([append(98)])
+    #expect(early.refusals.map(\.code) == [.unavailable])
+    #expect(await desk.submit([append(99, session: 3)]).acks.map(\.seq) == [head + 1])
+    surroundings.wait(milliseconds: 1000)
+    #expect(await desk.submit([append(98)]).acks.map(\.seq) == [head + 2])
+    #expect(surroundings.reports.count == 2)
+    #expect(surroundings.reports.last?.contains("works again") == true)
+    // The join during the outage is remembered.
+    #expect(await desk.belongings(of: "bo").map(\.room) == ["general"])
+    log.stop()
+
+    let verification = try Store.verify(directory: directory["data"])
+    #expect(verification.breaks.isEmpty)
+    #expect(verification.count.entries == acknowledged.count + 2)
+  }
+
+  @Test func `refuses a batch as a whole`() async throws {
+    let log = try open(Surroundings())
+    defer { log.stop() }
+    let desk = try Desk(log)
+    await desk.submit([append(1)])
+    log.limitStore(pages: 1)
+    let delivery = await desk.submit((2...40).map { append($0, room: "room-\($0 % 3)") })
+    #expect(delivery.acks.isEmpty && delivery.refusals.count == 39)
+    #expect(delivery.commit?.entries.isEmpty != false)
+    log.limitStore(pages: 0)
+    let again = await desk.submit((2...40).map { append($0, room: "room-\($0 % 3)", session: 2) })
+    #expect(again.acks.count == 39 && again.acks.allSatisfy { !$0.duplicate })
+  }
+
+  @Test func `acknowledges a duplicate of what is stored even then`() async throws {
+    let log = try open(Surroundings())
+    defer { log.stop() }
+    let desk = try Desk(log)
+    await desk.submit([append(1)])
+    log.limitStore(pages: 1)
+    _ = try await fill(desk, from: 2)
+    let delivery = await desk.submit([append(1, session: 7), append(999, session: 8)])
+    #expect(delivery.acks.map(\.seq) == [1] && delivery.acks.map(\.duplicate) == [true])
+    #expect(delivery.refusals.map(\.id) == ["999"])
+  }
+
+  @Test func `keeps a room that waits for its first entry`() async throws {
+    let log = try open(Surroundings())
+    defer { log.stop() }
+    let desk = try Desk(log)
+    _ = await desk.enter("empty", as: "bo")
+    log.limitStore(pages: 1)
+    for id in 1...40 { await desk.submit([append(id, room: "other", session: Int32(id))]) }
+    let refused = await desk.submit([append(1, room: "empty", session: 77)])
+    #expect(refused.refusals.map(\.code) == [.unavailable])
+    #expect(await desk.belongings(of: "bo").map(\.room) == ["empty"])
+    // The sender does not belong by a send that was refused; who joins even now does.
+    #expect(await desk.belongings(of: "ada").contains { $0.room == "empty" } == false)
+    let joining = await desk.submit([.enter("empty", "cy"), append(3, room: "empty", session: 79)])
+    #expect(joining.commit?.memberships.map(\.user) == ["cy"])
+    log.limitStore(pages: 0)
+    #expect(await desk.submit([append(2, room: "empty", session: 78)]).acks.map(\.seq) == [1])
+    #expect(await desk.belongings(of: "bo").map(\.room) == ["empty"])
+    #expect(await desk.belongings(of: "bo").first?.head == 1)
+  }
+
+  @Test func `says where it cannot read, and reads again when it can`() async throws {
+    let surroundings = Surroundings()
+    let log = try open(surroundings)
+    defer { log.stop() }
+    let desk = try Desk(log)
+    await desk.submit([append(1), append(2)])
+    let database = try SQL(directory["data/relay.db"])
+    try database.run("ALTER TABLE entries RENAME TO gone")
+    let page = try #require(await desk.page("general", after: 0, through: 2))
+    #expect(page.failed && page.frames.count == 0)
+    guard case .error(let error) = await desk.history(.init(room: "general")) else {
+      Issue.record("history did not fail")
+      return
+    }
+    #expect(error.code == .unavailable && error.re == "history" && error.room == "general")
+    #expect(error.retryAfterMilliseconds == 1000)
+    let answer = await desk.read { .lasts($0, [(room: "general", seq: 1)]) }
+    guard case .lasts(_, let lasts) = answer else {
+      Issue.record("not the last entries")
+      return
+    }
+    #expect(lasts == [nil])
+    #expect(surroundings.reports.count == 1)
+    #expect(surroundings.reports.first?.hasPrefix("Reading fails") == true)
+
+    try database.run("ALTER TABLE gone RENAME TO entries")
+    #expect(await desk.page("general", after: 0, through: 2)?.frames.count == 2)
+    #expect(surroundings.reports.last?.hasPrefix("Reading works again") == true)
+  }
+
+  @Test func `keeps the write-ahead log short`() async throws {
+    let log = try SQLiteLog(directory: directory["data"], durability: .os)
+    let desk = try Desk(log)
+    let body = ClientMessage.Send(
+      room: "general", id: "1", text: String(repeating: "x", count: 60_000)
+    ).body
+    var longest = 0
+    for batch in 0..<100 {
+      await desk.submit(
+        (0..<16).map {
+          .append(
+            LogRequest.Append(
+              session: .test, room: "general", user: "ada", id: "\(batch)-\($0)", kind: .text,
+              body: body, mayCreate: true))
+        })
+      longest = max(longest, directory.bytes(of: "data/relay.db-wal"))
+    }
+    // 96 MB went through it. It may pass the limit by what is committed during one checkpoint.
+    #expect(longest < 80 << 20)
+    log.stop()
+    #expect(directory.bytes(of: "data/relay.db-wal") == 0)
+    #expect(directory.bytes(of: "data/relay.db") > 96_000_000)
+  }
+
+  @Test func `can be made slow on purpose`() async throws {
+    var options = SQLiteLog.Options()
+    options.commitDelayMilliseconds = 30
+    let log = try SQLiteLog(directory: directory["data"], options: options) { _ in }
+    defer { log.stop() }
+    let desk = try Desk(log)
+    let clock = ContinuousClock()
+    let time = await clock.measure { await desk.submit([append(1)]) }
+    #expect(time >= .milliseconds(30))
+  }
+}

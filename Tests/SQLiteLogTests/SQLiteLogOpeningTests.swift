@@ -1,0 +1,105 @@
+import CSQLite
+import Relay
+import SQLiteLog
+import Testing
+
+@Suite struct `Opening a SQLite log` {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func refusal(_ name: String = "data") -> StoreError? {
+    do {
+      try SQLiteLog(directory: directory[name]).stop()
+      return nil
+    } catch {
+      return error as? StoreError
+    }
+  }
+
+  @Test func `makes the directory for its owner alone`() throws {
+    try SQLiteLog(directory: directory["a/b/c/"]).stop()
+    #expect(directory.bytes(of: "a/b/c/relay.db") > 0)
+    #expect(try directory.permissions(of: "a/b/c") == 0o700)
+  }
+
+  @Test func `is refused while another has the store, and not after`() throws {
+    let first = try SQLiteLog(directory: directory["data"])
+    #expect(Store.isInUse(directory: directory["data"]))
+    let error = try #require(refusal())
+    #expect(error.kind == .environment)
+    #expect(error.description.contains("in use by another process"))
+    first.stop()
+    #expect(!Store.isInUse(directory: directory["data"]))
+    #expect(refusal() == nil)
+  }
+
+  @Test func `is refused where another process has the store`() throws {
+    try SQLiteLog(directory: directory["data"]).stop()
+    let other = try Child(
+      "flock", "--no-fork", directory["data/lock"], "sh", "-c", "echo held; exec sleep 600")
+    defer { other.end() }
+    #expect(other.readLine() == "held")
+    #expect(try #require(refusal()).description.contains("in use by another process"))
+    other.end()
+    #expect(refusal() == nil)
+  }
+
+  @Test func `is refused where a file stands in the way`() throws {
+    try directory.write([1], to: "file")
+    let inside = try #require(refusal("file/data"))
+    #expect(inside.kind == .environment)
+    #expect(inside.description.contains("cannot be created: Not a directory"))
+    let itself = try #require(refusal("file"))
+    #expect(itself.description.contains("is not a directory"))
+  }
+
+  @Test func `is refused where the file is not a database`() throws {
+    try run("mkdir", directory["data"])
+    try directory.write(Array(repeating: 0x41, count: 10_000), to: "data/relay.db")
+    let error = try #require(refusal())
+    #expect(error.kind == .broken)
+    #expect(error.description.contains("data/relay.db is not a database"))
+    #expect(directory.bytes(of: "data/relay.db") == 10_000)
+  }
+
+  @Test func `is refused where the file is cut off`() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    try await Desk(log).submit((1...500).map { .append("general", "ada", "\($0)") })
+    log.stop()
+    try run("truncate", "-s", "6000", directory["data/relay.db"])
+    let error = try #require(refusal())
+    #expect(error.kind == .broken)
+    #expect(error.description.contains("is damaged"))
+  }
+
+  @Test func `is refused where the database is not a relay's`() throws {
+    try run("mkdir", directory["data"])
+    try SQL(directory["data/relay.db"]).run("CREATE TABLE recipes (name TEXT)")
+    let error = try #require(refusal())
+    #expect(error.kind == .environment)
+    #expect(error.description.contains("not a relay's"))
+  }
+
+  @Test func `is refused where a newer relay wrote the store`() throws {
+    try SQLiteLog(directory: directory["data"]).stop()
+    try SQL(directory["data/relay.db"]).run("PRAGMA user_version = 99")
+    let error = try #require(refusal())
+    #expect(error.kind == .environment)
+    #expect(error.description.contains("schema version 99"))
+    #expect(throws: StoreError.self) { try Store.verify(directory: directory["data"]) }
+  }
+
+  @Test func `is the same after it was refused`() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    try await Desk(log).submit([.append("general", "ada", "1")])
+    log.stop()
+    let database = try SQL(directory["data/relay.db"])
+    let version = try database.integer("PRAGMA user_version")
+    try database.run("PRAGMA user_version = 99")
+    #expect(refusal() != nil)
+    try database.run("PRAGMA user_version = \(version)")
+    #expect(refusal() == nil)
+    #expect(try Store.verify(directory: directory["data"]).count.entries == 1)
+  }
+}

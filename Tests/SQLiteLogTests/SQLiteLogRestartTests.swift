@@ -1,0 +1,149 @@
+import Relay
+import SQLiteLog
+import Testing
+import Wire
+
+@Suite struct `A SQLite log that is opened again` {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func open<Result>(
+    _ name: String = "data", keepEntriesPerRoom: Int64 = 0, _ test: (Desk) async throws -> Result
+  ) async throws -> Result {
+    let log = try SQLiteLog(
+      directory: directory[name], keepEntriesPerRoom: keepEntriesPerRoom)
+    defer { log.stop() }
+    return try await test(try Desk(log))
+  }
+
+  private func send(_ desk: Desk, _ ids: ClosedRange<Int>) async -> [Int64] {
+    await desk.submit(ids.map { .append("general", "ada", "\($0)") }).acks.map(\.seq)
+  }
+
+  @Test func `goes on where it was: numbers, ids, marks, belongings`() async throws {
+    let first = try await open { desk in
+      #expect(await send(desk, 1...5) == [1, 2, 3, 4, 5])
+      await desk.submit([
+        .append("dm:ada:bo", "ada", "1"), .enter("general", "bo"),
+        .mark(room: "general", Marks(user: "bo", read: 3, received: 4)),
+      ])
+      return desk.log.epoch
+    }
+    try await open { desk in
+      #expect(desk.log.epoch != first)
+      #expect(await send(desk, 4...7) == [4, 5, 6, 7])
+      let joined = try #require(await desk.enter("general", as: "bo", after: 0))
+      #expect(joined.read == 3 && joined.received == 4 && joined.head == 7)
+      #expect(await desk.belongings(of: "bo").map(\.room).sorted() == ["dm:ada:bo", "general"])
+      let page = await desk.page("general", after: 0, through: 7)
+      #expect(page?.frames.entries.map(\.id) == (1...7).map(String.init))
+    }
+    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+  }
+
+  @Test func `resumes those who were with an earlier epoch of it`() async throws {
+    let first = try await open { desk in
+      _ = await send(desk, 1...5)
+      return desk.log.epoch
+    }
+    let second = try await open { desk in
+      _ = await send(desk, 6...8)
+      return desk.log.epoch
+    }
+    try await open { desk in
+      func resume(_ after: Int64, _ epoch: String) async -> (ServerMessage.Resume?, Int64?) {
+        let joined = await desk.enter("general", as: "bo", after: after, epoch: epoch)
+        return (joined?.resume, joined?.after)
+      }
+      #expect(await resume(5, first) == (.ok, 5))
+      #expect(await resume(6, first) == (.diverged, 5))
+      #expect(await resume(8, second) == (.ok, 8))
+      #expect(await resume(2, second) == (.ok, 2))
+      #expect(await resume(9, second) == (.diverged, 8))
+      #expect(await resume(1, "unheard-of") == (.reset, 0))
+    }
+  }
+
+  @Test func `finds the border of an epoch among many entries`() async throws {
+    var epochs: [(name: String, last: Int64)] = []
+    for start in 0..<7 {
+      epochs.append(
+        try await open { desk in
+          let seqs = await send(desk, start * 100 + 1...start * 100 + 13 * (start + 1))
+          return (desk.log.epoch, seqs.last ?? 0)
+        })
+    }
+    try await open { desk in
+      for (epoch, last) in epochs {
+        let joined = await desk.enter("general", as: "bo", after: 100_000, epoch: epoch)
+        #expect(joined?.resume == .diverged && joined?.after == last)
+      }
+    }
+  }
+
+  @Test func `tells those who are ahead of a restored backup what was lost`() async throws {
+    _ = try await open { desk in await send(desk, 1...5) }
+    try directory.copy("data", to: "backup")
+    let lost = try await open { desk in
+      _ = await send(desk, 6...9)
+      return desk.log.epoch
+    }
+    let kept = try await open("backup") { desk in
+      let joined = await desk.enter("general", as: "bo", after: 9, epoch: lost)
+      // Of the epoch that began after the backup this log knows nothing.
+      #expect(joined?.resume == .reset && joined?.after == 0)
+      _ = await send(desk, 10...12)
+      return desk.log.epoch
+    }
+    #expect(kept != lost)
+  }
+
+  @Test func `tells those who saw more of an epoch than the backup has`() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    let desk = try Desk(log)
+    _ = await send(desk, 1...5)
+    try directory.copy("data", to: "backup")
+    _ = await send(desk, 6...9)
+    log.stop()
+    try await open("backup") { restored in
+      _ = await send(restored, 20...29)
+      let joined = await restored.enter("general", as: "bo", after: 9, epoch: log.epoch)
+      #expect(joined?.resume == .diverged && joined?.after == 5)
+    }
+  }
+
+  @Test func `has everything that was acknowledged when the process dies`() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    defer { log.stop() }
+    let desk = try Desk(log)
+    var acknowledged: [Int64] = []
+    for batch in 0..<20 {
+      acknowledged += await send(desk, batch * 10 + 1...batch * 10 + 10)
+      guard batch % 5 == 0 else { continue }
+      // What lies on disk at this moment is what a killed process leaves behind.
+      try directory.copy("data", to: "killed-\(batch)")
+      #expect(try Store.verify(directory: directory["killed-\(batch)"]).breaks.isEmpty)
+      try await open("killed-\(batch)") { survivor in
+        let page = await survivor.page(
+          "general", after: 0, through: .max, limitBytes: 1 << 20)
+        #expect(page?.frames.entries.map(\.seq) == acknowledged)
+        #expect(await send(survivor, 1...1) == [1])
+      }
+    }
+  }
+
+  @Test func `remembers what it no longer keeps`() async throws {
+    _ = try await open(keepEntriesPerRoom: 10) { desk in
+      for id in 1...30 { _ = await send(desk, id...id) }
+    }
+    try await open(keepEntriesPerRoom: 10) { desk in
+      let joined = try #require(await desk.enter("general", as: "bo", after: 5))
+      #expect(joined.head == 30 && joined.first >= 20 && joined.resume == .truncated)
+      #expect(await send(desk, 31...31) == [31])
+    }
+    let verification = try Store.verify(directory: directory["data"])
+    #expect(verification.breaks.isEmpty)
+    #expect((10...11).contains(verification.count.entries))
+  }
+}

@@ -1,0 +1,168 @@
+import Relay
+import SQLiteLog
+import Testing
+import Wire
+
+@Suite struct `Exporting and importing a store` {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func fill(_ name: String = "data", starts: Int = 2) async throws -> [String] {
+    var epochs: [String] = []
+    for start in 0..<starts {
+      let log = try SQLiteLog(directory: directory[name])
+      try await Desk(log).submit([
+        .append("general", "ada", "\(start) \"quoted\\\"", text: "line\nbreak \u{1F600} \"q\" \\"),
+        .append("general", "bo", "\(start)-d1", data: "{\n\t\"a\" : [1.50,\r\n \"\\n\\u00e9/\"] }"),
+        .append("dm:ada:bo", "ada", "\(start)-d2", data: "\"\\\"}]\\\\\""),
+        .append("general", "bo", "\(start)-d3", data: "[{\"raw\":\"\\n\",\"epoch\":1}]"),
+      ])
+      epochs.append(log.epoch)
+      log.stop()
+    }
+    return epochs
+  }
+
+  private func export(_ name: String = "data", room: String? = nil) throws -> [[UInt8]] {
+    var lines: [[UInt8]] = []
+    let count = try Store.export(directory: directory[name], room: room) { lines.append($0) }
+    #expect(count.entries == lines.count)
+    return lines
+  }
+
+  @discardableResult
+  private func bring(_ lines: [[UInt8]], to name: String) throws -> StoreCount {
+    var rest = lines[...]
+    return try Store.import(directory: directory[name]) {
+      rest.popFirst().map { $0.last == UInt8(ascii: "\n") ? $0.dropLast() : $0 }
+    }
+  }
+
+  @Test func `brings back every byte`() async throws {
+    let epochs = try await fill()
+    let lines = try export()
+    #expect(lines.count == 8)
+    #expect(lines.allSatisfy { $0.split(separator: UInt8(ascii: "\n")).count == 1 })
+    #expect(lines.allSatisfy { $0.last == UInt8(ascii: "\n") })
+    #expect(try bring(lines, to: "copy") == StoreCount(rooms: 2, entries: 8))
+    #expect(try export("copy") == lines)
+    let verification = try Store.verify(directory: directory["copy"])
+    #expect(verification.breaks.isEmpty)
+    #expect(verification.count == StoreCount(rooms: 2, entries: 8))
+
+    func entries(_ name: String) async throws -> [Entry] {
+      let log = try SQLiteLog(directory: directory[name])
+      defer { log.stop() }
+      let page = try await Desk(log).page("general", after: 0, through: 6)
+      return page?.frames.entries ?? []
+    }
+    let original = try await entries("data")
+    #expect(original.count == 6)
+    #expect(try await entries("copy") == original)
+
+    // Clients of the old store go on where they were, and nothing is doubled.
+    let log = try SQLiteLog(directory: directory["copy"])
+    defer { log.stop() }
+    let desk = try Desk(log)
+    let joined = await desk.enter("general", as: "cy", after: 3, epoch: epochs[0])
+    #expect(joined?.resume == .ok && joined?.after == 3)
+    let ahead = await desk.enter("general", as: "cy", after: 5, epoch: epochs[0])
+    #expect(ahead?.resume == .diverged && ahead?.after == 3)
+    let ack = await desk.submit([.append("general", "bo", "0-d1")]).acks.first
+    #expect(ack?.duplicate == true && ack?.seq == 2)
+    // Whoever sent belongs, and so does the other one of a dm.
+    #expect(await desk.belongings(of: "bo").map(\.room).sorted() == ["dm:ada:bo", "general"])
+    #expect(joined?.members?.first { $0.user == "ada" }?.read == 4)
+  }
+
+  @Test func `can be for one room`() async throws {
+    _ = try await fill()
+    let lines = try export(room: "dm:ada:bo")
+    #expect(lines.count == 2)
+    #expect(throws: StoreError.self) { try export(room: "nowhere") }
+  }
+
+  @Test func `lines are messages with their epoch`() async throws {
+    let epochs = try await fill(starts: 1)
+    let line = String(decoding: try export()[1], as: UTF8.self)
+    #expect(
+      line.hasSuffix(
+        #""kind":"data","data":{ \#u{9}"a" : [1.50,   "\n\u00e9/"] },"epoch":"\#(epochs[0])","#
+          + #""raw":"{\n\t\"a\" : [1.50,\r\n \"\\n\\u00e9/\"] }"}"# + "\n"), "\(line)")
+  }
+
+  @Test func `into a store with other rooms begins those rooms anew for clients`() async throws {
+    let epochs = try await fill()
+    let log = try SQLiteLog(directory: directory["other"])
+    try await Desk(log).submit([.append("lobby", "ada", "1")])
+    log.stop()
+    try bring(try export(), to: "other")
+    let again = try SQLiteLog(directory: directory["other"])
+    defer { again.stop() }
+    let joined = try await Desk(again).enter("general", as: "bo", after: 3, epoch: epochs[0])
+    #expect(joined?.resume == .reset && joined?.head == 6)
+    #expect(try Store.verify(directory: directory["other"]).breaks.isEmpty)
+  }
+
+  @Test func `keeps rooms whose beginning is no longer kept`() async throws {
+    _ = try await fill(starts: 3)
+    let lines = Array(try export(room: "general").dropFirst(4))
+    try bring(lines, to: "copy")
+    let log = try SQLiteLog(directory: directory["copy"])
+    defer { log.stop() }
+    let joined = try await Desk(log).enter("general", as: "bo", after: 0)
+    #expect(joined?.first == 5 && joined?.head == 9 && joined?.resume == .truncated)
+  }
+
+  @Test func `refuses a room that is there`() async throws {
+    _ = try await fill()
+    let error = #expect(throws: StoreError.self) { try bring(try export(), to: "data") }
+    #expect(error?.description.contains("Line 1") == true)
+    #expect(error?.description.contains("has a room general already") == true)
+  }
+
+  @Test func `refuses a store that is in use`() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    defer { log.stop() }
+    let error = #expect(throws: StoreError.self) { try bring([], to: "data") }
+    #expect(error?.description.contains("in use") == true)
+  }
+
+  private static let good =
+    #"{"type":"message","room":"r","seq":1,"id":"1","from":"ada","at":5,"kind":"text","#
+    + #""text":"hi","epoch":"e"}"#
+
+  @Test(arguments: [
+    (#""seq":1"#, #""seq":4"#, "room r goes from seq 1 to 4"),
+    (#""seq":1"#, #""seq":1"#, "room r goes from seq 1 to 1"),
+    (#""seq":1,"id":"1""#, #""seq":2,"id":"1""#, "the id \"1\" of ada is already that of seq 1"),
+    (#""seq":1,"id":"1","from":"ada","at":5"#, #""seq":2,"id":"2","from":"ada","at":4"#, "back"),
+    (#""from":"ada""#, #""from":"ADA""#, "\"ADA\" is not a user's name"),
+    (#""room":"r""#, #""room":"a/b""#, "\"a/b\" is not a room's name"),
+    (#""id":"1""#, #""id":"é""#, "the \"id\" is not"),
+    (#""kind":"text""#, #""kind":"song""#, "\"kind\" is missing or not"),
+    (#""text":"hi""#, #""text":7"#, "\"text\" is missing or not"),
+    (#","epoch":"e""#, "", "\"epoch\" is missing"),
+    (#""hi","#, #""hi""#, "not one JSON object"),
+    (#""kind":"text","text":"hi""#, #""kind":"data","data":1,"raw":"2""#, "does not say the same"),
+  ])
+  func `refuses a line that is not as it should be, and with it all`(
+    _ part: String, _ replacement: String, _ reason: String
+  ) throws {
+    let bad = Self.good.replacing(part, with: replacement)
+    let lines = [Array(Self.good.utf8), [], Array(bad.utf8)]
+    let error = #expect(throws: StoreError.self) { try bring(lines, to: "data") }
+    #expect(error?.description.hasPrefix("Line 3 cannot be imported: ") == true)
+    #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+    #expect(error?.kind == .environment)
+    #expect(try Store.verify(directory: directory["data"]).count == StoreCount())
+    #expect(try bring([Array(Self.good.utf8)], to: "data") == StoreCount(rooms: 1, entries: 1))
+  }
+
+  @Test func `refuses what is not UTF-8`() throws {
+    let line = Array(Self.good.utf8).map { $0 == UInt8(ascii: "h") ? 0xFF : $0 }
+    let error = #expect(throws: StoreError.self) { try bring([line], to: "data") }
+    #expect(error?.description.contains("not UTF-8") == true)
+  }
+}

@@ -1,0 +1,111 @@
+import Relay
+import SQLiteLog
+import Testing
+
+@Suite struct `Verifying a store` {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// Two rooms, three epochs.
+  private func fill() async throws {
+    for start in 0..<3 {
+      let log = try SQLiteLog(directory: directory["data"])
+      try await Desk(log).submit(
+        (1...4).flatMap {
+          [
+            .append("general", "ada", "\(start)-\($0)"),
+            .append("dm:ada:bo", $0 % 2 == 0 ? "ada" : "bo", "\(start)-\($0)"),
+          ]
+        })
+      log.stop()
+    }
+  }
+
+  @Test func `counts what a sound store has`() async throws {
+    try await fill()
+    let verification = try Store.verify(directory: directory["data"])
+    #expect(verification.count == StoreCount(rooms: 2, entries: 24))
+    #expect(verification.breaks.isEmpty && verification.breakCount == 0)
+  }
+
+  @Test func `works beside a running relay`() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    defer { log.stop() }
+    let desk = try Desk(log)
+    await desk.submit([.append("general", "ada", "1")])
+    #expect(try Store.verify(directory: directory["data"]).count.entries == 1)
+    await desk.submit([.append("general", "ada", "2")])
+    #expect(try Store.verify(directory: directory["data"]).count.entries == 2)
+  }
+
+  @Test func `needs a store`() throws {
+    let error = #expect(throws: StoreError.self) {
+      try Store.verify(directory: directory["nowhere"])
+    }
+    #expect(error?.kind == .environment)
+    #expect(error?.description.contains("There is no store in") == true)
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM entries WHERE room = 1 AND seq = 5", "room general, seq 5: the entry is missing"),
+    (
+      "DELETE FROM entries WHERE room = 1 AND seq BETWEEN 5 AND 7",
+      "room general, seq 5: the entries up to 7 are missing"
+    ),
+    ("DELETE FROM entries WHERE room = 1 AND seq = 1", "seq 1: the entry is missing"),
+    ("UPDATE entries SET at = 5 WHERE room = 1 AND seq = 6", "seq 6: the clock goes back"),
+    ("UPDATE entries SET epoch = 1 WHERE room = 1 AND seq = 9", "seq 9: the epoch goes back"),
+    ("UPDATE entries SET epoch = 9 WHERE room = 1 AND seq = 12", "epoch 9 is not in the lineage"),
+    (
+      "UPDATE entries SET id = 'x' WHERE room = 1 AND seq = 2",
+      "seq 2: it cannot be found by its id"
+    ),
+    (
+      """
+      UPDATE entries SET (id, identity) =
+        (SELECT id, identity FROM entries WHERE room = 1 AND seq = 1) WHERE room = 1 AND seq = 7
+      """, "seq 1: the id \"0-1\" of ada is also that of entry 7"
+    ),
+    (
+      "UPDATE entries SET position = 999 WHERE room = 1 AND seq = 2",
+      "seq 3: it was committed before"
+    ),
+    ("UPDATE entries SET body = x'22' WHERE room = 1 AND seq = 2", "seq 2: the content is not"),
+    ("UPDATE entries SET kind = 'song' WHERE room = 1 AND seq = 2", "seq 2: the kind \"song\""),
+    (
+      "UPDATE rooms SET first = 4 WHERE number = 1",
+      "seq 1: the entry is older than the oldest kept"
+    ),
+    ("UPDATE rooms SET name = 'UP' WHERE number = 1", "room UP: the name is not a room's"),
+    ("DELETE FROM rooms WHERE number = 1", "entries of room 1, which has no name"),
+    (
+      "UPDATE members SET read = 13 WHERE room = 1",
+      "ada has read up to 13, and the last entry is 12"
+    ),
+    ("UPDATE members SET received = -1 WHERE room = 1", "ada has received up to -1"),
+    ("DELETE FROM epochs WHERE number = 2", "epoch 3 follows epoch 1 in the lineage"),
+    (
+      "PRAGMA writable_schema = 1; DELETE FROM sqlite_schema WHERE name = 'entries_by_place'",
+      "the file's structure is broken"
+    ),
+  ])
+  func `names the place that is broken`(_ change: String, _ problem: String) async throws {
+    try await fill()
+    try SQL(directory["data/relay.db"]).run(change)
+    let verification = try Store.verify(directory: directory["data"])
+    #expect(verification.breakCount > 0)
+    #expect(
+      verification.breaks.contains { $0.description.contains(problem) }, "\(verification.breaks)")
+  }
+
+  @Test func `finds bytes that have changed`() async throws {
+    try await fill()
+    let pages = directory.bytes(of: "data/relay.db") / 4096
+    try #require(pages > 4)
+    try run(
+      "dd", "if=/dev/urandom", "of=\(directory["data/relay.db"])", "bs=4096", "seek=2", "count=3",
+      "conv=notrunc", "status=none")
+    #expect(try Store.verify(directory: directory["data"]).breakCount > 0)
+  }
+}

@@ -1,0 +1,130 @@
+import Server
+import Testing
+
+@testable import Wire
+
+/// What the documentation of relay.v1 shows is what the relay does.
+@Suite(.serialized) struct `The protocol as it is documented` {
+  @Test func `the articles show examples`() { #expect(Transcript.all.count >= 15) }
+
+  @Test(arguments: Transcript.all)
+  func `an example goes as it is shown`(example: Transcript) throws {
+    try TranscriptPlayer.play(example)
+  }
+
+  @Test func `every type of message has its place in the reference`() throws {
+    let reference = try Article("Protocol")
+    let fromClients = try Self.matches(in: "ClientMessage.swift", after: "case .", between: ": ")
+    let fromRelay = try Self.matches(
+      in: "ServerMessage+Encoding.swift", after: #""{\"type\":\""#, between: nil)
+    // Neither list can shrink unseen.
+    #expect(Set(fromClients).isSuperset(of: ["auth", "join", "ping", "send"]))
+    #expect(Set(fromRelay).isSuperset(of: ["welcome", "joined", "closing"]))
+    #expect(reference.lacks(fromClients.map { "\n### `\($0)` →\n" }) == [])
+    // `message` objects are written by `Entry`.
+    #expect(reference.lacks((fromRelay + ["message"]).map { "\n### `\($0)` ←\n" }) == [])
+  }
+
+  @Test func `every error code is explained`() throws {
+    let reference = try Article("Protocol")
+    #expect(reference.lacks(ErrorCode.allCases.map { "\n| `\($0.rawValue)` |" }) == [])
+  }
+
+  @Test func `every close code is explained`() throws {
+    let reference = try Article("Protocol")
+    let codes = (1000...4999).compactMap(CloseReason.init)
+    #expect(codes.count > 10)
+    #expect(reference.lacks(codes.map { "\n| \($0.rawValue) |" }) == [])
+  }
+
+  @Test func `every case of resume is explained`() throws {
+    let article = try Article("Resuming")
+    #expect(article.lacks(ServerMessage.Resume.allCases.map { "\n| `\($0.rawValue)` |" }) == [])
+  }
+
+  @Test func `every field is named`() throws {
+    let reference = try Article("Protocol")
+    #expect(reference.lacks(JSONFields.Key.allCases.map { "`\($0.name)`" }) == [])
+  }
+
+  @Test func `the default limits are as documented`() throws {
+    let reference = try Article("Protocol")
+    let limits = Configuration().limits
+    let documented: [(key: String, value: Int)] = [
+      ("frame_bytes", limits.frameBytes), ("text_bytes", limits.textBytes),
+      ("rooms_per_connection", limits.roomsPerConnection),
+      ("sends_per_s", limits.sendsPerSecond), ("burst", limits.burst),
+      ("requests_per_s", limits.requestsPerSecond), ("queue_bytes", limits.queueBytes),
+      ("heartbeat_s", limits.heartbeatSeconds), ("idle_timeout_s", limits.idleTimeoutSeconds),
+      ("handshake_timeout_ms", limits.handshakeTimeoutMilliseconds),
+      ("header_bytes", limits.headerBytes), ("message_fragments", limits.messageFragments),
+      ("connections", limits.connections),
+      ("connections_per_address", limits.connectionsPerAddress),
+      ("unauthenticated_per_address", limits.unauthenticatedPerAddress),
+    ]
+    #expect(reference.lacks(documented.map { "\n| `\($0.key)` | \($0.value) |" }) == [])
+  }
+
+  // MARK: - The first client
+
+  /// Two runs: what the first sent is what the second is shown, before its own.
+  private func chat(_ program: Program) throws {
+    try withServer { server in
+      let url = "ws://\(server.address)/ws?user="
+      let first = try program.run([url + "ada", "general"], input: "hello\nhow are you?\n")
+      #expect(first == "ada: hello\nada: how are you?\n")
+      let second = try program.run([url + "bo", "general"], input: "fine 👋\n")
+      #expect(second == "ada: hello\nada: how are you?\nbo: fine 👋\n")
+    }
+  }
+
+  @Test func `the client in Python chats`() throws {
+    try chat(
+      Program(
+        command: ["/usr/bin/python3"], source: try Article("FirstClient").program(in: "python")))
+  }
+
+  @Test func `the client for Node chats`() throws {
+    try chat(
+      Program(
+        command: ["/usr/bin/node"], source: try Article("FirstClient").program(in: "javascript"),
+        environment: ["NODE_PATH": "/usr/share/nodejs"]))
+  }
+
+  /// With what a browser has and Node lacks, and an end after the first line that is shown.
+  @Test func `the client for a console chats`() throws {
+    let browser = """
+      globalThis.WebSocket = require("ws");
+      globalThis.crypto ??= require("crypto").webcrypto;
+      globalThis.location = { host: process.argv[2] };
+      console.log = (line) => { process.stdout.write(line + "\\n"); process.exit(0); };
+
+      """
+    let program = Program(
+      command: ["/usr/bin/node"],
+      source: browser + (try Article("FirstClient").program(in: "js")),
+      environment: ["NODE_PATH": "/usr/share/nodejs"])
+    try withServer { server in
+      let shown = try program.run(["\(server.address)"], input: "")
+      #expect(shown == "ada: hello\n")
+    }
+  }
+
+  // MARK: - Sources
+
+  /// The quoted words that a source file of Wire has behind `prefix`; `separator` stands between,
+  /// at whatever distance in the same line.
+  private static func matches(
+    in file: String, after prefix: String, between separator: String?
+  ) throws -> [String] {
+    try readFile("\(Article.sources)/\(file)").split(separator: "\n").compactMap { line in
+      guard let start = line.firstRange(of: prefix)?.upperBound else { return nil }
+      var rest = line[start...]
+      if let separator {
+        guard let end = rest.firstRange(of: "\(separator)\"")?.upperBound else { return nil }
+        rest = rest[end...]
+      }
+      return String(rest.prefix { $0.isLetter })
+    }
+  }
+}
