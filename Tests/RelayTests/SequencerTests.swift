@@ -48,9 +48,10 @@ private struct Desk {
   }
 
   mutating func belongings(of user: String) -> [String] {
-    for case .belongings(_, let rooms, _) in submit(.belongings(session: session, user: user))
-      .answers[0]
-    {
+    for case .belongings(_, let rooms, _) in submit(
+      .belongings(session: session, user: user, listed: [])
+    )
+    .answers[0] {
       return rooms.map(\.room)
     }
     return []
