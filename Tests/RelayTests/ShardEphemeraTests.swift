@@ -88,7 +88,6 @@ import Wire
     relay.run()
     ada.send(.read(room: "r", seq: 2))
     ada.send(.typing(room: "r", on: true))
-    ada.send(.leave(room: "r", forget: false))
     bo.send(.leave(room: "r", forget: false))
     relay.run(forMilliseconds: 500)
     _ = bo.take()
