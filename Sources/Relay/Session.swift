@@ -27,6 +27,8 @@ struct Session {
   var subscriptionCount: Int32 = 0
   /// Subscriptions that are behind, in turn.
   var behind: [Int32] = []
+  /// What the log's answers to come may take in the queue.
+  var owedBytes = 0
   /// A page from storage is on its way.
   var isReading = false
 

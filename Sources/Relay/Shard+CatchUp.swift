@@ -89,6 +89,7 @@ extension Shard {
     // To the client the room is joined all the while.
     rooms[Int(subscription.room)].watchers[subscription.session]?.isJoined = true
     subscriptions[Int(index)].state = .entering
+    sessions[session].owedBytes += Self.joinedBytes
     ask(.exit(room: room, user: user))
     ask(
       .enter(

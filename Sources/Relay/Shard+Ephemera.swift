@@ -202,6 +202,9 @@ extension Shard {
   /// When `tick` wants to be called, in milliseconds of the monotonic clock.
   public var nextDeadline: Int64? { timers.min?.at }
 
+  /// How much is to be done later.
+  var timerCount: Int { timers.count }
+
   /// Does what is due.
   public mutating func tick(now: Moment) {
     while let next = timers.min, next.at <= now.monotonic {

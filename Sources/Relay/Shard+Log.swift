@@ -86,6 +86,7 @@ extension Shard {
     switch answer {
     case .ack(let id, let ack):
       guard isCurrent(id) else { return }
+      settle(id, Self.owedBytes(room: ack.room, id: ack.id))
       let index = Int(id.index)
       if ack.duplicate {
         // A second send is a request: the limit on sends is for entries.
@@ -119,6 +120,10 @@ extension Shard {
   private mutating func refused(_ id: SessionID, _ error: WireError, _ now: Moment) {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
+    settle(
+      id,
+      error.re == "join"
+        ? Self.joinedBytes : Self.owedBytes(room: error.room ?? "", id: error.id))
     if error.re == "join", let room = error.room.flatMap({ roomIndices[$0] }),
       let entering = entering(of: index, to: room)
     {
@@ -138,6 +143,7 @@ extension Shard {
   /// The log knows the room as of this point in the order of commits: the cursor stands.
   private mutating func entered(_ id: SessionID, _ entered: LogAnswer.Entered) {
     let joined = entered.joined
+    settle(id, Self.joinedBytes)
     guard isCurrent(id), let room = roomIndices[joined.room],
       let index = entering(of: Int(id.index), to: room)
     else {

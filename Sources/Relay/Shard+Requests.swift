@@ -120,6 +120,7 @@ extension Shard {
       return
     }
     if let existing { drop(existing) }
+    sessions[index].owedBytes += Self.joinedBytes
     addSubscription(
       of: index, to: room(named: join.room), wantsSubscribers: join.subscribers)
     ask(
@@ -192,6 +193,7 @@ extension Shard {
       return
     }
     gatheredBytes += send.body.count + 128
+    sessions[index].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     requests.append(
       .append(
         LogRequest.Append(

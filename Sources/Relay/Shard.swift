@@ -180,47 +180,7 @@ public struct Shard {
     return extras
   }
 
-  // MARK: - Input
-
-  /// Whether the next message of this session may be handed over. Where not, the connection is not
-  /// read from until it appears in `takeResumable`.
-  public mutating func mayReceive(_ id: SessionID) -> Bool {
-    guard isCurrent(id) else { return false }
-    let index = Int(id.index)
-    if sessions[index].isClosing { return false }
-    if gatheredBytes > Self.gatherBytesLimit {
-      sessions[index].isPaused = true
-      congested.append(id)
-      return false
-    }
-    if sessions[index].awaitsReply || sessions[index].queuedBytes > replyThreshold {
-      sessions[index].isPaused = true
-      return false
-    }
-    return true
-  }
-
-  /// So much may be queued that the largest reply and a page still fit into `queueBytes`.
-  var replyThreshold: Int {
-    let limit = configuration.limits.queueBytes
-    return limit == 0 ? .max : max(limit - Self.replyBytes - Self.pageBytes, 0)
-  }
-
-  /// Lets a paused session go on as soon as nothing is in its way.
-  mutating func noteProgress(_ index: Int) {
-    guard sessions[index].isPaused, !sessions[index].awaitsReply,
-      sessions[index].queuedBytes <= replyThreshold,
-      gatheredBytes <= Self.gatherBytesLimit
-    else { return }
-    sessions[index].isPaused = false
-    resumable.append(sessions[index].connection)
-  }
-
-  /// Connections whose input may go on.
-  public mutating func takeResumable() -> [Int32] {
-    defer { resumable.removeAll(keepingCapacity: true) }
-    return resumable
-  }
+  // MARK: - Ends
 
   /// Connections that are to be closed behind what is queued for them.
   public mutating func takeClosings() -> [Closing] {

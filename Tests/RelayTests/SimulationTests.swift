@@ -146,7 +146,7 @@ struct Simulation {
 @Suite struct `The relay, simulated from a seed` {
   @Test(arguments: 0..<8)
   func `every promise is kept whatever sockets, log and clients do`(_ part: UInt64) {
-    for seed in part * 40..<(part + 1) * 40 {
+    for seed in part * 10..<(part + 1) * 10 {
       var simulation = Simulation(seed: seed)
       let faults = simulation.run(steps: 600)
       #expect(faults.isEmpty, "seed \(seed): \(faults.prefix(3).joined(separator: "\n"))")
