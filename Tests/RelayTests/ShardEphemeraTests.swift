@@ -86,8 +86,8 @@ import Wire
     bo.space = 0
     ada.post("r", "2")
     relay.run()
-    ada.send(.read(room: "r", seq: 2))
     ada.send(.typing(room: "r", on: true))
+    relay.run()
     bo.send(.leave(room: "r", forget: false))
     relay.run(forMilliseconds: 500)
     _ = bo.take()
