@@ -171,12 +171,6 @@ extension Shard {
 
   private mutating func send(_ send: ClientMessage.Send, _ index: Int, _ now: Moment) {
     guard isOpen(send.room, re: "send", index, id: send.id) else { return }
-    if let until = sessions[index].extras?.holds[send.room], until > now.monotonic {
-      refuseSend(
-        .rateLimited, "An earlier message to \(send.room) was refused; wait, to keep the order.",
-        send, until - now.monotonic, index, now)
-      return
-    }
     if isShuttingDown {
       refuseSend(
         .unavailable,
@@ -184,8 +178,17 @@ extension Shard {
         Refusal.retryAfterMilliseconds, index, now)
       return
     }
+    if let until = sessions[index].extras?.holds[send.room], until > now.monotonic {
+      refuseSend(
+        .rateLimited, "An earlier message to \(send.room) was refused; wait, to keep the order.",
+        send, until - now.monotonic, index, now)
+      return
+    }
     guard sessions[index].sends.take(now.monotonic) else {
-      let wait = max(100, sessions[index].sends.wait(now.monotonic))
+      // What is on its way already must find the room still held, however far away the client is.
+      // Who waits so long may then send as many at once: nothing is lost by it.
+      let wait = max(
+        Refusal.retryAfterMilliseconds, sessions[index].sends.wait(now.monotonic))
       refuseSend(
         .rateLimited,
         "Too many messages: \(configuration.limits.sendsPerSecond) a second are taken.", send,

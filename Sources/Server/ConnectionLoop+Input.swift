@@ -215,7 +215,8 @@ extension ConnectionLoop {
     case .message:
       close(index, .unsupportedData, "this relay takes text messages only")
     case .close:
-      // The answer to it is queued; what else is queued goes out before it.
+      // The answer to it is queued; what else is queued goes out before it, and nothing behind it.
+      shard.beginClosing(session)
       connections[index].phase = .closing
       connections[index].deadline = now.monotonic + Self.lingerMilliseconds
       toSettle.append(Int32(index))
