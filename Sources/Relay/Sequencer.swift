@@ -225,11 +225,13 @@ public struct Sequencer {
       resumption.after = room.first - 1
       if resumption.resume == .ok { resumption.resume = .truncated }
     }
+    // The marks may have moved on in the same batch: by a send right behind the join, say.
+    let head = max(entering.head, room.first - 1)
     return LogAnswer.Entered(
       joined: ServerMessage.Joined(
-        room: room.name, epoch: lineage.current.name, head: max(entering.head, room.first - 1),
-        first: room.first, after: resumption.after, resume: resumption.resume, read: marks.read,
-        received: marks.received, members: room.memberList, subscribers: room.audience),
+        room: room.name, epoch: lineage.current.name, head: head, first: room.first,
+        after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
+        received: min(marks.received, head), members: room.memberList, subscribers: room.audience),
       user: entering.request.user, memberCount: room.members.count)
   }
 
