@@ -40,17 +40,13 @@ struct SequencedRoom {
     isStale = false
   }
 
-  /// Takes back what a batch that was not stored has changed.
-  mutating func revert(wasStored: Bool) {
-    if wasStored {
-      isStale = true
-    } else {
-      number = nil
-      head = 0
-      first = 1
-      lastAt = 0
-      for user in members.keys { members[user] = MemberMarks() }
-    }
+  /// The batch that made the room was not stored: there are no entries to have read.
+  mutating func becomeUnstored() {
+    number = nil
+    head = 0
+    first = 1
+    lastAt = 0
+    for user in members.keys { members[user] = MemberMarks() }
   }
 }
 

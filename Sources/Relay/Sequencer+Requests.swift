@@ -36,23 +36,6 @@ extension Sequencer {
     }
   }
 
-  /// A request whose room could not even be read.
-  private func refuseUnread(_ request: LogRequest, from loop: Int, _ batch: inout Batch) {
-    switch request {
-    case .append(let append):
-      batch.refusals.append(
-        Batch.RefusedAppend(
-          loop: loop, session: append.session,
-          error: Self.unavailable(re: "send", room: append.room, id: append.id)))
-    case .enter(let enter):
-      batch.refusals.append(
-        Batch.RefusedAppend(
-          loop: loop, session: enter.session,
-          error: Self.unavailable(re: "join", room: enter.room)))
-    default: break
-    }
-  }
-
   // MARK: - Rooms
 
   /// The place of a room, its stored state read if need be.
@@ -99,7 +82,7 @@ extension Sequencer {
       refuse(Self.noSuchRoom(re: "send", append.room, id: append.id))
       return
     }
-    if !holds.isEmpty, let wait = hold(room, loop, append.session, batch.now) {
+    if !holds.isEmpty, let wait = hold(append.room, loop, append.session, batch.now) {
       refuse(
         Self.unavailable(
           re: "send", room: append.room, id: append.id, retryAfterMilliseconds: wait))
@@ -163,11 +146,12 @@ extension Sequencer {
   }
 
   private mutating func hold(
-    _ room: Int, _ loop: Int, _ session: SessionID, _ now: Int64
+    _ room: String, _ loop: Int, _ session: SessionID, _ now: Int64
   ) -> Int64? {
     let key = HoldKey(loop: loop, session: session, room: room)
     guard let until = holds[key] else { return nil }
-    if until > now { return until - now }
+    // One that is further away was set before the clock was put back.
+    if until > now, until - now <= Refusal.retryAfterMilliseconds { return until - now }
     holds = holds.filter { $0.value > now }
     return nil
   }
@@ -226,7 +210,7 @@ extension Sequencer {
       Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true, read: 0))
   }
 
-  private mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
+  mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
     guard rooms[room].members.removeValue(forKey: user) != nil else { return }
     let key = MemberKey(room: room, user: user)
     batch.dirtyMembers[key] = nil
@@ -272,7 +256,7 @@ extension Sequencer {
   }
 
   /// A room without entries or subscribers is forgotten, and with it who belonged to it.
-  private mutating func forgetIfAbandoned(_ room: Int, _ batch: inout Batch) {
+  mutating func forgetIfAbandoned(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].number == nil, rooms[room].subscribers.isEmpty else { return }
     for user in rooms[room].members.keys.sorted() { forget(user, room, &batch) }
   }

@@ -30,18 +30,29 @@ public struct Sequencer {
   /// Sessions whose sends to a room are refused until then, to keep their order.
   var holds: [HoldKey: Int64] = [:]
   /// Members and marks of a batch that was not stored: nobody sends these again.
-  var membersToRetry: [MemberKey: MemberMarks] = [:]
+  var membersToRetry: [MemberKey: MemberRetry] = [:]
   static let membersToRetryLimit = 10_000
+  /// `forgetIdleRooms` is not worth its while before there are so many.
+  var roomsBeforeForgetting = Sequencer.idleRoomLimit
 
   struct HoldKey: Hashable {
     var loop: Int
     var session: SessionID
-    var room: Int
+    /// The name: the room itself may not have been readable.
+    var room: String
   }
 
-  struct MemberKey: Hashable {
+  /// How a user was to stand to a room, once the store takes it.
+  struct MemberRetry {
+    var belongs: Bool
+    var marks = MemberMarks()
+  }
+
+  struct MemberKey: Hashable, Comparable {
     var room: Int
     var user: String
+
+    static func < (a: Self, b: Self) -> Bool { (a.room, a.user) < (b.room, b.user) }
   }
 
   /// - Parameter keepEntriesPerRoom: 0 = all.
@@ -57,24 +68,20 @@ public struct Sequencer {
     _ batches: [(loop: Int, requests: [LogRequest])], store: inout some EntryStore, now: Int64,
     framing: Framing
   ) -> Outcome {
-    if rooms.count > Self.idleRoomLimit { forgetIdleRooms() }
+    if rooms.count > roomsBeforeForgetting { forgetIdleRooms(now) }
     var batch = Batch(now: now)
-    for (key, marks) in membersToRetry where (try? refresh(key.room, &store)) != nil {
-      add(key.user, to: key.room, &batch)
-      mark(key.room, user: key.user, marks, &batch)
-    }
+    retryMembers(&batch, &store)
     for (loop, requests) in batches {
       for request in requests { handle(request, from: loop, &batch, &store) }
     }
     trimRooms(&batch)
-    noteAudiences(&batch)
     let changes = changes(of: batch)
     var failure = batch.failure
     if failure == nil, !changes.isEmpty {
       do throws(StoreFailure) { try store.commit(changes) } catch { failure = error }
     }
     if let failure { return refuse(batch, failure, &store) }
-    membersToRetry.removeAll()
+    noteAudiences(&batch)
     return publish(batch, &store, framing)
   }
 
@@ -104,7 +111,7 @@ public struct Sequencer {
     for index in batch.touched where rooms[index].first > 1 {
       firstKept[rooms[index].name] = rooms[index].first
     }
-    let marks = batch.marked.compactMap { key -> Commit.MarkChange? in
+    let marks = batch.marked.sorted().compactMap { key -> Commit.MarkChange? in
       let room = rooms[key.room]
       guard let marks = room.members[key.user] else { return nil }
       return Commit.MarkChange(
@@ -124,83 +131,65 @@ public struct Sequencer {
 
   /// Answers a batch of which nothing was stored.
   private mutating func refuse(
-    _ batch: Batch, _ failure: StoreFailure, _ store: inout some EntryStore
+    _ refused: Batch, _ failure: StoreFailure, _ store: inout some EntryStore
   ) -> Outcome {
-    for key in batch.marked {
-      if let marks = rooms[key.room].members[key.user] { retry(key, marks) }
+    var batch = refused
+    for key in batch.marked where !batch.newRooms.contains(key.room) {
+      if let marks = rooms[key.room].members[key.user] {
+        batch.retried[key, default: .init(belongs: true)].marks = marks
+      }
     }
-    for index in batch.touched {
-      rooms[index].revert(wasStored: !batch.newRooms.contains(index))
-    }
-    for index in batch.newRooms { noteUnstored(index, batch) }
+    takeBack(&batch)
     nextRoomNumber = nil
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
-    let until = batch.now + Refusal.retryAfterMilliseconds
-    // Of sessions that are gone, nobody would ask for these again.
-    holds = holds.filter { $0.value > batch.now }
     for outcome in batch.acks {
       if outcome.wasStored {
         answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
         continue
       }
-      if let room = indices[outcome.ack.room] {
-        holds[HoldKey(loop: outcome.loop, session: outcome.session, room: room)] = until
-      }
-      answers[outcome.loop].append(
-        .refused(
-          outcome.session,
-          Self.unavailable(re: "send", room: outcome.ack.room, id: outcome.ack.id)))
+      batch.refusals.append(
+        Batch.RefusedAppend(
+          loop: outcome.loop, session: outcome.session,
+          error: Self.unavailable(re: "send", room: outcome.ack.room, id: outcome.ack.id)))
     }
+    let until = batch.now + Refusal.retryAfterMilliseconds
     for refusal in batch.refusals {
+      if refusal.error.re == "send", refusal.error.code == .unavailable,
+        let room = refusal.error.room
+      {
+        let key = HoldKey(loop: refusal.loop, session: refusal.session, room: room)
+        if (holds[key] ?? 0) <= batch.now { holds[key] = until }
+      }
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
+    var entered: Set<MemberKey> = []
     for entering in batch.enterings {
       // A join only reads: it goes through as long as reading does.
       let request = entering.request
       let answer: LogAnswer
       if let again = reenter(entering, &store) {
-        retry(MemberKey(room: entering.room, user: request.user), MemberMarks())
-        answer = .entered(request.session, entered(again))
+        entered.insert(MemberKey(room: entering.room, user: request.user))
+        answer = .entered(request.session, self.entered(again))
       } else {
         unsubscribe(entering.room, request.user)
         answer = .refused(request.session, Self.unavailable(re: "join", room: request.room))
       }
       answers[entering.loop].append(answer)
     }
+    retryLater(batch, entered)
     for question in batch.questions {
       answers[question.loop].append(belongings(question, &store))
     }
-    // What is kept nowhere is told all the same.
+    noteAudiences(&batch)
+    // What the store does not keep is told all the same.
+    let memberships = batch.memberships.filter { change in
+      guard let room = indices[change.room], rooms[room].number == nil else { return false }
+      return change.belongs == (rooms[room].members[change.user] != nil)
+    }
     let commit = Commit(
-      entries: [], firstKept: [:], marks: [], memberships: unstoredMemberships(of: batch),
-      typing: batch.typing, audiences: batch.audiences, framing: Framing { _, _ in })
+      entries: [], firstKept: [:], marks: [], memberships: memberships, typing: batch.typing,
+      audiences: batch.audiences, framing: Framing { _, _ in })
     return Outcome(commit: commit, answers: answers, failure: failure)
-  }
-
-  /// A room that did not get its first entry is again known here alone; who came to belong to it
-  /// by a send that was refused does not.
-  private mutating func noteUnstored(_ index: Int, _ batch: Batch) {
-    let name = rooms[index].name
-    for change in batch.memberships
-    where change.room == name && change.belongs && rooms[index].subscribers[change.user] == nil {
-      rooms[index].members[change.user] = nil
-    }
-    for user in rooms[index].members.keys { unstored[user, default: []].insert(name) }
-  }
-
-  /// Who came to belong, or no longer does, to rooms that the store has no part in.
-  private func unstoredMemberships(of batch: Batch) -> [Commit.MembershipChange] {
-    batch.memberships.filter { change in
-      guard let index = indices[change.room], rooms[index].number == nil, !rooms[index].isStale
-      else { return false }
-      return (rooms[index].members[change.user] != nil) == change.belongs
-    }
-  }
-
-  private mutating func retry(_ key: MemberKey, _ marks: MemberMarks) {
-    if membersToRetry.count < Self.membersToRetryLimit {
-      membersToRetry[key] = membersToRetry[key] ?? marks
-    }
   }
 
   private mutating func reenter(
@@ -226,13 +215,23 @@ public struct Sequencer {
   }
 
   private func entered(_ entering: Batch.Entering) -> LogAnswer.Entered {
-    let room = rooms[entering.room]
+    var room = rooms[entering.room]
     let marks = room.members[entering.request.user] ?? MemberMarks()
+    // Where the batch was refused, the store does not have the joiner yet.
+    if room.members[entering.request.user] == nil { room.members[entering.request.user] = marks }
+    var resumption = entering.resumption
+    if resumption.after < room.first - 1 {
+      // The same batch has trimmed the room.
+      resumption.after = room.first - 1
+      if resumption.resume == .ok { resumption.resume = .truncated }
+    }
+    // The marks may have moved on in the same batch: by a send right behind the join, say.
+    let head = max(entering.head, room.first - 1)
     return LogAnswer.Entered(
       joined: ServerMessage.Joined(
-        room: room.name, epoch: lineage.current.name, head: entering.head, first: room.first,
-        after: entering.resumption.after, resume: entering.resumption.resume, read: marks.read,
-        received: marks.received, members: room.memberList, subscribers: room.audience),
+        room: room.name, epoch: lineage.current.name, head: head, first: room.first,
+        after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
+        received: min(marks.received, head), members: room.memberList, subscribers: room.audience),
       user: entering.request.user, memberCount: room.members.count)
   }
 
@@ -312,74 +311,16 @@ public struct Sequencer {
     }
   }
 
-  private mutating func forgetIdleRooms() {
-    let kept = rooms.filter { !$0.subscribers.isEmpty || $0.number == nil }
-    // Holds and members to retry name rooms by their place: both are short-lived and rare.
-    guard holds.isEmpty, membersToRetry.isEmpty, kept.count < rooms.count else { return }
-    rooms = kept
+  private mutating func forgetIdleRooms(_ now: Int64) {
+    holds = holds.filter { $0.value > now }
+    // Members to retry name rooms by their place: they are short-lived and rare.
+    guard membersToRetry.isEmpty else { return }
+    // Of a room without entries the store knows nothing: it lives here as long as it has members.
+    rooms = rooms.filter {
+      !$0.subscribers.isEmpty || $0.number == nil && !$0.members.isEmpty
+    }
     indices.removeAll(keepingCapacity: true)
     for (index, room) in rooms.enumerated() { indices[room.name] = index }
+    roomsBeforeForgetting = max(Self.idleRoomLimit, rooms.count * 2)
   }
-}
-
-/// One batch while it is gathered: what it changes, and whom it answers.
-struct Batch {
-  struct Acknowledgement {
-    var loop: Int
-    var session: SessionID
-    var ack: ServerMessage.Ack
-    /// A duplicate of an entry that was stored by an earlier batch.
-    var wasStored: Bool
-  }
-  struct RefusedAppend {
-    var loop: Int
-    var session: SessionID
-    var error: WireError
-  }
-  struct Entering {
-    var loop: Int
-    var request: LogRequest.Enter
-    var room: Int
-    /// At this request's place in the order.
-    var head: Int64
-    var resumption: Resumption
-  }
-  struct Question {
-    var loop: Int
-    var session: SessionID
-    var user: String
-    var listed: [String]
-  }
-  struct IdentityKey: Hashable {
-    var room: Int
-    var user: String
-    var id: String
-  }
-
-  let now: Int64
-  var entries: [Entry] = []
-  /// The room of each of `entries`.
-  var entryRooms: [Int] = []
-  var identities: [IdentityKey: (seq: Int64, at: Int64)] = [:]
-  var acks: [Acknowledgement] = []
-  var refusals: [RefusedAppend] = []
-  var enterings: [Entering] = []
-  var questions: [Question] = []
-  /// Rooms whose stored state changed.
-  var touched: Set<Int> = []
-  var newRooms: [Int] = []
-  /// Whether a send, and nothing else, moved the marks.
-  var dirtyMembers: [Sequencer.MemberKey: Bool] = [:]
-  /// Moved by a `mark`: others are told.
-  var marked: Set<Sequencer.MemberKey> = []
-  var formerMembers: [Sequencer.MemberKey] = []
-  var memberships: [Commit.MembershipChange] = []
-  var typing: [Commit.TypingChange] = []
-  var audienceRooms: Set<Int> = []
-  var audiences: [Commit.AudienceChange] = []
-  var trimmed: [Int] = []
-  /// Reading failed on the way: the batch must not be stored.
-  var failure: StoreFailure?
-
-  init(now: Int64) { self.now = now }
 }

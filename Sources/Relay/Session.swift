@@ -27,6 +27,8 @@ struct Session {
   var subscriptionCount: Int32 = 0
   /// Subscriptions that are behind, in turn.
   var behind: [Int32] = []
+  /// What the log's answers to come may take in the queue.
+  var owedBytes = 0
   /// A page from storage is on its way.
   var isReading = false
 
@@ -69,7 +71,8 @@ final class SessionExtras {
   var marks: [String: MemberMarks] = [:]
   var typing: [String: Bool] = [:]
   var hasMarkTimer = false
-  /// The latest of everything that does not wait in a log, while the client does not read.
+  /// The latest of everything that does not wait in a log, while the client does not read; empty where
+  /// it is made when it can be told.
   var ephemera: [EphemeralKey: [UInt8]] = [:]
   /// Rooms whose activity the client is told, since it asked for `rooms`.
   var watched: Set<Int32> = []
@@ -80,13 +83,17 @@ final class SessionExtras {
 }
 
 /// What of several ephemeral messages only the latest matters.
-struct EphemeralKey: Hashable {
+struct EphemeralKey: Hashable, Comparable {
   enum Kind: UInt8 { case receipt, typing, subscribers, activity }
   var kind: Kind
   var room: Int32
   /// The room's, since its place may be another room's later.
   var generation: UInt32
   var user: String
+
+  static func < (a: Self, b: Self) -> Bool {
+    (a.room, a.kind.rawValue, a.user) < (b.room, b.kind.rawValue, b.user)
+  }
 }
 
 /// A cursor: one room's log, as far as one connection has it.
@@ -104,6 +111,8 @@ struct Subscription {
   }
   var state: State
   var wantsSubscribers: Bool
+  /// The client was told `joined`, also while the room is entered anew.
+  var isJoined = false
   var session: Int32
   var room: Int32
   /// The last `seq` that was handed to the connection.
@@ -130,6 +139,8 @@ struct Room {
   var watchers: [Int32: Watcher] = [:]
   /// The last entries, oldest first, without a gap up to the head.
   var tail = Deque<TailSpan>()
+  /// The JSON of the last entry where the tail has lost it and somebody is to be told of it yet.
+  var last: [UInt8] = []
   /// This turn's new entries: a chain in the turn.
   var firstStaged: Int32 = -1
   var lastStaged: Int32 = -1

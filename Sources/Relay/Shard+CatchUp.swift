@@ -86,7 +86,10 @@ extension Shard {
     let room = rooms[Int(subscription.room)].name
     let user = sessions[session].user
     leaveRoom(index)
+    // To the client the room is joined all the while.
+    rooms[Int(subscription.room)].watchers[subscription.session]?.isJoined = true
     subscriptions[Int(index)].state = .entering
+    sessions[session].owedBytes += Self.joinedBytes
     ask(.exit(room: room, user: user))
     ask(
       .enter(

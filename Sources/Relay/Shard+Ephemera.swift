@@ -30,11 +30,11 @@ extension Shard {
     let key = key(.typing, room, change.user)
     if change.on {
       let until = now.monotonic + Self.typingMilliseconds
-      if typers.updateValue(until, forKey: key) == nil {
+      if typers.updateValue(Typer(until: until, isTyping: true), forKey: key) == nil {
         timers.insert(ShardTimer(at: until, kind: .typing(key)))
       }
     } else {
-      typers[key] = nil
+      typers[key]?.isTyping = false
     }
     tell(.typing(change.on), key, now)
   }
@@ -53,7 +53,10 @@ extension Shard {
       let user = commit.senders[frame]
       if !typers.isEmpty {
         let key = self.key(.typing, room, user)
-        if typers.removeValue(forKey: key) != nil { throttles[key]?.value = nil }
+        if typers[key]?.isTyping == true {
+          typers[key]?.isTyping = false
+          throttles[key]?.value = nil
+        }
       }
       if watched {
         for session in sessionsByUser[user] ?? [] {
@@ -76,9 +79,9 @@ extension Shard {
       ShardTimer(at: now.monotonic + Self.throttleMilliseconds, kind: .throttle(key)))
   }
 
-  private mutating func broadcast(_ value: EphemeralValue, _ key: EphemeralKey) {
-    let room = Int(key.room)
-    let name = rooms[room].name
+  /// Lays the message into `frame`.
+  private mutating func encode(_ value: EphemeralValue, _ key: EphemeralKey) {
+    let name = rooms[Int(key.room)].name
     frame.removeAll(keepingCapacity: true)
     scratch.removeAll(keepingCapacity: true)
     switch value {
@@ -90,6 +93,11 @@ extension Shard {
     }
     framing.appendHeader(scratch.count, &frame)
     frame.append(contentsOf: scratch)
+  }
+
+  private mutating func broadcast(_ value: EphemeralValue, _ key: EphemeralKey) {
+    let room = Int(key.room)
+    encode(value, key)
     switch value {
     case .receipt(_, let toOthers):
       let own = sessionsByUser[key.user] ?? []
@@ -136,9 +144,18 @@ extension Shard {
       markDirty(index)
       return
     }
+    wait(key, for: index)
+  }
+
+  /// Keeps `frame`, or where it can be made again later, that there is something to tell.
+  private mutating func wait(_ key: EphemeralKey, for index: Int) {
     let extras = extras(of: index)
-    if extras.ephemera[key] != nil || extras.ephemera.count < Self.waitingLimit {
-      extras.ephemera[key] = frame
+    switch key.kind {
+    case .activity, .typing: extras.ephemera[key] = []
+    case .receipt, .subscribers:
+      if extras.ephemera[key] != nil || extras.ephemera.count < Self.waitingLimit {
+        extras.ephemera[key] = frame
+      }
     }
   }
 
@@ -147,15 +164,46 @@ extension Shard {
     guard let extras = sessions[index].extras, !extras.ephemera.isEmpty,
       !sessions[index].awaitsReply, sessions[index].queuedBytes == 0
     else { return }
-    for (_, frame) in extras.ephemera { sessions[index].outbox.append(contentsOf: frame) }
+    var waiting = extras.ephemera
     extras.ephemera = [:]
+    for key in waiting.keys.sorted() {
+      // The rest waits until this is out.
+      guard sessions[index].queuedBytes < Self.pageBytes else { break }
+      let kept = waiting.removeValue(forKey: key)
+      guard let kept, rooms[Int(key.room)].generation == key.generation, mayTell(key, index) else {
+        continue
+      }
+      frame = kept
+      if key.kind == .activity { encodeActivity(in: key.room, to: index) }
+      if key.kind == .typing { encode(.typing(typers[key]?.isTyping == true), key) }
+      sessions[index].outbox.append(contentsOf: frame)
+    }
+    extras.ephemera = waiting
     markDirty(index)
+  }
+
+  /// What waited may have become somebody else's business: of a room that was left nothing is told.
+  private func mayTell(_ key: EphemeralKey, _ index: Int) -> Bool {
+    let watcher = rooms[Int(key.room)].watchers[Int32(index)]
+    let joined = subscription(of: index, toRoom: key.room).map { subscriptions[Int($0)] }
+    let hasJoined = joined?.isJoined == true
+    switch key.kind {
+    case .activity: return watcher?.isJoined == false
+    case .subscribers: return hasJoined && joined?.wantsSubscribers == true
+    case .receipt, .typing:
+      let isPeer =
+        RoomName.isDirect(rooms[Int(key.room)].name) || key.user == sessions[index].user
+      return hasJoined || watcher != nil && isPeer
+    }
   }
 
   // MARK: - Timers
 
   /// When `tick` wants to be called, in milliseconds of the monotonic clock.
   public var nextDeadline: Int64? { timers.min?.at }
+
+  /// How much is to be done later.
+  var timerCount: Int { timers.count }
 
   /// Does what is due.
   public mutating func tick(now: Moment) {
@@ -177,12 +225,14 @@ extension Shard {
         timers.insert(
           ShardTimer(at: now.monotonic + Self.throttleMilliseconds, kind: .throttle(key)))
       case .typing(let key):
-        guard let until = typers[key], rooms[Int(key.room)].generation == key.generation else {
+        guard let typer = typers[key], typer.isTyping,
+          rooms[Int(key.room)].generation == key.generation
+        else {
           typers[key] = nil
           continue
         }
-        if until > now.monotonic {
-          timers.insert(ShardTimer(at: until, kind: .typing(key)))
+        if typer.until > now.monotonic {
+          timers.insert(ShardTimer(at: typer.until, kind: .typing(key)))
         } else {
           typers[key] = nil
           tell(.typing(false), key, now)

@@ -8,6 +8,29 @@ extension Shard {
     if delivery.completesSubmit { logIsBusy = false }
     if let commit = delivery.commit { apply(commit, now) }
     for answer in delivery.answers { apply(answer, now) }
+    refuseGathered(behind: delivery.answers, now)
+  }
+
+  /// What was gathered while the log refused an earlier send of the same session to the same room is
+  /// refused as well, however long the log has taken: else it would overtake the one that is sent again.
+  private mutating func refuseGathered(behind answers: [LogAnswer], _ now: Moment) {
+    var held: [SessionID: Set<String>] = [:]
+    for case .refused(let id, let error) in answers
+    where error.re == "send" && error.code == .unavailable {
+      if let room = error.room { held[id, default: []].insert(room) }
+    }
+    guard !held.isEmpty else { return }
+    var refused: [LogRequest.Append] = []
+    requests.removeAll { request in
+      guard case .append(let append) = request, held[append.session]?.contains(append.room) == true
+      else { return false }
+      refused.append(append)
+      return true
+    }
+    for append in refused {
+      self.refused(
+        append.session, Sequencer.unavailable(re: "send", room: append.room, id: append.id), now)
+    }
   }
 
   private mutating func apply(_ commit: Commit, _ now: Moment) {
@@ -34,7 +57,8 @@ extension Shard {
   private mutating func keep(_ commit: Commit, _ place: Int, in room: Int32) {
     let span = commit.spans[place]
     rooms[Int(room)].head = span.lastSeq
-    rooms[Int(room)].firstKept = span.firstKept
+    rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, span.firstKept)
+    rooms[Int(room)].last = []
     rooms[Int(room)].tail.append(
       Room.TailSpan(
         commit: commit, span: Int32(place), firstSeq: span.firstSeq, lastSeq: span.lastSeq))
@@ -47,6 +71,9 @@ extension Shard {
         guard let room = roomIndices[span.room] else { continue }
         if rooms[Int(room)].tail.first?.firstSeq == span.firstSeq {
           rooms[Int(room)].tail.removeFirst()
+          if rooms[Int(room)].tail.isEmpty, !rooms[Int(room)].watchers.isEmpty {
+            rooms[Int(room)].last = Array(oldest.frames.payload(span.frames.upperBound - 1))
+          }
         }
         releaseIfUnused(room)
       }
@@ -59,6 +86,7 @@ extension Shard {
     switch answer {
     case .ack(let id, let ack):
       guard isCurrent(id) else { return }
+      settle(id, Self.owedBytes(room: ack.room, id: ack.id))
       let index = Int(id.index)
       if ack.duplicate {
         // A second send is a request: the limit on sends is for entries.
@@ -77,7 +105,7 @@ extension Shard {
       guard isCurrent(id) else { return }
       apply(page, to: Int(id.index), now: now)
     case .reply(let id, let json):
-      guard isCurrent(id) else { return }
+      guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
       let index = Int(id.index)
       framing.appendHeader(json.count, &sessions[index].outbox)
       sessions[index].outbox.append(contentsOf: json)
@@ -92,6 +120,10 @@ extension Shard {
   private mutating func refused(_ id: SessionID, _ error: WireError, _ now: Moment) {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
+    settle(
+      id,
+      error.re == "join"
+        ? Self.joinedBytes : Self.owedBytes(room: error.room ?? "", id: error.id))
     if error.re == "join", let room = error.room.flatMap({ roomIndices[$0] }),
       let entering = entering(of: index, to: room)
     {
@@ -111,6 +143,7 @@ extension Shard {
   /// The log knows the room as of this point in the order of commits: the cursor stands.
   private mutating func entered(_ id: SessionID, _ entered: LogAnswer.Entered) {
     let joined = entered.joined
+    settle(id, Self.joinedBytes)
     guard isCurrent(id), let room = roomIndices[joined.room],
       let index = entering(of: Int(id.index), to: room)
     else {
@@ -128,6 +161,7 @@ extension Shard {
     rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, joined.first)
     rooms[Int(room)].memberCount = entered.memberCount
     subscriptions[Int(index)].cursor = joined.after
+    subscriptions[Int(index)].isJoined = true
     subscriptions[Int(index)].place = Int32(rooms[Int(room)].subscribers.count)
     rooms[Int(room)].subscribers.append(index)
     rooms[Int(room)].watchers[id.index]?.isJoined = true

@@ -10,6 +10,7 @@ extension Shard {
   }
 
   mutating func replyWithScratch(to index: Int) {
+    guard !sessions[index].isClosing else { return }
     framing.appendHeader(scratch.count, &sessions[index].outbox)
     sessions[index].outbox.append(contentsOf: scratch)
     markDirty(index)
@@ -41,7 +42,10 @@ extension Shard {
   }
 
   /// Whether another turn has work to do without any event.
-  public var hasWork: Bool { !dirty.isEmpty || !resumable.isEmpty }
+  public var hasWork: Bool {
+    !dirty.isEmpty || !resumable.isEmpty || !reads.isEmpty || !closings.isEmpty
+      || !logIsBusy && !requests.isEmpty
+  }
 
   /// Ends the turn: lays out what is new, and writes once to each socket that has something.
   /// - Parameter write: hands bytes to a connection's socket and returns how many it took. Fewer

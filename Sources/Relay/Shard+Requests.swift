@@ -108,7 +108,9 @@ extension Shard {
     guard isOpen(join.room, re: "join", index) else { return }
     let limit = configuration.limits.roomsPerConnection
     let existing = subscription(of: index, to: join.room)
-    if existing == nil, limit > 0, sessions[index].subscriptionCount >= limit {
+    if existing == nil, limit > 0, sessions[index].subscriptionCount >= limit,
+      joinedCount(index) >= limit
+    {
       reply(
         .error(
           WireError(
@@ -118,6 +120,7 @@ extension Shard {
       return
     }
     if let existing { drop(existing) }
+    sessions[index].owedBytes += Self.joinedBytes
     addSubscription(
       of: index, to: room(named: join.room), wantsSubscribers: join.subscribers)
     ask(
@@ -125,6 +128,17 @@ extension Shard {
         LogRequest.Enter(
           session: id(of: index), room: join.room, user: sessions[index].user, after: join.after,
           epoch: join.epoch, mayCreate: mayCreate(join.room))))
+  }
+
+  /// Rooms that the session has not left; what is left the log may still have to answer.
+  private func joinedCount(_ index: Int) -> Int {
+    var count = 0
+    var next = sessions[index].firstSubscription
+    while next >= 0 {
+      if subscriptions[Int(next)].state != .abandoned { count += 1 }
+      next = subscriptions[Int(next)].next
+    }
+    return count
   }
 
   private mutating func leave(_ room: String, forget: Bool, _ index: Int) {
@@ -157,12 +171,6 @@ extension Shard {
 
   private mutating func send(_ send: ClientMessage.Send, _ index: Int, _ now: Moment) {
     guard isOpen(send.room, re: "send", index, id: send.id) else { return }
-    if let until = sessions[index].extras?.holds[send.room], until > now.monotonic {
-      refuseSend(
-        .rateLimited, "An earlier message to \(send.room) was refused; wait, to keep the order.",
-        send, until - now.monotonic, index, now)
-      return
-    }
     if isShuttingDown {
       refuseSend(
         .unavailable,
@@ -170,8 +178,17 @@ extension Shard {
         Refusal.retryAfterMilliseconds, index, now)
       return
     }
+    if let until = sessions[index].extras?.holds[send.room], until > now.monotonic {
+      refuseSend(
+        .rateLimited, "An earlier message to \(send.room) was refused; wait, to keep the order.",
+        send, until - now.monotonic, index, now)
+      return
+    }
     guard sessions[index].sends.take(now.monotonic) else {
-      let wait = max(100, sessions[index].sends.wait(now.monotonic))
+      // What is on its way already must find the room still held, however far away the client is.
+      // Who waits so long may then send as many at once: nothing is lost by it.
+      let wait = max(
+        Refusal.retryAfterMilliseconds, sessions[index].sends.wait(now.monotonic))
       refuseSend(
         .rateLimited,
         "Too many messages: \(configuration.limits.sendsPerSecond) a second are taken.", send,
@@ -179,6 +196,7 @@ extension Shard {
       return
     }
     gatheredBytes += send.body.count + 128
+    sessions[index].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     requests.append(
       .append(
         LogRequest.Append(
@@ -263,11 +281,12 @@ extension Shard {
     guard let extras = sessions[index].extras else { return }
     extras.hasMarkTimer = false
     let user = sessions[index].user
-    for (room, marks) in extras.marks {
+    for (room, marks) in extras.marks.sorted(by: { $0.key < $1.key }) {
       sessions[index].requests.charge(now.monotonic)
       ask(.mark(room: room, Marks(user: user, read: marks.read, received: marks.received)))
     }
-    for (room, on) in extras.typing {
+    for (room, on) in extras.typing.sorted(by: { $0.key < $1.key })
+    where subscription(of: index, to: room) != nil {
       sessions[index].requests.charge(now.monotonic)
       ask(.typing(room: room, user: user, on: on))
     }

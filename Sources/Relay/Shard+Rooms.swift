@@ -78,11 +78,13 @@ extension Shard {
     let room = room(named: name)
     extras(of: index).watched.insert(room)
     let isJoined = subscription(of: index, toRoom: room).map {
-      subscriptions[Int($0)].place >= 0
+      subscriptions[Int($0)].isJoined
     }
+    // Asking once more for `rooms` does not make activity come more often.
+    let earlier = rooms[Int(room)].watchers[Int32(index)]
     rooms[Int(room)].watchers[Int32(index)] = Room.Watcher(
-      generation: sessions[index].generation, read: read, isJoined: isJoined ?? false, nextAt: 0,
-      isPending: false)
+      generation: sessions[index].generation, read: read, isJoined: isJoined ?? false,
+      nextAt: earlier?.nextAt ?? 0, isPending: earlier?.isPending ?? false)
   }
 
   /// A user came to belong to a room, or no longer does.
@@ -108,7 +110,7 @@ extension Shard {
     where !watcher.isJoined && !watcher.isPending {
       if now.monotonic >= watcher.nextAt {
         rooms[Int(room)].watchers[session]?.nextAt = now.monotonic + Self.activityMilliseconds
-        emitActivity(in: room, to: Int(session), read: watcher.read)
+        emitActivity(in: room, to: Int(session))
       } else {
         rooms[Int(room)].watchers[session]?.isPending = true
         timers.insert(
@@ -126,14 +128,23 @@ extension Shard {
     else { return }
     rooms[Int(room)].watchers[id.index]?.isPending = false
     rooms[Int(room)].watchers[id.index]?.nextAt = now.monotonic + Self.activityMilliseconds
-    if !watcher.isJoined { emitActivity(in: room, to: Int(id.index), read: watcher.read) }
+    if !watcher.isJoined { emitActivity(in: room, to: Int(id.index)) }
   }
 
-  private mutating func emitActivity(in room: Int32, to index: Int, read: Int64) {
+  private mutating func emitActivity(in room: Int32, to index: Int) {
+    encodeActivity(in: room, to: index)
+    emit(key(.activity, room, ""), to: index)
+  }
+
+  /// Lays what the session is to be told of the room into `frame`.
+  mutating func encodeActivity(in room: Int32, to index: Int) {
     let state = rooms[Int(room)]
-    guard let newest = state.tail.last else { return }
-    let frames = newest.commit.frames
-    let last = frames.payload(newest.commit.spans[Int(newest.span)].frames.upperBound - 1)
+    let read = state.watchers[Int32(index)]?.read ?? 0
+    var last = state.last[...]
+    if let newest = state.tail.last {
+      let frames = newest.commit.frames
+      last = frames.payload(newest.commit.spans[Int(newest.span)].frames.upperBound - 1)
+    }
     let activity = ServerMessage.Activity(
       room: state.name, head: state.head,
       unread: max(0, state.head - max(read, state.firstKept - 1)), last: nil)
@@ -142,6 +153,5 @@ extension Shard {
     frame.removeAll(keepingCapacity: true)
     framing.appendHeader(scratch.count, &frame)
     frame.append(contentsOf: scratch)
-    emit(key(.activity, room, ""), to: index)
   }
 }

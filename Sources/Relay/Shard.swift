@@ -71,7 +71,7 @@ public struct Shard {
 
   var timers = Heap<ShardTimer>()
   var throttles: [EphemeralKey: Throttle] = [:]
-  var typers: [EphemeralKey: Int64] = [:]
+  var typers: [EphemeralKey: Typer] = [:]
 
   /// Connections whose input may go on.
   var resumable: [Int32] = []
@@ -180,47 +180,7 @@ public struct Shard {
     return extras
   }
 
-  // MARK: - Input
-
-  /// Whether the next message of this session may be handed over. Where not, the connection is not
-  /// read from until it appears in `takeResumable`.
-  public mutating func mayReceive(_ id: SessionID) -> Bool {
-    guard isCurrent(id) else { return false }
-    let index = Int(id.index)
-    if sessions[index].isClosing { return false }
-    if gatheredBytes > Self.gatherBytesLimit {
-      sessions[index].isPaused = true
-      congested.append(id)
-      return false
-    }
-    if sessions[index].awaitsReply || sessions[index].queuedBytes > replyThreshold {
-      sessions[index].isPaused = true
-      return false
-    }
-    return true
-  }
-
-  /// So much may be queued that the largest reply and a page still fit into `queueBytes`.
-  var replyThreshold: Int {
-    let limit = configuration.limits.queueBytes
-    return limit == 0 ? .max : max(limit - Self.replyBytes - Self.pageBytes, 0)
-  }
-
-  /// Lets a paused session go on as soon as nothing is in its way.
-  mutating func noteProgress(_ index: Int) {
-    guard sessions[index].isPaused, !sessions[index].awaitsReply,
-      sessions[index].queuedBytes <= replyThreshold,
-      gatheredBytes <= Self.gatherBytesLimit
-    else { return }
-    sessions[index].isPaused = false
-    resumable.append(sessions[index].connection)
-  }
-
-  /// Connections whose input may go on.
-  public mutating func takeResumable() -> [Int32] {
-    defer { resumable.removeAll(keepingCapacity: true) }
-    return resumable
-  }
+  // MARK: - Ends
 
   /// Connections that are to be closed behind what is queued for them.
   public mutating func takeClosings() -> [Closing] {
@@ -232,13 +192,25 @@ public struct Shard {
   mutating func end(_ index: Int, _ error: WireError?, _ reason: CloseReason, _ text: String) {
     guard !sessions[index].isClosing else { return }
     if let error { reply(.error(error), to: index) }
+    silence(index)
+    closings.append(
+      Closing(connection: sessions[index].connection, reason: reason, text: text))
+  }
+
+  /// Nothing may follow the close frame.
+  private mutating func silence(_ index: Int) {
     sessions[index].isClosing = true
-    // Nothing may follow the close frame.
+    sessions[index].extras?.ephemera = [:]
     while sessions[index].firstSubscription >= 0 {
       end(sessions[index].firstSubscription, tellLog: true)
     }
-    closings.append(
-      Closing(connection: sessions[index].connection, reason: reason, text: text))
+  }
+
+  /// The owner ends the connection: what is queued still goes out, and behind it only what is given to
+  /// `append(frames:to:)`, which is the close frame.
+  public mutating func beginClosing(_ id: SessionID) {
+    guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
+    silence(Int(id.index))
   }
 
   /// Refuses who the client says it is: `error`, then close 4401.

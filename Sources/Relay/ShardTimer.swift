@@ -25,6 +25,13 @@ struct Throttle {
   var value: EphemeralValue?
 }
 
+/// A user who types or did so a moment ago: one timer is under way for each.
+struct Typer {
+  /// In milliseconds of the monotonic clock.
+  var until: Int64
+  var isTyping: Bool
+}
+
 /// What does not wait in a log.
 enum EphemeralValue {
   case receipt(Marks, toOthers: Bool)

@@ -27,11 +27,12 @@ struct TokenBucket {
     return true
   }
 
-  /// Takes one even if that leaves a debt.
+  /// Takes one even if that leaves a debt, of a burst at most: who has been told often enough
+  /// is not shut out for minutes.
   mutating func charge(_ now: Int64) {
     guard perSecond > 0 else { return }
     refill(now)
-    tokens -= 1
+    tokens = max(-burst, tokens - 1)
   }
 
   mutating func refund() { tokens = min(burst, tokens + 1) }

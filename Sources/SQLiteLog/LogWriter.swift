@@ -19,14 +19,16 @@ struct LogWriter: Sendable {
     var sequencer = sequencer
     var outage = Outage("Writing", path: store.path, report: report)
     while let taken = tasks.takeAll() {
-      let delay = options.commitDelayMilliseconds
-      if delay > 0 { usleep(UInt32(delay) * 1000) }
       var batches: [(loop: Int, requests: [LogRequest])] = []
       for task in taken {
         switch task {
         case .submit(let loop, let requests): batches.append((loop, requests))
         case .limit(let pages): store.limit(pages: pages)
         }
+      }
+      let delay = options.commitDelayMilliseconds
+      if delay > 0, batches.contains(where: { $0.requests.contains(where: \.isAppend) }) {
+        usleep(UInt32(delay) * 1000)
       }
       let commits = store.commits
       let outcome = sequencer.process(
@@ -52,6 +54,10 @@ struct LogWriter: Sendable {
         LogDelivery(commit: outcome.commit, answers: answers, completesSubmit: completesSubmit))
     }
   }
+}
+
+extension LogRequest {
+  fileprivate var isAppend: Bool { if case .append = self { true } else { false } }
 }
 
 /// Tells the operator when something begins to fail and when it works again, once each.

@@ -14,7 +14,7 @@ public final class SQLiteLog: Log {
     public var durability = Durability.fsync
     /// How many of a room's entries are kept; 0 = all.
     public var keepEntriesPerRoom: Int64 = 0
-    /// Every batch waits for so long before it is processed, so that slow acks can be seen.
+    /// A batch with entries waits for so long before it is processed, so that slow acks can be seen.
     public var commitDelayMilliseconds = 0
     /// Milliseconds since 1970.
     package var clock: @Sendable () -> Int64 = { WallClock.milliseconds }

@@ -88,7 +88,7 @@ enum Schema {
       // Checkpoints are made by another thread: they cost a commit 11 to 24 ms.
       try database.execute("PRAGMA wal_autocheckpoint = 0")
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
-      try database.execute("PRAGMA cache_size = -65536")
+      try database.execute("PRAGMA cache_size = -16384")
       try migrate(database)
       return database
     } catch let error as SQLiteError {

@@ -189,7 +189,9 @@ extension ConnectionLoop {
         control.removeAll(keepingCapacity: true)
         let event = try connections[index].webSocket.next(
           in: &input, at: &offset, output: &control, maskKey: { 0 })
-        if !control.isEmpty { shard.append(frames: control, to: session) }
+        if !control.isEmpty, mayAnswer(session, index) {
+          shard.append(frames: control, to: session)
+        }
         guard let event else { return }
         take(event, input.span, session, index)
       } catch {
@@ -197,6 +199,13 @@ extension ConnectionLoop {
         return
       }
     }
+  }
+
+  /// Once a close is sent nothing holds the peer's input back, so a peer that pings and does not
+  /// read would fill memory: a ping that comes before the last answer is out stays unanswered
+  /// (RFC 6455 §5.5.3).
+  private func mayAnswer(_ session: SessionID, _ index: Int) -> Bool {
+    connections[index].phase == .open || !shard.hasOutput(session)
   }
 
   private func take(
@@ -215,7 +224,8 @@ extension ConnectionLoop {
     case .message:
       close(index, .unsupportedData, "this relay takes text messages only")
     case .close:
-      // The answer to it is queued; what else is queued goes out before it.
+      // The answer to it is queued; what else is queued goes out before it, and nothing behind it.
+      shard.beginClosing(session)
       connections[index].phase = .closing
       connections[index].deadline = now.monotonic + Self.lingerMilliseconds
       toSettle.append(Int32(index))

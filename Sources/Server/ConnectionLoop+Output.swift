@@ -34,6 +34,7 @@ extension ConnectionLoop {
     connections[index].phase = .closing
     connections[index].deadline = now.monotonic + Self.lingerMilliseconds
     control.removeAll(keepingCapacity: true)
+    shard.beginClosing(session)
     connections[index].webSocket.close(code, reason: reason, to: &control, maskKey: 0)
     shard.append(frames: control, to: session)
     toSettle.append(Int32(index))

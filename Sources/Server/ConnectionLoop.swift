@@ -177,10 +177,12 @@ enum LoopMessage: Sendable {
     if let requests = shard.takeRequests() { context.log.submit(requests, from: index) }
     shard.flush(now: now) { connection, bytes in write(Int(connection), bytes) }
     for request in shard.takeReads() { context.log.read(request, from: index) }
-    for connection in shard.takeResumable() { resume(Int(connection)) }
+    let resumable = shard.takeResumable()
+    for connection in resumable { resume(Int(connection)) }
     settle()
     scheduleShard()
-    if shard.hasWork || !unfinished.isEmpty { loop.runAgain() }
+    // What resumed connections ask for has to reach the log as well before the loop may sleep.
+    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty { loop.runAgain() }
     endIfOver()
   }
 

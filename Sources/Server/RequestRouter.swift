@@ -39,13 +39,13 @@ struct RequestRouter {
         response.add("Allow", "GET, HEAD")
         return .answer(response.bytes)
       }
-      return .answer(HTTPResponse(status: 200, text: "ok\n").bytes)
+      let response = HTTPResponse(status: 200, text: "ok\n")
+      return .answer(request.method == "HEAD" ? response.head : response.bytes)
     default:
-      return .answer(
-        HTTPResponse(
-          status: 404,
-          text: "There is nothing here. The WebSocket is at /ws, its state at /healthz.\n"
-        ).bytes)
+      let response = HTTPResponse(
+        status: 404,
+        text: "There is nothing here. The WebSocket is at /ws, its state at /healthz.\n")
+      return .answer(request.method == "HEAD" ? response.head : response.bytes)
     }
   }
 

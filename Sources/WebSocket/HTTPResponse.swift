@@ -46,14 +46,18 @@ public struct HTTPResponse: Equatable, Sendable {
 
   /// What to send. Only a 1xx leaves the connection open (RFC 9110 §15.2); it, 204 and 304 have
   /// no content (RFC 9110 §6.4.1).
-  public var bytes: [UInt8] {
-    let hasContent = status >= 200 && status != 204 && status != 304
+  public var bytes: [UInt8] { head + (hasContent ? body : []) }
+
+  /// What to send where HEAD was asked: all but the content (RFC 9110 §9.3.2).
+  public var head: [UInt8] {
     var text = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
     if hasContent { text += "Content-Length: \(body.count)\r\n" }
     if status >= 200 { text += "Connection: close\r\n" }
-    return Array("\(text)\r\n".utf8) + (hasContent ? body : [])
+    return Array("\(text)\r\n".utf8)
   }
+
+  private var hasContent: Bool { status >= 200 && status != 204 && status != 304 }
 
   /// The reason phrase (RFC 9110 §15); it may be empty, for a status that is not used here.
   private static func phrase(_ status: Int) -> String {

@@ -30,8 +30,11 @@ struct JSONFields {
 
   subscript(key: Key) -> JSONValue { values[key.rawValue] }
 
+  /// - Parameter depthLimit: levels of nesting, the object itself among them.
   /// - Throws: `JSONError` unless `json` is exactly one object.
-  init(_ json: Span<UInt8>) throws(JSONError) {
+  init(
+    _ json: Span<UInt8>, depthLimit: Int = Span<UInt8>.jsonDepthLimit
+  ) throws(JSONError) {
     var at = 0
     json.jsonSkipSpace(&at)
     guard at < json.count, json[at] == UInt8(ascii: "{") else {
@@ -44,7 +47,7 @@ struct JSONFields {
     } else {
       repeat {
         let key = try json.jsonSkipKey(&at)
-        let value = try json.jsonSkipValue(&at, depth: 1)
+        let value = try json.jsonSkipValue(&at, depth: 1, limit: depthLimit)
         if let known = KeyTable.shared.find(key, in: json) { values[known] = value }
       } while try json.jsonSkipComma(&at, orClosing: UInt8(ascii: "}"))
     }

@@ -15,6 +15,10 @@ extension Span where Element == UInt8 {
   /// The deepest nesting of arrays and objects that a message may have.
   static var jsonDepthLimit: Int { 64 }
 
+  /// As `jsonDepthLimit`, for what comes from the relay: an entry may have been sent at the limit, and
+  /// in `rooms` it lies three levels deeper.
+  static var jsonRelayedDepthLimit: Int { jsonDepthLimit + 3 }
+
   func jsonSkipSpace(_ at: inout Int) {
     while at < count, self[at] == 0x20 || self[at] == 0x0A || self[at] == 0x0D || self[at] == 0x09 {
       at += 1
@@ -22,7 +26,9 @@ extension Span where Element == UInt8 {
   }
 
   /// Moves past one value of any kind and says what it was.
-  func jsonSkipValue(_ at: inout Int, depth: Int = 0) throws(JSONError) -> JSONValue {
+  func jsonSkipValue(
+    _ at: inout Int, depth: Int = 0, limit: Int = Self.jsonDepthLimit
+  ) throws(JSONError) -> JSONValue {
     guard at < count else { throw JSONError(expected: "a value", offset: at) }
     let start = at
     switch self[at] {
@@ -30,10 +36,10 @@ extension Span where Element == UInt8 {
       let escaped = try jsonSkipString(&at)
       return JSONValue(escaped ? .escapedString : .string, start, at)
     case UInt8(ascii: "{"):
-      try jsonSkipContainer(&at, closing: UInt8(ascii: "}"), depth: depth)
+      try jsonSkipContainer(&at, closing: UInt8(ascii: "}"), depth: depth, limit)
       return JSONValue(.object, start, at)
     case UInt8(ascii: "["):
-      try jsonSkipContainer(&at, closing: UInt8(ascii: "]"), depth: depth)
+      try jsonSkipContainer(&at, closing: UInt8(ascii: "]"), depth: depth, limit)
       return JSONValue(.array, start, at)
     case UInt8(ascii: "t"):
       try jsonSkipWord("true", &at)
@@ -162,10 +168,10 @@ extension Span where Element == UInt8 {
   }
 
   private func jsonSkipContainer(
-    _ at: inout Int, closing: UInt8, depth: Int
+    _ at: inout Int, closing: UInt8, depth: Int, _ limit: Int
   ) throws(JSONError) {
-    guard depth < Self.jsonDepthLimit else {
-      throw JSONError(expected: "at most 64 levels", offset: at)
+    guard depth < limit else {
+      throw JSONError(expected: "less nesting", offset: at)
     }
     at += 1
     jsonSkipSpace(&at)
@@ -177,7 +183,7 @@ extension Span where Element == UInt8 {
       if closing == UInt8(ascii: "}") {
         _ = try jsonSkipKey(&at)
       }
-      _ = try jsonSkipValue(&at, depth: depth + 1)
+      _ = try jsonSkipValue(&at, depth: depth + 1, limit: limit)
       guard try jsonSkipComma(&at, orClosing: closing) else { return }
     }
   }
@@ -279,8 +285,11 @@ extension Span where Element == UInt8 {
     return result <= Entry.sequenceLimit ? result : nil
   }
 
+  /// Whether a value is this string, in whatever way it is written.
   func jsonEquals(_ value: JSONValue, _ word: StaticString) -> Bool {
-    guard value.kind == .string else { return false }
+    guard value.kind == .string else {
+      return value.kind == .escapedString && jsonString(value) == "\(word)"
+    }
     let inside = value.inside
     guard inside.count == word.utf8CodeUnitCount else { return false }
     for offset in 0..<inside.count {

@@ -73,7 +73,7 @@ struct ObjectReader {
 
   init(_ json: Span<UInt8>) throws(UndecodableMessage) {
     do {
-      fields = try JSONFields(json)
+      fields = try JSONFields(json, depthLimit: Span<UInt8>.jsonRelayedDepthLimit)
     } catch {
       throw .json
     }
@@ -116,7 +116,7 @@ struct ObjectReader {
     if json[at] == UInt8(ascii: "]") { return [] }
     do {
       repeat {
-        let value = try json.jsonSkipValue(&at)
+        let value = try json.jsonSkipValue(&at, limit: Span<UInt8>.jsonRelayedDepthLimit)
         let inner = json.extracting(value.range)
         objects.append(try Object(ObjectReader(inner), inner))
       } while try json.jsonSkipComma(&at, orClosing: UInt8(ascii: "]"))

@@ -111,8 +111,8 @@ private final class Watcher: ClientHandler, EventHandler {
   func `across cuts, lost acks, doubles, gaps and refusals every line arrives once, in order`()
     throws
   {
-    // The forgotten ack comes with the connection after the next cut. Cut before and after it is stored, the ack forgotten, refused for a while, shown twice, left
-    // out once: each in the middle of a stream of lines.
+    // Cut before and after it is stored, the ack forgotten (it comes with the connection after the
+    // next cut), refused for a while, shown twice, left out once: each in the middle of a stream.
     let relay = try ScriptedRelay(
       #"""
       {"cut_before": ["7", "150"], "cut_after": ["20", "21", "160"], "limit": ["40", "90"],

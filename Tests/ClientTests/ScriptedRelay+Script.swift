@@ -94,7 +94,7 @@ extension ScriptedRelay {
                     asyncio.get_running_loop().call_later(0.05, self.relent, room)
                 room.refusing += 1
                 return await self.say(type="error", code="rate_limited", re="send", room=name,
-                                      id=m["id"], message="slow down", retry_after_ms=60)
+                                      id=m["id"], message="slow down", retry_after_ms=1000)
             if once("refuse", text):
                 return await self.say(type="error", code="too_large", re="send", room=name,
                                       id=m["id"], message="the text is too long")

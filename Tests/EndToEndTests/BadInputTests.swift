@@ -22,7 +22,9 @@ extension `End to end` {
       let process = try serve("log_level: info\nlimits:\n  sends_per_sec: 5\n")
       #expect(try process.wait() == .exit(1))
       #expect(process.errors.contains("limits.sends_per_sec"))
-      #expect(process.errors.contains("limits.sends_per_s\"") || process.errors.contains("limits.sends_per_s?"))
+      #expect(
+        process.errors.contains("limits.sends_per_s\"")
+          || process.errors.contains("limits.sends_per_s?"))
       #expect(process.errors.contains("3"))
     }
 
@@ -51,7 +53,8 @@ extension `End to end` {
       try folder.write("", to: "file")
       let process = try serve("data: \(folder["file"])/data\n")
       #expect(try process.wait() == .exit(1))
-      #expect(process.errors.contains("The data directory \(folder["file"])/data cannot be created"))
+      #expect(
+        process.errors.contains("The data directory \(folder["file"])/data cannot be created"))
       let file = try serve("data: \(folder["file"])\n")
       #expect(try file.wait() == .exit(1))
       #expect(file.errors.contains("is not a directory"))
@@ -180,8 +183,10 @@ extension `End to end` {
         (get + host + upgrade + key + version + "Sec-WebSocket-Protocol: mqtt\r\n", 400),
         (get + host + upgrade + key + version + "Origin: http://evil.example\r\n", 403),
         (get + host + upgrade + key + version + "Origin: http://127.0.0.1:\(relay.port)\r\n", 101),
-        ("GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n" + upgrade
-          + key + version, 403),
+        (
+          "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n" + upgrade
+            + key + version, 403
+        ),
         ("POST /ws HTTP/1.1\r\n" + host + upgrade + key + version, 405),
         ("GET /healthz HTTP/1.1\r\n" + host, 200),
         ("GET /nothing HTTP/1.1\r\n" + host, 404),

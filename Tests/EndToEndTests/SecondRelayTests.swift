@@ -11,7 +11,8 @@ extension `End to end` {
       #expect(try second.wait() == .exit(1))
       #expect(
         second.errors.contains(
-          "Cannot listen on 127.0.0.1:\(first.port): the port is in use, perhaps by another relay."))
+          "Cannot listen on 127.0.0.1:\(first.port): the port is in use, perhaps by another relay.")
+      )
       #expect(try client.say("still there", in: "general", id: "1").seq == 1)
       // A listener that shares the port would take some of these.
       for number in 0..<16 {

@@ -20,43 +20,52 @@ extension `End to end` {
           continue
         }
         #expect(!reason.isEmpty && 0...60_000 ~= milliseconds)
+        client.hangUp()
       }
       #expect(try relay.process.wait() == .exit(0))
     }
 
     @Test func `under load nothing that was acknowledged is lost, and nothing is doubled`() throws {
-      let relay = try RelayProcess(RelayProcess.withoutLimits)
-      let sent = 4000
+      // Slow enough that something is always under way.
+      let relay = try RelayProcess(
+        RelayProcess.withoutLimits + "\ndebug: { commit_delay_ms: 5 }")
       let ada = try RawClient(relay, user: "ada")
-      for number in 1...sent {
-        ada.enqueue(#"{"type":"send","room":"general","id":"\#(number)","text":"n \#(number)"}"#)
+      var sent = 0
+      func say() {
+        sent += 1
+        ada.enqueue(#"{"type":"send","room":"general","id":"\#(sent)","text":"n \#(sent)"}"#)
+        // What the relay does not take any more stays here.
+        _ = try? ada.flushAvailable()
       }
+      for _ in 1...200 { say() }
       var acknowledged: [String: Int64] = [:]
       var refused: Set<String> = []
       var isSignalled = false
       var hasAnnounced = false
       var code: UInt16 = 0
       while code == 0 {
-        // What the relay does not take any more stays here.
-        _ = try? ada.flushAvailable()
         switch try ada.next() {
         case .closed(let number, _): code = number
         case .end: throw Unexpected("no close, after \(acknowledged.count) acks")
         case .message(let json):
           switch try ServerMessage(decoding: json.span) {
-          case .ack(let ack): acknowledged[ack.id] = ack.seq
+          case .ack(let ack):
+            acknowledged[ack.id] = ack.seq
+            say()
           case .error(let error):
+            // Those after the first are held back, so that their order can be kept.
             #expect(error.code == .unavailable)
             if let id = error.id { refused.insert(id) }
           case .closing: hasAnnounced = true
           default: break
           }
         }
-        if acknowledged.count > 100, !isSignalled {
+        if acknowledged.count > 1000, !isSignalled {
           isSignalled = true
           relay.process.signal(SIGTERM)
         }
       }
+      ada.hangUp()
       #expect(code == 1012 && hasAnnounced)
       #expect(refused.isDisjoint(with: acknowledged.keys))
       #expect(try relay.process.wait() == .exit(0))
@@ -80,7 +89,7 @@ extension `End to end` {
         limits: { sends_per_s: 0, burst: 0, requests_per_s: 0 }
         bots:
           - { user: echo, behaviour: echo, reply_delay_s: [5, 6], rooms: [general] }
-          - { user: clock, behaviour: every, interval_s: 0.05, rooms: [general] }
+          - { user: clock, behaviour: every, interval_s: 0.1, rooms: [general], lines: [tick] }
           - { user: cat, behaviour: exec, command: [cat], rooms: [general] }
         """)
       let reader = try RawClient(relay, user: "bo")

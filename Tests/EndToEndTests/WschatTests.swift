@@ -34,7 +34,8 @@ extension `End to end` {
       #expect(chat.errors.isEmpty)
     }
 
-    @Test func `lines are sent in order, blank ones are not, and the last may lack its end`() throws {
+    @Test func `lines are sent in order, blank ones are not, and the last may lack its end`() throws
+    {
       let relay = try RelayProcess()
       let chat = try wschat(
         relay, "--room", "general", "--user", "ada", input: "one\n\n \t\ntwo\r\nthree")

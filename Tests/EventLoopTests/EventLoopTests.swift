@@ -100,7 +100,8 @@ import Testing
     }
     loop.run(recorder)
     thread.join()
-    #expect(recorder.sleeps >= 2)
+    // Once if the stop came before the loop had gone to sleep for the first time.
+    #expect(recorder.sleeps >= 1)
     #expect(recorder.events.isEmpty)
   }
 

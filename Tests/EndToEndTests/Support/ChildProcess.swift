@@ -71,7 +71,9 @@ final class ChildProcess {
     guard let input else { return }
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
-      let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(input, $0.baseAddress, $0.count) }
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe Glibc.write(input, $0.baseAddress, $0.count)
+      }
       // It has ended before it read everything: its outcome says why.
       guard count > 0 else { return }
       bytes = bytes.dropFirst(count)
@@ -235,8 +237,8 @@ private func spawn(
   var variables = unsafe (environment + inherited).map { unsafe strdup($0) } + [nil]
   var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
   defer {
-    for unsafe pointer in unsafe variables { unsafe free(pointer) }
-    for unsafe pointer in unsafe words { unsafe free(pointer) }
+    unsafe variables.forEach { unsafe free($0) }
+    unsafe words.forEach { unsafe free($0) }
   }
   var id = pid_t()
   let code = unsafe posix_spawnp(&id, arguments[0], &actions, &attributes, &words, &variables)

@@ -14,7 +14,9 @@ final class RawClient {
     case end
   }
 
-  let socket: BorrowedSocket
+  private let socket: BorrowedSocket
+  /// For poll(2).
+  var descriptor: Int32 { socket.descriptor }
   private var connection = Connection(
     role: .client, limits: Limits(frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096))
   /// Read and not yet taken apart.
@@ -89,6 +91,8 @@ final class RawClient {
     connection.appendMessage(opcode, payload.span, to: &output, maskKey: 0)
   }
 
+  func enqueue(_ json: [UInt8]) { enqueue(.text, json) }
+
   func enqueue(_ json: String) { enqueue(.text, Array(json.utf8)) }
 
   var hasOutput: Bool { sent < output.count }
@@ -118,6 +122,9 @@ final class RawClient {
     connection.close(.normal, to: &output, maskKey: 0)
     try flush()
   }
+
+  /// Says that nothing more comes, as the end of a connection demands.
+  func hangUp() { socket.shutdownWrite() }
 
   // MARK: Receiving
 
@@ -228,7 +235,9 @@ extension RawClient {
 
   func join(_ room: String, after: Int64? = nil) throws -> ServerMessage.Joined {
     try send(.join(.init(room: room, after: after)))
-    return try first { if case .joined(let joined) = $0, joined.room == room { joined } else { nil } }
+    return try first {
+      if case .joined(let joined) = $0, joined.room == room { joined } else { nil }
+    }
   }
 
   /// Sends a text and waits for its ack.
@@ -244,7 +253,9 @@ extension RawClient {
     try first { if case .message(let entry) = $0 { entry } else { nil } }
   }
 
-  func history(_ room: String, after: Int64 = 0, limit: Int = 500) throws -> ServerMessage.HistoryPage {
+  func history(_ room: String, after: Int64 = 0, limit: Int = 500) throws
+    -> ServerMessage.HistoryPage
+  {
     try send(.history(.init(room: room, after: after, limit: limit)))
     return try first { if case .history(let page) = $0 { page } else { nil } }
   }

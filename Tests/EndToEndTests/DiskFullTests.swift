@@ -1,0 +1,81 @@
+import Glibc
+import Testing
+import Wire
+
+extension `End to end` {
+  @Suite struct `A full disk` {
+    @Test(.enabled(if: SmallDisk.isPossible, "mounting a file system of its own takes root"))
+    func `sends are refused, all else goes on, and writing resumes by itself`() throws {
+      let disk = try SmallDisk(kibibytes: 4096)
+      // So that there is something to free.
+      try disk.folder.write(String(repeating: "ballast\n", count: 1 << 17), to: "ballast")
+      let relay = try RelayProcess(
+        RelayProcess.withoutLimits, data: disk.folder["data"])
+      let ada = try RawClient(relay, user: "ada")
+      let text = String(repeating: "0123456789", count: 800)
+      var acknowledged: [String: Int64] = [:]
+      var number = 0
+
+      /// Sends one line, and says whether it was stored.
+      func say(_ id: String) throws -> Bool {
+        try ada.send(.send(.init(room: "general", id: id, text: text)))
+        return try ada.first { message in
+          switch message {
+          case .ack(let ack) where ack.id == id:
+            acknowledged[id] = ack.seq
+            return true
+          case .error(let error) where error.id == id:
+            return error.code == .unavailable || error.code == .rateLimited ? false : nil
+          default: return nil
+          }
+        }
+      }
+      repeat { number += 1 } while try number < 2000 && say("\(number)")
+      let refused = "\(number)"
+      #expect(acknowledged.count == number - 1 && number > 10)
+      try ada.send(.send(.init(room: "full", id: "x", text: text)))
+      let error = try ada.error()
+      #expect(error.code == .unavailable && error.id == "x")
+      #expect((error.retryAfterMilliseconds ?? 0) > 0)
+
+      // Reading needs no space.
+      let bo = try RawClient(relay, user: "bo")
+      #expect(try bo.join("general", after: 0).head >= Int64(acknowledged.count))
+      #expect(try bo.entry().seq == 1)
+      #expect(try ada.history("general", limit: 5).entries.count == 5)
+
+      // The same line, once there is space: nobody tells the relay.
+      try Folder.run("rm", disk.folder["ballast"])
+      let deadline = Deadline()
+      while try !say(refused) {
+        guard !deadline.hasPassed else { throw Unexpected("writing does not resume") }
+        // As long as the relay asked for at most, not longer than a test may take.
+        usleep(100_000)
+      }
+      #expect(try say("after"))
+      let entries = try ada.everything(in: "general")
+      #expect(entries.map(\.seq) == Array(1...Int64(entries.count)))
+      #expect(Dictionary(uniqueKeysWithValues: entries.map { ($0.id, $0.seq) }) == acknowledged)
+      #expect(try relay.stop() == .exit(0))
+      let verify = try RelayProcess.command("verify", "--data", disk.folder["data"])
+      #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
+    }
+  }
+}
+
+/// A file system in memory with little space, for one test.
+private final class SmallDisk {
+  /// Tried once: containers often forbid it, even to root.
+  static let isPossible = (try? SmallDisk(kibibytes: 64)) != nil
+
+  let folder: Folder
+
+  init(kibibytes: Int) throws {
+    folder = try Folder()
+    let outcome = try Folder.run(
+      "mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k", "tmpfs", folder.path)
+    guard outcome == .exit(0) else { throw Unexpected("mount: \(outcome)") }
+  }
+
+  deinit { _ = try? Folder.run("umount", "--lazy", folder.path) }
+}

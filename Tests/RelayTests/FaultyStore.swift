@@ -1,0 +1,68 @@
+import Relay
+import Wire
+
+/// A store in memory that fails when it is told to.
+struct FaultyStore: EntryStore, EntryReader {
+  var memory = MemoryStore()
+  var failsCommits = false
+  var failsReads = false
+  /// As after a start with another line in the lineage: the last `seq` of older epochs.
+  var lastSeqs: [Int64: Int64] = [:]
+  private(set) var commits: [StoreChanges] = []
+
+  private func check() throws(StoreFailure) {
+    if failsReads { throw StoreFailure("reading fails") }
+  }
+
+  mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
+    try check()
+    return try memory.loadRoom(name)
+  }
+
+  mutating func nextRoomNumber() throws(StoreFailure) -> Int64 {
+    try check()
+    return try memory.nextRoomNumber()
+  }
+
+  mutating func find(
+    room: Int64, sender: String, id: String
+  ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
+    try check()
+    return try memory.find(room: room, sender: sender, id: id)
+  }
+
+  mutating func lastSeq(
+    room: Int64, throughEpoch number: Int64
+  ) throws(StoreFailure) -> Int64 {
+    try check()
+    if let seq = lastSeqs[number] { return seq }
+    return try memory.lastSeq(room: room, throughEpoch: number)
+  }
+
+  mutating func belongings(
+    of user: String
+  ) throws(StoreFailure) -> [(room: String, read: Int64)] {
+    try check()
+    return try memory.belongings(of: user)
+  }
+
+  mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
+    if failsCommits { throw StoreFailure("the disk is full") }
+    commits.append(changes)
+    try memory.commit(changes)
+  }
+
+  mutating func bounds(
+    of room: String
+  ) throws(StoreFailure) -> (number: Int64, first: Int64, head: Int64)? {
+    try check()
+    return try memory.bounds(of: room)
+  }
+
+  mutating func forEachEntry(
+    ofRoom number: Int64, named room: String, in seqs: ClosedRange<Int64>, _ body: (Entry) -> Bool
+  ) throws(StoreFailure) {
+    try check()
+    try memory.forEachEntry(ofRoom: number, named: room, in: seqs, body)
+  }
+}

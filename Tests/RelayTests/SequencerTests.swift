@@ -1,0 +1,280 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+private let session = SessionID(index: 1, generation: 0)
+
+private func append(
+  _ room: String, _ user: String, _ id: String, session: SessionID = session,
+  mayCreate: Bool = true
+) -> LogRequest {
+  let send = ClientMessage.Send(room: room, id: id, text: id)
+  return .append(
+    .init(
+      session: session, room: room, user: user, id: id, kind: .text, body: send.body,
+      mayCreate: mayCreate))
+}
+
+private func enter(
+  _ room: String, _ user: String, after: Int64? = nil, epoch: String? = nil
+) -> LogRequest {
+  .enter(
+    .init(
+      session: session, room: room, user: user, after: after, epoch: epoch, mayCreate: true))
+}
+
+private func read(_ room: String, _ user: String, _ seq: Int64) -> LogRequest {
+  .mark(room: room, Marks(user: user, read: seq, received: seq))
+}
+
+/// A sequencer, its store and a clock.
+private struct Desk {
+  var store = FaultyStore()
+  var sequencer: Sequencer
+  var now: Int64 = 1_000_000
+
+  init(keepEntriesPerRoom: Int64 = 0) {
+    sequencer = Sequencer(
+      lineage: Lineage([.init(number: 1, name: "old"), .init(number: 2, name: "new")]),
+      keepEntriesPerRoom: keepEntriesPerRoom, loops: 1)
+  }
+
+  @discardableResult
+  mutating func submit(_ requests: LogRequest...) -> Sequencer.Outcome { submit(requests) }
+
+  mutating func submit(_ requests: [LogRequest]) -> Sequencer.Outcome {
+    sequencer.process([(0, requests)], store: &store, now: now, framing: SimulatedSocket.framing)
+  }
+
+  mutating func belongings(of user: String) -> [String] {
+    for case .belongings(_, let rooms, _) in submit(
+      .belongings(session: session, user: user, listed: [])
+    )
+    .answers[0] {
+      return rooms.map(\.room)
+    }
+    return []
+  }
+}
+
+extension Sequencer.Outcome {
+  fileprivate var acks: [ServerMessage.Ack] {
+    answers[0].compactMap { if case .ack(_, let ack) = $0 { ack } else { nil } }
+  }
+  fileprivate var refusals: [WireError] {
+    answers[0].compactMap { if case .refused(_, let error) = $0 { error } else { nil } }
+  }
+  fileprivate var joined: [ServerMessage.Joined] {
+    answers[0].compactMap { if case .entered(_, let entered) = $0 { entered.joined } else { nil } }
+  }
+}
+
+@Suite struct `A sequencer whose store fails` {
+  @Test
+  func `a batch that cannot be stored is refused as a whole, and numbers go on without a gap`() {
+    var desk = Desk()
+    #expect(desk.submit(append("r", "ada", "1")).acks.map(\.seq) == [1])
+    desk.store.failsCommits = true
+    let refused = desk.submit(
+      append("r", "ada", "2"), append("r", "bo", "3"), append("q", "bo", "4"))
+    #expect(refused.failure != nil && refused.acks.isEmpty)
+    #expect(refused.refusals.map(\.code) == [.unavailable, .unavailable, .unavailable])
+    #expect(refused.refusals.map(\.id) == ["2", "3", "4"])
+    #expect(refused.refusals.allSatisfy { $0.re == "send" && $0.retryAfterMilliseconds == 1000 })
+    #expect(refused.commit?.spans.isEmpty != false)
+    desk.store.failsCommits = false
+    desk.now += 1000
+    let resent = desk.submit(
+      append("r", "ada", "2"), append("r", "bo", "3"), append("q", "bo", "4"))
+    #expect(resent.acks.map(\.seq) == [2, 3, 1])
+    #expect(resent.acks.allSatisfy { !$0.duplicate })
+  }
+
+  @Test(arguments: [false, true])
+  func `behind a refused send the session's others to the room are refused until its time`(
+    _ byReading: Bool
+  ) {
+    var desk = Desk()
+    if byReading { desk.store.failsReads = true } else { desk.store.failsCommits = true }
+    #expect(desk.submit(append("r", "ada", "1")).refusals.count == 1)
+    desk.store.failsReads = false
+    desk.store.failsCommits = false
+    desk.now += 400
+    let other = SessionID(index: 2, generation: 0)
+    let outcome = desk.submit(
+      append("r", "ada", "2"), append("q", "ada", "3"), append("r", "bo", "4", session: other))
+    #expect(outcome.refusals.map(\.id) == ["2"])
+    #expect(outcome.refusals.map(\.retryAfterMilliseconds) == [600])
+    #expect(outcome.acks.map(\.id) == ["3", "4"])
+    desk.now += 600
+    #expect(
+      desk.submit(append("r", "ada", "1"), append("r", "ada", "2")).acks.map(\.seq) == [2, 3])
+  }
+
+  @Test func `a clock that is put back does not prolong a hold`() {
+    var desk = Desk()
+    desk.store.failsCommits = true
+    desk.submit(append("r", "ada", "1"))
+    desk.store.failsCommits = false
+    desk.now -= 3_600_000
+    #expect(desk.submit(append("r", "ada", "1")).acks.map(\.seq) == [1])
+  }
+
+  @Test func `a duplicate of what is stored is acknowledged though the batch is refused`() {
+    var desk = Desk()
+    desk.submit(append("r", "ada", "1"))
+    desk.store.failsCommits = true
+    let outcome = desk.submit(
+      append("r", "ada", "1"), append("r", "bo", "2"), append("r", "bo", "2"))
+    #expect(outcome.acks.map(\.seq) == [1] && outcome.acks.allSatisfy(\.duplicate))
+    #expect(outcome.refusals.map(\.id) == ["2", "2"])
+  }
+
+  @Test func `a join goes through while the log cannot write, and its membership is stored later`()
+  {
+    var desk = Desk()
+    desk.submit(append("r", "ada", "1"))
+    desk.store.failsCommits = true
+    let joined = desk.submit(enter("r", "bo", after: 0)).joined
+    #expect(joined.map(\.head) == [1])
+    #expect(joined.first?.members?.map(\.user) == ["ada", "bo"])
+    desk.store.failsCommits = false
+    let commit = desk.submit(append("q", "ada", "2")).commit
+    #expect(commit?.memberships.map(\.user).contains("bo") == true)
+    #expect(desk.belongings(of: "bo") == ["r"])
+  }
+
+  @Test func `marks that could not be stored are tried again, and never go back`() throws {
+    var desk = Desk()
+    desk.submit(append("r", "ada", "1"), append("r", "ada", "2"), append("r", "ada", "3"))
+    desk.submit(enter("r", "bo"))
+    desk.store.failsCommits = true
+    desk.submit(read("r", "bo", 1))
+    desk.submit(read("r", "bo", 3))
+    desk.store.failsReads = true
+    // Neither may be written, nor the room be read: the retry has to wait for both.
+    desk.submit(read("r", "bo", 2))
+    desk.store.failsReads = false
+    desk.store.failsCommits = false
+    let commit = try #require(desk.submit().commit)
+    #expect(commit.marks.map(\.marks) == [Marks(user: "bo", read: 3, received: 3)])
+    #expect(try desk.store.memory.loadRoom("r")?.members["bo"]?.read == 3)
+  }
+
+  @Test
+  func `a forget that could not be stored is tried again, though the user came in that batch`() {
+    var desk = Desk()
+    desk.submit(append("r", "ada", "1"), enter("r", "bo"))
+    desk.store.failsCommits = true
+    desk.submit(.exit(room: "r", user: "bo"), .forget(room: "r", user: "bo"))
+    desk.submit(enter("r", "eve"), .exit(room: "r", user: "eve"), .forget(room: "r", user: "eve"))
+    desk.store.failsCommits = false
+    desk.submit()
+    #expect(desk.belongings(of: "bo") == [])
+    #expect(desk.belongings(of: "eve") == [])
+    #expect(desk.belongings(of: "ada") == ["r"])
+  }
+
+  @Test func `a room that would have been made by a refused send is as it was before`() {
+    var desk = Desk()
+    desk.submit(enter("r", "ada"))
+    #expect(desk.belongings(of: "ada") == ["r"])
+    desk.store.failsCommits = true
+    let outcome = desk.submit(enter("r", "bo"), append("r", "eve", "1"), append("q", "eve", "2"))
+    #expect(outcome.commit?.memberships.map(\.user) == ["bo"])
+    desk.store.failsCommits = false
+    #expect(desk.belongings(of: "ada") == ["r"])
+    #expect(desk.belongings(of: "bo") == ["r"])
+    #expect(desk.belongings(of: "eve") == [])
+    // Nobody is in q, and nothing: it does not exist.
+    desk.now += 5000
+    let asked = desk.submit(append("q", "bo", "3", mayCreate: false))
+    #expect(asked.refusals.map(\.code) == [.noSuchRoom])
+  }
+
+  @Test func `subscribers are counted by user, up to 51, and told when the number changes`() {
+    var desk = Desk()
+    #expect(desk.submit(enter("r", "ada")).commit?.audiences.map(\.subscribers) == [1])
+    #expect(desk.submit(enter("r", "ada")).commit?.audiences.isEmpty != false)
+    for user in 0..<60 { desk.submit(enter("r", "u\(user)")) }
+    #expect(desk.submit(enter("r", "bo")).joined.map(\.subscribers) == [51])
+    desk.submit(.exit(room: "r", user: "ada"))
+    for user in 0..<60 { desk.submit(.exit(room: "r", user: "u\(user)")) }
+    #expect(desk.submit(enter("r", "eve")).commit?.audiences.map(\.subscribers) == [3])
+  }
+
+  @Test func `a room without entries is forgotten with its last subscriber`() {
+    var desk = Desk()
+    desk.submit(enter("r", "ada"), enter("r", "bo"))
+    desk.submit(.exit(room: "r", user: "ada"))
+    #expect(desk.belongings(of: "ada") == ["r"])
+    let commit = desk.submit(.exit(room: "r", user: "bo")).commit
+    #expect(commit?.memberships.map(\.user) == ["ada", "bo"])
+    #expect(commit?.memberships.allSatisfy { !$0.belongs } == true)
+    #expect(desk.belongings(of: "ada") == [])
+    #expect(
+      desk.submit(append("r", "ada", "1", mayCreate: false)).refusals.map(\.code) == [.noSuchRoom])
+    #expect(desk.store.commits.isEmpty)
+  }
+
+  @Test func `rooms that came and went do not stay in memory`() {
+    var desk = Desk()
+    _ = desk.submit(
+      (0...Sequencer.idleRoomLimit).flatMap {
+        [enter("r\($0)", "ada"), .exit(room: "r\($0)", user: "ada")]
+      })
+    desk.submit()
+    #expect(desk.sequencer.rooms.count < 10)
+  }
+
+  @Test func `a dm belongs to both once it has an entry`() {
+    var desk = Desk()
+    desk.submit(enter("dm:ada:bo", "ada"))
+    #expect(desk.belongings(of: "bo") == [])
+    desk.submit(append("dm:ada:bo", "ada", "1"))
+    #expect(desk.belongings(of: "bo") == ["dm:ada:bo"])
+    desk.submit(.forget(room: "dm:ada:bo", user: "bo"))
+    #expect(desk.belongings(of: "bo") == [])
+    desk.submit(append("dm:ada:bo", "ada", "2"))
+    #expect(desk.belongings(of: "bo") == ["dm:ada:bo"])
+  }
+
+  @Test func `a join in the batch that trims its room is told what is gone`() {
+    var desk = Desk(keepEntriesPerRoom: 10)
+    for id in 1...11 { desk.submit(append("r", "ada", "\(id)")) }
+    let joined = desk.submit(enter("r", "bo", after: 0), append("r", "ada", "12")).joined.first
+    #expect(joined?.first == 3 && joined?.after == 2 && joined?.resume == .truncated)
+  }
+
+  /// Of ten entries the first five are of the old epoch; those before `first` are gone.
+  @Test(arguments: [
+    (nil as Int64?, nil as String?, 1 as Int64, 10 as Int64, ServerMessage.Resume.ok),
+    (0, nil, 1, 0, .ok), (10, "new", 1, 10, .ok), (4, "new", 1, 4, .ok),
+    (11, "new", 1, 10, .diverged),
+    (11, nil, 1, 10, .diverged), (3, "old", 1, 3, .ok), (5, "old", 1, 5, .ok),
+    (6, "old", 1, 5, .diverged), (3, "other", 1, 0, .reset), (0, "other", 1, 0, .reset),
+    (0, "new", 4, 3, .truncated), (2, "old", 4, 3, .truncated), (3, "old", 4, 3, .ok),
+    (9, "old", 8, 7, .reset), (1, "old", 8, 7, .reset), (nil, "other", 8, 10, .ok),
+  ])
+  func `a client resumes where its entries and the log's still agree`(
+    _ after: Int64?, _ epoch: String?, _ first: Int64, _ expected: Int64,
+    _ resume: ServerMessage.Resume
+  ) throws {
+    var desk = Desk()
+    for id in 1...10 { desk.submit(append("r", "ada", "\(id)")) }
+    desk.store.lastSeqs[1] = 5
+    if first > 1 {
+      var changes = StoreChanges()
+      changes.trims = [(1, first)]
+      try desk.store.commit(changes)
+      let store = desk.store
+      desk = Desk()
+      desk.store = store
+    }
+    let joined = try #require(
+      desk.submit(enter("r", "bo", after: after, epoch: epoch)).joined.first)
+    #expect(joined.after == expected && joined.resume == resume)
+    #expect(joined.epoch == "new" && joined.head == 10 && joined.first == first)
+  }
+}

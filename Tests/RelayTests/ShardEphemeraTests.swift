@@ -1,0 +1,193 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+@Suite struct `A shard and what does not wait in a log` {
+  @Test func `typing ends by itself after 6 s, or without a word with the next entry`() {
+    let relay = SimulatedRelay()
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    ada.join("r")
+    bo.join("r")
+    relay.run()
+    ada.send(.typing(room: "r", on: true))
+    relay.run(forMilliseconds: 5900)
+    #expect(bo.take().typing == [true])
+    relay.run(forMilliseconds: 200)
+    #expect(bo.take().typing == [false])
+    ada.send(.typing(room: "r", on: true))
+    relay.run(forMilliseconds: 500)
+    ada.post("r", "1")
+    relay.run(forMilliseconds: 10_000)
+    #expect(bo.take().typing == [true])
+    #expect(ada.take().typing.isEmpty)
+  }
+
+  @Test func `typing on and off for long costs one timer`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let ada = relay.connect("ada")
+    ada.join("r")
+    for round in 0..<400 {
+      ada.send(.typing(room: "r", on: round % 2 == 0))
+      relay.run(forMilliseconds: 20)
+    }
+    #expect(relay.shards[0].timerCount < 5)
+  }
+
+  @Test func `receipts of one user come at most every 100 ms, and the last is the latest`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    ada.join("r")
+    bo.join("r")
+    for id in 1...50 { ada.post("r", "\(id)") }
+    relay.run()
+    for seq in 1...50 {
+      bo.send(.received(room: "r", seq: Int64(seq)))
+      relay.run(forMilliseconds: 10)
+    }
+    relay.run(forMilliseconds: 200)
+    let receipts = ada.take().receipts
+    #expect((4...7).contains(receipts.count))
+    #expect(receipts.last == Marks(user: "bo", read: 0, received: 50))
+  }
+
+  @Test
+  func `activity comes at most once a second, the latest wins, and asking again changes nothing`()
+    throws
+  {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.tailBytes = 0
+    }
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    ada.post("dm:ada:bo", "0")
+    bo.send(.rooms)
+    relay.run()
+    _ = bo.take()
+    for id in 1...25 {
+      ada.post("dm:ada:bo", "\(id)")
+      if id % 5 == 0 { bo.send(.rooms) }
+      relay.run(forMilliseconds: 100)
+    }
+    relay.run(forMilliseconds: 2000)
+    let activity = bo.take().activity
+    #expect((3...4).contains(activity.count))
+    let last = try #require(activity.last)
+    #expect(last.head == 26 && last.unread == 26 && last.last?.id == "25")
+  }
+
+  @Test func `nothing of a room follows left`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    ada.join("r")
+    bo.join("r", subscribers: true)
+    ada.post("r", "1")
+    relay.run()
+    bo.space = 0
+    ada.post("r", "2")
+    relay.run()
+    ada.send(.typing(room: "r", on: true))
+    relay.run()
+    bo.send(.leave(room: "r", forget: false))
+    relay.run(forMilliseconds: 500)
+    _ = bo.take()
+    bo.space = .max
+    relay.run(forMilliseconds: 10_000)
+    let messages = bo.take()
+    #expect(messages.last == .left(room: "r"))
+  }
+}
+
+@Suite struct `A shard and who may` {
+  @Test func `a dm is closed to a third party, whatever is asked`() {
+    let relay = SimulatedRelay()
+    let (ada, eve) = (relay.connect("ada"), relay.connect("eve"))
+    ada.join("dm:ada:bo")
+    ada.post("dm:ada:bo", "1")
+    relay.run()
+    eve.join("dm:ada:bo")
+    eve.post("dm:ada:bo", "2")
+    eve.send(.history(.init(room: "dm:ada:bo")))
+    eve.join("sys:canary")
+    for message in [
+      ClientMessage.typing(room: "dm:ada:bo", on: true), .read(room: "dm:ada:bo", seq: 1),
+      .received(room: "dm:ada:bo", seq: 1), .leave(room: "dm:ada:bo", forget: true),
+    ] { eve.send(message) }
+    eve.send(.rooms)
+    relay.run(forMilliseconds: 5000)
+    let messages = eve.take()
+    #expect(
+      messages.errors.map(\.code) == [.forbidden, .forbidden, .forbidden, .forbidden]
+        + Array(repeating: .notJoined, count: 4))
+    #expect(messages.errors.prefix(3).map(\.re) == ["join", "send", "history"])
+    #expect(messages.contains(.rooms([], more: false)))
+    #expect(messages.joined.isEmpty && messages.entries.isEmpty && messages.pages.isEmpty)
+    #expect(relay.log["dm:ada:bo"]?.count == 1)
+  }
+
+  @Test(arguments: [#"{"type":"rooms"}"#, #"{"type":"auth","token":"x"}"#, "nonsense"])
+  func `who has not said who it is gets an error and a close`(_ json: String) {
+    let relay = SimulatedRelay()
+    let nobody = relay.connect(nil)
+    nobody.send(json)
+    nobody.send(#"{"type":"rooms"}"#)
+    relay.run()
+    let messages = nobody.take()
+    #expect(messages.count == 1 && messages.errors.count == 1)
+    #expect(nobody.closeCode == 4401 && !nobody.saidMoreAfterClose && !nobody.isOpen)
+  }
+
+  @Test func `shutting down refuses sends, answers what was accepted, and sends everybody away`()
+    throws
+  {
+    let relay = SimulatedRelay()
+    let clients = (0..<5).map { relay.connect("u\($0)") }
+    for client in clients { client.join("r") }
+    relay.run()
+    relay.logIsHeld = true
+    clients[0].post("r", "1")
+    relay.run()
+    relay.shards[0].beginShutdown()
+    clients[1].post("r", "2")
+    relay.run()
+    #expect(clients[1].take().errors.map(\.code) == [.unavailable])
+    #expect(!relay.shards[0].isSettled)
+    relay.logIsHeld = false
+    relay.run()
+    #expect(relay.shards[0].isSettled)
+    relay.readsAreHeld = true
+    clients[2].send(.history(.init(room: "r")))
+    relay.run()
+    relay.shards[0].announceClosing("restart", spreadMilliseconds: 5000)
+    relay.readsAreHeld = false
+    relay.run()
+    #expect(clients[0].take().acks.map(\.seq) == [1])
+    var waits: Set<Int64> = []
+    for client in clients {
+      if case .closing(_, let wait)? = client.take().last { waits.insert(wait) }
+      #expect(client === clients[0] || client.closeCode == 1012)
+      #expect(!client.saidMoreAfterClose)
+    }
+    #expect(waits.count >= 3)
+  }
+
+  @Test func `behind a close nothing is said, though the log answers and the room goes on`() {
+    let relay = SimulatedRelay()
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    bo.join("r")
+    relay.run()
+    relay.logIsHeld = true
+    bo.post("r", "1")
+    ada.post("r", "2")
+    relay.run()
+    bo.space = 0
+    relay.shards[0].beginClosing(bo.session)
+    relay.shards[0].append(frames: SimulatedSocket.closeFrame(1003), to: bo.session)
+    relay.logIsHeld = false
+    relay.run()
+    bo.space = .max
+    relay.run()
+    #expect(bo.closeCode == 1003 && !bo.saidMoreAfterClose)
+    #expect(ada.take().acks.count == 1)
+  }
+}

@@ -1,0 +1,221 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+@Suite struct `A shard and sockets that block` {
+  @Test func `a blocked socket keeps the rest of one frame and its cursor, and then gets all`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    bo.join("r")
+    relay.run()
+    _ = bo.take()
+    bo.space = 5000
+    for id in 1...400 { ada.post("r", "\(id)", text: String(repeating: "x", count: 1000)) }
+    relay.run()
+    #expect(bo.take().entries.map(\.seq) == [1, 2, 3, 4])
+    #expect(relay.queuedBytes(bo) > 0 && relay.queuedBytes(bo) < 1200)
+    bo.space = .max
+    relay.run()
+    #expect(bo.take().entries.map(\.seq) == Array(5...400))
+    #expect(ada.take().acks.map(\.seq) == Array(1...400))
+  }
+
+  @Test(arguments: [8_388_608, 0])
+  func `rooms that are behind take turns, from memory or from storage`(_ tailBytes: Int) {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.tailBytes = tailBytes
+    }
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    for id in 1...150 {
+      ada.post("a", "\(id)", text: String(repeating: "x", count: 2000))
+      ada.post("b", "\(id)", text: String(repeating: "x", count: 2000))
+    }
+    relay.run()
+    bo.join("a")
+    bo.join("b")
+    relay.run()
+    let entries = bo.take().entries
+    for room in ["a", "b"] {
+      #expect(entries.filter { $0.room == room }.map(\.seq) == Array(1...150))
+    }
+    let lastOfA = entries.lastIndex { $0.room == "a" } ?? 0
+    let firstOfB = entries.firstIndex { $0.room == "b" } ?? .max
+    // One page of a room at most, before the other has its turn.
+    #expect(firstOfB < 70 && lastOfA > 200)
+    #expect(relay.mostQueuedBytes <= 262_144)
+  }
+
+  @Test func `requests for history are answered one by one, in order, and wait for the reader`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    for id in 1...200 { ada.post("r", "\(id)", text: String(repeating: "x", count: 1000)) }
+    relay.run()
+    bo.space = 0
+    for limit in 1...300 {
+      bo.send(.history(.init(room: "r", limit: limit)))
+    }
+    relay.run()
+    #expect(relay.queuedBytes(bo) <= 262_144)
+    #expect(bo.input.count > 200)
+    bo.space = .max
+    relay.run()
+    let pages = bo.take().pages
+    #expect(pages.count == 300)
+    #expect(pages.prefix(100).map(\.entries.count) == Array(1...100))
+    #expect(pages.allSatisfy { $0.entries.last?.seq == 200 })
+  }
+
+  @Test func `answers that the log owes count as queued`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let ada = relay.connect("ada")
+    ada.space = 0
+    for id in 1...5000 { ada.post("r", "\(id)") }
+    relay.run()
+    #expect(relay.mostQueuedBytes <= 262_144)
+    ada.space = .max
+    relay.run()
+    #expect(ada.take().acks.map(\.seq) == Array(1...5000))
+  }
+
+  @Test func `what waits for a blocked socket is the latest, and costs no entry's length`() throws {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.tailBytes = 0
+    }
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    for room in 0..<100 {
+      bo.join("r\(room)")
+      bo.send(.leave(room: "r\(room)", forget: false))
+      ada.post("r\(room)", "0")
+      relay.run()
+    }
+    bo.send(.rooms)
+    relay.run()
+    _ = bo.take()
+    bo.space = 0
+    for round in 1...3 {
+      for room in 0..<100 {
+        ada.post("r\(room)", "\(round)", text: String(repeating: "x", count: 8000))
+      }
+      relay.run(forMilliseconds: 1500)
+    }
+    // A page, and the one that went beyond it.
+    #expect(relay.queuedBytes(bo) < 65_536 + 8400)
+    bo.space = .max
+    relay.run(forMilliseconds: 3000)
+    var latest: [String: ServerMessage.Activity] = [:]
+    for activity in bo.take().activity { latest[activity.room] = activity }
+    #expect(latest.count == 100)
+    for activity in latest.values { #expect(activity.head == 4 && activity.last?.seq == 4) }
+  }
+}
+
+@Suite struct `A shard and its limits` {
+  @Test func `sends beyond the limit are refused with a wait that suffices, and keep their order`()
+    throws
+  {
+    let relay = SimulatedRelay {
+      $0.limits.burst = 2
+      $0.limits.sendsPerSecond = 4
+    }
+    let ada = relay.connect("ada")
+    for id in 1...4 { ada.post("r", "\(id)") }
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.acks.map(\.id) == ["1", "2"])
+    let errors = messages.errors
+    #expect(errors.map(\.code) == [.rateLimited, .rateLimited] && errors.map(\.id) == ["3", "4"])
+    let wait = try #require(errors.first?.retryAfterMilliseconds)
+    #expect(errors.allSatisfy { $0.retryAfterMilliseconds == wait })
+    relay.advance(wait - 1)
+    ada.post("r", "4")
+    relay.run()
+    #expect(ada.take().errors.map(\.retryAfterMilliseconds) == [1])
+    relay.advance(1)
+    ada.post("r", "3")
+    relay.run()
+    #expect(ada.take().acks.map(\.seq) == [3])
+  }
+
+  @Test func `what was gathered behind a refused send is refused, however slow the log is`() {
+    let relay = SimulatedRelay()
+    let ada = relay.connect("ada")
+    relay.store.failsCommits = true
+    relay.logIsHeld = true
+    ada.post("r", "1")
+    relay.run()
+    ada.post("r", "2")
+    ada.post("q", "3")
+    relay.run()
+    relay.process()
+    relay.store.failsCommits = false
+    // The log answers late; by its own clock the wait is over.
+    relay.advance(5000)
+    relay.logIsHeld = false
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.map(\.id) == ["1", "2"])
+    #expect(messages.errors.allSatisfy { $0.code == .unavailable })
+    #expect(messages.acks.map(\.id) == ["3"])
+  }
+
+  @Test func `a duplicate counts as a request, and requests beyond the limit are refused`() throws {
+    let relay = SimulatedRelay {
+      $0.limits.requestsPerSecond = 2
+      $0.limits.burst = 2
+      $0.limits.sendsPerSecond = 1
+    }
+    let ada = relay.connect("ada")
+    for _ in 0..<3 {
+      ada.post("r", "1")
+      relay.run()
+    }
+    #expect(ada.take().acks.map(\.duplicate) == [false, true, true])
+    ada.send(.ping(t: nil))
+    relay.run()
+    let error = try #require(ada.take().errors.first)
+    #expect(error.code == .rateLimited && error.re == "ping")
+    relay.advance(try #require(error.retryAfterMilliseconds))
+    ada.send(.ping(t: nil))
+    relay.run()
+    #expect(ada.take().errors.isEmpty)
+  }
+
+  @Test func `marks and typing beyond the limit are merged, and the latest is passed on`() {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.limits.requestsPerSecond = 5
+    }
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    ada.join("r")
+    bo.join("r")
+    for id in 1...100 { ada.post("r", "\(id)") }
+    relay.run()
+    for seq in 1...100 { bo.send(.read(room: "r", seq: Int64(seq))) }
+    relay.run(forMilliseconds: 3000)
+    #expect(bo.take().errors.isEmpty)
+    let receipts = ada.take().receipts
+    #expect(receipts.last == Marks(user: "bo", read: 100, received: 100))
+    #expect(receipts.count < 8)
+  }
+
+  @Test func `a connection joins so many rooms, and one that it has left counts no more`() {
+    let relay = SimulatedRelay { $0.limits.roomsPerConnection = 2 }
+    let ada = relay.connect("ada")
+    for room in ["a", "b", "c"] { ada.join(room) }
+    relay.run()
+    #expect(ada.take().errors.map(\.code) == [.tooManyRooms])
+    // All at once: the log has not answered the join that is given up.
+    ada.send(.leave(room: "b", forget: false))
+    ada.join("d")
+    ada.send(.leave(room: "d", forget: false))
+    ada.join("e")
+    ada.join("e")
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.isEmpty)
+    #expect(messages.joined.map(\.room) == ["e"])
+  }
+}

@@ -1,0 +1,207 @@
+import Wire
+
+@testable import Relay
+
+/// Loops, their log and the clients' sockets on one thread and one clock. A test decides who has a turn;
+/// a loop has one only where an event, or the shard itself, says that there is something to do.
+final class SimulatedRelay {
+  var shards: [Shard]
+  var sequencer: Sequencer
+  var store = FaultyStore()
+  var now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
+  private var inboxes: [[LogDelivery]]
+  private var submitted: [(loop: Int, requests: [LogRequest])] = []
+  private var reads: [(loop: Int, request: ReadRequest)] = []
+  private var sockets: [[Int32: SimulatedSocket]]
+  private var connections: Int32 = 0
+  /// Everything that was ever durable.
+  private(set) var log: [String: [Int64: Entry]] = [:]
+  /// The most that was queued for any session.
+  private(set) var mostQueuedBytes = 0
+  /// Held back as long as this is set, in tests that look at what happens meanwhile.
+  var logIsHeld = false
+  var readsAreHeld = false
+
+  init(
+    loops: Int = 1, keepEntriesPerRoom: Int64 = 0, seed: UInt64 = 1,
+    _ configure: (inout Shard.Configuration) -> Void = { _ in }
+  ) {
+    var configuration = Shard.Configuration()
+    configure(&configuration)
+    sequencer = Sequencer(
+      lineage: Lineage([.init(number: 1, name: "first"), .init(number: 2, name: "second")]),
+      keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
+    shards = (0..<loops).map {
+      Shard(
+        configuration: configuration, framing: SimulatedSocket.framing, epoch: "second",
+        seed: seed &+ UInt64($0))
+    }
+    inboxes = Array(repeating: [], count: loops)
+    sockets = Array(repeating: [:], count: loops)
+  }
+
+  // MARK: - Connections
+
+  /// A client that is known, or with `nil` one that has not said who it is.
+  func connect(_ user: String?, loop: Int = 0) -> SimulatedSocket {
+    connections += 1
+    let session = shards[loop].open(connection: connections, now: now)
+    if let user { shards[loop].identify(session, as: user, now: now) }
+    let socket = SimulatedSocket(loop: loop, connection: connections, session: session)
+    sockets[loop][connections] = socket
+    return socket
+  }
+
+  /// The client is gone without a word.
+  func disconnect(_ socket: SimulatedSocket) {
+    guard socket.isOpen else { return }
+    socket.isOpen = false
+    sockets[socket.loop][socket.connection] = nil
+    shards[socket.loop].close(socket.session)
+  }
+
+  func queuedBytes(_ socket: SimulatedSocket) -> Int {
+    guard shards[socket.loop].isCurrent(socket.session) else { return 0 }
+    let session = shards[socket.loop].sessions[Int(socket.session.index)]
+    return session.queuedBytes + (session.extras?.ephemera.values.reduce(0) { $0 + $1.count } ?? 0)
+  }
+
+  // MARK: - Who has something to do
+
+  func hasEvent(_ loop: Int) -> Bool {
+    if !inboxes[loop].isEmpty || shards[loop].hasWork { return true }
+    if let deadline = shards[loop].nextDeadline, deadline <= now.monotonic { return true }
+    return sockets[loop].values.contains {
+      $0.isBlocked && $0.space > 0 || !$0.isPaused && !$0.input.isEmpty
+    }
+  }
+
+  var logHasWork: Bool { !logIsHeld && !submitted.isEmpty }
+  var readerHasWork: Bool { !readsAreHeld && !reads.isEmpty }
+
+  /// Goes on until nothing is left to do at this time.
+  func run() {
+    var steps = 0
+    while true {
+      steps += 1
+      precondition(steps < 100_000, "the relay does not come to rest")
+      if let loop = shards.indices.first(where: hasEvent) {
+        turn(loop)
+      } else if logHasWork {
+        process()
+      } else if readerHasWork {
+        read()
+      } else {
+        return
+      }
+    }
+  }
+
+  /// Time passes, and what is due happens, to the millisecond.
+  func run(forMilliseconds milliseconds: Int64) {
+    let end = now.monotonic + milliseconds
+    run()
+    while let next = shards.compactMap(\.nextDeadline).min(), next <= end {
+      advance(max(0, next - now.monotonic))
+      run()
+    }
+    advance(end - now.monotonic)
+    run()
+  }
+
+  func advance(_ milliseconds: Int64) {
+    now.monotonic += milliseconds
+    now.wall += milliseconds
+  }
+
+  // MARK: - Turns
+
+  /// One turn of a loop, in the order in which the server's loop has it.
+  func turn(_ loop: Int, deliveries: Int = .max, messages: Int = .max) {
+    for _ in 0..<min(deliveries, inboxes[loop].count) {
+      shards[loop].apply(inboxes[loop].removeFirst(), now: now)
+    }
+    for socket in open(loop) {
+      if socket.isBlocked, socket.space > 0 {
+        socket.isBlocked = false
+        shards[loop].unblock(socket.session)
+      }
+      if !socket.isPaused { receive(socket, messages) }
+    }
+    shards[loop].tick(now: now)
+    for closing in shards[loop].takeClosings() {
+      guard let socket = sockets[loop][closing.connection] else { continue }
+      shards[loop].append(
+        frames: SimulatedSocket.closeFrame(closing.reason.rawValue), to: socket.session)
+      socket.isClosing = true
+    }
+    if let requests = shards[loop].takeRequests() { submitted.append((loop, requests)) }
+    let sockets = sockets[loop]
+    shards[loop].flush(now: now) { connection, bytes in sockets[connection]?.write(bytes) ?? 0 }
+    for request in shards[loop].takeReads() { reads.append((loop, request)) }
+    for connection in shards[loop].takeResumable() {
+      guard let socket = sockets[connection] else { continue }
+      socket.isPaused = false
+      receive(socket, messages)
+    }
+    for socket in open(loop) {
+      mostQueuedBytes = max(mostQueuedBytes, queuedBytes(socket))
+      if socket.isClosing, !shards[loop].hasOutput(socket.session) { disconnect(socket) }
+    }
+  }
+
+  private func open(_ loop: Int) -> [SimulatedSocket] {
+    sockets[loop].values.sorted { $0.connection < $1.connection }
+  }
+
+  private func receive(_ socket: SimulatedSocket, _ limit: Int) {
+    var left = limit
+    while !socket.input.isEmpty, left > 0 {
+      guard shards[socket.loop].mayReceive(socket.session) else {
+        socket.isPaused = true
+        return
+      }
+      let json = socket.next(at: now.monotonic)
+      left -= 1
+      shards[socket.loop].receive(socket.session, json.span, now: now)
+    }
+  }
+
+  // MARK: - The log
+
+  /// The log takes what was submitted as one batch.
+  @discardableResult
+  func process() -> StoreFailure? {
+    let batches = submitted
+    submitted = []
+    let outcome = sequencer.process(
+      batches, store: &store, now: now.wall, framing: SimulatedSocket.framing)
+    if let commit = outcome.commit {
+      for index in 0..<commit.frames.count {
+        let json = Array(commit.frames.payload(index))
+        guard let entry = try? Entry(decoding: json.span) else {
+          preconditionFailure("a commit holds entries")
+        }
+        log[entry.room, default: [:]][entry.seq] = entry
+      }
+    }
+    for loop in shards.indices {
+      let completes = batches.contains { $0.loop == loop }
+      guard completes || outcome.commit != nil else { continue }
+      inboxes[loop].append(
+        LogDelivery(
+          commit: outcome.commit, answers: outcome.answers[loop], completesSubmit: completes))
+    }
+    return outcome.failure
+  }
+
+  /// The oldest read is answered.
+  func read() {
+    guard !reads.isEmpty else { return }
+    let (loop, request) = reads.removeFirst()
+    let answer = request.answer(from: &store, SimulatedSocket.framing)
+    inboxes[loop].append(LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+  }
+
+  func head(_ room: String) -> Int64 { log[room]?.keys.max() ?? 0 }
+}

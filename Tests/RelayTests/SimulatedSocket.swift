@@ -1,0 +1,99 @@
+import Relay
+import Wire
+
+/// Both ends of one connection: what the client has sent and the relay not taken yet, and what of the
+/// relay's bytes has arrived.
+final class SimulatedSocket {
+  let loop: Int
+  let connection: Int32
+  var session: SessionID
+  /// How many bytes it takes before it blocks.
+  var space = Int.max
+  var isBlocked = false
+  var isPaused = false
+  var isClosing = false
+  var isOpen = true
+  /// Messages on their way to the relay.
+  var input: [[UInt8]] = []
+  /// When the relay took the sends, by id.
+  var takenAt: [String: Int64] = [:]
+  /// How often bytes were written to it.
+  private(set) var writes = 0
+  private(set) var closeCode: UInt16?
+  /// Whether the relay said anything behind its close.
+  private(set) var saidMoreAfterClose = false
+  /// What arrived but could not be read as a message.
+  private(set) var garbage: [String] = []
+  private var rest: [UInt8] = []
+  private var messages: [ServerMessage] = []
+
+  init(loop: Int, connection: Int32, session: SessionID) {
+    self.loop = loop
+    self.connection = connection
+    self.session = session
+  }
+
+  func send(_ message: ClientMessage) { input.append(message.json) }
+
+  /// The next message that the relay takes.
+  func next(at now: Int64) -> [UInt8] {
+    let json = input.removeFirst()
+    if case .send(let send)? = try? ClientMessage(decoding: json.span, textLimitBytes: 0) {
+      takenAt[send.id] = now
+    }
+    return json
+  }
+
+  func send(_ json: String) { input.append(Array(json.utf8)) }
+
+  /// The messages that have arrived since the last call.
+  func take() -> [ServerMessage] {
+    defer { messages = [] }
+    return messages
+  }
+
+  /// The relay writes.
+  func write(_ bytes: Span<UInt8>) -> Int {
+    writes += 1
+    let taken = min(space, bytes.count)
+    if space != .max { space -= taken }
+    if taken < bytes.count { isBlocked = true }
+    for index in 0..<taken { rest.append(bytes[index]) }
+    parse()
+    return taken
+  }
+
+  /// Frames of a length in four bytes and a message; a close has the longest length and a code.
+  private func parse() {
+    var at = 0
+    while rest.count - at >= 4 {
+      let length = rest[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
+      if closeCode != nil { saidMoreAfterClose = true }
+      if length == Self.closeLength {
+        guard rest.count - at >= 6 else { break }
+        closeCode = UInt16(rest[at + 4]) << 8 | UInt16(rest[at + 5])
+        at += 6
+        continue
+      }
+      guard rest.count - at - 4 >= length else { break }
+      let json = Array(rest[at + 4..<at + 4 + length])
+      do throws(UndecodableMessage) {
+        messages.append(try ServerMessage(decoding: json.span))
+      } catch {
+        garbage.append(String(decoding: json, as: UTF8.self))
+      }
+      at += 4 + length
+    }
+    rest.removeFirst(at)
+  }
+
+  private static let closeLength = 0xFFFF_FFFF
+
+  static func closeFrame(_ code: UInt16) -> [UInt8] {
+    [0xFF, 0xFF, 0xFF, 0xFF, UInt8(code >> 8), UInt8(code & 255)]
+  }
+
+  static let framing = Framing { payloadBytes, frames in
+    for shift in [24, 16, 8, 0] { frames.append(UInt8(payloadBytes >> shift & 255)) }
+  }
+}

@@ -1,0 +1,191 @@
+import Testing
+import Wire
+
+@Suite struct `Messages from a client` {
+  @Test func `a join names a room and may name a position`() throws {
+    #expect(
+      try ClientMessage(#"{"type":"join","room":"general"}"#) == .join(.init(room: "general")))
+    let resumed = #" { "room" : "a:b" , "after" : 0 , "epoch" : "E" , "type" : "join" } "#
+    #expect(
+      try ClientMessage(resumed) == .join(.init(room: "a:b", after: 0, epoch: "E")))
+    #expect(
+      try ClientMessage(#"{"type":"join","room":"r","after":null,"epoch":null}"#)
+        == .join(.init(room: "r")))
+    #expect(
+      try ClientMessage(#"{"type":"join","room":"r","subscribers":true}"#)
+        == .join(.init(room: "r", subscribers: true)))
+  }
+
+  @Test func `a leave may forget`() throws {
+    #expect(
+      try ClientMessage(#"{"type":"leave","room":"r"}"#) == .leave(room: "r", forget: false))
+    #expect(
+      try ClientMessage(#"{"type":"leave","room":"r","forget":true}"#)
+        == .leave(room: "r", forget: true))
+  }
+
+  @Test func `marks, typing, rooms and auth are read`() throws {
+    #expect(
+      try ClientMessage(#"{"type":"received","room":"r","seq":9007199254740991}"#)
+        == .received(room: "r", seq: Entry.sequenceLimit))
+    #expect(
+      try ClientMessage(#"{"type":"read","room":"r","seq":0}"#) == .read(room: "r", seq: 0))
+    #expect(
+      try ClientMessage(#"{"type":"typing","room":"r","on":false}"#)
+        == .typing(room: "r", on: false))
+    #expect(try ClientMessage(#"{"type":"rooms"}"#) == .rooms)
+    #expect(try ClientMessage(#"{"type":"auth","token":"a.b.c"}"#) == .auth(token: "a.b.c"))
+  }
+
+  @Test func `a ping keeps any JSON byte for byte`() throws {
+    #expect(try ClientMessage(#"{"type":"ping"}"#) == .ping(t: nil))
+    for t in ["null", "1.50", #"{ "a" : [ 1 ] }"#, #""\u00e9""#] {
+      #expect(try ClientMessage(#"{"type":"ping","t":\#(t)}"#) == .ping(t: Array(t.utf8)))
+    }
+  }
+
+  @Test func `history has a default length and bounds`() throws {
+    #expect(
+      try ClientMessage(#"{"type":"history","room":"r"}"#) == .history(.init(room: "r", limit: 50)))
+    #expect(
+      try ClientMessage(#"{"type":"history","room":"r","before":7,"limit":500}"#)
+        == .history(.init(room: "r", before: 7, limit: 500)))
+    #expect(
+      try ClientMessage(#"{"type":"history","room":"r","after":0,"limit":1}"#)
+        == .history(.init(room: "r", after: 0, limit: 1)))
+    let both = ClientMessage.refusal(
+      of: #"{"type":"history","room":"r","after":1,"before":2}"#)
+    #expect(both?.code == .badField)
+    #expect(both?.field == "before")
+  }
+
+  @Test func `a send is text unless it says otherwise`() throws {
+    let expected = ClientMessage.Send(
+      room: "r", id: "a1", kind: .text, body: Array(#""text":"hi""#.utf8))
+    #expect(
+      try ClientMessage(#"{"type":"send","room":"r","id":"a1","text":"hi"}"#) == .send(expected))
+    #expect(
+      try ClientMessage(#"{"type":"send","room":"r","id":"a1","kind":"text","text":"hi"}"#)
+        == .send(expected))
+  }
+
+  @Test func `strings mean the same with and without escapes`() throws {
+    let plain = try ClientMessage(#"{"type":"send","room":"r","id":"a","kind":"text","text":"hi"}"#)
+    let escaped =
+      #"{"\u0074ype":"s\u0065nd","r\u006Fom":"\u0072","id":"\u0061","kind":"te\u0078t","text":"hi"}"#
+    #expect(try ClientMessage(escaped) == plain)
+    #expect(try ClientMessage(#"{"type":"r\u006foms"}"#) == .rooms)
+    #expect(
+      try ClientMessage.body(
+        ofSend: #"{"type":"send","room":"r","id":"a","kind":"d\u0061ta","data":1}"#)
+        == #""data":1"#)
+  }
+
+  @Test func `of a repeated member the last counts, and unknown ones are passed over`() throws {
+    #expect(
+      try ClientMessage(#"{"type":"join","room":"UPPER","x":{"room":1},"room":"r","type":"leave"}"#)
+        == .leave(room: "r", forget: false))
+  }
+
+  /// What is wrong, and the code and the field that the answer names.
+  static let faults: [(json: String, code: ErrorCode, field: String?)] = [
+    (#"{}"#, .badField, "type"),
+    (#"{"type":1}"#, .badField, "type"),
+    (#"{"type":null}"#, .badField, "type"),
+    (#"{"type":""}"#, .unknownType, nil),
+    (#"{"type":"people"}"#, .unknownType, nil),
+    (#"{"type":"presence","presence":"away"}"#, .unknownType, nil),
+    (#"{"type":"auth"}"#, .badField, "token"),
+    (#"{"type":"auth","token":5}"#, .badField, "token"),
+    (#"{"type":"join"}"#, .badField, "room"),
+    (#"{"type":"join","room":7}"#, .badField, "room"),
+    (#"{"type":"join","room":"a/b"}"#, .badField, "room"),
+    (#"{"type":"join","room":"dm:b:a"}"#, .badField, "room"),
+    (#"{"type":"join","room":"r","after":-1}"#, .badField, "after"),
+    (#"{"type":"join","room":"r","after":1.0}"#, .badField, "after"),
+    (#"{"type":"join","room":"r","after":"1"}"#, .badField, "after"),
+    (#"{"type":"join","room":"r","after":9007199254740992}"#, .badField, "after"),
+    (#"{"type":"join","room":"r","epoch":1}"#, .badField, "epoch"),
+    (#"{"type":"join","room":"r","subscribers":"yes"}"#, .badField, "subscribers"),
+    (#"{"type":"leave","room":"R"}"#, .badField, "room"),
+    (#"{"type":"leave","room":"r","forget":1}"#, .badField, "forget"),
+    (#"{"type":"received","room":"r"}"#, .badField, "seq"),
+    (#"{"type":"received","room":"r","seq":1e2}"#, .badField, "seq"),
+    (#"{"type":"read","room":"r","seq":-0}"#, .badField, "seq"),
+    (#"{"type":"read","room":"r","seq":99999999999999999999}"#, .badField, "seq"),
+    (#"{"type":"typing","room":"r"}"#, .badField, "on"),
+    (#"{"type":"typing","room":"r","on":"true"}"#, .badField, "on"),
+    (#"{"type":"typing","on":true}"#, .badField, "room"),
+    (#"{"type":"history","room":"r","limit":0}"#, .badField, "limit"),
+    (#"{"type":"history","room":"r","limit":501}"#, .badField, "limit"),
+    (#"{"type":"history","room":"r","limit":1.0}"#, .badField, "limit"),
+    (#"{"type":"history","room":"r","before":"x"}"#, .badField, "before"),
+    (#"{"type":"history"}"#, .badField, "room"),
+    (#"{"type":"send","room":"r","text":"x"}"#, .badField, "id"),
+    (#"{"type":"send","room":"r","id":"","text":"x"}"#, .badField, "id"),
+    (#"{"type":"send","room":"r","id":"é","text":"x"}"#, .badField, "id"),
+    (#"{"type":"send","room":"r","id":"a\nb","text":"x"}"#, .badField, "id"),
+    (#"{"type":"send","id":"a","text":"x"}"#, .badField, "room"),
+    (#"{"type":"send","room":"r","id":"a"}"#, .badField, "text"),
+    (#"{"type":"send","room":"r","id":"a","text":null}"#, .badField, "text"),
+    (#"{"type":"send","room":"r","id":"a","text":["x"]}"#, .badField, "text"),
+    (#"{"type":"send","room":"r","id":"a","kind":"edit","text":"x"}"#, .badField, "kind"),
+    (#"{"type":"send","room":"r","id":"a","kind":3,"text":"x"}"#, .badField, "kind"),
+    (#"{"type":"send","room":"r","id":"a","kind":"data"}"#, .badField, "data"),
+  ]
+
+  @Test(arguments: faults.indices)
+  func `what is wrong is named by code and field`(_ index: Int) throws {
+    let fault = Self.faults[index]
+    let error = try #require(ClientMessage.refusal(of: fault.json), "\(fault.json)")
+    #expect(error.code == fault.code, "\(fault.json)")
+    #expect(error.field == fault.field, "\(fault.json)")
+    #expect(!error.message.isEmpty)
+  }
+
+  @Test func `an error names the message that it answers, its room and its id`() throws {
+    let badText = try #require(
+      ClientMessage.refusal(of: #"{"type":"send","room":"r","id":"a1","text":" "}"#))
+    #expect((badText.re, badText.room, badText.id) == ("send", "r", "a1"))
+    let badRoom = try #require(
+      ClientMessage.refusal(of: #"{"type":"send","room":"R","id":"a1","text":"x"}"#))
+    #expect((badRoom.re, badRoom.room, badRoom.id) == ("send", nil, "a1"))
+    let badID = try #require(
+      ClientMessage.refusal(of: #"{"type":"send","room":"r","id":"","text":"x"}"#))
+    #expect((badID.re, badID.room, badID.id) == ("send", "r", nil))
+    let badAfter = try #require(
+      ClientMessage.refusal(of: #"{"type":"join","room":"r","after":-1}"#))
+    #expect((badAfter.re, badAfter.room, badAfter.id) == ("join", "r", nil))
+    #expect(ClientMessage.refusal(of: #"{"type":"people"}"#)?.re == "people")
+    let long = String(repeating: "x", count: 1000)
+    #expect(ClientMessage.refusal(of: #"{"type":"\#(long)"}"#)?.re == String(long.prefix(64)))
+  }
+
+  @Test func `an id has 1 to 64 printable ASCII characters`() throws {
+    let longest = String(repeating: "~", count: 64)
+    #expect(
+      ClientMessage.refusal(of: #"{"type":"send","room":"r","id":"\#(longest)","text":"x"}"#) == nil
+    )
+    #expect(
+      ClientMessage.refusal(of: #"{"type":"send","room":"r","id":"\#(longest)~","text":"x"}"#)?
+        .field
+        == "id")
+  }
+
+  static let messages: [ClientMessage] = [
+    .auth(token: "a\"b"), .join(.init(room: "r")),
+    .join(.init(room: "r", after: 0, epoch: "E\\", subscribers: true)),
+    .leave(room: "r", forget: false), .leave(room: "r", forget: true),
+    .send(.init(room: "dm:a:b", id: "a \"1\"", text: "x\n\t\"y\\ \u{1F600} é")),
+    .send(.init(room: "r", id: "1", kind: .data, body: Array(#""data":{"a" : [1.0]}"#.utf8))),
+    .received(room: "r", seq: 0), .read(room: "r", seq: Entry.sequenceLimit),
+    .typing(room: "r", on: true), .typing(room: "r", on: false),
+    .history(.init(room: "r", before: 3, limit: 1)), .history(.init(room: "r", after: 3)),
+    .rooms, .ping(t: nil), .ping(t: Array("[1, 2]".utf8)),
+  ]
+
+  @Test(arguments: messages)
+  func `what a client writes the relay reads`(_ message: ClientMessage) throws {
+    #expect(try ClientMessage(bytes: message.json) == message)
+  }
+}

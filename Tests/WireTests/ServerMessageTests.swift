@@ -1,0 +1,130 @@
+import Testing
+import Wire
+
+@Suite struct `Messages from the relay` {
+  static func entry(_ seq: Int64, data: String? = nil) -> Entry {
+    let body = data.map { "\"data\":\($0)" } ?? #""text":"hé\n\"x\"""#
+    return Entry(
+      room: "r", seq: seq, id: "a \"\\", from: "ada", at: 1_763_650_000_000,
+      kind: data == nil ? .text : .data, body: Array(body.utf8))
+  }
+
+  static var error: WireError {
+    var error = WireError(
+      .rateLimited, "Wait \"a\" bit.\n", re: "send", room: "r", id: "a", field: "text",
+      retryAfterMilliseconds: 0)
+    error.resetAt = 5
+    error.support = "s-1"
+    return error
+  }
+
+  static var welcome: ServerMessage.Welcome {
+    var limits = ServerMessage.Welcome.Limits()
+    limits.frameBytes = 65_536
+    limits.textBytes = 1
+    limits.rooms = 2
+    limits.sendsPerSecond = 3
+    limits.burst = 4
+    return .init(
+      user: "ada", session: "S", server: "relay/1", time: 9, heartbeatSeconds: 25, limits: limits)
+  }
+
+  static let messages: [ServerMessage] = [
+    .welcome(welcome),
+    .joined(
+      .init(
+        room: "r", epoch: "E", head: 9, first: 1, after: 3, resume: .ok, read: 2, received: 3,
+        members: nil)),
+    .joined(
+      .init(
+        room: "r", epoch: "E", head: 0, first: 1, after: 0, resume: .reset, read: 0, received: 0,
+        members: [], subscribers: 51)),
+    .joined(
+      .init(
+        room: "r", epoch: "E", head: 0, first: 1, after: 0, resume: .truncated, read: 0,
+        received: 0,
+        members: [.init(user: "a", read: 1, received: 2), .init(user: "b", read: 0, received: 0)])),
+    .left(room: "r"), .message(entry(Entry.sequenceLimit)), .message(entry(1, data: "[ 1.0 ]")),
+    .message(entry(1, data: "null")),
+    .ack(.init(room: "r", id: "a\"", seq: 1, at: 2, duplicate: false)),
+    .ack(.init(room: "r", id: "a", seq: 1, at: 2, duplicate: true)),
+    .history(.init(room: "r", entries: [], first: 1, head: 0, more: false)),
+    .history(
+      .init(room: "r", entries: [entry(1), entry(2, data: "{}")], first: 1, head: 2, more: true)),
+    .receipt(room: "r", .init(user: "a", read: 1, received: 2)),
+    .typing(room: "r", user: "a", on: true), .typing(room: "r", user: "a", on: false),
+    .subscribers(room: "r", count: 51), .rooms([], more: false),
+    .rooms(
+      [
+        .init(
+          room: "dm:a:b", title: "B \"x\"", head: 3, read: 1, unread: 2, listed: false, peer: "b",
+          last: entry(3)),
+        .init(
+          room: "r", title: "R", head: 0, read: 0, unread: 0, listed: true, peer: nil, last: nil),
+      ], more: true),
+    .activity(.init(room: "r", head: 2, unread: 1, last: entry(2))),
+    .activity(.init(room: "r", head: 2, unread: 1, last: nil)),
+    .pong(t: nil, time: 1), .pong(t: Array(#"{"a" : 1}"#.utf8), time: 1), .error(error),
+    .error(WireError(.badJSON, "x")), .closing(reason: "restart", reconnectAfterMilliseconds: 250),
+  ]
+
+  @Test(arguments: messages)
+  func `what the relay writes a client reads`(_ message: ServerMessage) throws {
+    #expect(ReferenceJSON.isObject(message.json))
+    let json = message.json
+    #expect(try ServerMessage(decoding: json.span) == message)
+  }
+
+  @Test(arguments: ErrorCode.allCases)
+  func `every error code comes back`(_ code: ErrorCode) throws {
+    let json = ServerMessage.error(WireError(code, "m")).json
+    #expect(try ServerMessage(decoding: json.span) == .error(WireError(code, "m")))
+  }
+
+  @Test func `an entry as deep as it may be sent can be read in every message that carries it`()
+    throws
+  {
+    let data = String(repeating: "[", count: 63) + String(repeating: "]", count: 63)
+    let send = #"{"type":"send","room":"r","id":"a","kind":"data","data":\#(data)}"#
+    #expect(ClientMessage.refusal(of: send) == nil)
+    let deep = Self.entry(1, data: data)
+    let messages: [ServerMessage] = [
+      .message(deep), .activity(.init(room: "r", head: 1, unread: 1, last: deep)),
+      .history(.init(room: "r", entries: [deep], first: 1, head: 1, more: false)),
+      .rooms(
+        [
+          .init(
+            room: "r", title: "", head: 1, read: 0, unread: 1, listed: false, peer: nil, last: deep)
+        ], more: false),
+    ]
+    for message in messages {
+      let json = message.json
+      #expect(try ServerMessage(decoding: json.span) == message)
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"type":"later","x":1}"#, UndecodableMessage.unknownType("later")),
+    (#"[]"#, .json), (#"{"type":"left"}"#, .field(type: "left", name: "room")),
+    (#"{"type":"ack","room":"r","id":"a","seq":-1,"at":1}"#, .field(type: "ack", name: "seq")),
+    (
+      #"{"type":"message","room":"r","seq":1,"id":"a","from":"b","at":1,"kind":"edit","text":""}"#,
+      .field(type: "message", name: "kind")
+    ),
+  ])
+  func `what is not a known message is told apart`(_ json: String, _ error: UndecodableMessage) {
+    let bytes = Array(json.utf8)
+    #expect(throws: error) { try ServerMessage(decoding: bytes.span) }
+  }
+
+  @Test func `every prefix of every message is refused, without a trap`() {
+    for message in Self.messages {
+      let json = message.json
+      for length in json.indices {
+        #expect(throws: UndecodableMessage.self) {
+          try ServerMessage(decoding: json.span.extracting(first: length))
+        }
+      }
+    }
+  }
+}
