@@ -14,6 +14,7 @@ endif
 PREFIX ?= /usr/local
 # One binary that needs no Swift where it runs.
 RELEASE := -c release --static-swift-stdlib
+COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
 SCRIPTS := config/setup config/bots/dice .ci/run
 
@@ -21,7 +22,7 @@ help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run every test'
 	@echo 'make build             build the commands for release, into .build/release'
-	@echo 'make install PREFIX=   install relay and wschat, to /usr/local by default'
+	@echo 'make install PREFIX=   install relay, wschat and swarm, to /usr/local by default'
 	@echo 'make format            format the code'
 	@echo 'make lint              check its format and style'
 
@@ -57,6 +58,6 @@ lint:
 
 # `make build` first, as its owner: what root installs need not be built by root.
 install:
-	@[ -x .build/release/relay ] && [ -x .build/release/wschat ] || $(MAKE) build
+	@for command in $(COMMANDS); do [ -x "$$command" ] || exec $(MAKE) build; done
 	install -d "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 .build/release/relay .build/release/wschat "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 $(COMMANDS) "$(DESTDIR)$(PREFIX)/bin"

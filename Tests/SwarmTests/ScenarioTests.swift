@@ -1,0 +1,148 @@
+import Testing
+
+@testable import Swarm
+
+@Suite struct `A scenario file` {
+  static let rest = """
+    clients: [{ persona: chatter, count: 2 }]
+    phases: [{ seconds: 1, connections: { constant: 2 } }]
+
+    """
+
+  private func error(of yaml: String) -> String {
+    do throws(ScenarioError) {
+      _ = try Scenario(yaml: Array(yaml.utf8), file: "s/a.yaml")
+      return "none"
+    } catch {
+      return error.description
+    }
+  }
+
+  @Test(arguments: [
+    ("", "s/a.yaml:1: nothing is written; expected a scenario"),
+    ("romms: []", "s/a.yaml:1: romms is not a known key; did you mean rooms?"),
+    ("rooms: [", "this is not YAML"),
+    ("rooms: []", "s/a.yaml:1: rooms is a list; expected a list"),
+    ("\nrooms: [{ shape: mani }]", "s/a.yaml:2: rooms[0].shape is \"mani\"; expected one, many,"),
+    ("rooms: [{ name: a }]", "rooms[0].shape is missing; expected one, many, zipf or dms"),
+    (
+      "rooms: [{ shape: one, count: 3 }]",
+      "rooms[0].count means nothing for shape: one; leave it out"
+    ),
+    ("rooms: [{ shape: many, count: 2, per_client: 3 }]", "per_client is more than count"),
+    ("clients: [{ persona: chater, count: 1 }]", "clients[0].persona is \"chater\"; expected lur"),
+    (
+      "clients: [{ persona: lurker, count: 1, size: 3 }]",
+      "clients[0].size means nothing for persona: lurker"
+    ),
+    ("clients: [{ persona: lurker, count: 0 }]", "clients[0].count is \"0\"; expected 1 to"),
+    (
+      "phases: [{ seconds: 1, messages: { ramp: 3 } }]", "phases[0].messages is a mapping; expected"
+    ),
+    ("phases: [{ seconds: 0 }]", "phases[0].seconds is \"0\"; expected a number"),
+    (
+      "thresholds: { ack_p98_ms: 1 }",
+      "ack_p98_ms is not a known key; did you mean thresholds.ack_p9"
+    ),
+    (
+      "thresholds: { ack_p99_ms: fast }", "thresholds.ack_p99_ms is \"fast\"; expected milliseconds"
+    ),
+    ("chaos: [{ do: explode, at_s: 1 }]", "chaos[0].do is \"explode\"; expected kill or restart"),
+    ("chaos: [{ do: kill, at_s: 1, times: 3 }]", "chaos[0].every_s is missing"),
+    ("spawn: { config: { listen: x } }", "spawn.config.listen is set; leave it out"),
+    ("text_bytes: [9, 5]", "text_bytes is a list; expected two whole numbers"),
+    ("seed: -1", "seed is \"-1\"; expected a whole number from 0"),
+    ("url: ws://h/ws\nspawn:", "url is given, and so is spawn; keep one of them"),
+  ])
+  func `a mistake is named with its line, its key and what was expected`(
+    yaml: String, expected: String
+  ) {
+    #expect(error(of: yaml).contains(expected), "\(error(of: yaml))")
+  }
+
+  @Test(arguments: [
+    (
+      "url: ws://h/ws\nchaos: [{ do: kill, at_s: 1 }]\nrooms: [{ shape: one }]\n\(rest)",
+      "s/a.yaml:2: chaos needs a relay that swarm has started"
+    ),
+    ("rooms: [{ shape: one }, { shape: one }]\n\(rest)", "rooms have the name one twice"),
+    (
+      "rooms: [{ shape: dms }]\nclients: [{ persona: lurker, count: 1 }]\n"
+        + "phases: [{ seconds: 1, connections: { constant: 1 } }]",
+      "s/a.yaml:2: clients are only one; direct messages need two"
+    ),
+    (
+      "rooms: [{ shape: one }]\nclients: [{ persona: lurker, count: 1 }]\n"
+        + "phases: [{ seconds: 1, connections: { constant: 1 }, messages: { constant: 1 } }]",
+      "clients are silent, and phases have messages; add a chatter"
+    ),
+    (
+      "rooms: [{ shape: one }]\nclients: [{ persona: lurker, count: 1 }]\nphases: [{ seconds: 1 }]",
+      "phases open no connection"
+    ),
+  ])
+  func `keys that do not go together are said as well`(yaml: String, expected: String) {
+    #expect(error(of: yaml).contains(expected), "\(error(of: yaml))")
+  }
+
+  @Test func `all mistakes are said at once`() {
+    let text = error(of: "rooms: [{ shape: x }]\nclients: [{}]\nphases: [{}]\nsed: 1\n")
+    #expect(text.split(separator: "\n").count == 5, "\(text)")
+  }
+
+  @Test func `a relay's configuration is passed on as it is written`() throws {
+    let yaml =
+      "spawn: { config: { limits: { burst: 5 }, log_level: \"debug\", bots: [] } }\n"
+      + "rooms: [{ shape: one }]\n\(Self.rest)"
+    let scenario = try Scenario(yaml: Array(yaml.utf8), file: "a.yaml")
+    guard case .spawn(let spawn) = scenario.target else { return #expect(Bool(false)) }
+    #expect(
+      spawn.configuration == #"{"limits": {"burst": 5}, "log_level": "debug", "bots": []}"#)
+    #expect(scenario.name == "a")
+  }
+
+  @Test(arguments: ["smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos"])
+  func `the scenarios that ship are scenarios, and their plans leave nothing out`(
+    name: String
+  ) throws {
+    let path = "\(Programs.package)/LoadTests/scenarios/\(name).yaml"
+    let plan = Plan(try Scenario(yaml: try TextFile.read(path), file: path))
+    #expect(plan.clientsLeftOut == 0)
+    #expect(plan.messagesLeftOut == 0)
+    #expect(plan.scenario == name)
+    #expect(plan.clients.count <= 1000, "the relay's default limit for an address")
+  }
+
+  /// So that it judges any relay.v1 server, a slow one too.
+  @Test func `smoke stays within what every relay must take`() throws {
+    let path = "\(Programs.package)/LoadTests/scenarios/smoke.yaml"
+    let scenario = try Scenario(yaml: try TextFile.read(path), file: path)
+    let plan = Plan(scenario)
+    #expect(scenario.chaos.isEmpty)
+    #expect(scenario.thresholds.allSatisfy { $0.limitMilliseconds >= 1000 })
+    #expect((15_000_000_000...25_000_000_000).contains(plan.duration))
+    #expect(plan.messageCount >= 2000)
+    var sends: [Int: Int] = [:]
+    var deliveries: [Int: Int] = [:]
+    var bySender: [[Int]: Int] = [:]
+    var cuts = 0
+    let members = plan.rooms.indices.map { room in
+      plan.clients.count { $0.rooms.contains(room) }
+    }
+    for event in plan.events {
+      let second = Int(event.at / 1_000_000_000)
+      switch event.kind {
+      case .send(let client, let room, _, _):
+        sends[second, default: 0] += 1
+        deliveries[second, default: 0] += members[room]
+        bySender[[client, second], default: 0] += 1
+      case .cut: cuts += 1
+      default: break
+      }
+    }
+    #expect(sends.values.allSatisfy { $0 <= 200 })
+    #expect(deliveries.values.allSatisfy { $0 <= 2000 })
+    #expect(bySender.values.allSatisfy { $0 <= 20 })
+    #expect(cuts >= 20)
+  }
+}
