@@ -28,6 +28,8 @@ package final class SQLiteReader: EntryReader {
     path = directory.databasePath
     let database = try Schema.openForReading(directory)
     do throws(SQLiteError) {
+      // Pages are read once, in order: whoever catches up must not cost memory for it.
+      try database.execute("PRAGMA cache_size = -256")
       let begin = try Statement("BEGIN", on: database)
       let end = try Statement("COMMIT", on: database)
       let selectBounds = try Statement(
