@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Histogram
 
 /// The latencies of a run: one HDR histogram for each measure, in microseconds with three digits.
@@ -32,6 +33,36 @@ public struct Latencies: Sendable {
       percentile == .max
       ? histogram.maxRecorded : histogram.valueAtPercentile(percentile.percent)
     return Double(min(value, histogram.maxRecorded)) / 1000
+  }
+
+  /// How many took how long, in steps that grow by the same factor: `perDecade` of them make ten.
+  ///
+  /// - Returns: each step that holds something, or lies between such, by its upper bound.
+  func distribution(_ measure: Measure, perDecade: Int) -> [(upTo: Double, count: Int)] {
+    guard let histogram = histograms[measure], histogram.totalCount > 0 else { return [] }
+    var counts: [Int: Int] = [:]
+    for recorded in histogram.recordedValues() {
+      // The grain is a microsecond: less than that is in the first step.
+      let milliseconds = max(Double(recorded.value), 1) / 1000
+      let step = Int((log10(milliseconds) * Double(perDecade) - 1e-9).rounded(.up))
+      counts[step, default: 0] += Int(recorded.count)
+    }
+    guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
+    return (first...last).map {
+      (pow(10, Double($0) / Double(perDecade)), counts[$0] ?? 0)
+    }
+  }
+
+  /// The latency below which a part of all are, for growing parts: the part that is left is a power
+  /// of ten, `perNine` steps to each nine, as far as there is one in so many.
+  func curve(_ measure: Measure, perNine: Int) -> [(nines: Double, milliseconds: Double)] {
+    guard let histogram = histograms[measure], histogram.totalCount > 0 else { return [] }
+    let last = Int((log10(Double(histogram.totalCount)) * Double(perNine)).rounded(.up))
+    return (0...last).map { step in
+      let nines = Double(step) / Double(perNine)
+      let value = histogram.valueAtPercentile(100 * (1 - pow(10, -nines)))
+      return (nines, Double(min(value, histogram.maxRecorded)) / 1000)
+    }
   }
 
   private static var empty: Histogram<UInt64> {

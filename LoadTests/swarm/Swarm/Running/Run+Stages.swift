@@ -8,6 +8,7 @@ extension Run {
   func look() {
     takeNoteOfProgress()
     takeNoteOfRecovery()
+    takeNoteOfSecond()
     switch stage {
     case .playing, .over: break
     case .settling:
@@ -74,6 +75,7 @@ extension Run {
   // MARK: Reading again
 
   private func readEverything() {
+    closeSecond()
     stage = .reading
     progress.at = .now()
     var shared: [Int] = []
@@ -159,6 +161,7 @@ extension Run: EventHandler {
     guard token == Token.signal, signalled?() == true, stage != .over else { return }
     outcome.wasInterrupted = true
     mark("interrupted")
+    if stage == .playing || stage == .settling { closeSecond() }
     stage = .over
     loop.stop()
   }

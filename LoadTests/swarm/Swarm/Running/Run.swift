@@ -66,6 +66,7 @@ public final class Run {
   /// The relay was started again, and most clients are not back yet.
   var recoveringSince: UInt64?
   var relayCPUAtStart = 0.0
+  var recorder: SeriesRecorder
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -99,6 +100,7 @@ public final class Run {
     members = Array(repeating: nil, count: plan.clients.count)
     memories = Array(repeating: FrameMemory(), count: plan.clients.count)
     watch = SelfWatch(start: .now(), cpu: 0)
+    recorder = SeriesRecorder(scenario.phases)
     loop = try EventLoop()
     let text: String
     switch scenario.target {
@@ -139,6 +141,7 @@ public final class Run {
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
     relayCPUAtStart = relay?.cpuSeconds ?? 0
+    recorder = SeriesRecorder(scenario.phases, relayCPUSeconds: relay?.cpuSeconds)
     progress.at = start
     log(
       "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients, \(plan.rooms.count) rooms,"
@@ -188,6 +191,7 @@ public final class Run {
       let text = SpokenText.text(
         user: naming.users[client], id, at: event.at, bytes: bytes, seed: plan.seed)
       oracle.sends(id, room: room, text: text, intended: event.at)
+      recorder.sent()
       guard let peer = members[client]?.peer else { return }
       let given = peer.send(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session counts its sends as the plan does")
@@ -236,6 +240,7 @@ public final class Run {
       outcome.latencies.record(.connect, intended: since, happened: now)
     }
     outcome.seconds = Double(now) / 1e9
+    outcome.series = recorder.series
     outcome.verdict = oracle.finish()
     outcome.violations = oracle.violations
     outcome.violationCounts = oracle.counts
