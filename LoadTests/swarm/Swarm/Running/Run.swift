@@ -177,6 +177,7 @@ public final class Run {
 
   private func play(_ event: Plan.Event) {
     switch event.kind {
+    case .phase(let name): mark("phase \(name)")
     case .connect(let client): connect(client, at: event.at)
     case .cut(let client): members[client]?.peer.cut()
     case .wake(let client):
@@ -240,8 +241,8 @@ public final class Run {
     outcome.violations = oracle.violations
     outcome.violationCounts = oracle.counts
     outcome.deliveries = oracle.deliveries
-    outcome.load.lagP99Milliseconds = watch.lag.milliseconds(.deliver, .p99) ?? 0
-    outcome.load.lagMaxMilliseconds = watch.lag.milliseconds(.deliver, .max) ?? 0
+    outcome.load.lagP99Milliseconds = watch.lag.milliseconds(.p99) ?? 0
+    outcome.load.lagMaxMilliseconds = watch.lag.milliseconds(.max) ?? 0
     outcome.judgements = scenario.thresholds.map {
       .init(
         threshold: $0, milliseconds: outcome.latencies.milliseconds($0.measure, $0.percentile))
