@@ -8,7 +8,8 @@ import Testing
     spawn: { \(spawn) }
     rooms: [{ shape: many, count: 1, name: team }, { shape: dms, name: dm }]
     clients:
-      - { persona: chatter, count: 9 }
+      - { persona: chatter, count: 8 }
+      - { persona: slow_reader, count: 1, bytes_per_s: 20000 }
       - { persona: flapper, count: 1, online_ms: 2000, offline_ms: 200 }
     phases:
       - { seconds: 1.2, connections: { constant: 100 } }

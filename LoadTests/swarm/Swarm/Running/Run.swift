@@ -58,13 +58,14 @@ public final class Run {
   var nextEvent = 0
   var members: [Member?]
   var memories: [FrameMemory]
+  /// As receivers they follow the members.
   var readers: [Reader] = []
   /// Rooms that are still to be read, with the user who may.
   var unread: [(user: String, rooms: [Int])] = []
   /// What has come, and when the last of it did.
   var progress = (count: 0, at: Instant(nanoseconds: 0))
-  /// The relay was started again, and most clients are not back yet.
-  var recoveringSince: UInt64?
+  /// The relay was started again, and most clients are not back yet; whether they have noticed.
+  var recovery: (since: UInt64, isNoticed: Bool)?
   var relayCPUAtStart = 0.0
 
   /// Finds the relay, or starts it, and makes everything ready.
@@ -208,7 +209,7 @@ public final class Run {
       }
     }
     mark(kind == .kill ? "relay killed" : "relay killed and started again")
-    if kind == .restart { recoveringSince = elapsed }
+    if kind == .restart { recovery = (elapsed, false) }
   }
 
   private func connect(_ client: Int, at intended: UInt64) {

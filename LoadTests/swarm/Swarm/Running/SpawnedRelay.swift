@@ -65,6 +65,16 @@ final class SpawnedRelay {
     id = try Self.start(binary, in: folder, port: port)
   }
 
+  /// How it has ended, if it has, and nobody asked it to; told once.
+  func takeUnexpectedEnd() -> String? {
+    guard let id else { return nil }
+    var status: Int32 = 0
+    guard unsafe waitpid(id, &status, WNOHANG) == id else { return nil }
+    self.id = nil
+    let signal = status & 0x7F
+    return signal == 0 ? "exit code \((status >> 8) & 0xFF)" : "signal \(signal)"
+  }
+
   /// What it, and those before it, have used of the processors.
   var cpuSeconds: Double { earlierCPUSeconds + (id.flatMap { ProcessorTime.seconds(of: $0) } ?? 0) }
 
