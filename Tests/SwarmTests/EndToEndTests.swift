@@ -76,7 +76,9 @@ import Testing
         spawn:
           "config: { limits: { sends_per_s: 100, burst: 200 }, debug: { commit_delay_ms: 50 } }",
         extra: "thresholds: { ack_p50_ms: 20 }"))
-    #expect(run.exitCode == 1, "\(run.output)")
+    // On a machine that is busy with something else the run is void, which wins over a miss.
+    #expect(
+      run.exitCode == (run.output.contains("\nvoid") ? 4 : 1), "\(run.output)")
     #expect(run.output.contains("threshold ack_p50_ms: 20.0:"), "\(run.output)")
     #expect(run.output.contains("MISSED"), "\(run.output)")
   }
