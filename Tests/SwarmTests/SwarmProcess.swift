@@ -2,9 +2,9 @@ import Glibc
 
 /// The command itself, run to its end with a scenario of its own.
 struct SwarmProcess {
-  let exitCode: Int32
+  private(set) var exitCode: Int32
   /// Standard output and standard error together.
-  let output: String
+  private(set) var output: String
 
   /// Void means that this machine was too busy to tell, which says nothing: such a run is repeated.
   private static let attempts = 3
