@@ -53,6 +53,7 @@ import Testing
     let comparison = try Comparison(Self.report(), other, files: ("a", "b"))
     #expect(!comparison.isSamePlan)
     #expect(comparison.text.contains("with care"))
+    #expect(!comparison.text.unicodeScalars.contains("\u{1B}"))
   }
 
   @Test(arguments: ["", "{}", "[1]", "{\"status\":\"good\"}", "{\"latency_ms\":", "\u{0}"])
@@ -60,6 +61,15 @@ import Testing
     #expect { try Comparison(Self.report(), Array(text.utf8), files: ("a", "b.json")) } throws: {
       "\($0)".hasPrefix("b.json:")
     }
+  }
+
+  @Test(arguments: ["nan", "inf", "-1", "1e300", "[]", "\"\""])
+  func `what no run has is no figure`(value: String) throws {
+    let text =
+      "{\"status\":\"good\",\"latency_ms\":{\"ack\":{\"p50\":\(value)}},\"seconds\":\(value)}"
+    let comparison = try Comparison(Self.report(), Array(text.utf8), files: ("a", "b"))
+    #expect(comparison.rows.allSatisfy { $0.after == nil })
+    #expect(!comparison.text.isEmpty)
   }
 
   @Test func `a tiny figure with an exponent is a figure`() throws {

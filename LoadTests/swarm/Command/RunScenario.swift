@@ -62,7 +62,7 @@ struct RunScenario: ParsableCommand {
       if let html { try TextFile.write(HTMLReport.text(of: outcome), to: html) }
     } catch {
       StandardError.write("\(error)\n")
-      throw ExitCode(2)
+      if outcome.status == .good { throw ExitCode(2) }
     }
     // As a shell says that a signal ended it.
     if outcome.wasInterrupted { throw ExitCode(130) }

@@ -1,3 +1,4 @@
+internal import Client
 internal import YAML
 
 /// Two runs side by side: what ``JSONReport`` has written of each.
@@ -41,8 +42,9 @@ public struct Comparison: Sendable {
       before["scenario"]?.text == after["scenario"]?.text
       && before["seed"]?.text == after["seed"]?.text
     titles = [before, after].map { run in
-      "\(run["scenario"]?.text ?? "?"), seed \(run["seed"]?.text ?? "?"):"
-        + " \(run["status"]?.text ?? "?")"
+      TerminalText.line(
+        "\(run["scenario"]?.text ?? "?"), seed \(run["seed"]?.text ?? "?"):"
+          + " \(run["status"]?.text ?? "?")")
     }
     func add(_ name: String, _ path: String...) {
       let row = Row(name: name, before: before.figure(path), after: after.figure(path))
@@ -124,11 +126,11 @@ extension YAMLNode {
     return pairs.first { $0.key == key }?.value
   }
 
-  /// A number somewhere below, also with an exponent, which JSON allows.
+  /// A number somewhere below, also with an exponent, which JSON allows; not one that no run has.
   fileprivate func figure(_ path: [String]) -> Double? {
     var node: YAMLNode? = self
     for key in path { node = node?[key] }
-    return node?.text.flatMap(Double.init)
+    return node?.text.flatMap(Double.init).flatMap { (0...1e15).contains($0) ? $0 : nil }
   }
 
   fileprivate var mostMemory: Double? {

@@ -26,7 +26,7 @@ extension HTMLReport {
         title: title, caption: caption, across: across, upwards: upwards, acrossUnit: "s",
         lines: lines,
         bands: series.phases.map { .init(name: $0.name, from: $0.start, to: $0.end) },
-        marks: marks.filter { $0.seconds <= across.high }
+        marks: marks.filter { !$0.isPhase && $0.seconds <= across.high }
           .map { .init(name: "at \(Decimal.text($0.seconds)) s: \($0.text)", at: $0.seconds) },
         columns: series.seconds.enumerated().map { index, second in
           .init(

@@ -61,6 +61,8 @@ public struct Outcome: Sendable {
     public var seconds: Double
     /// In a few words.
     public var text: String
+    /// Whether it is the beginning of a phase, and nothing that was done to the relay.
+    public var isPhase = false
   }
 
   /// What was to be done.

@@ -9,6 +9,7 @@ extension Run {
     takeNoteOfProgress()
     takeNoteOfRecovery()
     takeNoteOfSecond()
+    if let end = relay?.takeUnexpectedEnd() { mark("the relay ended by itself: \(end)") }
     switch stage {
     case .playing, .over: break
     case .settling:
@@ -51,12 +52,16 @@ extension Run {
 
   /// After a restart: the time until 99 % of those who are awake have all their rooms again.
   private func takeNoteOfRecovery() {
-    guard let since = recoveringSince else { return }
+    guard let recovery else { return }
     let awake = members.compactMap { $0 }.filter { $0.wasOnline && !$0.peer.isAsleep }
     let back = awake.count { $0.peer.isLive && $0.roomsToJoin == 0 }
-    guard back * 100 >= awake.count * 99 else { return }
-    recoveringSince = nil
-    mark("99 % are back, \((elapsed - since) / 1_000_000) ms after the restart")
+    guard back * 100 >= awake.count * 99 else {
+      self.recovery?.isNoticed = true
+      return
+    }
+    guard recovery.isNoticed else { return }
+    self.recovery = nil
+    mark("99 % are back, \((elapsed - recovery.since) / 1_000_000) ms after the restart")
   }
 
   private var isPatienceOver: Bool {

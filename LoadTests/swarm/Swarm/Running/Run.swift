@@ -58,13 +58,14 @@ public final class Run {
   var nextEvent = 0
   var members: [Member?]
   var memories: [FrameMemory]
+  /// As receivers they follow the members.
   var readers: [Reader] = []
   /// Rooms that are still to be read, with the user who may.
   var unread: [(user: String, rooms: [Int])] = []
   /// What has come, and when the last of it did.
   var progress = (count: 0, at: Instant(nanoseconds: 0))
-  /// The relay was started again, and most clients are not back yet.
-  var recoveringSince: UInt64?
+  /// The relay was started again, and most clients are not back yet; whether they have noticed.
+  var recovery: (since: UInt64, isNoticed: Bool)?
   var relayCPUAtStart = 0.0
   var recorder: SeriesRecorder
 
@@ -159,9 +160,9 @@ public final class Run {
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
 
-  func mark(_ text: String) {
+  func mark(_ text: String, isPhase: Bool = false) {
     let seconds = Double(elapsed) / 1e9
-    outcome.marks.append(.init(seconds: seconds, text: text))
+    outcome.marks.append(.init(seconds: seconds, text: text, isPhase: isPhase))
     log("\(Decimal.text(seconds)) s: \(text)")
   }
 
@@ -180,6 +181,7 @@ public final class Run {
 
   private func play(_ event: Plan.Event) {
     switch event.kind {
+    case .phase(let name): mark("phase \(name)", isPhase: true)
     case .connect(let client): connect(client, at: event.at)
     case .cut(let client): members[client]?.peer.cut()
     case .wake(let client):
@@ -211,7 +213,7 @@ public final class Run {
       }
     }
     mark(kind == .kill ? "relay killed" : "relay killed and started again")
-    if kind == .restart { recoveringSince = elapsed }
+    if kind == .restart { recovery = (elapsed, false) }
   }
 
   private func connect(_ client: Int, at intended: UInt64) {
@@ -245,8 +247,8 @@ public final class Run {
     outcome.violations = oracle.violations
     outcome.violationCounts = oracle.counts
     outcome.deliveries = oracle.deliveries
-    outcome.load.lagP99Milliseconds = watch.lag.milliseconds(.deliver, .p99) ?? 0
-    outcome.load.lagMaxMilliseconds = watch.lag.milliseconds(.deliver, .max) ?? 0
+    outcome.load.lagP99Milliseconds = watch.lag.milliseconds(.p99) ?? 0
+    outcome.load.lagMaxMilliseconds = watch.lag.milliseconds(.max) ?? 0
     outcome.judgements = scenario.thresholds.map {
       .init(
         threshold: $0, milliseconds: outcome.latencies.milliseconds($0.measure, $0.percentile))
