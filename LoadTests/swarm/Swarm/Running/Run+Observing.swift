@@ -38,6 +38,7 @@ extension Run: PeerObserver {
       if stage == .leaving { return }
       if let intended = oracle.acknowledged(ack, to: peer.receiver) {
         outcome.latencies.record(.ack, intended: intended, happened: elapsed)
+        recover { $0.answered(intended: intended) }
       }
     case .joined(let joined):
       if stage == .leaving { return }
@@ -62,6 +63,8 @@ extension Run: PeerObserver {
     guard receiver < members.count else { return }
     members[receiver]?.roomsToJoin = plan.clients[receiver].rooms.count
     guard stage != .leaving, !peer.isAsleep else { return }
+    recover { $0.lost(receiver) }
+    if isCutting { return }
     outcome.connectionsLost += 1
     outcome.lastLoss = TerminalText.line("\(error)")
   }
@@ -101,6 +104,7 @@ extension Run: PeerObserver {
       resumed(since)
     }
     members[receiver]?.awaitedSince = nil
+    recover { $0.resumed(receiver) }
   }
 
   private func resumed(_ since: UInt64) {

@@ -65,6 +65,12 @@ final class SpawnedRelay {
     id = try Self.start(binary, in: folder, port: port)
   }
 
+  /// SIGSTOP: it keeps its connections, and does nothing.
+  func pause() { if let id { Glibc.kill(id, SIGSTOP) } }
+
+  /// SIGCONT; nothing happens if it runs.
+  func goOn() { if let id { Glibc.kill(id, SIGCONT) } }
+
   /// What it, and those before it, have used of the processors.
   var cpuSeconds: Double { earlierCPUSeconds + (id.flatMap { ProcessorTime.seconds(of: $0) } ?? 0) }
 
