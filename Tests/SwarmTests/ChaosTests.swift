@@ -4,7 +4,7 @@ import Testing
 
 /// What is done to the relay, and what the report says of it.
 @Suite struct `Chaos, end to end` {
-  static func scenario(relay: String, chaos: String) -> String {
+  static func scenario(relay: String, chaos: String, patience: Int = 3000) -> String {
     """
     \(relay)
     rooms: [{ shape: many, count: 2, name: team }]
@@ -13,7 +13,7 @@ import Testing
       - { seconds: 1.2, connections: { constant: 50 } }
       - { seconds: 2, messages: { constant: 100 } }
       - { seconds: 0.5 }
-    patience_ms: 3000
+    patience_ms: \(patience)
     chaos: [\(chaos)]
     """
   }
@@ -43,7 +43,7 @@ import Testing
 
   @Test func `a relay that stays down has not recovered, and the report says so`() throws {
     let run = try SwarmProcess(
-      playing: Self.scenario(relay: Self.ours, chaos: "{ do: kill, at_s: 2.8 }"))
+      playing: Self.scenario(relay: Self.ours, chaos: "{ do: kill, at_s: 2.8 }", patience: 300))
     #expect(run.exitCode == 5, "\(run.output)")
     #expect(
       run.output.contains("20 clients disconnected; 99 % had NOT recovered"), "\(run.output)")

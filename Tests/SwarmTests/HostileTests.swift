@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import WebSocket
 
@@ -40,9 +41,10 @@ import WebSocket
   }
 
   @Test func `can be let loose on somebody else's server`() throws {
-    // The server is another run's relay as far as this one knows: it did not start it.
-    let run = try SwarmProcess(
-      playing: Self.scenario(relay: "spawn: { binary: '\(Programs.wrongRelay)' }"))
+    let server = try ForeignServer()
+    defer { server.end() }
+    let run = try SwarmProcess(playing: Self.scenario(relay: "spawn:"), ["--url", server.url])
+    #expect(run.keptItsPromises, "\(run.output)")
     #expect(run.output.contains("10 of 10 clients"), "\(run.output)")
     #expect(try Self.counts(of: .garbage, in: run).done >= 5, "\(run.output)")
     #expect(try Self.counts(of: .reservedOpcode, in: run).endedByRelay >= 1, "\(run.output)")
@@ -141,5 +143,38 @@ import WebSocket
     // "UTF-8" has a digit of its own.
     let counts = act == .invalidUTF8 ? [numbers[0]] + numbers.dropFirst(2) : numbers
     return (counts[0], counts[1], counts[2])
+  }
+}
+
+/// The Python peer, started by this test and not by swarm.
+@safe final class ForeignServer {
+  let url: String
+  private let id: pid_t
+  private let folder: String
+  private let pipe: UnsafeMutablePointer<FILE>
+
+  init() throws {
+    let command =
+      "d=$(mktemp -d /tmp/swarm-foreign.XXXXXX); echo $$ $d; exec '\(Programs.wrongRelay)' serve"
+      + " --config /dev/null --listen 127.0.0.1:0 --data $d 2>/dev/null"
+    guard let pipe = unsafe popen(command, "re") else { throw Unexpected("popen: \(errno)") }
+    unsafe self.pipe = pipe
+    func line() -> String {
+      var bytes: [UInt8] = []
+      while case let byte = unsafe fgetc(pipe), byte >= 0, byte != 10 { bytes.append(UInt8(byte)) }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    let words = line().split(separator: " ")
+    id = words.first.flatMap { pid_t($0) } ?? 0
+    folder = words.last.map(String.init) ?? ""
+    url = line().split(separator: " ").last.map(String.init) ?? ""
+    guard id > 0, url.hasPrefix("ws://") else { throw Unexpected("no foreign server") }
+  }
+
+  func end() {
+    kill(id, SIGKILL)
+    unsafe pclose(pipe)
+    unsafe unlink("\(folder)/log.jsonl")
+    unsafe rmdir(folder)
   }
 }
