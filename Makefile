@@ -40,13 +40,15 @@ build:
 	@config/setup
 	@$(SWIFT) build $(RELEASE)
 
-# The end-to-end tests run the commands themselves, from TEST_BIN_DIR, and by themselves: they load
-# the machine, and the others look at the clock here and there.
+# The tests that run the commands, from TEST_BIN_DIR, run by themselves: they load the machine, and
+# others look at the clock here and there.
 test:
 	@config/setup test
 	@$(SWIFT) build --build-tests
-	@$(SWIFT) test --skip-build --skip EndToEndTests
-	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" $(SWIFT) test --skip-build --filter EndToEndTests
+	@$(SWIFT) test --skip-build --skip '^EndToEndTests\.' --skip '^SwarmTests\.'
+	@for target in SwarmTests EndToEndTests; do \
+	  TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
+	  $(SWIFT) test --skip-build --filter "^$$target\." || exit 1; done
 
 format:
 	@$(SWIFT) format --in-place --recursive $(OWN)

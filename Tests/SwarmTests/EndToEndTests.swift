@@ -8,7 +8,8 @@ import Testing
     spawn: { \(spawn) }
     rooms: [{ shape: many, count: 1, name: team }, { shape: dms, name: dm }]
     clients:
-      - { persona: chatter, count: 9 }
+      - { persona: chatter, count: 8 }
+      - { persona: slow_reader, count: 1, bytes_per_s: 20000 }
       - { persona: flapper, count: 1, online_ms: 2000, offline_ms: 200 }
     phases:
       - { seconds: 1.2, connections: { constant: 100 } }
@@ -75,7 +76,9 @@ import Testing
         spawn:
           "config: { limits: { sends_per_s: 100, burst: 200 }, debug: { commit_delay_ms: 50 } }",
         extra: "thresholds: { ack_p50_ms: 20 }"))
-    #expect(run.exitCode == 1, "\(run.output)")
+    // On a machine that is busy with something else the run is void, which wins over a miss.
+    #expect(
+      run.exitCode == (run.output.contains("\nvoid") ? 4 : 1), "\(run.output)")
     #expect(run.output.contains("threshold ack_p50_ms: 20.0:"), "\(run.output)")
     #expect(run.output.contains("MISSED"), "\(run.output)")
   }

@@ -59,7 +59,7 @@ struct RunScenario: ParsableCommand {
         try TextFile.write(JSONReport.text(of: outcome), to: json)
       } catch {
         StandardError.write("\(error)\n")
-        throw ExitCode(2)
+        if outcome.status == .good { throw ExitCode(2) }
       }
     }
     // As a shell says that a signal ended it.

@@ -106,6 +106,11 @@ final class ChildProcess {
     let outcome: Outcome = signal == 0 ? .exit((status >> 8) & 0xFF) : .signal(signal)
     self.outcome = outcome
     guardian.dismiss()
+    // What it wrote last may still be on its way through the pipes, which end with it, unless a
+    // program of its own holds them open.
+    let drained = Deadline(seconds: 2)
+    outputStream.waitForEnd(drained)
+    errorStream.waitForEnd(drained)
     return outcome
   }
 
@@ -160,6 +165,14 @@ private final class OutputStream {
     while !condition(text) {
       if isOver || deadline.hasPassed { throw Unexpected(otherwise()) }
       _ = chunks.wait(timeoutMilliseconds: deadline.milliseconds)
+    }
+  }
+
+  func waitForEnd(_ deadline: Deadline) {
+    take()
+    while !isOver, !deadline.hasPassed {
+      _ = chunks.wait(timeoutMilliseconds: deadline.milliseconds)
+      take()
     }
   }
 

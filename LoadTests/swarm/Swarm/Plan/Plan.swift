@@ -23,6 +23,8 @@ public struct Plan: Equatable, Sendable {
   public struct Event: Equatable, Sendable {
     /// What happens.
     public enum Kind: Equatable, Sendable {
+      /// A phase begins.
+      case phase(String)
       /// A client connects for the first time.
       case connect(client: Int)
       /// A client's connection breaks, and it is away until `wake`.

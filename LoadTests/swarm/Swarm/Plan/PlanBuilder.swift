@@ -25,6 +25,7 @@ struct PlanBuilder {
   }
 
   mutating func build() -> Plan {
+    planPhases()
     placeClients()
     planConnections()
     planAbsences()
@@ -37,6 +38,14 @@ struct PlanBuilder {
       scenario: scenario.name, seed: seed, rooms: rooms, clients: clients,
       events: order.map { events[$0] }, duration: duration,
       clientsLeftOut: arrivals.count { $0 == nil }, messagesLeftOut: messagesLeftOut)
+  }
+
+  private mutating func planPhases() {
+    var start: UInt64 = 0
+    for phase in scenario.phases {
+      events.append(.init(at: start, kind: .phase(phase.name)))
+      start += UInt64(phase.milliseconds) * 1_000_000
+    }
   }
 
   // MARK: Rooms

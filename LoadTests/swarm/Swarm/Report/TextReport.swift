@@ -31,7 +31,9 @@ public enum TextReport {
           + (judgement.isMet ? " met" : " MISSED"))
     }
     lines += violations(of: outcome)
-    lines.append(verdict(of: outcome))
+    lines.append(
+      outcome.wasInterrupted
+        ? "interrupted: what was not over yet proves nothing" : verdict(of: outcome))
     return lines.joined(separator: "\n") + "\n"
   }
 

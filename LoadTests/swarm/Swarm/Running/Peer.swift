@@ -38,6 +38,7 @@ final class Peer {
     settings.backoffLimitMilliseconds = 1_000
     return settings
   }()
+  private static let slowBufferBytes = 16 * 1024
   private static let readsPerTurn = 4
   private static let congestedBytes = 64 * 1024
 
@@ -218,6 +219,10 @@ final class Peer {
     nextAddress += 1
     do {
       let socket = try Socket.connect(to: address)
+      // Otherwise the system would read ahead for it, by megabytes.
+      if readBytesPerSecond > 0 {
+        try socket.borrowed.setReceiveBuffer(bytes: Self.slowBufferBytes)
+      }
       let registration = try shared.loop.register(
         socket.descriptor, for: .writable, token: PeerLoop.token(of: index))
       link.adopt(socket, registration)

@@ -113,7 +113,7 @@ extension Run: PeerObserver {
   }
 
   private func reader(_ receiver: Int, _ event: ClientEvent) {
-    guard let index = readers.firstIndex(where: { $0.peer.receiver == receiver }) else { return }
+    let index = receiver - members.count
     switch event {
     case .joined(let joined):
       guard let room = naming.room(joined.room) else { return }

@@ -7,6 +7,7 @@ internal import Wire
 extension Run {
   func look() {
     takeNoteOfProgress()
+    if let end = relay?.takeUnexpectedEnd() { mark("the relay ended by itself: \(end)") }
     switch stage {
     case .playing, .over: break
     case .settling:

@@ -58,6 +58,7 @@ public final class Run {
   var nextEvent = 0
   var members: [Member?]
   var memories: [FrameMemory]
+  /// As receivers they follow the members.
   var readers: [Reader] = []
   /// Rooms that are still to be read, with the user who may.
   var unread: [(user: String, rooms: [Int])] = []
@@ -181,6 +182,7 @@ public final class Run {
 
   private func play(_ event: Plan.Event) {
     switch event.kind {
+    case .phase(let name): mark("phase \(name)")
     case .connect(let client): connect(client, at: event.at)
     case .cut(let client):
       recover { $0.wentAway(client) }
@@ -234,8 +236,8 @@ public final class Run {
     outcome.violations = oracle.violations
     outcome.violationCounts = oracle.counts
     outcome.deliveries = oracle.deliveries
-    outcome.load.lagP99Milliseconds = watch.lag.milliseconds(.deliver, .p99) ?? 0
-    outcome.load.lagMaxMilliseconds = watch.lag.milliseconds(.deliver, .max) ?? 0
+    outcome.load.lagP99Milliseconds = watch.lag.milliseconds(.p99) ?? 0
+    outcome.load.lagMaxMilliseconds = watch.lag.milliseconds(.max) ?? 0
     outcome.judgements = scenario.thresholds.map {
       .init(
         threshold: $0, milliseconds: outcome.latencies.milliseconds($0.measure, $0.percentile))

@@ -5,7 +5,7 @@ internal import EventLoop
 struct SelfWatch {
   static let periodNanoseconds: UInt64 = 5_000_000
 
-  private(set) var lag = Latencies()
+  private(set) var lag = LatencyHistogram()
   private(set) var next: Instant
   private let start: Instant
   private let cpuAtStart: Double
@@ -20,7 +20,7 @@ struct SelfWatch {
   /// stall cost everything that was intended in it.
   mutating func pulse(at now: Instant) {
     while next <= now {
-      lag.record(.deliver, intended: next.nanoseconds, happened: now.nanoseconds)
+      lag.record(intended: next.nanoseconds, happened: now.nanoseconds)
       next = next.adding(nanoseconds: Self.periodNanoseconds)
     }
   }

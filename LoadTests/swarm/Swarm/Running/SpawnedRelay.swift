@@ -71,6 +71,16 @@ final class SpawnedRelay {
   /// SIGCONT; nothing happens if it runs.
   func goOn() { if let id { Glibc.kill(id, SIGCONT) } }
 
+  /// How it has ended, if it has, and nobody asked it to; told once.
+  func takeUnexpectedEnd() -> String? {
+    guard let id else { return nil }
+    var status: Int32 = 0
+    guard unsafe waitpid(id, &status, WNOHANG) == id else { return nil }
+    self.id = nil
+    let signal = status & 0x7F
+    return signal == 0 ? "exit code \((status >> 8) & 0xFF)" : "signal \(signal)"
+  }
+
   /// What it, and those before it, have used of the processors.
   var cpuSeconds: Double { earlierCPUSeconds + (id.flatMap { ProcessorTime.seconds(of: $0) } ?? 0) }
 
@@ -104,14 +114,18 @@ final class SpawnedRelay {
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    let words = [
-      binary, "serve", "--config", "\(folder)/relay.yaml", "--listen", "127.0.0.1:\(port)",
-      "--data", "\(folder)/data",
-    ]
+    // Should swarm be killed, its relay goes too (prctl(2), PR_SET_PDEATHSIG).
+    let guardian = "/usr/bin/setpriv"
+    let isGuarded = unsafe access(guardian, X_OK) == 0
+    let words =
+      (isGuarded ? [guardian, "--pdeathsig", "KILL"] : []) + [
+        binary, "serve", "--config", "\(folder)/relay.yaml", "--listen", "127.0.0.1:\(port)",
+        "--data", "\(folder)/data",
+      ]
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { unsafe arguments.forEach { unsafe free($0) } }
     var id = pid_t()
-    let code = unsafe posix_spawn(&id, binary, &actions, &attributes, &arguments, environ)
+    let code = unsafe posix_spawn(&id, words[0], &actions, &attributes, &arguments, environ)
     guard code == 0 else { throw SystemError("start \(binary)", code: code) }
     return id
   }

@@ -111,7 +111,8 @@ extension Scenario.Phase {
     faults += fields.faults
     guard let seconds, fields.faults.isEmpty else { return nil }
     self.init(
-      name: name ?? path, milliseconds: Int(seconds * 1000), connections: connections ?? .none,
+      name: name ?? String(path.drop { !$0.isNumber }.prefix { $0.isNumber }),
+      milliseconds: Int(seconds * 1000), connections: connections ?? .none,
       messages: messages ?? .none)
   }
 }
