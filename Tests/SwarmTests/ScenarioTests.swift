@@ -47,7 +47,10 @@ import Testing
     (
       "thresholds: { ack_p99_ms: fast }", "thresholds.ack_p99_ms is \"fast\"; expected milliseconds"
     ),
-    ("chaos: [{ do: explode, at_s: 1 }]", "chaos[0].do is \"explode\"; expected kill or restart"),
+    (
+      "chaos: [{ do: explode, at_s: 1 }]",
+      "chaos[0].do is \"explode\"; expected kill, restart, pause or cut"
+    ),
     ("chaos: [{ do: kill, at_s: 1, times: 3 }]", "chaos[0].every_s is missing"),
     ("spawn: { config: { listen: x } }", "spawn.config.listen is set; leave it out"),
     ("text_bytes: [9, 5]", "text_bytes is a list; expected two whole numbers"),
@@ -101,7 +104,9 @@ import Testing
     #expect(scenario.name == "a")
   }
 
-  @Test(arguments: ["smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos"])
+  @Test(arguments: [
+    "smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos", "hostile", "soak",
+  ])
   func `the scenarios that ship are scenarios, and their plans leave nothing out`(
     name: String
   ) throws {

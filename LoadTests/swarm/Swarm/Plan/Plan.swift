@@ -35,6 +35,12 @@ public struct Plan: Equatable, Sendable {
       case send(client: Int, room: Int, number: Int, textBytes: Int)
       /// Something is done to the relay.
       case chaos(Scenario.ChaosStep.Kind)
+      /// These clients lose their connections, as far as they have any.
+      case reset(clients: [Int])
+      /// The relay that was stopped goes on.
+      case goOn
+      /// A hostile client does the next thing; the seed is of its bytes.
+      case hostility(client: Int, act: HostileAct, seed: UInt64)
     }
     /// Nanoseconds from the start.
     public var at: UInt64
@@ -58,6 +64,11 @@ public struct Plan: Equatable, Sendable {
   public var clientsLeftOut: Int
   /// Messages for which nobody was there to send them.
   public var messagesLeftOut: Int
+
+  /// How many clients are to be let in.
+  public var honestCount: Int {
+    clients.reduce(0) { $0 + ($1.persona.isHostile ? 0 : 1) } - clientsLeftOut
+  }
 
   /// How many messages are sent.
   public var messageCount: Int {

@@ -1,16 +1,16 @@
 /// Makes a plan of a scenario.
 struct PlanBuilder {
-  private let scenario: Scenario
+  let scenario: Scenario
   private let seed: UInt64
-  private var random: SplitMix64
+  var random: SplitMix64
   private var rooms: [Plan.Room] = []
-  private var clients: [Plan.Client] = []
-  private var events: [Plan.Event] = []
-  private let duration: UInt64
+  var clients: [Plan.Client] = []
+  var events: [Plan.Event] = []
+  let duration: UInt64
   /// When each client connects; `nil` for those who never do.
-  private var arrivals: [UInt64?] = []
+  var arrivals: [UInt64?] = []
   /// From when to when each client is away.
-  private var absences: [[Range<UInt64>]] = []
+  var absences: [[Range<UInt64>]] = []
   private var messagesLeftOut = 0
 
   /// A client is asked to send, or expected to receive without a break, only this far from its own
@@ -30,9 +30,8 @@ struct PlanBuilder {
     planConnections()
     planAbsences()
     planMessages()
-    for step in scenario.chaos {
-      events.append(.init(at: UInt64(step.atMilliseconds) * 1_000_000, kind: .chaos(step.kind)))
-    }
+    planChaos()
+    planHostilities()
     // Stable: what happens at the same time happens in the order in which it was planned.
     let order = events.indices.sorted { (events[$0].at, $0) < (events[$1].at, $1) }
     return Plan(
@@ -65,13 +64,16 @@ struct PlanBuilder {
     }
   }
 
+  /// Those who have rooms, in the order of the plan.
+  private var honest: [Int] { clients.indices.filter { !clients[$0].persona.isHostile } }
+
   private mutating func placeEvenly(_ group: Scenario.RoomGroup) {
     let first = rooms.count
     let count = group.shape == .one ? 1 : group.count
     rooms += (0..<count).map { .group(group.name, $0) }
-    for client in clients.indices {
+    for (place, client) in honest.enumerated() {
       for turn in 0..<(group.shape == .one ? 1 : group.perClient) {
-        clients[client].rooms.append(first + (client * group.perClient + turn) % count)
+        clients[client].rooms.append(first + (place * group.perClient + turn) % count)
       }
     }
   }
@@ -84,7 +86,7 @@ struct PlanBuilder {
       let weight = 1 / Exponential.power(Double(rank), group.exponent)
       sums.append((sums.last ?? 0) + weight)
     }
-    for client in clients.indices {
+    for client in honest {
       var chosen = Set<Int>()
       while chosen.count < group.perClient {
         let point = random.unit() * sums[sums.count - 1]
@@ -100,9 +102,10 @@ struct PlanBuilder {
   private mutating func placeInPairs(_ group: Scenario.RoomGroup) {
     // A circle: each has a room with the next ones. Of a small circle none is made twice.
     var known = Set<[Int]>()
-    for client in clients.indices {
-      for distance in 1...min(group.perClient, clients.count - 1) {
-        let peer = (client + distance) % clients.count
+    let circle = honest
+    for (place, client) in circle.enumerated() {
+      for distance in 1...min(group.perClient, circle.count - 1) {
+        let peer = circle[(place + distance) % circle.count]
         guard known.insert([min(client, peer), max(client, peer)]).inserted else { continue }
         clients[client].rooms.append(rooms.count)
         clients[peer].rooms.append(rooms.count)
@@ -121,7 +124,9 @@ struct PlanBuilder {
       for time in phase.connections.times(milliseconds: phase.milliseconds, &random) {
         guard next < clients.count else { return }
         arrivals[next] = start + time
-        events.append(.init(at: start + time, kind: .connect(client: next)))
+        if !clients[next].persona.isHostile {
+          events.append(.init(at: start + time, kind: .connect(client: next)))
+        }
         next += 1
       }
       start += UInt64(phase.milliseconds) * 1_000_000

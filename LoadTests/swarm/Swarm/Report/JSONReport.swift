@@ -34,6 +34,8 @@ public enum JSONReport {
         }
       }
       json.member("series") { $0.array(outcome.series.seconds) { second($0, &$1) } }
+      json.member("recoveries") { $0.array(outcome.recoveries) { TroubleReport.recovery($0, &$1) } }
+      json.member("hostile") { $0.object { TroubleReport.hostilities(outcome, &$0) } }
       json.member("broken") { json in
         json.object { json in
           for promise in Promise.allCases {
@@ -66,7 +68,7 @@ public enum JSONReport {
   }
 
   private static func clients(_ outcome: Outcome, _ json: inout JSONText) {
-    json.member("planned", Double(outcome.plan.clients.count))
+    json.member("planned", Double(outcome.plan.honestCount + outcome.plan.clientsLeftOut))
     json.member("connected", Double(outcome.connected))
     json.member("left_out", Double(outcome.plan.clientsLeftOut))
     json.member("resumes", Double(outcome.resumes))

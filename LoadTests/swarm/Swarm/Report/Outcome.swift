@@ -65,6 +65,31 @@ public struct Outcome: Sendable {
     public var isPhase = false
   }
 
+  /// How a step of chaos was got over.
+  public struct Recovery: Equatable, Sendable {
+    /// `kill`, `restart`, `pause` or `cut`.
+    public var step: String
+    /// When it was over, from the start; recovery counts from there.
+    public var seconds: Double
+    /// Clients that lost their connection by it.
+    public var disconnected = 0
+    /// Sends that waited when a pause was over.
+    public var unanswered = 0
+    /// Until 99 % of these clients had resumed, and 99 % of these sends were answered; `nil` if
+    /// that has not come to pass.
+    public var milliseconds: Double?
+  }
+
+  /// How often one hostile act was done.
+  public struct HostileCount: Equatable, Sendable {
+    /// Connections that were opened for it.
+    public var attempted = 0
+    /// Times that it was begun: its first bytes were sent.
+    public var done = 0
+    /// Times that the relay, not the client, then ended the connection.
+    public var endedByRelay = 0
+  }
+
   /// What was to be done.
   public internal(set) var plan: Plan
   /// From the first connection to the last word, in seconds.
@@ -97,6 +122,10 @@ public struct Outcome: Sendable {
   public internal(set) var marks: [Mark] = []
   /// Second by second, until the reading back begins.
   public internal(set) var series = Series()
+  /// In the order of time.
+  public internal(set) var recoveries: [Recovery] = []
+  /// What hostile clients have done.
+  public internal(set) var hostilities: [HostileAct: HostileCount] = [:]
   /// Somebody pressed Ctrl-C.
   public internal(set) var wasInterrupted = false
 

@@ -9,7 +9,7 @@ public enum TextReport {
     let plan = outcome.plan
     lines.append(
       "scenario \(plan.scenario), seed \(plan.seed): \(Decimal.text(outcome.seconds)) s,"
-        + " \(outcome.connected) of \(plan.clients.count - plan.clientsLeftOut) clients,"
+        + " \(outcome.connected) of \(plan.honestCount) clients,"
         + " \(plan.rooms.count) rooms")
     lines.append("")
     lines.append(row("ms", ["count"] + Percentile.allCases.map(title)))
@@ -22,6 +22,7 @@ public enum TextReport {
     lines.append("")
     lines += counts(of: outcome)
     for mark in outcome.marks { lines.append("at \(Decimal.text(mark.seconds)) s: \(mark.text)") }
+    lines += TroubleReport.lines(of: outcome)
     for judgement in outcome.judgements {
       let measured = judgement.milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured"
       lines.append(

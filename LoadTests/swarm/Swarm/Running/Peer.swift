@@ -55,6 +55,7 @@ final class Peer {
   }
 
   var isLive: Bool { session.isLive && !isAsleep }
+  var isConnected: Bool { link.isOpen }
   var unacknowledged: Int { session.unacknowledged }
   var hasEnded: Bool { session.hasEnded }
 
@@ -90,6 +91,13 @@ final class Peer {
     isAsleep = true
     drop()
     shared.observer?.peer(self, lostConnection: .lost(nil))
+  }
+
+  /// Breaks the connection by a reset, as a middlebox does: the session comes back at once.
+  func abort() {
+    guard link.isOpen else { return }
+    link.resetOnClose()
+    lose(.lost(nil))
   }
 
   func wake() {

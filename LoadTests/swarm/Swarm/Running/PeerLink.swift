@@ -45,6 +45,8 @@ struct PeerLink: ~Copyable {
     }
   }
 
+  func resetOnClose() { borrowed?.resetOnClose() }
+
   mutating func begin(_ handshake: ClientHandshake) {
     output = handshake.request
     phase = .handshaking(handshake)

@@ -40,6 +40,7 @@ extension Run: PeerObserver {
         let now = elapsed
         outcome.latencies.record(.ack, intended: intended, happened: now)
         recorder.acknowledged(intended: intended, happened: now)
+        recover { $0.answered(intended: intended) }
       }
     case .joined(let joined):
       if stage == .leaving { return }
@@ -66,6 +67,8 @@ extension Run: PeerObserver {
     guard receiver < members.count else { return }
     members[receiver]?.roomsToJoin = plan.clients[receiver].rooms.count
     guard stage != .leaving, !peer.isAsleep else { return }
+    recover { $0.lost(receiver) }
+    if isCutting { return }
     outcome.connectionsLost += 1
     outcome.lastLoss = TerminalText.line("\(error)")
   }
@@ -105,6 +108,7 @@ extension Run: PeerObserver {
       resumed(since)
     }
     members[receiver]?.awaitedSince = nil
+    recover { $0.resumed(receiver) }
   }
 
   private func resumed(_ since: UInt64) {

@@ -7,7 +7,6 @@ internal import Wire
 extension Run {
   func look() {
     takeNoteOfProgress()
-    takeNoteOfRecovery()
     takeNoteOfSecond()
     if let end = relay?.takeUnexpectedEnd() { mark("the relay ended by itself: \(end)") }
     switch stage {
@@ -31,6 +30,7 @@ extension Run {
   func settle() {
     guard stage == .playing else { return }
     stage = .settling
+    endHostilities()
     // The load is over: what swarm and the relay cost from here on is no measure of it.
     let now = Instant.now()
     outcome.load.ownCores = watch.coreShare(at: now, cpu: ProcessorTime.own)
@@ -48,20 +48,6 @@ extension Run {
     if count != progress.count, stage != .leaving {
       progress = (count, Instant.now())
     }
-  }
-
-  /// After a restart: the time until 99 % of those who are awake have all their rooms again.
-  private func takeNoteOfRecovery() {
-    guard let recovery else { return }
-    let awake = members.compactMap { $0 }.filter { $0.wasOnline && !$0.peer.isAsleep }
-    let back = awake.count { $0.peer.isLive && $0.roomsToJoin == 0 }
-    guard back * 100 >= awake.count * 99 else {
-      self.recovery?.isNoticed = true
-      return
-    }
-    guard recovery.isNoticed else { return }
-    self.recovery = nil
-    mark("99 % are back, \((elapsed - recovery.since) / 1_000_000) ms after the restart")
   }
 
   private var isPatienceOver: Bool {
@@ -163,6 +149,10 @@ extension Run: EventHandler {
   /// The loop's, as the rest of this protocol.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
     if token & PeerLoop.tokenBit != 0 { return peers.ready(token: token, readiness) }
+    if token & HostilePeer.tokenBit != 0 {
+      hostiles[Int(token & ~HostilePeer.tokenBit)]?.ready(readiness)
+      return
+    }
     guard token == Token.signal, signalled?() == true, stage != .over else { return }
     outcome.wasInterrupted = true
     mark("interrupted")

@@ -64,8 +64,12 @@ public final class Run {
   var unread: [(user: String, rooms: [Int])] = []
   /// What has come, and when the last of it did.
   var progress = (count: 0, at: Instant(nanoseconds: 0))
-  /// The relay was started again, and most clients are not back yet; whether they have noticed.
-  var recovery: (since: UInt64, isNoticed: Bool)?
+  /// Steps of chaos from which most clients are not back yet.
+  var recoveries: [Recovery] = []
+  /// Connections end because this run has cut them.
+  var isCutting = false
+  /// By index into `Plan.clients`.
+  var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
   var recorder: SeriesRecorder
 
@@ -79,10 +83,10 @@ public final class Run {
   ) throws {
     var scenario = scenario
     if let url {
-      guard scenario.chaos.isEmpty else {
+      guard !scenario.needsOwnRelay else {
         throw Failure(
-          description: "the scenario has chaos steps, which need a relay that swarm has started:"
-            + " leave --url out", isUsage: true)
+          description: "the scenario has chaos steps that need a relay that swarm has started:"
+            + " leave --url out, or all steps but cut", isUsage: true)
       }
       scenario.target = .url(url)
     }
@@ -183,7 +187,9 @@ public final class Run {
     switch event.kind {
     case .phase(let name): mark("phase \(name)", isPhase: true)
     case .connect(let client): connect(client, at: event.at)
-    case .cut(let client): members[client]?.peer.cut()
+    case .cut(let client):
+      recover { $0.wentAway(client) }
+      members[client]?.peer.cut()
     case .wake(let client):
       members[client]?.awaitedSince = nil
       members[client]?.onlineSince = nil
@@ -198,22 +204,10 @@ public final class Run {
       let given = peer.send(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session counts its sends as the plan does")
     case .chaos(let kind): play(kind)
+    case .reset(let clients): reset(clients)
+    case .goOn: goOn()
+    case .hostility(let client, let act, let seed): hostility(client, act, seed: seed)
     }
-  }
-
-  private func play(_ kind: Scenario.ChaosStep.Kind) {
-    guard let relay else { return }
-    switch kind {
-    case .kill: relay.kill()
-    case .restart:
-      do {
-        try relay.restart()
-      } catch {
-        mark("the relay cannot be started again: \(error)")
-      }
-    }
-    mark(kind == .kill ? "relay killed" : "relay killed and started again")
-    if kind == .restart { recovery = (elapsed, false) }
   }
 
   private func connect(_ client: Int, at intended: UInt64) {

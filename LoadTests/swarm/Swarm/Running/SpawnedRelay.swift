@@ -65,6 +65,12 @@ final class SpawnedRelay {
     id = try Self.start(binary, in: folder, port: port)
   }
 
+  /// SIGSTOP: it keeps its connections, and does nothing.
+  func pause() { if let id { Glibc.kill(id, SIGSTOP) } }
+
+  /// SIGCONT; nothing happens if it runs.
+  func goOn() { if let id { Glibc.kill(id, SIGCONT) } }
+
   /// How it has ended, if it has, and nobody asked it to; told once.
   func takeUnexpectedEnd() -> String? {
     guard let id else { return nil }

@@ -136,7 +136,9 @@ extension Scenario {
     if clientCount > Self.clientLimit {
       report("clients", "are \(clientCount)", "expected at most \(Self.clientLimit) in all")
     }
-    if clientCount < 2, rooms.contains(where: { $0.shape == .dms }) {
+    if honestCount == 0 {
+      report("clients", "are all hostile", "add a lurker or a chatter, who is to notice nothing")
+    } else if honestCount < 2, rooms.contains(where: { $0.shape == .dms }) {
       report("clients", "are only one", "direct messages need two")
     }
     let speaks = clients.contains { $0.persona.speaks }
@@ -146,8 +148,10 @@ extension Scenario {
     if phases.allSatisfy({ $0.connections == .none }) {
       report("phases", "open no connection", "give one of them connections: { constant: 50 }")
     }
-    if case .url = target, !chaos.isEmpty {
-      report("chaos", "needs a relay that swarm has started", "use spawn instead of url")
+    if case .url = target, needsOwnRelay {
+      report(
+        "chaos", "needs a relay that swarm has started",
+        "use spawn instead of url, or no step but cut")
     }
     var names = Set<String>()
     for group in rooms where !names.insert(group.name).inserted {

@@ -68,14 +68,20 @@ public struct Scenario: Equatable, Sendable {
     case flapper(onlineMilliseconds: Int, offlineMilliseconds: Int)
     /// As a telephone in a pocket: says nothing, is cut while it sleeps, and resumes.
     case mobile(awakeMilliseconds: Int, asleepMilliseconds: Int)
+    /// Breaks the rules of the protocol, one ``HostileAct`` after the other. It is in no room, and
+    /// nothing that happens to it is measured: what counts is that the others do not notice.
+    case hostile(everyMilliseconds: Int)
 
     /// Whether it sends at all.
     public var speaks: Bool {
       switch self {
       case .chatter, .burst, .flapper: true
-      case .lurker, .slowReader, .mobile: false
+      case .lurker, .slowReader, .mobile, .hostile: false
       }
     }
+
+    /// Whether the relay owes it nothing.
+    public var isHostile: Bool { if case .hostile = self { true } else { false } }
   }
 
   /// A stretch of time with rates of its own.
@@ -104,14 +110,21 @@ public struct Scenario: Equatable, Sendable {
     case poisson(Double)
   }
 
-  /// Something that is done to the relay.
+  /// Something that is done to the relay, or to the way to it.
   public struct ChaosStep: Equatable, Sendable {
     /// What is done.
-    public enum Kind: String, CaseIterable, Sendable {
+    public enum Kind: Equatable, Sendable {
       /// SIGKILL; it stays down.
       case kill
       /// SIGKILL if it runs, and started again at once.
       case restart
+      /// SIGSTOP, and SIGCONT that much later.
+      case pause(milliseconds: Int)
+      /// That share of the clients that are there lose their connections at once, by a reset.
+      case cut(share: Double)
+
+      /// Whether it needs a relay that swarm has started.
+      public var concernsProcess: Bool { if case .cut = self { false } else { true } }
     }
     /// When, from the start of the first phase.
     public var atMilliseconds: Int
@@ -155,4 +168,8 @@ public struct Scenario: Equatable, Sendable {
 
   /// How many clients there are.
   public var clientCount: Int { clients.reduce(0) { $0 + $1.count } }
+  /// How many of them keep to the protocol.
+  public var honestCount: Int { clients.reduce(0) { $0 + ($1.persona.isHostile ? 0 : $1.count) } }
+  /// Whether a step of chaos is done to the relay's process.
+  public var needsOwnRelay: Bool { chaos.contains { $0.kind.concernsProcess } }
 }

@@ -46,12 +46,16 @@ extension Scenario.ClientGroup {
     "slow_reader": [("bytes_per_s", 16_384)],
     "flapper": [("online_ms", 3_000), ("offline_ms", 500)],
     "mobile": [("awake_ms", 4_000), ("asleep_ms", 3_000)],
+    "hostile": [("every_ms", 1_000)],
   ]
+
+  /// One act takes a connection, a handshake and up to 256 KiB: this bounds what they can do.
+  private static let hostileMilliseconds = 100
 
   init?(_ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]) {
     let all = Self.details.values.flatMap { $0.map(\.key) }.sorted()
     var fields = YAMLFields(node, at: path, known: ["persona", "count"] + all)
-    let names = "expected lurker, chatter, burst, slow_reader, flapper or mobile"
+    let names = "expected lurker, chatter, burst, slow_reader, flapper, mobile or hostile"
     let persona = fields.required("persona", names) { node in
       node.text.flatMap { Self.details[$0] == nil ? nil : $0 }
     }
@@ -71,6 +75,11 @@ extension Scenario.ClientGroup {
       }
       values.append(value ?? detail.usual)
     }
+    if persona == "hostile", values[0] < Self.hostileMilliseconds {
+      fields.report(
+        "every_ms", "is \(values[0])",
+        "expected at least \(Self.hostileMilliseconds): more of them do more, not faster ones")
+    }
     faults += fields.faults
     guard let persona, let count, fields.faults.isEmpty else { return nil }
     self.count = count
@@ -80,6 +89,7 @@ extension Scenario.ClientGroup {
       case "slow_reader": .slowReader(bytesPerSecond: values[0])
       case "flapper": .flapper(onlineMilliseconds: values[0], offlineMilliseconds: values[1])
       case "mobile": .mobile(awakeMilliseconds: values[0], asleepMilliseconds: values[1])
+      case "hostile": .hostile(everyMilliseconds: values[0])
       case "lurker": .lurker
       default: .chatter
       }
@@ -130,8 +140,28 @@ extension Scenario.ChaosStep {
   static func steps(
     _ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]
   ) -> [Self] {
-    var fields = YAMLFields(node, at: path, known: ["do", "at_s", "times", "every_s"])
-    let kind = fields.required("do", "expected kill or restart") { $0.text.flatMap(Kind.init) }
+    var fields = YAMLFields(
+      node, at: path, known: ["do", "at_s", "times", "every_s", "ms", "share"])
+    let milliseconds = fields.optional("ms", "expected 1 to 600000") { $0.integer(in: 1...600_000) }
+    let share = fields.optional("share", "expected more than 0, at most 1") { node in
+      node.number.flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
+    }
+    let verb = fields.required("do", "expected kill, restart, pause or cut") { node in
+      node.text.flatMap { ["kill", "restart", "pause", "cut"].contains($0) ? $0 : nil }
+    }
+    for (key, owner) in [("ms", "pause"), ("share", "cut")] {
+      if let verb, verb != owner, fields.has(key) {
+        fields.report(key, "means nothing for do: \(verb)", "leave it out")
+      }
+    }
+    let kind: Kind? =
+      switch verb {
+      case "kill": .kill
+      case "restart": .restart
+      case "pause": .pause(milliseconds: milliseconds ?? 1_000)
+      case "cut": .cut(share: share ?? 1)
+      default: nil
+      }
     func seconds(_ node: YAMLNode) -> Double? {
       node.number.flatMap { (0...86_400).contains($0) ? $0 : nil }
     }

@@ -1,0 +1,105 @@
+internal import WebSocket
+
+/// What a hostile client sends, from a seed: the same act and seed give the same bytes.
+struct HostileBytes {
+  static let jsonFrames = 200
+  static let pingFrames = 1_000
+  static let historyRequests = 40
+  static let garbageBytes = 512
+  /// What a frame that is cut off has promised, and what of it is sent.
+  static let promisedBytes = 4_096
+  static let keptBytes = 100
+
+  let act: HostileAct
+  /// A room that a reader may ask for.
+  let room: String
+  private var random: SplitMix64
+  /// Whether the act begins before the handshake has come to its end.
+  let skipsHandshake: Bool
+
+  init(_ act: HostileAct, room: String, seed: UInt64) {
+    self.act = act
+    self.room = room
+    random = SplitMix64(seed: seed)
+    skipsHandshake =
+      switch act {
+      case .halfHandshake: true
+      case .garbage: random.below(2) == 0
+      default: false
+      }
+  }
+
+  /// Whether it takes what the relay says.
+  var reads: Bool { act != .neverReads && act != .pings }
+
+  mutating func nonce() -> [UInt8] { (0..<16).map { _ in byte() } }
+
+  /// What is sent instead of the whole request, where the handshake is skipped.
+  mutating func opening(of request: [UInt8]) -> [UInt8] {
+    act == .halfHandshake
+      ? Array(request.prefix(1 + random.below(request.count - 2))) : garbage()
+  }
+
+  /// What is sent once the connection is open.
+  mutating func payload() -> [UInt8] {
+    var bytes: [UInt8] = []
+    switch act {
+    case .halfHandshake: break
+    case .garbage: bytes = garbage()
+    case .unmasked:
+      let text = Array(#"{"type":"ping"}"#.utf8)
+      FrameHeader(opcode: .text, payloadLength: text.count).append(to: &bytes)
+      bytes += text
+    case .oversized:
+      let header = FrameHeader(
+        opcode: .binary, maskKey: maskKey(), payloadLength: 1 << 62)
+      header.append(to: &bytes)
+      bytes += garbage()
+    case .invalidUTF8:
+      // A first byte of two without its second; a surrogate; more than U+10FFFF.
+      let wrong: [[UInt8]] = [[0xC3, 0x28], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]]
+      append(Array(#"{"type":""#.utf8) + wrong[random.below(wrong.count)], .text, to: &bytes)
+    case .invalidJSON:
+      let wrong = [
+        "", "{", "[1,2", "null", #"{"type":}"#, #"{"type":"send""#, "{\"type\":\"\u{1}\"}",
+        String(repeating: "[", count: 200), #"{"type":"ping","t":1e}"#,
+      ]
+      for _ in 0..<Self.jsonFrames {
+        append(Array(wrong[random.below(wrong.count)].utf8), .text, to: &bytes)
+      }
+    case .pings:
+      for _ in 0..<Self.pingFrames {
+        append((0..<125).map { _ in byte() }, .ping, to: &bytes)
+      }
+    case .neverReads:
+      append(Array(#"{"type":"join","room":"\#(room)","after":0}"#.utf8), .text, to: &bytes)
+      for _ in 0..<Self.historyRequests {
+        let request = #"{"type":"history","room":"\#(room)","after":0,"limit":500}"#
+        append(Array(request.utf8), .text, to: &bytes)
+      }
+    case .reset:
+      let header = FrameHeader(
+        opcode: .text, maskKey: maskKey(), payloadLength: Self.promisedBytes)
+      header.append(to: &bytes)
+      bytes += garbage().prefix(Self.keptBytes)
+    case .reservedOpcode:
+      let reserved: [UInt8] = [0x3, 0x4, 0x5, 0x6, 0x7, 0xB, 0xC, 0xD, 0xE, 0xF]
+      append(Array("{}".utf8), .text, to: &bytes)
+      bytes[0] = 0x80 | reserved[random.below(reserved.count)]
+    }
+    return bytes
+  }
+
+  private mutating func append(_ payload: [UInt8], _ opcode: Opcode, to bytes: inout [UInt8]) {
+    let key = maskKey()
+    FrameHeader(opcode: opcode, maskKey: key, payloadLength: payload.count).append(to: &bytes)
+    let start = bytes.count
+    bytes += payload
+    var span = bytes.mutableSpan
+    Masking.apply(key, to: &span, in: start..<span.count)
+  }
+
+  private mutating func garbage() -> [UInt8] { (0..<Self.garbageBytes).map { _ in byte() } }
+  private mutating func byte() -> UInt8 { UInt8(truncatingIfNeeded: random.next()) }
+  private mutating func maskKey() -> UInt32 { UInt32(truncatingIfNeeded: random.next()) }
+}
