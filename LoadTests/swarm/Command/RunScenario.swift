@@ -27,6 +27,9 @@ struct RunScenario: ParsableCommand {
   @Option(help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"))
   var json: String?
 
+  @Option(help: ArgumentHelp("Write the results there, with plots, as a page.", valueName: "file"))
+  var html: String?
+
   @Flag(help: "Say nothing before the end.")
   var quiet = false
 
@@ -54,13 +57,12 @@ struct RunScenario: ParsableCommand {
       throw ExitCode(Outcome.Status.noConnection.rawValue)
     }
     TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
-    if let json {
-      do {
-        try TextFile.write(JSONReport.text(of: outcome), to: json)
-      } catch {
-        StandardError.write("\(error)\n")
-        if outcome.status == .good { throw ExitCode(2) }
-      }
+    do {
+      if let json { try TextFile.write(JSONReport.text(of: outcome), to: json) }
+      if let html { try TextFile.write(HTMLReport.text(of: outcome), to: html) }
+    } catch {
+      StandardError.write("\(error)\n")
+      if outcome.status == .good { throw ExitCode(2) }
     }
     // As a shell says that a signal ended it.
     if outcome.wasInterrupted { throw ExitCode(130) }

@@ -26,6 +26,16 @@ public enum JSONReport {
       }
       json.member("recoveries") { $0.array(outcome.recoveries) { TroubleReport.recovery($0, &$1) } }
       json.member("hostile") { $0.object { TroubleReport.hostilities(outcome, &$0) } }
+      json.member("phases") { json in
+        json.array(outcome.series.phases) { phase, json in
+          json.object {
+            $0.member("name", phase.name)
+            $0.member("start", phase.start)
+            $0.member("end", phase.end)
+          }
+        }
+      }
+      json.member("series") { $0.array(outcome.series.seconds) { second($0, &$1) } }
       json.member("broken") { json in
         json.object { json in
           for promise in Promise.allCases {
@@ -105,6 +115,23 @@ public enum JSONReport {
     json.member("cores", load.ownCores)
     if let relay = load.relayCores { json.member("relay_cores", relay) }
     if let reason = load.voidReason { json.member("void", reason) }
+  }
+
+  private static func second(_ second: Series.Second, _ json: inout JSONText) {
+    json.object { json in
+      json.member("start", second.start)
+      json.member("length", second.length)
+      json.member("sends", Double(second.sends))
+      json.member("acks", Double(second.acks))
+      json.member("deliveries", Double(second.deliveries))
+      json.member("clients", Double(second.clients))
+      if let value = second.ackP50 { json.member("ack_p50_ms", value) }
+      if let value = second.ackP99 { json.member("ack_p99_ms", value) }
+      if let value = second.ackMax { json.member("ack_max_ms", value) }
+      if let value = second.deliverP99 { json.member("deliver_p99_ms", value) }
+      if let value = second.relayCores { json.member("relay_cores", value) }
+      if let value = second.relayBytes { json.member("relay_bytes", Double(value)) }
+    }
   }
 
   private static func violation(_ violation: Violation, _ json: inout JSONText) {

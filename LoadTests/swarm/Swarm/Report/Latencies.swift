@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Histogram
 
 /// An HDR histogram of latencies, in microseconds with three digits.
@@ -8,7 +9,7 @@ internal import Histogram
 struct LatencyHistogram: Sendable {
   private static let longestMicroseconds: UInt64 = 86_400_000_000
 
-  private var histogram = Histogram<UInt64>(
+  fileprivate var histogram = Histogram<UInt64>(
     lowestDiscernibleValue: 1, highestTrackableValue: longestMicroseconds,
     numberOfSignificantValueDigits: .three)
 
@@ -33,7 +34,7 @@ struct LatencyHistogram: Sendable {
 
 /// The latencies of a run, by measure.
 public struct Latencies: Sendable {
-  private var histograms: [Measure: LatencyHistogram] = [:]
+  fileprivate var histograms: [Measure: LatencyHistogram] = [:]
 
   /// Nothing measured.
   public init() {}
@@ -50,5 +51,39 @@ public struct Latencies: Sendable {
   /// In milliseconds; `nil` where nothing was measured.
   public func milliseconds(_ measure: Measure, _ percentile: Percentile) -> Double? {
     histograms[measure]?.milliseconds(percentile)
+  }
+
+  /// How many took how long, in steps that grow by the same factor: `perDecade` of them make ten.
+  ///
+  /// - Returns: each step that holds something, or lies between such, by its upper bound.
+  func distribution(_ measure: Measure, perDecade: Int) -> [(upTo: Double, count: Int)] {
+    guard let histogram = histograms[measure]?.histogram, histogram.totalCount > 0 else {
+      return []
+    }
+    var counts: [Int: Int] = [:]
+    for recorded in histogram.recordedValues() {
+      // The grain is a microsecond: less than that is in the first step.
+      let milliseconds = max(Double(recorded.value), 1) / 1000
+      let step = Int((log10(milliseconds) * Double(perDecade) - 1e-9).rounded(.up))
+      counts[step, default: 0] += Int(recorded.count)
+    }
+    guard let first = counts.keys.min(), let last = counts.keys.max() else { return [] }
+    return (first...last).map {
+      (pow(10, Double($0) / Double(perDecade)), counts[$0] ?? 0)
+    }
+  }
+
+  /// The latency below which a part of all are, for growing parts: the part that is left is a power
+  /// of ten, `perNine` steps to each nine, as far as there is one in so many.
+  func curve(_ measure: Measure, perNine: Int) -> [(nines: Double, milliseconds: Double)] {
+    guard let histogram = histograms[measure]?.histogram, histogram.totalCount > 0 else {
+      return []
+    }
+    let last = Int((log10(Double(histogram.totalCount)) * Double(perNine)).rounded(.up))
+    return (0...last).map { step in
+      let nines = Double(step) / Double(perNine)
+      let value = histogram.valueAtPercentile(100 * (1 - pow(10, -nines)))
+      return (nines, Double(min(value, histogram.maxRecorded)) / 1000)
+    }
   }
 }

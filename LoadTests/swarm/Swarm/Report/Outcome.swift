@@ -61,6 +61,8 @@ public struct Outcome: Sendable {
     public var seconds: Double
     /// In a few words.
     public var text: String
+    /// Whether it is the beginning of a phase, and nothing that was done to the relay.
+    public var isPhase = false
   }
 
   /// How a step of chaos was got over.
@@ -122,6 +124,8 @@ public struct Outcome: Sendable {
   public internal(set) var recoveries: [Recovery] = []
   /// What hostile clients have done.
   public internal(set) var hostilities: [HostileAct: HostileCount] = [:]
+  /// Second by second, until the reading back begins.
+  public internal(set) var series = Series()
   /// Somebody pressed Ctrl-C.
   public internal(set) var wasInterrupted = false
 
@@ -136,6 +140,17 @@ public struct Outcome: Sendable {
 
 /// Numbers for people, without Foundation.
 enum Decimal {
+  /// With at most four digits after the point, and none that say nothing.
+  static func short(_ value: Double) -> String {
+    let scaled = (value * 10_000).rounded()
+    guard let digits = Int64(exactly: scaled) else { return "\(value)" }
+    let whole = String(digits.magnitude / 10_000)
+    let rest = String(digits.magnitude % 10_000)
+    var fraction = String(repeating: "0", count: 4 - rest.count) + rest
+    while fraction.hasSuffix("0") { fraction.removeLast() }
+    return (digits < 0 ? "-" : "") + whole + (fraction.isEmpty ? "" : "." + fraction)
+  }
+
   /// With one digit after the point below 100, with none from there on.
   static func text(_ value: Double) -> String {
     if value >= 100 { return String(Int(value.rounded())) }

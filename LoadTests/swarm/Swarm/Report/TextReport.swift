@@ -37,7 +37,7 @@ public enum TextReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func counts(of outcome: Outcome) -> [String] {
+  static func counts(of outcome: Outcome) -> [String] {
     let verdict = outcome.verdict
     var lines = [
       "sends: \(verdict.sends) intended, \(verdict.acknowledged) acknowledged,"
@@ -79,7 +79,8 @@ public enum TextReport {
     return lines
   }
 
-  private static func verdict(of outcome: Outcome) -> String {
+  /// One sentence.
+  static func verdict(of outcome: Outcome) -> String {
     switch outcome.status {
     case .good:
       "good: no acknowledged message lost or doubled, no gap, one order and one content everywhere"
@@ -93,7 +94,7 @@ public enum TextReport {
     }
   }
 
-  private static func title(_ percentile: Percentile) -> String {
+  static func title(_ percentile: Percentile) -> String {
     percentile == .max ? "max" : "p\(percentile.percent.description)".replacingSuffix(".0", by: "")
   }
 

@@ -37,7 +37,9 @@ extension Run: PeerObserver {
     case .ack(let ack):
       if stage == .leaving { return }
       if let intended = oracle.acknowledged(ack, to: peer.receiver) {
-        outcome.latencies.record(.ack, intended: intended, happened: elapsed)
+        let now = elapsed
+        outcome.latencies.record(.ack, intended: intended, happened: now)
+        recorder.acknowledged(intended: intended, happened: now)
         recover { $0.answered(intended: intended) }
       }
     case .joined(let joined):
@@ -54,7 +56,9 @@ extension Run: PeerObserver {
     guard receiver < members.count, let member = members[receiver], !member.isSlow,
       let online = member.onlineSince, online <= intended
     else { return }
-    outcome.latencies.record(.deliver, intended: intended, happened: elapsed)
+    let now = elapsed
+    outcome.latencies.record(.deliver, intended: intended, happened: now)
+    recorder.delivered(intended: intended, happened: now)
   }
 
   func peer(_ peer: Peer, lostConnection error: ClientError) {

@@ -7,6 +7,7 @@ internal import Wire
 extension Run {
   func look() {
     takeNoteOfProgress()
+    takeNoteOfSecond()
     if let end = relay?.takeUnexpectedEnd() { mark("the relay ended by itself: \(end)") }
     switch stage {
     case .playing, .over: break
@@ -65,6 +66,7 @@ extension Run {
   // MARK: Reading again
 
   private func readEverything() {
+    closeSecond()
     stage = .reading
     progress.at = .now()
     var shared: [Int] = []
@@ -154,6 +156,7 @@ extension Run: EventHandler {
     guard token == Token.signal, signalled?() == true, stage != .over else { return }
     outcome.wasInterrupted = true
     mark("interrupted")
+    if stage == .playing || stage == .settling { closeSecond() }
     stage = .over
     loop.stop()
   }

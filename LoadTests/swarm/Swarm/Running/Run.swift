@@ -71,6 +71,7 @@ public final class Run {
   /// By index into `Plan.clients`.
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
+  var recorder: SeriesRecorder
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -104,6 +105,7 @@ public final class Run {
     members = Array(repeating: nil, count: plan.clients.count)
     memories = Array(repeating: FrameMemory(), count: plan.clients.count)
     watch = SelfWatch(start: .now(), cpu: 0)
+    recorder = SeriesRecorder(scenario.phases)
     loop = try EventLoop()
     let text: String
     switch scenario.target {
@@ -144,6 +146,7 @@ public final class Run {
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
     relayCPUAtStart = relay?.cpuSeconds ?? 0
+    recorder = SeriesRecorder(scenario.phases, relayCPUSeconds: relay?.cpuSeconds)
     progress.at = start
     log(
       "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients, \(plan.rooms.count) rooms,"
@@ -161,9 +164,9 @@ public final class Run {
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
 
-  func mark(_ text: String) {
+  func mark(_ text: String, isPhase: Bool = false) {
     let seconds = Double(elapsed) / 1e9
-    outcome.marks.append(.init(seconds: seconds, text: text))
+    outcome.marks.append(.init(seconds: seconds, text: text, isPhase: isPhase))
     log("\(Decimal.text(seconds)) s: \(text)")
   }
 
@@ -182,7 +185,7 @@ public final class Run {
 
   private func play(_ event: Plan.Event) {
     switch event.kind {
-    case .phase(let name): mark("phase \(name)")
+    case .phase(let name): mark("phase \(name)", isPhase: true)
     case .connect(let client): connect(client, at: event.at)
     case .cut(let client):
       recover { $0.wentAway(client) }
@@ -196,6 +199,7 @@ public final class Run {
       let text = SpokenText.text(
         user: naming.users[client], id, at: event.at, bytes: bytes, seed: plan.seed)
       oracle.sends(id, room: room, text: text, intended: event.at)
+      recorder.sent()
       guard let peer = members[client]?.peer else { return }
       let given = peer.send(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session counts its sends as the plan does")
@@ -232,6 +236,7 @@ public final class Run {
       outcome.latencies.record(.connect, intended: since, happened: now)
     }
     outcome.seconds = Double(now) / 1e9
+    outcome.series = recorder.series
     outcome.verdict = oracle.finish()
     outcome.violations = oracle.violations
     outcome.violationCounts = oracle.counts

@@ -84,6 +84,9 @@ final class SpawnedRelay {
   /// What it, and those before it, have used of the processors.
   var cpuSeconds: Double { earlierCPUSeconds + (id.flatMap { ProcessorTime.seconds(of: $0) } ?? 0) }
 
+  /// What it holds of the memory; `nil` while it does not run.
+  var residentBytes: Int? { id.flatMap { ResidentMemory.bytes(of: $0) } }
+
   /// The last lines that it has written.
   var lastWords: String {
     let text = (try? TextFile.read("\(folder)/relay.log")) ?? []
