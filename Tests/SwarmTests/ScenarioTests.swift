@@ -51,6 +51,13 @@ import Testing
       "chaos: [{ do: explode, at_s: 1 }]",
       "chaos[0].do is \"explode\"; expected kill, restart, pause or cut"
     ),
+    (
+      "chaos: [{ do: kill, at_s: 1, ms: 3 }]",
+      "chaos[0].ms means nothing for do: kill; leave it out"
+    ),
+    (
+      "chaos: [{ do: cut, at_s: 1, share: 2 }]", "chaos[0].share is \"2\"; expected more than 0, at"
+    ),
     ("chaos: [{ do: kill, at_s: 1, times: 3 }]", "chaos[0].every_s is missing"),
     ("spawn: { config: { listen: x } }", "spawn.config.listen is set; leave it out"),
     ("text_bytes: [9, 5]", "text_bytes is a list; expected two whole numbers"),

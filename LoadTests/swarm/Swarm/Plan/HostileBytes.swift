@@ -58,25 +58,23 @@ struct HostileBytes {
     case .invalidUTF8:
       // A first byte of two without its second; a surrogate; more than U+10FFFF.
       let wrong: [[UInt8]] = [[0xC3, 0x28], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]]
-      append(Array(#"{"type":""#.utf8) + wrong[random.below(wrong.count)], .text, to: &bytes)
+      bytes = frame(Array(#"{"type":""#.utf8) + wrong[random.below(wrong.count)], .text)
     case .invalidJSON:
       let wrong = [
         "", "{", "[1,2", "null", #"{"type":}"#, #"{"type":"send""#, "{\"type\":\"\u{1}\"}",
         String(repeating: "[", count: 200), #"{"type":"ping","t":1e}"#,
       ]
-      for _ in 0..<Self.jsonFrames {
-        append(Array(wrong[random.below(wrong.count)].utf8), .text, to: &bytes)
-      }
+      // Each is masked once: swarm is not to stall itself while it makes a flood.
+      let frames = wrong.map { frame(Array($0.utf8), .text) }
+      for _ in 0..<Self.jsonFrames { bytes += frames[random.below(frames.count)] }
     case .pings:
-      for _ in 0..<Self.pingFrames {
-        append((0..<125).map { _ in byte() }, .ping, to: &bytes)
-      }
+      let ping = frame((0..<125).map { _ in byte() }, .ping)
+      for _ in 0..<Self.pingFrames { bytes += ping }
     case .neverReads:
-      append(Array(#"{"type":"join","room":"\#(room)","after":0}"#.utf8), .text, to: &bytes)
-      for _ in 0..<Self.historyRequests {
-        let request = #"{"type":"history","room":"\#(room)","after":0,"limit":500}"#
-        append(Array(request.utf8), .text, to: &bytes)
-      }
+      bytes = frame(Array(#"{"type":"join","room":"\#(room)","after":0}"#.utf8), .text)
+      let request = #"{"type":"history","room":"\#(room)","after":0,"limit":500}"#
+      let history = frame(Array(request.utf8), .text)
+      for _ in 0..<Self.historyRequests { bytes += history }
     case .reset:
       let header = FrameHeader(
         opcode: .text, maskKey: maskKey(), payloadLength: Self.promisedBytes)
@@ -84,19 +82,21 @@ struct HostileBytes {
       bytes += garbage().prefix(Self.keptBytes)
     case .reservedOpcode:
       let reserved: [UInt8] = [0x3, 0x4, 0x5, 0x6, 0x7, 0xB, 0xC, 0xD, 0xE, 0xF]
-      append(Array("{}".utf8), .text, to: &bytes)
+      bytes = frame(Array("{}".utf8), .text)
       bytes[0] = 0x80 | reserved[random.below(reserved.count)]
     }
     return bytes
   }
 
-  private mutating func append(_ payload: [UInt8], _ opcode: Opcode, to bytes: inout [UInt8]) {
+  private mutating func frame(_ payload: [UInt8], _ opcode: Opcode) -> [UInt8] {
+    var bytes: [UInt8] = []
     let key = maskKey()
     FrameHeader(opcode: opcode, maskKey: key, payloadLength: payload.count).append(to: &bytes)
     let start = bytes.count
     bytes += payload
     var span = bytes.mutableSpan
     Masking.apply(key, to: &span, in: start..<span.count)
+    return bytes
   }
 
   private mutating func garbage() -> [UInt8] { (0..<Self.garbageBytes).map { _ in byte() } }

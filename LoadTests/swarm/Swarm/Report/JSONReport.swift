@@ -24,6 +24,8 @@ public enum JSONReport {
           }
         }
       }
+      json.member("recoveries") { $0.array(outcome.recoveries) { TroubleReport.recovery($0, &$1) } }
+      json.member("hostile") { $0.object { TroubleReport.hostilities(outcome, &$0) } }
       json.member("phases") { json in
         json.array(outcome.series.phases) { phase, json in
           json.object {
@@ -34,8 +36,6 @@ public enum JSONReport {
         }
       }
       json.member("series") { $0.array(outcome.series.seconds) { second($0, &$1) } }
-      json.member("recoveries") { $0.array(outcome.recoveries) { TroubleReport.recovery($0, &$1) } }
-      json.member("hostile") { $0.object { TroubleReport.hostilities(outcome, &$0) } }
       json.member("broken") { json in
         json.object { json in
           for promise in Promise.allCases {

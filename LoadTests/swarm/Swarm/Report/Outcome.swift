@@ -120,12 +120,12 @@ public struct Outcome: Sendable {
   public internal(set) var load = Load()
   /// In the order of time.
   public internal(set) var marks: [Mark] = []
-  /// Second by second, until the reading back begins.
-  public internal(set) var series = Series()
   /// In the order of time.
   public internal(set) var recoveries: [Recovery] = []
   /// What hostile clients have done.
   public internal(set) var hostilities: [HostileAct: HostileCount] = [:]
+  /// Second by second, until the reading back begins.
+  public internal(set) var series = Series()
   /// Somebody pressed Ctrl-C.
   public internal(set) var wasInterrupted = false
 

@@ -109,9 +109,10 @@ extension Run {
     for recovery in recoveries where recovery.isOver {
       let milliseconds = Double(elapsed - recovery.since) / 1e6
       outcome.recoveries[recovery.step].milliseconds = milliseconds
-      mark(
-        "99 % are back, \(Decimal.text(milliseconds)) ms after the"
-          + " \(outcome.recoveries[recovery.step].step)")
+      // The report has a line for it already.
+      log(
+        "\(Decimal.text(Double(elapsed) / 1e9)) s: 99 % are back,"
+          + " \(Decimal.text(milliseconds)) ms after the \(outcome.recoveries[recovery.step].step)")
     }
     recoveries.removeAll(where: \.isOver)
   }
