@@ -112,7 +112,7 @@ let package = Package(
         "Client", "EventLoop", "WebSocket", "Wire", "Mailbox", "RelayCommand", "WschatCommand",
       ], excluding: ["Peers"]),
     tests(
-      "Swarm", ["Swarm", "EventLoop", "Wire", "SwarmCommand", "RelayCommand"],
+      "Swarm", ["Swarm", "EventLoop", "WebSocket", "Wire", "SwarmCommand", "RelayCommand"],
       excluding: ["Peers"]),
   ],
   swiftLanguageModes: [.v6]
