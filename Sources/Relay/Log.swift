@@ -157,13 +157,10 @@ public enum LogAnswer: Sendable {
     /// Ready to be sent.
     public var joined: ServerMessage.Joined
     public var user: String
-    /// How many users belong to the room.
-    public var memberCount: Int
 
-    public init(joined: ServerMessage.Joined, user: String, memberCount: Int) {
+    public init(joined: ServerMessage.Joined, user: String) {
       self.joined = joined
       self.user = user
-      self.memberCount = memberCount
     }
   }
 

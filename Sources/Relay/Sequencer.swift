@@ -232,7 +232,7 @@ public struct Sequencer {
         room: room.name, epoch: lineage.current.name, head: head, first: room.first,
         after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
         received: min(marks.received, head), members: room.memberList, subscribers: room.audience),
-      user: entering.request.user, memberCount: room.members.count)
+      user: entering.request.user)
   }
 
   private mutating func belongings(

@@ -131,7 +131,6 @@ struct Room {
   /// The last `seq`, as far as commits and the log's answers have told.
   var head: Int64 = 0
   var firstKept: Int64 = 1
-  var memberCount = 0
   /// Live and behind.
   var subscribers: [Int32] = []
   /// Subscriptions in whatever state.

@@ -16,7 +16,6 @@ extension Shard {
 
   mutating func apply(_ change: Commit.MarkChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
-    rooms[Int(room)].memberCount = change.members
     for session in sessionsByUser[change.marks.user] ?? [] {
       rooms[Int(room)].watchers[session]?.read = change.marks.read
     }

@@ -159,7 +159,6 @@ extension Shard {
     }
     rooms[Int(room)].head = max(rooms[Int(room)].head, joined.head)
     rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, joined.first)
-    rooms[Int(room)].memberCount = entered.memberCount
     subscriptions[Int(index)].cursor = joined.after
     subscriptions[Int(index)].isJoined = true
     subscriptions[Int(index)].place = Int32(rooms[Int(room)].subscribers.count)

@@ -100,8 +100,6 @@ public struct Shard {
 
   // MARK: - Sessions
 
-  public var sessionCount: Int { sessions.count - freeSessions.count }
-
   /// A connection begins; nothing is sent until it is known who it is.
   /// - Parameter connection: what `flush` and the lists of this shard call it.
   public mutating func open(connection: Int32, now: Moment) -> SessionID {

@@ -195,7 +195,7 @@ extension ConnectionLoop {
         guard let event else { return }
         take(event, input.span, session, index)
       } catch {
-        close(index, CloseCode(rawValue: error.closeCode.rawValue), "\(error)")
+        close(index, error.closeCode, "\(error)")
         return
       }
     }
