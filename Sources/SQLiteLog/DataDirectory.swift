@@ -3,20 +3,25 @@ internal import Glibc
 /// The directory that a store lives in.
 struct DataDirectory: Sendable {
   let path: String
+  /// The SQLite VFS that the files are in; `nil` is the system's. Any other one belongs to this process
+  /// alone, so that there is nothing to be created or locked.
+  let vfs: String?
 
-  init(_ path: String) {
+  init(_ path: String, vfs: String? = nil) {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     self.path = path
+    self.vfs = vfs
   }
 
   var databasePath: String { "\(path)/relay.db" }
   private var lockPath: String { "\(path)/lock" }
 
-  var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
+  var hasDatabase: Bool { unsafe vfs != nil || access(databasePath, F_OK) == 0 }
 
   /// Makes the directory, for its owner alone, and those above it that are missing.
   func create() throws(StoreError) {
+    guard vfs == nil else { return }
     var end = path.utf8.startIndex
     while end < path.utf8.endIndex {
       let next = path.utf8.index(after: end)
@@ -43,6 +48,7 @@ struct DataDirectory: Sendable {
   /// Takes the directory for this process, until the lock is let go of or the process ends, however
   /// it ends.
   func lock() throws(StoreError) -> DirectoryLock {
+    guard vfs == nil else { return DirectoryLock(descriptor: -1) }
     let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw StoreError(
@@ -85,6 +91,7 @@ struct DirectoryLock: ~Copyable, Sendable {
   /// A child that is just being spawned may hold a copy of the descriptor for a moment: unlocking
   /// lets go for all copies.
   deinit {
+    guard descriptor >= 0 else { return }
     _ = flock(descriptor, LOCK_UN)
     close(descriptor)
   }

@@ -21,9 +21,12 @@ internal import CSQLite
   let handle: OpaquePointer
 
   /// `sqlite3_open_v2`.
-  init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32 = 2000) throws(SQLiteError) {
+  /// - Parameter vfs: the registered name of the file system to use; `nil` is the system's.
+  init(
+    path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
+  ) throws(SQLiteError) {
     var handle: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(path, &handle, mode.flags | SQLITE_OPEN_NOMUTEX, nil)
+    let code = unsafe sqlite3_open_v2(path, &handle, mode.flags | SQLITE_OPEN_NOMUTEX, vfs)
     guard code == SQLITE_OK, let opened = unsafe handle else {
       let error = unsafe SQLiteError(code, connection: handle)
       unsafe sqlite3_close_v2(handle)

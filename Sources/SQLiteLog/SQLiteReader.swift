@@ -20,8 +20,8 @@ package final class SQLiteReader: EntryReader {
   }
 
   /// Opens the store in a directory.
-  package convenience init(directory path: String) throws(StoreError) {
-    try self.init(DataDirectory(path))
+  package convenience init(directory path: String, vfs: String? = nil) throws(StoreError) {
+    try self.init(DataDirectory(path, vfs: vfs))
   }
 
   init(_ directory: DataDirectory) throws(StoreError) {
@@ -51,7 +51,7 @@ package final class SQLiteReader: EntryReader {
   }
 
   /// Answers a request from one state of the store.
-  func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
+  package func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
     failure = nil
     var reader = self
     // Where this fails, so does the first read.

@@ -17,11 +17,15 @@ package final class SQLiteStore: EntryStore {
   package let lineage: Lineage
 
   /// Opens the store in a directory, makes both where they are missing, and begins a new epoch.
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameters:
+  ///   - vfs: the SQLite VFS that holds the file; `nil` is the system's.
+  ///   - now: milliseconds since 1970.
+  ///   - epochName: of the new epoch; `nil` chooses one at random.
   package init(
-    directory path: String, durability: Durability = .fsync, now: Int64
+    directory path: String, vfs: String? = nil, durability: Durability = .fsync, now: Int64,
+    epochName: String? = nil
   ) throws(StoreError) {
-    directory = DataDirectory(path)
+    directory = DataDirectory(path, vfs: vfs)
     try directory.create()
     lock = try directory.lock()
     let database = try Schema.openForWriting(directory, durability: durability)
@@ -29,7 +33,7 @@ package final class SQLiteStore: EntryStore {
     do {
       var generator = SystemRandomNumberGenerator()
       state = try StoreState(
-        database, epochName: Lineage.randomName(using: &generator), now: now)
+        database, epochName: epochName ?? Lineage.randomName(using: &generator), now: now)
       lineage = try state.lineage()
     } catch {
       throw StoreError(error, "begin a new epoch in", path: directory.databasePath)
@@ -84,7 +88,7 @@ package final class SQLiteStore: EntryStore {
 
   /// Moves the write-ahead log's content to the database file as far as it can be moved now. What
   /// fails here shows in a later commit if it lasts.
-  func checkpoint() { _ = try? state.database.checkpoint() }
+  package func checkpoint() { _ = try? state.database.checkpoint() }
 
   /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
   package func limit(pages: Int64) {

@@ -71,7 +71,7 @@ enum Schema {
     let path = directory.databasePath
     func refusal(_ error: SQLiteError) -> StoreError { StoreError(error, "open", path: path) }
     do {
-      let database = try Database(path: path, mode: .create)
+      let database = try Database(path: path, mode: .create, vfs: directory.vfs)
       guard unsafe sqlite3_db_readonly(database.handle, "main") == 0 else {
         throw refusal(SQLiteError(extendedCode: SQLITE_READONLY, message: "it is read-only"))
       }
@@ -110,7 +110,7 @@ enum Schema {
           + "directory that the relay was started with.")
     }
     do {
-      let database = try Database(path: path, mode: .readOnly)
+      let database = try Database(path: path, mode: .readOnly, vfs: directory.vfs)
       try check(database, path: path)
       guard try database.integer("PRAGMA user_version") == version else {
         throw StoreError(
