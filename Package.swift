@@ -40,6 +40,7 @@ let package = Package(
     .executable(name: "relay", targets: ["RelayCommand"]),
     .executable(name: "wschat", targets: ["WschatCommand"]),
     .executable(name: "swarm", targets: ["SwarmCommand"]),
+    .executable(name: "simulate", targets: ["SimulateCommand"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client"]),
   ],
@@ -92,6 +93,15 @@ let package = Package(
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
+
+    // The simulation: everything on one clock, with faults, from a seed.
+    .target(
+      name: "Simulation",
+      dependencies: [
+        "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "CSQLite", deque, heap,
+      ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
+    command(
+      "SimulateCommand", folder: "Tests/Simulation/Command", ["Simulation", argumentParser]),
 
     tests("Package", []),
     tests("WebSocket", ["WebSocket"]),

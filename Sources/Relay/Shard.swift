@@ -162,7 +162,7 @@ public struct Shard {
     freeSessions.append(id.index)
   }
 
-  func isCurrent(_ id: SessionID) -> Bool {
+  package func isCurrent(_ id: SessionID) -> Bool {
     Int(id.index) < sessions.count && sessions[Int(id.index)].isOpen
       && sessions[Int(id.index)].generation == id.generation
   }
