@@ -98,7 +98,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "CSQLite", deque, heap,
+        "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "Mailbox", "CSQLite",
+        deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
     command(
       "SimulateCommand", folder: "Tests/Simulation/Command", ["Simulation", argumentParser]),

@@ -33,7 +33,14 @@ extension Store {
   /// go back, entries that say what they should, and marks within their rooms.
   /// - Throws: if the store cannot be opened. What is wrong inside is in the result.
   public static func verify(directory path: String) throws(StoreError) -> Verification {
-    let directory = DataDirectory(path)
+    try verify(directory: path, vfs: nil)
+  }
+
+  /// - Parameter vfs: the SQLite VFS that holds the files; `nil` is the system's.
+  package static func verify(
+    directory path: String, vfs: String?
+  ) throws(StoreError) -> Verification {
+    let directory = DataDirectory(path, vfs: vfs)
     let database = try Schema.openForReading(directory)
     var verifier = Verifier(database: database)
     do throws(SQLiteError) {

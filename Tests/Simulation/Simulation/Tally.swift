@@ -73,6 +73,28 @@ public struct Tally: Sendable {
     case closingTold = "announcements of a restart"
   }
 
+  /// What a run of many seeds must have seen, or it has not tried what it claims to.
+  static func isExpected(_ event: Event, of store: StoreKind) -> Bool {
+    switch event {
+    // On one thread nobody holds a lock for long.
+    case .waitedForLock: return false
+    // There is one file.
+    case .indexRestored: return false
+    default: break
+    }
+    if store == .sqlite { return true }
+    switch event {
+    case .synced, .deathBeforeWrite, .deathWithinWrite, .deathAfterWrite, .deathBeforeSync,
+      .deathWithinSync, .deathAfterSync, .changeSurvived, .changeLost, .changeReordered, .writeTorn,
+      .nameChangeLost, .diskFull, .writeFailed, .syncFailed, .readFailed, .powerLost, .startFailed,
+      .batchRefused, .inDoubtKept, .refusedKept, .backupTaken, .backupRestored, .storeWiped,
+      .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .historyFailed,
+      .resumedDiverged:
+      return false
+    default: return true
+    }
+  }
+
   private var counts: [Int] = Array(repeating: 0, count: Event.allCases.count)
 
   public init() {}

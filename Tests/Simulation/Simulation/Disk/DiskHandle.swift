@@ -97,7 +97,7 @@ final class DiskHandle {
     if isDead { return ResultCode.fsync }
     disk.pause()
     disk.tally.count(.synced)
-    switch disk.nextCut() {
+    switch disk.nextCut(isSync: true) {
     case .no: break
     case .before: return die(.deathBeforeSync, ResultCode.fsync)
     case .within:

@@ -31,6 +31,8 @@ final class SimulatedDisk {
   var trouble = Trouble()
   /// The process dies at the call that comes after so many others which change something.
   var callsUntilDeath: Int?
+  /// The same, of syncs alone.
+  var syncsUntilDeath: Int?
   /// Milliseconds since 1970.
   var wallClock: Int64 = 0
   /// What others do while a call of SQLite's is under way.
@@ -89,6 +91,7 @@ final class SimulatedDisk {
     life += 1
     isDead = false
     callsUntilDeath = nil
+    syncsUntilDeath = nil
     trouble.isFull = false
   }
 
@@ -146,14 +149,18 @@ final class SimulatedDisk {
   }
 
   /// To be asked once for every call that changes something.
-  func nextCut() -> Cut {
-    guard let left = callsUntilDeath else { return .no }
-    guard left <= 0 else {
-      callsUntilDeath = left - 1
-      return .no
-    }
+  func nextCut(isSync: Bool = false) -> Cut {
+    let isCut = Self.isOver(&callsUntilDeath) || isSync && Self.isOver(&syncsUntilDeath)
+    guard isCut else { return .no }
     callsUntilDeath = nil
+    syncsUntilDeath = nil
     return [.before, .within, .after].randomElement(using: &random) ?? .before
+  }
+
+  private static func isOver(_ left: inout Int?) -> Bool {
+    guard let count = left else { return false }
+    left = count - 1
+    return count <= 0
   }
 
   func die() { isDead = true }

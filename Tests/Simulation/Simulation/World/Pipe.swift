@@ -60,7 +60,7 @@ struct Pipe {
   }
 
   mutating func arrive(now: Int64) {
-    toldArrival = nil
+    if let told = toldArrival, told <= now { toldArrival = nil }
     if let end, end.at <= now { endHasArrived = true }
     while let first = onItsWay.first, first.at <= now {
       arrived.append(contentsOf: first.bytes)

@@ -67,13 +67,15 @@ extension Simulation {
   /// Holds what the log has after a start against what must be there.
   func examine(_ log: any SimulatedLog) {
     let trouble = disk.trouble
-    let calls = disk.callsUntilDeath
+    let (calls, syncs) = (disk.callsUntilDeath, disk.syncsUntilDeath)
     disk.trouble = .init()
     disk.callsUntilDeath = nil
+    disk.syncsUntilDeath = nil
     isReadingBack = true
     defer {
       disk.trouble = trouble
       disk.callsUntilDeath = calls
+      disk.syncsUntilDeath = syncs
       isReadingBack = false
     }
     guard let contents = log.contents(of: Self.rooms) else {

@@ -1,4 +1,5 @@
 internal import Relay
+internal import SQLiteLog
 internal import Wire
 
 /// How a run ends: everything is repaired, everybody reads, and in the end all must be said.
@@ -8,6 +9,7 @@ extension Simulation {
     trace("repaired")
     disk.trouble = .init()
     disk.callsUntilDeath = nil
+    disk.syncsUntilDeath = nil
     if disk.isDead, relay != nil { die() }
     for index in clients.indices {
       clients[index].end?.isStopped = false
@@ -28,5 +30,17 @@ extension Simulation {
     play(until: now.monotonic + 5_000) { self.relay == nil }
     guard court.faults.isEmpty else { return }
     if self.relay == nil { court.fault("the relay does not start again") }
+    verify()
+  }
+
+  /// What `relay verify` says of it.
+  private func verify() {
+    guard scenario.store == .sqlite else { return }
+    do {
+      let result = try Store.verify(directory: SimulatedSQLiteLog.directory, vfs: fileSystem.name)
+      for problem in result.breaks.prefix(3) { court.fault("verify: \(problem)") }
+    } catch {
+      court.fault("verify: \(error)")
+    }
   }
 }

@@ -13,7 +13,11 @@ extension Simulation {
     case .kill: die(losingPower: false)
     case .losePower: die(losingPower: true)
     case .dieAtCall:
-      disk.callsUntilDeath = Int.random(in: 0...60, using: &random)
+      if chance(50) {
+        disk.callsUntilDeath = Int.random(in: 0...60, using: &random)
+      } else {
+        disk.syncsUntilDeath = Int.random(in: 0...5, using: &random)
+      }
       nextDeathIsPowerLoss = scenario.faults.contains(.losePower) && chance(60)
     case .shutDown:
       guard let relay, !relay.isShuttingDown else { return }
