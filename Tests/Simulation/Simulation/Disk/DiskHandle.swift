@@ -57,6 +57,7 @@ final class DiskHandle {
   func write(_ bytes: [UInt8], at offset: Int) -> Int32 {
     if isDead { return ResultCode.write }
     disk.pause()
+    disk.trace? { "disk: \(self.name) write \(bytes.count) at \(offset)" }
     switch disk.nextCut() {
     case .no: break
     case .before: return die(.deathBeforeWrite, ResultCode.write)
@@ -69,10 +70,12 @@ final class DiskHandle {
     }
     if disk.trouble.isFull, offset + bytes.count > file.content.count {
       disk.tally.count(.diskFull)
+      disk.trace? { "disk: it is full" }
       return SQLITE_FULL
     }
     if disk.fails(disk.trouble.failingWrites) {
       disk.tally.count(.writeFailed)
+      disk.trace? { "disk: the write fails" }
       file.write(Array(bytes.prefix(disk.part(of: bytes.count))), at: offset)
       return ResultCode.write
     }
@@ -82,6 +85,7 @@ final class DiskHandle {
 
   func truncate(to bytes: Int) -> Int32 {
     if isDead { return ResultCode.truncate }
+    disk.trace? { "disk: \(self.name) truncate to \(bytes)" }
     switch disk.nextCut() {
     case .no: break
     case .before, .within: return die(.deathBeforeWrite, ResultCode.truncate)
@@ -97,12 +101,12 @@ final class DiskHandle {
     if isDead { return ResultCode.fsync }
     disk.pause()
     disk.tally.count(.synced)
+    disk.trace? { "disk: \(self.name) sync" }
     switch disk.nextCut(isSync: true) {
     case .no: break
     case .before: return die(.deathBeforeSync, ResultCode.fsync)
-    case .within:
-      disk.failSync(file)
-      return die(.deathWithinSync, ResultCode.fsync)
+    // Which of it has become durable shows when the power fails.
+    case .within: return die(.deathWithinSync, ResultCode.fsync)
     case .after:
       file.sync()
       syncNames()
@@ -110,6 +114,7 @@ final class DiskHandle {
     }
     if disk.fails(disk.trouble.failingSyncs) {
       disk.tally.count(.syncFailed)
+      disk.trace? { "disk: the sync fails" }
       disk.failSync(file)
       return ResultCode.fsync
     }
@@ -125,6 +130,7 @@ final class DiskHandle {
 
   private func die(_ event: Tally.Event, _ code: Int32) -> Int32 {
     disk.tally.count(event)
+    disk.trace? { "disk: \(event.rawValue)" }
     disk.die()
     return code
   }

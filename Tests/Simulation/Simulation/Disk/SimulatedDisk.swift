@@ -38,6 +38,9 @@ final class SimulatedDisk {
   /// What others do while a call of SQLite's is under way.
   var interlude: (() -> Void)?
 
+  /// Is told of every call that changes something.
+  var trace: ((() -> String) -> Void)?
+
   /// Whether the process has died and waits for `losePower` or `endProcess`: until then every call
   /// fails and changes nothing.
   private(set) var isDead = false
@@ -77,10 +80,12 @@ final class SimulatedDisk {
     for change in unsyncedNames where !settled.contains(change.name) {
       if Int.random(in: 0..<100, using: &random) < keepPercent { continue }
       settled.insert(change.name)
+      trace? { "disk: \(change.name) is \(change.before == nil ? "not made" : "back")" }
       files[change.name] = change.before
       tally.count(.nameChangeLost)
     }
     unsyncedNames = []
+    trace? { "disk: \(keepPercent) % of what was not synced is kept" }
     for name in files.keys.sorted() {
       files[name]?.losePower(keepPercent: keepPercent, using: &random, &tally)
     }
@@ -125,6 +130,7 @@ final class SimulatedDisk {
 
   func create(_ name: String) -> DiskFile {
     let file = DiskFile()
+    trace? { "disk: \(name) is made" }
     unsyncedNames.append(NameChange(name: name, before: files[name], after: file))
     files[name] = file
     return file
@@ -132,6 +138,7 @@ final class SimulatedDisk {
 
   func delete(_ name: String) {
     guard let file = files[name] else { return }
+    trace? { "disk: \(name) is deleted" }
     unsyncedNames.append(NameChange(name: name, before: file, after: nil))
     files[name] = nil
   }

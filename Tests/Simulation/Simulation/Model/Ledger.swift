@@ -71,6 +71,16 @@ struct Ledger {
     return true
   }
 
+  /// Entries up to `seq` were made and deleted before anyone was told of them.
+  mutating func skip(_ name: String, to seq: Int64) {
+    guard let room = rooms[name] ?? (seq > 0 ? Room() : nil), seq > room.head else { return }
+    drop(room.first..<(room.head + 1), of: name)
+    rooms[name, default: Room()].epochs += Array(
+      repeating: lineage.count - 1, count: Int(seq - room.head))
+    rooms[name]?.head = seq
+    rooms[name]?.first = seq + 1
+  }
+
   /// Forgets entries after `head`: for a log that promises less than to survive a loss of power.
   mutating func cutBack(_ name: String, to head: Int64) {
     guard let room = rooms[name], room.head > head else { return }

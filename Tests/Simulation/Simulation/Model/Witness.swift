@@ -190,7 +190,6 @@ final class Witness {
   private func take(_ joined: ServerMessage.Joined) {
     let room = rooms[joined.room] ?? Room()
     let place = "\(joined.room) \(joined.first)…\(joined.head)"
-    let told = Ledger.Expectation(after: joined.after, resume: joined.resume)
     switch joined.resume {
     case .ok: court.tally.count(.resumedOK)
     case .truncated: court.tally.count(.resumedTruncated)
@@ -202,27 +201,20 @@ final class Witness {
     if joined.head > truth.head || joined.first > truth.first || joined.head < joined.first - 1 {
       fault("joined \(place), which is \(truth.first)…\(truth.head)")
     }
-    // Of several joins under way some are not answered: another one came too soon behind.
-    let answered = room.pending.firstIndex {
-      guard case .join(let after, let asked, let headAtLeast, _) = $0, joined.head >= headAtLeast
-      else { return false }
-      return court.ledger.expectations(
-        joined.room, after: after, epoch: asked, current: epoch, first: joined.first,
-        head: joined.head
-      ).contains(told)
-    }
     if joined.read > joined.head || joined.received > joined.head { fault("marks beyond \(place)") }
-    if let answered {
+    if room.isJoined, joined.resume == .truncated, room.cursor < joined.first - 1,
+      joined.after == joined.first - 1
+    {
+      // Retention has overtaken the cursor. It may be the answer to a join as well: there is no
+      // telling, and what is pending may still be answered.
+      court.tally.count(.overtaken)
+    } else if let answered = answered(room.pending, joined) {
       if case .join(_, _, _, let least) = room.pending[answered], !court.hasLeft(joined.room, user),
         joined.read < least.read || joined.received < least.received
       {
         fault("its marks in \(joined.room) went back: \(joined.read), \(joined.received): \(least)")
       }
       rooms[joined.room, default: Room()].pending.removeFirst(answered + 1)
-    } else if room.isJoined, joined.resume == .truncated, room.cursor < joined.first - 1,
-      joined.after == joined.first - 1
-    {
-      court.tally.count(.overtaken)
     } else {
       fault("joined \(place) after \(joined.after) \(joined.resume), asked: \(room.pending)")
     }
@@ -233,6 +225,19 @@ final class Witness {
     court.ledger.note(own, of: user, in: joined.room)
     rooms[joined.room, default: Room()].isJoined = true
     rooms[joined.room, default: Room()].cursor = joined.after
+  }
+
+  /// The first that it may answer. Of several joins under way some are never answered, since another
+  /// one came too soon behind.
+  private func answered(_ pending: [Operation], _ joined: ServerMessage.Joined) -> Int? {
+    pending.firstIndex {
+      guard case .join(let after, let asked, let headAtLeast, _) = $0, joined.head >= headAtLeast
+      else { return false }
+      return court.ledger.expectations(
+        joined.room, after: after, epoch: asked, current: epoch, first: joined.first,
+        head: joined.head
+      ).contains(.init(after: joined.after, resume: joined.resume))
+    }
   }
 
   private func takeReceipt(_ room: String, _ marks: ServerMessage.Marks) {

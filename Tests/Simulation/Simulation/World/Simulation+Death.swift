@@ -119,6 +119,10 @@ extension Simulation {
       court.fault("\(name) \(stored.first)…\(stored.head) has gaps: \(stored.entries.map(\.seq))")
       return
     }
+    // A batch of which nobody was told may have trimmed its own entries.
+    if stored.first > known.head + 1, !inDoubt.isEmpty || !refusedSinceCommit.isEmpty {
+      court.ledger.skip(name, to: stored.first - 1)
+    }
     for entry in stored.entries {
       if let truth = court.ledger.entry(name, entry.seq) {
         if truth != entry { court.fault("\(name) \(entry.seq) is altered after a start") }

@@ -92,6 +92,7 @@ public final class Simulation {
     now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
     if let trace {
       court.trace = { [unowned self] line in trace("\(self.now.monotonic - 1000) \(line())") }
+      disk.trace = court.trace
     }
     for index in 0..<scenario.sessions {
       clients.append(SessionParticipant("s\(index)", user: "u\(index)", self))
