@@ -119,7 +119,7 @@ extension Shard {
         to: index)
       return
     }
-    if let existing { drop(existing) }
+    if let existing { drop(existing, as: .replaced) }
     sessions[index].owedBytes += Self.joinedBytes
     addSubscription(
       of: index, to: room(named: join.room), wantsSubscribers: join.subscribers)
@@ -135,7 +135,7 @@ extension Shard {
     var count = 0
     var next = sessions[index].firstSubscription
     while next >= 0 {
-      if subscriptions[Int(next)].state != .abandoned { count += 1 }
+      if subscriptions[Int(next)].isWanted { count += 1 }
       next = subscriptions[Int(next)].next
     }
     return count
@@ -146,15 +146,15 @@ extension Shard {
       notJoined(room, re: "leave", index)
       return
     }
-    drop(subscription)
+    drop(subscription, as: .abandoned)
     if forget { ask(.forget(room: room, user: sessions[index].user)) }
     reply(.left(room: room), to: index)
   }
 
-  /// Ends a subscription while the session goes on.
-  private mutating func drop(_ index: Int32) {
+  /// Ends a subscription while the session goes on; one that is not answered yet becomes what is given.
+  private mutating func drop(_ index: Int32, as state: Subscription.State) {
     if subscriptions[Int(index)].state == .entering {
-      subscriptions[Int(index)].state = .abandoned
+      subscriptions[Int(index)].state = state
     } else {
       end(index, tellLog: true)
     }

@@ -276,7 +276,7 @@ public struct Shard {
     var index = sessions[session].firstSubscription
     while index >= 0 {
       let subscription = subscriptions[Int(index)]
-      if subscription.room == room, subscription.state != .abandoned { return index }
+      if subscription.room == room, subscription.isWanted { return index }
       index = subscription.next
     }
     return nil
@@ -288,11 +288,7 @@ public struct Shard {
     var index = sessions[session].firstSubscription
     while index >= 0 {
       let subscription = subscriptions[Int(index)]
-      if subscription.room == room,
-        subscription.state == .entering || subscription.state == .abandoned
-      {
-        found = index
-      }
+      if subscription.room == room, subscription.isUnanswered { found = index }
       index = subscription.next
     }
     return found

@@ -145,7 +145,7 @@ final class ProbeParticipant: Participant {
     guard let end else { return }
     let room = room(in: Simulation.rooms, using: &world.random)
     switch Int.random(in: 0..<40, using: &world.random) {
-    case 0..<14:
+    case 0..<14 where outbox[room, default: []].count < 20:
       for _ in 0...Int.random(in: 0...2, using: &world.random) {
         sent += 1
         let text = Speech.text(name, sent, using: &world.random)

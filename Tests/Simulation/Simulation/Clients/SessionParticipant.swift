@@ -21,11 +21,15 @@ final class SessionParticipant: Participant {
   private var said: [String: [String]] = [:]
   /// What it was shown, by room.
   private var held: [String: Held] = [:]
+  /// The rooms that it wants to be in.
+  private var wanted: Set<String> = []
 
   private struct Held {
     var entries: [Int64: Entry] = [:]
     var last: Int64?
     var isJoined = false
+    /// Begun with the newest ones: where exactly is for the first of them to say.
+    var isLoose = false
     /// Entries up to here may be missing, since they were said to be.
     var holeBefore: Int64 = 0
   }
@@ -61,6 +65,7 @@ final class SessionParticipant: Participant {
       session.start(at: instant, &actions)
       for room in Simulation.rooms where RoomName.isOpen(room, to: user) && world.chance(70) {
         session.join(room, from: world.chance(50) ? .after(0, epoch: nil) : .head, &actions)
+        wanted.insert(room)
       }
     }
     if let at = connectAt, at <= now { connect(&actions) }
@@ -164,7 +169,10 @@ final class SessionParticipant: Participant {
       } else if let last = room.last, joined.resume == .truncated {
         room.last = max(last, joined.after)
       } else {
-        if room.last == nil { room.holeBefore = joined.after + 1 }
+        if room.last == nil {
+          room.holeBefore = joined.after + 1
+          room.isLoose = true
+        }
         room.last = joined.after
       }
       room.isJoined = true
@@ -174,7 +182,10 @@ final class SessionParticipant: Participant {
         fault("an entry of \(entry.room), which is not joined")
         return
       }
-      if entry.seq != last + 1 { fault("\(entry.room) \(entry.seq) after \(last)") }
+      if entry.seq != last + 1, held[entry.room]?.isLoose != true || entry.seq <= last {
+        fault("\(entry.room) \(entry.seq) after \(last)")
+      }
+      held[entry.room]?.isLoose = false
       held[entry.room]?.entries[entry.seq] = entry
       held[entry.room]?.last = entry.seq
     case .left(let room): held[room] = nil
@@ -191,7 +202,7 @@ final class SessionParticipant: Participant {
   private func act(_ actions: inout [ClientSession.Action]) {
     let room = room(in: Simulation.rooms, using: &world.random)
     switch Int.random(in: 0..<30, using: &world.random) {
-    case 0..<16:
+    case 0..<16 where session.unacknowledged < 40:
       for _ in 0...Int.random(in: 0...3, using: &world.random) {
         lines += 1
         let text = Speech.text(name, lines, using: &world.random)
@@ -201,9 +212,11 @@ final class SessionParticipant: Participant {
       }
     case 16..<18:
       session.join(room, from: start(of: room), &actions)
+      wanted.insert(room)
     case 18:
       session.leave(room, &actions)
       held[room] = nil
+      wanted.remove(room)
     case 19..<22:
       let last = held[room]?.last ?? 0
       session.mark(room, received: last, read: last, at: instant, &actions)
@@ -232,14 +245,15 @@ final class SessionParticipant: Participant {
     guard session.unacknowledged == 0, let end, session.isLive, end.witness.unanswered == 0,
       end.output.isEmpty
     else { return false }
-    return held.allSatisfy { name, room in
-      !room.isJoined || room.last == world.court.ledger.room(name).head
+    return wanted.allSatisfy { name in
+      held[name]?.isJoined == true && held[name]?.last == world.court.ledger.room(name).head
     }
   }
 
   func checkSettled() {
     if session.unacknowledged > 0 { fault("\(session.unacknowledged) lines are unacknowledged") }
     if !session.isLive { fault("not connected in the end") }
+    for room in wanted where held[room]?.isJoined != true { fault("never gets into \(room)") }
     for (name, room) in held.sorted(by: { $0.key < $1.key }) where room.isJoined {
       let truth = world.court.ledger.room(name)
       if room.last != truth.head { fault("\(name) ends at \(room.last ?? -1), not \(truth.head)") }

@@ -24,7 +24,10 @@ extension Simulation {
       court.tally.count(.powerLost)
       trace("power lost")
       disk.losePower()
-      if scenario.durability == .os { mayHaveLost = true }
+      if scenario.durability == .os {
+        mayHaveLost = true
+        forgetWhatIsOnItsWay()
+      }
     } else {
       court.tally.count(.killed)
       trace("killed")
