@@ -44,10 +44,10 @@ struct RunScenario: ParsableCommand {
     let plan = Plan(scenario, seed: seed)
     let outcome: Outcome
     do {
-      let isQuiet = quiet
-      let run = try Run(scenario, plan, url: url) { line in
-        if !isQuiet, !line.isEmpty { StandardError.write("\(line)\n") }
-      }
+      let progress = Progress(quiet: quiet)
+      defer { progress.finish() }
+      let run = try Run(scenario, plan, url: url, log: progress.log)
+      run.display = progress.display
       outcome = try run.play()
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")

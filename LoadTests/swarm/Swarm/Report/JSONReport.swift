@@ -128,7 +128,9 @@ public enum JSONReport {
       if let value = second.ackP50 { json.member("ack_p50_ms", value) }
       if let value = second.ackP99 { json.member("ack_p99_ms", value) }
       if let value = second.ackMax { json.member("ack_max_ms", value) }
+      if let value = second.deliverP50 { json.member("deliver_p50_ms", value) }
       if let value = second.deliverP99 { json.member("deliver_p99_ms", value) }
+      if let value = second.deliverMax { json.member("deliver_max_ms", value) }
       if let value = second.relayCores { json.member("relay_cores", value) }
       if let value = second.relayBytes { json.member("relay_bytes", Double(value)) }
     }
