@@ -54,7 +54,9 @@ extension Run {
     figures.violations = oracle.counts.values.reduce(0, +)
     figures.lag = .init(
       nil, watch.lag.milliseconds(.p99), watch.lag.milliseconds(.max))
-    figures.history = recorder.series.seconds.suffix(LiveView.historySeconds).map { $0.rate($0.deliveries) }
+    figures.history = recorder.series.seconds.suffix(LiveView.historySeconds).map {
+      $0.rate($0.deliveries)
+    }
     return figures
   }
 }

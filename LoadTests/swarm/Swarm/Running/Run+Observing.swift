@@ -77,7 +77,8 @@ extension Run: PeerObserver {
     let receiver = peer.receiver
     if receiver >= members.count { return reader(receiver, event) }
     switch event {
-    case .welcomed:
+    case .welcomed(let welcome):
+      if outcome.allowance == nil { outcome.allowance = .init(welcome.limits) }
       guard let member = members[receiver], !member.wasWelcome else { return }
       members[receiver]?.wasWelcome = true
       outcome.connected += 1

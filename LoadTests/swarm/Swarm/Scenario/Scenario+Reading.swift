@@ -3,7 +3,7 @@ internal import YAML
 extension Scenario {
   static let keys = [
     "name", "spawn", "url", "seed", "rooms", "clients", "phases", "text_bytes", "chaos",
-    "thresholds", "patience_ms",
+    "thresholds", "patience_ms", "find",
   ]
 
   /// More clients than descriptors that a process may have here.
@@ -57,7 +57,7 @@ extension Scenario {
       textBytes = range
     }
     var nodes: [String: YAMLNode] = [:]
-    for key in ["spawn", "thresholds"] {
+    for key in ["spawn", "thresholds", "find"] {
       nodes[key] = fields.optional(key, "") { $0 }
     }
     var lists: [String: [YAMLNode]] = [:]
@@ -83,6 +83,7 @@ extension Scenario {
     }
     chaos.sort { $0.atMilliseconds < $1.atMilliseconds }
     if let node = nodes["thresholds"], !node.isNull { readThresholds(node, &faults) }
+    if let node = nodes["find"], !node.isNull { find = Self.find(node, &faults) }
     return faults
   }
 
