@@ -11,7 +11,8 @@ public final class LiveDisplay {
   private let descriptor: Int32
   private let colour: Bool
   private var block = LiveBlock()
-  private var pending: [UInt8] = []
+  /// What the terminal has not taken yet.
+  private(set) var pending: [UInt8] = []
 
   /// A terminal that takes nothing for so long loses lines of the log; the report has them.
   private static let pendingLimitBytes = 1 << 20
@@ -22,16 +23,19 @@ public final class LiveDisplay {
   ///
   /// - Parameter descriptor: opened anew, since `O_NONBLOCK` would otherwise reach whoever else
   ///   writes to this terminal, such as the shell afterwards.
-  public init?(on descriptor: Int32) {
-    guard isatty(descriptor) == 1, let kind = Self.environment("TERM"), kind != "dumb" else {
-      return nil
-    }
+  public convenience init?(on descriptor: Int32) {
+    self.init(on: descriptor) { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+  }
+
+  init?(on descriptor: Int32, environment: (String) -> String?) {
+    guard isatty(descriptor) == 1, let kind = environment("TERM"), !["", "dumb"].contains(kind)
+    else { return nil }
     let own = unsafe open(
       "/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard own >= 0 else { return nil }
     self.descriptor = own
     // no-color.org: whatever its value, unless it is empty.
-    colour = (Self.environment("NO_COLOR") ?? "").isEmpty
+    colour = (environment("NO_COLOR") ?? "").isEmpty
   }
 
   deinit {
@@ -110,9 +114,5 @@ public final class LiveDisplay {
       pending.removeFirst(count)
     }
     return true
-  }
-
-  private static func environment(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 }
