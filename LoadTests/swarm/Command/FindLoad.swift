@@ -33,10 +33,15 @@ struct FindLoad: ParsableCommand {
   @Option(help: ArgumentHelp("Write all tries there, as JSON.", valueName: "file"))
   var json: String?
 
-  @Option(help: ArgumentHelp("No load is larger than so many times the scenario's."))
+  @Option(
+    help: ArgumentHelp(
+      "No load is larger than so many times the scenario's. (default: 1024)",
+      valueName: "factor"))
   var max: Double?
 
-  @Option(help: "The answer is at most by this part of itself too small.")
+  @Option(
+    help: ArgumentHelp(
+      "The answer is at most by this part of itself too small.", valueName: "part"))
   var precision = 0.05
 
   @Option(
