@@ -26,6 +26,8 @@ struct PeerLink: ~Copyable {
   private var isBroken = false
 
   var isOpen: Bool { if case .open = phase { true } else { false } }
+  /// Whether the next byte begins a message's first frame.
+  var isBetweenFrames: Bool { connection.isBetweenMessages }
   var outputBytes: Int { output.count - sent }
   var assembled: [UInt8] { connection.assembled }
 

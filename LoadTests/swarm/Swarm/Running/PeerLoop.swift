@@ -11,17 +11,22 @@ final class PeerLoop {
   let loop: EventLoop
   let url: RelayURL
   let addresses: [Address]
+  /// Of the run, by their indices.
+  let rooms: [String]
   weak var observer: (any PeerObserver)?
+  /// When the bytes came that are being taken.
+  var readAt = Instant(nanoseconds: 0)
   private var peers: [Peer?] = []
   private var dirty: [Int] = []
   private var readBuffer = [UInt8](repeating: 0, count: PeerLoop.readBytes)
   private var scratch: [UInt8] = []
   var random = SystemRandomNumberGenerator()
 
-  init(_ loop: EventLoop, url: RelayURL, addresses: [Address]) {
+  init(_ loop: EventLoop, url: RelayURL, addresses: [Address], rooms: [String]) {
     self.loop = loop
     self.url = url
     self.addresses = addresses
+    self.rooms = rooms
   }
 
   func insert(_ peer: Peer) -> Int {

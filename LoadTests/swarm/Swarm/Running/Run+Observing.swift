@@ -27,17 +27,17 @@ extension Run: PeerObserver {
 
   func peer(_ peer: Peer, received message: ServerMessage, _ json: Span<UInt8>) {
     let before = oracle.violations.count
-    memories[peer.receiver].add(json)
+    memory.add(json, to: peer.receiver)
     switch message {
     case .message(let entry):
       // After the leave the rest of what was on its way may come.
       if stage == .leaving { return }
-      let intended = oracle.delivered(entry, to: peer.receiver)
+      let intended = oracle.delivered(entry, to: peer.receiver, payload: json)
       if let intended { timeDelivery(to: peer.receiver, intended: intended) }
     case .ack(let ack):
       if stage == .leaving { return }
       if let intended = oracle.acknowledged(ack, to: peer.receiver) {
-        let now = elapsed
+        let now = arrived
         outcome.latencies.record(.ack, intended: intended, happened: now)
         recorder.acknowledged(intended: intended, happened: now)
         recover { $0.answered(intended: intended) }
@@ -48,17 +48,40 @@ extension Run: PeerObserver {
     default: break
     }
     if oracle.violations.count > before {
-      oracle.explain(from: before, memories[peer.receiver].lines)
+      oracle.explain(from: before, memory.lines(of: peer.receiver, oracle))
     }
   }
 
   private func timeDelivery(to receiver: Int, intended: UInt64) {
-    guard receiver < members.count, let member = members[receiver], !member.isSlow,
-      let online = member.onlineSince, online <= intended
-    else { return }
-    let now = elapsed
+    guard receiver < timedSince.count, timedSince[receiver] <= intended else { return }
+    let now = arrived
     outcome.latencies.record(.deliver, intended: intended, happened: now)
     recorder.delivered(intended: intended, happened: now)
+  }
+
+  func peer(_ peer: Peer, knows bytes: Span<UInt8>) -> Oracle.KnownRun? {
+    // Fresh readers look at everything anew, and count for themselves how far they are.
+    guard peer.receiver < timedSince.count, stage != .leaving else { return nil }
+    return oracle.known(bytes, to: peer.receiver)
+  }
+
+  func peer(_ peer: Peer, passed run: Oracle.KnownRun) {
+    memory.add(run)
+    oracle.pass(run)
+    let since = timedSince[run.receiver]
+    guard since < .max else { return }
+    let now = arrived
+    for intended in oracle.intended(of: run) where since <= intended {
+      outcome.latencies.record(.deliver, intended: intended, happened: now)
+      recorder.delivered(intended: intended, happened: now)
+    }
+  }
+
+  /// Sets since when a member has all its rooms, and with it what is timed.
+  func setOnline(_ member: Int, _ since: UInt64?) {
+    members[member]?.onlineSince = since
+    let isSlow = members[member]?.isSlow ?? true
+    timedSince[member] = isSlow ? .max : since ?? .max
   }
 
   func peer(_ peer: Peer, lostConnection error: ClientError) {
@@ -102,7 +125,7 @@ extension Run: PeerObserver {
     if member.onlineSince == nil {
       // The first time, `connect` has been timed by the welcome.
       if member.wasOnline, let since = member.awaitedSince { resumed(since) }
-      members[receiver]?.onlineSince = elapsed
+      setOnline(receiver, elapsed)
       members[receiver]?.wasOnline = true
     } else if let since = member.awaitedSince {
       resumed(since)

@@ -117,7 +117,6 @@ extension Run {
       let peer = Peer(
         receiver: oracle.addReader(), user: user,
         idPrefix: "\(naming.tag)-r\(readers.count)", on: peers)
-      memories.append(FrameMemory())
       readers.append(
         Reader(peer: peer, heads: Dictionary(uniqueKeysWithValues: rooms.map { ($0, nil) })))
       for room in rooms { peer.join(naming.rooms[room], from: .after(0, epoch: nil)) }

@@ -57,7 +57,10 @@ public final class Run {
   var watch: SelfWatch
   var nextEvent = 0
   var members: [Member?]
-  var memories: [FrameMemory]
+  /// From when on what is intended counts as delivered late or early, by member: the end of time
+  /// for those that are not there, or read slowly.
+  var timedSince: [UInt64]
+  var memory = FrameMemory()
   /// As receivers they follow the members.
   var readers: [Reader] = []
   /// Rooms that are still to be read, with the user who may.
@@ -103,7 +106,7 @@ public final class Run {
     oracle = Oracle(naming)
     outcome = Outcome(plan: plan)
     members = Array(repeating: nil, count: plan.clients.count)
-    memories = Array(repeating: FrameMemory(), count: plan.clients.count)
+    timedSince = Array(repeating: .max, count: plan.clients.count)
     watch = SelfWatch(start: .now(), cpu: 0)
     recorder = SeriesRecorder(scenario.phases)
     loop = try EventLoop()
@@ -129,7 +132,7 @@ public final class Run {
     } catch {
       throw Failure(description: "\(error)", isUsage: false)
     }
-    peers = PeerLoop(loop, url: url, addresses: addresses)
+    peers = PeerLoop(loop, url: url, addresses: addresses, rooms: naming.rooms)
     peers.observer = self
   }
 
@@ -164,6 +167,9 @@ public final class Run {
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
 
+  /// When what is being looked at came, in nanoseconds from the start.
+  var arrived: UInt64 { peers.readAt.nanoseconds(since: start) }
+
   func mark(_ text: String, isPhase: Bool = false) {
     let seconds = Double(elapsed) / 1e9
     outcome.marks.append(.init(seconds: seconds, text: text, isPhase: isPhase))
@@ -192,7 +198,7 @@ public final class Run {
       members[client]?.peer.cut()
     case .wake(let client):
       members[client]?.awaitedSince = nil
-      members[client]?.onlineSince = nil
+      setOnline(client, nil)
       members[client]?.peer.wake()
     case .send(let client, let room, let number, let bytes):
       let id = Naming.SendID(client: client, number: number)

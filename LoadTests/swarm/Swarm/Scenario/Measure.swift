@@ -8,6 +8,16 @@ public enum Measure: String, CaseIterable, Sendable {
   case deliver
   /// From the first attempt to come back until every room is joined again.
   case resume
+
+  /// Its place among all.
+  var index: Int {
+    switch self {
+    case .connect: 0
+    case .ack: 1
+    case .deliver: 2
+    case .resume: 3
+    }
+  }
 }
 
 /// A percentile that is reported, by its name in scenarios and reports.
