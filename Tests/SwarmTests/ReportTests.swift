@@ -19,6 +19,7 @@ enum PlantedOutcome {
     }
     outcome.verdict.sends = 1000
     outcome.verdict.acknowledged = 1000
+    outcome.memory = .init(connections: 1000, swarmBytes: 1_600_000, relayBytes: 1_058_400)
     outcome.marks = [.init(seconds: 1.5, text: "relay killed by \(name)")]
     outcome.judgements = [
       .init(

@@ -47,7 +47,7 @@ struct RoomFinder: Sendable {
     }
     var end = start
     while end < frame.count, frame[end] != UInt8(ascii: "\"") { end += 1 }
-    return room(frame.extracting(start..<end))
+    return end < frame.count ? room(frame.extracting(start..<end)) : nil
   }
 
   private func isEqual(_ name: Span<UInt8>, _ range: Range<Int>) -> Bool {

@@ -39,9 +39,9 @@ struct RoomTape: Sendable {
     if bytes.count > limitBytes { forget(bytes.count - limitBytes / 2) }
   }
 
+  /// At least so many bytes, in whole frames.
   private mutating func forget(_ count: Int) {
-    let frames = ends.prefix { $0 <= count }.count
-    guard frames > 0 else { return }
+    let frames = min(ends.count, ends.prefix { $0 < count }.count + 1)
     let cut = ends[frames - 1]
     bytes.removeFirst(cut)
     ends.removeFirst(frames)

@@ -133,7 +133,8 @@ final class Peer {
       next += 1
       act(action)
     }
-    actions.removeAll(keepingCapacity: actions.capacity <= 16)
+    // Thousands are at rest at any time: none of them keeps a buffer.
+    actions = []
     isActing = false
     if session.hasEnded { retire() }
   }
@@ -220,7 +221,7 @@ final class Peer {
     let address = shared.addresses[nextAddress % shared.addresses.count]
     nextAddress += 1
     do {
-      let socket = try Socket.connect(to: address)
+      let socket = try shared.connect(to: address, for: receiver)
       // Otherwise the system would read ahead for it, by megabytes.
       if readBytesPerSecond > 0 {
         try socket.borrowed.setReceiveBuffer(bytes: Self.slowBufferBytes)

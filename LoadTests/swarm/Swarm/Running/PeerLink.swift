@@ -109,7 +109,7 @@ struct PeerLink: ~Copyable {
       sent = output.count
     }
     if outputBytes > 0 { return true }
-    output.removeAll(keepingCapacity: output.capacity <= 512)
+    output = []
     sent = 0
     return false
   }

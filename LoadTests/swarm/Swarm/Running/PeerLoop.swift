@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import Client
+internal import Mailbox
 internal import WebSocket
 
 /// What all peers of a run share: the loop, the relay's addresses, one read buffer.
@@ -11,6 +12,8 @@ final class PeerLoop {
   let loop: EventLoop
   let url: RelayURL
   let addresses: [Address]
+  /// Where connections come from; empty leaves it to the system.
+  let sources: [Address]
   /// Of the run, by their indices.
   let rooms: [String]
   weak var observer: (any PeerObserver)?
@@ -22,11 +25,19 @@ final class PeerLoop {
   private var scratch: [UInt8] = []
   var random = SystemRandomNumberGenerator()
 
-  init(_ loop: EventLoop, url: RelayURL, addresses: [Address], rooms: [String]) {
+  init(_ loop: EventLoop, url: RelayURL, addresses: [Address], sources: [Address], rooms: [String])
+  {
     self.loop = loop
     self.url = url
     self.addresses = addresses
+    self.sources = sources
     self.rooms = rooms
+  }
+
+  /// Begins to connect, from the source that is this client's.
+  func connect(to address: Address, for client: Int) throws(SystemError) -> Socket {
+    try Socket.connect(
+      to: address, from: sources.isEmpty ? nil : sources[client % sources.count])
   }
 
   func insert(_ peer: Peer) -> Int {

@@ -34,6 +34,9 @@ extension Run: PeerObserver {
       if stage == .leaving { return }
       let intended = oracle.delivered(entry, to: peer.receiver, payload: json)
       if let intended { timeDelivery(to: peer.receiver, intended: intended) }
+      if !catchUps.isEmpty, let room = naming.room(entry.room) {
+        takeNoteOfCatchUp(peer.receiver, room, entry.seq)
+      }
     case .ack(let ack):
       if stage == .leaving { return }
       if let intended = oracle.acknowledged(ack, to: peer.receiver) {
@@ -45,6 +48,11 @@ extension Run: PeerObserver {
     case .joined(let joined):
       if stage == .leaving { return }
       oracle.joined(joined, by: peer.receiver)
+      if joined.head > joined.after, peer.receiver < members.count,
+        members[peer.receiver]?.isSlow == false, let room = naming.room(joined.room)
+      {
+        catchUps.begin(peer.receiver, room: room, head: joined.head, at: arrived)
+      }
     default: break
     }
     if oracle.violations.count > before {
@@ -68,6 +76,9 @@ extension Run: PeerObserver {
   func peer(_ peer: Peer, passed run: Oracle.KnownRun) {
     memory.add(run)
     oracle.pass(run)
+    if !catchUps.isEmpty {
+      takeNoteOfCatchUp(run.receiver, run.room, run.first + Int64(run.count) - 1)
+    }
     let since = timedSince[run.receiver]
     guard since < .max else { return }
     let now = arrived
@@ -75,6 +86,11 @@ extension Run: PeerObserver {
       outcome.latencies.record(.deliver, intended: intended, happened: now)
       recorder.delivered(intended: intended, happened: now)
     }
+  }
+
+  private func takeNoteOfCatchUp(_ receiver: Int, _ room: Int, _ seq: Int64) {
+    guard let since = catchUps.reached(receiver, room: room, seq: seq) else { return }
+    outcome.latencies.record(.catchUp, intended: since, happened: arrived)
   }
 
   /// Sets since when a member has all its rooms, and with it what is timed.
@@ -88,6 +104,7 @@ extension Run: PeerObserver {
     let receiver = peer.receiver
     oracle.disconnected(receiver)
     guard receiver < members.count else { return }
+    if isCutting || peer.isAsleep { catchUps.forget(receiver) }
     members[receiver]?.roomsToJoin = plan.clients[receiver].rooms.count
     guard stage != .leaving, !peer.isAsleep else { return }
     recover { $0.lost(receiver) }

@@ -41,6 +41,8 @@ public final class Run {
   /// So many fresh clients read at once.
   static let readersAtOnce = 20
   static let roomsPerReader = 100
+  /// Besides connections: standard ones, epoll, signals, files for a moment.
+  private static let ownDescriptors = 40
 
   let plan: Plan
   let scenario: Scenario
@@ -61,10 +63,14 @@ public final class Run {
   /// for those that are not there, or read slowly.
   var timedSince: [UInt64]
   var memory = FrameMemory()
+  var catchUps = CatchUps()
+  var footprint = Footprint()
   /// As receivers they follow the members.
   var readers: [Reader] = []
   /// Rooms that are still to be read, with the user who may.
   var unread: [(user: String, rooms: [Int])] = []
+  /// Where a search among the members begins.
+  var firstLook = 0
   /// What has come, and when the last of it did.
   var progress = (count: 0, at: Instant(nanoseconds: 0))
   /// Steps of chaos from which most clients are not back yet.
@@ -96,7 +102,7 @@ public final class Run {
     self.scenario = scenario
     self.plan = plan
     self.log = log
-    _ = try DescriptorLimit.raise()
+    try Self.checkDescriptors(for: plan)
     var random = SystemRandomNumberGenerator()
     let tag = (0..<2).map { _ in
       let digits = String(random.next(), radix: 36)
@@ -132,8 +138,21 @@ public final class Run {
     } catch {
       throw Failure(description: "\(error)", isUsage: false)
     }
-    peers = PeerLoop(loop, url: url, addresses: addresses, rooms: naming.rooms)
+    peers = PeerLoop(
+      loop, url: url, addresses: try SourceAddresses.check(scenario.sourceAddresses, to: addresses),
+      sources: scenario.sourceAddresses, rooms: naming.rooms)
     peers.observer = self
+  }
+
+  /// A plan that cannot be played here is refused before anything is started.
+  private static func checkDescriptors(for plan: Plan) throws {
+    let limit = try DescriptorLimit.raise()
+    let needed = plan.clients.count + readersAtOnce + ownDescriptors
+    guard needed > limit else { return }
+    throw Failure(
+      description: "the scenario has \(plan.clients.count) clients, and this process may have no"
+        + " more than \(limit) descriptors open: take \(max(0, limit - needed + plan.clients.count))"
+        + " clients at most, or raise the hard limit (`ulimit -Hn`)", isUsage: true)
   }
 
   /// Plays the plan to its end.
@@ -151,6 +170,7 @@ public final class Run {
     relayCPUAtStart = relay?.cpuSeconds ?? 0
     recorder = SeriesRecorder(scenario.phases, relayCPUSeconds: relay?.cpuSeconds)
     progress.at = start
+    footprint = Footprint(relay: relay?.residentBytes)
     log(
       "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients, \(plan.rooms.count) rooms,"
         + " \(plan.messageCount) messages in \(Decimal.text(Double(plan.duration) / 1e9)) s"
@@ -241,6 +261,10 @@ public final class Run {
       guard let since = member.awaitedSince else { continue }
       outcome.latencies.record(.connect, intended: since, happened: now)
     }
+    for since in catchUps.unfinished {
+      outcome.latencies.record(.catchUp, intended: since, happened: now)
+    }
+    outcome.memory = footprint.memory
     outcome.seconds = Double(now) / 1e9
     outcome.series = recorder.series
     outcome.verdict = oracle.finish()

@@ -8,6 +8,9 @@ public enum Measure: String, CaseIterable, Sendable {
   case deliver
   /// From the first attempt to come back until every room is joined again.
   case resume
+  /// From `joined` of a client that came back and is behind, until it has the entry that was the
+  /// head then.
+  case catchUp = "catch_up"
 
   /// Its place among all.
   var index: Int {
@@ -16,6 +19,7 @@ public enum Measure: String, CaseIterable, Sendable {
     case .ack: 1
     case .deliver: 2
     case .resume: 3
+    case .catchUp: 4
     }
   }
 }

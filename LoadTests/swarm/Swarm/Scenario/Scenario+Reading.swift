@@ -3,7 +3,7 @@ internal import YAML
 extension Scenario {
   static let keys = [
     "name", "spawn", "url", "seed", "rooms", "clients", "phases", "text_bytes", "chaos",
-    "thresholds", "patience_ms",
+    "thresholds", "patience_ms", "source_addresses",
   ]
 
   /// More clients than descriptors that a process may have here.
@@ -44,6 +44,7 @@ extension Scenario {
     {
       self.seed = seed
     }
+    sourceAddresses = SourceAddresses.read(&fields)
     if let milliseconds = fields.optional(
       "patience_ms", "expected a whole number from 1",
       { $0.integer(in: 1...Self.durationLimitMilliseconds) })

@@ -1,3 +1,5 @@
+public import EventLoop
+
 /// What a scenario file says: who connects, where they talk, how much, and what is good enough.
 ///
 /// The structs mirror the YAML. A scenario holds no clock and no chance: with a seed it becomes a
@@ -151,6 +153,8 @@ public struct Scenario: Equatable, Sendable {
   public var target = Target.spawn(Spawn())
   /// Of all that is left to chance.
   public var seed: UInt64 = 1
+  /// Where connections come from, in turn; empty leaves it to the system.
+  public var sourceAddresses: [Address] = []
   /// Never empty.
   public var rooms: [RoomGroup] = []
   /// Never empty.
