@@ -124,6 +124,22 @@ enum Tags {
     #expect(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot; onload=&quot;x"))
   }
 
+  @Test func `what a connection costs in memory stands in every report`() {
+    var outcome = PlantedOutcome.make()
+    let line = "memory per connection, at 1000 of them: swarm 1600 bytes, relay 1058 bytes"
+    #expect(TextReport.text(of: outcome).contains("\n\(line) (resident, beyond"))
+    #expect(HTMLReport.text(of: outcome).contains(line))
+    #expect(
+      JSONReport.text(of: outcome).contains(
+        #""memory":{"connections":1000,"swarm_bytes_per_connection":1600,"#
+          + #""relay_bytes_per_connection":1058}"#))
+    outcome.memory?.relayBytes = nil
+    #expect(TextReport.text(of: outcome).contains("swarm 1600 bytes (resident"))
+    #expect(!JSONReport.text(of: outcome).contains("relay_bytes_per"))
+    outcome.memory = nil
+    #expect(!JSONReport.text(of: outcome).contains("memory"))
+  }
+
   @Test func `a run of which nothing is known is a page as well`() {
     var outcome = PlantedOutcome.make()
     outcome.series = Series()
