@@ -48,12 +48,15 @@ extension RawEngine {
       due &-= refused &* rooms[connections[index].room].members
     }
     if answers > 0 { answered(index, answers) }
-    if connections[index].isWatcher, plan.release == .delivery {
-      // A refused message is delivered to nobody: something else must go on in its place.
-      release(index, reader.tally.deliveries &- deliveries &+ refused)
-    } else if plan.release == .ack, senderOf[index] >= 0 {
-      release(index, answers)
+    // A refused message is delivered to nobody: another one must go in its place.
+    var released = senderOf[index] >= 0 ? refused : 0
+    switch plan.release {
+    case .delivery where connections[index].isWatcher:
+      released &+= reader.tally.deliveries &- deliveries
+    case .ack where senderOf[index] >= 0: released &+= reader.tally.acks &- acks
+    default: break
     }
+    if released > 0 { release(index, released) }
     if !reader.pings.isEmpty || reader.end != nil || reader.refusal != nil { notice(index, range) }
     reader.clear()
   }
@@ -117,7 +120,7 @@ extension RawEngine {
 
   /// So many messages of this connection's room are under way no longer.
   private mutating func release(_ index: Int, _ count: Int) {
-    guard isSending, count > 0, case .window = pace else { return }
+    guard isSending, case .window = pace else { return }
     let now = Instant.now().nanoseconds
     for _ in 0..<count { publish(in: connections[index].room, at: now) }
   }

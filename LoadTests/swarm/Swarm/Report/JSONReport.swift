@@ -57,7 +57,7 @@ public enum JSONReport {
     return json.text + "\n"
   }
 
-  private static func name(_ status: Outcome.Status) -> String {
+  static func name(_ status: Outcome.Status) -> String {
     switch status {
     case .good: "good"
     case .thresholdMissed: "threshold_missed"
@@ -97,7 +97,7 @@ public enum JSONReport {
     }
   }
 
-  private static func thresholds(_ judgements: [Outcome.Judgement], _ json: inout JSONText) {
+  static func thresholds(_ judgements: [Outcome.Judgement], _ json: inout JSONText) {
     for judgement in judgements {
       json.member(judgement.threshold.key) { json in
         json.object {
