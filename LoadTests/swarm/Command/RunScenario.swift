@@ -59,10 +59,13 @@ struct RunScenario: ParsableCommand {
     let outcome: Outcome
     do {
       let isQuiet = quiet
-      let run = try Run(scenario, plan, url: url) { line in
+      let log = { (line: String) in
         if !isQuiet, !line.isEmpty { StandardError.write("\(line)\n") }
       }
-      outcome = try run.play()
+      outcome =
+        scenario.mode == .echo
+        ? try EchoRun(scenario, plan, url: url, log: log).play()
+        : try Run(scenario, plan, url: url, log: log).play()
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")
       throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)

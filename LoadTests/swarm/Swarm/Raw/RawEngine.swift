@@ -89,7 +89,7 @@ struct RawEngine {
     } catch {
       throw RawLoad.Failure(description: "\(error)", isUsage: true)
     }
-    target = Self.target(of: plan)
+    target = plan.dialect.target(at: plan.url)
     do throws(AddressError) {
       address = try Address.resolve(host: url.host, port: url.port)[0]
     } catch {
@@ -128,17 +128,6 @@ struct RawEngine {
     if plan.release == .ack, plan.dialect.ackPrefix == nil {
       throw usage("the dialect \(plan.dialect.name) has no acks to wait for")
     }
-  }
-
-  /// Path and query, as the dialect has them, or else the URL.
-  private static func target(of plan: RawLoad.Plan) -> String {
-    // A relay's URL without a path means /ws, others mean what they say.
-    let rest = plan.url.drop { $0 != ":" }.dropFirst(3)
-    let written = rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? "/"
-    var target = plan.dialect.target ?? written
-    if target == "/", plan.dialect.name == RawDialect.relay.name { target = "/ws" }
-    if let query = plan.dialect.query { target += (target.contains("?") ? "&" : "?") + query }
-    return target
   }
 
   private mutating func place() {

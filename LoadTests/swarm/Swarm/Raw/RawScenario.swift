@@ -66,10 +66,12 @@ public struct RawScenario: Sendable {
             + " has connections that send and connections that do not")
       }
     }
-    for threshold in scenario.thresholds where threshold.measure == .resume {
+    let dialect = scenario.mode == .echo ? RawDialect.echo : .relay
+    var measures: [Measure] = [.connect, .deliver]
+    if dialect.ackPrefix != nil { measures.append(.ack) }
+    for threshold in scenario.thresholds where !measures.contains(threshold.measure) {
       throw usage("thresholds.\(threshold.key) is measured by none with --raw; leave it out")
     }
-    let dialect = scenario.mode == .echo ? RawDialect.echo : .relay
     if raw.release == .ack, dialect.ackPrefix == nil {
       throw usage("raw.release is ack; expected delivery: an echo has no ack")
     }

@@ -6,6 +6,7 @@ public enum JSONReport {
     json.object { json in
       json.member("scenario", outcome.plan.scenario)
       json.member("seed", String(outcome.plan.seed))
+      json.member("mode", outcome.mode.rawValue)
       json.member("status", name(outcome.status))
       json.member("exit_code", Double(outcome.status.rawValue))
       json.member("seconds", outcome.seconds)
