@@ -34,7 +34,7 @@ import Testing
     #expect(json.contains("\"missing\":0"))
     let whole = try #require(json.split(separator: "\"whole\":{").last)
     func number(_ key: String) -> Int? {
-      whole.split(separator: "\"\(key)\":").dropFirst().first
+      whole.split(separator: "\"\(key)\":", omittingEmptySubsequences: false).dropFirst().first
         .flatMap { Int($0.prefix { $0.isNumber }) }
     }
     let sends = try #require(number("sends"))
