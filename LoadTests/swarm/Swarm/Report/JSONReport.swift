@@ -113,7 +113,7 @@ public enum JSONReport {
     }
   }
 
-  private static func load(_ load: Outcome.Load, _ json: inout JSONText) {
+  static func load(_ load: Outcome.Load, _ json: inout JSONText) {
     json.member("lag_p99_ms", load.lagP99Milliseconds)
     json.member("lag_max_ms", load.lagMaxMilliseconds)
     json.member("cores", load.ownCores)
@@ -140,7 +140,9 @@ public enum JSONReport {
       if let value = second.ackP50 { json.member("ack_p50_ms", value) }
       if let value = second.ackP99 { json.member("ack_p99_ms", value) }
       if let value = second.ackMax { json.member("ack_max_ms", value) }
+      if let value = second.deliverP50 { json.member("deliver_p50_ms", value) }
       if let value = second.deliverP99 { json.member("deliver_p99_ms", value) }
+      if let value = second.deliverMax { json.member("deliver_max_ms", value) }
       if let value = second.relayCores { json.member("relay_cores", value) }
       if let value = second.relayBytes { json.member("relay_bytes", Double(value)) }
     }

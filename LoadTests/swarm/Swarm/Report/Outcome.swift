@@ -132,6 +132,8 @@ public struct Outcome: Sendable {
   public internal(set) var lastLoss: String?
   /// Why the last send or join that was refused for good was refused.
   public internal(set) var lastRefusal: String?
+  /// What the relay allows each client to say; `nil` while it has let nobody in.
+  public internal(set) var allowance: SendAllowance?
   /// Times that a client came back and had all its rooms again.
   public internal(set) var resumes = 0
   /// In the order of measures.

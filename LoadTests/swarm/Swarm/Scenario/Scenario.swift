@@ -196,6 +196,9 @@ public struct Scenario: Equatable, Sendable {
   /// After the last phase, how long nothing may happen before what is missing counts as missing.
   public var patienceMilliseconds = 10_000
 
+  /// How a search for the largest load plays it.
+  public var find = Find()
+
   /// How many clients there are.
   public var clientCount: Int { clients.reduce(0) { $0 + $1.count } }
   /// How many of them keep to the protocol.
