@@ -151,6 +151,11 @@ struct FindLoad: ParsableCommand {
     -> Outcome
   {
     do {
+      if scenario.mode == .echo {
+        let run = try EchoRun(scenario, plan, url: url) { _ in }
+        run.display = display
+        return try run.play()
+      }
       let run = try Run(scenario, plan, url: url) { _ in }
       run.display = display
       return try run.play()

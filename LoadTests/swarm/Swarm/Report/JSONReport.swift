@@ -6,6 +6,7 @@ public enum JSONReport {
     json.object { json in
       json.member("scenario", outcome.plan.scenario)
       json.member("seed", String(outcome.plan.seed))
+      json.member("mode", outcome.mode.rawValue)
       json.member("status", name(outcome.status))
       json.member("exit_code", Double(outcome.status.rawValue))
       json.member("seconds", outcome.seconds)
@@ -16,6 +17,9 @@ public enum JSONReport {
       json.member("latency_ms") { $0.object { latencies(outcome.latencies, &$0) } }
       json.member("thresholds") { $0.object { thresholds(outcome.judgements, &$0) } }
       json.member("swarm") { $0.object { load(outcome.load, &$0) } }
+      if let memory = outcome.memory {
+        json.member("memory") { $0.object { self.memory(memory, &$0) } }
+      }
       json.member("marks") { json in
         json.array(outcome.marks) { mark, json in
           json.object {
@@ -115,6 +119,14 @@ public enum JSONReport {
     json.member("cores", load.ownCores)
     if let relay = load.relayCores { json.member("relay_cores", relay) }
     if let reason = load.voidReason { json.member("void", reason) }
+  }
+
+  private static func memory(_ memory: Outcome.Memory, _ json: inout JSONText) {
+    json.member("connections", Double(memory.connections))
+    json.member("swarm_bytes_per_connection", memory.swarmBytesEach.rounded())
+    if let relay = memory.relayBytesEach {
+      json.member("relay_bytes_per_connection", relay.rounded())
+    }
   }
 
   private static func second(_ second: Series.Second, _ json: inout JSONText) {
