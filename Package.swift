@@ -88,7 +88,7 @@ let package = Package(
     .target(
       name: "Swarm",
       dependencies: [
-        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", histogram,
+        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "CLinux", histogram,
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),

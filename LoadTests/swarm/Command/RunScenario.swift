@@ -49,6 +49,8 @@ struct RunScenario: ParsableCommand {
         if !isQuiet, !line.isEmpty { StandardError.write("\(line)\n") }
       }
       outcome = try run.play()
+    } catch let interruption as Run.Interruption {
+      throw ExitCode(128 + interruption.signal)
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")
       throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
@@ -65,7 +67,7 @@ struct RunScenario: ParsableCommand {
       if outcome.status == .good { throw ExitCode(2) }
     }
     // As a shell says that a signal ended it.
-    if outcome.wasInterrupted { throw ExitCode(130) }
+    if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }
     if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
   }
 }

@@ -7,6 +7,8 @@ extension PlanBuilder {
       case .kill, .restart: break
       case .pause(let milliseconds):
         events.append(.init(at: at + UInt64(milliseconds) * 1_000_000, kind: .goOn))
+      case .fillDisk(let milliseconds):
+        events.append(.init(at: at + UInt64(milliseconds) * 1_000_000, kind: .freeDisk))
       case .cut(let share):
         var there = clients.indices.filter { isPresent($0, at: at) }
         random.shuffle(&there)

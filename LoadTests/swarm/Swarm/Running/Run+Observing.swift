@@ -45,6 +45,8 @@ extension Run: PeerObserver {
     case .joined(let joined):
       if stage == .leaving { return }
       oracle.joined(joined, by: peer.receiver)
+    case .error(let error) where error.code == .unavailable && error.id != nil:
+      outcome.unavailable += 1
     default: break
     }
     if oracle.violations.count > before {

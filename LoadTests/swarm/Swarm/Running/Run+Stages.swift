@@ -8,6 +8,7 @@ extension Run {
   func look() {
     takeNoteOfProgress()
     takeNoteOfSecond()
+    keepDiskFull()
     if let end = relay?.takeUnexpectedEnd() { mark("the relay ended by itself: \(end)") }
     switch stage {
     case .playing, .over: break
@@ -153,8 +154,8 @@ extension Run: EventHandler {
       hostiles[Int(token & ~HostilePeer.tokenBit)]?.ready(readiness)
       return
     }
-    guard token == Token.signal, signalled?() == true, stage != .over else { return }
-    outcome.wasInterrupted = true
+    guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
+    outcome.interruptingSignal = signal
     mark("interrupted")
     if stage == .playing || stage == .settling { closeSecond() }
     stage = .over

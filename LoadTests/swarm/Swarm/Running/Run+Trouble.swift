@@ -20,8 +20,45 @@ extension Run {
     case .pause(let milliseconds):
       relay.pause()
       mark("relay paused for \(milliseconds) ms")
+    case .fillDisk(let milliseconds):
+      fillings.append(outcome.unavailable)
+      do {
+        try relay.fillDisk()
+        mark("relay's disk filled for \(milliseconds) ms")
+      } catch {
+        mark("the relay's disk cannot be filled: \(error)")
+      }
     case .cut: break
     }
+  }
+
+  /// What the relay has freed on a full disk is not for it.
+  func keepDiskFull() {
+    guard !fillings.isEmpty else { return }
+    do {
+      try relay?.keepDiskFull()
+    } catch {
+      mark("the relay's disk cannot be kept full: \(error)")
+    }
+  }
+
+  func freeDisk() {
+    guard !fillings.isEmpty else { return }
+    let before = fillings.removeFirst()
+    do {
+      try relay?.freeDisk()
+    } catch {
+      mark("the relay's disk cannot be given space again: \(error)")
+    }
+    guard fillings.isEmpty else {
+      // One step ends within another: the last one counts for both.
+      fillings[0] = before
+      return
+    }
+    mark("relay's disk has space again")
+    awaitReturn(
+      from: "full disk", of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
+      addsLost: true, unavailable: outcome.unavailable - before)
   }
 
   func goOn() {
@@ -83,10 +120,11 @@ extension Run {
 
   private func awaitReturn(
     from step: String, of clients: [(client: Int, isLost: Bool)], sends: Int = 0,
-    addsLost: Bool = false
+    addsLost: Bool = false, unavailable: Int? = nil
   ) {
     let now = elapsed
-    outcome.recoveries.append(.init(step: step, seconds: Double(now) / 1e9))
+    outcome.recoveries.append(
+      .init(step: step, seconds: Double(now) / 1e9, unavailable: unavailable))
     recoveries.append(
       Recovery(
         step: outcome.recoveries.count - 1, since: now, clients: clients, sends: sends,

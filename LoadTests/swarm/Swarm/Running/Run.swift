@@ -15,6 +15,12 @@ public final class Run {
     public var isUsage: Bool
   }
 
+  /// A signal came before the run began.
+  public struct Interruption: Error {
+    /// Its number.
+    public var signal: Int32 = SIGINT
+  }
+
   enum Stage: Equatable {
     /// The plan is played.
     case playing
@@ -49,6 +55,8 @@ public final class Run {
   let peers: PeerLoop
   let relay: SpawnedRelay?
   let log: (String) -> Void
+  /// To end a run early is to end it in order. Who reads what it says may leave, too (`SIGPIPE`).
+  let signals: SignalSource
 
   var oracle: Oracle
   var outcome: Outcome
@@ -72,6 +80,8 @@ public final class Run {
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
   var recorder: SeriesRecorder
+  /// For each filling of the disk that is not over: what had been answered `unavailable` before it.
+  var fillings: [Int] = []
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -93,6 +103,7 @@ public final class Run {
     self.scenario = scenario
     self.plan = plan
     self.log = log
+    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     _ = try DescriptorLimit.raise()
     var random = SystemRandomNumberGenerator()
     let tag = (0..<2).map { _ in
@@ -110,9 +121,13 @@ public final class Run {
     let text: String
     switch scenario.target {
     case .spawn(let spawn):
-      let started = try SpawnedRelay(spawn)
-      relay = started
-      text = started.url
+      do {
+        let started = try SpawnedRelay(spawn, interruption: signals.descriptor)
+        relay = started
+        text = started.url
+      } catch is Interruption {
+        throw Interruption(signal: signals.next() ?? SIGINT)
+      }
     case .url(let url):
       relay = nil
       text = url
@@ -135,14 +150,9 @@ public final class Run {
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource([SIGINT, SIGTERM])
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
-    signalled = { signals.next() != nil }
-    defer {
-      signalled = nil
-      loop.deregister(registration)
-    }
+    defer { loop.deregister(registration) }
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
     relayCPUAtStart = relay?.cpuSeconds ?? 0
@@ -158,8 +168,6 @@ public final class Run {
     loop.run(self)
     return conclude()
   }
-
-  var signalled: (() -> Bool)?
 
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
@@ -206,6 +214,7 @@ public final class Run {
     case .chaos(let kind): play(kind)
     case .reset(let clients): reset(clients)
     case .goOn: goOn()
+    case .freeDisk: freeDisk()
     case .hostility(let client, let act, let seed): hostility(client, act, seed: seed)
     }
   }

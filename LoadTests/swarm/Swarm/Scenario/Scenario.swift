@@ -17,6 +17,9 @@ public struct Scenario: Equatable, Sendable {
     public var binary: String?
     /// Keys of its configuration besides `listen` and `data`, as YAML.
     public var configuration = ""
+    /// The size of a file system of its own for its data, so that it can be filled; `nil` is the
+    /// system's.
+    public var diskBytes: Int?
 
     init() {}
   }
@@ -120,6 +123,8 @@ public struct Scenario: Equatable, Sendable {
       case restart
       /// SIGSTOP, and SIGCONT that much later.
       case pause(milliseconds: Int)
+      /// Its disk is full (`ENOSPC`), and has space again that much later.
+      case fillDisk(milliseconds: Int)
       /// That share of the clients that are there lose their connections at once, by a reset.
       case cut(share: Double)
 
