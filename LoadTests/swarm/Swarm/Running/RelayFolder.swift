@@ -16,7 +16,8 @@ final class RelayFolder {
     var template = Array("/tmp/swarm.XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp /tmp/swarm.") }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    try TextFile.write((configuration.isEmpty ? "{}" : configuration) + "\n", to: self.configuration)
+    try TextFile.write(
+      (configuration.isEmpty ? "{}" : configuration) + "\n", to: self.configuration)
     try TextFile.write("", to: log)
     if let diskBytes {
       guard unsafe mkdir(data, 0o700) == 0 else { throw SystemError.last("mkdir \(data)") }

@@ -114,6 +114,7 @@ extension Run: PeerObserver {
   }
 
   private func resumed(_ since: UInt64) {
+    wasStartedWithoutSpace = false
     outcome.resumes += 1
     outcome.latencies.record(.resume, intended: since, happened: elapsed)
   }

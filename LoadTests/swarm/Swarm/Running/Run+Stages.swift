@@ -9,7 +9,7 @@ extension Run {
     takeNoteOfProgress()
     takeNoteOfSecond()
     keepDiskFull()
-    if let end = relay?.takeUnexpectedEnd() { mark("the relay ended by itself: \(end)") }
+    takeNoteOfEnd()
     switch stage {
     case .playing, .over: break
     case .settling:
@@ -46,7 +46,8 @@ extension Run {
 
   private func takeNoteOfProgress() {
     let count = oracle.deliveries + outcome.latencies.count(.ack) + outcome.resumes
-    if count != progress.count, stage != .leaving {
+    // A relay that has broken a promise may go in circles for ever, which is no progress.
+    if count != progress.count, stage != .leaving, oracle.counts.isEmpty {
       progress = (count, Instant.now())
     }
   }

@@ -7,15 +7,12 @@ extension Run {
     switch kind {
     case .kill:
       relay.kill()
+      (wasStartedWithoutSpace, awaitsSpace) = (false, false)
       mark("relay killed")
       awaitReturn(from: "kill", of: awakeClients)
     case .restart:
-      do {
-        try relay.restart()
-        mark("relay killed and started again")
-      } catch {
-        mark("the relay cannot be started again: \(error)")
-      }
+      restart("relay killed and started again")
+      wasStartedWithoutSpace = !fillings.isEmpty
       awaitReturn(from: "restart", of: awakeClients)
     case .pause(let milliseconds):
       relay.pause()
@@ -56,9 +53,32 @@ extension Run {
       return
     }
     mark("relay's disk has space again")
+    takeNoteOfEnd()
+    if awaitsSpace { restart("relay started again, now that there is space") }
     awaitReturn(
       from: "full disk", of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
       addsLost: true, unavailable: outcome.unavailable - before)
+  }
+
+  private func restart(_ what: String) {
+    awaitsSpace = false
+    do {
+      try relay?.restart()
+      mark(what)
+    } catch {
+      mark("the relay cannot be started again: \(error)")
+    }
+  }
+
+  /// A relay that ends though nobody has killed it stays down, as it may not; but one that only
+  /// could not start on a full disk is started again, as a supervisor does.
+  func takeNoteOfEnd() {
+    guard let relay, let end = relay.takeUnexpectedEnd() else { return }
+    mark("the relay ended by itself: \(end)")
+    log(relay.lastWords)
+    awaitsSpace = wasStartedWithoutSpace
+    wasStartedWithoutSpace = false
+    if awaitsSpace, fillings.isEmpty { restart("relay started again, now that there is space") }
   }
 
   func goOn() {

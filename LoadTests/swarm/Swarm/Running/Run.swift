@@ -82,6 +82,10 @@ public final class Run {
   var recorder: SeriesRecorder
   /// For each filling of the disk that is not over: what had been answered `unavailable` before it.
   var fillings: [Int] = []
+  /// It was started while its disk was full, and nobody has come back to it yet.
+  var wasStartedWithoutSpace = false
+  /// It could not start without space: whoever watches over it starts it again once there is some.
+  var awaitsSpace = false
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///

@@ -161,7 +161,8 @@ extension Scenario {
       for (index, line) in ChaosStep.linesOfFillings(root) {
         faults.append(
           .init(
-            line: line, key: "chaos[\(index)].do", found: "is fill_disk, and the disk is not its own",
+            line: line, key: "chaos[\(index)].do",
+            found: "is fill_disk, and the disk is not its own",
             expected: "give spawn the size of one, such as disk_bytes: 67108864"))
       }
     }

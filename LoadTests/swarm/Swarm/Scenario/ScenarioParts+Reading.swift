@@ -147,7 +147,9 @@ extension Scenario.ChaosStep {
       node.number.flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
     }
     let verb = fields.required("do", "expected kill, restart, pause, fill_disk or cut") { node in
-      node.text.flatMap { ["kill", "restart", "pause", "fill_disk", "cut"].contains($0) ? $0 : nil }
+      node.text.flatMap {
+        ["kill", "restart", "pause", "fill_disk", "cut"].contains($0) ? $0 : nil
+      }
     }
     for (key, owners) in [("ms", ["pause", "fill_disk"]), ("share", ["cut"])] {
       if let verb, !owners.contains(verb), fields.has(key) {
