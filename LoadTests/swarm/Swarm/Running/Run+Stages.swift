@@ -155,6 +155,7 @@ extension Run: EventHandler {
       hostiles[Int(token & ~HostilePeer.tokenBit)]?.ready(readiness)
       return
     }
+    if token == Token.power { return powerReturns() }
     guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
     outcome.interruptingSignal = signal
     mark("interrupted")

@@ -39,6 +39,7 @@ public final class Run {
     static let pulse: UInt64 = 2
     static let look: UInt64 = 3
     static let signal: UInt64 = 4
+    static let power: UInt64 = 5
   }
 
   /// So often a run looks whether it may go on to its next stage.
@@ -79,6 +80,9 @@ public final class Run {
   /// By index into `Plan.clients`.
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
+  /// One that is not over.
+  var powerLoss: PowerLoss?
+  var powerLosses = 0
   var recorder: SeriesRecorder
   /// For each filling of the disk that is not over: what had been answered `unavailable` before it.
   var fillings: [Int] = []
@@ -126,7 +130,8 @@ public final class Run {
     switch scenario.target {
     case .spawn(let spawn):
       do {
-        let started = try SpawnedRelay(spawn, interruption: signals.descriptor)
+        let started = try SpawnedRelay(
+          spawn, losesPower: scenario.losesPower, interruption: signals.descriptor)
         relay = started
         text = started.url
       } catch is Interruption {
