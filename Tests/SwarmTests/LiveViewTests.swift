@@ -14,8 +14,8 @@ enum PlantedFigures {
     figures.sendsPerSecond = 180
     figures.deliveriesPerSecond = 1_234_567
     figures.unacknowledged = 3
-    figures.ack.second = .init(0.8, 2.1, 4)
-    figures.ack.run = .init(0.8, 2.4, 123_456)
+    figures.ack?.second = .init(0.8, 2.1, 4)
+    figures.ack?.run = .init(0.8, 2.4, 123_456)
     figures.ownCores = 0.12
     figures.lag = .init(nil, 0.2, 3.1)
     figures.relayCores = 0.34
@@ -93,6 +93,8 @@ enum PlantedFigures {
     let lines = frame(figures).count
     (figures.relayCores, figures.relayBytes, figures.history) = (nil, nil, [])
     #expect(frame(figures).count == lines - 2)
+    figures.ack = nil
+    #expect(frame(figures).count == lines - 3)
     figures.phaseSeconds = nil
     figures.phase = "clients leave"
     #expect(frame(figures)[1] == "clients leave")

@@ -129,6 +129,7 @@ import Testing
 
   @Test(arguments: [
     "smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos", "hostile", "soak",
+    "capacity",
   ])
   func `the scenarios that ship are scenarios, and their plans leave nothing out`(
     name: String

@@ -61,7 +61,9 @@ struct RunScenario: ParsableCommand {
       let progress = Progress(quiet: quiet)
       defer { progress.finish() }
       if scenario.mode == .echo {
-        outcome = try EchoRun(scenario, plan, url: url, log: progress.log).play()
+        let run = try EchoRun(scenario, plan, url: url, log: progress.log)
+        run.display = progress.display
+        outcome = try run.play()
       } else {
         let run = try Run(scenario, plan, url: url, log: progress.log)
         run.display = progress.display

@@ -166,7 +166,7 @@ extension Run: EventHandler {
       return
     }
     if token == Token.power { return powerReturns() }
-    if token == Token.continued { return continued?() ?? () }
+    if token == Token.redraw { return redrawing?.take() ?? () }
     guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
     outcome.interruptingSignal = signal
     mark("interrupted")

@@ -41,7 +41,7 @@ public final class Run {
     static let signal: UInt64 = 4
     static let frame: UInt64 = 5
     static let power: UInt64 = 6
-    static let continued: UInt64 = 7
+    static let redraw: UInt64 = 7
   }
 
   /// So often a run looks whether it may go on to its next stage.
@@ -62,8 +62,7 @@ public final class Run {
   let log: (String) -> Void
   /// To end a run early is to end it in order. Who reads what it says may leave, too (`SIGPIPE`).
   let signals: SignalSource
-  /// The terminal has to be drawn again, after a SIGCONT.
-  var continued: (() -> Void)?
+  var redrawing: LiveRedrawing?
 
   var oracle: Oracle
   var outcome: Outcome
@@ -195,17 +194,10 @@ public final class Run {
   public func play() throws -> Outcome {
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
-    defer { loop.deregister(registration) }
-    var redrawing: Registration?
-    if let display {
-      let source = try SignalSource([SIGCONT])
-      redrawing = try loop.register(
-        source.descriptor, for: .readable, token: Token.continued)
-      continued = { while source.next() != nil { display.wasContinued() } }
-    }
+    redrawing = try display.map { try LiveRedrawing(of: $0, on: loop, token: Token.redraw) }
     defer {
-      continued = nil
-      if let redrawing { loop.deregister(redrawing) }
+      redrawing?.end()
+      loop.deregister(registration)
     }
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
