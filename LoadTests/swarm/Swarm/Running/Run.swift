@@ -104,6 +104,13 @@ public final class Run {
       }
       scenario.target = .url(url)
     }
+    guard plan.messageCount > 0 || plan.messagesLeftOut == 0 else {
+      throw Failure(
+        description:
+          "nobody can send any of the \(plan.messagesLeftOut) messages: clients speak when"
+          + " they have been there for a second, and stay for another; let them come in an earlier"
+          + " phase, and make the phases longer", isUsage: true)
+    }
     self.scenario = scenario
     self.plan = plan
     self.log = log
@@ -150,6 +157,7 @@ public final class Run {
     }
     peers = PeerLoop(loop, url: url, addresses: addresses)
     peers.observer = self
+    outcome.url = "\(url)"
   }
 
   /// Plays the plan to its end.

@@ -157,6 +157,13 @@ extension Scenario {
         "chaos", "needs a relay that swarm has started",
         "use spawn instead of url, or no step but cut")
     }
+    let end = phases.reduce(0) { $0 + $1.milliseconds }
+    if let last = chaos.last, last.atMilliseconds > end {
+      report(
+        "chaos", "goes on until \(Decimal.text(Double(last.atMilliseconds) / 1000)) s",
+        "expected no step after the last phase, which ends at \(Decimal.text(Double(end) / 1000)) s"
+      )
+    }
     if case .spawn(let spawn) = target, spawn.diskBytes == nil {
       for (index, line) in ChaosStep.linesOfFillings(root) {
         faults.append(
