@@ -11,16 +11,19 @@ struct SwarmProcess {
 
   /// - Parameters:
   ///   - arguments: after `swarm run FILE`.
-  ///   - user: who it is run by; `nil` is whoever runs this test.
-  init(playing scenario: String, _ arguments: [String] = [], user: uid_t? = nil) throws {
+  ///   - wrapper: the command that runs it, with its arguments.
+  init(
+    playing scenario: String, _ arguments: [String] = [], under wrapper: [String] = []
+  ) throws {
     for _ in 1..<Self.attempts {
-      self = try SwarmProcess(playingOnce: scenario, arguments, user: user)
+      self = try SwarmProcess(playingOnce: scenario, arguments, under: wrapper)
       if exitCode != 4 { return }
     }
-    self = try SwarmProcess(playingOnce: scenario, arguments, user: user)
+    self = try SwarmProcess(playingOnce: scenario, arguments, under: wrapper)
   }
 
-  private init(playingOnce scenario: String, _ arguments: [String], user: uid_t?) throws {
+  private init(playingOnce scenario: String, _ arguments: [String], under wrapper: [String]) throws
+  {
     var template = Array("/tmp/swarm-test.XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&template)
     guard descriptor >= 0 else { throw Unexpected("mkstemp: \(errno)") }
@@ -33,7 +36,7 @@ struct SwarmProcess {
     fchmod(descriptor, 0o644)
     close(descriptor)
     // Its standard error last: redirected before, it would go where this test's goes.
-    let words = (user.map(Self.becoming) ?? []) + [Programs.swarm, "run", path] + arguments
+    let words = wrapper + [Programs.swarm, "run", path] + arguments
     let command = words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1"
     guard let pipe = unsafe popen(command, "re") else { throw Unexpected("popen: \(errno)") }
     var output: [UInt8] = []
@@ -54,7 +57,7 @@ struct SwarmProcess {
     return unsafe system(words.map { "'\($0)'" }.joined(separator: " ")) == 0
   }
 
-  private static func becoming(_ user: uid_t) -> [String] {
+  static func becoming(_ user: uid_t) -> [String] {
     ["setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups"]
   }
 }
@@ -68,6 +71,7 @@ struct Unexpected: Error, CustomStringConvertible {
 /// Where the commands are.
 enum Programs {
   static var swarm: String { "\(directory)/swarm" }
+  static var sleeper: String { "\(parent(of: #filePath))/Peers/sleeper" }
   static var wrongRelay: String { "\(parent(of: #filePath))/Peers/wrong-relay" }
   static var package: String { parent(of: parent(of: parent(of: #filePath))) }
 

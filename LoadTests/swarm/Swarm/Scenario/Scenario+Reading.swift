@@ -62,7 +62,7 @@ extension Scenario {
     }
     var lists: [String: [YAMLNode]] = [:]
     for key in ["rooms", "clients", "phases"] {
-      lists[key] = fields.required(key, "expected a list") {
+      lists[key] = fields.required(key, "expected a list with something in it") {
         $0.list?.isEmpty == false ? $0.list : nil
       }
     }
