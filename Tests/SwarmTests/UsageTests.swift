@@ -54,13 +54,13 @@ import Testing
     signal: String, exitCode: Int32
   ) throws {
     let starting = try SwarmProcess(
-      playing: "\(Self.scenario)\nspawn: { binary: '\(Programs.sleeper)' }\n",
-      under: ["timeout", "--foreground", "--preserve-status", "-s", signal, "0.3"])
+      playing: "\(Self.scenario)\nspawn: { binary: '\(Programs.peer("sleeper"))' }\n",
+      through: "timeout --foreground --preserve-status -s \(signal) 0.3")
     #expect(starting.exitCode == exitCode, "\(starting.output)")
     #expect(starting.output.isEmpty, "\(starting.output)")
     let playing = try SwarmProcess(
       playing: Self.scenario, ["--quiet"],
-      under: ["timeout", "--foreground", "--preserve-status", "-s", signal, "1.5"])
+      through: "timeout --foreground --preserve-status -s \(signal) 1.5")
     #expect(playing.exitCode == exitCode, "\(playing.output)")
     #expect(
       playing.output.hasSuffix("\ninterrupted: what was not over yet proves nothing\n"),

@@ -13,8 +13,8 @@ final class SpawnedRelay {
 
   /// Starts a relay on a free port, and waits until it listens.
   ///
-  /// - Parameter interruption: once it is readable, nobody wants the relay any more.
-  init(_ spawn: Scenario.Spawn, interruption: Int32) throws {
+  /// - Parameter interruption: once it is readable, nobody wants the relay any more; -1 is nothing.
+  init(_ spawn: Scenario.Spawn, interruption: Int32 = -1) throws {
     binary = try spawn.binary ?? Self.besideThisProgram()
     guard unsafe access(binary, X_OK) == 0 else {
       throw Run.Failure(
