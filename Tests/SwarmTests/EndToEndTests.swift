@@ -138,7 +138,8 @@ import Testing
         patience_ms: 100
         """)
     #expect(run.exitCode == 5, "\(run.output)")
-    #expect(run.output.contains("no connection: cannot connect"), "\(run.output)")
+    #expect(
+      run.output.contains("no connection to ws://127.0.0.1:1/ws: cannot connect"), "\(run.output)")
   }
 
   @Test func `a wrong scenario, and chaos without a relay of one's own, are usage`() throws {

@@ -110,6 +110,8 @@ public struct Outcome: Sendable {
     public var endedByRelay = 0
   }
 
+  /// Where the relay was.
+  public internal(set) var url = ""
   /// What was to be done.
   public internal(set) var plan: Plan
   /// What the server was, and so what it owed.
@@ -130,6 +132,8 @@ public struct Outcome: Sendable {
   public internal(set) var connected = 0
   /// Connections that ended without having been cut by the plan.
   public internal(set) var connectionsLost = 0
+  /// Attempts to connect that came to nothing.
+  public internal(set) var attemptsFailed = 0
   /// Sends that the relay asked for again, since nothing could be stored: `unavailable`.
   public internal(set) var unavailable = 0
   /// Why the last of them ended, or was not to be had.

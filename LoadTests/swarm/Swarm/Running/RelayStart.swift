@@ -37,7 +37,7 @@ struct RelayStart: ~Copyable {
       if let port = Self.port(in: folder.logText) { return port }
       let left = deadline.milliseconds(since: .now())
       guard left > 0 else {
-        throw failure("did not listen within \(Self.limitMilliseconds / 1000) s")
+        throw failure("did not listen within \(Self.limitMilliseconds / 1000) s", isUsage: false)
       }
       var events = [changes, process, interruption ?? -1].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -50,7 +50,7 @@ struct RelayStart: ~Copyable {
       if events[1].revents != 0 {
         // Its last words may have come together with its end.
         if let port = Self.port(in: folder.logText) { return port }
-        throw failure("ended before it listened")
+        throw failure(endedBy: id)
       }
     }
   }
@@ -67,12 +67,28 @@ struct RelayStart: ~Copyable {
     return UInt16(digits)
   }
 
-  private func failure(_ what: String) -> Run.Failure {
+  /// It stays a zombie: whoever has started it takes note of its end.
+  private func failure(endedBy id: pid_t) -> Run.Failure {
+    var end = unsafe siginfo_t()
+    while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    let status = unsafe end._sifields._sigchld.si_status
+    guard unsafe end.si_code == Int32(CLD_EXITED) else {
+      return failure("ended before it listened, by signal \(status)", isUsage: false)
+    }
+    // What relays call a wrong configuration and wrong usage, and shells a command that cannot be
+    // run: the scenario asks for something that cannot be.
+    let isUsage = [1, 2, 126, 127].contains(status)
+    return failure(
+      "ended before it listened, with exit code \(status)"
+        + (isUsage ? ": look at spawn in the scenario" : ""), isUsage: isUsage)
+  }
+
+  private func failure(_ what: String, isUsage: Bool) -> Run.Failure {
     let text = folder.logText
     return Run.Failure(
       description: "the relay that the scenario spawns \(what)"
-        + (text.isEmpty ? ", and wrote nothing" : "; it wrote:\n\(text.trimmingSuffix("\n"))"),
-      isUsage: false)
+        + (text.isEmpty ? "; it wrote nothing" : "; it wrote:\n\(text.trimmingSuffix("\n"))"),
+      isUsage: isUsage)
   }
 }
 

@@ -111,7 +111,10 @@ extension Run: PeerObserver {
     guard stage != .leaving, !peer.isAsleep else { return }
     recover { $0.lost(receiver) }
     if isCutting { return }
-    outcome.connectionsLost += 1
+    switch error {
+    case .unreachable, .unresolved, .refused, .handshake: outcome.attemptsFailed += 1
+    default: outcome.connectionsLost += 1
+    }
     outcome.lastLoss = TerminalText.line("\(error)")
   }
 

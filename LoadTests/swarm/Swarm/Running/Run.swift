@@ -128,6 +128,13 @@ public final class Run {
       }
       scenario.target = .url(url)
     }
+    guard plan.messageCount > 0 || plan.messagesLeftOut == 0 else {
+      throw Failure(
+        description:
+          "nobody can send any of the \(plan.messagesLeftOut) messages: clients speak when"
+          + " they have been there for a second, and stay for another; let them come in an earlier"
+          + " phase, and make the phases longer", isUsage: true)
+    }
     self.scenario = scenario
     self.plan = plan
     self.log = log
@@ -177,6 +184,7 @@ public final class Run {
       loop, url: url, addresses: try SourceAddresses.check(scenario.sourceAddresses, to: addresses),
       sources: scenario.sourceAddresses, rooms: naming.rooms)
     peers.observer = self
+    outcome.url = "\(url)"
   }
 
   /// A plan that cannot be played here is refused before anything is started.
@@ -216,6 +224,9 @@ public final class Run {
     loop.run(self)
     return conclude()
   }
+
+  /// Somebody has stopped this process for a while, and what the terminal shows is another's.
+  var continued: (() -> Void)?
 
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }

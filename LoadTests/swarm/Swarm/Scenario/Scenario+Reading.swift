@@ -69,7 +69,7 @@ extension Scenario {
     var lists: [String: [YAMLNode]] = [:]
     if mode == .echo { refuseWhatEchoHasNot(&fields) }
     for key in mode == .echo ? ["clients", "phases"] : ["rooms", "clients", "phases"] {
-      lists[key] = fields.required(key, "expected a list") {
+      lists[key] = fields.required(key, "expected a list with something in it") {
         $0.list?.isEmpty == false ? $0.list : nil
       }
     }
@@ -167,6 +167,13 @@ extension Scenario {
       report(
         "chaos", "needs a relay that swarm has started",
         "use spawn instead of url, or no step but cut")
+    }
+    let end = phases.reduce(0) { $0 + $1.milliseconds }
+    if let last = chaos.last, last.atMilliseconds > end {
+      report(
+        "chaos", "goes on until \(Decimal.text(Double(last.atMilliseconds) / 1000)) s",
+        "expected no step after the last phase, which ends at \(Decimal.text(Double(end) / 1000)) s"
+      )
     }
     if case .spawn(let spawn) = target, spawn.diskBytes == nil {
       for (index, line) in ChaosStep.linesOfFillings(root) {
