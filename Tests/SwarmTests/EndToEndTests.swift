@@ -72,7 +72,7 @@ import Testing
     let run = try SwarmProcess(playing: many, through: limited)
     #expect(run.exitCode == 2, "\(run.output)")
     #expect(
-      run.output.contains("may have no more than 500 descriptors open: take 440 clients"),
+      run.output.contains("may have no more than 500 descriptors open: take 420 clients"),
       "\(run.output)")
   }
 
