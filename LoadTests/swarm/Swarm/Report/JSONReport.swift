@@ -6,6 +6,7 @@ public enum JSONReport {
     json.object { json in
       json.member("scenario", outcome.plan.scenario)
       json.member("seed", String(outcome.plan.seed))
+      json.member("mode", outcome.mode.rawValue)
       json.member("status", name(outcome.status))
       json.member("exit_code", Double(outcome.status.rawValue))
       json.member("seconds", outcome.seconds)
@@ -60,7 +61,7 @@ public enum JSONReport {
     return json.text + "\n"
   }
 
-  private static func name(_ status: Outcome.Status) -> String {
+  static func name(_ status: Outcome.Status) -> String {
     switch status {
     case .good: "good"
     case .thresholdMissed: "threshold_missed"
@@ -100,7 +101,7 @@ public enum JSONReport {
     }
   }
 
-  private static func thresholds(_ judgements: [Outcome.Judgement], _ json: inout JSONText) {
+  static func thresholds(_ judgements: [Outcome.Judgement], _ json: inout JSONText) {
     for judgement in judgements {
       json.member(judgement.threshold.key) { json in
         json.object {
@@ -112,7 +113,7 @@ public enum JSONReport {
     }
   }
 
-  private static func load(_ load: Outcome.Load, _ json: inout JSONText) {
+  static func load(_ load: Outcome.Load, _ json: inout JSONText) {
     json.member("lag_p99_ms", load.lagP99Milliseconds)
     json.member("lag_max_ms", load.lagMaxMilliseconds)
     json.member("cores", load.ownCores)
@@ -139,7 +140,9 @@ public enum JSONReport {
       if let value = second.ackP50 { json.member("ack_p50_ms", value) }
       if let value = second.ackP99 { json.member("ack_p99_ms", value) }
       if let value = second.ackMax { json.member("ack_max_ms", value) }
+      if let value = second.deliverP50 { json.member("deliver_p50_ms", value) }
       if let value = second.deliverP99 { json.member("deliver_p99_ms", value) }
+      if let value = second.deliverMax { json.member("deliver_max_ms", value) }
       if let value = second.relayCores { json.member("relay_cores", value) }
       if let value = second.relayBytes { json.member("relay_bytes", Double(value)) }
     }

@@ -110,6 +110,8 @@ public struct Outcome: Sendable {
 
   /// What was to be done.
   public internal(set) var plan: Plan
+  /// What the server was, and so what it owed.
+  public internal(set) var mode = Scenario.Mode.relay
   /// From the first connection to the last word, in seconds.
   public internal(set) var seconds = 0.0
   /// Of everything, from when it was intended.
@@ -130,6 +132,8 @@ public struct Outcome: Sendable {
   public internal(set) var lastLoss: String?
   /// Why the last send or join that was refused for good was refused.
   public internal(set) var lastRefusal: String?
+  /// What the relay allows each client to say; `nil` while it has let nobody in.
+  public internal(set) var allowance: SendAllowance?
   /// Times that a client came back and had all its rooms again.
   public internal(set) var resumes = 0
   /// In the order of measures.

@@ -117,7 +117,8 @@ extension Run: PeerObserver {
     let receiver = peer.receiver
     if receiver >= members.count { return reader(receiver, event) }
     switch event {
-    case .welcomed:
+    case .welcomed(let welcome):
+      if outcome.allowance == nil { outcome.allowance = .init(welcome.limits) }
       guard let member = members[receiver], !member.wasWelcome else { return }
       members[receiver]?.wasWelcome = true
       outcome.connected += 1
@@ -127,6 +128,7 @@ extension Run: PeerObserver {
     case .joined: roomJoined(receiver)
     case .refused(let send, let error):
       if let id = naming.send(ofID: send.id) { oracle.refused(id) }
+      gauge.refused()
       outcome.lastRefusal = TerminalText.line(error.message)
     case .joinRefused(let room, let error):
       outcome.lastRefusal = TerminalText.line("\(room): \(error.message)")

@@ -184,6 +184,7 @@ extension Run: EventHandler {
     if token & PeerLoop.tokenBit != 0 { return peers.timerFired(timer, token: token) }
     switch token {
     case Token.next: playDueEvents()
+    case Token.frame: showFigures()
     case Token.pulse:
       // Only while there is a load: reading back is not timed.
       guard stage == .playing else { return }

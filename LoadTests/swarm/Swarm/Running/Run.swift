@@ -33,6 +33,7 @@ public final class Run {
     static let pulse: UInt64 = 2
     static let look: UInt64 = 3
     static let signal: UInt64 = 4
+    static let frame: UInt64 = 5
   }
 
   /// So often a run looks whether it may go on to its next stage.
@@ -83,6 +84,9 @@ public final class Run {
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
   var recorder: SeriesRecorder
+  var gauge = LiveGauge()
+  /// Shows how it goes while it goes; set before `play`.
+  public var display: LiveDisplay?
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -93,6 +97,11 @@ public final class Run {
     _ scenario: Scenario, _ plan: Plan, url: String? = nil, log: @escaping (String) -> Void
   ) throws {
     var scenario = scenario
+    guard scenario.mode == .relay else {
+      throw Failure(
+        description: "mode is \(scenario.mode.rawValue); expected relay: an echo has no oracle",
+        isUsage: true)
+    }
     if let url {
       guard !scenario.needsOwnRelay else {
         throw Failure(
@@ -159,10 +168,16 @@ public final class Run {
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource([SIGINT, SIGTERM])
+    let signals = try SignalSource([SIGINT, SIGTERM] + (display == nil ? [] : [SIGCONT]))
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
-    signalled = { signals.next() != nil }
+    signalled = { [display] in
+      while let signal = signals.next() {
+        guard signal == SIGCONT else { return true }
+        display?.wasContinued()
+      }
+      return false
+    }
     defer {
       signalled = nil
       loop.deregister(registration)
@@ -180,6 +195,7 @@ public final class Run {
     loop.schedule(at: start, token: Token.next)
     loop.schedule(at: start, token: Token.pulse)
     loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)
+    loop.schedule(at: start, token: Token.frame)
     loop.run(self)
     return conclude()
   }
@@ -228,6 +244,7 @@ public final class Run {
         user: naming.users[client], id, at: event.at, bytes: bytes, seed: plan.seed)
       oracle.sends(id, room: room, text: text, intended: event.at)
       recorder.sent()
+      gauge.sent()
       guard let peer = members[client]?.peer else { return }
       let given = peer.send(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session counts its sends as the plan does")
