@@ -84,10 +84,13 @@ public final class EchoRun {
       throw Run.Failure(description: "\(error)", isUsage: true)
     }
     do {
-      let addresses = try Address.resolve(host: place.host, port: place.port)
+      let addresses = try SourceAddresses.check(
+        scenario.sourceAddresses, to: try Address.resolve(host: place.host, port: place.port))
       server = EchoServer(
-        loop, address: addresses[0], authority: place.authority,
+        loop, address: addresses[0], sources: scenario.sourceAddresses, authority: place.authority,
         target: RawDialect.target(in: self.url))
+    } catch let failure as Run.Failure {
+      throw failure
     } catch {
       throw Run.Failure(description: "\(error)", isUsage: false)
     }

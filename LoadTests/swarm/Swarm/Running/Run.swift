@@ -48,7 +48,7 @@ public final class Run {
   static let lookMilliseconds = 20
   static let leaveMilliseconds = 3_000
   /// So many fresh clients read at once.
-  static let readersAtOnce = 20
+  static let readersAtOnce = 40
   static let roomsPerReader = 100
   /// Besides connections: standard ones, epoll, signals, files for a moment.
   private static let ownDescriptors = 40
@@ -79,6 +79,8 @@ public final class Run {
   var footprint = Footprint()
   /// As receivers they follow the members.
   var readers: [Reader] = []
+  /// Those that are not through yet.
+  var busyReaders: [Int] = []
   /// Rooms that are still to be read, with the user who may.
   var unread: [(user: String, rooms: [Int])] = []
   /// Where a search among the members begins.
