@@ -36,6 +36,7 @@ struct SwarmProcess {
     guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
       throw Unexpected("write \(path): \(errno)")
     }
+    fchmod(descriptor, 0o644)
     close(descriptor)
     // Its standard error last: redirected before, it would go where this test's goes.
     let words = [Programs.swarm, command, path] + arguments
@@ -51,6 +52,16 @@ struct SwarmProcess {
     let status = unsafe pclose(pipe)
     exitCode = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     self.output = String(decoding: output, as: UTF8.self)
+  }
+
+  /// Whether a user who is nobody here may run the command at all.
+  static func mayBeRun(by user: uid_t) -> Bool {
+    unsafe system("\(becoming(user)) test -x '\(Programs.swarm)'") == 0
+  }
+
+  /// For `through`.
+  static func becoming(_ user: uid_t) -> String {
+    "setpriv --reuid \(user) --regid \(user) --clear-groups"
   }
 }
 

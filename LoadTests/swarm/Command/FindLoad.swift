@@ -159,6 +159,8 @@ struct FindLoad: ParsableCommand {
       let run = try Run(scenario, plan, url: url) { _ in }
       run.display = display
       return try run.play()
+    } catch let interruption as Run.Interruption {
+      throw ExitCode(128 + interruption.signal)
     } catch {
       display?.finish()
       StandardError.write("\(error)\n")

@@ -50,8 +50,12 @@ struct RunScenario: ParsableCommand {
     let scenario: Scenario
     do {
       scenario = try Scenario(yaml: try TextFile.read(self.scenario), file: self.scenario)
-    } catch {
+      for file in [json, html].compactMap(\.self) { try TextFile.checkWritable(file) }
+    } catch let error as ScenarioError {
       StandardError.write("\(error)\n")
+      throw ExitCode(2)
+    } catch {
+      StandardError.write("\(error); name another file\n")
       throw ExitCode(2)
     }
     if raw { return try runRaw(scenario) }
@@ -69,6 +73,8 @@ struct RunScenario: ParsableCommand {
         run.display = progress.display
         outcome = try run.play()
       }
+    } catch let interruption as Run.Interruption {
+      throw ExitCode(128 + interruption.signal)
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")
       throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
@@ -76,16 +82,17 @@ struct RunScenario: ParsableCommand {
       StandardError.write("\(error)\n")
       throw ExitCode(Outcome.Status.noConnection.rawValue)
     }
-    TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
-    do {
-      if let json { try TextFile.write(JSONReport.text(of: outcome), to: json) }
-      if let html { try TextFile.write(HTMLReport.text(of: outcome), to: html) }
-    } catch {
-      StandardError.write("\(error)\n")
-      if outcome.status == .good { throw ExitCode(2) }
+    // Files first: nobody may read standard output any more, which ends the program.
+    var faults: [any Error] = []
+    for (file, text) in [(json, JSONReport.text), (html, HTMLReport.text)] {
+      guard let file else { continue }
+      do { try TextFile.write(text(outcome), to: file) } catch { faults.append(error) }
     }
+    TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
+    for fault in faults { StandardError.write("\(fault); the results are not in that file\n") }
+    if !faults.isEmpty, outcome.status == .good { throw ExitCode(2) }
     // As a shell says that a signal ended it.
-    if outcome.wasInterrupted { throw ExitCode(130) }
+    if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }
     if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
   }
   private func runRaw(_ scenario: Scenario) throws {

@@ -15,6 +15,7 @@ public final class EchoRun {
 
   /// Descriptors of clients have their index, and this one has none.
   private static let signalToken = UInt64.max
+  private static let redrawToken = UInt64.max - 1
   private static let lookMilliseconds = 20
   private static let keptViolations = 100
 
@@ -42,7 +43,8 @@ public final class EchoRun {
   private var nextEvent = 0
   private var isSettling = false
   private var progress = (count: 0, at: Instant(nanoseconds: 0))
-  private var signalled: (() -> Bool)?
+  private let signals: SignalSource
+  private var redrawing: LiveRedrawing?
 
   /// Finds the server, or starts a relay that has an echo, and makes everything ready.
   ///
@@ -55,6 +57,7 @@ public final class EchoRun {
     self.scenario = scenario
     self.plan = plan
     self.log = log
+    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     _ = try DescriptorLimit.raise()
     loop = try EventLoop()
     switch (url, scenario.target) {
@@ -65,7 +68,12 @@ public final class EchoRun {
       self.url = url
       relay = nil
     case (nil, .spawn(let spawn)):
-      let spawned = try SpawnedRelay(spawn)
+      let spawned: SpawnedRelay
+      do {
+        spawned = try SpawnedRelay(spawn, interruption: signals.descriptor)
+      } catch is Run.Interruption {
+        throw Run.Interruption(signal: signals.next() ?? SIGINT)
+      }
       relay = spawned
       self.url = spawned.echoURL
     }
@@ -76,10 +84,13 @@ public final class EchoRun {
       throw Run.Failure(description: "\(error)", isUsage: true)
     }
     do {
-      let addresses = try Address.resolve(host: place.host, port: place.port)
+      let addresses = try SourceAddresses.check(
+        scenario.sourceAddresses, to: try Address.resolve(host: place.host, port: place.port))
       server = EchoServer(
-        loop, address: addresses[0], authority: place.authority,
+        loop, address: addresses[0], sources: scenario.sourceAddresses, authority: place.authority,
         target: RawDialect.target(in: self.url))
+    } catch let failure as Run.Failure {
+      throw failure
     } catch {
       throw Run.Failure(description: "\(error)", isUsage: false)
     }
@@ -96,12 +107,12 @@ public final class EchoRun {
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource(LiveDisplay.signals(display))
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Self.signalToken)
-    signalled = { [display] in LiveDisplay.wantsEnd(signals, display) }
+    let redrawing = try display.map { try LiveRedrawing(of: $0, on: loop, token: Self.redrawToken) }
+    self.redrawing = redrawing
     defer {
-      signalled = nil
+      redrawing?.end()
       loop.deregister(registration)
     }
     start = .now()
@@ -153,7 +164,7 @@ public final class EchoRun {
       gauge.sent()
       outcome.verdict.sends += 1
       peers[client]?.send(.init(number: number, intended: event.at, text: Array(text.utf8)))
-    case .cut, .wake, .chaos, .reset, .goOn, .hostility:
+    case .cut, .wake, .chaos, .reset, .goOn, .freeDisk, .hostility:
       preconditionFailure("a scenario of mode: echo has neither absences nor chaos")
     }
   }
@@ -289,9 +300,10 @@ extension EchoRun: EchoObserver {
 extension EchoRun: EventHandler {
   /// The loop's, as the rest of this protocol.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
+    if token == Self.redrawToken { return redrawing?.take() ?? () }
     if token != Self.signalToken { peers[Int(token)]?.ready(readiness); return }
-    guard signalled?() == true else { return }
-    outcome.wasInterrupted = true
+    guard let signal = signals.next() else { return }
+    outcome.interruptingSignal = signal
     mark("interrupted")
     closeSecond()
     loop.stop()

@@ -79,23 +79,6 @@ public final class LiveDisplay {
     }
   }
 
-  /// What a run that shows itself is told by signals: that it goes on after a stop, and otherwise
-  /// that it is to end.
-  ///
-  /// - Returns: whether it is to end.
-  static func wantsEnd(_ signals: borrowing SignalSource, _ display: LiveDisplay?) -> Bool {
-    while let signal = signals.next() {
-      guard signal == SIGCONT else { return true }
-      display?.wasContinued()
-    }
-    return false
-  }
-
-  /// The signals for that.
-  static func signals(_ display: LiveDisplay?) -> [Int32] {
-    [SIGINT, SIGTERM] + (display == nil ? [] : [SIGCONT])
-  }
-
   // MARK: The terminal
 
   private var size: (columns: Int, rows: Int) {

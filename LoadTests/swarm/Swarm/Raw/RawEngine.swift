@@ -90,10 +90,16 @@ struct RawEngine {
       throw RawLoad.Failure(description: "\(error)", isUsage: true)
     }
     target = plan.dialect.target(at: plan.url)
+    let found: [Address]
     do throws(AddressError) {
-      address = try Address.resolve(host: url.host, port: url.port)[0]
+      found = try Address.resolve(host: url.host, port: url.port)
     } catch {
       throw RawLoad.Failure(description: "\(error)", isUsage: false)
+    }
+    do throws(Run.Failure) {
+      address = try SourceAddresses.check(plan.sources, to: found)[0]
+    } catch {
+      throw RawLoad.Failure(description: error.description, isUsage: error.isUsage)
     }
     let digits = String(random.next(), radix: 36)
     run = String(repeating: "0", count: 13 - digits.utf8.count) + digits

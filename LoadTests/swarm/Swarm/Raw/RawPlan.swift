@@ -1,3 +1,5 @@
+public import EventLoop
+
 extension RawLoad {
   /// When the next message of a room is sent.
   public enum Pace: Equatable, Sendable {
@@ -54,6 +56,8 @@ extension RawLoad {
     public var warmUpSeconds = 1.0
     /// That count.
     public var seconds = 5.0
+    /// Where connections come from, in turn; empty leaves it to the system.
+    public var sources: [Address] = []
     /// The processor that the thread is bound to; `nil` leaves it where it is.
     public var processor: Int?
     /// Handshakes that are under way at a time.

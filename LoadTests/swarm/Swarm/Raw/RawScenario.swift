@@ -100,6 +100,7 @@ public struct RawScenario: Sendable {
     plan.warmUpSeconds = raw.warmUpSeconds
     plan.processor = raw.processor
     plan.textBytes = scenario.textBytes.upperBound
+    plan.sources = scenario.sourceAddresses
     plan.patienceMilliseconds = scenario.patienceMilliseconds
     return plan
   }
