@@ -166,7 +166,3 @@ extension SwarmProcess {
   /// Where every attempt met a machine that is busy with something else, that is said instead.
   func unlessVoid(_ code: Int32) -> Int32 { output.contains("\nvoid: ") ? 4 : code }
 }
-
-extension String {
-  fileprivate func components(of part: String) -> Int { split(separator: part).count - 1 }
-}

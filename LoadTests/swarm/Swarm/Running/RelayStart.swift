@@ -27,7 +27,7 @@ struct RelayStart: ~Copyable {
   deinit { close(changes) }
 
   /// The port; throws where it ends before that, or takes too long, or is not wanted any more.
-  func port(of id: pid_t, interruption: Int32) throws -> UInt16 {
+  func port(of id: pid_t, interruption: Int32?) throws -> UInt16 {
     let process = clinux_process_descriptor(id)
     guard process >= 0 else { throw SystemError.last("pidfd_open") }
     defer { close(process) }
@@ -39,7 +39,7 @@ struct RelayStart: ~Copyable {
       guard left > 0 else {
         throw failure("did not listen within \(Self.limitMilliseconds / 1000) s", isUsage: false)
       }
-      var events = [changes, process, interruption].map {
+      var events = [changes, process, interruption ?? -1].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
       guard unsafe poll(&events, 3, Int32(left)) >= 0 else {

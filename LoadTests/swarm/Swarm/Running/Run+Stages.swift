@@ -165,6 +165,7 @@ extension Run: EventHandler {
       hostiles[Int(token & ~HostilePeer.tokenBit)]?.ready(readiness)
       return
     }
+    if token == Token.power { return powerReturns() }
     if token == Token.continued { return continued?() ?? () }
     guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
     outcome.interruptingSignal = signal

@@ -3,7 +3,8 @@ internal import EventLoop
 /// What is done to the relay and to the way to it, and how long it takes to get over it.
 extension Run {
   func play(_ kind: Scenario.ChaosStep.Kind) {
-    guard let relay else { return }
+    // Without power there is nothing to be done to it.
+    guard let relay, powerLoss == nil else { return }
     switch kind {
     case .kill:
       relay.kill()
@@ -11,9 +12,8 @@ extension Run {
       mark("relay killed")
       awaitReturn(from: "kill", of: awakeClients)
     case .restart:
-      restart("relay killed and started again")
-      wasStartedWithoutSpace = !fillings.isEmpty
-      awaitReturn(from: "restart", of: awakeClients)
+      restart("relay killed and started again", after: "restart")
+    case .powerLoss: losePower()
     case .pause(let milliseconds):
       relay.pause()
       mark("relay paused for \(milliseconds) ms")
@@ -58,6 +58,13 @@ extension Run {
     awaitReturn(
       from: "full disk", of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
       addsLost: true, unavailable: outcome.unavailable - before)
+  }
+
+  /// Starts the relay again, as a step of chaos of which the clients are to recover.
+  func restart(_ what: String, after step: String) {
+    restart(what)
+    wasStartedWithoutSpace = !fillings.isEmpty
+    awaitReturn(from: step, of: awakeClients)
   }
 
   private func restart(_ what: String) {

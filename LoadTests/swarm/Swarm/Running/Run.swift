@@ -40,7 +40,8 @@ public final class Run {
     static let look: UInt64 = 3
     static let signal: UInt64 = 4
     static let frame: UInt64 = 5
-    static let continued: UInt64 = 6
+    static let power: UInt64 = 6
+    static let continued: UInt64 = 7
   }
 
   /// So often a run looks whether it may go on to its next stage.
@@ -61,6 +62,8 @@ public final class Run {
   let log: (String) -> Void
   /// To end a run early is to end it in order. Who reads what it says may leave, too (`SIGPIPE`).
   let signals: SignalSource
+  /// The terminal has to be drawn again, after a SIGCONT.
+  var continued: (() -> Void)?
 
   var oracle: Oracle
   var outcome: Outcome
@@ -90,16 +93,19 @@ public final class Run {
   /// By index into `Plan.clients`.
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
+  /// One that is not over.
+  var powerLoss: PowerLoss?
+  var powerLosses = 0
   var recorder: SeriesRecorder
+  var gauge = LiveGauge()
+  /// Shows how it goes while it goes; set before `play`.
+  public var display: LiveDisplay?
   /// For each filling of the disk that is not over: what had been answered `unavailable` before it.
   var fillings: [Int] = []
   /// It was started while its disk was full, and nobody has come back to it yet.
   var wasStartedWithoutSpace = false
   /// It could not start without space: whoever watches over it starts it again once there is some.
   var awaitsSpace = false
-  var gauge = LiveGauge()
-  /// Shows how it goes while it goes; set before `play`.
-  public var display: LiveDisplay?
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -133,8 +139,8 @@ public final class Run {
     self.scenario = scenario
     self.plan = plan
     self.log = log
-    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     try Self.checkDescriptors(for: plan)
+    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     var random = SystemRandomNumberGenerator()
     let tag = (0..<2).map { _ in
       let digits = String(random.next(), radix: 36)
@@ -152,7 +158,8 @@ public final class Run {
     switch scenario.target {
     case .spawn(let spawn):
       do {
-        let started = try SpawnedRelay(spawn, interruption: signals.descriptor)
+        let started = try SpawnedRelay(
+          spawn, losesPower: scenario.losesPower, interruption: signals.descriptor)
         relay = started
         text = started.url
       } catch is Interruption {
@@ -196,16 +203,17 @@ public final class Run {
   public func play() throws -> Outcome {
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
-    let continuations = try SignalSource([SIGCONT])
-    let continuing = try loop.register(
-      continuations.descriptor, for: .readable, token: Token.continued)
-    continued = { [display] in
-      while continuations.next() != nil { display?.wasContinued() }
+    defer { loop.deregister(registration) }
+    var redrawing: Registration?
+    if let display {
+      let source = try SignalSource([SIGCONT])
+      redrawing = try loop.register(
+        source.descriptor, for: .readable, token: Token.continued)
+      continued = { while source.next() != nil { display.wasContinued() } }
     }
     defer {
       continued = nil
-      loop.deregister(continuing)
-      loop.deregister(registration)
+      if let redrawing { loop.deregister(redrawing) }
     }
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
@@ -224,9 +232,6 @@ public final class Run {
     loop.run(self)
     return conclude()
   }
-
-  /// Somebody has stopped this process for a while, and what the terminal shows is another's.
-  var continued: (() -> Void)?
 
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }

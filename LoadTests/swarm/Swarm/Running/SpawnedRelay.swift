@@ -8,13 +8,19 @@ final class SpawnedRelay {
   private let folder: RelayFolder
   private let port: UInt16
   private var id: pid_t?
+  /// What is on its disk for good; where the power is to be cut.
+  private(set) var disk: RecordedDisk?
   /// Of those that were killed before the present one.
   private var earlierCPUSeconds = 0.0
 
   /// Starts a relay on a free port, and waits until it listens.
   ///
-  /// - Parameter interruption: once it is readable, nobody wants the relay any more; -1 is nothing.
-  init(_ spawn: Scenario.Spawn, interruption: Int32 = -1) throws {
+  /// - Parameters:
+  ///   - losesPower: whether what it writes and syncs is to be recorded.
+  ///   - interruption: once this descriptor is readable, nobody wants the relay any more.
+  init(
+    _ spawn: Scenario.Spawn, losesPower: Bool = false, interruption: Int32? = nil
+  ) throws {
     binary = try spawn.binary ?? Self.besideThisProgram()
     guard unsafe access(binary, X_OK) == 0 else {
       throw Run.Failure(
@@ -22,8 +28,12 @@ final class SpawnedRelay {
           + " or give the --url of one that runs", isUsage: true)
     }
     folder = try RelayFolder(configuration: spawn.configuration, diskBytes: spawn.diskBytes)
+    if losesPower {
+      disk = try RecordedDisk(
+        folder: folder.data, record: folder.data + ".record", besides: try Self.ownFolder())
+    }
     let start = try RelayStart(watching: folder)
-    let id = try Self.start(binary, in: folder, port: 0)
+    let id = try Self.start(binary, in: folder, port: 0, disk)
     do {
       port = try start.port(of: id, interruption: interruption)
     } catch {
@@ -47,8 +57,14 @@ final class SpawnedRelay {
   /// Starts it on the same port and the same data, and does not wait for it.
   func restart() throws {
     kill()
-    id = try Self.start(binary, in: folder, port: port)
+    id = try Self.start(binary, in: folder, port: port, disk)
   }
+
+  /// What the power has left takes the place of what was there.
+  func adopt(_ disk: RecordedDisk) { self.disk = disk }
+
+  /// Has its store verified, which takes its time; for while it does not run.
+  var verification: Verification { Verification(binary: binary, data: folder.data) }
 
   /// SIGSTOP: it keeps its connections, and does nothing.
   func pause() { if let id { Glibc.kill(id, SIGSTOP) } }
@@ -89,16 +105,19 @@ final class SpawnedRelay {
 
   // MARK: Inside
 
-  private static func besideThisProgram() throws -> String {
+  private static func besideThisProgram() throws -> String { try ownFolder() + "relay" }
+
+  /// Where this program is, with a slash behind it.
+  private static func ownFolder() throws -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
     guard count > 0 else { throw SystemError.last("readlink /proc/self/exe") }
     let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return path.prefix(path.count - (path.split(separator: "/").last?.count ?? 0)) + "relay"
+    return String(path.prefix(path.count - (path.split(separator: "/").last?.count ?? 0)))
   }
 
   private static func start(
-    _ binary: String, in folder: RelayFolder, port: UInt16
+    _ binary: String, in folder: RelayFolder, port: UInt16, _ disk: RecordedDisk?
   ) throws -> pid_t {
     // On another disk it would seem to have lost everything.
     precondition(folder.isWhole, "a relay is started by the thread that has mounted its disk")
@@ -123,8 +142,18 @@ final class SpawnedRelay {
       ]
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     defer { unsafe arguments.forEach { unsafe free($0) } }
+    let additions = unsafe (disk?.environment ?? []).map { unsafe strdup($0) }
+    defer { unsafe additions.forEach { unsafe free($0) } }
+    var environment = unsafe additions
+    var variable = unsafe environ
+    while let present = unsafe variable.pointee {
+      unsafe environment.append(present)
+      unsafe variable += 1
+    }
+    unsafe environment.append(nil)
     var id = pid_t()
-    let code = unsafe posix_spawn(&id, words[0], &actions, &attributes, &arguments, environ)
+    let code = unsafe posix_spawn(
+      &id, words[0], &actions, &attributes, &arguments, &environment)
     guard code == 0 else { throw SystemError("start \(binary)", code: code) }
     return id
   }

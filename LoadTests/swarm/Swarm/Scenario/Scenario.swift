@@ -149,6 +149,8 @@ public struct Scenario: Equatable, Sendable {
       case pause(milliseconds: Int)
       /// Its disk is full (`ENOSPC`), and has space again that much later.
       case fillDisk(milliseconds: Int)
+      /// SIGKILL, and of what was not synced only what chance leaves on the disk; started again.
+      case powerLoss
       /// That share of the clients that are there lose their connections at once, by a reset.
       case cut(share: Double)
 
@@ -208,6 +210,8 @@ public struct Scenario: Equatable, Sendable {
   public var clientCount: Int { clients.reduce(0) { $0 + $1.count } }
   /// How many of them keep to the protocol.
   public var honestCount: Int { clients.reduce(0) { $0 + ($1.persona.isHostile ? 0 : $1.count) } }
+  /// Whether the power goes.
+  public var losesPower: Bool { chaos.contains { $0.kind == .powerLoss } }
   /// Whether a step of chaos is done to the relay's process.
   public var needsOwnRelay: Bool { chaos.contains { $0.kind.concernsProcess } }
 }

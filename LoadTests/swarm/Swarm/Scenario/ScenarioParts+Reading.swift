@@ -166,11 +166,10 @@ extension Scenario.ChaosStep {
     let share = fields.optional("share", "expected more than 0, at most 1") { node in
       node.number.flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
     }
-    let verb = fields.required("do", "expected kill, restart, pause, fill_disk or cut") { node in
-      node.text.flatMap {
-        ["kill", "restart", "pause", "fill_disk", "cut"].contains($0) ? $0 : nil
-      }
-    }
+    let verbs = ["kill", "restart", "power_loss", "pause", "fill_disk", "cut"]
+    let verb = fields.required(
+      "do", "expected \(verbs.dropLast().joined(separator: ", ")) or cut"
+    ) { node in node.text.flatMap { verbs.contains($0) ? $0 : nil } }
     for (key, owners) in [("ms", ["pause", "fill_disk"]), ("share", ["cut"])] {
       if let verb, !owners.contains(verb), fields.has(key) {
         fields.report(key, "means nothing for do: \(verb)", "leave it out")
@@ -180,6 +179,7 @@ extension Scenario.ChaosStep {
       switch verb {
       case "kill": .kill
       case "restart": .restart
+      case "power_loss": .powerLoss
       case "pause": .pause(milliseconds: milliseconds ?? 1_000)
       case "fill_disk": .fillDisk(milliseconds: milliseconds ?? 1_000)
       case "cut": .cut(share: share ?? 1)
