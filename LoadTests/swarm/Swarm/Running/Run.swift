@@ -227,9 +227,6 @@ public final class Run {
     return conclude()
   }
 
-  /// Somebody has stopped this process for a while, and what the terminal shows is another's.
-  var continued: (() -> Void)?
-
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
 
