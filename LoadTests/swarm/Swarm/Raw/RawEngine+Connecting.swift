@@ -186,8 +186,10 @@ extension RawEngine {
     loop.stop()
   }
 
-  /// Closes everything.
+  /// Closes everything; what was being measured until now counts.
   mutating func end() {
+    if stage == .measuring { conclude() }
+    stage = .over
     for index in connections.indices { close(index) }
   }
 
