@@ -132,6 +132,7 @@ public struct RawScenario: Sendable {
   /// The status that counts where several apply.
   public var status: Outcome.Status {
     if result.missing != 0 { return .promiseBroken }
+    if result.connectionsLost > 0 { return .noConnection }
     if voidReason != nil { return .void }
     return judgements.allSatisfy(\.isMet) ? .good : .thresholdMissed
   }
