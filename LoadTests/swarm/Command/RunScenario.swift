@@ -67,6 +67,8 @@ struct RunScenario: ParsableCommand {
         run.display = progress.display
         outcome = try run.play()
       }
+    } catch let interruption as Run.Interruption {
+      throw ExitCode(128 + interruption.signal)
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")
       throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
@@ -83,7 +85,7 @@ struct RunScenario: ParsableCommand {
       if outcome.status == .good { throw ExitCode(2) }
     }
     // As a shell says that a signal ended it.
-    if outcome.wasInterrupted { throw ExitCode(130) }
+    if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }
     if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
   }
 
@@ -93,6 +95,7 @@ struct RunScenario: ParsableCommand {
       played = try RawScenario(playing: scenario, file: self.scenario, seed: seed, url: url)
     } catch {
       StandardError.write("\(error)\n")
+      if let signal = error.signal { throw ExitCode(128 + signal) }
       throw ExitCode(error.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
     }
     TextFile.write(Array(RawReport.text(of: played).utf8), to: STDOUT_FILENO)

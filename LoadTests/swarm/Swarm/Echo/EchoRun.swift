@@ -38,7 +38,7 @@ public final class EchoRun {
   private var nextEvent = 0
   private var isSettling = false
   private var progress = (count: 0, at: Instant(nanoseconds: 0))
-  private var signalled: (() -> Bool)?
+  private let signals: SignalSource
 
   /// Finds the server, or starts a relay that has an echo, and makes everything ready.
   ///
@@ -51,6 +51,7 @@ public final class EchoRun {
     self.scenario = scenario
     self.plan = plan
     self.log = log
+    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     try Run.checkDescriptors(for: plan)
     loop = try EventLoop()
     switch (url, scenario.target) {
@@ -61,7 +62,12 @@ public final class EchoRun {
       self.url = url
       relay = nil
     case (nil, .spawn(let spawn)):
-      let spawned = try SpawnedRelay(spawn)
+      let spawned: SpawnedRelay
+      do {
+        spawned = try SpawnedRelay(spawn, interruption: signals.descriptor)
+      } catch is Run.Interruption {
+        throw Run.Interruption(signal: signals.next() ?? SIGINT)
+      }
       relay = spawned
       self.url = spawned.echoURL
     }
@@ -94,14 +100,9 @@ public final class EchoRun {
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource([SIGINT, SIGTERM])
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Self.signalToken)
-    signalled = { signals.next() != nil }
-    defer {
-      signalled = nil
-      loop.deregister(registration)
-    }
+    defer { loop.deregister(registration) }
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
     relayCPUAtStart = relay?.cpuSeconds ?? 0
@@ -149,7 +150,7 @@ public final class EchoRun {
       recorder.sent()
       outcome.verdict.sends += 1
       peers[client]?.send(.init(number: number, intended: event.at, text: Array(text.utf8)))
-    case .cut, .wake, .chaos, .reset, .goOn, .hostility:
+    case .cut, .wake, .chaos, .reset, .goOn, .freeDisk, .hostility:
       preconditionFailure("a scenario of mode: echo has neither absences nor chaos")
     }
   }
@@ -275,8 +276,8 @@ extension EchoRun: EventHandler {
   /// The loop's, as the rest of this protocol.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
     if token != Self.signalToken { peers[Int(token)]?.ready(readiness); return }
-    guard signalled?() == true else { return }
-    outcome.wasInterrupted = true
+    guard let signal = signals.next() else { return }
+    outcome.interruptingSignal = signal
     mark("interrupted")
     closeSecond()
     loop.stop()

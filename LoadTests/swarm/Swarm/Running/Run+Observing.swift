@@ -53,6 +53,8 @@ extension Run: PeerObserver {
       {
         catchUps.begin(peer.receiver, room: room, head: joined.head, at: arrived)
       }
+    case .error(let error) where error.code == .unavailable && error.id != nil:
+      outcome.unavailable += 1
     default: break
     }
     if oracle.violations.count > before {
@@ -154,6 +156,7 @@ extension Run: PeerObserver {
   }
 
   private func resumed(_ since: UInt64) {
+    wasStartedWithoutSpace = false
     outcome.resumes += 1
     outcome.latencies.record(.resume, intended: since, happened: elapsed)
   }

@@ -8,7 +8,8 @@ extension Run {
   func look() {
     takeNoteOfProgress()
     takeNoteOfSecond()
-    if let end = relay?.takeUnexpectedEnd() { mark("the relay ended by itself: \(end)") }
+    keepDiskFull()
+    takeNoteOfEnd()
     switch stage {
     case .playing, .over: break
     case .settling:
@@ -45,7 +46,8 @@ extension Run {
 
   private func takeNoteOfProgress() {
     let count = oracle.deliveries + outcome.latencies.count(.ack) + outcome.resumes
-    if count != progress.count, stage != .leaving {
+    // A relay that has broken a promise may go in circles for ever, which is no progress.
+    if count != progress.count, stage != .leaving, oracle.counts.isEmpty {
       progress = (count, Instant.now())
     }
   }
@@ -163,8 +165,10 @@ extension Run: EventHandler {
       hostiles[Int(token & ~HostilePeer.tokenBit)]?.ready(readiness)
       return
     }
-    guard token == Token.signal, signalled?() == true, stage != .over else { return }
-    outcome.wasInterrupted = true
+    if token == Token.power { return powerReturns() }
+    if token == Token.continued { return continued?() ?? () }
+    guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
+    outcome.interruptingSignal = signal
     mark("interrupted")
     if stage == .playing || stage == .settling { closeSecond() }
     stage = .over

@@ -15,6 +15,12 @@ public final class Run {
     public var isUsage: Bool
   }
 
+  /// A signal came before the run began.
+  public struct Interruption: Error {
+    /// Its number.
+    public var signal: Int32 = SIGINT
+  }
+
   enum Stage: Equatable {
     /// The plan is played.
     case playing
@@ -34,6 +40,8 @@ public final class Run {
     static let look: UInt64 = 3
     static let signal: UInt64 = 4
     static let frame: UInt64 = 5
+    static let power: UInt64 = 6
+    static let continued: UInt64 = 7
   }
 
   /// So often a run looks whether it may go on to its next stage.
@@ -52,6 +60,10 @@ public final class Run {
   let peers: PeerLoop
   let relay: SpawnedRelay?
   let log: (String) -> Void
+  /// To end a run early is to end it in order. Who reads what it says may leave, too (`SIGPIPE`).
+  let signals: SignalSource
+  /// The terminal has to be drawn again, after a SIGCONT.
+  var continued: (() -> Void)?
 
   var oracle: Oracle
   var outcome: Outcome
@@ -81,10 +93,19 @@ public final class Run {
   /// By index into `Plan.clients`.
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
+  /// One that is not over.
+  var powerLoss: PowerLoss?
+  var powerLosses = 0
   var recorder: SeriesRecorder
   var gauge = LiveGauge()
   /// Shows how it goes while it goes; set before `play`.
   public var display: LiveDisplay?
+  /// For each filling of the disk that is not over: what had been answered `unavailable` before it.
+  var fillings: [Int] = []
+  /// It was started while its disk was full, and nobody has come back to it yet.
+  var wasStartedWithoutSpace = false
+  /// It could not start without space: whoever watches over it starts it again once there is some.
+  var awaitsSpace = false
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -112,6 +133,7 @@ public final class Run {
     self.plan = plan
     self.log = log
     try Self.checkDescriptors(for: plan)
+    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     var random = SystemRandomNumberGenerator()
     let tag = (0..<2).map { _ in
       let digits = String(random.next(), radix: 36)
@@ -128,9 +150,14 @@ public final class Run {
     let text: String
     switch scenario.target {
     case .spawn(let spawn):
-      let started = try SpawnedRelay(spawn)
-      relay = started
-      text = started.url
+      do {
+        let started = try SpawnedRelay(
+          spawn, losesPower: scenario.losesPower, interruption: signals.descriptor)
+        relay = started
+        text = started.url
+      } catch is Interruption {
+        throw Interruption(signal: signals.next() ?? SIGINT)
+      }
     case .url(let url):
       relay = nil
       text = url
@@ -166,19 +193,19 @@ public final class Run {
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource([SIGINT, SIGTERM] + (display == nil ? [] : [SIGCONT]))
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
-    signalled = { [display] in
-      while let signal = signals.next() {
-        guard signal == SIGCONT else { return true }
-        display?.wasContinued()
-      }
-      return false
+    defer { loop.deregister(registration) }
+    var redrawing: Registration?
+    if let display {
+      let source = try SignalSource([SIGCONT])
+      redrawing = try loop.register(
+        source.descriptor, for: .readable, token: Token.continued)
+      continued = { while source.next() != nil { display.wasContinued() } }
     }
     defer {
-      signalled = nil
-      loop.deregister(registration)
+      continued = nil
+      if let redrawing { loop.deregister(redrawing) }
     }
     start = .now()
     watch = SelfWatch(start: start, cpu: ProcessorTime.own)
@@ -197,8 +224,6 @@ public final class Run {
     loop.run(self)
     return conclude()
   }
-
-  var signalled: (() -> Bool)?
 
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
@@ -249,6 +274,7 @@ public final class Run {
     case .chaos(let kind): play(kind)
     case .reset(let clients): reset(clients)
     case .goOn: goOn()
+    case .freeDisk: freeDisk()
     case .hostility(let client, let act, let seed): hostility(client, act, seed: seed)
     }
   }

@@ -146,11 +146,12 @@ extension Scenario.ChaosStep {
     let share = fields.optional("share", "expected more than 0, at most 1") { node in
       node.number.flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
     }
-    let verb = fields.required("do", "expected kill, restart, pause or cut") { node in
-      node.text.flatMap { ["kill", "restart", "pause", "cut"].contains($0) ? $0 : nil }
-    }
-    for (key, owner) in [("ms", "pause"), ("share", "cut")] {
-      if let verb, verb != owner, fields.has(key) {
+    let verbs = ["kill", "restart", "power_loss", "pause", "fill_disk", "cut"]
+    let verb = fields.required(
+      "do", "expected \(verbs.dropLast().joined(separator: ", ")) or cut"
+    ) { node in node.text.flatMap { verbs.contains($0) ? $0 : nil } }
+    for (key, owners) in [("ms", ["pause", "fill_disk"]), ("share", ["cut"])] {
+      if let verb, !owners.contains(verb), fields.has(key) {
         fields.report(key, "means nothing for do: \(verb)", "leave it out")
       }
     }
@@ -158,7 +159,9 @@ extension Scenario.ChaosStep {
       switch verb {
       case "kill": .kill
       case "restart": .restart
+      case "power_loss": .powerLoss
       case "pause": .pause(milliseconds: milliseconds ?? 1_000)
+      case "fill_disk": .fillDisk(milliseconds: milliseconds ?? 1_000)
       case "cut": .cut(share: share ?? 1)
       default: nil
       }
@@ -179,7 +182,23 @@ extension Scenario.ChaosStep {
   }
 }
 
+extension Scenario.ChaosStep {
+  /// Where a scenario that has been read says `do: fill_disk`.
+  static func linesOfFillings(_ root: YAMLNode) -> [(index: Int, line: Int)] {
+    (root["chaos"]?.list ?? []).enumerated().compactMap { index, step in
+      guard let verb = step["do"], verb.text == "fill_disk" else { return nil }
+      return (index, verb.line)
+    }
+  }
+}
+
 extension YAMLNode {
+  /// A mapping's value of that key.
+  fileprivate subscript(key: String) -> YAMLNode? {
+    guard case .mapping(let pairs) = content else { return nil }
+    return pairs.first { $0.key == key }?.value
+  }
+
   func integer(in range: ClosedRange<Int>) -> Int? {
     integer(as: Int.self).flatMap { range.contains($0) ? $0 : nil }
   }
