@@ -309,6 +309,25 @@ int clinux_usable_cores(void) {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
+int clinux_affinity(uint64_t words[16]) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) < 0) return -1;
+  for (int word = 0; word < 16; word++) words[word] = 0;
+  for (int core = 0; core < 16 * 64 && core < CPU_SETSIZE; core++) {
+    if (CPU_ISSET(core, &set)) words[core / 64] |= 1ull << (core % 64);
+  }
+  return 0;
+}
+
+int clinux_set_affinity(const uint64_t words[16]) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int core = 0; core < 16 * 64 && core < CPU_SETSIZE; core++) {
+    if (words[core / 64] >> (core % 64) & 1) CPU_SET(core, &set);
+  }
+  return sched_setaffinity(0, sizeof set, &set);
+}
+
 int clinux_name_this_thread(const char *name) {
   char kept[16] = {0};
   strncpy(kept, name, sizeof kept - 1);

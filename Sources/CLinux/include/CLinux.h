@@ -72,6 +72,9 @@ int clinux_set_descriptor_limit(uint64_t soft);
 
 // How many cores this process may run on; 0 if the system does not say.
 int clinux_usable_cores(void);
+// The processors that the calling thread may run on, as bits, the first 64 in the first word.
+int clinux_affinity(uint64_t words[16]);
+int clinux_set_affinity(const uint64_t words[16]);
 // At most 15 bytes of the name are kept.
 int clinux_name_this_thread(const char *name);
 // A descriptor that stands in reserve (/dev/null).

@@ -1,0 +1,220 @@
+internal import Client
+internal import EventLoop
+internal import Glibc
+internal import WebSocket
+
+/// All that a raw load changes: one struct, so that a call pays one exclusivity check.
+struct RawEngine {
+  enum Stage {
+    case connecting
+    case filling
+    case warmingUp
+    case measuring
+    case draining
+    case over
+  }
+
+  enum Token {
+    /// Whether something has come, and something more is to be waited for.
+    static let look: UInt64 = 0
+    /// A stage's time is over.
+    static let stage: UInt64 = 1
+    /// A send of a rate is due.
+    static let send: UInt64 = 2
+  }
+
+  static let lookMilliseconds = 10
+  /// Before it begins the longest rest of a frame that is judged later, then what is read.
+  static let readStart = FrameCut.limitBytes
+  static let readBytes = 256 * 1024
+  static let fillWindow = 64
+
+  let plan: RawLoad.Plan
+  let loop: EventLoop
+  let url: RelayURL
+  let target: String
+  let address: Address
+  let run: String
+  var note: (RawLoad.Moment) -> Void = { _ in }
+  var result: RawResult
+  var failure: RawLoad.Failure?
+  var stage = Stage.connecting
+
+  var connections: [RawConnection] = []
+  var senders: [RawSender] = []
+  /// By index into `connections`; -1 of those who only listen.
+  var senderOf: [Int32] = []
+  var rooms: [RawRoom] = []
+  var reader: RawReader
+  var buffer = [UInt8](repeating: 0, count: Self.readStart + Self.readBytes)
+  var dirty: [Int] = []
+  var random = SplitMix64(seed: SystemRandomNumberGenerator.number)
+
+  // Connecting
+  var nextToConnect = 0
+  var underWay = 0
+  var memberCount = 0
+  var startedAt = Instant.now()
+
+  // The load
+  var sends = 0
+  var bytes = 0
+  var reads = 0
+  var lost = 0
+  /// Whether a delivery, or an ack, is followed by the next send.
+  var isSending = false
+  var paceStart = Instant.now()
+  /// Sends of a rate so far.
+  var paced = 0
+  /// What has come by the start of the load: a fill's deliveries, say.
+  var before = RawResult.Counts()
+  var measuredFrom = RawResult.Counts()
+  var measuringSince = Instant.now()
+  var progress = (count: -1, at: Instant.now())
+  /// Deliveries after which a resume, or a fill, is over.
+  var awaited = 0
+
+  init(_ plan: RawLoad.Plan, _ loop: EventLoop) throws(RawLoad.Failure) {
+    try Self.check(plan)
+    self.plan = plan
+    self.loop = loop
+    result = RawResult(plan: plan)
+    reader = RawReader(plan.dialect, sampleEvery: plan.sampleEvery)
+    do throws(RelayURL.Invalid) {
+      url = try RelayURL(plan.url)
+    } catch {
+      throw RawLoad.Failure(description: "\(error)", isUsage: true)
+    }
+    target = Self.target(of: plan)
+    do throws(AddressError) {
+      address = try Address.resolve(host: url.host, port: url.port)[0]
+    } catch {
+      throw RawLoad.Failure(description: "\(error)", isUsage: false)
+    }
+    let digits = String(random.next(), radix: 36)
+    run = String(repeating: "0", count: 13 - digits.utf8.count) + digits
+    place()
+  }
+
+  private static func check(_ plan: RawLoad.Plan) throws(RawLoad.Failure) {
+    func usage(_ text: String) -> RawLoad.Failure { .init(description: text, isUsage: true) }
+    let most = Scenario.clientLimit
+    guard plan.rooms > 0, plan.membersPerRoom > 0, plan.rooms <= most,
+      plan.membersPerRoom <= most, plan.connections <= most
+    else { throw usage("rooms times members are to be 1 to \(most)") }
+    guard (1...plan.membersPerRoom).contains(plan.sendersPerRoom) else {
+      throw usage("senders of a room are to be 1 to its members, \(plan.membersPerRoom)")
+    }
+    guard (RawLoad.Plan.textBytesMinimum...65_536).contains(plan.textBytes) else {
+      throw usage("a text is to have \(RawLoad.Plan.textBytesMinimum) to 65536 bytes")
+    }
+    guard plan.sampleEvery > 0, plan.connectsAtOnce > 0, plan.seconds > 0,
+      plan.warmUpSeconds >= 0, plan.patienceMilliseconds > 0
+    else { throw usage("seconds, patience, samples and connects at once are to be more than 0") }
+    switch plan.work {
+    case .publish(.window(let window)) where window < 1:
+      throw usage("a window is to be at least 1 message")
+    case .publish(.rate(let rate)) where !(rate > 0 && rate <= 10_000_000):
+      throw usage("a rate is to be more than 0, at most 10000000 a second")
+    case .resume(let messages) where messages < 1 || plan.dialect.resume.isEmpty:
+      throw usage("to come back needs at least 1 message, and a dialect that says how")
+    default: break
+    }
+    if plan.release == .ack, plan.dialect.ackPrefix == nil {
+      throw usage("the dialect \(plan.dialect.name) has no acks to wait for")
+    }
+  }
+
+  /// Path and query, as the dialect has them, or else the URL.
+  private static func target(of plan: RawLoad.Plan) -> String {
+    // A relay's URL without a path means /ws, others mean what they say.
+    let rest = plan.url.drop { $0 != ":" }.dropFirst(3)
+    let written = rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? "/"
+    var target = plan.dialect.target ?? written
+    if target == "/", plan.dialect.name == RawDialect.relay.name { target = "/ws" }
+    if let query = plan.dialect.query { target += (target.contains("?") ? "&" : "?") + query }
+    return target
+  }
+
+  private mutating func place() {
+    var fillers = false
+    if case .resume = plan.work { fillers = true }
+    for room in 0..<plan.rooms {
+      for place in 0..<plan.membersPerRoom {
+        var connection = RawConnection(room: room)
+        connection.isWatcher = place == 0 && !fillers
+        connections.append(connection)
+      }
+    }
+    if fillers {
+      for room in 0..<plan.rooms {
+        var connection = RawConnection(room: room)
+        connection.isWatcher = true
+        connection.isFiller = true
+        connections.append(connection)
+      }
+    }
+    senderOf = Array(repeating: -1, count: connections.count)
+    for room in 0..<plan.rooms {
+      let first = senders.count
+      let members =
+        fillers
+        ? [plan.connections + room]
+        : (0..<plan.sendersPerRoom).map { room * plan.membersPerRoom + $0 }
+      for connection in members {
+        senderOf[connection] = Int32(senders.count)
+        let frame = RawFrame(
+          publish: RawText.filled(plan.dialect.publish, values(of: connection)),
+          textBytes: plan.textBytes, isBinary: plan.dialect.isBinary, key: random.maskKey())
+        senders.append(RawSender(connection: connection, frame: frame))
+      }
+      rooms.append(RawRoom(senders: first..<senders.count))
+    }
+  }
+
+  /// What stands for the placeholders of a dialect.
+  func values(of connection: Int) -> [String: String] {
+    let prefix = plan.roomPrefix ?? "raw-\(run)-"
+    return [
+      "room": "\(prefix)\(connections[connection].room)", "user": "raw-\(run)-\(connection)",
+      // Ids are for each sender its own.
+      "run": "\(run)-\(connection)", "after": "0",
+    ]
+  }
+
+  // MARK: Counting
+
+  /// As it stands.
+  var counts: RawResult.Counts {
+    var counts = RawResult.Counts()
+    counts.deliveries = reader.tally.deliveries
+    counts.frames = reader.tally.frames
+    counts.acks = reader.tally.acks
+    counts.errors = reader.tally.errors
+    counts.bytes = bytes
+    counts.sends = sends
+    counts.reads = reads
+    counts.ownCPUSeconds = ProcessorTime.ownThread
+    return counts
+  }
+}
+
+extension SystemRandomNumberGenerator {
+  static var number: UInt64 {
+    var generator = SystemRandomNumberGenerator()
+    return generator.next()
+  }
+}
+
+extension SplitMix64 {
+  mutating func maskKey() -> UInt32 { UInt32(truncatingIfNeeded: next()) }
+}
+
+extension ProcessorTime {
+  /// The calling thread, in user mode and in the kernel.
+  static var ownThread: Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}
