@@ -1,0 +1,4 @@
+/// Rows about the store alone.
+extension Bench {
+  func measureAppend() throws -> [BenchRow] { [] }
+}
