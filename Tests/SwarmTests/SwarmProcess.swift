@@ -55,7 +55,9 @@ struct Unexpected: Error, CustomStringConvertible {
 /// Where the commands are.
 enum Programs {
   static var swarm: String { "\(directory)/swarm" }
-  static var wrongRelay: String { "\(parent(of: #filePath))/Peers/wrong-relay" }
+  static var relay: String { "\(directory)/relay" }
+  static var wrongRelay: String { peer("wrong-relay") }
+  static func peer(_ name: String) -> String { "\(parent(of: #filePath))/Peers/\(name)" }
   static var package: String { parent(of: parent(of: parent(of: #filePath))) }
 
   /// `TEST_BIN_DIR`, or where the tests themselves were built.

@@ -33,6 +33,19 @@ struct RunScenario: ParsableCommand {
   @Flag(help: "Say nothing before the end.")
   var quiet = false
 
+  @Flag(
+    help: """
+      Without an oracle, as the scenario's raw: says: frames are counted and timed, at a cost so \
+      small that swarm is not the bottleneck.
+      """)
+  var raw = false
+
+  func validate() throws {
+    if raw, html != nil {
+      throw ValidationError("--raw has no page: use --json, or leave --raw out.")
+    }
+  }
+
   func run() throws {
     let scenario: Scenario
     do {
@@ -41,14 +54,18 @@ struct RunScenario: ParsableCommand {
       StandardError.write("\(error)\n")
       throw ExitCode(2)
     }
+    if raw { return try runRaw(scenario) }
     let plan = Plan(scenario, seed: seed)
     let outcome: Outcome
     do {
       let isQuiet = quiet
-      let run = try Run(scenario, plan, url: url) { line in
+      let log = { (line: String) in
         if !isQuiet, !line.isEmpty { StandardError.write("\(line)\n") }
       }
-      outcome = try run.play()
+      outcome =
+        scenario.mode == .echo
+        ? try EchoRun(scenario, plan, url: url, log: log).play()
+        : try Run(scenario, plan, url: url, log: log).play()
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")
       throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
@@ -67,5 +84,24 @@ struct RunScenario: ParsableCommand {
     // As a shell says that a signal ended it.
     if outcome.wasInterrupted { throw ExitCode(130) }
     if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
+  }
+  private func runRaw(_ scenario: Scenario) throws {
+    let played: RawScenario
+    do throws(RawLoad.Failure) {
+      played = try RawScenario(playing: scenario, file: self.scenario, seed: seed, url: url)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode(error.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
+    }
+    TextFile.write(Array(RawReport.text(of: played).utf8), to: STDOUT_FILENO)
+    if let json {
+      do {
+        try TextFile.write(RawReport.json(of: played), to: json)
+      } catch {
+        StandardError.write("\(error)\n")
+        if played.status == .good { throw ExitCode(2) }
+      }
+    }
+    if played.status != .good { throw ExitCode(played.status.rawValue) }
   }
 }

@@ -38,11 +38,25 @@ public enum Promise: String, CaseIterable, Sendable {
   }
 }
 
+extension Promise {
+  /// What was promised by such a server.
+  func sentence(in mode: Scenario.Mode) -> String {
+    switch (mode, self) {
+    case (.echo, .lost): "each message comes back"
+    case (.echo, .doubled): "each message comes back once"
+    case (.echo, .reordered): "what one connection sends comes back in the order of sending"
+    case (.echo, .altered): "what comes back is what was sent"
+    case (.echo, .invented): "nothing comes back that was not sent"
+    default: sentence
+    }
+  }
+}
+
 /// One breach: what a person needs to find its cause.
 public struct Violation: Equatable, Sendable, CustomStringConvertible {
   /// Which promise.
   public var promise: Promise
-  /// Where.
+  /// Where; of an echo there is none.
   public var room: String
   /// Of the entries that it is about.
   public var seqs: [Int64]
@@ -54,8 +68,8 @@ public struct Violation: Equatable, Sendable, CustomStringConvertible {
   /// Several lines for a person.
   public var description: String {
     let numbers = seqs.map(String.init).joined(separator: ", ")
-    let head =
-      "\(promise.rawValue): room \(room), seq \(numbers.isEmpty ? "-" : numbers): \(detail)"
+    let place = room.isEmpty ? "" : "room \(room), seq \(numbers.isEmpty ? "-" : numbers): "
+    let head = "\(promise.rawValue): \(place)\(detail)"
     return ([head] + frames.map { "    \($0)" }).joined(separator: "\n")
   }
 }

@@ -61,16 +61,19 @@ struct RawSender {
 
 /// Who publishes in a room, in turn.
 struct RawRoom {
+  let members: Int
   var senders: Range<Int>
   var next: Int
   /// Messages that it may still send; of a fill.
   var left = Int.max
 
-  init(senders: Range<Int>) {
+  init(members: Int, senders: Range<Int>) {
+    self.members = members
     self.senders = senders
     next = senders.lowerBound
   }
 
+  /// There must be one.
   mutating func takeTurn() -> Int {
     let sender = next
     next = sender + 1 == senders.upperBound ? senders.lowerBound : sender + 1

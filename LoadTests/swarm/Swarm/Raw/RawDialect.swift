@@ -107,3 +107,21 @@ extension RawDialect {
   /// Those that have a name on the command line.
   public static let known = [relay, echo, plain]
 }
+
+extension RawDialect {
+  /// Path and query of the request: the dialect's own, or else those of the URL.
+  func target(at url: String) -> String {
+    var target = self.target ?? Self.target(in: url)
+    // A relay's URL without a path means /ws; others mean what they say.
+    if target == "/", self == .relay { target = "/ws" }
+    guard let query else { return target }
+    return target + (target.contains("?") ? "&" : "?") + query
+  }
+
+  /// What follows the host in `ws://…`.
+  static func target(in url: String) -> String {
+    let rest = url[(url.firstRange(of: "://")?.upperBound ?? url.startIndex)...]
+    guard let start = rest.firstIndex(where: { "/?".contains($0) }) else { return "/" }
+    return rest[start] == "/" ? String(rest[start...]) : "/" + rest[start...]
+  }
+}

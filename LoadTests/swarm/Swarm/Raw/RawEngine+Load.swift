@@ -42,14 +42,21 @@ extension RawEngine {
     let errors = reader.tally.errors
     Self.scan(buffer, range, &reader, &connections[index].cut)
     if !reader.samples.isEmpty { record() }
-    let answers = reader.tally.acks &- acks &+ reader.tally.errors &- errors
-    if answers > 0 { answered(index, answers) }
-    if connections[index].isWatcher, plan.release == .delivery {
-      // A refused message is delivered to nobody: something else must go on in its place.
-      release(index, reader.tally.deliveries &- deliveries &+ reader.tally.errors &- errors)
-    } else if plan.release == .ack, senderOf[index] >= 0 {
-      release(index, answers)
+    let refused = reader.tally.errors &- errors
+    let answers = reader.tally.acks &- acks &+ refused
+    if refused > 0, senderOf[index] >= 0 {
+      due &-= refused &* rooms[connections[index].room].members
     }
+    if answers > 0 { answered(index, answers) }
+    // A refused message is delivered to nobody: another one must go in its place.
+    var released = senderOf[index] >= 0 ? refused : 0
+    switch plan.release {
+    case .delivery where connections[index].isWatcher:
+      released &+= reader.tally.deliveries &- deliveries
+    case .ack where senderOf[index] >= 0: released &+= reader.tally.acks &- acks
+    default: break
+    }
+    if released > 0 { release(index, released) }
     if !reader.pings.isEmpty || reader.end != nil || reader.refusal != nil { notice(index, range) }
     reader.clear()
   }
@@ -113,7 +120,7 @@ extension RawEngine {
 
   /// So many messages of this connection's room are under way no longer.
   private mutating func release(_ index: Int, _ count: Int) {
-    guard isSending, count > 0, case .window = pace else { return }
+    guard isSending, case .window = pace else { return }
     let now = Instant.now().nanoseconds
     for _ in 0..<count { publish(in: connections[index].room, at: now) }
   }
@@ -123,12 +130,13 @@ extension RawEngine {
   }
 
   mutating func publish(in room: Int, at time: UInt64) {
-    guard rooms[room].left > 0 else { return }
+    guard rooms[room].left > 0, !rooms[room].senders.isEmpty else { return }
     rooms[room].left -= 1
     let sender = rooms[room].takeTurn()
     let connection = senders[sender].connection
     guard connections[connection].isOpen else { return }
     sends &+= 1
+    due &+= rooms[room].members
     if plan.dialect.ackPrefix != nil { senders[sender].times.append(time) }
     senders[sender].frame.append(at: time, to: &connections[connection].output)
     markDirty(connection)
@@ -141,7 +149,7 @@ extension RawEngine {
     let now = Instant.now()
     var due = paceStart.adding(nanoseconds: UInt64(Double(paced) * step))
     while due <= now {
-      publish(in: paced % rooms.count, at: due.nanoseconds)
+      publish(in: speaking[paced % speaking.count], at: due.nanoseconds)
       paced += 1
       due = paceStart.adding(nanoseconds: UInt64(Double(paced) * step))
     }

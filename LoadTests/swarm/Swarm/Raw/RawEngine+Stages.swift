@@ -85,10 +85,9 @@ extension RawEngine {
 
   /// What should have arrived since the load began.
   private var expected: Int {
-    let refused = reader.tally.errors - before.errors
     switch plan.work {
     case .connect, .idle: return 0
-    case .publish: return (sends - before.sends - refused) * plan.membersPerRoom
+    case .publish: return due
     case .resume(let messages): return messages * plan.connections
     }
   }

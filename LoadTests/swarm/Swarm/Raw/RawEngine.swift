@@ -58,12 +58,16 @@ struct RawEngine {
 
   // The load
   var sends = 0
+  /// What these should bring, less what was refused.
+  var due = 0
   var bytes = 0
   var reads = 0
   var lost = 0
   /// Whether a delivery, or an ack, is followed by the next send.
   var isSending = false
   var paceStart = Instant.now()
+  /// Rooms with somebody who sends.
+  var speaking: [Int] = []
   /// Sends of a rate so far.
   var paced = 0
   /// What has come by the start of the load: a fill's deliveries, say.
@@ -85,7 +89,7 @@ struct RawEngine {
     } catch {
       throw RawLoad.Failure(description: "\(error)", isUsage: true)
     }
-    target = Self.target(of: plan)
+    target = plan.dialect.target(at: plan.url)
     do throws(AddressError) {
       address = try Address.resolve(host: url.host, port: url.port)[0]
     } catch {
@@ -99,12 +103,13 @@ struct RawEngine {
   private static func check(_ plan: RawLoad.Plan) throws(RawLoad.Failure) {
     func usage(_ text: String) -> RawLoad.Failure { .init(description: text, isUsage: true) }
     let most = Scenario.clientLimit
-    guard plan.rooms > 0, plan.membersPerRoom > 0, plan.rooms <= most,
-      plan.membersPerRoom <= most, plan.connections <= most
-    else { throw usage("rooms times members are to be 1 to \(most)") }
-    guard (1...plan.membersPerRoom).contains(plan.sendersPerRoom) else {
-      throw usage("senders of a room are to be 1 to its members, \(plan.membersPerRoom)")
-    }
+    let rooms = plan.allRooms
+    guard !rooms.isEmpty, rooms.count <= most,
+      rooms.allSatisfy({ 1...most ~= $0.members }), plan.connections <= most
+    else { throw usage("there are to be 1 to \(most) rooms and connections, and none empty") }
+    guard rooms.allSatisfy({ 0...$0.members ~= $0.senders }),
+      rooms.contains(where: { $0.senders > 0 })
+    else { throw usage("senders of a room are to be at most its members, and some are to send") }
     guard (RawLoad.Plan.textBytesMinimum...65_536).contains(plan.textBytes) else {
       throw usage("a text is to have \(RawLoad.Plan.textBytesMinimum) to 65536 bytes")
     }
@@ -125,29 +130,21 @@ struct RawEngine {
     }
   }
 
-  /// Path and query, as the dialect has them, or else the URL.
-  private static func target(of plan: RawLoad.Plan) -> String {
-    // A relay's URL without a path means /ws, others mean what they say.
-    let rest = plan.url.drop { $0 != ":" }.dropFirst(3)
-    let written = rest.firstIndex(of: "/").map { String(rest[$0...]) } ?? "/"
-    var target = plan.dialect.target ?? written
-    if target == "/", plan.dialect.name == RawDialect.relay.name { target = "/ws" }
-    if let query = plan.dialect.query { target += (target.contains("?") ? "&" : "?") + query }
-    return target
-  }
-
   private mutating func place() {
     var fillers = false
     if case .resume = plan.work { fillers = true }
-    for room in 0..<plan.rooms {
-      for place in 0..<plan.membersPerRoom {
+    let layout = plan.allRooms
+    var firsts: [Int] = []
+    for (room, shape) in layout.enumerated() {
+      firsts.append(connections.count)
+      for place in 0..<shape.members {
         var connection = RawConnection(room: room)
         connection.isWatcher = place == 0 && !fillers
         connections.append(connection)
       }
     }
     if fillers {
-      for room in 0..<plan.rooms {
+      for room in layout.indices {
         var connection = RawConnection(room: room)
         connection.isWatcher = true
         connection.isFiller = true
@@ -155,12 +152,10 @@ struct RawEngine {
       }
     }
     senderOf = Array(repeating: -1, count: connections.count)
-    for room in 0..<plan.rooms {
+    for (room, shape) in layout.enumerated() {
       let first = senders.count
       let members =
-        fillers
-        ? [plan.connections + room]
-        : (0..<plan.sendersPerRoom).map { room * plan.membersPerRoom + $0 }
+        fillers ? [plan.connections + room] : (0..<shape.senders).map { firsts[room] + $0 }
       for connection in members {
         senderOf[connection] = Int32(senders.count)
         let frame = RawFrame(
@@ -168,7 +163,8 @@ struct RawEngine {
           textBytes: plan.textBytes, isBinary: plan.dialect.isBinary, key: random.maskKey())
         senders.append(RawSender(connection: connection, frame: frame))
       }
-      rooms.append(RawRoom(senders: first..<senders.count))
+      if first < senders.count { speaking.append(room) }
+      rooms.append(RawRoom(members: shape.members, senders: first..<senders.count))
     }
   }
 

@@ -42,6 +42,8 @@ extension RawLoad {
     public var membersPerRoom = 1
     /// How many of these send, in turn.
     public var sendersPerRoom = 1
+    /// Where rooms differ: each of them, instead of the three numbers above. Empty: they are alike.
+    public var layout: [Room] = []
     /// What the connections do.
     public var work = Work.publish(.window(1))
     /// Of a window.
@@ -72,8 +74,28 @@ extension RawLoad {
       self.dialect = dialect
     }
 
-    /// All of them.
-    public var connections: Int { rooms * membersPerRoom }
+    /// Each room.
+    public var allRooms: [Room] {
+      let alike = Room(members: membersPerRoom, senders: sendersPerRoom)
+      return layout.isEmpty ? Array(repeating: alike, count: max(0, rooms)) : layout
+    }
+
+    /// Members of all rooms.
+    public var connections: Int { allRooms.reduce(0) { $0 + $1.members } }
+  }
+
+  /// One room.
+  public struct Room: Equatable, Sendable {
+    /// Connections in it.
+    public var members: Int
+    /// How many of these send, in turn.
+    public var senders: Int
+
+    /// A room.
+    public init(members: Int, senders: Int) {
+      self.members = members
+      self.senders = senders
+    }
   }
 
   /// A point of a run that others may want to look at the server at.

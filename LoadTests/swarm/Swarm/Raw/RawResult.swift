@@ -59,6 +59,9 @@ public struct RawResult: Sendable {
   /// Why the last of them did, or what the last refusal said.
   public internal(set) var lastError: String?
 
+  /// Processor time of the server while it counted, as far as somebody who can look has told.
+  public var serverCPUSeconds: Double?
+
   /// Deliveries a second.
   public var deliveriesPerSecond: Double { seconds > 0 ? Double(counts.deliveries) / seconds : 0 }
   /// Sends a second.

@@ -103,7 +103,7 @@ public enum HTMLReport {
       guard let count = outcome.violationCounts[promise] else { continue }
       page.element("p") { page in
         page.element("b", ["class": "bad"], promise.rawValue)
-        page.words(" \(count) times: \(promise.sentence)")
+        page.words(" \(count) times: \(promise.sentence(in: outcome.mode))")
       }
     }
     for violation in outcome.violations.prefix(TextReport.shownViolations) {

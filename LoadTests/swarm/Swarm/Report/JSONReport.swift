@@ -6,6 +6,7 @@ public enum JSONReport {
     json.object { json in
       json.member("scenario", outcome.plan.scenario)
       json.member("seed", String(outcome.plan.seed))
+      json.member("mode", outcome.mode.rawValue)
       json.member("status", name(outcome.status))
       json.member("exit_code", Double(outcome.status.rawValue))
       json.member("seconds", outcome.seconds)
@@ -57,7 +58,7 @@ public enum JSONReport {
     return json.text + "\n"
   }
 
-  private static func name(_ status: Outcome.Status) -> String {
+  static func name(_ status: Outcome.Status) -> String {
     switch status {
     case .good: "good"
     case .thresholdMissed: "threshold_missed"
@@ -97,7 +98,7 @@ public enum JSONReport {
     }
   }
 
-  private static func thresholds(_ judgements: [Outcome.Judgement], _ json: inout JSONText) {
+  static func thresholds(_ judgements: [Outcome.Judgement], _ json: inout JSONText) {
     for judgement in judgements {
       json.member(judgement.threshold.key) { json in
         json.object {

@@ -92,6 +92,8 @@ public struct Outcome: Sendable {
 
   /// What was to be done.
   public internal(set) var plan: Plan
+  /// What the server was, and so what it owed.
+  public internal(set) var mode = Scenario.Mode.relay
   /// From the first connection to the last word, in seconds.
   public internal(set) var seconds = 0.0
   /// Of everything, from when it was intended.

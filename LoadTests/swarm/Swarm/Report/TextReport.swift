@@ -39,11 +39,16 @@ public enum TextReport {
 
   static func counts(of outcome: Outcome) -> [String] {
     let verdict = outcome.verdict
-    var lines = [
-      "sends: \(verdict.sends) intended, \(verdict.acknowledged) acknowledged,"
+    let sends =
+      outcome.mode == .echo
+      ? "sends: \(verdict.sends) intended, \(verdict.acknowledged) came back,"
+        + " \(verdict.missed) missed (never left)"
+      : "sends: \(verdict.sends) intended, \(verdict.acknowledged) acknowledged,"
         + " \(verdict.refused) refused, \(verdict.missed) missed (never left),"
         + " \(verdict.unknownStored + verdict.unknownAbsent) of unknown outcome"
-        + " (\(verdict.unknownStored) of them are in the log)",
+        + " (\(verdict.unknownStored) of them are in the log)"
+    var lines = [
+      sends,
       "deliveries: \(outcome.deliveries), every one checked;"
         + " \(outcome.resumes) resumes, \(outcome.connectionsLost) connections lost"
         + (outcome.lastLoss.map { " (the last: \($0))" } ?? ""),
@@ -69,7 +74,8 @@ public enum TextReport {
     var lines = [""]
     for promise in Promise.allCases {
       guard let count = outcome.violationCounts[promise] else { continue }
-      lines.append("BROKEN \(promise.rawValue), \(count) times: \(promise.sentence)")
+      lines.append(
+        "BROKEN \(promise.rawValue), \(count) times: \(promise.sentence(in: outcome.mode))")
     }
     for violation in outcome.violations.prefix(shownViolations) {
       lines.append("  \(violation.description.split(separator: "\n").joined(separator: "\n  "))")
@@ -82,10 +88,13 @@ public enum TextReport {
   /// One sentence.
   static func verdict(of outcome: Outcome) -> String {
     switch outcome.status {
+    case .good where outcome.mode == .echo:
+      "good: every message came back once, in order, as it was sent"
     case .good:
       "good: no acknowledged message lost or doubled, no gap, one order and one content everywhere"
     case .thresholdMissed: "a threshold was missed; every promise was kept"
-    case .promiseBroken: "the relay broke a promise"
+    case .promiseBroken:
+      outcome.mode == .echo ? "the echo is none: see above" : "the relay broke a promise"
     case .void: "void: \(outcome.load.voidReason ?? "")"
     case .noConnection:
       outcome.connected == 0

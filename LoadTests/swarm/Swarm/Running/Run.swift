@@ -82,6 +82,11 @@ public final class Run {
     _ scenario: Scenario, _ plan: Plan, url: String? = nil, log: @escaping (String) -> Void
   ) throws {
     var scenario = scenario
+    guard scenario.mode == .relay else {
+      throw Failure(
+        description: "mode is \(scenario.mode.rawValue); expected relay: an echo has no oracle",
+        isUsage: true)
+    }
     if let url {
       guard !scenario.needsOwnRelay else {
         throw Failure(

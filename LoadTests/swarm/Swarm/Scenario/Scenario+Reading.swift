@@ -3,7 +3,7 @@ internal import YAML
 extension Scenario {
   static let keys = [
     "name", "spawn", "url", "seed", "rooms", "clients", "phases", "text_bytes", "chaos",
-    "thresholds", "patience_ms",
+    "thresholds", "patience_ms", "mode", "raw",
   ]
 
   /// More clients than descriptors that a process may have here.
@@ -33,6 +33,11 @@ extension Scenario {
   private mutating func read(_ root: YAMLNode) -> [YAMLDocument.Fault] {
     var fields = YAMLFields(root, at: "", known: Self.keys)
     if let text = fields.optional("name", "expected a name", \.text) { name = text }
+    if let mode = fields.optional(
+      "mode", "expected relay or echo", { $0.text.flatMap(Mode.init) })
+    {
+      self.mode = mode
+    }
     if fields.has("spawn"), fields.has("url") {
       fields.report("url", "is given, and so is spawn", "keep one of them")
     }
@@ -57,16 +62,17 @@ extension Scenario {
       textBytes = range
     }
     var nodes: [String: YAMLNode] = [:]
-    for key in ["spawn", "thresholds"] {
+    for key in ["spawn", "thresholds", "raw"] {
       nodes[key] = fields.optional(key, "") { $0 }
     }
     var lists: [String: [YAMLNode]] = [:]
-    for key in ["rooms", "clients", "phases"] {
+    if mode == .echo { refuseWhatEchoHasNot(&fields) }
+    for key in mode == .echo ? ["clients", "phases"] : ["rooms", "clients", "phases"] {
       lists[key] = fields.required(key, "expected a list") {
         $0.list?.isEmpty == false ? $0.list : nil
       }
     }
-    lists["chaos"] = fields.optional("chaos", "expected a list", \.list)
+    if mode == .relay { lists["chaos"] = fields.optional("chaos", "expected a list", \.list) }
     var faults = fields.faults
     if let node = nodes["spawn"], !node.isNull { readSpawn(node, &faults) }
     for (index, node) in (lists["rooms"] ?? []).enumerated() {
@@ -83,6 +89,8 @@ extension Scenario {
     }
     chaos.sort { $0.atMilliseconds < $1.atMilliseconds }
     if let node = nodes["thresholds"], !node.isNull { readThresholds(node, &faults) }
+    if let node = nodes["raw"], !node.isNull { raw = Raw(node, &faults) }
+    if mode == .echo { completeEcho() }
     return faults
   }
 
@@ -133,6 +141,7 @@ extension Scenario {
       let line = pairs.first { $0.key == key }?.line ?? root.line
       faults.append(.init(line: line, key: key, found: found, expected: expected))
     }
+    if mode == .echo { faults += contradictionsOfEcho(of: root) }
     if clientCount > Self.clientLimit {
       report("clients", "are \(clientCount)", "expected at most \(Self.clientLimit) in all")
     }

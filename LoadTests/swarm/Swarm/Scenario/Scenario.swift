@@ -11,6 +11,28 @@ public struct Scenario: Equatable, Sendable {
     case url(String)
   }
 
+  /// What the server is, and so what it owes.
+  public enum Mode: String, CaseIterable, Sendable {
+    /// It speaks relay.v1, and keeps its promises.
+    case relay
+    /// It sends back each message as it came, on the same connection.
+    case echo
+  }
+
+  /// How `--raw` plays the scenario.
+  public struct Raw: Equatable, Sendable {
+    /// When the next message is sent.
+    public var pace: RawLoad.Pace
+    /// Of a window.
+    public var release = RawLoad.Release.delivery
+    /// That count.
+    public var seconds = 5.0
+    /// Before them, under the same load.
+    public var warmUpSeconds = 1.0
+    /// To which the loading thread is bound.
+    public var processor: Int?
+  }
+
   /// A relay to be started for this run, with a data folder of its own.
   public struct Spawn: Equatable, Sendable {
     /// Its program; `nil` is the one beside swarm's own.
@@ -149,6 +171,10 @@ public struct Scenario: Equatable, Sendable {
   public var name: String
   /// Where the relay is.
   public var target = Target.spawn(Spawn())
+  /// What the server is.
+  public var mode = Mode.relay
+  /// How `--raw` plays it; `nil` where the file does not say.
+  public var raw: Raw?
   /// Of all that is left to chance.
   public var seed: UInt64 = 1
   /// Never empty.
