@@ -9,7 +9,8 @@ extension Bench {
   /// to the next adds, for each subscriber that came, is the delivery alone.
   func measureSubscribers() throws -> [BenchRow] {
     var delivery = BenchRow(
-      "subscribers-delivery", "subscribers 10 to 10,000: one delivery more", .times, goal: Self.flat)
+      "subscribers-delivery", "subscribers 10 to 10,000: one delivery more", .times, goal: Self.flat
+    )
     var commit = BenchRow(
       "subscribers-commit", "the same: commit of an entry", .times, goal: Self.flat)
     var all = BenchRow(
@@ -34,7 +35,17 @@ extension Bench {
       let added = (larger.entry - smaller.entry) / (larger.members - smaller.members)
       delivery.points.append(.init(line: "delivery", x: larger.members, y: added))
     }
-    return Self.judged([delivery, commit, all])
+    var rows = Self.judged([delivery, commit, all])
+    // A message to ten costs each of them a tenth of its commit: what is to hold is that a message
+    // to many costs what those to few let expect.
+    if costs.count > 2 {
+      let (few, more) = (costs[0], costs[1])
+      let each = (more.entry - few.entry) / (more.members - few.members)
+      let excess = costs.map { $0.entry / (few.entry + each * ($0.members - few.members)) }
+      rows[2].alone = (excess.max() ?? 0) / max(excess.min() ?? 0, 1e-9)
+      rows[2].work = "the same: all, against what 10 and 100 let expect"
+    }
+    return rows
   }
 
   /// The same load, 500 conversations, while their people are joined to more and more silent rooms.
@@ -67,7 +78,7 @@ extension Bench {
   }
 
   /// Each row by its relay's dearest point in parts of the cheapest.
-  private static func judged(_ rows: [BenchRow]) -> [BenchRow] {
+  static func judged(_ rows: [BenchRow]) -> [BenchRow] {
     rows.map { row in
       var row = row
       row.fault = rows.compactMap(\.fault).first

@@ -31,7 +31,8 @@ extension Bench {
       row.details.append(.init("deliveries / s, one loop", one))
       row.notes.append(
         "\(BenchTable.figure(two, .deliveries)) deliveries / s with two loops,"
-          + " \(BenchTable.figure(one, .deliveries)) with one: \(BenchTable.figure(two / one, .times)) ×")
+          + " \(BenchTable.figure(one, .deliveries)) with one: \(BenchTable.figure(two / one, .times)) ×"
+      )
     }
     servers.forEach { $0.stop() }
     if !row.isShared { row.peers = peers(load, bytes) }

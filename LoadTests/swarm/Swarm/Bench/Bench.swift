@@ -44,7 +44,8 @@ public final class Bench {
   let tell: (String) -> Void
   private let items: [BenchItem]
   private var report: BenchReport
-  private var folder = ""
+  /// On the disk; it is gone when the run is over.
+  private(set) var temporaryFolder = ""
   private var numberOfPlans = 0
   private var knownDeliveryBytes: Int?
   private var knownFactor: Double?
@@ -73,7 +74,7 @@ public final class Bench {
 
   private static func chosen(_ settings: Settings) throws(Failure) -> [BenchItem] {
     guard let rows = settings.rows else {
-      return BenchItem.all.filter { !$0.isLong || settings.extent == .full }
+      return BenchItem.all
     }
     for name in rows where !BenchItem.all.contains(where: { $0.matches(name) }) {
       throw Failure(
@@ -90,7 +91,7 @@ public final class Bench {
     guard let folder = Directory.makeTemporary("\(settings.built)/run") else {
       throw Failure(description: "no folder can be made in \(settings.built): errno \(errno)")
     }
-    self.folder = folder
+    temporaryFolder = folder
     defer { Directory.remove(folder) }
     report.facts.append(BenchMachine.disk(folder))
     let began = Instant.now()
@@ -121,7 +122,7 @@ public final class Bench {
   var seconds: Double { isQuick ? 0.5 : 1.5 }
 
   func start(_ program: BenchProgram, _ placement: BenchPlacement = .apart) throws -> BenchServer {
-    try BenchServer(program, in: folder, processor: placement.server)
+    try BenchServer(program, in: temporaryFolder, processor: placement.server)
   }
 
   /// The plan of a load, with rooms that no other has.

@@ -4,8 +4,6 @@ struct BenchItem: Sendable {
   var ids: [String]
   /// What a person is told meanwhile.
   var title: String
-  /// Left out of a usual run, since it takes too long.
-  var isLong = false
   /// Does it. What it throws stands in the rows as their fault.
   var measure: @Sendable (Bench) throws -> [BenchRow]
 }
@@ -13,8 +11,10 @@ struct BenchItem: Sendable {
 extension BenchItem {
   /// All there is, in the order in which it is measured.
   static let all: [BenchItem] =
-    echoes + rooms + directMessages + [idle, connects, acksOfDirectMessages, acksOfRoom, comingBack]
-    + [append, subscribers, roomsJoined] + twoLoops
+    echoes + rooms + directMessages + [
+      idle, connects, acksOfDirectMessages, acksOfRoom, comingBack,
+    ]
+    + [append, appendRooms, stored, subscribers, roomsJoined] + twoLoops
 
   /// What the best in-memory library does of the floor, and goals that are as much.
   private static let echoes = [1, 16].map { depth in
@@ -55,7 +55,10 @@ extension BenchItem {
   }
 
   private static let idle = BenchItem(ids: ["idle"], title: "idle connections") { bench in
-    [try bench.measureIdle(BenchRow("idle", "idle connection, joined", .bytes, goal: .atMost(1024)))]
+    [
+      try bench.measureIdle(
+        BenchRow("idle", "idle connection, joined", .bytes, goal: .atMost(1024)))
+    ]
   }
 
   private static let connects = BenchItem(ids: ["connects"], title: "new connections") { bench in
@@ -91,8 +94,17 @@ extension BenchItem {
   }
 
   private static let append = BenchItem(
-    ids: ["append", "append-cpu", "append-settled", "append-settled-cpu"], title: "durable append"
+    ids: ["append", "append-cpu"], title: "durable append"
   ) { try $0.measureAppend() }
+
+  private static let appendRooms = BenchItem(
+    ids: ["append-rooms"], title: "durable append, 1 to 50,000 rooms"
+  ) { try $0.measureAppendRooms() }
+
+  private static let stored = BenchItem(
+    ids: ["stored", "stored-cpu", "stored-commit", "stored-whole", "stored-stall"],
+    title: "durable append as more and more is stored"
+  ) { try $0.measureStored() }
 
   private static let subscribers = BenchItem(
     ids: ["subscribers-delivery", "subscribers-commit", "subscribers-whole"],

@@ -91,8 +91,8 @@ public enum BenchJSON {
   /// - Parameter file: what to call it where it is something else.
   public static func read(_ bytes: [UInt8], file: String) throws(Failure) -> BenchReport {
     let document = YAMLDocument(bytes)
-    guard document.faults.isEmpty, let root = document.root, root["bench"] != nil,
-      let rows = root["rows"]?.list
+    guard document.faults.isEmpty, let root = document.root, root.member("bench") != nil,
+      let rows = root.member("rows")?.list
     else {
       throw Failure(description: "\(file): no report of swarm bench")
     }
@@ -114,12 +114,12 @@ public enum BenchJSON {
 
   private static func row(_ node: YAMLNode, _ unit: BenchRow.Unit) -> BenchRow {
     var row = BenchRow(node.words("id"), node.words("work"), unit)
-    row.isShared = node["shared"]?.boolean ?? false
+    row.isShared = node.member("shared")?.boolean ?? false
     row.goal =
       node.figure("goal_of_floor").map { .ofFloor($0) }
       ?? node.figure("goal_at_least").map { .atLeast($0) }
       ?? node.figure("goal_at_most").map { .atMost($0) }
-    row.fault = node["fault"]?.text
+    row.fault = node.member("fault")?.text
     row.pairs = node.each("pairs") {
       .init(floor: $0.figure("floor") ?? 0, relay: $0.figure("relay") ?? 0)
     }
@@ -134,25 +134,7 @@ public enum BenchJSON {
       .init(line: $0.words("line"), x: $0.figure("x") ?? 0, y: $0.figure("y") ?? 0)
     }
     row.details = node.each("details") { .init($0.words("name"), $0.figure("value") ?? 0) }
-    row.notes = node["notes"]?.list?.compactMap(\.text) ?? []
+    row.notes = node.member("notes")?.list?.compactMap(\.text) ?? []
     return row
-  }
-}
-
-extension YAMLNode {
-  fileprivate subscript(key: String) -> YAMLNode? {
-    guard case .mapping(let pairs) = content else { return nil }
-    return pairs.first { $0.key == key }?.value
-  }
-
-  fileprivate func words(_ key: String) -> String { self[key]?.text ?? "" }
-
-  /// Also with an exponent, which JSON allows.
-  fileprivate func figure(_ key: String) -> Double? {
-    self[key]?.text.flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil }
-  }
-
-  fileprivate func each<Element>(_ key: String, _ element: (YAMLNode) -> Element) -> [Element] {
-    (self[key]?.list ?? []).map(element)
   }
 }

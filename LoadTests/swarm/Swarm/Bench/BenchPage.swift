@@ -139,7 +139,8 @@ public enum BenchPage {
     var names: [String] = []
     for point in row.points where !names.contains(point.line) { names.append(point.line) }
     return Plot(
-      title: row.work, caption: "µs of processor time, logarithmic; both axes from one power of ten.",
+      title: row.work,
+      caption: "µs of processor time, logarithmic; both axes from one power of ten.",
       across: .logarithmic(row.points.map(\.x)), upwards: .logarithmic(row.points.map(\.y)),
       acrossUnit: "",
       lines: names.prefix(4).map { name in

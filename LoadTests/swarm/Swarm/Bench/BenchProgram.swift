@@ -64,7 +64,8 @@ extension BenchProgram {
         "\(places.commands)/relay", "serve", "--config", "{folder}/relay.yaml", "--listen",
         "127.0.0.1:0", "--data", "{folder}/data",
       ],
-      files: [("relay.yaml", configuration)], dialect: .relay, path: "/ws", textBytes: relayTextBytes)
+      files: [("relay.yaml", configuration)], dialect: .relay, path: "/ws",
+      textBytes: relayTextBytes)
     program.echoPath = echo ? "/echo" : nil
     return program
   }
