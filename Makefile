@@ -56,11 +56,13 @@ test:
 # BENCH adds flags: make bench BENCH='--rows room,dms'
 BENCH_BUILT := .build/bench
 BENCH_RESULTS := LoadTests/results
+BENCH_PEERS := golang-github-centrifugal-centrifuge-dev nats-server libnginx-mod-nchan nodejs node-ws
 BENCH_FLAGS = --built $(BENCH_BUILT) --json $(BENCH_RESULTS)/bench.json \
   --html $(BENCH_RESULTS)/bench.html \
   $(if $(wildcard $(BENCH_RESULTS)/baseline.json),--baseline $(BENCH_RESULTS)/baseline.json) \
   --fact "Swift=$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/\1/p')" \
   --fact "SQLite=$$(pkg-config --modversion sqlite3 2>/dev/null)" \
+  --fact "peers=$$(dpkg-query -W -f '$${Package} $${Version}, ' $(BENCH_PEERS) 2>/dev/null)" \
   --fact "commit=$$(git describe --always --dirty 2>/dev/null)"
 
 bench bench-full: build $(BENCH_BUILT)/floor

@@ -13,10 +13,7 @@ import (
 )
 
 func main() {
-	config := centrifuge.DefaultConfig
-	// A load of one user with thousands of connections is what the benchmark makes.
-	config.UserConnectionLimit = 0
-	node, err := centrifuge.New(config)
+	node, err := centrifuge.New(centrifuge.DefaultConfig)
 	if err != nil {
 		log.Fatal(err)
 	}

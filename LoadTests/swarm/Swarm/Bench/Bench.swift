@@ -88,7 +88,9 @@ public final class Bench {
 
   /// Measures, and blocks until it is over.
   public func run() throws(Failure) -> BenchReport {
-    guard let folder = Directory.makeTemporary("\(settings.built)/run") else {
+    let folder = "\(settings.built)/run.\(getpid())"
+    Self.removeLeftovers(in: settings.built)
+    guard unsafe mkdir(folder, 0o700) == 0 else {
       throw Failure(description: "no folder can be made in \(settings.built): errno \(errno)")
     }
     temporaryFolder = folder
@@ -111,6 +113,16 @@ public final class Bench {
     report.seconds = Double(Instant.now().nanoseconds(since: began)) / 1e9
     report.coresTakenByOthers = max(0, (BenchMachine.busySeconds - busyBefore) / report.seconds)
     return report
+  }
+
+  /// What runs that were interrupted could not remove; their names end with their process.
+  private static func removeLeftovers(in folder: String) {
+    for entry in Directory.entries(of: folder) where entry.name.hasPrefix("run.") {
+      guard let id = pid_t(entry.name.dropFirst(4)), id == getpid() || kill(id, 0) != 0 else {
+        continue
+      }
+      Directory.remove("\(folder)/\(entry.name)")
+    }
   }
 
   // MARK: What the rows need

@@ -93,44 +93,72 @@ public enum BenchPage {
   // MARK: Plots
 
   static func plots(of report: BenchReport) -> [Plot] {
-    [ratios(report)].compactMap { $0 } + report.rows.compactMap(sweep)
+    let rows = report.rows.filter { !$0.pairs.isEmpty }
+    return [relay(rows), peers(rows)].compactMap { $0 } + report.rows.compactMap(sweep)
   }
 
-  /// Every pair's ratio, row by row: how far they lie apart says how far to trust them.
-  private static func ratios(_ report: BenchReport) -> Plot? {
-    let rows = report.rows.filter { !$0.pairs.isEmpty }
-    guard !rows.isEmpty else { return nil }
-    let highest = rows.flatMap { row in row.pairs.map { $0.relay / max($0.floor, 1) } }.max() ?? 1
-    func line(_ name: String, _ value: (BenchRow) -> Double?) -> Plot.Line {
-      // Points that stand alone: between two rows there is nothing.
-      .init(
-        name: name,
-        points: rows.enumerated().flatMap { index, row in
-          [(Double(index) + 0.5, value(row)), (Double(index) + 0.75, nil)]
-        })
-    }
+  /// How far a row's pairs lie apart says how far to trust them.
+  private static func relay(_ rows: [BenchRow]) -> Plot? {
+    ofFloor(
+      rows, "Relay in parts of the floor",
+      "The median of each row's pairs, their extremes, the goal.",
+      [
+        ("highest", { $0.pairs.map { $0.relay / max($0.floor, 1) }.max() }),
+        ("lowest", { $0.pairs.map { $0.relay / max($0.floor, 1) }.min() }),
+        (
+          "goal",
+          { row in
+            if case .ofFloor(let factor) = row.goal { return factor }
+            if case .atLeast(let least) = row.goal, let floor = row.floor { return least / floor }
+            return nil
+          }
+        ), ("relay", { $0.ratio }),
+      ])
+  }
+
+  private static func peers(_ rows: [BenchRow]) -> Plot? {
+    var names: [String] = []
+    for peer in rows.flatMap(\.peers) where !names.contains(peer.name) { names.append(peer.name) }
+    return ofFloor(
+      rows.filter { !$0.peers.isEmpty }, "Others in parts of the floor", "Measured once each.",
+      names.prefix(4).map { name in
+        (
+          name,
+          { row in
+            let figure = row.peers.first { $0.name == name }?.figure
+            return figure.flatMap { figure in row.floor.map { figure / max($0, 1) } }
+          }
+        )
+      })
+  }
+
+  private static func ofFloor(
+    _ rows: [BenchRow], _ title: String, _ caption: String,
+    _ lines: [(name: String, value: (BenchRow) -> Double?)]
+  ) -> Plot? {
+    guard !rows.isEmpty, !lines.isEmpty else { return nil }
+    let width = Double(rows.count)
+    let highest = lines.flatMap { line in rows.compactMap(line.value) }.max() ?? 1
     return Plot(
-      title: "Relay in parts of the floor",
-      caption: "The median of each row, its pairs' extremes, and the goal.",
-      across: .linear(0, Double(rows.count), isExact: true),
+      title: title, caption: caption,
+      across: Axis(low: 0, high: width, isLogarithmic: false, ticks: []),
       upwards: .linear(0, max(highest, 1)), acrossUnit: "",
-      lines: [
-        line("relay") { $0.ratio },
-        line("goal") { row in
-          if case .ofFloor(let factor) = row.goal { return factor }
-          if case .atLeast(let least) = row.goal, let floor = row.floor { return least / floor }
-          return nil
-        },
-        line("highest") { $0.pairs.map { $0.relay / max($0.floor, 1) }.max() },
-        line("lowest") { $0.pairs.map { $0.relay / max($0.floor, 1) }.min() },
-      ],
-      bands: rows.enumerated().map {
-        .init(name: $1.id, from: Double($0), to: Double($0 + 1))
-      },
-      columns: rows.enumerated().map {
+      lines: lines.map { line in
+        // Points that stand alone: between two rows there is nothing.
         .init(
-          name: "\($1.work): \($1.ratio.map { BenchTable.figure($0, .times) } ?? "-") × floor",
-          from: Double($0), to: Double($0 + 1))
+          name: line.name,
+          points: rows.enumerated().flatMap { index, row in
+            [(Double(index) + 0.5, line.value(row)), (Double(index) + 0.75, nil)]
+          })
+      },
+      bands: rows.enumerated().map { .init(name: $1.id, from: Double($0), to: Double($0 + 1)) },
+      columns: rows.enumerated().map { index, row in
+        let figures = lines.compactMap { line in
+          line.value(row).map { "\(line.name) \(BenchTable.figure($0, .times))" }
+        }
+        return .init(
+          name: "\(row.work): \(figures.joined(separator: ", "))", from: Double(index),
+          to: Double(index + 1))
       })
   }
 
@@ -140,7 +168,7 @@ public enum BenchPage {
     for point in row.points where !names.contains(point.line) { names.append(point.line) }
     return Plot(
       title: row.work,
-      caption: "µs of processor time, logarithmic; both axes from one power of ten.",
+      caption: "µs of processor time by their number, both logarithmic.",
       across: .logarithmic(row.points.map(\.x)), upwards: .logarithmic(row.points.map(\.y)),
       acrossUnit: "",
       lines: names.prefix(4).map { name in
