@@ -142,6 +142,12 @@ int clinux_bind(int descriptor, const struct clinux_address *address) {
   return bind(descriptor, (struct sockaddr *)&storage, length);
 }
 
+int clinux_bind_source(int descriptor, const struct clinux_address *address) {
+  // Also of IPv6 sockets this is an option of the IPv4 level (ip(7)).
+  if (set_option(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1) < 0) return -1;
+  return clinux_bind(descriptor, address);
+}
+
 int clinux_connect(int descriptor, const struct clinux_address *address) {
   struct sockaddr_storage storage;
   socklen_t length = to_system(address, &storage);

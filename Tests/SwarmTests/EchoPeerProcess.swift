@@ -9,9 +9,10 @@ final class EchoPeerProcess {
   /// - Parameter words: the interpreter, the name of its script, and the script's arguments.
   init(_ interpreter: String, _ script: String, _ arguments: [String] = []) throws {
     var (input, output): ([Int32], [Int32]) = ([0, 0], [0, 0])
-    guard unsafe pipe2(&input, O_CLOEXEC) == 0, unsafe pipe2(&output, O_CLOEXEC) == 0 else {
+    guard unsafe pipe(&input) == 0, unsafe pipe(&output) == 0 else {
       throw Unexpected("pipe: \(errno)")
     }
+    for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     self.input = input[1]
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)

@@ -24,11 +24,10 @@ import Testing
     let run = try SwarmProcess(
       playing: Self.scenario(
         peer.url, extra: "thresholds: { connect_p99_ms: 5000, deliver_p99_ms: 5000 }"))
-    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.exitCode == run.unlessVoid(0), "\(run.output)")
     #expect(run.output.contains("30 of 30 clients"), "\(run.output)")
     #expect(
       run.output.contains("600 intended, 600 came back, 0 missed"), "\(run.output)")
-    #expect(run.output.contains("good: every message came back once"), "\(run.output)")
   }
 
   @Test(arguments: [
@@ -50,6 +49,7 @@ import Testing
         """)
     #expect(run.exitCode == 3, "\(run.output)")
     #expect(run.output.contains("BROKEN \(promise), 1 times:") || fault == "close", "\(run.output)")
+    #expect(run.output.components(of: "BROKEN ") == 1, "\(run.output)")
     #expect(run.output.contains("\n  \(promise): client 0: "), "\(run.output)")
   }
 
@@ -69,7 +69,7 @@ import Testing
     let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py")
     let slow = try SwarmProcess(
       playing: Self.scenario(peer.url, extra: "thresholds: { deliver_p50_ms: 0.001 }"))
-    #expect(slow.exitCode == 1, "\(slow.output)")
+    #expect(slow.exitCode == slow.unlessVoid(1), "\(slow.output)")
     #expect(slow.output.contains("MISSED"), "\(slow.output)")
   }
 
@@ -79,9 +79,10 @@ import Testing
     let json = try TemporaryFile()
     let run = try SwarmProcess(
       playing: Self.scenario(peer.url), ["--html", page.path, "--json", json.path])
-    #expect(run.exitCode == 0, "\(run.output)")
-    #expect(try page.text.contains("every message came back once"))
-    #expect(try json.text.contains("\"mode\":\"echo\",\"status\":\"good\""))
+    #expect(run.exitCode == run.unlessVoid(0), "\(run.output)")
+    let verdict = run.exitCode == 4 ? "void" : "every message came back once"
+    #expect(try page.text.contains(verdict))
+    #expect(try json.text.contains("\"mode\":\"echo\""))
     #expect(try json.text.contains("\"deliver\":{\"count\":600"))
   }
 
@@ -135,26 +136,37 @@ import Testing
     for number in 1...5000 {
       #expect(take(&ledger, "ada #\(number) @x") == .good(intended: UInt64(number)))
     }
-    #expect(ledger.outstanding.isEmpty)
+    #expect(ledger.isSettled)
   }
 
   @Test func `each fault has its name, and the rest stays good`() {
-    var ledger = ledger(6)
-    #expect(promise(take(&ledger, "ada #2 @x")) == .reordered)
-    #expect(take(&ledger, "ada #1 @x") == .good(intended: 1))
+    var ledger = ledger(8)
+    #expect(take(&ledger, "ada #3 @x") == .good(intended: 3))
+    #expect(promise(take(&ledger, "ada #1 @x")) == .reordered)
     #expect(promise(take(&ledger, "ada #1 @x")) == .doubled)
-    #expect(promise(take(&ledger, "ada #3 @y")) == .altered)
-    #expect(promise(take(&ledger, "ada #4 @x", isText: false)) == .altered)
+    #expect(promise(take(&ledger, "ada #4 @y")) == .altered)
+    #expect(promise(take(&ledger, "ada #5 @x", isText: false)) == .altered)
     #expect(promise(take(&ledger, "something")) == .altered)
-    #expect(take(&ledger, "ada #6 @x") == .good(intended: 6))
-    #expect(promise(take(&ledger, "ada #6 @x")) == .doubled)
+    #expect(take(&ledger, "ada #8 @x") == .good(intended: 8))
+    #expect(promise(take(&ledger, "ada #7 @y")) == .altered)
+    #expect(promise(take(&ledger, "ada #8 @x")) == .doubled)
     #expect(promise(take(&ledger, "something")) == .invented)
+    #expect(ledger.outstanding.map(\.number) == [2])
   }
 
   @Test func `a lost connection forgets what was to come over it`() {
     var ledger = ledger(3)
     _ = take(&ledger, "ada #1 @x")
     #expect(ledger.forget().map(\.number) == [2, 3])
-    #expect(ledger.outstanding.isEmpty)
+    #expect(ledger.isSettled)
   }
+}
+
+extension SwarmProcess {
+  /// Where every attempt met a machine that is busy with something else, that is said instead.
+  func unlessVoid(_ code: Int32) -> Int32 { output.contains("\nvoid: ") ? 4 : code }
+}
+
+extension String {
+  fileprivate func components(of part: String) -> Int { split(separator: part).count - 1 }
 }

@@ -34,7 +34,7 @@ import Testing
     #expect(json.contains("\"missing\":0"))
     let whole = try #require(json.split(separator: "\"whole\":{").last)
     func number(_ key: String) -> Int? {
-      whole.split(separator: "\"\(key)\":").dropFirst().first
+      whole.split(separator: "\"\(key)\":", omittingEmptySubsequences: false).dropFirst().first
         .flatMap { Int($0.prefix { $0.isNumber }) }
     }
     let sends = try #require(number("sends"))
@@ -96,6 +96,7 @@ import Testing
     ("window: 0", "raw.window is \"0\"; expected 1 to 100000"),
     ("rate: fast", "raw.rate is \"fast\"; expected sends per second"),
     ("rate: 3, release: ack", "raw.release means nothing for a rate; leave it out"),
+    ("window: 3, dialect: morse", "raw.dialect is \"morse\"; expected relay.v1, echo, plain"),
     ("window: 3, procesor: 1", "raw.procesor is not a known key; did you mean raw.processor?"),
   ])
   func `a mistake is named with its line, its key and what was expected`(
@@ -216,6 +217,22 @@ import Testing
     #expect(result.counts.deliveries == 3 * 4 * 500)
     #expect(result.missing == 0)
     #expect(result.deliveriesPerSecond > 0)
+    #expect(moments == [.ready, .measuring, .measured, .drained])
+  }
+
+  @Test func `rooms of a plain server, by its path`() throws {
+    let peer = try EchoPeerProcess("/usr/bin/python3", "broadcast.py")
+    var plan = RawLoad.Plan(url: peer.url, dialect: .plain)
+    plan.layout = [.init(members: 4, senders: 2), .init(members: 1, senders: 1)]
+    plan.work = .publish(.window(3))
+    plan.warmUpSeconds = 0
+    plan.seconds = 0.3
+    plan.sampleEvery = 1
+    let (result, moments) = try play(plan)
+    #expect(result.missing == 0)
+    #expect(result.whole.deliveries > result.whole.sends)
+    #expect(result.latencies.count(.deliver) > 10)
+    #expect(result.counts.acks == 0)
     #expect(moments == [.ready, .measuring, .measured, .drained])
   }
 

@@ -1,3 +1,4 @@
+import EventLoop
 import Testing
 
 @testable import Swarm
@@ -60,6 +61,21 @@ import Testing
     ),
     ("chaos: [{ do: kill, at_s: 1, times: 3 }]", "chaos[0].every_s is missing"),
     ("spawn: { config: { listen: x } }", "spawn.config.listen is set; leave it out"),
+    (
+      "source_addresses: here",
+      "s/a.yaml:1: source_addresses is \"here\"; expected numeric addresses of this machine"
+    ),
+    ("source_addresses: 0", "source_addresses is \"0\"; expected numeric addresses"),
+    ("source_addresses: 255", "source_addresses is \"255\"; expected numeric addresses"),
+    (
+      "rooms: [{ shape: one }]\nsource_addresses: [127.0.0.1,\n  localhost]",
+      "s/a.yaml:3: source_addresses[1] is \"localhost\"; expected a numeric address"
+    ),
+    ("source_adresses: 2", "source_adresses is not a known key; did you mean source_addresses?"),
+    (
+      "thresholds: { catch_up_p99: 2 }",
+      "catch_up_p99 is not a known key; did you mean thresholds.catch_up_p99_ms?"
+    ),
     ("text_bytes: [9, 5]", "text_bytes is a list; expected two whole numbers"),
     ("seed: -1", "seed is \"-1\"; expected a whole number from 0"),
     ("url: ws://h/ws\nspawn:", "url is given, and so is spawn; keep one of them"),
@@ -123,6 +139,28 @@ import Testing
     #expect(plan.messagesLeftOut == 0)
     #expect(plan.scenario == name)
     #expect(plan.clients.count <= 1000, "the relay's default limit for an address")
+  }
+
+  @Test(arguments: ["crowd", "torrent"])
+  func `the scenarios of scale raise the limits that they exceed`(name: String) throws {
+    let path = "\(Programs.package)/LoadTests/scenarios/\(name).yaml"
+    let scenario = try Scenario(yaml: try TextFile.read(path), file: path)
+    let plan = Plan(scenario)
+    #expect(plan.clientsLeftOut == 0)
+    #expect(plan.messagesLeftOut == 0)
+    #expect(plan.duration <= 60_000_000_000)
+    guard case .spawn(let spawn) = scenario.target else { return #expect(Bool(false)) }
+    #expect(spawn.configuration.contains("connections_per_address"))
+  }
+
+  @Test func `source addresses are a list, or how many there are on loopback`() throws {
+    func hosts(_ value: String) throws -> [String] {
+      let yaml = "source_addresses: \(value)\nrooms: [{ shape: one }]\n\(Self.rest)"
+      return try Scenario(yaml: Array(yaml.utf8), file: "a.yaml").sourceAddresses.map(\.host)
+    }
+    #expect(try hosts("3") == ["127.0.0.1", "127.0.0.2", "127.0.0.3"])
+    #expect(try hosts("[127.0.0.9, 127.1.2.3]") == ["127.0.0.9", "127.1.2.3"])
+    #expect(try hosts("['::1']") == ["::1"])
   }
 
   /// So that it judges any relay.v1 server, a slow one too.

@@ -9,16 +9,24 @@ struct SwarmProcess {
   /// Void means that this machine was too busy to tell, which says nothing: such a run is repeated.
   private static let attempts = 3
 
-  /// - Parameter arguments: after `swarm run FILE`.
-  init(playing scenario: String, _ arguments: [String] = []) throws {
+  /// - Parameters:
+  ///   - arguments: after `swarm run FILE`.
+  ///   - command: what is done with the scenario.
+  ///   - through: what the command is begun by, for a shell.
+  init(
+    playing scenario: String, _ arguments: [String] = [], command: String = "run",
+    through: String = ""
+  ) throws {
     for _ in 1..<Self.attempts {
-      self = try SwarmProcess(playingOnce: scenario, arguments)
+      self = try SwarmProcess(playingOnce: scenario, arguments, command, through)
       if exitCode != 4 { return }
     }
-    self = try SwarmProcess(playingOnce: scenario, arguments)
+    self = try SwarmProcess(playingOnce: scenario, arguments, command, through)
   }
 
-  private init(playingOnce scenario: String, _ arguments: [String]) throws {
+  private init(
+    playingOnce scenario: String, _ arguments: [String], _ command: String, _ through: String
+  ) throws {
     var template = Array("/tmp/swarm-test.XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&template)
     guard descriptor >= 0 else { throw Unexpected("mkstemp: \(errno)") }
@@ -30,9 +38,9 @@ struct SwarmProcess {
     }
     close(descriptor)
     // Its standard error last: redirected before, it would go where this test's goes.
-    let words = [Programs.swarm, "run", path] + arguments
-    let command = words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1"
-    guard let pipe = unsafe popen(command, "re") else { throw Unexpected("popen: \(errno)") }
+    let words = [Programs.swarm, command, path] + arguments
+    let line = through + " " + words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1"
+    guard let pipe = unsafe popen(line, "re") else { throw Unexpected("popen: \(errno)") }
     var output: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while true {

@@ -58,14 +58,15 @@ struct RunScenario: ParsableCommand {
     let plan = Plan(scenario, seed: seed)
     let outcome: Outcome
     do {
-      let isQuiet = quiet
-      let log = { (line: String) in
-        if !isQuiet, !line.isEmpty { StandardError.write("\(line)\n") }
+      let progress = Progress(quiet: quiet)
+      defer { progress.finish() }
+      if scenario.mode == .echo {
+        outcome = try EchoRun(scenario, plan, url: url, log: progress.log).play()
+      } else {
+        let run = try Run(scenario, plan, url: url, log: progress.log)
+        run.display = progress.display
+        outcome = try run.play()
       }
-      outcome =
-        scenario.mode == .echo
-        ? try EchoRun(scenario, plan, url: url, log: log).play()
-        : try Run(scenario, plan, url: url, log: log).play()
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")
       throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
@@ -85,6 +86,7 @@ struct RunScenario: ParsableCommand {
     if outcome.wasInterrupted { throw ExitCode(130) }
     if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
   }
+
   private func runRaw(_ scenario: Scenario) throws {
     let played: RawScenario
     do throws(RawLoad.Failure) {

@@ -22,6 +22,9 @@ struct clinux_address {
 // Sockets: always non-blocking and close-on-exec, TCP_NODELAY set.
 int clinux_tcp_socket(int is_ipv6);
 int clinux_bind(int descriptor, const struct clinux_address *address);
+// Before connecting from an address: connect chooses the port (IP_BIND_ADDRESS_NO_PORT), so that
+// one serves connections to different places.
+int clinux_bind_source(int descriptor, const struct clinux_address *address);
 int clinux_connect(int descriptor, const struct clinux_address *address);
 int clinux_accept(int descriptor, struct clinux_address *peer);
 int clinux_local_address(int descriptor, struct clinux_address *address);

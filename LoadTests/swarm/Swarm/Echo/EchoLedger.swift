@@ -21,66 +21,78 @@ struct EchoLedger {
 
   /// The client's name, with which its texts begin.
   let user: String
+  /// In the order of sending; those before `first` are over.
   private var waiting: [Waiting] = []
   private var first = 0
-  /// Those that came back out of turn or altered, and have their breach already.
-  private(set) var echoes = 0
+  /// A later one came back before these: they are late, or lost.
+  private var overtaken: [Waiting] = []
 
   init(user: String) { self.user = user }
 
   /// In the order of sending.
-  var outstanding: ArraySlice<Waiting> { waiting[first...] }
+  var outstanding: [Waiting] { overtaken + waiting[first...] }
+
+  var isSettled: Bool { overtaken.isEmpty && first == waiting.count }
 
   mutating func sent(_ text: [UInt8], number: Int, intended: UInt64) {
     waiting.append(Waiting(number: number, intended: intended, bytes: text))
   }
 
   mutating func received(_ bytes: Span<UInt8>, isText: Bool) -> Finding {
-    echoes += 1
-    guard let next = outstanding.first else {
-      return Self.isOurs(bytes, of: user)
-        ? .wrong(.doubled, "\(Self.shown(bytes)) came, and everything was back already")
-        : .wrong(.invented, "\(Self.shown(bytes)) came, and nothing was to come")
+    if let place = waiting[first...].firstIndex(where: { Self.matches(bytes, $0.bytes) }) {
+      let found = waiting[place]
+      overtaken += waiting[first..<place]
+      advance(to: place + 1)
+      if isText { return .good(intended: found.intended) }
+      return .wrong(.altered, "send \(found.number) came back as a binary message")
     }
-    if Self.matches(bytes, next.bytes) {
-      take(first)
-      if isText { return .good(intended: next.intended) }
-      return .wrong(.altered, "send \(next.number) came back as a binary message")
+    if let place = overtaken.firstIndex(where: { Self.matches(bytes, $0.bytes) }) {
+      let number = overtaken.remove(at: place).number
+      return .wrong(.reordered, "send \(number) came back after a later one")
     }
-    if let place = outstanding.firstIndex(where: { Self.matches(bytes, $0.bytes) }) {
-      let number = waiting[place].number
-      take(place)
-      return .wrong(.reordered, "send \(number) came back before send \(next.number)")
-    }
+    return strange(bytes)
+  }
+
+  /// Something that was not sent so, or is back already.
+  private mutating func strange(_ bytes: Span<UInt8>) -> Finding {
     let number = Self.number(in: bytes, of: user)
-    if let number, number < next.number {
+    let next = waiting[first...].first
+    if let place = overtaken.firstIndex(where: { $0.number == number }) {
+      return altered(overtaken.remove(at: place), bytes)
+    }
+    if let number, number < next?.number ?? .max {
       return .wrong(.doubled, "send \(number) came back once more")
     }
+    guard next != nil else {
+      return .wrong(.invented, "\(Self.shown(bytes)) came, and nothing was to come")
+    }
     // Its place in the order says which one it was, where it does not say so itself.
-    let place = outstanding.firstIndex { $0.number == number } ?? first
-    let altered = waiting[place]
-    take(place)
-    return .wrong(
+    let place = waiting[first...].firstIndex { $0.number == number } ?? first
+    let found = waiting[place]
+    overtaken += waiting[first..<place]
+    advance(to: place + 1)
+    return altered(found, bytes)
+  }
+
+  private func altered(_ sent: Waiting, _ bytes: Span<UInt8>) -> Finding {
+    .wrong(
       .altered,
-      "send \(altered.number) was \(Self.shown(altered.bytes.span)) and came back as"
+      "send \(sent.number) was \(Self.shown(sent.bytes.span)) and came back as"
         + " \(Self.shown(bytes))")
   }
 
   /// The connection is gone, and with it what was to come over it.
-  mutating func forget() -> ArraySlice<Waiting> {
+  mutating func forget() -> [Waiting] {
     defer {
       waiting = []
+      overtaken = []
       first = 0
     }
     return outstanding
   }
 
-  private mutating func take(_ place: Int) {
-    if place != first {
-      waiting.remove(at: place)
-      return
-    }
-    first += 1
+  private mutating func advance(to place: Int) {
+    first = place
     if first >= 1024, first * 2 > waiting.count {
       waiting.removeFirst(first)
       first = 0
@@ -91,10 +103,6 @@ struct EchoLedger {
     guard bytes.count == sent.count else { return false }
     for index in sent.indices where bytes[index] != sent[index] { return false }
     return true
-  }
-
-  private static func isOurs(_ bytes: Span<UInt8>, of user: String) -> Bool {
-    number(in: bytes, of: user) != nil
   }
 
   /// `user #number @…`, as ``SpokenText`` writes it.

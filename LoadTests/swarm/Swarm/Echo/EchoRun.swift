@@ -179,7 +179,7 @@ public final class EchoRun {
     if count != progress.count { progress = (count, now) }
     guard isSettling else { return }
     let isDone =
-      ledgers.allSatisfy(\.outstanding.isEmpty)
+      ledgers.allSatisfy(\.isSettled)
       && peers.allSatisfy { $0.map { $0.queue.isEmpty && $0.isOpen } ?? true }
     if isDone || now.milliseconds(since: progress.at) > scenario.patienceMilliseconds {
       closeSecond()

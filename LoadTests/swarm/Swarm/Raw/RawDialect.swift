@@ -22,7 +22,8 @@ public struct RawDialect: Equatable, Sendable {
 
   /// With this each text begins, before the time at which it was sent, and it is nowhere else.
   public static let mark = UInt8(ascii: "~")
-  /// A prefix is held against the first so many bytes of a message.
+  /// A prefix is held against the first so many bytes of a message. It is written without spaces;
+  /// a server may put some between.
   public static let prefixLimitBytes = 64
 
   /// What reports call it.
@@ -84,7 +85,7 @@ extension RawDialect {
     dialect.subprotocol = "relay.v1"
     dialect.query = "user={user}"
     dialect.prelude = [
-      .send(#"{"type":"join","room":"{room}"}"#), .await(#"{"type":"joined""#),
+      .send(#"{"type":"join","room":"{room}"}"#), .await(#""joined""#),
     ]
     dialect.resume = [#"{"type":"join","room":"{room}","after":{after}}"#]
     dialect.deliveryPrefix = #"{"type":"message""#

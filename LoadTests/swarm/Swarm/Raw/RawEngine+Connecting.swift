@@ -151,16 +151,19 @@ extension RawEngine {
         return false
       }
       let end = header.headerLength + header.payloadLength
-      let payload = String(decoding: bytes[header.headerLength..<end], as: UTF8.self)
+      let start = header.headerLength
+      let payload = String(decoding: bytes[start..<end], as: UTF8.self)
       connections[index].received.removeFirst(end)
       if header.opcode == .ping {
         connections[index].output += RawFrame.masked(
-          Array(bytes[header.headerLength..<end]), .pong, key: random.maskKey())
+          Array(bytes[start..<end]), .pong, key: random.maskKey())
         markDirty(index)
         continue
       }
-      let isRefusal = plan.dialect.errorPrefix.map(payload.hasPrefix) ?? false
-      if header.opcode == .close || isRefusal {
+      let isRefusal = plan.dialect.errorPrefix.map { prefix in
+        RawText.begins(bytes.span.extracting(start..<end), with: Array(prefix.utf8))
+      }
+      if header.opcode == .close || isRefusal == true {
         let words = header.opcode == .close ? String(payload.dropFirst(2)) : payload
         fail("\(url) does not let a client in: \(words.isEmpty ? "it closes" : words)")
         return nil
@@ -183,8 +186,10 @@ extension RawEngine {
     loop.stop()
   }
 
-  /// Closes everything.
+  /// Closes everything; what was being measured until now counts.
   mutating func end() {
+    if stage == .measuring { conclude() }
+    stage = .over
     for index in connections.indices { close(index) }
   }
 

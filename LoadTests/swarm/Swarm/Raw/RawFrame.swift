@@ -119,6 +119,16 @@ enum RawText {
     return pieces
   }
 
+  /// Whether a message begins so, apart from spaces.
+  static func begins(_ bytes: Span<UInt8>, with prefix: [UInt8]) -> Bool {
+    var place = 0
+    for index in bytes.indices {
+      if place == prefix.count { return true }
+      if bytes[index] == prefix[place] { place += 1 } else if bytes[index] != 0x20 { return false }
+    }
+    return place == prefix.count
+  }
+
   /// With these values; placeholders that have none stay.
   static func filled(_ text: String, _ values: [String: String]) -> String {
     pieces(text).map { piece in

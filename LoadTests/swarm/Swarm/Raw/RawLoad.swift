@@ -8,19 +8,28 @@ internal import Client
 public final class RawLoad {
   /// What it does.
   public let plan: Plan
+  /// What a process has open besides.
+  private static let otherDescriptors = 32
   private let loop: EventLoop
   private var engine: RawEngine
 
   /// Reads the plan and finds the server's address.
   public init(_ plan: Plan) throws(Failure) {
     self.plan = plan
+    let descriptors: Int
     do {
-      _ = try DescriptorLimit.raise()
+      descriptors = try DescriptorLimit.raise()
       loop = try EventLoop()
     } catch {
       throw Failure(description: "\(error)", isUsage: false)
     }
     engine = try RawEngine(plan, loop)
+    guard engine.connections.count + Self.otherDescriptors <= descriptors else {
+      throw Failure(
+        description:
+          "\(engine.connections.count) connections are more than the \(descriptors) files"
+          + " that the system allows this process: raise ulimit -n, or have fewer", isUsage: true)
+    }
   }
 
   /// Does it, and blocks until it is over.

@@ -46,9 +46,10 @@ struct RawReader {
     private var words = InlineArray<8, UInt64>(repeating: 0)
     private var wordCount: Int
     private var mask: UInt64
+    private let prefix: [UInt8]
 
     init(_ text: String, _ kind: Kind) {
-      let prefix = Array(text.utf8.prefix(RawDialect.prefixLimitBytes))
+      prefix = Array(text.utf8.prefix(RawDialect.prefixLimitBytes))
       self.kind = kind
       count = prefix.count
       mask = count >= 8 ? .max : (1 << UInt64(8 * count)) - 1
@@ -74,6 +75,11 @@ struct RawReader {
       }
       return true
     }
+
+    /// The same with spaces in between, as some encoders of JSON write.
+    func matchesSpaced(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+      RawText.begins(bytes.extracting(range), with: prefix)
+    }
   }
 
   private(set) var tally = Tally()
@@ -86,6 +92,8 @@ struct RawReader {
   /// Where in the last bytes a refusal is.
   private(set) var refusal: Range<Int>?
 
+  /// So many may be in a prefix.
+  private static let spaces = 8
   private let rules: [Rule]
   private let usual: Rule.Kind
   private let countsMarks: Bool
@@ -103,7 +111,7 @@ struct RawReader {
     for text in dialect.otherPrefixes { rules.append(Rule(text, .other)) }
     self.rules = rules
     usual = countsMarks || dialect.deliveryPrefix != nil ? .other : .delivery
-    judgedBytes = rules.map { max($0.count, 8) }.max() ?? 0
+    judgedBytes = rules.map { max($0.count, 8) + Self.spaces }.max() ?? 0
     self.sampleEvery = sampleEvery
     untilSample = sampleEvery
     samples.reserveCapacity(256)
@@ -180,12 +188,14 @@ struct RawReader {
     }
   }
 
-  /// What is shorter than a word is an acknowledgement of nothing: no server says so little.
+  /// What is shorter than a word has no prefix: no server says so little.
   private func kind(_ bytes: Span<UInt8>, _ start: Int, length: Int) -> Rule.Kind {
     guard length >= 8 else { return usual }
     for index in rules.indices where length >= rules[index].count {
       if rules[index].matches(bytes, start) { return rules[index].kind }
     }
+    let judged = start..<start &+ min(length, judgedBytes)
+    for rule in rules where rule.matchesSpaced(bytes, judged) { return rule.kind }
     return usual
   }
 

@@ -55,6 +55,11 @@ public enum RawReport {
       lines.append(
         "swarm's thread had nothing left to give: the server may be faster than these figures")
     }
+    if result.whole.deliveries == 0, result.whole.frames > result.whole.acks {
+      lines.append(
+        "\(result.whole.frames) messages came, and none of them begins as a delivery of"
+          + " \(result.plan.dialect.name) does: \(result.plan.dialect.deliveryPrefix ?? "")")
+    }
     if result.whole.errors > 0 || result.connectionsLost > 0 {
       lines.append(
         "\(result.whole.errors) sends refused, \(result.connectionsLost) connections lost"

@@ -66,14 +66,14 @@ public struct RawScenario: Sendable {
             + " has connections that send and connections that do not")
       }
     }
-    let dialect = scenario.mode == .echo ? RawDialect.echo : .relay
+    let dialect = raw.dialect ?? (scenario.mode == .echo ? .echo : .relay)
     var measures: [Measure] = [.connect, .deliver]
     if dialect.ackPrefix != nil { measures.append(.ack) }
     for threshold in scenario.thresholds where !measures.contains(threshold.measure) {
       throw usage("thresholds.\(threshold.key) is measured by none with --raw; leave it out")
     }
     if raw.release == .ack, dialect.ackPrefix == nil {
-      throw usage("raw.release is ack; expected delivery: an echo has no ack")
+      throw usage("raw.release is ack; expected delivery: \(dialect.name) has no acks")
     }
     var plan = RawLoad.Plan(url: "", dialect: dialect)
     var builder = PlanBuilder(scenario, seed: seed ?? scenario.seed)
@@ -94,6 +94,8 @@ public struct RawScenario: Sendable {
         "clients are in \(plan.connections) rooms in all; expected at most"
           + " \(Scenario.clientLimit): with --raw each of these is a connection")
     }
+    // Rooms of such a server live as long as their members, and their numbers are in its paths.
+    if dialect == .plain { plan.roomPrefix = "" }
     plan.work = .publish(raw.pace)
     plan.release = raw.release
     plan.seconds = raw.seconds

@@ -65,6 +65,7 @@ public enum HTMLReport {
       ("deliveries, all checked", "\(outcome.deliveries)"),
       ("relay, of a core", outcome.load.relayCores.map { "\(Decimal.text($0 * 100)) %" }),
       ("relay, most memory", peak.map { "\(Decimal.text(Double($0) / 1_048_576)) MiB" }),
+      ("relay, bytes a connection", outcome.memory?.relayBytesEach.map { "\(Int($0))" }),
       ("connections lost", "\(outcome.connectionsLost)"), ("resumes", "\(outcome.resumes)"),
     ]
     page.element("dl", ["class": "tiles"]) { page in

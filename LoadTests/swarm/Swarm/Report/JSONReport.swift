@@ -17,6 +17,9 @@ public enum JSONReport {
       json.member("latency_ms") { $0.object { latencies(outcome.latencies, &$0) } }
       json.member("thresholds") { $0.object { thresholds(outcome.judgements, &$0) } }
       json.member("swarm") { $0.object { load(outcome.load, &$0) } }
+      if let memory = outcome.memory {
+        json.member("memory") { $0.object { self.memory(memory, &$0) } }
+      }
       json.member("marks") { json in
         json.array(outcome.marks) { mark, json in
           json.object {
@@ -110,12 +113,20 @@ public enum JSONReport {
     }
   }
 
-  private static func load(_ load: Outcome.Load, _ json: inout JSONText) {
+  static func load(_ load: Outcome.Load, _ json: inout JSONText) {
     json.member("lag_p99_ms", load.lagP99Milliseconds)
     json.member("lag_max_ms", load.lagMaxMilliseconds)
     json.member("cores", load.ownCores)
     if let relay = load.relayCores { json.member("relay_cores", relay) }
     if let reason = load.voidReason { json.member("void", reason) }
+  }
+
+  private static func memory(_ memory: Outcome.Memory, _ json: inout JSONText) {
+    json.member("connections", Double(memory.connections))
+    json.member("swarm_bytes_per_connection", memory.swarmBytesEach.rounded())
+    if let relay = memory.relayBytesEach {
+      json.member("relay_bytes_per_connection", relay.rounded())
+    }
   }
 
   private static func second(_ second: Series.Second, _ json: inout JSONText) {
@@ -129,7 +140,9 @@ public enum JSONReport {
       if let value = second.ackP50 { json.member("ack_p50_ms", value) }
       if let value = second.ackP99 { json.member("ack_p99_ms", value) }
       if let value = second.ackMax { json.member("ack_max_ms", value) }
+      if let value = second.deliverP50 { json.member("deliver_p50_ms", value) }
       if let value = second.deliverP99 { json.member("deliver_p99_ms", value) }
+      if let value = second.deliverMax { json.member("deliver_max_ms", value) }
       if let value = second.relayCores { json.member("relay_cores", value) }
       if let value = second.relayBytes { json.member("relay_bytes", Double(value)) }
     }

@@ -55,6 +55,24 @@ public struct Outcome: Sendable {
     public init() {}
   }
 
+  /// What connections cost in memory.
+  public struct Memory: Equatable, Sendable {
+    /// Of fewer of them nothing is said: what programs do by themselves would be most of it.
+    static let fewest = 100
+
+    /// When there were most.
+    public var connections: Int
+    /// By how much swarm's resident set had grown since before the first one.
+    public var swarmBytes: Int
+    /// The same of the relay; `nil` where it is not ours to look at.
+    public var relayBytes: Int?
+
+    /// For one connection.
+    public var swarmBytesEach: Double { Double(swarmBytes) / Double(connections) }
+    /// For one connection.
+    public var relayBytesEach: Double? { relayBytes.map { Double($0) / Double(connections) } }
+  }
+
   /// Something that happened at a time, for the time line.
   public struct Mark: Equatable, Sendable {
     /// From the start.
@@ -114,12 +132,16 @@ public struct Outcome: Sendable {
   public internal(set) var lastLoss: String?
   /// Why the last send or join that was refused for good was refused.
   public internal(set) var lastRefusal: String?
+  /// What the relay allows each client to say; `nil` while it has let nobody in.
+  public internal(set) var allowance: SendAllowance?
   /// Times that a client came back and had all its rooms again.
   public internal(set) var resumes = 0
   /// In the order of measures.
   public internal(set) var judgements: [Judgement] = []
   /// What swarm and the relay cost.
   public internal(set) var load = Load()
+  /// What connections cost; `nil` where there were too few to tell.
+  public internal(set) var memory: Memory?
   /// In the order of time.
   public internal(set) var marks: [Mark] = []
   /// In the order of time.

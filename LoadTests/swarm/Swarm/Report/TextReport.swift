@@ -57,6 +57,13 @@ public enum TextReport {
         + " \(Decimal.text(outcome.load.lagMaxMilliseconds)) ms"
         + (outcome.load.relayCores.map { "; relay: \(Decimal.text($0 * 100)) % of a core" } ?? ""),
     ]
+    if let memory = outcome.memory {
+      lines.append(
+        "memory per connection, at \(memory.connections) of them: swarm"
+          + " \(Int(memory.swarmBytesEach)) bytes"
+          + (memory.relayBytesEach.map { ", relay \(Int($0)) bytes" } ?? "")
+          + " (resident, beyond what it was before the first)")
+    }
     if let refusal = outcome.lastRefusal { lines.append("the last refusal: \(refusal)") }
     if outcome.plan.clientsLeftOut > 0 {
       lines.append(

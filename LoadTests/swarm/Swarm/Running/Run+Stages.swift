@@ -18,7 +18,7 @@ extension Run {
     case .settlingAgain:
       if isSettled || isPatienceOver { leave() }
     case .leaving:
-      let isDone = members.allSatisfy { $0?.peer.hasEnded ?? true }
+      let isDone = isTrueOfAll { $0.peer.hasEnded }
       if isDone || Instant.now().milliseconds(since: progress.at) > Self.leaveMilliseconds {
         stage = .over
         loop.stop()
@@ -56,11 +56,22 @@ extension Run {
 
   /// Everybody is there, everything is acknowledged, and nobody is behind.
   private var isSettled: Bool {
-    members.allSatisfy { member in
-      guard let member else { return true }
-      return member.peer.isLive && member.peer.unacknowledged == 0
+    isTrueOfAll { member in
+      member.peer.isLive && member.peer.unacknowledged == 0
         && oracle.isAtHead(member.peer.receiver)
     }
+  }
+
+  /// Looks first at whom it was not true of the last time: many looks at many members cost little.
+  private func isTrueOfAll(_ condition: (Member) -> Bool) -> Bool {
+    for offset in members.indices {
+      let index = (firstLook + offset) % members.count
+      if let member = members[index], !condition(member) {
+        firstLook = index
+        return false
+      }
+    }
+    return true
   }
 
   // MARK: Reading again
@@ -117,7 +128,6 @@ extension Run {
       let peer = Peer(
         receiver: oracle.addReader(), user: user,
         idPrefix: "\(naming.tag)-r\(readers.count)", on: peers)
-      memories.append(FrameMemory())
       readers.append(
         Reader(peer: peer, heads: Dictionary(uniqueKeysWithValues: rooms.map { ($0, nil) })))
       for room in rooms { peer.join(naming.rooms[room], from: .after(0, epoch: nil)) }
@@ -166,6 +176,7 @@ extension Run: EventHandler {
     if token & PeerLoop.tokenBit != 0 { return peers.timerFired(timer, token: token) }
     switch token {
     case Token.next: playDueEvents()
+    case Token.frame: showFigures()
     case Token.pulse:
       // Only while there is a load: reading back is not timed.
       guard stage == .playing else { return }

@@ -43,7 +43,7 @@ extension Run {
     for client in cut {
       // What they miss is nothing that the relay has delivered late.
       if members[client]?.wasWelcome == true { members[client]?.awaitedSince = nil }
-      members[client]?.onlineSince = nil
+      setOnline(client, nil)
       members[client]?.peer.abort()
     }
     isCutting = false

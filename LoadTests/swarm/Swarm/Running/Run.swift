@@ -33,6 +33,7 @@ public final class Run {
     static let pulse: UInt64 = 2
     static let look: UInt64 = 3
     static let signal: UInt64 = 4
+    static let frame: UInt64 = 5
   }
 
   /// So often a run looks whether it may go on to its next stage.
@@ -41,6 +42,8 @@ public final class Run {
   /// So many fresh clients read at once.
   static let readersAtOnce = 20
   static let roomsPerReader = 100
+  /// Besides connections: standard ones, epoll, signals, files for a moment.
+  private static let ownDescriptors = 40
 
   let plan: Plan
   let scenario: Scenario
@@ -57,11 +60,18 @@ public final class Run {
   var watch: SelfWatch
   var nextEvent = 0
   var members: [Member?]
-  var memories: [FrameMemory]
+  /// From when on what is intended counts as delivered late or early, by member: the end of time
+  /// for those that are not there, or read slowly.
+  var timedSince: [UInt64]
+  var memory = FrameMemory()
+  var catchUps = CatchUps()
+  var footprint = Footprint()
   /// As receivers they follow the members.
   var readers: [Reader] = []
   /// Rooms that are still to be read, with the user who may.
   var unread: [(user: String, rooms: [Int])] = []
+  /// Where a search among the members begins.
+  var firstLook = 0
   /// What has come, and when the last of it did.
   var progress = (count: 0, at: Instant(nanoseconds: 0))
   /// Steps of chaos from which most clients are not back yet.
@@ -72,6 +82,9 @@ public final class Run {
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
   var recorder: SeriesRecorder
+  var gauge = LiveGauge()
+  /// Shows how it goes while it goes; set before `play`.
+  public var display: LiveDisplay?
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -98,7 +111,7 @@ public final class Run {
     self.scenario = scenario
     self.plan = plan
     self.log = log
-    _ = try DescriptorLimit.raise()
+    try Self.checkDescriptors(for: plan)
     var random = SystemRandomNumberGenerator()
     let tag = (0..<2).map { _ in
       let digits = String(random.next(), radix: 36)
@@ -108,7 +121,7 @@ public final class Run {
     oracle = Oracle(naming)
     outcome = Outcome(plan: plan)
     members = Array(repeating: nil, count: plan.clients.count)
-    memories = Array(repeating: FrameMemory(), count: plan.clients.count)
+    timedSince = Array(repeating: .max, count: plan.clients.count)
     watch = SelfWatch(start: .now(), cpu: 0)
     recorder = SeriesRecorder(scenario.phases)
     loop = try EventLoop()
@@ -134,16 +147,35 @@ public final class Run {
     } catch {
       throw Failure(description: "\(error)", isUsage: false)
     }
-    peers = PeerLoop(loop, url: url, addresses: addresses)
+    peers = PeerLoop(
+      loop, url: url, addresses: try SourceAddresses.check(scenario.sourceAddresses, to: addresses),
+      sources: scenario.sourceAddresses, rooms: naming.rooms)
     peers.observer = self
+  }
+
+  /// A plan that cannot be played here is refused before anything is started.
+  private static func checkDescriptors(for plan: Plan) throws {
+    let limit = try DescriptorLimit.raise()
+    let needed = plan.clients.count + readersAtOnce + ownDescriptors
+    guard needed > limit else { return }
+    throw Failure(
+      description: "the scenario has \(plan.clients.count) clients, and this process may have no"
+        + " more than \(limit) descriptors open: take \(max(0, limit - needed + plan.clients.count))"
+        + " clients at most, or raise the hard limit (`ulimit -Hn`)", isUsage: true)
   }
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource([SIGINT, SIGTERM])
+    let signals = try SignalSource([SIGINT, SIGTERM] + (display == nil ? [] : [SIGCONT]))
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
-    signalled = { signals.next() != nil }
+    signalled = { [display] in
+      while let signal = signals.next() {
+        guard signal == SIGCONT else { return true }
+        display?.wasContinued()
+      }
+      return false
+    }
     defer {
       signalled = nil
       loop.deregister(registration)
@@ -153,6 +185,7 @@ public final class Run {
     relayCPUAtStart = relay?.cpuSeconds ?? 0
     recorder = SeriesRecorder(scenario.phases, relayCPUSeconds: relay?.cpuSeconds)
     progress.at = start
+    footprint = Footprint(relay: relay?.residentBytes)
     log(
       "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients, \(plan.rooms.count) rooms,"
         + " \(plan.messageCount) messages in \(Decimal.text(Double(plan.duration) / 1e9)) s"
@@ -160,6 +193,7 @@ public final class Run {
     loop.schedule(at: start, token: Token.next)
     loop.schedule(at: start, token: Token.pulse)
     loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)
+    loop.schedule(at: start, token: Token.frame)
     loop.run(self)
     return conclude()
   }
@@ -168,6 +202,9 @@ public final class Run {
 
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
+
+  /// When what is being looked at came, in nanoseconds from the start.
+  var arrived: UInt64 { peers.readAt.nanoseconds(since: start) }
 
   func mark(_ text: String, isPhase: Bool = false) {
     let seconds = Double(elapsed) / 1e9
@@ -197,7 +234,7 @@ public final class Run {
       members[client]?.peer.cut()
     case .wake(let client):
       members[client]?.awaitedSince = nil
-      members[client]?.onlineSince = nil
+      setOnline(client, nil)
       members[client]?.peer.wake()
     case .send(let client, let room, let number, let bytes):
       let id = Naming.SendID(client: client, number: number)
@@ -205,6 +242,7 @@ public final class Run {
         user: naming.users[client], id, at: event.at, bytes: bytes, seed: plan.seed)
       oracle.sends(id, room: room, text: text, intended: event.at)
       recorder.sent()
+      gauge.sent()
       guard let peer = members[client]?.peer else { return }
       let given = peer.send(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session counts its sends as the plan does")
@@ -240,6 +278,10 @@ public final class Run {
       guard let since = member.awaitedSince else { continue }
       outcome.latencies.record(.connect, intended: since, happened: now)
     }
+    for since in catchUps.unfinished {
+      outcome.latencies.record(.catchUp, intended: since, happened: now)
+    }
+    outcome.memory = footprint.memory
     outcome.seconds = Double(now) / 1e9
     outcome.series = recorder.series
     outcome.verdict = oracle.finish()

@@ -3,7 +3,7 @@ internal import YAML
 extension Scenario {
   static let keys = [
     "name", "spawn", "url", "seed", "rooms", "clients", "phases", "text_bytes", "chaos",
-    "thresholds", "patience_ms", "mode", "raw",
+    "thresholds", "patience_ms", "source_addresses", "mode", "raw", "find",
   ]
 
   /// More clients than descriptors that a process may have here.
@@ -49,6 +49,7 @@ extension Scenario {
     {
       self.seed = seed
     }
+    sourceAddresses = SourceAddresses.read(&fields)
     if let milliseconds = fields.optional(
       "patience_ms", "expected a whole number from 1",
       { $0.integer(in: 1...Self.durationLimitMilliseconds) })
@@ -62,7 +63,7 @@ extension Scenario {
       textBytes = range
     }
     var nodes: [String: YAMLNode] = [:]
-    for key in ["spawn", "thresholds", "raw"] {
+    for key in ["spawn", "thresholds", "raw", "find"] {
       nodes[key] = fields.optional(key, "") { $0 }
     }
     var lists: [String: [YAMLNode]] = [:]
@@ -90,6 +91,7 @@ extension Scenario {
     chaos.sort { $0.atMilliseconds < $1.atMilliseconds }
     if let node = nodes["thresholds"], !node.isNull { readThresholds(node, &faults) }
     if let node = nodes["raw"], !node.isNull { raw = Raw(node, &faults) }
+    if let node = nodes["find"], !node.isNull { find = Self.find(node, &faults) }
     if mode == .echo { completeEcho() }
     return faults
   }

@@ -1,3 +1,5 @@
+public import EventLoop
+
 /// What a scenario file says: who connects, where they talk, how much, and what is good enough.
 ///
 /// The structs mirror the YAML. A scenario holds no clock and no chance: with a seed it becomes a
@@ -31,6 +33,8 @@ public struct Scenario: Equatable, Sendable {
     public var warmUpSeconds = 1.0
     /// To which the loading thread is bound.
     public var processor: Int?
+    /// How the server is spoken to; `nil` as the mode says.
+    public var dialect: RawDialect?
   }
 
   /// A relay to be started for this run, with a data folder of its own.
@@ -177,6 +181,8 @@ public struct Scenario: Equatable, Sendable {
   public var raw: Raw?
   /// Of all that is left to chance.
   public var seed: UInt64 = 1
+  /// Where connections come from, in turn; empty leaves it to the system.
+  public var sourceAddresses: [Address] = []
   /// Never empty.
   public var rooms: [RoomGroup] = []
   /// Never empty.
@@ -191,6 +197,9 @@ public struct Scenario: Equatable, Sendable {
   public var thresholds: [Threshold] = []
   /// After the last phase, how long nothing may happen before what is missing counts as missing.
   public var patienceMilliseconds = 10_000
+
+  /// How a search for the largest load plays it.
+  public var find = Find()
 
   /// How many clients there are.
   public var clientCount: Int { clients.reduce(0) { $0 + $1.count } }
