@@ -27,7 +27,9 @@ extension RawEngine {
       let index = nextToConnect
       nextToConnect += 1
       do throws(SystemError) {
-        let socket = try Socket.connect(to: address)
+        let sources = plan.sourceAddresses
+        let socket = try Socket.connect(
+          to: address, from: sources.isEmpty ? nil : sources[index % sources.count])
         let registration = try loop.register(
           socket.descriptor, for: .writable, token: UInt64(index))
         connections[index].socket = BorrowedSocket(descriptor: socket.release())

@@ -1,3 +1,5 @@
+public import EventLoop
+
 extension RawLoad {
   /// When the next message of a room is sent.
   public enum Pace: Equatable, Sendable {
@@ -62,6 +64,9 @@ extension RawLoad {
     public var patienceMilliseconds = 5_000
     /// Of so many deliveries, one is timed.
     public var sampleEvery = 61
+    /// Addresses of this machine that connections are made from, in turn; empty leaves it to the
+    /// system, which has 28,232 ports by default for one.
+    public var sourceAddresses: [Address] = []
     /// Rooms are called this and a number; `nil` chooses a name that no other run has.
     public var roomPrefix: String?
 

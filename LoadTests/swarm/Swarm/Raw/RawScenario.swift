@@ -101,6 +101,7 @@ public struct RawScenario: Sendable {
     plan.seconds = raw.seconds
     plan.warmUpSeconds = raw.warmUpSeconds
     plan.processor = raw.processor
+    plan.sourceAddresses = scenario.sourceAddresses
     plan.textBytes = scenario.textBytes.upperBound
     plan.patienceMilliseconds = scenario.patienceMilliseconds
     return plan

@@ -154,7 +154,7 @@ public final class Run {
   }
 
   /// A plan that cannot be played here is refused before anything is started.
-  private static func checkDescriptors(for plan: Plan) throws {
+  static func checkDescriptors(for plan: Plan) throws {
     let limit = try DescriptorLimit.raise()
     let needed = plan.clients.count + readersAtOnce + ownDescriptors
     guard needed > limit else { return }
