@@ -56,19 +56,15 @@ struct BenchCommand: ParsableCommand {
 
   func run() throws {
     let before = try baseline.map(readBaseline)
+    let settings = try settings()
     let bench: Bench
-    do {
-      bench = try Bench(settings()) { StandardError.write("\($0)\n") }
-    } catch {
-      StandardError.write("\(error)\n")
-      throw ExitCode(rows != nil && "\(error)".hasPrefix("there is no row") ? 2 : 5)
-    }
     let report: BenchReport
-    do {
+    do throws(Bench.Failure) {
+      bench = try Bench(settings) { StandardError.write("\($0)\n") }
       report = try bench.run()
     } catch {
       StandardError.write("\(error)\n")
-      throw ExitCode(5)
+      throw ExitCode(error.isUsage ? 2 : 5)
     }
     TextFile.write(Array(BenchTable.text(of: report).utf8), to: STDOUT_FILENO)
     do {

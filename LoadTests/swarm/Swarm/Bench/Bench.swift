@@ -34,6 +34,8 @@ public final class Bench {
   public struct Failure: Error, Equatable, CustomStringConvertible {
     /// One line for a person.
     public var description: String
+    /// Whether it asks for something that cannot be.
+    public var isUsage = false
   }
 
   /// The names of all rows, in the order of the table.
@@ -78,7 +80,8 @@ public final class Bench {
     }
     for name in rows where !BenchItem.all.contains(where: { $0.matches(name) }) {
       throw Failure(
-        description: "there is no row \"\(name)\"; there are \(rowNames.joined(separator: ", "))")
+        description: "there is no row \"\(name)\"; there are \(rowNames.joined(separator: ", "))",
+        isUsage: true)
     }
     return BenchItem.all.filter { item in rows.contains(where: item.matches) }
   }
