@@ -58,12 +58,12 @@ struct SwarmProcess {
 
   /// Whether a user who is nobody here may run the command at all.
   static func mayBeRun(by user: uid_t) -> Bool {
-    let words = becoming(user) + ["test", "-x", Programs.swarm]
-    return unsafe system(words.map { "'\($0)'" }.joined(separator: " ")) == 0
+    unsafe system("\(becoming(user)) test -x '\(Programs.swarm)'") == 0
   }
 
-  private static func becoming(_ user: uid_t) -> [String] {
-    ["setpriv", "--reuid", "\(user)", "--regid", "\(user)", "--clear-groups"]
+  /// For `through`.
+  static func becoming(_ user: uid_t) -> String {
+    "setpriv --reuid \(user) --regid \(user) --clear-groups"
   }
 }
 
