@@ -26,8 +26,8 @@ public protocol EntryStore {
   /// kept.
   mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(StoreFailure) -> Int64
 
-  /// The rooms that the user belongs to, with the user's marks.
-  mutating func belongings(of user: String) throws(StoreFailure) -> [(room: String, read: Int64)]
+  /// The rooms that the user belongs to.
+  mutating func belongings(of user: String) throws(StoreFailure) -> [String]
 
   /// Stores all of it durably, or nothing.
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure)
@@ -89,9 +89,10 @@ public struct StoreChanges: Sendable {
   public var newRooms: [(number: Int64, name: String)] = []
   /// New entries, each with its room's number, in commit order.
   public var entries: [(room: Int64, entry: Entry)] = []
-  /// Members to be added or whose marks moved by a `mark`. The marks that a send moves are not among
-  /// them: the store derives those from the entries, or writes them along.
-  public var members: [(room: Int64, user: String, marks: MemberMarks)] = []
+  /// Members to be added or whose marks moved by a `mark`, and the room's last `seq` with this batch.
+  /// The marks that only sends have moved are not among them: the store derives those from the
+  /// entries behind that `seq`, or writes them along.
+  public var members: [(room: Int64, user: String, marks: MemberMarks, head: Int64)] = []
   /// Members whose marks were moved by sends of theirs.
   public var senders: [(room: Int64, user: String, marks: MemberMarks)] = []
   /// Members to be removed, before `members` and `senders` are written.

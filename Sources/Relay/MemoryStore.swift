@@ -51,10 +51,8 @@ public struct MemoryStore: EntryStore, EntryReader {
 
   public mutating func belongings(
     of user: String
-  ) throws(StoreFailure) -> [(room: String, read: Int64)] {
-    (roomsByMember[user] ?? []).sorted().compactMap { number in
-      rooms[number].map { ($0.name, $0.members[user]?.read ?? 0) }
-    }
+  ) throws(StoreFailure) -> [String] {
+    (roomsByMember[user] ?? []).sorted().compactMap { rooms[$0]?.name }
   }
 
   public mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
@@ -70,10 +68,11 @@ public struct MemoryStore: EntryStore, EntryReader {
       rooms[number]?.members[user] = nil
       roomsByMember[user]?.remove(number)
     }
-    for (number, user, marks) in changes.members + changes.senders {
+    for (number, user, marks, _) in changes.members {
       rooms[number]?.members[user] = marks
       roomsByMember[user, default: []].insert(number)
     }
+    for (number, user, marks) in changes.senders { rooms[number]?.members[user] = marks }
     for (number, first) in changes.trims { trim(number, to: first) }
   }
 

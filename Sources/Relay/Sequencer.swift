@@ -241,7 +241,7 @@ public struct Sequencer {
     var belongings: [LogAnswer.Belonging] = []
     var isComplete = true
     do throws(StoreFailure) {
-      for (name, _) in try store.belongings(of: question.user) {
+      for name in try store.belongings(of: question.user) {
         let room = try room(name, &store)
         guard let marks = rooms[room].members[question.user] else { continue }
         belongings.append(
@@ -285,7 +285,7 @@ public struct Sequencer {
       if isSender {
         changes.senders.append((number, key.user, marks))
       } else {
-        changes.members.append((number, key.user, marks))
+        changes.members.append((number, key.user, marks, rooms[key.room].head))
       }
     }
     for key in batch.formerMembers {

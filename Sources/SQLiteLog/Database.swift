@@ -21,9 +21,18 @@ internal import CSQLite
   let handle: OpaquePointer
 
   /// `sqlite3_open_v2`.
-  init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32 = 2000) throws(SQLiteError) {
+  /// - Parameter vfs: the name of the file system in SQLite's sense; `nil` = the system's.
+  init(
+    path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
+  ) throws(SQLiteError) {
     var handle: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(path, &handle, mode.flags | SQLITE_OPEN_NOMUTEX, nil)
+    let flags = mode.flags | SQLITE_OPEN_NOMUTEX
+    let code =
+      if let vfs {
+        unsafe sqlite3_open_v2(path, &handle, flags, vfs)
+      } else {
+        unsafe sqlite3_open_v2(path, &handle, flags, nil)
+      }
     guard code == SQLITE_OK, let opened = unsafe handle else {
       let error = unsafe SQLiteError(code, connection: handle)
       unsafe sqlite3_close_v2(handle)
@@ -36,6 +45,15 @@ internal import CSQLite
 
   /// `sqlite3_close_v2`: statements that outlive the connection keep it open until they end.
   deinit { unsafe sqlite3_close_v2(handle) }
+
+  /// Removes a database with its write-ahead log, neither of which may be open (`xDelete`).
+  static func remove(path: String, vfs: String?) {
+    let found =
+      if let vfs { unsafe sqlite3_vfs_find(vfs) } else { unsafe sqlite3_vfs_find(nil) }
+    guard let vfs = unsafe found, let delete = unsafe vfs.pointee.xDelete else { return }
+    // The log first: it must not be taken for that of the next file of this name.
+    for name in ["\(path)-wal", "\(path)-journal", path] { _ = unsafe delete(vfs, name, 0) }
+  }
 
   /// Runs statements that yield nothing of interest (`sqlite3_exec`).
   func execute(_ sql: String) throws(SQLiteError) {

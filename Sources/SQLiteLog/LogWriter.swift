@@ -12,12 +12,15 @@ struct LogWriter: Sendable {
   var framing: Framing
   var options: SQLiteLog.Options
   var checkpointer: Checkpointer
+  /// Is told that there is something to settle.
+  var settlements: WorkQueue<Void>
   var report: @Sendable (String) -> Void
 
   func run(_ tasks: WorkQueue<Task>, store: SQLiteStore, sequencer: consuming Sequencer) {
     var store = store
     var sequencer = sequencer
-    var outage = Outage("Writing", path: store.path, report: report)
+    var outage = Outage(
+      "Writing", path: store.path, meanwhile: "Clients are told to try again", report: report)
     while let taken = tasks.takeAll() {
       var batches: [(loop: Int, requests: [LogRequest])] = []
       for task in taken {
@@ -39,6 +42,7 @@ struct LogWriter: Sendable {
       } else if store.commits > commits {
         outage.note(nil)
       }
+      if store.hasSealed { settlements.append(()) }
       if checkpointer.commitEnded(walBytes: store.walBytes) { store.checkpoint() }
     }
     store.checkpoint()
@@ -64,13 +68,20 @@ extension LogRequest {
 struct Outage {
   private let action: String
   private let path: String
+  private let meanwhile: String
   private let report: @Sendable (String) -> Void
-  private var isFailing = false
+  private(set) var isFailing = false
 
-  /// - Parameter action: as the beginning of a sentence.
-  init(_ action: String, path: String, report: @escaping @Sendable (String) -> Void) {
+  /// - Parameters:
+  ///   - action: as the beginning of a sentence.
+  ///   - meanwhile: what the failure means, as the beginning of another.
+  init(
+    _ action: String, path: String, meanwhile: String,
+    report: @escaping @Sendable (String) -> Void
+  ) {
     self.action = action
     self.path = path
+    self.meanwhile = meanwhile
     self.report = report
   }
 
@@ -80,8 +91,7 @@ struct Outage {
     isFailing.toggle()
     if let failure {
       report(
-        "\(action) fails: \(failure.description). Clients are told to try again; "
-          + "see to the disk of \(path).")
+        "\(action) fails: \(failure.description). \(meanwhile); see to the disk of \(path).")
     } else {
       report("\(action) works again: \(path).")
     }

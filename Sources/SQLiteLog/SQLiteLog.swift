@@ -18,6 +18,8 @@ public final class SQLiteLog: Log {
     public var commitDelayMilliseconds = 0
     /// Milliseconds since 1970.
     package var clock: @Sendable () -> Int64 = { WallClock.milliseconds }
+    /// How many entries are settled at once; `nil` = as many as are best.
+    package var segmentEntries: Int?
 
     public init() {}
   }
@@ -34,6 +36,9 @@ public final class SQLiteLog: Log {
   private let store: Handover<SQLiteStore>
   private let reader: Handover<SQLiteReader>
   private let checkpointConnection: Handover<Database>
+  private let settler: Handover<Settler>
+  private let settlements = WorkQueue<Void>()
+  private let shared: OpenStore
   /// The writer is the first.
   private let threads = Mutex<[WorkerThread]>([])
 
@@ -47,14 +52,21 @@ public final class SQLiteLog: Log {
   ) throws(StoreError) {
     let directory = DataDirectory(path)
     let store = try SQLiteStore(
-      directory: path, durability: options.durability, now: options.clock())
+      directory: path, durability: options.durability, now: options.clock(),
+      segmentEntries: options.segmentEntries)
+    if let reason = store.discardedIndex {
+      report("The index \(directory.indexPath) was made anew from the store: \(reason).")
+    }
+    let shared = store.shared
+    self.shared = shared
     self.path = directory.databasePath
     self.options = options
     self.report = report
     lineage = store.lineage
     epoch = store.lineage.current.name
     self.store = Handover(store)
-    reader = Handover(try SQLiteReader(directory))
+    reader = Handover(try SQLiteReader(shared))
+    settler = Handover(try Settler(shared))
     do {
       checkpointConnection = Handover(
         try Database(path: directory.databasePath, mode: .readWrite))
@@ -69,7 +81,8 @@ public final class SQLiteLog: Log {
   ) throws(StoreFailure) {
     let doors = (0..<loops).map { LoopDoor(loop: $0, publish: publish) }
     let writer = LogWriter(
-      doors: doors, framing: framing, options: options, checkpointer: checkpointer, report: report)
+      doors: doors, framing: framing, options: options, checkpointer: checkpointer,
+      settlements: settlements, report: report)
     let keepEntriesPerRoom = options.keepEntriesPerRoom
     var started: [WorkerThread] = []
     do {
@@ -83,7 +96,8 @@ public final class SQLiteLog: Log {
       started.append(
         try WorkerThread(name: "log-read") { [reader, reads, path, report] in
           guard let reader = reader.take() else { return }
-          var outage = Outage("Reading", path: path, report: report)
+          var outage = Outage(
+            "Reading", path: path, meanwhile: "Clients are told to try again", report: report)
           while let batch = reads.takeAll() {
             for (loop, request) in batch {
               let answer = reader.answer(request, framing)
@@ -97,6 +111,11 @@ public final class SQLiteLog: Log {
         try WorkerThread(name: "log-checkpoint") { [checkpointConnection, checkpointer] in
           guard let database = checkpointConnection.take() else { return }
           checkpointer.run(database)
+        })
+      started.append(
+        try WorkerThread(name: "log-settle") { [settler, settlements, shared, report] in
+          guard let settler = settler.take() else { return }
+          SettlerLoop(store: shared, report: report).run(settlements, settler)
         })
     } catch {
       threads.withLock { $0 = started }
@@ -124,6 +143,7 @@ public final class SQLiteLog: Log {
     }
     reads.close()
     checkpointer.close()
+    settlements.close()
     for thread in threads.dropFirst() { thread.join() }
     // The writer last: the connection that closes last cleans up behind the write-ahead log, and
     // the reader's may not.
@@ -132,6 +152,7 @@ public final class SQLiteLog: Log {
     // Closes what was never started.
     _ = checkpointConnection.take()
     _ = reader.take()
+    _ = settler.take()
     _ = store.take()
   }
 

@@ -44,6 +44,14 @@ internal import CSQLite
       })
   }
 
+  /// Binds words as a blob, each with its lowest byte first.
+  mutating func bind(_ index: Int32, _ words: ArraySlice<UInt64>) throws(SQLiteError) {
+    try check(
+      unsafe words.withUnsafeBytes { bytes in
+        unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
+      })
+  }
+
   /// Whether there is a row (`sqlite3_step`).
   mutating func step() throws(SQLiteError) -> Bool {
     let code = unsafe sqlite3_step(handle)
@@ -77,6 +85,17 @@ internal import CSQLite
   }
 
   func blob(_ column: Int32) -> [UInt8] { unsafe Array(buffer(column)) }
+
+  /// The positions that a blob of `Places` has.
+  func positions(_ column: Int32) -> [Int64] { unsafe Places.decode(buffer(column)) }
+
+  /// Calls `body` with each word of a blob that `bind` has made of words.
+  func forEachWord(_ column: Int32, _ body: (UInt64) -> Void) {
+    let bytes = unsafe buffer(column)
+    for index in 0..<bytes.count / 8 {
+      body(unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+    }
+  }
 
   /// Valid until the next step; `sqlite3_column_blob` gives a text's UTF-8 as well.
   private func buffer(_ column: Int32) -> UnsafeRawBufferPointer {

@@ -41,7 +41,7 @@ struct FaultyStore: EntryStore, EntryReader {
 
   mutating func belongings(
     of user: String
-  ) throws(StoreFailure) -> [(room: String, read: Int64)] {
+  ) throws(StoreFailure) -> [String] {
     try check()
     return try memory.belongings(of: user)
   }

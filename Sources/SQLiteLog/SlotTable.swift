@@ -1,0 +1,66 @@
+/// An open-addressing table from hashes to indices of an array that its owner keeps.
+///
+/// The owner compares: the table knows neither keys nor values, so that an entry costs four bytes
+/// here. Nothing is ever taken out.
+struct SlotTable: Sendable {
+  /// Index + 1; 0 where nothing is.
+  private var slots: [UInt32]
+  private var count = 0
+
+  init() { slots = Array(repeating: 0, count: 64) }
+
+  /// The first index under this hash that `matches`; the newest is not always the first.
+  @inline(__always)
+  func find(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
+    let mask = slots.count - 1
+    var place = Self.spread(hash) & mask
+    while slots[place] != 0 {
+      let index = Int(slots[place] - 1)
+      if matches(index) { return index }
+      place = (place + 1) & mask
+    }
+    return nil
+  }
+
+  /// Adds an index.
+  /// - Parameter hash: of any index in the table, for when it grows.
+  @inline(__always)
+  mutating func insert(_ index: Int, hash: (Int) -> UInt64) {
+    if count * 2 >= slots.count { grow(hash) }
+    count += 1
+    place(UInt32(index + 1), hash(index))
+  }
+
+  /// Makes `index` stand where `former` stood, under the same hash.
+  mutating func replace(_ former: Int, by index: Int, _ hash: UInt64) {
+    let mask = slots.count - 1
+    var place = Self.spread(hash) & mask
+    while slots[place] != 0 {
+      if slots[place] == UInt32(former + 1) {
+        slots[place] = UInt32(index + 1)
+        return
+      }
+      place = (place + 1) & mask
+    }
+  }
+
+  private mutating func grow(_ hash: (Int) -> UInt64) {
+    let old = slots
+    slots = Array(repeating: 0, count: old.count * 4)
+    for slot in old where slot != 0 { place(slot, hash(Int(slot - 1))) }
+  }
+
+  @inline(__always)
+  private mutating func place(_ slot: UInt32, _ hash: UInt64) {
+    let mask = slots.count - 1
+    var place = Self.spread(hash) & mask
+    while slots[place] != 0 { place = (place + 1) & mask }
+    slots[place] = slot
+  }
+
+  /// Fibonacci hashing: numbers in a row, as rooms have them, spread as well.
+  @inline(__always)
+  private static func spread(_ hash: UInt64) -> Int {
+    Int(truncatingIfNeeded: (hash &* 0x9E37_79B9_7F4A_7C15) >> 24)
+  }
+}
