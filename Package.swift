@@ -40,6 +40,7 @@ let package = Package(
     .executable(name: "relay", targets: ["RelayCommand"]),
     .executable(name: "wschat", targets: ["WschatCommand"]),
     .executable(name: "swarm", targets: ["SwarmCommand"]),
+    .executable(name: "append-bench", targets: ["AppendBench"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client"]),
   ],
@@ -92,6 +93,11 @@ let package = Package(
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
+
+    // The log by itself, without the relay around it.
+    command(
+      "AppendBench", folder: "LoadTests/append",
+      ["SQLiteLog", "Relay", "Wire", "Mailbox", argumentParser]),
 
     tests("Package", []),
     tests("WebSocket", ["WebSocket"]),

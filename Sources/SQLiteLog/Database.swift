@@ -20,11 +20,17 @@ internal import CSQLite
 
   let handle: OpaquePointer
 
+  private static let isConfigured: Bool = {
+    csqlite_forgo_memory_statistics()
+    return true
+  }()
+
   /// `sqlite3_open_v2`.
   /// - Parameter vfs: the name of the file system in SQLite's sense; `nil` = the system's.
   init(
     path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
   ) throws(SQLiteError) {
+    precondition(Self.isConfigured)
     var handle: OpaquePointer?
     let flags = mode.flags | SQLITE_OPEN_NOMUTEX
     let code =

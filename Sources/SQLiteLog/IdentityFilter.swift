@@ -1,3 +1,5 @@
+internal import Relay
+
 /// Says "never seen" of most identities that the index does not have, without reading anything.
 ///
 /// Bloom filters with blocks of one cache line (Putze, Sanders, Singler: "Cache-, Hash- and
@@ -12,8 +14,8 @@ struct IdentityFilter: Sendable {
 
     init(_ value: UInt64) { self.value = value }
 
-    init(_ identity: Int64) {
-      value = EntryIdentity.mix(UInt64(bitPattern: identity)) >> (64 - UInt64(Self.bits))
+    init(_ identity: EntryIdentity) {
+      value = EntryIdentity.mix(UInt64(bitPattern: identity.hash)) >> (64 - UInt64(Self.bits))
     }
   }
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Relay
 
 /// What a start does with the index: makes sure that there is one for this journal, and reads back
 /// what tells new identities from known ones, and the entries that it does not have yet.
@@ -92,7 +93,8 @@ struct IndexLoader {
         start = start ?? position
         let isSealed = store.tail.append {
           $0.append(
-            position: position, room: room, seq: seq, identity: select.integer(3),
+            position: position, room: room, seq: seq,
+            identity: EntryIdentity(hash: select.integer(3)),
             sender: select.text(4))
         }
         guard isSealed else { continue }

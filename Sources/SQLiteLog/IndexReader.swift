@@ -94,7 +94,7 @@ struct IndexReader: ~Copyable {
 
   /// Positions of settled entries that may have this identity.
   mutating func candidates(
-    for identity: Int64, on shelves: [Tail.Shelf]
+    for identity: EntryIdentity, on shelves: [Tail.Shelf]
   ) throws(SQLiteError) -> [Int64] {
     var positions: [Int64] = []
     for shelf in shelves.reversed() {
@@ -113,8 +113,8 @@ struct IndexReader: ~Copyable {
 
 extension Tail.Shelf {
   /// In which bucket an identity is kept, and as what.
-  func bucket(of identity: Int64) -> (bucket: Int64, remainder: UInt64) {
-    let hash = EntryIdentity.mix(UInt64(bitPattern: identity))
+  func bucket(of identity: EntryIdentity) -> (bucket: Int64, remainder: UInt64) {
+    let hash = EntryIdentity.mix(UInt64(bitPattern: identity.hash))
     return (
       // A shift by 64 gives 0.
       Int64(hash >> (64 - UInt64(bucketBits))),

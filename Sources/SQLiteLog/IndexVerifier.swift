@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Relay
 
 /// Holds a store's index against its journal, in both directions, as far as the index has come.
 struct IndexVerifier: ~Copyable {
@@ -159,7 +160,7 @@ struct IndexVerifier: ~Copyable {
     try selectEntries.bind(1, end)
     try selectEntries.bind(2, last)
     while try selectEntries.step() {
-      let key = IdentityFilter.Key(selectEntries.integer(1))
+      let key = IdentityFilter.Key(EntryIdentity(hash: selectEntries.integer(1)))
       let (room, seq) = (journal.rooms[selectEntries.integer(2)], selectEntries.integer(3))
       if let room, seq < room.first { continue }
       if words[selectEntries.integer(0)] != key {

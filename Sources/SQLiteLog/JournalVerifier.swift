@@ -159,7 +159,7 @@ struct JournalVerifier: ~Copyable {
 
   private mutating func checkContent(_ row: borrowing Statement, room: String) {
     let (seq, sender, id) = (row.integer(0), row.text(2), row.text(3))
-    if row.integer(9) != EntryIdentity.hash(room: row.integer(6), sender: sender, id: id) {
+    if row.integer(9) != EntryIdentity(room: row.integer(6), sender: sender, id: id).hash {
       findings.add("it cannot be found by its id: the hash is another", room: room, seq: seq)
     }
     if !UserName.isValid(sender) {

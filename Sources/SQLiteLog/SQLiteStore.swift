@@ -71,10 +71,10 @@ package final class SQLiteStore: EntryStore {
   }
 
   package func find(
-    room: Int64, sender: String, id: String
+    _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
     do {
-      return try state.find(room: room, sender: sender, id: id)
+      return try state.find(identity, room: room, sender: sender, id: id)
     } catch {
       throw failure("read", error)
     }

@@ -61,7 +61,7 @@ private struct Importer: ~Copyable {
 
   /// An entry whose id may be that of an earlier one.
   struct Suspect {
-    var identity: Int64
+    var identity: EntryIdentity
     var line: Int
   }
 
@@ -133,14 +133,14 @@ private struct Importer: ~Copyable {
       throw ExportLine.Malformed(
         reason: "room \(entry.room) goes back to the epoch \(line.epoch)")
     }
-    let identity = EntryIdentity.hash(room: room.number, sender: entry.from, id: entry.id)
+    let identity = EntryIdentity(room: room.number, sender: entry.from, id: entry.id)
     position += 1
     try insertEntry.bind(1, position)
     try insertEntry.bind(2, room.number)
     try insertEntry.bind(3, entry.seq)
     try insertEntry.bind(4, epoch)
     try insertEntry.bind(5, entry.at)
-    try insertEntry.bind(6, identity)
+    try insertEntry.bind(6, identity.hash)
     try insertEntry.bind(7, entry.from)
     try insertEntry.bind(8, entry.id)
     try insertEntry.bind(9, entry.kind.rawValue)
@@ -202,7 +202,7 @@ private struct Importer: ~Copyable {
   }
 
   /// Remembers an entry whose id may have come before: all that did, and one in a thousand others.
-  private mutating func note(_ identity: Int64, line: Int) throws {
+  private mutating func note(_ identity: EntryIdentity, line: Int) throws {
     let key = IdentityFilter.Key(identity)
     if filter.mayContain(key) {
       suspects[position] = Suspect(identity: identity, line: line)
@@ -218,7 +218,7 @@ private struct Importer: ~Copyable {
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
   mutating func checkSuspects() throws {
     if suspects.isEmpty { return }
-    let identities = Set(suspects.values.map(\.identity))
+    let identities = Set(suspects.values.map(\.identity.hash))
     var known: [[String]: Int64] = [:]
     var select = try Statement(
       """

@@ -14,8 +14,6 @@ struct StoreState: ~Copyable {
   private var index: IndexReader
   private var nextRoom: Int64
   private var statements: Statements
-  /// Of the entries of the batch that is being stored.
-  private var identities: [Int64] = []
 
   /// - Parameter epoch: the number of this run's epoch.
   init(
@@ -116,9 +114,8 @@ struct StoreState: ~Copyable {
   }
 
   mutating func find(
-    room: Int64, sender: String, id: String
+    _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(SQLiteError) -> (seq: Int64, at: Int64)? {
-    let identity = EntryIdentity.hash(room: room, sender: sender, id: id)
     let sighting = tail.sighting(of: identity)
     for position in sighting.positions {
       if let entry = try entry(at: position, room, sender, id) { return entry }
@@ -205,10 +202,12 @@ struct StoreState: ~Copyable {
     for room in changes.newRooms { nextRoom = max(nextRoom, room.number + 1) }
     if changes.entries.isEmpty { return }
     let isSealed = tail.append { segment in
-      for (index, (room, entry)) in changes.entries.enumerated() {
+      var position = position
+      for new in changes.entries {
+        position += 1
         segment.append(
-          position: position + 1 + Int64(index), room: room, seq: entry.seq,
-          identity: identities[index], sender: entry.from)
+          position: position, room: new.room, seq: new.entry.seq, identity: new.identity,
+          sender: new.entry.from)
       }
     }
     position += Int64(changes.entries.count)
@@ -221,8 +220,11 @@ struct StoreState: ~Copyable {
       try statements.insertRoom.bind(2, room.name)
       try statements.insertRoom.run()
     }
-    identities.removeAll(keepingCapacity: true)
-    for (room, entry) in changes.entries { try insert(entry, room: room) }
+    var next = position
+    for new in changes.entries {
+      next += 1
+      try insert(new, at: next)
+    }
     for member in changes.formerMembers {
       try statements.deleteMember.bind(1, member.room)
       try statements.deleteMember.bind(2, member.user)
@@ -243,18 +245,17 @@ struct StoreState: ~Copyable {
     }
   }
 
-  private mutating func insert(_ entry: Entry, room: Int64) throws(SQLiteError) {
-    let identity = EntryIdentity.hash(room: room, sender: entry.from, id: entry.id)
-    identities.append(identity)
-    try statements.insertEntry.bind(1, position + Int64(identities.count))
-    try statements.insertEntry.bind(2, room)
+  private mutating func insert(
+    _ new: StoreChanges.NewEntry, at position: Int64
+  ) throws(SQLiteError) {
+    let entry = new.entry
+    try statements.insertEntry.bind(1, position)
+    try statements.insertEntry.bind(2, new.room)
     try statements.insertEntry.bind(3, entry.seq)
     try statements.insertEntry.bind(5, entry.at)
-    try statements.insertEntry.bind(6, identity)
-    try statements.insertEntry.bind(7, entry.from)
-    try statements.insertEntry.bind(8, entry.id)
-    try statements.insertEntry.bind(9, entry.kind.rawValue)
-    try statements.insertEntry.bind(10, entry.body)
+    try statements.insertEntry.bind(6, new.identity.hash)
+    try statements.insertEntry.bind(
+      from: 7, texts: entry.from, entry.id, entry.kind.rawValue, blob: entry.body)
     try statements.insertEntry.run()
   }
 }

@@ -1,3 +1,4 @@
+internal import Relay
 internal import Synchronization
 
 /// The end of the journal that the index does not have yet, and what tells whether the index may
@@ -84,7 +85,7 @@ final class Tail: Sendable {
   }
 
   @inline(__always)
-  func sighting(of identity: Int64) -> Sighting {
+  func sighting(of identity: EntryIdentity) -> Sighting {
     state.withLock { state in
       var sighting = Sighting()
       state.open.find(identity, into: &sighting.positions)

@@ -1,10 +1,12 @@
+internal import Relay
+
 /// A stretch of the journal that the index does not have yet: where each room's entries lie in it,
 /// and by which hash each is found again.
 struct TailSegment: Sendable {
   struct Record: Sendable {
     /// The entry's place in the journal.
     var position: Int64
-    var identity: Int64
+    var identity: EntryIdentity
   }
 
   /// Consecutive entries of one room.
@@ -33,12 +35,12 @@ struct TailSegment: Sendable {
   /// Adds the entry that follows in the journal.
   @inline(__always)
   mutating func append(
-    position: Int64, room: Int64, seq: Int64, identity: Int64, sender: String
+    position: Int64, room: Int64, seq: Int64, identity: EntryIdentity, sender: String
   ) {
     let index = records.count
     records.append(Record(position: position, identity: identity))
     senders.append(sender)
-    recordsByIdentity.insert(index) { UInt64(bitPattern: records[$0].identity) }
+    recordsByIdentity.insert(index) { UInt64(bitPattern: records[$0].identity.hash) }
     let hash = UInt64(bitPattern: room)
     if let known = runsByRoom.find(hash, where: { runs[$0].room == room }) {
       if seq == runs[known].lastSeq + 1 {
@@ -61,8 +63,8 @@ struct TailSegment: Sendable {
 
   /// Appends the positions of all entries with this identity.
   @inline(__always)
-  func find(_ identity: Int64, into positions: inout [Int64]) {
-    _ = recordsByIdentity.find(UInt64(bitPattern: identity)) {
+  func find(_ identity: EntryIdentity, into positions: inout [Int64]) {
+    _ = recordsByIdentity.find(UInt64(bitPattern: identity.hash)) {
       if records[$0].identity == identity { positions.append(records[$0].position) }
       return false
     }
