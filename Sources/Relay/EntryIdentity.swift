@@ -23,7 +23,7 @@ public struct EntryIdentity: Hashable, Sendable {
 
   /// MurmurHash3's last step: every bit of the input moves every bit of the output.
   @inlinable
-  package static func mix(_ value: UInt64) -> UInt64 {
+  public static func mix(_ value: UInt64) -> UInt64 {
     var hash = value
     hash = (hash ^ hash >> 33) &* 0xFF51_AFD7_ED55_8CCD
     hash = (hash ^ hash >> 33) &* 0xC4CE_B9FE_1A85_EC53

@@ -3,7 +3,7 @@
 /// The owner compares: the table knows neither keys nor values, so that an entry costs four bytes
 /// and no reference count. Nothing is ever taken out.
 @frozen
-package struct SlotTable: Sendable {
+public struct SlotTable: Sendable {
   /// Index + 1; 0 where nothing is.
   @usableFromInline
   var slots: [UInt32]
@@ -12,7 +12,7 @@ package struct SlotTable: Sendable {
 
   /// - Parameter capacity: how many indices it takes before it grows.
   @inlinable
-  package init(capacity: Int = 32) {
+  public init(capacity: Int = 32) {
     var size = 64
     while size < capacity * 2 { size *= 2 }
     slots = Array(repeating: 0, count: size)
@@ -20,7 +20,7 @@ package struct SlotTable: Sendable {
 
   /// The first index under this hash that `matches`; not always the newest.
   @inlinable @inline(__always)
-  package func find(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
+  public func find(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
     let mask = slots.count - 1
     var place = Self.spread(hash) & mask
     while slots[place] != 0 {
@@ -34,7 +34,7 @@ package struct SlotTable: Sendable {
   /// Adds an index.
   /// - Parameter hash: of any index in the table, for when it grows.
   @inlinable @inline(__always)
-  package mutating func insert(_ index: Int, hash: (Int) -> UInt64) {
+  public mutating func insert(_ index: Int, hash: (Int) -> UInt64) {
     if count * 2 >= slots.count { grow(hash) }
     count += 1
     place(UInt32(index + 1), hash(index))
@@ -42,7 +42,7 @@ package struct SlotTable: Sendable {
 
   /// Makes `index` stand where `former` stood, under the same hash.
   @inlinable
-  package mutating func replace(_ former: Int, by index: Int, _ hash: UInt64) {
+  public mutating func replace(_ former: Int, by index: Int, _ hash: UInt64) {
     let mask = slots.count - 1
     var place = Self.spread(hash) & mask
     while slots[place] != 0 {

@@ -73,12 +73,32 @@ internal import CSQLite
     return try statement.step() ? statement.integer(0) : 0
   }
 
+  /// The size of the file's pages.
+  var pageBytes: Int {
+    get throws(SQLiteError) { try Int(integer("PRAGMA page_size")) }
+  }
+
   /// Whether a transaction is open (`sqlite3_get_autocommit`).
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// Undoes the open transaction, unless SQLite has already done so on its own.
   func rollback() {
     if isInTransaction { unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+  }
+
+  /// The share of free pages from which on `vacuum` is worth its while: new rows use them as well.
+  private static let freeShare: Int64 = 4
+
+  /// Cuts up to so many free pages off the file (`PRAGMA incremental_vacuum`), where at least a quarter
+  /// of it is free; only in files that were made for it (`auto_vacuum`).
+  /// - Returns: whether there was something to do.
+  func vacuum(pages: Int) throws(SQLiteError) -> Bool {
+    guard
+      try integer("PRAGMA freelist_count") * Self.freeShare > integer("PRAGMA page_count")
+    else { return false }
+    let before = try integer("PRAGMA page_count")
+    try execute("PRAGMA incremental_vacuum(\(pages))")
+    return try integer("PRAGMA page_count") < before
   }
 
   /// How far a checkpoint has come, in pages of the write-ahead log.

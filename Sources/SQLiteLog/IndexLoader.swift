@@ -73,7 +73,6 @@ struct IndexLoader {
   ) throws(StoreError) {
     let path = store.directory.databasePath
     do {
-      let firsts = try firsts(in: journal)
       var settler: Settler?
       var waiting = 0
       var start: Int64?
@@ -85,7 +84,6 @@ struct IndexLoader {
       try select.bind(1, position)
       while try select.step() {
         let (position, room, seq) = (select.integer(0), select.integer(1), select.integer(2))
-        if seq < firsts[room] ?? 1 { continue }
         if let begun = start, position - begun >= 1 << IndexSchema.distanceBits - 1 {
           store.tail.seal()
           start = nil
@@ -112,13 +110,5 @@ struct IndexLoader {
     } catch {
       throw StoreError(.environment, "The index cannot be made: \(error).")
     }
-  }
-
-  /// Where rooms begin whose first entries are no longer kept.
-  private func firsts(in journal: borrowing Database) throws(SQLiteError) -> [Int64: Int64] {
-    var select = try Statement("SELECT number, first FROM rooms WHERE first > 1", on: journal)
-    var firsts: [Int64: Int64] = [:]
-    while try select.step() { firsts[select.integer(0)] = select.integer(1) }
-    return firsts
   }
 }

@@ -122,6 +122,12 @@ extension Tail.Shelf {
     )
   }
 
+  /// An identity as its bucket keeps it.
+  func word(of identity: EntryIdentity, at position: Int64) -> (bucket: Int64, word: UInt64) {
+    let (bucket, remainder) = bucket(of: identity)
+    return (bucket, remainder << IndexSchema.distanceBits | UInt64(position - base))
+  }
+
   func place(ofBucket bucket: Int64) -> Int64 {
     number << IndexSchema.bucketBitsLimit | bucket
   }

@@ -8,7 +8,7 @@ enum IndexSchema {
   /// "RELI".
   static let applicationID: Int64 = 0x5245_4C49
   static let version: Int64 = 1
-  static let pageBytes = 4096
+  static let pageBytes = 16_384
 
   static let tables = """
     -- How far the index has come. One row.
@@ -83,6 +83,7 @@ enum IndexSchema {
     Database.remove(path: path, vfs: vfs)
     let database = try Database(path: path, mode: .create, vfs: vfs)
     try database.execute("PRAGMA page_size = \(pageBytes)")
+    try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try configure(database)
     try database.execute("BEGIN IMMEDIATE; \(tables); COMMIT")
     try database.execute("PRAGMA application_id = \(applicationID)")

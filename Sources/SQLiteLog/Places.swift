@@ -10,6 +10,16 @@ enum Places {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
+  static func encode(_ positions: [Int64]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var previous: Int64 = 0
+    for position in positions {
+      append(position - previous, to: &bytes)
+      previous = position
+    }
+    return bytes
+  }
+
   /// The positions, in their order; fewer where the bytes are damaged.
   static func decode(_ bytes: UnsafeRawBufferPointer) -> [Int64] {
     var positions: [Int64] = []

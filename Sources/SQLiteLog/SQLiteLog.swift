@@ -67,9 +67,8 @@ public final class SQLiteLog: Log {
     self.store = Handover(store)
     reader = Handover(try SQLiteReader(shared))
     settler = Handover(try Settler(shared))
-    do {
-      checkpointConnection = Handover(
-        try Database(path: directory.databasePath, mode: .readWrite))
+    do throws(SQLiteError) {
+      checkpointConnection = Handover(try Checkpointer.connect(directory))
     } catch {
       throw StoreError(error, "open", path: directory.databasePath)
     }
@@ -113,9 +112,10 @@ public final class SQLiteLog: Log {
           checkpointer.run(database)
         })
       started.append(
-        try WorkerThread(name: "log-settle") { [settler, settlements, shared, report] in
+        try WorkerThread(name: "log-settle") { [settler, settlements, submissions, shared, report] in
           guard let settler = settler.take() else { return }
-          SettlerLoop(store: shared, report: report).run(settlements, settler)
+          SettlerLoop(store: shared, submissions: submissions, report: report)
+            .run(settlements, settler)
         })
     } catch {
       threads.withLock { $0 = started }

@@ -36,7 +36,11 @@ package final class SQLiteStore: EntryStore {
     try directory.create()
     lock = try directory.lock()
     let database = try Schema.openForWriting(directory, durability: durability, vfs: vfs)
-    walSize = WalSize(database)
+    do throws(SQLiteError) {
+      walSize = try WalSize(database)
+    } catch {
+      throw StoreError(error, "open", path: directory.databasePath)
+    }
     var generator = SystemRandomNumberGenerator()
     let epoch = Lineage.randomName(using: &generator)
     let shared = OpenStore(
@@ -100,6 +104,16 @@ package final class SQLiteStore: EntryStore {
     commits += 1
   }
 
+  /// Deletes entries that are no longer kept, in one transaction: a slice of a settler's `Garbage`.
+  package func delete(_ positions: ArraySlice<Int64>) throws(StoreFailure) {
+    do { try state.delete(positions) } catch { throw failure("write", error) }
+  }
+
+  /// Gives so many pages back that the file no longer needs, if they are a good part of it.
+  /// - Returns: whether there was something to do.
+  @discardableResult
+  package func vacuum(pages: Int = 32) -> Bool { (try? state.database.vacuum(pages: pages)) ?? false }
+
   package func nextRoomNumber() throws(StoreFailure) -> Int64 { state.nextRoomNumber() }
 
   /// Whether a stretch of entries has become complete since this was last asked.
@@ -109,7 +123,7 @@ package final class SQLiteStore: EntryStore {
   }
 
   /// How large the write-ahead log was after the last commit.
-  var walBytes: Int { Int(walSize.pages) * Schema.pageBytes }
+  var walBytes: Int { Int(walSize.pages) * walSize.pageBytes }
 
   /// Moves the write-ahead log's content to the database file as far as it can be moved now. What
   /// fails here shows in a later commit if it lasts.
@@ -130,9 +144,11 @@ package final class SQLiteStore: EntryStore {
 /// The hook also takes the place of SQLite's own checkpoints.
 private final class WalSize {
   fileprivate private(set) var pages: Int32 = 0
+  fileprivate let pageBytes: Int
 
   /// The connection must not outlive this object by a commit.
-  init(_ database: borrowing Database) {
+  init(_ database: borrowing Database) throws(SQLiteError) {
+    pageBytes = try database.pageBytes
     unsafe sqlite3_wal_hook(
       database.handle,
       { context, _, _, pages in

@@ -5,9 +5,9 @@ enum Schema {
   /// "RELY": marks the file as a relay's (`PRAGMA application_id`).
   static let applicationID: Int64 = 0x5245_4C59
 
-  /// A commit writes a page of each index for nearly every entry, so small pages win: with 500,000
-  /// entries in 500 rooms, 16 k entries/s against 10 k with pages of 16 KiB.
-  static let pageBytes = 4096
+  /// Of new files. Entries are appended, so that large pages are half the writes of small ones, and a
+  /// tenth less CPU time for a commit than with 4 KiB.
+  static let pageBytes = 16_384
 
   /// Adds an entry.
   static let insertEntry = """
@@ -84,6 +84,7 @@ enum Schema {
         && database.integer("SELECT count(*) FROM sqlite_schema") == 0
       if isNew {
         try database.execute("PRAGMA page_size = \(pageBytes)")
+        try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
       } else {
         try check(database, path: path)
       }

@@ -5,11 +5,13 @@ package import Relay
 ///
 /// What it cannot write now stays in the tail, and can be tried again at any later time.
 package final class Settler {
-  private let store: OpenStore
-  private var state: State
+  let store: OpenStore
+  var state: State
 
-  fileprivate struct State: ~Copyable {
+  struct State: ~Copyable {
     var database: Database
+    /// Only to be read.
+    let journal: Database
     var begin: Statement
     var commit: Statement
     var insertShelf: Statement
@@ -25,6 +27,9 @@ package final class Settler {
     do throws(SQLiteError) {
       let database = try Database(path: path, mode: .readWrite, vfs: store.vfs)
       try IndexSchema.configure(database)
+      let journal = try Database(
+        path: store.directory.databasePath, mode: .readOnly, vfs: store.vfs)
+      try journal.execute("PRAGMA cache_size = -1024")
       let begin = try Statement("BEGIN IMMEDIATE", on: database)
       let commit = try Statement("COMMIT", on: database)
       let insertShelf = try Statement(
@@ -43,7 +48,7 @@ package final class Settler {
       let setProgress = try Statement(
         "REPLACE INTO progress (rowid, position, epoch) VALUES (1, ?1, ?2)", on: database)
       state = State(
-        database: database, begin: begin, commit: commit, insertShelf: insertShelf,
+        database: database, journal: journal, begin: begin, commit: commit, insertShelf: insertShelf,
         insertWords: insertWords, insertRun: insertRun, upsertSender: upsertSender,
         setProgress: setProgress)
     } catch {
@@ -60,12 +65,19 @@ package final class Settler {
       store.tail.settled(stretch, as: shelf)
       return true
     } catch {
-      throw StoreFailure("could not write \(store.directory.indexPath): \(error)")
+      throw failure(error)
     }
+  }
+
+  func failure(_ error: SQLiteError) -> StoreFailure {
+    StoreFailure("could not write \(store.directory.indexPath): \(error)")
   }
 
   /// Moves the write-ahead log's content to the file as far as it can be moved now.
   package func checkpoint() { _ = try? state.database.checkpoint() }
+
+  /// Gives so many pages back that the file no longer needs, if they are a good part of it.
+  package func vacuum(pages: Int = 1000) { _ = try? state.database.vacuum(pages: pages) }
 
   /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
   package func limit(pages: Int64) {
@@ -115,10 +127,9 @@ extension Settler.State {
     var words: [UInt64] = Array(repeating: 0, count: segment.count)
     var next = ends
     for record in segment.records.reversed() {
-      let (bucket, remainder) = shelf.bucket(of: record.identity)
+      let (bucket, word) = shelf.word(of: record.identity, at: record.position)
       next[Int(bucket)] -= 1
-      words[next[Int(bucket)]] =
-        remainder << IndexSchema.distanceBits | UInt64(record.position - shelf.base)
+      words[next[Int(bucket)]] = word
     }
     return (zip(next, ends).map { words[$0..<$1] }, shelf)
   }

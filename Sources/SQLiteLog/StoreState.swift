@@ -245,6 +245,25 @@ struct StoreState: ~Copyable {
     }
   }
 
+  /// Deletes entries in one transaction. Neighbours go as one range.
+  mutating func delete(_ positions: ArraySlice<Int64>) throws(SQLiteError) {
+    do throws(SQLiteError) {
+      try statements.begin.run()
+      var rest = positions
+      while let first = rest.popFirst() {
+        var last = first
+        while rest.first == last + 1, let next = rest.popFirst() { last = next }
+        try statements.deleteEntries.bind(1, first)
+        try statements.deleteEntries.bind(2, last)
+        try statements.deleteEntries.run()
+      }
+      try statements.commit.run()
+    } catch {
+      database.rollback()
+      throw error
+    }
+  }
+
   private mutating func insert(
     _ new: StoreChanges.NewEntry, at position: Int64
   ) throws(SQLiteError) {
@@ -277,6 +296,7 @@ extension StoreState {
     var upsertMember: Statement
     var deleteMember: Statement
     var updateFirst: Statement
+    var deleteEntries: Statement
 
     static func prepare(
       on database: borrowing Database, epoch: Int64
@@ -313,7 +333,9 @@ extension StoreState {
           """, on: database),
         deleteMember: try Statement(
           "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
-        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database))
+        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
+        deleteEntries: try Statement(
+          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database))
     }
   }
 }

@@ -160,6 +160,12 @@ final class Tail: Sendable {
     }
   }
 
+  /// The index no longer has these.
+  func forget(_ shelves: [Int64]) {
+    if shelves.isEmpty { return }
+    state.withLock { $0.shelves.removeAll { shelves.contains($0.number) } }
+  }
+
   /// There is no index after all.
   func forgetSettled() {
     state.withLock { state in

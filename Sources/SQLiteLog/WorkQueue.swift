@@ -38,6 +38,13 @@ internal import Glibc
     unsafe pthread_cond_signal(filled)
   }
 
+  /// Whether the taker is to come to an end.
+  var isEnding: Bool {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return isClosed
+  }
+
   /// Waits until something is there and takes all of it; `nil` once the queue is closed and empty.
   /// - Parameter timeoutMilliseconds: after which nothing is returned; `nil` = waits for ever.
   func takeAll(timeoutMilliseconds: Int? = nil) -> [Element]? {
