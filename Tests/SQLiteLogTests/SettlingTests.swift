@@ -222,4 +222,57 @@ import Wire
       verification.breaks.contains { $0.description.contains(problem) }, "\(verification.breaks)")
     #expect(verification.breaks.allSatisfy { $0.description.contains("makes it anew") })
   }
+
+  /// As the first version of the relay left it: two indices, and marks that include what was sent.
+  @Test func `takes over a store of the first version`() throws {
+    try run("mkdir", "-p", directory["data"])
+    let old = try SQL(directory["data/relay.db"])
+    try old.run(
+      """
+      PRAGMA page_size = 4096;
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE epochs (
+        number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, position INTEGER NOT NULL,
+        started_at INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE rooms (
+        number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, first INTEGER NOT NULL DEFAULT 1
+      ) STRICT;
+      CREATE TABLE entries (
+        position INTEGER PRIMARY KEY, room INTEGER NOT NULL, seq INTEGER NOT NULL,
+        epoch INTEGER NOT NULL, at INTEGER NOT NULL, identity INTEGER NOT NULL,
+        sender TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, body BLOB NOT NULL
+      ) STRICT;
+      CREATE UNIQUE INDEX entries_by_place ON entries (room, seq);
+      CREATE INDEX entries_by_identity ON entries (identity);
+      CREATE TABLE members (
+        room INTEGER NOT NULL, user TEXT NOT NULL, read INTEGER NOT NULL, received INTEGER NOT NULL,
+        PRIMARY KEY (room, user)
+      ) STRICT, WITHOUT ROWID;
+      CREATE INDEX members_by_user ON members (user);
+      PRAGMA application_id = \(0x5245_4C59);
+      PRAGMA user_version = 1;
+      INSERT INTO epochs VALUES (1, 'first-epoch', 0, 1);
+      INSERT INTO rooms VALUES (1, 'general', 1);
+      INSERT INTO members VALUES (1, 'ada', 300, 300), (1, 'bo', 7, 9);
+      """)
+    for seq in 1...300 as ClosedRange<Int64> {
+      let identity = EntryIdentity(room: 1, sender: "ada", id: "\(seq)").hash
+      try old.run(
+        """
+        INSERT INTO entries VALUES (\(seq), 1, \(seq), 1, 5, \(identity), 'ada', '\(seq)', 'text',
+          CAST('"text":"hi"' AS BLOB))
+        """)
+    }
+    let desk = try open(segmentEntries: 50)
+    #expect(desk.ids() == ids(1...300))
+    #expect(desk.send(5...5).map(\.duplicate) == [true])
+    #expect(desk.send(301...301).map(\.seq) == [301])
+    let joined = desk.enter("general", as: "bo")
+    #expect(joined?.read == 7 && joined?.received == 9)
+    #expect(joined?.members?.first { $0.user == "ada" }?.read == 301)
+    try desk.settle()
+    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try old.integer("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'entries_by%'") == 0)
+  }
 }
