@@ -40,9 +40,11 @@ let package = Package(
     .executable(name: "relay", targets: ["RelayCommand"]),
     .executable(name: "wschat", targets: ["WschatCommand"]),
     .executable(name: "swarm", targets: ["SwarmCommand"]),
+    .executable(name: "append-bench", targets: ["AppendBench"]),
     .executable(name: "simulate", targets: ["SimulateCommand"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client"]),
+    .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -89,10 +91,17 @@ let package = Package(
     .target(
       name: "Swarm",
       dependencies: [
-        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", histogram,
+        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "CLinux", histogram,
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
+    // Preloaded into the relay by `swarm`, which finds it beside itself.
+    .target(name: "PowerLossRecorder", path: "LoadTests/powerloss"),
+
+    // The log by itself, without the relay around it.
+    command(
+      "AppendBench", folder: "LoadTests/append",
+      ["SQLiteLog", "Relay", "Wire", "Mailbox", argumentParser]),
 
     // The simulation: everything on one clock, with faults, from a seed.
     .target(

@@ -3,25 +3,24 @@ internal import Glibc
 /// The directory that a store lives in.
 struct DataDirectory: Sendable {
   let path: String
-  /// The SQLite VFS that the files are in; `nil` is the system's. Any other one belongs to this process
-  /// alone, so that there is nothing to be created or locked.
-  let vfs: String?
 
-  init(_ path: String, vfs: String? = nil) {
+  init(_ path: String) {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     self.path = path
-    self.vfs = vfs
   }
 
+  /// The journal: what the store is.
   var databasePath: String { "\(path)/relay.db" }
+  /// What is derived from the journal, so that entries are found in it.
+  var indexPath: String { "\(path)/index.db" }
   private var lockPath: String { "\(path)/lock" }
 
-  var hasDatabase: Bool { unsafe vfs != nil || access(databasePath, F_OK) == 0 }
+  var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
+  var hasIndex: Bool { unsafe access(indexPath, F_OK) == 0 }
 
   /// Makes the directory, for its owner alone, and those above it that are missing.
   func create() throws(StoreError) {
-    guard vfs == nil else { return }
     var end = path.utf8.startIndex
     while end < path.utf8.endIndex {
       let next = path.utf8.index(after: end)
@@ -48,7 +47,6 @@ struct DataDirectory: Sendable {
   /// Takes the directory for this process, until the lock is let go of or the process ends, however
   /// it ends.
   func lock() throws(StoreError) -> DirectoryLock {
-    guard vfs == nil else { return DirectoryLock(descriptor: -1) }
     let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw StoreError(
@@ -87,6 +85,9 @@ struct DataDirectory: Sendable {
 /// processes lock two files of the same name.
 struct DirectoryLock: ~Copyable, Sendable {
   fileprivate let descriptor: Int32
+
+  /// Of a directory that is in a file system of this process alone.
+  static var none: DirectoryLock { DirectoryLock(descriptor: -1) }
 
   /// A child that is just being spawned may hold a copy of the descriptor for a moment: unlocking
   /// lets go for all copies.

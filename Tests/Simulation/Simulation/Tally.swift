@@ -33,7 +33,8 @@ public struct Tally: Sendable {
     case refusedKept = "refused entries there after a loss of power (see README)"
     case backupTaken = "backups taken"
     case backupRestored = "older backups restored"
-    case indexRestored = "backups restored of one file only"
+    case indexRestored = "indices lost, or restored from another time"
+    case indexDiscarded = "indices that did not fit and were made anew"
     case storeWiped = "stores begun anew"
     case backgroundStep = "background steps of the log"
     case interlude = "reads within a call of another connection"
@@ -78,8 +79,6 @@ public struct Tally: Sendable {
     switch event {
     // On one thread nobody holds a lock for long.
     case .waitedForLock: return false
-    // There is one file.
-    case .indexRestored: return false
     default: break
     }
     if store == .sqlite { return true }
@@ -87,7 +86,7 @@ public struct Tally: Sendable {
     case .synced, .deathBeforeWrite, .deathWithinWrite, .deathAfterWrite, .deathBeforeSync,
       .deathWithinSync, .deathAfterSync, .changeSurvived, .changeLost, .changeReordered, .writeTorn,
       .nameChangeLost, .diskFull, .writeFailed, .syncFailed, .readFailed, .powerLost, .startFailed,
-      .batchRefused, .inDoubtKept, .refusedKept, .backupTaken, .backupRestored, .storeWiped,
+      .indexRestored, .indexDiscarded, .batchRefused, .inDoubtKept, .refusedKept, .backupTaken, .backupRestored, .storeWiped,
       .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .historyFailed,
       .resumedDiverged:
       return false

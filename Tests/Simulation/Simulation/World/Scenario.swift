@@ -14,6 +14,8 @@ struct Scenario {
   /// What is promised of acknowledged entries.
   var durability = Durability.fsync
   var keepEntriesPerRoom: Int64
+  /// How many entries the log settles at once.
+  var segmentEntries: Int
   var loops: Int
   var relay: RelayProcess.Configuration
   var sessions: Int
@@ -72,6 +74,7 @@ struct Scenario {
     self.store = store
     if store == .sqlite, chance(15, &random) { durability = .os }
     keepEntriesPerRoom = [0, 0, 10, 20, 50].randomElement(using: &random) ?? 0
+    segmentEntries = [1, 8, 40, 1000].randomElement(using: &random) ?? 8
     loops = chance(70, &random) ? 2 : 1
     var shard = Shard.Configuration()
     shard.tailBytes = [0, 3000, 100_000, 8_388_608].randomElement(using: &random) ?? 0

@@ -82,21 +82,30 @@ final class SimulatedSQLiteLog: SimulatedLog {
   static let directory = "/data"
 
   let epoch: String
+  /// Why an index that was there could not be used.
+  let discardedIndex: String?
   private var sequencer: Sequencer
   private var store: SQLiteStore
   private var reader: SQLiteReader
+  private let settler: Settler
   private let checkpoints: CheckpointConnection
+  /// What the settler wants to be deleted, a slice at a time.
+  private var deletions: [ArraySlice<Int64>] = []
+  private var garbage: Garbage?
 
+  /// - Parameter segmentEntries: how many entries are settled at once.
   init(
     fileSystem: String, durability: Durability, epoch: String, keepEntriesPerRoom: Int64,
-    loops: Int, now: Int64
+    segmentEntries: Int, loops: Int, now: Int64
   ) throws(StoreError) {
     store = try SQLiteStore(
-      directory: Self.directory, vfs: fileSystem, durability: durability, now: now,
-      epochName: epoch)
-    reader = try SQLiteReader(directory: Self.directory, vfs: fileSystem)
+      directory: Self.directory, durability: durability, now: now,
+      segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch)
+    reader = try SQLiteReader(store.shared)
+    settler = try Settler(store.shared)
     checkpoints = CheckpointConnection(path: store.path, fileSystem: fileSystem)
     self.epoch = epoch
+    discardedIndex = store.discardedIndex
     sequencer = Sequencer(
       lineage: store.lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
   }
@@ -109,10 +118,49 @@ final class SimulatedSQLiteLog: SimulatedLog {
 
   func answer(_ request: ReadRequest) -> LogAnswer { reader.answer(request, .simulated) }
 
-  var backgroundSteps: [() -> Void] { [{ [checkpoints] in checkpoints.checkpoint() }] }
+  /// As the settling thread does, in pieces, and the checkpointing one.
+  var backgroundSteps: [() -> Void] {
+    [
+      { [checkpoints] in checkpoints.checkpoint() },
+      { [settler] in _ = try? settler.settle() },
+      { [settler] in settler.checkpoint() },
+      { [settler] in settler.vacuum() },
+      { [unowned self] in sweep() },
+    ]
+  }
 
-  /// As the writer does where its write-ahead log has grown long.
-  var writerSteps: [() -> Void] { [{ [store] in store.checkpoint() }] }
+  /// What is no longer kept is looked up; and once it was deleted, forgotten.
+  private func sweep() {
+    if deletions.isEmpty, let garbage {
+      self.garbage = nil
+      try? settler.forget(garbage)
+    } else if garbage == nil {
+      garbage = try? settler.garbage()
+      deletions = garbage?.slices ?? []
+    }
+  }
+
+  /// As the writer does between two batches: a checkpoint where its write-ahead log has grown long,
+  /// and what the settler asks it for.
+  var writerSteps: [() -> Void] {
+    [
+      { [store] in store.checkpoint() },
+      { [store] in store.vacuum() },
+      { [unowned self] in delete() },
+      { [store] in store.shared.seal() },
+    ]
+  }
+
+  private func delete() {
+    guard let slice = deletions.first else { return }
+    if (try? store.delete(slice)) == nil {
+      // As the settler does: it looks again.
+      deletions = []
+      garbage = nil
+    } else {
+      deletions.removeFirst()
+    }
+  }
 
   var epochs: [String] { store.lineage.epochs.map(\.name) }
 

@@ -122,7 +122,17 @@ extension Simulation {
     guard relay != nil, let backup = backups.randomElement(using: &random) else { return }
     die(losingPower: false)
     court.tally.count(.backupRestored)
-    disk.restore(backup.files)
+    // Some forget the index, and some bring back that of another day.
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0:
+      court.tally.count(.indexRestored)
+      disk.restore(backup.files) { !$0.contains("index.db") }
+    case 1:
+      court.tally.count(.indexRestored)
+      disk.restore(backup.files)
+      disk.remove { $0.contains("index.db") }
+    default: disk.restore(backup.files)
+    }
     court.ledger = backup.ledger
     mayHaveLost = false
     inDoubt = backup.inDoubt

@@ -44,7 +44,12 @@ extension Simulation {
       do {
         let log = try SimulatedSQLiteLog(
           fileSystem: fileSystem.name, durability: scenario.durability, epoch: epoch,
-          keepEntriesPerRoom: scenario.keepEntriesPerRoom, loops: scenario.loops, now: now.wall)
+          keepEntriesPerRoom: scenario.keepEntriesPerRoom,
+          segmentEntries: scenario.segmentEntries, loops: scenario.loops, now: now.wall)
+        if let reason = log.discardedIndex {
+          court.tally.count(.indexDiscarded)
+          trace("the index is made anew: \(reason)")
+        }
         return disk.isDead ? nil : log
       } catch {
         if error.kind == .broken { court.fault("the store is broken: \(error)") }
