@@ -147,6 +147,7 @@ extension Shard {
       return
     }
     drop(subscription, as: .abandoned)
+    abandonReplaced(index, room)
     if forget { ask(.forget(room: room, user: sessions[index].user)) }
     reply(.left(room: room), to: index)
   }
@@ -157,6 +158,18 @@ extension Shard {
       subscriptions[Int(index)].state = state
     } else {
       end(index, tellLog: true)
+    }
+  }
+
+  /// Behind `left` there is no answer to joins of before.
+  private mutating func abandonReplaced(_ index: Int, _ room: String) {
+    guard let room = roomIndices[room] else { return }
+    var next = sessions[index].firstSubscription
+    while next >= 0 {
+      if subscriptions[Int(next)].room == room, subscriptions[Int(next)].state == .replaced {
+        subscriptions[Int(next)].state = .abandoned
+      }
+      next = subscriptions[Int(next)].next
     }
   }
 

@@ -144,7 +144,7 @@ extension Settler.State {
     try database.execute(
       """
       DELETE FROM identities WHERE place >= \(shelf.place(ofBucket: 0))
-        AND place < \(shelf.place(ofBucket: 1 << IndexSchema.bucketBitsLimit))
+        AND place < \(shelf.place(ofBucket: 0) + 1 << IndexSchema.bucketBitsLimit)
       """)
   }
 
