@@ -111,7 +111,12 @@ extension ConnectionLoop {
     if connections[index].phase == .handshake {
       guard takeRequest(input.span, &offset, index) else { return }
     }
-    takeFrames(&input, &offset, index)
+    // Of what follows a close nothing is given back.
+    if connections[index].isEcho, connections[index].phase == .open {
+      takeEchoes(&input, &offset, index)
+    } else {
+      takeFrames(&input, &offset, index)
+    }
   }
 
   // MARK: - The opening handshake
@@ -133,7 +138,12 @@ extension ConnectionLoop {
         answer(response, index)
         return false
       case .webSocket(let response, let identity):
-        open(index, response, identity)
+        identify(open(index, response), index, identity)
+        return true
+      case .echo(let response):
+        _ = open(index, response)
+        connections[index].isEcho = true
+        noteIdentified(index)
         return true
       }
     } catch {
@@ -142,27 +152,34 @@ extension ConnectionLoop {
     }
   }
 
-  private func open(_ index: Int, _ response: [UInt8], _ identity: RequestRouter.Identity) {
+  private func open(_ index: Int, _ response: [UInt8]) -> SessionID {
     let session = shard.open(connection: Int32(index), now: now)
     connections[index].session = session
     connections[index].phase = .open
     shard.append(frames: response, to: session)
+    return session
+  }
+
+  private func identify(
+    _ session: SessionID, _ index: Int, _ identity: RequestRouter.Identity
+  ) {
     switch identity {
-    case .user(let user): identify(index, as: user)
+    case .user(let user):
+      noteIdentified(index)
+      shard.identify(session, as: user, now: now)
     case .unknown: break
     case .refused(let text): shard.refuseIdentity(session, text)
     }
   }
 
-  func identify(_ index: Int, as user: String) {
-    guard let session = connections[index].session else { return }
+  /// Nothing more is awaited of the client.
+  private func noteIdentified(_ index: Int) {
     connections[index].isIdentified = true
     connections[index].deadline = 0
     if connections[index].isCountedAsUnidentified, let host = connections[index].host {
       connections[index].isCountedAsUnidentified = false
       context.admission.uncountUnidentified(host)
     }
-    shard.identify(session, as: user, now: now)
   }
 
   /// Says what there is to say over HTTP, and ends the connection.
@@ -181,8 +198,7 @@ extension ConnectionLoop {
     while true {
       if connections[index].phase == .open, !shard.mayReceive(session) {
         // Also where the session is about to be closed: then nothing more is taken.
-        connections[index].isPaused = true
-        connections[index].pending = copy(input.span.extracting(offset..<input.count))
+        pause(index, with: input.span.extracting(offset..<input.count))
         return
       }
       do throws(ProtocolViolation) {
@@ -223,14 +239,24 @@ extension ConnectionLoop {
       shard.receive(session, message.span, now: now)
     case .message:
       close(index, .unsupportedData, "this relay takes text messages only")
-    case .close:
-      // The answer to it is queued; what else is queued goes out before it, and nothing behind it.
-      shard.beginClosing(session)
-      connections[index].phase = .closing
-      connections[index].deadline = now.monotonic + Self.lingerMilliseconds
-      toSettle.append(Int32(index))
+    case .close: beginClosing(session, index)
     case .ping, .pong: break
     }
+  }
+
+  /// The peer has closed. The answer to it is queued; what else is queued goes out before it, and
+  /// nothing behind it.
+  func beginClosing(_ session: SessionID, _ index: Int) {
+    shard.beginClosing(session)
+    connections[index].phase = .closing
+    connections[index].deadline = now.monotonic + Self.lingerMilliseconds
+    toSettle.append(Int32(index))
+  }
+
+  /// Keeps what was read until the session may receive again.
+  func pause(_ index: Int, with rest: Span<UInt8>) {
+    connections[index].isPaused = true
+    connections[index].pending = copy(rest)
   }
 
   private func copy(_ bytes: Span<UInt8>) -> [UInt8] {

@@ -256,6 +256,10 @@ enum LoopMessage: Sendable {
       shard.isSettled || now.monotonic >= shutdown.deadline
     else { return }
     self.shutdown?.hasAnnounced = true
+    // What an echo says is its peer's words, so it says no more than why it closes.
+    for index in connections.indices where connections[index].isEcho {
+      close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay restarts")
+    }
     shard.announceClosing(
       "the relay restarts",
       spreadMilliseconds: min(5000, 500 + Int64(connectionCount)))

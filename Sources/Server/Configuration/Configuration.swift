@@ -20,7 +20,7 @@ public struct Configuration: Equatable, Sendable {
   public var auth = Auth()
   /// What a client may cost.
   public var limits = Limits()
-  /// Faults made on purpose, so that they can be seen and tested.
+  /// For tests and benchmarks; off in service.
   public var debug = Debug()
   /// Which rooms there are.
   public var rooms = Rooms()
@@ -109,8 +109,10 @@ extension Configuration {
     public var idleTimeoutSeconds = 60
   }
 
-  /// `debug.*`: faults made on purpose.
+  /// `debug.*`: for tests and benchmarks.
   public struct Debug: Equatable, Sendable {
+    /// Serves a plain WebSocket echo at `/echo`.
+    public var echo = false
     /// Makes every acknowledgement this late.
     public var commitDelayMilliseconds = 0
   }
