@@ -22,6 +22,10 @@ struct Session {
   /// The first delivery of this turn, and where further ones are chained.
   var delivery = Delivery.none
   var moreDeliveries: Int32 = -1
+  /// All that is queued is acks of this room; -1 if not.
+  var ackedRoom: Int32 = -1
+  /// The room of the last send, if it is known here.
+  var sendRoom: Int32 = -1
 
   var firstSubscription: Int32 = -1
   var subscriptionCount: Int32 = 0
@@ -143,6 +147,9 @@ struct Room {
   /// This turn's new entries: a chain in the turn.
   var firstStaged: Int32 = -1
   var lastStaged: Int32 = -1
+  /// How many entries that is.
+  var stagedCount: Int32 = 0
+  var pace = Pace()
 
   /// Somebody who is told of activity here.
   struct Watcher {

@@ -30,6 +30,10 @@ public struct Shard {
     public var listed: [(room: String, title: String)] = []
     /// Recent entries kept in memory, all rooms together.
     public var tailBytes = 8_388_608
+    /// Entries that are ready wait once for those of their room that the log is at work on.
+    public var holds = true
+    /// A room's next fan-out waits as long as the last one took, and no longer than this; 0 = never.
+    public var pacingMilliseconds = 5
     public init() {}
   }
 
@@ -67,6 +71,11 @@ public struct Shard {
   var requests: [LogRequest] = []
   var gatheredBytes = 0
   var logIsBusy = false
+  /// Counts the batches that went to the log; the first is 1.
+  var batchNumber: Int64 = 0
+  let paceLimits: Pace.Limits
+  /// What a write costs, as the owner has measured.
+  var writeNanoseconds: Int64 = 4000
   var reads: [ReadRequest] = []
 
   var timers = Heap<ShardTimer>()
@@ -96,6 +105,9 @@ public struct Shard {
     self.epoch = epoch
     random = SplitMix64(seed: seed)
     listedRooms = Set(configuration.listed.map(\.room))
+    paceLimits = Pace.Limits(
+      hold: configuration.holds,
+      pacingMicroseconds: Int64(configuration.pacingMilliseconds) * 1000)
   }
 
   // MARK: - Sessions
@@ -224,8 +236,8 @@ public struct Shard {
   /// From now on sends are refused; what was accepted is still committed and acknowledged.
   public mutating func beginShutdown() { isShuttingDown = true }
 
-  /// Nothing accepted is waiting for the log.
-  public var isSettled: Bool { requests.isEmpty && !logIsBusy }
+  /// Nothing accepted is waiting for the log, and nothing committed to be shown.
+  public var isSettled: Bool { requests.isEmpty && !logIsBusy && turn.rooms.isEmpty }
 
   /// Tells every client to come back, each at a time of its own, and closes.
   /// - Parameter spreadMilliseconds: the clients come back within so long.

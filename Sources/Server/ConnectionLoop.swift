@@ -137,8 +137,10 @@ enum LoopMessage: Sendable {
   }
 
   func currentMoment() -> Moment {
-    Moment(
-      monotonic: Int64(loop.now.nanoseconds / 1_000_000), wall: WallClock.milliseconds)
+    let microseconds = Int64(loop.now.nanoseconds / 1000)
+    return Moment(
+      monotonic: microseconds / 1000, fractionMicroseconds: microseconds % 1000,
+      wall: WallClock.milliseconds)
   }
 
   // MARK: - EventHandler
@@ -175,7 +177,7 @@ enum LoopMessage: Sendable {
     advanceShutdown()
     closeWhatIsToBeClosed()
     if let requests = shard.takeRequests() { context.log.submit(requests, from: index) }
-    shard.flush(now: now) { connection, bytes in write(Int(connection), bytes) }
+    flush()
     for request in shard.takeReads() { context.log.read(request, from: index) }
     let resumable = shard.takeResumable()
     for connection in resumable { resume(Int(connection)) }
@@ -184,6 +186,15 @@ enum LoopMessage: Sendable {
     // What resumed connections ask for has to reach the log as well before the loop may sleep.
     if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty { loop.runAgain() }
     endIfOver()
+  }
+
+  private func flush() {
+    let began = Instant.now()
+    let count = shard.flush(now: now) { connection, bytes in write(Int(connection), bytes) }
+    if count > 1 {
+      shard.noteFlush(
+        connections: count, nanoseconds: Int64(Instant.now().nanoseconds(since: began)))
+    }
   }
 
   private func takeMail() {
@@ -203,11 +214,11 @@ enum LoopMessage: Sendable {
   }
 
   private func scheduleShard() {
-    guard let at = shard.nextDeadline else { return }
+    guard let at = shard.nextWake else { return }
     if let shardTimer, shardTimer.at <= at { return }
     if let shardTimer { loop.cancel(shardTimer.id) }
-    let wait = Int(max(0, at - now.monotonic))
-    shardTimer = (loop.schedule(afterMilliseconds: wait, token: Token.shard), at)
+    let deadline = Instant(nanoseconds: UInt64(at) * 1000)
+    shardTimer = (loop.schedule(at: deadline, token: Token.shard), at)
   }
 
   // MARK: - The table
@@ -300,6 +311,8 @@ extension Configuration {
     shard.anyoneMayCreate = rooms.create == .anyone
     shard.listed = rooms.listed.map { ($0.room, $0.title) }
     shard.tailBytes = log.tailBytes
+    shard.holds = delivery.hold
+    shard.pacingMilliseconds = delivery.pacingMaxMilliseconds
     return shard
   }
 }

@@ -20,6 +20,8 @@ public struct Configuration: Equatable, Sendable {
   public var auth = Auth()
   /// What a client may cost.
   public var limits = Limits()
+  /// How new entries share writes.
+  public var delivery = Delivery()
   /// For tests and benchmarks; off in service.
   public var debug = Debug()
   /// Which rooms there are.
@@ -107,6 +109,14 @@ extension Configuration {
     public var heartbeatSeconds = 25
     /// Closed after this long without a byte in, or a queued one out.
     public var idleTimeoutSeconds = 60
+  }
+
+  /// `delivery.*`: how new entries share writes, each of which costs as much as many entries.
+  public struct Delivery: Equatable, Sendable {
+    /// Committed entries wait once for those of their room that are just being committed.
+    public var hold = true
+    /// A room's next fan-out waits as long as its last one took, at most this; 0 is never.
+    public var pacingMaxMilliseconds = 5
   }
 
   /// `debug.*`: for tests and benchmarks.
