@@ -199,14 +199,17 @@ extension Shard {
   // MARK: - Timers
 
   /// When the next turn is due without any event, in microseconds of the monotonic clock.
-  public var nextWake: Int64? {
+  /// `mutating` as `hasOutput` is.
+  public mutating func nextWake() -> Int64? { wake }
+
+  /// As `nextWake`, in milliseconds.
+  public var nextDeadline: Int64? { wake.map { ($0 + 999) / 1000 } }
+
+  private var wake: Int64? {
     let timer = timers.min.map { $0.at * 1000 }
     guard let delivery = nextDelivery else { return timer }
     return min(delivery, timer ?? .max)
   }
-
-  /// As `nextWake`, in milliseconds.
-  public var nextDeadline: Int64? { nextWake.map { ($0 + 999) / 1000 } }
 
   /// How much is to be done later.
   var timerCount: Int { timers.count }

@@ -23,8 +23,9 @@ extension Shard {
     markDirty(Int(id.index))
   }
 
-  /// Whether anything is still to be written.
-  public func hasOutput(_ id: SessionID) -> Bool {
+  /// Whether anything is still to be written. It changes nothing, but for a method that does not say
+  /// so an owner that is a class copies the whole shard.
+  public mutating func hasOutput(_ id: SessionID) -> Bool {
     isCurrent(id) && sessions[Int(id.index)].queuedBytes > 0
   }
 
@@ -77,7 +78,7 @@ extension Shard {
   }
 
   /// When entries that wait have waited for long enough, in microseconds of the monotonic clock.
-  var nextDelivery: Int64? { turn.rooms.map { rooms[Int($0)].pace.dueAt }.min() }
+  var nextDelivery: Int64? { turn.rooms.lazy.map { rooms[Int($0)].pace.dueAt }.min() }
 
   // MARK: - Fan-out
 

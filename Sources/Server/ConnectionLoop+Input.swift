@@ -7,7 +7,7 @@ import Wire
 /// From sockets to the shard.
 extension ConnectionLoop {
   func accept() {
-    now = currentMoment()
+    lookAtClocks()
     do {
       try acceptor?.accept { socket, peer in admit(socket, from: peer) }
     } catch {
@@ -44,7 +44,7 @@ extension ConnectionLoop {
   }
 
   func connectionReady(_ index: Int, _ readiness: Readiness) {
-    now = currentMoment()
+    lookAtClocks()
     if readiness.contains(.closed) || readiness.contains(.failed) {
       connections[index].sawEnd = true
       connections[index].isReadable = true

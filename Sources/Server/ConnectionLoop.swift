@@ -67,6 +67,8 @@ enum LoopMessage: Sendable {
   var failed: [Int32] = []
 
   var now: Moment
+  /// The loop's turn in which `now` was read.
+  private var turnOfNow = UInt64.max
   let webSocketLimits: WebSocket.Limits
   var shardTimer: (id: TimerID, at: Int64)?
   var shutdown: Shutdown?
@@ -136,7 +138,14 @@ enum LoopMessage: Sendable {
     }
   }
 
-  func currentMoment() -> Moment {
+  /// Looks at the clocks, once a turn.
+  func lookAtClocks() {
+    guard turnOfNow != loop.turns else { return }
+    turnOfNow = loop.turns
+    now = currentMoment()
+  }
+
+  private func currentMoment() -> Moment {
     let microseconds = Int64(loop.now.nanoseconds / 1000)
     return Moment(
       monotonic: microseconds / 1000, fractionMicroseconds: microseconds % 1000,
@@ -160,7 +169,7 @@ enum LoopMessage: Sendable {
         context.logger.error("the listener cannot go on: \(error)")
       }
     case Token.sweep:
-      now = currentMoment()
+      lookAtClocks()
       sweep()
       loop.schedule(afterMilliseconds: Self.sweepMilliseconds, token: Token.sweep)
     default: shardTimer = nil
@@ -169,7 +178,7 @@ enum LoopMessage: Sendable {
 
   /// The turn's end: its requests go to the log, and its output to the sockets.
   func beforeSleep() {
-    now = currentMoment()
+    lookAtClocks()
     let more = unfinished
     unfinished.removeAll(keepingCapacity: true)
     for index in more { read(Int(index)) }
@@ -198,7 +207,7 @@ enum LoopMessage: Sendable {
   }
 
   private func takeMail() {
-    now = currentMoment()
+    lookAtClocks()
     mailbox.drain(into: &inbox)
     for message in inbox {
       switch message {
@@ -214,7 +223,7 @@ enum LoopMessage: Sendable {
   }
 
   private func scheduleShard() {
-    guard let at = shard.nextWake else { return }
+    guard let at = shard.nextWake() else { return }
     if let shardTimer, shardTimer.at <= at { return }
     if let shardTimer { loop.cancel(shardTimer.id) }
     let deadline = Instant(nanoseconds: UInt64(at) * 1000)
