@@ -11,6 +11,9 @@ extension Shard {
 
   mutating func replyWithScratch(to index: Int) {
     guard !sessions[index].isClosing else { return }
+    if sessions[index].outbox.isEmpty, let spare = spareOutboxes.popLast() {
+      sessions[index].outbox = spare
+    }
     framing.appendHeader(scratch.count, &sessions[index].outbox)
     sessions[index].outbox.append(contentsOf: scratch)
     markDirty(index)
@@ -287,6 +290,10 @@ extension Shard {
     if seq < slice.lastSeq { fallBehind(delivery.subscription) }
   }
 
+  /// Half a MiB at most is kept for the next sessions.
+  private static let spareBytes = 2048
+  private static let spareLimit = 256
+
   /// Writes what is queued, as far as the socket takes it.
   mutating func writeOutbox(_ index: Int, write: (Int32, Span<UInt8>) -> Int) {
     let queued = sessions[index].outboxTaken..<sessions[index].outbox.count
@@ -297,6 +304,10 @@ extension Shard {
     let taken = write(sessions[index].connection, outbox.span.extracting(queued))
     if taken == queued.count {
       sessions[index].outboxTaken = 0
+      if outbox.capacity <= Self.spareBytes, spareOutboxes.count < Self.spareLimit {
+        outbox.removeAll(keepingCapacity: true)
+        spareOutboxes.append(outbox)
+      }
       return
     }
     swap(&outbox, &sessions[index].outbox)

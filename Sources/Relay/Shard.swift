@@ -66,6 +66,9 @@ public struct Shard {
   var turn = Turn()
   var dirty: [Int32] = []
   var scratch: [UInt8] = []
+  /// Queues that are empty, for the next session that has something to say: so an idle one owns none,
+  /// and a busy one need not grow its own each time.
+  var spareOutboxes: [[UInt8]] = []
   var frame: [UInt8] = []
 
   var requests: [LogRequest] = []

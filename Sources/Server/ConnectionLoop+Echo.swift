@@ -12,29 +12,48 @@ extension ConnectionLoop {
       pause(index, with: input.span.extracting(offset..<input.count))
       return
     }
-    control.removeAll(keepingCapacity: true)
+    // Out of the table meanwhile: each frame would look it up again.
+    var webSocket = WebSocket.Connection(role: .server, limits: webSocketLimits)
+    var output: [UInt8] = []
+    swap(&webSocket, &connections[index].webSocket)
+    swap(&output, &control)
+    output.removeAll(keepingCapacity: true)
+    let end = Self.echo(&input, &offset, &webSocket, &output)
+    swap(&output, &control)
+    swap(&webSocket, &connections[index].webSocket)
+    answer(session, index)
+    switch end {
+    case .nothingLeft: break
+    case .closedByPeer: beginClosing(session, index)
+    case .violation(let violation): close(index, violation.closeCode, "\(violation)")
+    }
+  }
+
+  private enum End {
+    case nothingLeft, closedByPeer
+    case violation(ProtocolViolation)
+  }
+
+  private static func echo(
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
+    _ webSocket: inout WebSocket.Connection, _ output: inout [UInt8]
+  ) -> End {
     do throws(ProtocolViolation) {
-      while let event = try connections[index].webSocket.next(
-        in: &input, at: &offset, output: &control, maskKey: { 0 })
+      while let event = try webSocket.next(
+        in: &input, at: &offset, output: &output, maskKey: { 0 })
       {
         switch event {
         case .message(let opcode, .input(let range)):
-          WebSocket.Connection.appendMessage(
-            opcode, input.span.extracting(range), to: &control)
+          WebSocket.Connection.appendMessage(opcode, input.span.extracting(range), to: &output)
         case .message(let opcode, .assembled):
-          let message = connections[index].webSocket.assembled
-          WebSocket.Connection.appendMessage(opcode, message.span, to: &control)
-        case .close:
-          answer(session, index)
-          control.removeAll(keepingCapacity: true)
-          beginClosing(session, index)
+          WebSocket.Connection.appendMessage(opcode, webSocket.assembled.span, to: &output)
+        case .close: return .closedByPeer
         case .ping, .pong: break
         }
       }
-      answer(session, index)
+      return .nothingLeft
     } catch {
-      answer(session, index)
-      close(index, error.closeCode, "\(error)")
+      return .violation(error)
     }
   }
 

@@ -191,29 +191,74 @@ extension ConnectionLoop {
 
   // MARK: - Frames
 
+  /// Why no more frames are taken just now.
+  private enum Pause {
+    /// All that was read is taken, but for what the WebSocket keeps of an unfinished frame.
+    case nothingLeft
+    /// The session takes no more.
+    case full
+    case binary
+    case closedByPeer
+    case violation(ProtocolViolation)
+  }
+
   private func takeFrames(
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int
   ) {
     guard let session = connections[index].session else { return }
     while true {
-      if connections[index].phase == .open, !shard.mayReceive(session) {
+      // Out of the table meanwhile: each frame would look it up again.
+      var webSocket = WebSocket.Connection(role: .server, limits: webSocketLimits)
+      swap(&webSocket, &connections[index].webSocket)
+      let pause = takeFrames(&input, &offset, &webSocket, session, index)
+      swap(&webSocket, &connections[index].webSocket)
+      switch pause {
+      case .nothingLeft: return
+      case .full:
+        self.pause(index, with: input.span.extracting(offset..<input.count))
+        return
+      case .binary: close(index, .unsupportedData, "this relay takes text messages only")
+      case .closedByPeer: beginClosing(session, index)
+      case .violation(let violation):
+        close(index, violation.closeCode, "\(violation)")
+        return
+      }
+    }
+  }
+
+  private func takeFrames(
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
+    _ webSocket: inout WebSocket.Connection, _ session: SessionID, _ index: Int
+  ) -> Pause {
+    let isOpen = connections[index].phase == .open
+    var answers: [UInt8] = []
+    do throws(ProtocolViolation) {
+      while true {
         // Also where the session is about to be closed: then nothing more is taken.
-        pause(index, with: input.span.extracting(offset..<input.count))
-        return
-      }
-      do throws(ProtocolViolation) {
-        control.removeAll(keepingCapacity: true)
-        let event = try connections[index].webSocket.next(
-          in: &input, at: &offset, output: &control, maskKey: { 0 })
-        if !control.isEmpty, mayAnswer(session, index) {
-          shard.append(frames: control, to: session)
+        if isOpen, !shard.mayReceive(session) { return .full }
+        let event = try webSocket.next(
+          in: &input, at: &offset, output: &answers, maskKey: { 0 })
+        if !answers.isEmpty {
+          if mayAnswer(session, index) { shard.append(frames: answers, to: session) }
+          answers.removeAll(keepingCapacity: true)
         }
-        guard let event else { return }
-        take(event, input.span, session, index)
-      } catch {
-        close(index, error.closeCode, "\(error)")
-        return
+        guard let event else { return .nothingLeft }
+        guard isOpen else {
+          if case .close = event { toSettle.append(Int32(index)) }
+          continue
+        }
+        switch event {
+        case .message(.text, .input(let range)):
+          shard.receive(session, input.span.extracting(range), now: now)
+        case .message(.text, .assembled):
+          shard.receive(session, webSocket.assembled.span, now: now)
+        case .message: return .binary
+        case .close: return .closedByPeer
+        case .ping, .pong: break
+        }
       }
+    } catch {
+      return .violation(error)
     }
   }
 
@@ -222,26 +267,6 @@ extension ConnectionLoop {
   /// (RFC 6455 §5.5.3).
   private func mayAnswer(_ session: SessionID, _ index: Int) -> Bool {
     connections[index].phase == .open || !shard.hasOutput(session)
-  }
-
-  private func take(
-    _ event: WebSocket.Connection.Event, _ input: Span<UInt8>, _ session: SessionID, _ index: Int
-  ) {
-    guard connections[index].phase == .open else {
-      if case .close = event { toSettle.append(Int32(index)) }
-      return
-    }
-    switch event {
-    case .message(.text, .input(let range)):
-      shard.receive(session, input.extracting(range), now: now)
-    case .message(.text, .assembled):
-      let message = connections[index].webSocket.assembled
-      shard.receive(session, message.span, now: now)
-    case .message:
-      close(index, .unsupportedData, "this relay takes text messages only")
-    case .close: beginClosing(session, index)
-    case .ping, .pong: break
-    }
   }
 
   /// The peer has closed. The answer to it is queued; what else is queued goes out before it, and
