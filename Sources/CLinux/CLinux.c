@@ -142,6 +142,12 @@ int clinux_bind(int descriptor, const struct clinux_address *address) {
   return bind(descriptor, (struct sockaddr *)&storage, length);
 }
 
+int clinux_bind_source(int descriptor, const struct clinux_address *address) {
+  // Also of IPv6 sockets this is an option of the IPv4 level (ip(7)).
+  if (set_option(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1) < 0) return -1;
+  return clinux_bind(descriptor, address);
+}
+
 int clinux_connect(int descriptor, const struct clinux_address *address) {
   struct sockaddr_storage storage;
   socklen_t length = to_system(address, &storage);
@@ -307,6 +313,25 @@ int clinux_set_descriptor_limit(uint64_t soft) {
 int clinux_usable_cores(void) {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}
+
+int clinux_affinity(uint64_t words[16]) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) < 0) return -1;
+  for (int word = 0; word < 16; word++) words[word] = 0;
+  for (int core = 0; core < 16 * 64 && core < CPU_SETSIZE; core++) {
+    if (CPU_ISSET(core, &set)) words[core / 64] |= 1ull << (core % 64);
+  }
+  return 0;
+}
+
+int clinux_set_affinity(const uint64_t words[16]) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int core = 0; core < 16 * 64 && core < CPU_SETSIZE; core++) {
+    if (words[core / 64] >> (core % 64) & 1) CPU_SET(core, &set);
+  }
+  return sched_setaffinity(0, sizeof set, &set);
 }
 
 int clinux_name_this_thread(const char *name) {

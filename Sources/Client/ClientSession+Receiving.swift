@@ -32,6 +32,26 @@ extension ClientSession {
     return true
   }
 
+  /// Takes entries whose `message` the caller has not decoded, since it knows what is in them:
+  /// `count` of them, which follow each other from `seq` on. Nobody is told.
+  ///
+  /// - Parameter hint: where the room was found the last time; any number will do at first.
+  /// - Returns: whether they are what comes next; if not, nothing has changed, and they are to be
+  ///   decoded and given to `receive`.
+  public mutating func advance(
+    _ room: String, from seq: Int64, count: Int, hint: inout Int
+  ) -> Bool {
+    switch phase {
+    case .connecting, .live, .leaving: break
+    case .idle, .waiting, .ended: return false
+    }
+    if !subscriptions.indices.contains(hint) || subscriptions[hint].room != room {
+      guard let found = subscriptionIndex(of: room) else { return false }
+      hint = found
+    }
+    return subscriptions[hint].advance(from: seq, count: count)
+  }
+
   private mutating func receive(
     _ welcome: ServerMessage.Welcome, at now: Instant, _ actions: inout [Action]
   ) {

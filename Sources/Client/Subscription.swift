@@ -130,6 +130,13 @@ struct Subscription: Sendable {
     return .deliver
   }
 
+  /// Delivers entries that follow each other, if they are the next ones.
+  mutating func advance(from seq: Int64, count: Int) -> Bool {
+    guard isJoined, count > 0, let last, seq == last + 1 else { return false }
+    self.last = last + Int64(count)
+    return true
+  }
+
   private mutating func gap(after last: Int64) -> Answer {
     if gapAfter == last { return .gapAgain }
     gapAfter = last

@@ -49,10 +49,22 @@ public struct Socket: ~Copyable, Sendable {
 
   /// Begins to connect. The socket becomes writable when that has come to an end: then ask
   /// `takeError()`.
-  public static func connect(to address: Address) throws(SystemError) -> Socket {
+  ///
+  /// - Parameter source: one of this machine's addresses, of the same family, with port 0: the
+  ///   system chooses one. A pair of addresses has no more connections than there are ports to
+  ///   choose from (28,232 by default, `net.ipv4.ip_local_port_range`); more need several sources.
+  public static func connect(
+    to address: Address, from source: Address? = nil
+  ) throws(SystemError) -> Socket {
     let descriptor = clinux_tcp_socket(address.isIPv6 ? 1 : 0)
     if descriptor < 0 { throw SystemError.last("socket") }
     let socket = Socket(owning: descriptor)
+    if let source {
+      var raw = source.raw
+      if unsafe clinux_bind_source(descriptor, &raw) < 0 {
+        throw SystemError.last("bind \(source.host)")
+      }
+    }
     var raw = address.raw
     // EINTR: like EINPROGRESS, the attempt goes on.
     if unsafe clinux_connect(descriptor, &raw) < 0, errno != EINPROGRESS, errno != EINTR {

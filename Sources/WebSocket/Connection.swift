@@ -67,6 +67,12 @@ public struct Connection: Sendable {
   /// The part that has arrived of a header, or of a control frame's payload.
   private var partial: [UInt8] = []
 
+  /// Whether the connection is open and the next byte begins a message, or a control frame:
+  /// nothing is half received. A caller that knows what comes next may then take it by itself.
+  public var isBetweenMessages: Bool {
+    state == .open && !failed && frame == nil && message == nil && partial.isEmpty
+  }
+
   /// A connection whose opening handshake is done.
   public init(role: Role, limits: Limits) {
     self.role = role

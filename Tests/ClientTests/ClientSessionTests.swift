@@ -37,6 +37,27 @@ import Wire
     #expect(sim.deliveredSequences == [1, 2, 3])
   }
 
+  @Test func `entries that were looked at elsewhere move the cursor if they are next`() {
+    let sim = SimulatedSession()
+    sim.join()
+    var hint = 7
+    #expect(!sim.session.advance("r", from: 6, count: 1, hint: &hint), "not joined")
+    sim.welcome()
+    _ = sim.joined("r", head: 5, after: 5)
+    #expect(sim.session.advance("r", from: 6, count: 3, hint: &hint))
+    #expect(hint == 0)
+    #expect(!sim.session.advance("r", from: 8, count: 1, hint: &hint), "again")
+    #expect(!sim.session.advance("r", from: 10, count: 1, hint: &hint), "one is missing")
+    #expect(!sim.session.advance("other", from: 9, count: 1, hint: &hint))
+    sim.entry(9)
+    #expect(sim.deliveredSequences == [9])
+    sim.disconnect()
+    #expect(!sim.session.advance("r", from: 10, count: 1, hint: &hint), "no connection")
+    sim.reconnect()
+    sim.welcome()
+    #expect(sim.takeTransmitted().last == .join(.init(room: "r", after: 9, epoch: "e1")))
+  }
+
   @Test func `a gap makes the cursor start again where it was`() {
     let sim = SimulatedSession()
     sim.join(from: .after(0, epoch: nil))

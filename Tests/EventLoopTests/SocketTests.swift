@@ -38,6 +38,17 @@ import Testing
     #expect(try pair.server.peerAddress() == pair.client.localAddress())
   }
 
+  @Test func `a connection comes from the address that it is made from`() throws {
+    let listener = try Listener.claim(Address("127.0.0.1:0"))
+    let client = try Socket.connect(to: listener.address, from: Address("127.0.0.3:0"))
+    let server = try accept(from: listener)
+    #expect(try server.peerAddress().host == "127.0.0.3")
+    #expect(try server.peerAddress() == client.localAddress())
+    #expect(throws: SystemError("bind 192.0.2.7", code: EADDRNOTAVAIL)) {
+      _ = try Socket.connect(to: listener.address, from: Address("192.0.2.7:0")).release()
+    }
+  }
+
   @Test func `connecting to a port where nobody listens fails when it finishes`() throws {
     let address: Address
     do {

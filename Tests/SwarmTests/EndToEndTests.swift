@@ -29,6 +29,77 @@ import Testing
     #expect(run.output.contains("10 of 10 clients"), "\(run.output)")
     #expect(
       run.output.contains("450 intended, 450 acknowledged, 0 refused, 0 missed"), "\(run.output)")
+    #expect(run.output.contains("\ncatch_up "), "\(run.output)")
+  }
+
+  /// 100 clients, and a relay that takes no more than 30 from one address.
+  static func addresses(_ sources: String, _ extra: String = "") -> String {
+    """
+    spawn: { config: { limits: { connections_per_address: 30 } } }
+    rooms: [{ shape: one }]
+    clients: [{ persona: lurker, count: 100 }]
+    phases: [{ seconds: 2.2, connections: { constant: 100 } }]
+    source_addresses: \(sources)
+    patience_ms: 500
+    \(extra)
+    """
+  }
+
+  @Test func `clients come from the source addresses, and their memory is told`() throws {
+    let four = try SwarmProcess(playing: Self.addresses("4"))
+    #expect(four.exitCode == 0, "\(four.output)")
+    #expect(four.output.contains("100 of 100 clients"), "\(four.output)")
+    #expect(
+      four.output.contains("memory per connection, at 100 of them: swarm "), "\(four.output)")
+    let two = try SwarmProcess(playing: Self.addresses("[127.0.0.1, 127.0.0.2]"))
+    #expect(two.output.contains("60 of 100 clients"), "\(two.output)")
+  }
+
+  @Test func `so do those of a raw load`() throws {
+    let run = try SwarmProcess(
+      playing: """
+        raw: { window: 1, seconds: 0.3, warm_up_s: 0.1 }
+        spawn: { config: { limits: { connections_per_address: 12 } } }
+        rooms: [{ shape: many, count: 2 }]
+        clients: [{ persona: chatter, count: 20 }]
+        phases: [{ seconds: 1, connections: { constant: 25 } }]
+        source_addresses: 2
+        """, ["--raw"])
+    #expect(run.exitCode == 0, "\(run.output)")
+  }
+
+  @Test func `an echo is reached from addresses of this machine only, too`() throws {
+    let run = try SwarmProcess(
+      playing: """
+        mode: echo
+        url: ws://127.0.0.1:1/
+        clients: [{ persona: chatter, count: 2 }]
+        phases: [{ seconds: 1, connections: { constant: 25 } }]
+        source_addresses: [192.0.2.7]
+        """)
+    #expect(run.exitCode == 2, "\(run.output)")
+    #expect(run.output.contains("192.0.2.7 is no address of this machine"), "\(run.output)")
+  }
+
+  @Test func `source addresses that cannot be used are wrong usage`() throws {
+    let foreign = try SwarmProcess(playing: Self.addresses("[192.0.2.7]"))
+    #expect(foreign.exitCode == 2, "\(foreign.output)")
+    #expect(
+      foreign.output.contains("source_addresses: 192.0.2.7 is no address of this machine"),
+      "\(foreign.output)")
+    let six = try SwarmProcess(playing: Self.addresses("['::1']"))
+    #expect(six.exitCode == 2, "\(six.output)")
+    #expect(six.output.contains("::1 cannot reach the relay at 127.0.0.1:"), "\(six.output)")
+  }
+
+  @Test func `more clients than descriptors are refused before anything is started`() throws {
+    let many = Self.addresses("1").replacingFirst("count: 100", by: "count: 100000")
+    let limited = "sh -c 'ulimit -n 500; exec \"$0\" \"$@\"'"
+    let run = try SwarmProcess(playing: many, through: limited)
+    #expect(run.exitCode == 2, "\(run.output)")
+    #expect(
+      run.output.contains("may have no more than 500 descriptors open: take 420 clients"),
+      "\(run.output)")
   }
 
   @Test func `our relay, killed twice under load, loses nothing`() throws {
@@ -93,7 +164,8 @@ import Testing
         patience_ms: 100
         """)
     #expect(run.exitCode == 5, "\(run.output)")
-    #expect(run.output.contains("no connection: cannot connect"), "\(run.output)")
+    #expect(
+      run.output.contains("no connection to ws://127.0.0.1:1/ws: cannot connect"), "\(run.output)")
   }
 
   @Test func `a wrong scenario, and chaos without a relay of one's own, are usage`() throws {
@@ -129,5 +201,12 @@ import Testing
     #expect(p50 < 400, "\(row)")
     #expect((450...850).contains(p90), "\(row)")
     #expect((900...1400).contains(p99), "\(row)")
+  }
+}
+
+extension String {
+  fileprivate func replacingFirst(_ part: String, by other: String) -> String {
+    guard let range = firstRange(of: part) else { return self }
+    return self[..<range.lowerBound] + other + self[range.upperBound...]
   }
 }

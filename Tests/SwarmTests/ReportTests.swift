@@ -19,6 +19,7 @@ enum PlantedOutcome {
     }
     outcome.verdict.sends = 1000
     outcome.verdict.acknowledged = 1000
+    outcome.memory = .init(connections: 1000, swarmBytes: 1_600_000, relayBytes: 1_058_400)
     outcome.marks = [.init(seconds: 1.5, text: "relay killed by \(name)")]
     outcome.judgements = [
       .init(
@@ -121,6 +122,22 @@ enum Tags {
     #expect(!page.unicodeScalars.contains("\u{202E}"))
     #expect(!page.unicodeScalars.contains("\u{1B}"))
     #expect(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot; onload=&quot;x"))
+  }
+
+  @Test func `what a connection costs in memory stands in every report`() {
+    var outcome = PlantedOutcome.make()
+    let line = "memory per connection, at 1000 of them: swarm 1600 bytes, relay 1058 bytes"
+    #expect(TextReport.text(of: outcome).contains("\n\(line) (resident, beyond"))
+    #expect(HTMLReport.text(of: outcome).contains(line))
+    #expect(
+      JSONReport.text(of: outcome).contains(
+        #""memory":{"connections":1000,"swarm_bytes_per_connection":1600,"#
+          + #""relay_bytes_per_connection":1058}"#))
+    outcome.memory?.relayBytes = nil
+    #expect(TextReport.text(of: outcome).contains("swarm 1600 bytes (resident"))
+    #expect(!JSONReport.text(of: outcome).contains("relay_bytes_per"))
+    outcome.memory = nil
+    #expect(!JSONReport.text(of: outcome).contains("memory"))
   }
 
   @Test func `a run of which nothing is known is a page as well`() {

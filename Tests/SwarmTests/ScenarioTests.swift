@@ -1,3 +1,4 @@
+import EventLoop
 import Testing
 
 @testable import Swarm
@@ -22,7 +23,8 @@ import Testing
     ("", "s/a.yaml:1: nothing is written; expected a scenario"),
     ("romms: []", "s/a.yaml:1: romms is not a known key; did you mean rooms?"),
     ("rooms: [", "this is not YAML"),
-    ("rooms: []", "s/a.yaml:1: rooms is a list; expected a list"),
+    ("rooms:\n\t- { shape: one }", "s/a.yaml:2: the line begins with a tab; indent with spaces"),
+    ("rooms: []", "s/a.yaml:1: rooms is a list; expected a list with something in it"),
     ("\nrooms: [{ shape: mani }]", "s/a.yaml:2: rooms[0].shape is \"mani\"; expected one, many,"),
     ("rooms: [{ name: a }]", "rooms[0].shape is missing; expected one, many, zipf or dms"),
     (
@@ -37,7 +39,16 @@ import Testing
     ),
     ("clients: [{ persona: lurker, count: 0 }]", "clients[0].count is \"0\"; expected 1 to"),
     (
-      "phases: [{ seconds: 1, messages: { ramp: 3 } }]", "phases[0].messages is a mapping; expected"
+      "phases: [{ seconds: 1, messages: { ramp: 3 } }]",
+      "phases[0].messages.ramp is \"3\"; expected two numbers from 0 to 1000000, per second"
+    ),
+    (
+      "phases: [{ seconds: 1, connections: { constant: -5 } }]",
+      "phases[0].connections.constant is \"-5\"; expected one of the numbers from 0"
+    ),
+    (
+      "phases: [{ seconds: 1, messages: { constant: 1, poisson: 2 } }]",
+      "phases[0].messages is not one rate; expected one of constant: R,"
     ),
     ("phases: [{ seconds: 0 }]", "phases[0].seconds is \"0\"; expected a number"),
     (
@@ -49,7 +60,7 @@ import Testing
     ),
     (
       "chaos: [{ do: explode, at_s: 1 }]",
-      "chaos[0].do is \"explode\"; expected kill, restart, pause or cut"
+      "chaos[0].do is \"explode\"; expected kill, restart, pause, fill_disk or cut"
     ),
     (
       "chaos: [{ do: kill, at_s: 1, ms: 3 }]",
@@ -60,6 +71,21 @@ import Testing
     ),
     ("chaos: [{ do: kill, at_s: 1, times: 3 }]", "chaos[0].every_s is missing"),
     ("spawn: { config: { listen: x } }", "spawn.config.listen is set; leave it out"),
+    (
+      "source_addresses: here",
+      "s/a.yaml:1: source_addresses is \"here\"; expected numeric addresses of this machine"
+    ),
+    ("source_addresses: 0", "source_addresses is \"0\"; expected numeric addresses"),
+    ("source_addresses: 255", "source_addresses is \"255\"; expected numeric addresses"),
+    (
+      "rooms: [{ shape: one }]\nsource_addresses: [127.0.0.1,\n  localhost]",
+      "s/a.yaml:3: source_addresses[1] is \"localhost\"; expected a numeric address"
+    ),
+    ("source_adresses: 2", "source_adresses is not a known key; did you mean source_addresses?"),
+    (
+      "thresholds: { catch_up_p99: 2 }",
+      "catch_up_p99 is not a known key; did you mean thresholds.catch_up_p99_ms?"
+    ),
     ("text_bytes: [9, 5]", "text_bytes is a list; expected two whole numbers"),
     ("seed: -1", "seed is \"-1\"; expected a whole number from 0"),
     ("url: ws://h/ws\nspawn:", "url is given, and so is spawn; keep one of them"),
@@ -76,6 +102,10 @@ import Testing
       "s/a.yaml:2: chaos needs a relay that swarm has started"
     ),
     ("rooms: [{ shape: one }, { shape: one }]\n\(rest)", "rooms have the name one twice"),
+    (
+      "rooms: [{ shape: one }]\n\(rest)chaos: [{ do: cut, at_s: 2 }]",
+      "s/a.yaml:4: chaos goes on until 2.0 s; expected no step after the last phase, which ends at 1"
+    ),
     (
       "rooms: [{ shape: dms }]\nclients: [{ persona: lurker, count: 1 }]\n"
         + "phases: [{ seconds: 1, connections: { constant: 1 } }]",
@@ -113,6 +143,7 @@ import Testing
 
   @Test(arguments: [
     "smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos", "hostile", "soak",
+    "capacity", "full-disk", "kills", "pause", "power-loss",
   ])
   func `the scenarios that ship are scenarios, and their plans leave nothing out`(
     name: String
@@ -123,6 +154,28 @@ import Testing
     #expect(plan.messagesLeftOut == 0)
     #expect(plan.scenario == name)
     #expect(plan.clients.count <= 1000, "the relay's default limit for an address")
+  }
+
+  @Test(arguments: ["crowd", "torrent"])
+  func `the scenarios of scale raise the limits that they exceed`(name: String) throws {
+    let path = "\(Programs.package)/LoadTests/scenarios/\(name).yaml"
+    let scenario = try Scenario(yaml: try TextFile.read(path), file: path)
+    let plan = Plan(scenario)
+    #expect(plan.clientsLeftOut == 0)
+    #expect(plan.messagesLeftOut == 0)
+    #expect(plan.duration <= 60_000_000_000)
+    guard case .spawn(let spawn) = scenario.target else { return #expect(Bool(false)) }
+    #expect(spawn.configuration.contains("connections_per_address"))
+  }
+
+  @Test func `source addresses are a list, or how many there are on loopback`() throws {
+    func hosts(_ value: String) throws -> [String] {
+      let yaml = "source_addresses: \(value)\nrooms: [{ shape: one }]\n\(Self.rest)"
+      return try Scenario(yaml: Array(yaml.utf8), file: "a.yaml").sourceAddresses.map(\.host)
+    }
+    #expect(try hosts("3") == ["127.0.0.1", "127.0.0.2", "127.0.0.3"])
+    #expect(try hosts("[127.0.0.9, 127.1.2.3]") == ["127.0.0.9", "127.1.2.3"])
+    #expect(try hosts("['::1']") == ["::1"])
   }
 
   /// So that it judges any relay.v1 server, a slow one too.

@@ -9,16 +9,24 @@ struct SwarmProcess {
   /// Void means that this machine was too busy to tell, which says nothing: such a run is repeated.
   private static let attempts = 3
 
-  /// - Parameter arguments: after `swarm run FILE`.
-  init(playing scenario: String, _ arguments: [String] = []) throws {
+  /// - Parameters:
+  ///   - arguments: after `swarm run FILE`.
+  ///   - command: what is done with the scenario.
+  ///   - through: what the command is begun by, for a shell.
+  init(
+    playing scenario: String, _ arguments: [String] = [], command: String = "run",
+    through: String = ""
+  ) throws {
     for _ in 1..<Self.attempts {
-      self = try SwarmProcess(playingOnce: scenario, arguments)
+      self = try SwarmProcess(playingOnce: scenario, arguments, command, through)
       if exitCode != 4 { return }
     }
-    self = try SwarmProcess(playingOnce: scenario, arguments)
+    self = try SwarmProcess(playingOnce: scenario, arguments, command, through)
   }
 
-  private init(playingOnce scenario: String, _ arguments: [String]) throws {
+  private init(
+    playingOnce scenario: String, _ arguments: [String], _ command: String, _ through: String
+  ) throws {
     var template = Array("/tmp/swarm-test.XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&template)
     guard descriptor >= 0 else { throw Unexpected("mkstemp: \(errno)") }
@@ -28,11 +36,12 @@ struct SwarmProcess {
     guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
       throw Unexpected("write \(path): \(errno)")
     }
+    fchmod(descriptor, 0o644)
     close(descriptor)
     // Its standard error last: redirected before, it would go where this test's goes.
-    let words = [Programs.swarm, "run", path] + arguments
-    let command = words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1"
-    guard let pipe = unsafe popen(command, "re") else { throw Unexpected("popen: \(errno)") }
+    let words = [Programs.swarm, command, path] + arguments
+    let line = through + " " + words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1"
+    guard let pipe = unsafe popen(line, "re") else { throw Unexpected("popen: \(errno)") }
     var output: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 4096)
     while true {
@@ -43,6 +52,16 @@ struct SwarmProcess {
     let status = unsafe pclose(pipe)
     exitCode = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     self.output = String(decoding: output, as: UTF8.self)
+  }
+
+  /// Whether a user who is nobody here may run the command at all.
+  static func mayBeRun(by user: uid_t) -> Bool {
+    unsafe system("\(becoming(user)) test -x '\(Programs.swarm)'") == 0
+  }
+
+  /// For `through`.
+  static func becoming(_ user: uid_t) -> String {
+    "setpriv --reuid \(user) --regid \(user) --clear-groups"
   }
 }
 
@@ -55,7 +74,9 @@ struct Unexpected: Error, CustomStringConvertible {
 /// Where the commands are.
 enum Programs {
   static var swarm: String { "\(directory)/swarm" }
-  static var wrongRelay: String { "\(parent(of: #filePath))/Peers/wrong-relay" }
+  static var relay: String { "\(directory)/relay" }
+  static var wrongRelay: String { peer("wrong-relay") }
+  static func peer(_ name: String) -> String { "\(parent(of: #filePath))/Peers/\(name)" }
   static var package: String { parent(of: parent(of: parent(of: #filePath))) }
 
   /// `TEST_BIN_DIR`, or where the tests themselves were built.

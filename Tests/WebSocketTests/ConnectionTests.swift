@@ -37,6 +37,20 @@ import WebSocket
     #expect(connection.assembled.capacity == 0)
   }
 
+  @Test func `between messages is where nothing is half received`() {
+    let stream =
+      frame(.text, "Hel", fin: false) + frame(.ping, "1") + frame(.continuation, "lo")
+      + frame(.binary, [7]) + frame(.close, [])
+    var connection = Connection(role: .client, limits: .none)
+    var ends: [Int] = []
+    for (index, byte) in stream.enumerated() {
+      if connection.isBetweenMessages { ends.append(index) }
+      _ = connection.receive([byte])
+    }
+    #expect(ends == [0, stream.count - 5, stream.count - 2])
+    #expect(!connection.isBetweenMessages, "closed")
+  }
+
   @Test func `a connection is small`() {
     #expect(MemoryLayout<Connection>.size <= 96)
   }

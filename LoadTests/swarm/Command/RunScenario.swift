@@ -33,22 +33,48 @@ struct RunScenario: ParsableCommand {
   @Flag(help: "Say nothing before the end.")
   var quiet = false
 
+  @Flag(
+    help: """
+      Without an oracle, as the scenario's raw: says: frames are counted and timed, at a cost so \
+      small that swarm is not the bottleneck.
+      """)
+  var raw = false
+
+  func validate() throws {
+    if raw, html != nil {
+      throw ValidationError("--raw has no page: use --json, or leave --raw out.")
+    }
+  }
+
   func run() throws {
     let scenario: Scenario
     do {
       scenario = try Scenario(yaml: try TextFile.read(self.scenario), file: self.scenario)
-    } catch {
+      for file in [json, html].compactMap(\.self) { try TextFile.checkWritable(file) }
+    } catch let error as ScenarioError {
       StandardError.write("\(error)\n")
       throw ExitCode(2)
+    } catch {
+      StandardError.write("\(error); name another file\n")
+      throw ExitCode(2)
     }
+    if raw { return try runRaw(scenario) }
     let plan = Plan(scenario, seed: seed)
     let outcome: Outcome
     do {
-      let isQuiet = quiet
-      let run = try Run(scenario, plan, url: url) { line in
-        if !isQuiet, !line.isEmpty { StandardError.write("\(line)\n") }
+      let progress = Progress(quiet: quiet)
+      defer { progress.finish() }
+      if scenario.mode == .echo {
+        let run = try EchoRun(scenario, plan, url: url, log: progress.log)
+        run.display = progress.display
+        outcome = try run.play()
+      } else {
+        let run = try Run(scenario, plan, url: url, log: progress.log)
+        run.display = progress.display
+        outcome = try run.play()
       }
-      outcome = try run.play()
+    } catch let interruption as Run.Interruption {
+      throw ExitCode(128 + interruption.signal)
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")
       throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
@@ -56,16 +82,36 @@ struct RunScenario: ParsableCommand {
       StandardError.write("\(error)\n")
       throw ExitCode(Outcome.Status.noConnection.rawValue)
     }
+    // Files first: nobody may read standard output any more, which ends the program.
+    var faults: [any Error] = []
+    for (file, text) in [(json, JSONReport.text), (html, HTMLReport.text)] {
+      guard let file else { continue }
+      do { try TextFile.write(text(outcome), to: file) } catch { faults.append(error) }
+    }
     TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
-    do {
-      if let json { try TextFile.write(JSONReport.text(of: outcome), to: json) }
-      if let html { try TextFile.write(HTMLReport.text(of: outcome), to: html) }
+    for fault in faults { StandardError.write("\(fault); the results are not in that file\n") }
+    if !faults.isEmpty, outcome.status == .good { throw ExitCode(2) }
+    // As a shell says that a signal ended it.
+    if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }
+    if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
+  }
+  private func runRaw(_ scenario: Scenario) throws {
+    let played: RawScenario
+    do throws(RawLoad.Failure) {
+      played = try RawScenario(playing: scenario, file: self.scenario, seed: seed, url: url)
     } catch {
       StandardError.write("\(error)\n")
-      if outcome.status == .good { throw ExitCode(2) }
+      throw ExitCode(error.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
     }
-    // As a shell says that a signal ended it.
-    if outcome.wasInterrupted { throw ExitCode(130) }
-    if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
+    TextFile.write(Array(RawReport.text(of: played).utf8), to: STDOUT_FILENO)
+    if let json {
+      do {
+        try TextFile.write(RawReport.json(of: played), to: json)
+      } catch {
+        StandardError.write("\(error)\n")
+        if played.status == .good { throw ExitCode(2) }
+      }
+    }
+    if played.status != .good { throw ExitCode(played.status.rawValue) }
   }
 }

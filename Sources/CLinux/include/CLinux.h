@@ -22,6 +22,9 @@ struct clinux_address {
 // Sockets: always non-blocking and close-on-exec, TCP_NODELAY set.
 int clinux_tcp_socket(int is_ipv6);
 int clinux_bind(int descriptor, const struct clinux_address *address);
+// Before connecting from an address: connect chooses the port (IP_BIND_ADDRESS_NO_PORT), so that
+// one serves connections to different places.
+int clinux_bind_source(int descriptor, const struct clinux_address *address);
 int clinux_connect(int descriptor, const struct clinux_address *address);
 int clinux_accept(int descriptor, struct clinux_address *peer);
 int clinux_local_address(int descriptor, struct clinux_address *address);
@@ -72,9 +75,27 @@ int clinux_set_descriptor_limit(uint64_t soft);
 
 // How many cores this process may run on; 0 if the system does not say.
 int clinux_usable_cores(void);
+// The processors that the calling thread may run on, as bits, the first 64 in the first word.
+int clinux_affinity(uint64_t words[16]);
+int clinux_set_affinity(const uint64_t words[16]);
 // At most 15 bytes of the name are kept.
 int clinux_name_this_thread(const char *name);
 // A descriptor that stands in reserve (/dev/null).
 int clinux_spare_descriptor(void);
+
+// A process that is readable once it has ended: pidfd_open, close-on-exec.
+int clinux_process_descriptor(int process);
+
+// Disks in memory (tmpfs), for those who want to fill one.
+// From now on this thread, the threads that it makes, and their programs see mounts of their own,
+// which go with the last of them: unshare. Who is not root gets a user namespace for that, in which
+// they are who they were; a process may then have one thread only.
+int clinux_unshare_mounts(void);
+int clinux_mount_memory(const char *path, uint64_t bytes);
+// EINVAL: more than that is in use.
+int clinux_resize_memory(const char *path, uint64_t bytes);
+int clinux_unmount(const char *path);
+// ENODEV: no such disk is mounted there.
+int clinux_memory_space(const char *path, uint64_t *used, uint64_t *available);
 
 #endif

@@ -45,12 +45,18 @@ public struct Oracle: Sendable {
   /// All of them.
   public internal(set) var counts: [Promise: Int] = [:]
   /// Entries that were held against the promises.
-  public private(set) var deliveries = 0
+  public internal(set) var deliveries = 0
 
   var sends: [[Send]]
   var ledgers: [RoomLedger]
-  /// By receiver: the clients, and after them the fresh readers.
+  /// By receiver: the clients, and after them the fresh readers. Each one's in the order of rooms.
   var cursors: [[Cursor]]
+  /// By receiver: the cursor that moved last, which mostly moves next.
+  var likelyCursors: [Int32]
+  /// By room.
+  var tapes: [RoomTape]
+  let tapeLimitBytes: Int
+  let finder: RoomFinder
 
   /// An oracle that has seen nothing.
   public init(_ naming: Naming) {
@@ -58,6 +64,10 @@ public struct Oracle: Sendable {
     sends = Array(repeating: [], count: naming.users.count)
     ledgers = Array(repeating: RoomLedger(), count: naming.rooms.count)
     cursors = Array(repeating: [], count: naming.users.count)
+    likelyCursors = Array(repeating: 0, count: naming.users.count)
+    tapes = Array(repeating: RoomTape(), count: naming.rooms.count)
+    tapeLimitBytes = Self.tapeLimit(rooms: naming.rooms.count)
+    finder = RoomFinder(naming.rooms)
   }
 
   /// One more of those who read every room again after the run.
@@ -65,6 +75,7 @@ public struct Oracle: Sendable {
   /// - Returns: its number as a receiver; the clients' are their indices in the plan.
   public mutating func addReader() -> Int {
     cursors.append([])
+    likelyCursors.append(0)
     return cursors.count - 1
   }
 
@@ -134,7 +145,8 @@ public struct Oracle: Sendable {
     if let index = cursor(of: receiver, in: room) {
       cursors[receiver][index].asked.append(after)
     } else {
-      cursors[receiver].append(Cursor(room: room, asked: [after]))
+      let place = place(of: room, among: receiver)
+      cursors[receiver].insert(Cursor(room: room, asked: [after]), at: place)
     }
   }
 
@@ -211,6 +223,20 @@ public struct Oracle: Sendable {
   ///
   /// - Returns: when it was intended to be sent, where it is what it should be.
   public mutating func delivered(_ entry: Entry, to receiver: Int) -> UInt64? {
+    judge(entry, receiver)?.intended
+  }
+
+  /// What an entry turned out to be.
+  struct Judged {
+    var room: Int
+    /// When it was intended, where it is as it was sent.
+    var intended: UInt64?
+    /// Whether nothing is wrong with it, whatever is with the order in which it came.
+    var isGood: Bool
+  }
+
+  /// - Returns: `nil` for what is no entry of this run.
+  mutating func judge(_ entry: Entry, _ receiver: Int) -> Judged? {
     deliveries += 1
     guard let room = naming.room(entry.room), entry.seq >= 1,
       entry.seq <= ledgers[room].head + Self.jumpLimit
@@ -239,8 +265,9 @@ public struct Oracle: Sendable {
     }
     let slot = RoomLedger.Slot(
       client: Int32(id.client), number: Int32(id.number), digest: digest, at: entry.at)
-    compare(slot, room, entry, receiver)
-    return isAsSent ? send.intended : nil
+    let isAgreed = compare(slot, room, entry, receiver)
+    return Judged(
+      room: room, intended: isAsSent ? send.intended : nil, isGood: isAsSent && isAgreed)
   }
 
   /// Moves a receiver's cursor over an entry.
@@ -271,11 +298,13 @@ public struct Oracle: Sendable {
   }
 
   /// Holds an entry against what others saw under its number, and its number against others.
+  ///
+  /// - Returns: whether they agree.
   private mutating func compare(
     _ slot: RoomLedger.Slot, _ room: Int, _ entry: Entry, _ receiver: Int
-  ) {
+  ) -> Bool {
     if let known = ledgers[room][entry.seq] {
-      if known == slot { return }
+      if known == slot { return true }
       if known.send == slot.send {
         if known.at != slot.at {
           report(
@@ -288,7 +317,7 @@ public struct Oracle: Sendable {
           .twoOrders, entry.room, [entry.seq],
           "\(name(receiver)) was given \(entry.id), others \(naming.id(of: known.send))")
       }
-      return
+      return false
     }
     ledgers[room][entry.seq] = slot
     let id = slot.send
@@ -296,15 +325,27 @@ public struct Oracle: Sendable {
       report(
         .doubled, entry.room, [seq, entry.seq], "\(entry.id) stands under both",
         context(of: room, around: seq) + context(of: room, around: entry.seq))
-    } else {
-      sends[id.client][id.number - 1].deliveredAs = entry.seq
+      return false
     }
+    sends[id.client][id.number - 1].deliveredAs = entry.seq
+    return true
   }
 
   // MARK: Inside
 
-  private func cursor(of receiver: Int, in room: Int) -> Int? {
-    cursors[receiver].firstIndex { $0.room == room }
+  func cursor(of receiver: Int, in room: Int) -> Int? {
+    let place = place(of: room, among: receiver)
+    return place < cursors[receiver].count && cursors[receiver][place].room == room ? place : nil
+  }
+
+  /// Where a room's cursor is among a receiver's, or would be.
+  private func place(of room: Int, among receiver: Int) -> Int {
+    var (low, high) = (0, cursors[receiver].count)
+    while low < high {
+      let middle = (low + high) / 2
+      if cursors[receiver][middle].room < room { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   private mutating func reportHoles(of receiver: Int, _ index: Int) {

@@ -20,6 +20,8 @@ public enum Promise: String, CaseIterable, Sendable {
   case misnumbered
   /// The relay's time went back within a room.
   case clock
+  /// `relay verify` does not find the store whole.
+  case broken
 
   /// What was promised.
   public var sentence: String {
@@ -34,6 +36,21 @@ public enum Promise: String, CaseIterable, Sendable {
     case .forgotten: "what was shown is durable"
     case .misnumbered: "an ack names the entry's seq"
     case .clock: "at never decreases in a room"
+    case .broken: "the store is whole, whenever the power goes"
+    }
+  }
+}
+
+extension Promise {
+  /// What was promised by such a server.
+  func sentence(in mode: Scenario.Mode) -> String {
+    switch (mode, self) {
+    case (.echo, .lost): "each message comes back"
+    case (.echo, .doubled): "each message comes back once"
+    case (.echo, .reordered): "what one connection sends comes back in the order of sending"
+    case (.echo, .altered): "what comes back is what was sent"
+    case (.echo, .invented): "nothing comes back that was not sent"
+    default: sentence
     }
   }
 }
@@ -42,7 +59,7 @@ public enum Promise: String, CaseIterable, Sendable {
 public struct Violation: Equatable, Sendable, CustomStringConvertible {
   /// Which promise.
   public var promise: Promise
-  /// Where.
+  /// Where; of an echo there is none.
   public var room: String
   /// Of the entries that it is about.
   public var seqs: [Int64]
@@ -54,8 +71,8 @@ public struct Violation: Equatable, Sendable, CustomStringConvertible {
   /// Several lines for a person.
   public var description: String {
     let numbers = seqs.map(String.init).joined(separator: ", ")
-    let head =
-      "\(promise.rawValue): room \(room), seq \(numbers.isEmpty ? "-" : numbers): \(detail)"
+    let place = room.isEmpty ? "" : "room \(room), seq \(numbers.isEmpty ? "-" : numbers): "
+    let head = "\(promise.rawValue): \(place)\(detail)"
     return ([head] + frames.map { "    \($0)" }).joined(separator: "\n")
   }
 }

@@ -3,7 +3,7 @@ struct PlanBuilder {
   let scenario: Scenario
   private let seed: UInt64
   var random: SplitMix64
-  private var rooms: [Plan.Room] = []
+  private(set) var rooms: [Plan.Room] = []
   var clients: [Plan.Client] = []
   var events: [Plan.Event] = []
   let duration: UInt64
@@ -50,7 +50,7 @@ struct PlanBuilder {
 
   // MARK: Rooms
 
-  private mutating func placeClients() {
+  mutating func placeClients() {
     clients = scenario.clients.flatMap { group in
       Array(repeating: Plan.Client(persona: group.persona, rooms: []), count: group.count)
     }

@@ -67,6 +67,8 @@ public struct Comparison: Sendable {
     if held != nil || holds != nil {
       rows.append(Row(name: "relay, most memory, MiB", before: held, after: holds))
     }
+    add("relay, bytes a connection", "memory", "relay_bytes_per_connection")
+    add("swarm, bytes a connection", "memory", "swarm_bytes_per_connection")
     add("swarm, cores", "swarm", "cores")
     add("swarm, lag p99, ms", "swarm", "lag_p99_ms")
   }

@@ -3,10 +3,11 @@ extension HTMLReport {
   static let style: StaticString = """
     :root{color-scheme:light dark;--page:#fbfbfa;--ink:#1c1d1f;--quiet:#5d6168;--rule:#d9dbde;\
     --card:#fff;--band:#00000008;--odd:#00000012;--good:#17693a;--warn:#8a5300;--bad:#b3261e;\
-    --c1:#1f6fc4;--c2:#c4561a;--c3:#2c8a57;--c4:#8047b0}
+    --c1:#1f6fc4;--c2:#c4561a;--c3:#2c8a57;--c4:#8047b0;--c5:#a3316f}
     @media(prefers-color-scheme:dark){:root{--page:#141517;--ink:#e8e9eb;--quiet:#9ea3ab;\
     --rule:#34373c;--card:#1c1e21;--band:#ffffff08;--odd:#ffffff14;--good:#5fce8c;--warn:#f0b44c;\
-    --bad:#ff8a80;--c1:#6db3ff;--c2:#ff9f5f;--c3:#5fd39a;--c4:#c79bf2}}
+    --bad:#ff8a80;--c1:#6db3ff;--c2:#ff9f5f;--c3:#5fd39a;--c4:#c79bf2;\
+    --c5:#f28cc0}}
     *{box-sizing:border-box}
     body{margin:0 auto;max-width:1160px;padding:16px;background:var(--page);color:var(--ink);\
     font:16px/1.45 system-ui,sans-serif;overflow-wrap:anywhere}
@@ -38,7 +39,8 @@ extension HTMLReport {
     .legend i{display:inline-block;width:14px;height:3px;border-radius:2px;margin-right:5px;\
     vertical-align:middle;background:currentColor}
     .legend .m{color:var(--bad)}
-    .c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}
+    .c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}\
+    .c5{color:var(--c5)}
     .line{fill:none;stroke:currentColor;stroke-width:1.6;stroke-linejoin:round}
     .area{fill:currentColor;opacity:.16}.dot{fill:currentColor}
     .grid{stroke:var(--rule);stroke-width:1}.band{fill:var(--band)}.odd{fill:var(--odd)}

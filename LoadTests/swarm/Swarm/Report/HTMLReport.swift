@@ -65,6 +65,7 @@ public enum HTMLReport {
       ("deliveries, all checked", "\(outcome.deliveries)"),
       ("relay, of a core", outcome.load.relayCores.map { "\(Decimal.text($0 * 100)) %" }),
       ("relay, most memory", peak.map { "\(Decimal.text(Double($0) / 1_048_576)) MiB" }),
+      ("relay, bytes a connection", outcome.memory?.relayBytesEach.map { "\(Int($0))" }),
       ("connections lost", "\(outcome.connectionsLost)"), ("resumes", "\(outcome.resumes)"),
     ]
     page.element("dl", ["class": "tiles"]) { page in
@@ -103,7 +104,7 @@ public enum HTMLReport {
       guard let count = outcome.violationCounts[promise] else { continue }
       page.element("p") { page in
         page.element("b", ["class": "bad"], promise.rawValue)
-        page.words(" \(count) times: \(promise.sentence)")
+        page.words(" \(count) times: \(promise.sentence(in: outcome.mode))")
       }
     }
     for violation in outcome.violations.prefix(TextReport.shownViolations) {

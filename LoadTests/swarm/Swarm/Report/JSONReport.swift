@@ -6,6 +6,7 @@ public enum JSONReport {
     json.object { json in
       json.member("scenario", outcome.plan.scenario)
       json.member("seed", String(outcome.plan.seed))
+      json.member("mode", outcome.mode.rawValue)
       json.member("status", name(outcome.status))
       json.member("exit_code", Double(outcome.status.rawValue))
       json.member("seconds", outcome.seconds)
@@ -16,6 +17,9 @@ public enum JSONReport {
       json.member("latency_ms") { $0.object { latencies(outcome.latencies, &$0) } }
       json.member("thresholds") { $0.object { thresholds(outcome.judgements, &$0) } }
       json.member("swarm") { $0.object { load(outcome.load, &$0) } }
+      if let memory = outcome.memory {
+        json.member("memory") { $0.object { self.memory(memory, &$0) } }
+      }
       json.member("marks") { json in
         json.array(outcome.marks) { mark, json in
           json.object {
@@ -57,7 +61,7 @@ public enum JSONReport {
     return json.text + "\n"
   }
 
-  private static func name(_ status: Outcome.Status) -> String {
+  static func name(_ status: Outcome.Status) -> String {
     switch status {
     case .good: "good"
     case .thresholdMissed: "threshold_missed"
@@ -73,6 +77,7 @@ public enum JSONReport {
     json.member("left_out", Double(outcome.plan.clientsLeftOut))
     json.member("resumes", Double(outcome.resumes))
     json.member("connections_lost", Double(outcome.connectionsLost))
+    json.member("attempts_failed", Double(outcome.attemptsFailed))
   }
 
   private static func sends(_ verdict: Oracle.Verdict, _ json: inout JSONText) {
@@ -97,7 +102,7 @@ public enum JSONReport {
     }
   }
 
-  private static func thresholds(_ judgements: [Outcome.Judgement], _ json: inout JSONText) {
+  static func thresholds(_ judgements: [Outcome.Judgement], _ json: inout JSONText) {
     for judgement in judgements {
       json.member(judgement.threshold.key) { json in
         json.object {
@@ -109,12 +114,20 @@ public enum JSONReport {
     }
   }
 
-  private static func load(_ load: Outcome.Load, _ json: inout JSONText) {
+  static func load(_ load: Outcome.Load, _ json: inout JSONText) {
     json.member("lag_p99_ms", load.lagP99Milliseconds)
     json.member("lag_max_ms", load.lagMaxMilliseconds)
     json.member("cores", load.ownCores)
     if let relay = load.relayCores { json.member("relay_cores", relay) }
     if let reason = load.voidReason { json.member("void", reason) }
+  }
+
+  private static func memory(_ memory: Outcome.Memory, _ json: inout JSONText) {
+    json.member("connections", Double(memory.connections))
+    json.member("swarm_bytes_per_connection", memory.swarmBytesEach.rounded())
+    if let relay = memory.relayBytesEach {
+      json.member("relay_bytes_per_connection", relay.rounded())
+    }
   }
 
   private static func second(_ second: Series.Second, _ json: inout JSONText) {
@@ -128,7 +141,9 @@ public enum JSONReport {
       if let value = second.ackP50 { json.member("ack_p50_ms", value) }
       if let value = second.ackP99 { json.member("ack_p99_ms", value) }
       if let value = second.ackMax { json.member("ack_max_ms", value) }
+      if let value = second.deliverP50 { json.member("deliver_p50_ms", value) }
       if let value = second.deliverP99 { json.member("deliver_p99_ms", value) }
+      if let value = second.deliverMax { json.member("deliver_max_ms", value) }
       if let value = second.relayCores { json.member("relay_cores", value) }
       if let value = second.relayBytes { json.member("relay_bytes", Double(value)) }
     }

@@ -34,30 +34,32 @@ struct LatencyHistogram: Sendable {
 
 /// The latencies of a run, by measure.
 public struct Latencies: Sendable {
-  fileprivate var histograms: [Measure: LatencyHistogram] = [:]
+  /// By measure, in their order: a table would cost more than the histogram.
+  fileprivate var histograms: [LatencyHistogram?]
 
   /// Nothing measured.
-  public init() {}
+  public init() { histograms = Array(repeating: nil, count: Measure.allCases.count) }
 
   /// Something that was intended at one time happened at another, both in nanoseconds of one
   /// clock. What happens early, by the grain of a timer, took no time.
   public mutating func record(_ measure: Measure, intended: UInt64, happened: UInt64) {
-    histograms[measure, default: LatencyHistogram()].record(intended: intended, happened: happened)
+    if histograms[measure.index] == nil { histograms[measure.index] = LatencyHistogram() }
+    histograms[measure.index]?.record(intended: intended, happened: happened)
   }
 
   /// How many were recorded.
-  public func count(_ measure: Measure) -> Int { histograms[measure]?.count ?? 0 }
+  public func count(_ measure: Measure) -> Int { histograms[measure.index]?.count ?? 0 }
 
   /// In milliseconds; `nil` where nothing was measured.
   public func milliseconds(_ measure: Measure, _ percentile: Percentile) -> Double? {
-    histograms[measure]?.milliseconds(percentile)
+    histograms[measure.index]?.milliseconds(percentile)
   }
 
   /// How many took how long, in steps that grow by the same factor: `perDecade` of them make ten.
   ///
   /// - Returns: each step that holds something, or lies between such, by its upper bound.
   func distribution(_ measure: Measure, perDecade: Int) -> [(upTo: Double, count: Int)] {
-    guard let histogram = histograms[measure]?.histogram, histogram.totalCount > 0 else {
+    guard let histogram = histograms[measure.index]?.histogram, histogram.totalCount > 0 else {
       return []
     }
     var counts: [Int: Int] = [:]
@@ -76,7 +78,7 @@ public struct Latencies: Sendable {
   /// The latency below which a part of all are, for growing parts: the part that is left is a power
   /// of ten, `perNine` steps to each nine, as far as there is one in so many.
   func curve(_ measure: Measure, perNine: Int) -> [(nines: Double, milliseconds: Double)] {
-    guard let histogram = histograms[measure]?.histogram, histogram.totalCount > 0 else {
+    guard let histogram = histograms[measure.index]?.histogram, histogram.totalCount > 0 else {
       return []
     }
     let last = Int((log10(Double(histogram.totalCount)) * Double(perNine)).rounded(.up))

@@ -55,6 +55,24 @@ public struct Outcome: Sendable {
     public init() {}
   }
 
+  /// What connections cost in memory.
+  public struct Memory: Equatable, Sendable {
+    /// Of fewer of them nothing is said: what programs do by themselves would be most of it.
+    static let fewest = 100
+
+    /// When there were most.
+    public var connections: Int
+    /// By how much swarm's resident set had grown since before the first one.
+    public var swarmBytes: Int
+    /// The same of the relay; `nil` where it is not ours to look at.
+    public var relayBytes: Int?
+
+    /// For one connection.
+    public var swarmBytesEach: Double { Double(swarmBytes) / Double(connections) }
+    /// For one connection.
+    public var relayBytesEach: Double? { relayBytes.map { Double($0) / Double(connections) } }
+  }
+
   /// Something that happened at a time, for the time line.
   public struct Mark: Equatable, Sendable {
     /// From the start.
@@ -67,14 +85,16 @@ public struct Outcome: Sendable {
 
   /// How a step of chaos was got over.
   public struct Recovery: Equatable, Sendable {
-    /// `kill`, `restart`, `pause` or `cut`.
+    /// `kill`, `restart`, `pause`, `full disk` or `cut`.
     public var step: String
     /// When it was over, from the start; recovery counts from there.
     public var seconds: Double
     /// Clients that lost their connection by it.
     public var disconnected = 0
-    /// Sends that waited when a pause was over.
+    /// Sends that waited when a pause was over, or a disk had space again.
     public var unanswered = 0
+    /// Of a full disk: how often the relay answered `unavailable` while it lasted.
+    public var unavailable: Int?
     /// Until 99 % of these clients had resumed, and 99 % of these sends were answered; `nil` if
     /// that has not come to pass.
     public var milliseconds: Double?
@@ -90,8 +110,12 @@ public struct Outcome: Sendable {
     public var endedByRelay = 0
   }
 
+  /// Where the relay was.
+  public internal(set) var url = ""
   /// What was to be done.
   public internal(set) var plan: Plan
+  /// What the server was, and so what it owed.
+  public internal(set) var mode = Scenario.Mode.relay
   /// From the first connection to the last word, in seconds.
   public internal(set) var seconds = 0.0
   /// Of everything, from when it was intended.
@@ -108,16 +132,24 @@ public struct Outcome: Sendable {
   public internal(set) var connected = 0
   /// Connections that ended without having been cut by the plan.
   public internal(set) var connectionsLost = 0
+  /// Attempts to connect that came to nothing.
+  public internal(set) var attemptsFailed = 0
+  /// Sends that the relay asked for again, since nothing could be stored: `unavailable`.
+  public internal(set) var unavailable = 0
   /// Why the last of them ended, or was not to be had.
   public internal(set) var lastLoss: String?
   /// Why the last send or join that was refused for good was refused.
   public internal(set) var lastRefusal: String?
+  /// What the relay allows each client to say; `nil` while it has let nobody in.
+  public internal(set) var allowance: SendAllowance?
   /// Times that a client came back and had all its rooms again.
   public internal(set) var resumes = 0
   /// In the order of measures.
   public internal(set) var judgements: [Judgement] = []
   /// What swarm and the relay cost.
   public internal(set) var load = Load()
+  /// What connections cost; `nil` where there were too few to tell.
+  public internal(set) var memory: Memory?
   /// In the order of time.
   public internal(set) var marks: [Mark] = []
   /// In the order of time.
@@ -126,8 +158,10 @@ public struct Outcome: Sendable {
   public internal(set) var hostilities: [HostileAct: HostileCount] = [:]
   /// Second by second, until the reading back begins.
   public internal(set) var series = Series()
-  /// Somebody pressed Ctrl-C.
-  public internal(set) var wasInterrupted = false
+  /// What ended it early: somebody pressed Ctrl-C, or nobody reads what it says.
+  public internal(set) var interruptingSignal: Int32?
+  /// Whether it was ended early.
+  public var wasInterrupted: Bool { interruptingSignal != nil }
 
   /// The status that counts where several apply.
   public var status: Status {

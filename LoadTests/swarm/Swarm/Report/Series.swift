@@ -24,7 +24,11 @@ public struct Series: Equatable, Sendable {
     /// The same.
     public var ackMax: Double?
     /// In milliseconds; `nil` where nothing was delivered to a client that was there.
+    public var deliverP50: Double?
+    /// The same.
     public var deliverP99: Double?
+    /// The same.
+    public var deliverMax: Double?
     /// Of one core; `nil` where the relay's process is not ours to look at.
     public var relayCores: Double?
     /// The relay's resident set at its end; `nil` where it is not ours, or does not run.
@@ -91,7 +95,9 @@ public struct Series: Equatable, Sendable {
     merged.ackP50 = seconds.compactMap(\.ackP50).max()
     merged.ackP99 = seconds.compactMap(\.ackP99).max()
     merged.ackMax = seconds.compactMap(\.ackMax).max()
+    merged.deliverP50 = seconds.compactMap(\.deliverP50).max()
     merged.deliverP99 = seconds.compactMap(\.deliverP99).max()
+    merged.deliverMax = seconds.compactMap(\.deliverMax).max()
     let measured = seconds.filter { $0.relayCores != nil }
     if !measured.isEmpty {
       let used = measured.reduce(0) { $0 + ($1.relayCores ?? 0) * $1.length }

@@ -58,7 +58,9 @@ struct SeriesRecorder {
     second.ackP50 = Self.milliseconds(acks, 50)
     second.ackP99 = Self.milliseconds(acks, 99)
     second.ackMax = Self.milliseconds(acks, 100)
+    second.deliverP50 = Self.milliseconds(delivered, 50)
     second.deliverP99 = Self.milliseconds(delivered, 99)
+    second.deliverMax = Self.milliseconds(delivered, 100)
     if let before = cpuBefore, let cpu = reading.relayCPUSeconds,
       second.length >= Self.shortestForCores
     {

@@ -39,19 +39,33 @@ public enum TextReport {
 
   static func counts(of outcome: Outcome) -> [String] {
     let verdict = outcome.verdict
-    var lines = [
-      "sends: \(verdict.sends) intended, \(verdict.acknowledged) acknowledged,"
+    let sends =
+      outcome.mode == .echo
+      ? "sends: \(verdict.sends) intended, \(verdict.acknowledged) came back,"
+        + " \(verdict.missed) missed (never left)"
+      : "sends: \(verdict.sends) intended, \(verdict.acknowledged) acknowledged,"
         + " \(verdict.refused) refused, \(verdict.missed) missed (never left),"
         + " \(verdict.unknownStored + verdict.unknownAbsent) of unknown outcome"
-        + " (\(verdict.unknownStored) of them are in the log)",
+        + " (\(verdict.unknownStored) of them are in the log)"
+    var lines = [
+      sends,
       "deliveries: \(outcome.deliveries), every one checked;"
         + " \(outcome.resumes) resumes, \(outcome.connectionsLost) connections lost"
+        + (outcome.attemptsFailed > 0
+          ? ", \(outcome.attemptsFailed) attempts to connect in vain" : "")
         + (outcome.lastLoss.map { " (the last: \($0))" } ?? ""),
       "swarm: \(Decimal.text(outcome.load.ownCores * 100)) % of a core, lag p99"
         + " \(Decimal.text(outcome.load.lagP99Milliseconds)) ms, max"
         + " \(Decimal.text(outcome.load.lagMaxMilliseconds)) ms"
         + (outcome.load.relayCores.map { "; relay: \(Decimal.text($0 * 100)) % of a core" } ?? ""),
     ]
+    if let memory = outcome.memory {
+      lines.append(
+        "memory per connection, at \(memory.connections) of them: swarm"
+          + " \(Int(memory.swarmBytesEach)) bytes"
+          + (memory.relayBytesEach.map { ", relay \(Int($0)) bytes" } ?? "")
+          + " (resident, beyond what it was before the first)")
+    }
     if let refusal = outcome.lastRefusal { lines.append("the last refusal: \(refusal)") }
     if outcome.plan.clientsLeftOut > 0 {
       lines.append(
@@ -69,7 +83,8 @@ public enum TextReport {
     var lines = [""]
     for promise in Promise.allCases {
       guard let count = outcome.violationCounts[promise] else { continue }
-      lines.append("BROKEN \(promise.rawValue), \(count) times: \(promise.sentence)")
+      lines.append(
+        "BROKEN \(promise.rawValue), \(count) times: \(promise.sentence(in: outcome.mode))")
     }
     for violation in outcome.violations.prefix(shownViolations) {
       lines.append("  \(violation.description.split(separator: "\n").joined(separator: "\n  "))")
@@ -82,14 +97,18 @@ public enum TextReport {
   /// One sentence.
   static func verdict(of outcome: Outcome) -> String {
     switch outcome.status {
+    case .good where outcome.mode == .echo:
+      "good: every message came back once, in order, as it was sent"
     case .good:
       "good: no acknowledged message lost or doubled, no gap, one order and one content everywhere"
     case .thresholdMissed: "a threshold was missed; every promise was kept"
-    case .promiseBroken: "the relay broke a promise"
+    case .promiseBroken:
+      outcome.mode == .echo ? "the echo is none: see above" : "the relay broke a promise"
     case .void: "void: \(outcome.load.voidReason ?? "")"
     case .noConnection:
       outcome.connected == 0
-        ? "no connection: \(outcome.lastLoss ?? "no client was let in")"
+        ? "no connection to \(outcome.url): \(outcome.lastLoss ?? "no client was let in");"
+          + " see whether a relay runs there"
         : "no connection: \(outcome.verdict.unreadRooms.count) rooms could not be read after the run"
     }
   }

@@ -21,6 +21,8 @@ final class HostilePeer {
   /// Of those that never read: so little that the relay's own buffers fill.
   private static let receiveBufferBytes = 4 * 1024
 
+  private let client: Int
+  private let shared: PeerLoop
   private let loop: EventLoop
   private let address: Address
   private let token: UInt64
@@ -43,6 +45,8 @@ final class HostilePeer {
     client: Int, user: String, on shared: PeerLoop,
     tell: @escaping (HostileAct, WritableKeyPath<Outcome.HostileCount, Int>) -> Void
   ) {
+    self.client = client
+    self.shared = shared
     loop = shared.loop
     address = shared.addresses[client % shared.addresses.count]
     token = Self.tokenBit | UInt64(client)
@@ -56,7 +60,7 @@ final class HostilePeer {
     script = next
     tell(next.act, \.attempted)
     do {
-      let socket = try Socket.connect(to: address)
+      let socket = try shared.connect(to: address, for: client)
       if !next.reads { try socket.borrowed.setReceiveBuffer(bytes: Self.receiveBufferBytes) }
       registration = try loop.register(socket.descriptor, for: .writable, token: token)
       borrowed = socket.borrowed

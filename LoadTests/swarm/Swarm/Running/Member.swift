@@ -33,28 +33,3 @@ struct Reader {
     }
   }
 }
-
-/// The last frames that a receiver was given: what is shown around a violation.
-struct FrameMemory {
-  static let frames = 4
-  static let frameBytes = 240
-
-  private var recent: [[UInt8]] = []
-  private var next = 0
-
-  mutating func add(_ frame: Span<UInt8>) {
-    var copy: [UInt8] = []
-    copy.reserveCapacity(min(frame.count, Self.frameBytes))
-    for index in 0..<min(frame.count, Self.frameBytes) { copy.append(frame[index]) }
-    if recent.count < Self.frames { return recent.append(copy) }
-    recent[next] = copy
-    next = (next + 1) % Self.frames
-  }
-
-  /// The oldest first.
-  var lines: [String] {
-    (recent[next...] + recent[..<next]).map {
-      TerminalText.line(String(decoding: $0, as: UTF8.self))
-    }
-  }
-}

@@ -26,6 +26,8 @@ struct PeerLink: ~Copyable {
   private var isBroken = false
 
   var isOpen: Bool { if case .open = phase { true } else { false } }
+  /// Whether the next byte begins a message's first frame.
+  var isBetweenFrames: Bool { connection.isBetweenMessages }
   var outputBytes: Int { output.count - sent }
   var assembled: [UInt8] { connection.assembled }
 
@@ -107,7 +109,7 @@ struct PeerLink: ~Copyable {
       sent = output.count
     }
     if outputBytes > 0 { return true }
-    output.removeAll(keepingCapacity: output.capacity <= 512)
+    output = []
     sent = 0
     return false
   }

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import Client
+internal import Mailbox
 internal import WebSocket
 
 /// What all peers of a run share: the loop, the relay's addresses, one read buffer.
@@ -11,17 +12,32 @@ final class PeerLoop {
   let loop: EventLoop
   let url: RelayURL
   let addresses: [Address]
+  /// Where connections come from; empty leaves it to the system.
+  let sources: [Address]
+  /// Of the run, by their indices.
+  let rooms: [String]
   weak var observer: (any PeerObserver)?
+  /// When the bytes came that are being taken.
+  var readAt = Instant(nanoseconds: 0)
   private var peers: [Peer?] = []
   private var dirty: [Int] = []
   private var readBuffer = [UInt8](repeating: 0, count: PeerLoop.readBytes)
   private var scratch: [UInt8] = []
   var random = SystemRandomNumberGenerator()
 
-  init(_ loop: EventLoop, url: RelayURL, addresses: [Address]) {
+  init(_ loop: EventLoop, url: RelayURL, addresses: [Address], sources: [Address], rooms: [String])
+  {
     self.loop = loop
     self.url = url
     self.addresses = addresses
+    self.sources = sources
+    self.rooms = rooms
+  }
+
+  /// Begins to connect, from the source that is this client's.
+  func connect(to address: Address, for client: Int) throws(SystemError) -> Socket {
+    try Socket.connect(
+      to: address, from: sources.isEmpty ? nil : sources[client % sources.count])
   }
 
   func insert(_ peer: Peer) -> Int {

@@ -27,17 +27,20 @@ extension Run: PeerObserver {
 
   func peer(_ peer: Peer, received message: ServerMessage, _ json: Span<UInt8>) {
     let before = oracle.violations.count
-    memories[peer.receiver].add(json)
+    memory.add(json, to: peer.receiver)
     switch message {
     case .message(let entry):
       // After the leave the rest of what was on its way may come.
       if stage == .leaving { return }
-      let intended = oracle.delivered(entry, to: peer.receiver)
+      let intended = oracle.delivered(entry, to: peer.receiver, payload: json)
       if let intended { timeDelivery(to: peer.receiver, intended: intended) }
+      if !catchUps.isEmpty, let room = naming.room(entry.room) {
+        takeNoteOfCatchUp(peer.receiver, room, entry.seq)
+      }
     case .ack(let ack):
       if stage == .leaving { return }
       if let intended = oracle.acknowledged(ack, to: peer.receiver) {
-        let now = elapsed
+        let now = arrived
         outcome.latencies.record(.ack, intended: intended, happened: now)
         recorder.acknowledged(intended: intended, happened: now)
         recover { $0.answered(intended: intended) }
@@ -45,31 +48,73 @@ extension Run: PeerObserver {
     case .joined(let joined):
       if stage == .leaving { return }
       oracle.joined(joined, by: peer.receiver)
+      if joined.head > joined.after, peer.receiver < members.count,
+        members[peer.receiver]?.isSlow == false, let room = naming.room(joined.room)
+      {
+        catchUps.begin(peer.receiver, room: room, head: joined.head, at: arrived)
+      }
+    case .error(let error) where error.code == .unavailable && error.id != nil:
+      outcome.unavailable += 1
     default: break
     }
     if oracle.violations.count > before {
-      oracle.explain(from: before, memories[peer.receiver].lines)
+      oracle.explain(from: before, memory.lines(of: peer.receiver, oracle))
     }
   }
 
   private func timeDelivery(to receiver: Int, intended: UInt64) {
-    guard receiver < members.count, let member = members[receiver], !member.isSlow,
-      let online = member.onlineSince, online <= intended
-    else { return }
-    let now = elapsed
+    guard receiver < timedSince.count, timedSince[receiver] <= intended else { return }
+    let now = arrived
     outcome.latencies.record(.deliver, intended: intended, happened: now)
     recorder.delivered(intended: intended, happened: now)
+  }
+
+  func peer(_ peer: Peer, knows bytes: Span<UInt8>) -> Oracle.KnownRun? {
+    // Fresh readers look at everything anew, and count for themselves how far they are.
+    guard peer.receiver < timedSince.count, stage != .leaving else { return nil }
+    return oracle.known(bytes, to: peer.receiver)
+  }
+
+  func peer(_ peer: Peer, passed run: Oracle.KnownRun) {
+    memory.add(run)
+    oracle.pass(run)
+    if !catchUps.isEmpty {
+      takeNoteOfCatchUp(run.receiver, run.room, run.first + Int64(run.count) - 1)
+    }
+    let since = timedSince[run.receiver]
+    guard since < .max else { return }
+    let now = arrived
+    for intended in oracle.intended(of: run) where since <= intended {
+      outcome.latencies.record(.deliver, intended: intended, happened: now)
+      recorder.delivered(intended: intended, happened: now)
+    }
+  }
+
+  private func takeNoteOfCatchUp(_ receiver: Int, _ room: Int, _ seq: Int64) {
+    guard let since = catchUps.reached(receiver, room: room, seq: seq) else { return }
+    outcome.latencies.record(.catchUp, intended: since, happened: arrived)
+  }
+
+  /// Sets since when a member has all its rooms, and with it what is timed.
+  func setOnline(_ member: Int, _ since: UInt64?) {
+    members[member]?.onlineSince = since
+    let isSlow = members[member]?.isSlow ?? true
+    timedSince[member] = isSlow ? .max : since ?? .max
   }
 
   func peer(_ peer: Peer, lostConnection error: ClientError) {
     let receiver = peer.receiver
     oracle.disconnected(receiver)
     guard receiver < members.count else { return }
+    if isCutting || peer.isAsleep { catchUps.forget(receiver) }
     members[receiver]?.roomsToJoin = plan.clients[receiver].rooms.count
     guard stage != .leaving, !peer.isAsleep else { return }
     recover { $0.lost(receiver) }
     if isCutting { return }
-    outcome.connectionsLost += 1
+    switch error {
+    case .unreachable, .unresolved, .refused, .handshake: outcome.attemptsFailed += 1
+    default: outcome.connectionsLost += 1
+    }
     outcome.lastLoss = TerminalText.line("\(error)")
   }
 
@@ -77,7 +122,8 @@ extension Run: PeerObserver {
     let receiver = peer.receiver
     if receiver >= members.count { return reader(receiver, event) }
     switch event {
-    case .welcomed:
+    case .welcomed(let welcome):
+      if outcome.allowance == nil { outcome.allowance = .init(welcome.limits) }
       guard let member = members[receiver], !member.wasWelcome else { return }
       members[receiver]?.wasWelcome = true
       outcome.connected += 1
@@ -87,6 +133,7 @@ extension Run: PeerObserver {
     case .joined: roomJoined(receiver)
     case .refused(let send, let error):
       if let id = naming.send(ofID: send.id) { oracle.refused(id) }
+      gauge.refused()
       outcome.lastRefusal = TerminalText.line(error.message)
     case .joinRefused(let room, let error):
       outcome.lastRefusal = TerminalText.line("\(room): \(error.message)")
@@ -102,7 +149,7 @@ extension Run: PeerObserver {
     if member.onlineSince == nil {
       // The first time, `connect` has been timed by the welcome.
       if member.wasOnline, let since = member.awaitedSince { resumed(since) }
-      members[receiver]?.onlineSince = elapsed
+      setOnline(receiver, elapsed)
       members[receiver]?.wasOnline = true
     } else if let since = member.awaitedSince {
       resumed(since)
@@ -112,6 +159,7 @@ extension Run: PeerObserver {
   }
 
   private func resumed(_ since: UInt64) {
+    wasStartedWithoutSpace = false
     outcome.resumes += 1
     outcome.latencies.record(.resume, intended: since, happened: elapsed)
   }

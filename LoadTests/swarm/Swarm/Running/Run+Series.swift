@@ -10,11 +10,13 @@ extension Run {
 
   /// Closes the present second as it is.
   func closeSecond() {
+    let clients = members.count { $0?.peer.isLive ?? false }
+    let relayBytes = relay?.residentBytes
+    footprint.look(connections: clients, relay: relayBytes)
     recorder.close(
       at: elapsed,
       .init(
-        deliveries: oracle.deliveries,
-        clients: members.count { $0?.peer.isLive ?? false },
-        relayCPUSeconds: relay?.cpuSeconds, relayBytes: relay?.residentBytes))
+        deliveries: oracle.deliveries, clients: clients, relayCPUSeconds: relay?.cpuSeconds,
+        relayBytes: relayBytes))
   }
 }

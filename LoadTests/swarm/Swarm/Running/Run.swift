@@ -15,6 +15,12 @@ public final class Run {
     public var isUsage: Bool
   }
 
+  /// A signal came before the run began.
+  public struct Interruption: Error {
+    /// Its number.
+    public var signal: Int32 = SIGINT
+  }
+
   enum Stage: Equatable {
     /// The plan is played.
     case playing
@@ -33,14 +39,19 @@ public final class Run {
     static let pulse: UInt64 = 2
     static let look: UInt64 = 3
     static let signal: UInt64 = 4
+    static let frame: UInt64 = 5
+    static let power: UInt64 = 6
+    static let redraw: UInt64 = 7
   }
 
   /// So often a run looks whether it may go on to its next stage.
   static let lookMilliseconds = 20
   static let leaveMilliseconds = 3_000
   /// So many fresh clients read at once.
-  static let readersAtOnce = 20
+  static let readersAtOnce = 40
   static let roomsPerReader = 100
+  /// Besides connections: standard ones, epoll, signals, files for a moment.
+  private static let ownDescriptors = 40
 
   let plan: Plan
   let scenario: Scenario
@@ -49,6 +60,9 @@ public final class Run {
   let peers: PeerLoop
   let relay: SpawnedRelay?
   let log: (String) -> Void
+  /// To end a run early is to end it in order. Who reads what it says may leave, too (`SIGPIPE`).
+  let signals: SignalSource
+  var redrawing: LiveRedrawing?
 
   var oracle: Oracle
   var outcome: Outcome
@@ -57,11 +71,20 @@ public final class Run {
   var watch: SelfWatch
   var nextEvent = 0
   var members: [Member?]
-  var memories: [FrameMemory]
+  /// From when on what is intended counts as delivered late or early, by member: the end of time
+  /// for those that are not there, or read slowly.
+  var timedSince: [UInt64]
+  var memory = FrameMemory()
+  var catchUps = CatchUps()
+  var footprint = Footprint()
   /// As receivers they follow the members.
   var readers: [Reader] = []
+  /// Those that are not through yet.
+  var busyReaders: [Int] = []
   /// Rooms that are still to be read, with the user who may.
   var unread: [(user: String, rooms: [Int])] = []
+  /// Where a search among the members begins.
+  var firstLook = 0
   /// What has come, and when the last of it did.
   var progress = (count: 0, at: Instant(nanoseconds: 0))
   /// Steps of chaos from which most clients are not back yet.
@@ -71,7 +94,19 @@ public final class Run {
   /// By index into `Plan.clients`.
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
+  /// One that is not over.
+  var powerLoss: PowerLoss?
+  var powerLosses = 0
   var recorder: SeriesRecorder
+  var gauge = LiveGauge()
+  /// Shows how it goes while it goes; set before `play`.
+  public var display: LiveDisplay?
+  /// For each filling of the disk that is not over: what had been answered `unavailable` before it.
+  var fillings: [Int] = []
+  /// It was started while its disk was full, and nobody has come back to it yet.
+  var wasStartedWithoutSpace = false
+  /// It could not start without space: whoever watches over it starts it again once there is some.
+  var awaitsSpace = false
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -82,6 +117,11 @@ public final class Run {
     _ scenario: Scenario, _ plan: Plan, url: String? = nil, log: @escaping (String) -> Void
   ) throws {
     var scenario = scenario
+    guard scenario.mode == .relay else {
+      throw Failure(
+        description: "mode is \(scenario.mode.rawValue); expected relay: an echo has no oracle",
+        isUsage: true)
+    }
     if let url {
       guard !scenario.needsOwnRelay else {
         throw Failure(
@@ -90,10 +130,18 @@ public final class Run {
       }
       scenario.target = .url(url)
     }
+    guard plan.messageCount > 0 || plan.messagesLeftOut == 0 else {
+      throw Failure(
+        description:
+          "nobody can send any of the \(plan.messagesLeftOut) messages: clients speak when"
+          + " they have been there for a second, and stay for another; let them come in an earlier"
+          + " phase, and make the phases longer", isUsage: true)
+    }
     self.scenario = scenario
     self.plan = plan
     self.log = log
-    _ = try DescriptorLimit.raise()
+    try Self.checkDescriptors(for: plan)
+    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     var random = SystemRandomNumberGenerator()
     let tag = (0..<2).map { _ in
       let digits = String(random.next(), radix: 36)
@@ -103,16 +151,21 @@ public final class Run {
     oracle = Oracle(naming)
     outcome = Outcome(plan: plan)
     members = Array(repeating: nil, count: plan.clients.count)
-    memories = Array(repeating: FrameMemory(), count: plan.clients.count)
+    timedSince = Array(repeating: .max, count: plan.clients.count)
     watch = SelfWatch(start: .now(), cpu: 0)
     recorder = SeriesRecorder(scenario.phases)
     loop = try EventLoop()
     let text: String
     switch scenario.target {
     case .spawn(let spawn):
-      let started = try SpawnedRelay(spawn)
-      relay = started
-      text = started.url
+      do {
+        let started = try SpawnedRelay(
+          spawn, losesPower: scenario.losesPower, interruption: signals.descriptor)
+        relay = started
+        text = started.url
+      } catch is Interruption {
+        throw Interruption(signal: signals.next() ?? SIGINT)
+      }
     case .url(let url):
       relay = nil
       text = url
@@ -129,18 +182,31 @@ public final class Run {
     } catch {
       throw Failure(description: "\(error)", isUsage: false)
     }
-    peers = PeerLoop(loop, url: url, addresses: addresses)
+    peers = PeerLoop(
+      loop, url: url, addresses: try SourceAddresses.check(scenario.sourceAddresses, to: addresses),
+      sources: scenario.sourceAddresses, rooms: naming.rooms)
     peers.observer = self
+    outcome.url = "\(url)"
+  }
+
+  /// A plan that cannot be played here is refused before anything is started.
+  private static func checkDescriptors(for plan: Plan) throws {
+    let limit = try DescriptorLimit.raise()
+    let needed = plan.clients.count + readersAtOnce + ownDescriptors
+    guard needed > limit else { return }
+    throw Failure(
+      description: "the scenario has \(plan.clients.count) clients, and this process may have no"
+        + " more than \(limit) descriptors open: take \(max(0, limit - needed + plan.clients.count))"
+        + " clients at most, or raise the hard limit (`ulimit -Hn`)", isUsage: true)
   }
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource([SIGINT, SIGTERM])
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
-    signalled = { signals.next() != nil }
+    redrawing = try display.map { try LiveRedrawing(of: $0, on: loop, token: Token.redraw) }
     defer {
-      signalled = nil
+      redrawing?.end()
       loop.deregister(registration)
     }
     start = .now()
@@ -148,6 +214,7 @@ public final class Run {
     relayCPUAtStart = relay?.cpuSeconds ?? 0
     recorder = SeriesRecorder(scenario.phases, relayCPUSeconds: relay?.cpuSeconds)
     progress.at = start
+    footprint = Footprint(relay: relay?.residentBytes)
     log(
       "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients, \(plan.rooms.count) rooms,"
         + " \(plan.messageCount) messages in \(Decimal.text(Double(plan.duration) / 1e9)) s"
@@ -155,14 +222,19 @@ public final class Run {
     loop.schedule(at: start, token: Token.next)
     loop.schedule(at: start, token: Token.pulse)
     loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)
+    loop.schedule(at: start, token: Token.frame)
     loop.run(self)
     return conclude()
   }
 
-  var signalled: (() -> Bool)?
+  /// Somebody has stopped this process for a while, and what the terminal shows is another's.
+  var continued: (() -> Void)?
 
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
+
+  /// When what is being looked at came, in nanoseconds from the start.
+  var arrived: UInt64 { peers.readAt.nanoseconds(since: start) }
 
   func mark(_ text: String, isPhase: Bool = false) {
     let seconds = Double(elapsed) / 1e9
@@ -192,7 +264,7 @@ public final class Run {
       members[client]?.peer.cut()
     case .wake(let client):
       members[client]?.awaitedSince = nil
-      members[client]?.onlineSince = nil
+      setOnline(client, nil)
       members[client]?.peer.wake()
     case .send(let client, let room, let number, let bytes):
       let id = Naming.SendID(client: client, number: number)
@@ -200,12 +272,14 @@ public final class Run {
         user: naming.users[client], id, at: event.at, bytes: bytes, seed: plan.seed)
       oracle.sends(id, room: room, text: text, intended: event.at)
       recorder.sent()
+      gauge.sent()
       guard let peer = members[client]?.peer else { return }
       let given = peer.send(text, to: naming.rooms[room])
       precondition(given == naming.id(of: id), "the session counts its sends as the plan does")
     case .chaos(let kind): play(kind)
     case .reset(let clients): reset(clients)
     case .goOn: goOn()
+    case .freeDisk: freeDisk()
     case .hostility(let client, let act, let seed): hostility(client, act, seed: seed)
     }
   }
@@ -235,6 +309,10 @@ public final class Run {
       guard let since = member.awaitedSince else { continue }
       outcome.latencies.record(.connect, intended: since, happened: now)
     }
+    for since in catchUps.unfinished {
+      outcome.latencies.record(.catchUp, intended: since, happened: now)
+    }
+    outcome.memory = footprint.memory
     outcome.seconds = Double(now) / 1e9
     outcome.series = recorder.series
     outcome.verdict = oracle.finish()

@@ -8,6 +8,20 @@ public enum Measure: String, CaseIterable, Sendable {
   case deliver
   /// From the first attempt to come back until every room is joined again.
   case resume
+  /// From `joined` of a client that came back and is behind, until it has the entry that was the
+  /// head then.
+  case catchUp = "catch_up"
+
+  /// Its place among all.
+  var index: Int {
+    switch self {
+    case .connect: 0
+    case .ack: 1
+    case .deliver: 2
+    case .resume: 3
+    case .catchUp: 4
+    }
+  }
 }
 
 /// A percentile that is reported, by its name in scenarios and reports.

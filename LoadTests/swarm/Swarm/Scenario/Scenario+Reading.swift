@@ -3,7 +3,7 @@ internal import YAML
 extension Scenario {
   static let keys = [
     "name", "spawn", "url", "seed", "rooms", "clients", "phases", "text_bytes", "chaos",
-    "thresholds", "patience_ms",
+    "thresholds", "patience_ms", "source_addresses", "mode", "raw", "find",
   ]
 
   /// More clients than descriptors that a process may have here.
@@ -33,6 +33,11 @@ extension Scenario {
   private mutating func read(_ root: YAMLNode) -> [YAMLDocument.Fault] {
     var fields = YAMLFields(root, at: "", known: Self.keys)
     if let text = fields.optional("name", "expected a name", \.text) { name = text }
+    if let mode = fields.optional(
+      "mode", "expected relay or echo", { $0.text.flatMap(Mode.init) })
+    {
+      self.mode = mode
+    }
     if fields.has("spawn"), fields.has("url") {
       fields.report("url", "is given, and so is spawn", "keep one of them")
     }
@@ -44,6 +49,7 @@ extension Scenario {
     {
       self.seed = seed
     }
+    sourceAddresses = SourceAddresses.read(&fields)
     if let milliseconds = fields.optional(
       "patience_ms", "expected a whole number from 1",
       { $0.integer(in: 1...Self.durationLimitMilliseconds) })
@@ -57,16 +63,17 @@ extension Scenario {
       textBytes = range
     }
     var nodes: [String: YAMLNode] = [:]
-    for key in ["spawn", "thresholds"] {
+    for key in ["spawn", "thresholds", "raw", "find"] {
       nodes[key] = fields.optional(key, "") { $0 }
     }
     var lists: [String: [YAMLNode]] = [:]
-    for key in ["rooms", "clients", "phases"] {
-      lists[key] = fields.required(key, "expected a list") {
+    if mode == .echo { refuseWhatEchoHasNot(&fields) }
+    for key in mode == .echo ? ["clients", "phases"] : ["rooms", "clients", "phases"] {
+      lists[key] = fields.required(key, "expected a list with something in it") {
         $0.list?.isEmpty == false ? $0.list : nil
       }
     }
-    lists["chaos"] = fields.optional("chaos", "expected a list", \.list)
+    if mode == .relay { lists["chaos"] = fields.optional("chaos", "expected a list", \.list) }
     var faults = fields.faults
     if let node = nodes["spawn"], !node.isNull { readSpawn(node, &faults) }
     for (index, node) in (lists["rooms"] ?? []).enumerated() {
@@ -83,13 +90,20 @@ extension Scenario {
     }
     chaos.sort { $0.atMilliseconds < $1.atMilliseconds }
     if let node = nodes["thresholds"], !node.isNull { readThresholds(node, &faults) }
+    if let node = nodes["raw"], !node.isNull { raw = Raw(node, &faults) }
+    if let node = nodes["find"], !node.isNull { find = Self.find(node, &faults) }
+    if mode == .echo { completeEcho() }
     return faults
   }
 
   private mutating func readSpawn(_ node: YAMLNode, _ faults: inout [YAMLDocument.Fault]) {
-    var fields = YAMLFields(node, at: "spawn", known: ["binary", "config"])
+    var fields = YAMLFields(node, at: "spawn", known: ["binary", "config", "disk_bytes"])
     var spawn = Spawn()
     spawn.binary = fields.optional("binary", "expected the path of a relay", \.text)
+    let sizes = SmallDisk.leastBytes...SmallDisk.mostBytes
+    spawn.diskBytes = fields.optional(
+      "disk_bytes", "expected \(sizes.lowerBound) to \(sizes.upperBound) bytes"
+    ) { $0.integer(in: sizes) }
     if let tree = fields.optional("config", "", { $0 }), !tree.isNull {
       if case .mapping(let pairs) = tree.content {
         for pair in pairs where ["listen", "data"].contains(pair.key) {
@@ -133,6 +147,7 @@ extension Scenario {
       let line = pairs.first { $0.key == key }?.line ?? root.line
       faults.append(.init(line: line, key: key, found: found, expected: expected))
     }
+    if mode == .echo { faults += contradictionsOfEcho(of: root) }
     if clientCount > Self.clientLimit {
       report("clients", "are \(clientCount)", "expected at most \(Self.clientLimit) in all")
     }
@@ -152,6 +167,22 @@ extension Scenario {
       report(
         "chaos", "needs a relay that swarm has started",
         "use spawn instead of url, or no step but cut")
+    }
+    let end = phases.reduce(0) { $0 + $1.milliseconds }
+    if let last = chaos.last, last.atMilliseconds > end {
+      report(
+        "chaos", "goes on until \(Decimal.text(Double(last.atMilliseconds) / 1000)) s",
+        "expected no step after the last phase, which ends at \(Decimal.text(Double(end) / 1000)) s"
+      )
+    }
+    if case .spawn(let spawn) = target, spawn.diskBytes == nil {
+      for (index, line) in ChaosStep.linesOfFillings(root) {
+        faults.append(
+          .init(
+            line: line, key: "chaos[\(index)].do",
+            found: "is fill_disk, and the disk is not its own",
+            expected: "give spawn the size of one, such as disk_bytes: 67108864"))
+      }
     }
     var names = Set<String>()
     for group in rooms where !names.insert(group.name).inserted {

@@ -1,3 +1,5 @@
+public import EventLoop
+
 /// What a scenario file says: who connects, where they talk, how much, and what is good enough.
 ///
 /// The structs mirror the YAML. A scenario holds no clock and no chance: with a seed it becomes a
@@ -11,12 +13,37 @@ public struct Scenario: Equatable, Sendable {
     case url(String)
   }
 
+  /// What the server is, and so what it owes.
+  public enum Mode: String, CaseIterable, Sendable {
+    /// It speaks relay.v1, and keeps its promises.
+    case relay
+    /// It sends back each message as it came, on the same connection.
+    case echo
+  }
+
+  /// How `--raw` plays the scenario.
+  public struct Raw: Equatable, Sendable {
+    /// When the next message is sent.
+    public var pace: RawLoad.Pace
+    /// Of a window.
+    public var release = RawLoad.Release.delivery
+    /// That count.
+    public var seconds = 5.0
+    /// Before them, under the same load.
+    public var warmUpSeconds = 1.0
+    /// To which the loading thread is bound.
+    public var processor: Int?
+  }
+
   /// A relay to be started for this run, with a data folder of its own.
   public struct Spawn: Equatable, Sendable {
     /// Its program; `nil` is the one beside swarm's own.
     public var binary: String?
     /// Keys of its configuration besides `listen` and `data`, as YAML.
     public var configuration = ""
+    /// The size of a file system of its own for its data, so that it can be filled; `nil` is the
+    /// system's.
+    public var diskBytes: Int?
 
     init() {}
   }
@@ -120,6 +147,10 @@ public struct Scenario: Equatable, Sendable {
       case restart
       /// SIGSTOP, and SIGCONT that much later.
       case pause(milliseconds: Int)
+      /// Its disk is full (`ENOSPC`), and has space again that much later.
+      case fillDisk(milliseconds: Int)
+      /// SIGKILL, and of what was not synced only what chance leaves on the disk; started again.
+      case powerLoss
       /// That share of the clients that are there lose their connections at once, by a reset.
       case cut(share: Double)
 
@@ -149,8 +180,14 @@ public struct Scenario: Equatable, Sendable {
   public var name: String
   /// Where the relay is.
   public var target = Target.spawn(Spawn())
+  /// What the server is.
+  public var mode = Mode.relay
+  /// How `--raw` plays it; `nil` where the file does not say.
+  public var raw: Raw?
   /// Of all that is left to chance.
   public var seed: UInt64 = 1
+  /// Where connections come from, in turn; empty leaves it to the system.
+  public var sourceAddresses: [Address] = []
   /// Never empty.
   public var rooms: [RoomGroup] = []
   /// Never empty.
@@ -166,10 +203,15 @@ public struct Scenario: Equatable, Sendable {
   /// After the last phase, how long nothing may happen before what is missing counts as missing.
   public var patienceMilliseconds = 10_000
 
+  /// How a search for the largest load plays it.
+  public var find = Find()
+
   /// How many clients there are.
   public var clientCount: Int { clients.reduce(0) { $0 + $1.count } }
   /// How many of them keep to the protocol.
   public var honestCount: Int { clients.reduce(0) { $0 + ($1.persona.isHostile ? 0 : $1.count) } }
+  /// Whether the power goes.
+  public var losesPower: Bool { chaos.contains { $0.kind == .powerLoss } }
   /// Whether a step of chaos is done to the relay's process.
   public var needsOwnRelay: Bool { chaos.contains { $0.kind.concernsProcess } }
 }

@@ -1,0 +1,171 @@
+import ArgumentParser
+import Glibc
+import Swarm
+
+/// Looks for the largest load that meets a scenario's thresholds.
+struct FindLoad: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "find",
+    abstract: "Find the largest load that meets a scenario's thresholds.",
+    discussion: """
+      Multiplies the scenario's message rates: doubles them until a run misses a threshold, then \
+      halves what lies between. Each try is a whole run, with a fresh relay where the scenario \
+      spawns one; a try that fails is repeated once before it counts.
+
+      Exit codes: 0 found; 1 the scenario as it is written misses; 2 usage, or a load cannot be \
+      played as it is meant (the relay's limits for one client); 3 the relay broke a promise; 4 \
+      swarm itself is the limit already as it is written; 5 no connection.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "What to play: a YAML file with thresholds.", valueName: "scenario.yaml"))
+  var scenario: String
+
+  @Option(
+    help: ArgumentHelp(
+      "A relay that runs already, instead of the scenario's own.", valueName: "ws://host:port/ws"))
+  var url: String?
+
+  @Option(help: ArgumentHelp("Replaces the scenario's seed: another seed, another plan."))
+  var seed: UInt64?
+
+  @Option(help: ArgumentHelp("Write all tries there, as JSON.", valueName: "file"))
+  var json: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "No load is larger than so many times the scenario's. (default: 1024)",
+      valueName: "factor"))
+  var max: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "The answer is at most by this part of itself too small.", valueName: "part"))
+  var precision = 0.05
+
+  @Option(
+    help: """
+      How long one run lasts: shortens the phases, all by the same part. By default find.seconds \
+      of the scenario, or the scenario as it is.
+      """)
+  var seconds: Double?
+
+  @Flag(help: "Multiply the number of clients as well.")
+  var clients = false
+
+  @Flag(help: "Say nothing before the end.")
+  var quiet = false
+
+  func validate() throws {
+    guard (0.001...1).contains(precision) else {
+      throw ValidationError("--precision is \(precision); expected 0.001 to 1")
+    }
+    if let max, !(max >= 1 && max <= 1_000_000) {
+      throw ValidationError("--max is \(max); expected 1 to 1000000")
+    }
+    if let seconds, !(seconds > 0 && seconds <= 86_400) {
+      throw ValidationError("--seconds is \(seconds); expected more than 0, at most 86400")
+    }
+  }
+
+  func run() throws {
+    var scenario: Scenario
+    do {
+      scenario = try Scenario(yaml: try TextFile.read(self.scenario), file: self.scenario)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode(2)
+    }
+    guard !scenario.thresholds.isEmpty else {
+      StandardError.write(
+        "\(self.scenario): there are no thresholds, so that every load would do;"
+          + " add for example thresholds: { ack_p99_ms: 100 }\n")
+      throw ExitCode(2)
+    }
+    guard scenario.peakMessagesPerSecond > 0 else {
+      StandardError.write(
+        "\(self.scenario): no phase has messages, so that there is no load to multiply;"
+          + " add for example messages: { constant: 100 } to a phase\n")
+      throw ExitCode(2)
+    }
+    if let seconds = seconds ?? scenario.find.seconds {
+      scenario = scenario.shortened(toSeconds: seconds)
+    }
+    let finding = try search(scenario)
+    TextFile.write(Array(finding.text.utf8), to: STDOUT_FILENO)
+    if let json {
+      do {
+        try TextFile.write(finding.json, to: json)
+      } catch {
+        StandardError.write("\(error)\n")
+        if finding.exitCode == 0 { throw ExitCode(2) }
+      }
+    }
+    if finding.exitCode != 0 { throw ExitCode(finding.exitCode) }
+  }
+
+  private func search(_ scenario: Scenario) throws -> LoadFinding {
+    let most = try scenario.mostLoad(asked: max, scalingClients: clients)
+    var finding = LoadFinding(
+      scenario: scenario.name, seed: seed ?? scenario.seed, precision: precision, most: most)
+    var search = LoadSearch(to: most.factor, precision: precision)
+    var allowance: SendAllowance?
+    let progress = Progress(quiet: quiet)
+    defer { progress.finish() }
+    var step = search.next()
+    while case .run(let factor) = step {
+      let loaded = scenario.loaded(factor, clients: clients)
+      let plan = Plan(loaded, seed: seed)
+      if let why = allowance?.obstacle(to: plan) ?? plan.silence {
+        finding.end = .obstacle(factor: factor, why)
+        return finding
+      }
+      progress.display?.caption = finding.caption(of: factor)
+      let outcome = try play(loaded, plan, on: progress.display)
+      if outcome.wasInterrupted {
+        finding.end = .interrupted
+        return finding
+      }
+      // Only a relay that has let somebody in has said what it allows.
+      allowance = allowance ?? outcome.allowance
+      if finding.tries.isEmpty, let why = allowance?.obstacle(to: plan) {
+        finding.end = .obstacle(factor: factor, why)
+        return finding
+      }
+      let latest = LoadTry(factor: factor, loaded, outcome)
+      finding.tries.append(latest)
+      if outcome.status == .promiseBroken || outcome.status == .noConnection {
+        finding.end = .failed(outcome.status)
+        progress.finish()
+        TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
+        return finding
+      }
+      progress.log(latest.line)
+      step = search.next(latest.result)
+    }
+    return finding
+  }
+
+  private func play(_ scenario: Scenario, _ plan: Plan, on display: LiveDisplay?) throws
+    -> Outcome
+  {
+    do {
+      if scenario.mode == .echo {
+        let run = try EchoRun(scenario, plan, url: url) { _ in }
+        run.display = display
+        return try run.play()
+      }
+      let run = try Run(scenario, plan, url: url) { _ in }
+      run.display = display
+      return try run.play()
+    } catch let interruption as Run.Interruption {
+      throw ExitCode(128 + interruption.signal)
+    } catch {
+      display?.finish()
+      StandardError.write("\(error)\n")
+      let isUsage = (error as? Run.Failure)?.isUsage ?? false
+      throw ExitCode(isUsage ? 2 : Outcome.Status.noConnection.rawValue)
+    }
+  }
+}

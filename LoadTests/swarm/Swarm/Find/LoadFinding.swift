@@ -1,0 +1,142 @@
+/// What a search for the largest load has found, for people and for programs.
+public struct LoadFinding: Sendable {
+  /// Why a search ended.
+  public enum End: Equatable, Sendable {
+    /// The search itself was over.
+    case answered
+    /// A run ended with a broken promise, or without a relay.
+    case failed(Outcome.Status)
+    /// The next load cannot be played as it is meant; why.
+    case obstacle(factor: Double, String)
+    /// Somebody pressed Ctrl-C.
+    case interrupted
+  }
+
+  /// The scenario's name.
+  public var scenario: String
+  /// Of all plans.
+  public var seed: UInt64
+  /// Within which part of itself the answer is.
+  public var precision: Double
+  /// The most that was to be tried, and what makes it the most.
+  public var most: (factor: Double, reason: String)
+  /// In the order in which they were made.
+  public var tries: [LoadTry] = []
+  /// Why there are no more.
+  public var end = End.answered
+
+  /// Nothing tried yet.
+  public init(
+    scenario: String, seed: UInt64, precision: Double, most: (factor: Double, reason: String)
+  ) {
+    self.scenario = scenario
+    self.seed = seed
+    self.precision = precision
+    self.most = most
+  }
+
+  /// What a live view calls the next try.
+  public func caption(of factor: Double) -> String {
+    "\(scenario) ×\(Decimal.short(factor)), try \(tries.count + 1)"
+  }
+
+  /// The largest load that held.
+  public var holds: LoadTry? {
+    tries.filter { $0.result == .holds }.max { $0.factor < $1.factor }
+  }
+
+  /// The smallest load that failed twice: the run that failed last, or the one that was void.
+  public var fails: LoadTry? {
+    let held = holds?.factor ?? 0
+    let failed = tries.filter { $0.result != .holds && $0.factor > held }
+    guard
+      let factor = failed.map(\.factor).filter({ factor in
+        failed.count { $0.factor == factor } > 1
+      }).min()
+    else { return nil }
+    let runs = failed.filter { $0.factor == factor }
+    return runs.last { $0.result == .void } ?? runs.last
+  }
+
+  /// As `swarm run` has them: 0 found, 1 the smallest load misses, 2 a load cannot be played, 3, 4
+  /// the smallest load is void, 5; 130 interrupted.
+  public var exitCode: Int32 {
+    switch end {
+    case .failed(let status): return status.rawValue
+    case .obstacle: return 2
+    case .interrupted: return 130
+    case .answered:
+      if holds != nil { return 0 }
+      return (fails?.result == .void ? Outcome.Status.void : .thresholdMissed).rawValue
+    }
+  }
+
+  /// The answer, one sentence a line.
+  public var text: String {
+    var lines: [String] = []
+    if let holds { lines.append("holds at \(holds.name): \(holds.findings)") }
+    switch end {
+    case .answered:
+      if let fails {
+        let smallest = holds == nil ? ", the smallest load" : ""
+        lines.append(
+          fails.result == .void
+            ? "at \(fails.name)\(smallest) swarm is the limit, not the relay: \(fails.findings)"
+            : "misses at \(fails.name)\(smallest): \(fails.findings)")
+      } else {
+        lines.append("×\(Decimal.short(most.factor)) is the most that was tried: \(most.reason)")
+      }
+    case .failed:
+      if let last = tries.last { lines.append("ended at \(last.line)") }
+    case .obstacle(let factor, let why):
+      lines.append("×\(Decimal.short(factor)) cannot be measured: \(why)")
+    case .interrupted: lines.append("interrupted: larger loads may hold as well")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// One JSON object; ends with a newline.
+  public var json: String {
+    var json = JSONText()
+    json.object { json in
+      json.member("scenario", scenario)
+      json.member("seed", String(seed))
+      json.member("precision", precision)
+      json.member("most", most.factor)
+      json.member("end", endName)
+      json.member("exit_code", Double(exitCode))
+      if let holds { json.member("holds_at", holds.factor) }
+      if let fails {
+        json.member("fails_at", fails.factor)
+        json.member("limit", fails.result == .void ? "swarm" : "relay")
+      }
+      json.member("tries") { $0.array(tries) { Self.member($0, &$1) } }
+    }
+    return json.text + "\n"
+  }
+
+  private var endName: String {
+    switch end {
+    case .answered: "answered"
+    case .failed(let status): JSONReport.name(status)
+    case .obstacle: "cannot_be_measured"
+    case .interrupted: "interrupted"
+    }
+  }
+
+  private static func member(_ each: LoadTry, _ json: inout JSONText) {
+    json.object { json in
+      json.member("factor", each.factor)
+      json.member("messages_per_s", each.messagesPerSecond)
+      json.member("clients", Double(each.clients))
+      json.member("seconds", each.seconds)
+      json.member(
+        "result",
+        each.result == .holds ? "holds" : each.result == .misses ? "misses" : "void")
+      json.member("status", JSONReport.name(each.status))
+      if let detail = each.detail { json.member("detail", detail) }
+      json.member("thresholds") { $0.object { JSONReport.thresholds(each.judgements, &$0) } }
+      json.member("swarm") { $0.object { JSONReport.load(each.load, &$0) } }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/// One run of a search, and what came of it.
+public struct LoadTry: Sendable {
+  /// Of the scenario's load.
+  public var factor: Double
+  /// At the highest of its phases.
+  public var messagesPerSecond: Double
+  /// That were to connect.
+  public var clients: Int
+  /// How long the run took.
+  public var seconds: Double
+  /// What it says about the load.
+  public var result: LoadSearch.Result
+  /// The run's own.
+  public var status: Outcome.Status
+  /// Thresholds, and what was measured.
+  public var judgements: [Outcome.Judgement]
+  /// What swarm and the relay cost.
+  public var load: Outcome.Load
+  /// What is wrong besides thresholds; `nil` where nothing is.
+  public var detail: String?
+
+  /// - Parameter scenario: the one that was played, with its load.
+  public init(factor: Double, _ scenario: Scenario, _ outcome: Outcome) {
+    self.factor = factor
+    messagesPerSecond = scenario.peakMessagesPerSecond
+    clients = outcome.plan.honestCount
+    seconds = outcome.seconds
+    status = outcome.status
+    judgements = outcome.judgements
+    load = outcome.load
+    // A load that is not all there is not held, however fast the rest is.
+    if outcome.connected < clients {
+      detail =
+        "\(outcome.connected) of \(clients) clients were let in"
+        + (outcome.lastLoss.map { " (\($0))" } ?? "")
+    } else if outcome.verdict.refused > 0 {
+      detail =
+        "\(outcome.verdict.refused) sends were refused"
+        + (outcome.lastRefusal.map { " (\($0))" } ?? "")
+    }
+    switch outcome.status {
+    case .void: result = .void
+    case .good: result = detail == nil ? .holds : .misses
+    case .thresholdMissed, .promiseBroken, .noConnection: result = .misses
+    }
+  }
+
+  /// `×2 (360 messages/s): holds: ack p99 2.1 ms (at most 1000)`.
+  public var line: String { "\(name): \(verb): \(findings)" }
+
+  /// `×2 (360 messages/s)`.
+  var name: String {
+    "×\(Decimal.short(factor)) (\(Axis.number(messagesPerSecond.rounded())) messages/s)"
+  }
+
+  private var verb: String {
+    switch (status, result) {
+    case (.promiseBroken, _): "the relay broke a promise"
+    case (.noConnection, _): "no connection"
+    case (_, .holds): "holds"
+    case (_, .misses): "misses"
+    case (_, .void): "void"
+    }
+  }
+
+  /// Of a load that fails, why.
+  var findings: String {
+    if result == .void, let reason = load.voidReason { return reason }
+    let shown = result == .misses ? judgements.filter { !$0.isMet } : judgements
+    var findings = shown.map { judgement in
+      let threshold = judgement.threshold
+      let measured = judgement.milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured"
+      return "\(threshold.measure.rawValue) \(TextReport.title(threshold.percentile)) \(measured)"
+        + " (at most \(Decimal.short(threshold.limitMilliseconds)))"
+    }
+    if let detail { findings.append(detail) }
+    return findings.isEmpty ? "see the report" : findings.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,82 @@
+public import Wire
+
+/// The short way for what has been judged before.
+extension Oracle {
+  /// Entries that a receiver is given just as they are expected at its cursor, byte for byte those
+  /// that another receiver was given and that broke no promise.
+  struct KnownRun {
+    var receiver: Int
+    /// Its place among the receiver's cursors, which are few and keep their places for long.
+    var cursor: Int
+    var room: Int
+    /// The number of the first one.
+    var first: Int64
+    var count: Int
+    /// The length of all their frames.
+    var bytes: Int
+  }
+
+  /// Of all tapes together.
+  private static let tapeBytes = 64 << 20
+  private static let tapeLongestBytes = 1 << 20
+  private static let tapeShortestBytes = 4 << 10
+
+  static func tapeLimit(rooms: Int) -> Int {
+    max(tapeShortestBytes, min(tapeLongestBytes, tapeBytes / max(1, rooms)))
+  }
+
+  /// Looks whether whole frames at the front of `input` are known; changes nothing.
+  ///
+  /// - Returns: `nil` where the long way is to be gone: by decoding, `delivered` and all.
+  func known(_ input: Span<UInt8>, to receiver: Int) -> KnownRun? {
+    let likely = Int(likelyCursors[receiver])
+    if likely < cursors[receiver].count {
+      if let run = known(input, receiver, likely) { return run }
+      if cursors[receiver].count == 1 { return nil }
+    }
+    guard let room = finder.room(ofFrame: input), let index = cursor(of: receiver, in: room)
+    else { return nil }
+    return known(input, receiver, index)
+  }
+
+  private func known(_ input: Span<UInt8>, _ receiver: Int, _ cursor: Int) -> KnownRun? {
+    guard let next = cursors[receiver][cursor].next else { return nil }
+    let room = cursors[receiver][cursor].room
+    let run = tapes[room].run(in: input, from: next)
+    guard run.frames > 0 else { return nil }
+    return KnownRun(
+      receiver: receiver, cursor: cursor, room: room, first: next, count: run.frames,
+      bytes: run.bytes)
+  }
+
+  /// Moves the cursor over them, as `delivered` would have done one by one.
+  mutating func pass(_ run: KnownRun) {
+    deliveries += run.count
+    cursors[run.receiver][run.cursor].next = run.first + Int64(run.count)
+    likelyCursors[run.receiver] = Int32(run.cursor)
+  }
+
+  /// When they were to be sent.
+  func intended(of run: KnownRun) -> ArraySlice<UInt64> {
+    tapes[run.room].intended(from: run.first, count: run.count)
+  }
+
+  /// What a report shows of an entry that was passed.
+  func shown(_ room: Int, _ seq: Int64) -> [UInt8] {
+    if let payload = tapes[room].payload(seq) { return Array(payload) }
+    guard let slot = ledgers[room][seq] else { return [] }
+    return Array("(\(naming.id(of: slot.send)) as seq \(seq) of \(naming.rooms[room]))".utf8)
+  }
+
+  /// An entry arrived: as `delivered`, and kept for comparing if nothing is wrong with it.
+  public mutating func delivered(
+    _ entry: Entry, to receiver: Int, payload: Span<UInt8>
+  ) -> UInt64? {
+    guard let judged = judge(entry, receiver) else { return nil }
+    if judged.isGood, let intended = judged.intended {
+      tapes[judged.room].append(
+        payload, seq: entry.seq, intended: intended, limitBytes: tapeLimitBytes)
+    }
+    return judged.intended
+  }
+}

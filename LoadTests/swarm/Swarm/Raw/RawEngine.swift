@@ -1,0 +1,222 @@
+internal import Client
+internal import EventLoop
+internal import Glibc
+internal import WebSocket
+
+/// All that a raw load changes: one struct, so that a call pays one exclusivity check.
+struct RawEngine {
+  enum Stage {
+    case connecting
+    case filling
+    case warmingUp
+    case measuring
+    case draining
+    case over
+  }
+
+  enum Token {
+    /// Whether something has come, and something more is to be waited for.
+    static let look: UInt64 = 0
+    /// A stage's time is over.
+    static let stage: UInt64 = 1
+    /// A send of a rate is due.
+    static let send: UInt64 = 2
+  }
+
+  static let lookMilliseconds = 10
+  /// Before it begins the longest rest of a frame that is judged later, then what is read.
+  static let readStart = FrameCut.limitBytes
+  static let readBytes = 256 * 1024
+  static let fillWindow = 64
+
+  let plan: RawLoad.Plan
+  let loop: EventLoop
+  let url: RelayURL
+  let target: String
+  let address: Address
+  let run: String
+  var note: (RawLoad.Moment) -> Void = { _ in }
+  var result: RawResult
+  var failure: RawLoad.Failure?
+  var stage = Stage.connecting
+
+  var connections: [RawConnection] = []
+  var senders: [RawSender] = []
+  /// By index into `connections`; -1 of those who only listen.
+  var senderOf: [Int32] = []
+  var rooms: [RawRoom] = []
+  var reader: RawReader
+  var buffer = [UInt8](repeating: 0, count: Self.readStart + Self.readBytes)
+  var dirty: [Int] = []
+  var random = SplitMix64(seed: SystemRandomNumberGenerator.number)
+
+  // Connecting
+  var nextToConnect = 0
+  var underWay = 0
+  var memberCount = 0
+  var startedAt = Instant.now()
+
+  // The load
+  var sends = 0
+  /// What these should bring, less what was refused.
+  var due = 0
+  var bytes = 0
+  var reads = 0
+  var lost = 0
+  /// Whether a delivery, or an ack, is followed by the next send.
+  var isSending = false
+  var paceStart = Instant.now()
+  /// Rooms with somebody who sends.
+  var speaking: [Int] = []
+  /// Sends of a rate so far.
+  var paced = 0
+  /// What has come by the start of the load: a fill's deliveries, say.
+  var before = RawResult.Counts()
+  var measuredFrom = RawResult.Counts()
+  var measuringSince = Instant.now()
+  var progress = (count: -1, at: Instant.now())
+  /// Deliveries after which a resume, or a fill, is over.
+  var awaited = 0
+
+  init(_ plan: RawLoad.Plan, _ loop: EventLoop) throws(RawLoad.Failure) {
+    try Self.check(plan)
+    self.plan = plan
+    self.loop = loop
+    result = RawResult(plan: plan)
+    reader = RawReader(plan.dialect, sampleEvery: plan.sampleEvery)
+    do throws(RelayURL.Invalid) {
+      url = try RelayURL(plan.url)
+    } catch {
+      throw RawLoad.Failure(description: "\(error)", isUsage: true)
+    }
+    target = plan.dialect.target(at: plan.url)
+    let found: [Address]
+    do throws(AddressError) {
+      found = try Address.resolve(host: url.host, port: url.port)
+    } catch {
+      throw RawLoad.Failure(description: "\(error)", isUsage: false)
+    }
+    do throws(Run.Failure) {
+      address = try SourceAddresses.check(plan.sources, to: found)[0]
+    } catch {
+      throw RawLoad.Failure(description: error.description, isUsage: error.isUsage)
+    }
+    let digits = String(random.next(), radix: 36)
+    run = String(repeating: "0", count: 13 - digits.utf8.count) + digits
+    place()
+  }
+
+  private static func check(_ plan: RawLoad.Plan) throws(RawLoad.Failure) {
+    func usage(_ text: String) -> RawLoad.Failure { .init(description: text, isUsage: true) }
+    let most = Scenario.clientLimit
+    let rooms = plan.allRooms
+    guard !rooms.isEmpty, rooms.count <= most,
+      rooms.allSatisfy({ 1...most ~= $0.members }), plan.connections <= most
+    else { throw usage("there are to be 1 to \(most) rooms and connections, and none empty") }
+    guard rooms.allSatisfy({ 0...$0.members ~= $0.senders }),
+      rooms.contains(where: { $0.senders > 0 })
+    else { throw usage("senders of a room are to be at most its members, and some are to send") }
+    guard (RawLoad.Plan.textBytesMinimum...65_536).contains(plan.textBytes) else {
+      throw usage("a text is to have \(RawLoad.Plan.textBytesMinimum) to 65536 bytes")
+    }
+    guard plan.sampleEvery > 0, plan.connectsAtOnce > 0, plan.seconds > 0,
+      plan.warmUpSeconds >= 0, plan.patienceMilliseconds > 0
+    else { throw usage("seconds, patience, samples and connects at once are to be more than 0") }
+    switch plan.work {
+    case .publish(.window(let window)) where window < 1:
+      throw usage("a window is to be at least 1 message")
+    case .publish(.rate(let rate)) where !(rate > 0 && rate <= 10_000_000):
+      throw usage("a rate is to be more than 0, at most 10000000 a second")
+    case .resume(let messages) where messages < 1 || plan.dialect.resume.isEmpty:
+      throw usage("to come back needs at least 1 message, and a dialect that says how")
+    default: break
+    }
+    if plan.release == .ack, plan.dialect.ackPrefix == nil {
+      throw usage("the dialect \(plan.dialect.name) has no acks to wait for")
+    }
+  }
+
+  private mutating func place() {
+    var fillers = false
+    if case .resume = plan.work { fillers = true }
+    let layout = plan.allRooms
+    var firsts: [Int] = []
+    for (room, shape) in layout.enumerated() {
+      firsts.append(connections.count)
+      for place in 0..<shape.members {
+        var connection = RawConnection(room: room)
+        connection.isWatcher = place == 0 && !fillers
+        connections.append(connection)
+      }
+    }
+    if fillers {
+      for room in layout.indices {
+        var connection = RawConnection(room: room)
+        connection.isWatcher = true
+        connection.isFiller = true
+        connections.append(connection)
+      }
+    }
+    senderOf = Array(repeating: -1, count: connections.count)
+    for (room, shape) in layout.enumerated() {
+      let first = senders.count
+      let members =
+        fillers ? [plan.connections + room] : (0..<shape.senders).map { firsts[room] + $0 }
+      for connection in members {
+        senderOf[connection] = Int32(senders.count)
+        let frame = RawFrame(
+          publish: RawText.filled(plan.dialect.publish, values(of: connection)),
+          textBytes: plan.textBytes, isBinary: plan.dialect.isBinary, key: random.maskKey())
+        senders.append(RawSender(connection: connection, frame: frame))
+      }
+      if first < senders.count { speaking.append(room) }
+      rooms.append(RawRoom(members: shape.members, senders: first..<senders.count))
+    }
+  }
+
+  /// What stands for the placeholders of a dialect.
+  func values(of connection: Int) -> [String: String] {
+    let prefix = plan.roomPrefix ?? "raw-\(run)-"
+    return [
+      "room": "\(prefix)\(connections[connection].room)", "user": "raw-\(run)-\(connection)",
+      // Ids are for each sender its own.
+      "run": "\(run)-\(connection)", "after": "0",
+    ]
+  }
+
+  // MARK: Counting
+
+  /// As it stands.
+  var counts: RawResult.Counts {
+    var counts = RawResult.Counts()
+    counts.deliveries = reader.tally.deliveries
+    counts.frames = reader.tally.frames
+    counts.acks = reader.tally.acks
+    counts.errors = reader.tally.errors
+    counts.bytes = bytes
+    counts.sends = sends
+    counts.reads = reads
+    counts.ownCPUSeconds = ProcessorTime.ownThread
+    return counts
+  }
+}
+
+extension SystemRandomNumberGenerator {
+  static var number: UInt64 {
+    var generator = SystemRandomNumberGenerator()
+    return generator.next()
+  }
+}
+
+extension SplitMix64 {
+  mutating func maskKey() -> UInt32 { UInt32(truncatingIfNeeded: next()) }
+}
+
+extension ProcessorTime {
+  /// The calling thread, in user mode and in the kernel.
+  static var ownThread: Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}

@@ -1,0 +1,64 @@
+public import EventLoop
+internal import Client
+
+/// A load without an oracle: one thread that opens connections, publishes, and counts what arrives,
+/// at a cost so small that it is never the bottleneck of a benchmark.
+///
+/// Confined to the thread that calls `play`; `stop` may come from anywhere.
+public final class RawLoad {
+  /// What it does.
+  public let plan: Plan
+  private let loop: EventLoop
+  private var engine: RawEngine
+
+  /// Reads the plan and finds the server's address.
+  public init(_ plan: Plan) throws(Failure) {
+    self.plan = plan
+    do {
+      _ = try DescriptorLimit.raise()
+      loop = try EventLoop()
+    } catch {
+      throw Failure(description: "\(error)", isUsage: false)
+    }
+    engine = try RawEngine(plan, loop)
+  }
+
+  /// Does it, and blocks until it is over.
+  ///
+  /// - Parameter note: told each ``Moment`` when it has come, on this thread.
+  public func play(_ note: @escaping (Moment) -> Void = { _ in }) throws(Failure) -> RawResult {
+    var binding: ProcessorBinding?
+    if let processor = plan.processor {
+      do {
+        binding = try ProcessorBinding(processor)
+      } catch {
+        throw Failure(
+          description: "the thread cannot be bound to processor \(processor): \(error);"
+            + " name one that this process may run on", isUsage: true)
+      }
+    }
+    defer { binding?.end() }
+    engine.note = note
+    engine.begin()
+    loop.run(self)
+    engine.end()
+    if let failure = engine.failure { throw failure }
+    return engine.result
+  }
+
+  /// Ends ``Work/idle``, and whatever else is under way.
+  public var stop: LoopControl { loop.control }
+}
+
+extension RawLoad: EventHandler {
+  /// The loop's, as the rest of this protocol.
+  public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
+    engine.ready(Int(token), readiness)
+  }
+
+  /// The loop's.
+  public func timerFired(_ timer: TimerID, token: UInt64) { engine.timerFired(token) }
+
+  /// The loop's.
+  public func beforeSleep() { engine.flush() }
+}

@@ -1,0 +1,106 @@
+/// What a raw load has measured, for people and for programs.
+public enum RawReport {
+  /// Several lines, the verdict last.
+  public static func text(of played: RawScenario) -> String {
+    let result = played.result
+    var lines = [
+      "scenario \(played.scenario.name), raw \(result.plan.dialect.name), \(pace(of: result)):"
+        + " \(result.connections) connections in \(result.plan.allRooms.count) rooms,"
+        + " \(Decimal.text(result.seconds)) s after \(Decimal.text(result.plan.warmUpSeconds))",
+      "",
+      "deliveries  \(whole(result.deliveriesPerSecond))/s",
+      "sends       \(whole(result.sendsPerSecond))/s",
+    ]
+    if result.counts.acks > 0 {
+      lines.append("acks        \(whole(Double(result.counts.acks) / result.seconds))/s")
+    }
+    if result.counts.deliveries > 0 {
+      let bytes = Double(result.counts.bytes) / Double(result.counts.deliveries)
+      lines.append("bytes       \(Decimal.text(bytes)) a delivery, with all that came")
+    }
+    lines.append("connects    \(whole(result.connectsPerSecond))/s to members")
+    lines += ["", row("ms", ["count"] + Percentile.allCases.map(TextReport.title))]
+    for measure in Measure.allCases where result.latencies.count(measure) > 0 {
+      let values = Percentile.allCases.map { percentile in
+        result.latencies.milliseconds(measure, percentile).map(Decimal.text) ?? "-"
+      }
+      lines.append(row(measure.rawValue, ["\(result.latencies.count(measure))"] + values))
+    }
+    lines += [
+      "one delivery in \(result.plan.sampleEvery) is timed, from \(clock(of: result))", "",
+      "swarm: \(Decimal.text(result.ownCores * 100)) % of a core,"
+        + " \(whole(result.deliveriesPerOwnCPUSecond)) deliveries for each second of it",
+    ]
+    if let cpu = result.serverCPUSeconds {
+      let rate = cpu > 0 ? Double(result.counts.deliveries) / cpu : 0
+      lines.append(
+        "relay: \(Decimal.text(cpu / max(result.seconds, 0.001) * 100)) % of a core,"
+          + " \(whole(rate)) deliveries for each second of it")
+    }
+    lines += troubles(of: result)
+    for judgement in played.judgements {
+      let measured = judgement.milliseconds.map { "\(Decimal.text($0)) ms" } ?? "nothing measured"
+      lines.append(
+        "threshold \(judgement.threshold.key):"
+          + " \(Decimal.text(judgement.threshold.limitMilliseconds)): \(measured):"
+          + (judgement.isMet ? " met" : " MISSED"))
+    }
+    lines.append(verdict(of: played))
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func troubles(of result: RawResult) -> [String] {
+    var lines: [String] = []
+    if result.isSaturated, case .publish(.window) = result.plan.work {
+      lines.append(
+        "swarm's thread had nothing left to give: the server may be faster than these figures")
+    }
+    if result.whole.deliveries == 0, result.whole.frames > result.whole.acks {
+      lines.append(
+        "\(result.whole.frames) messages came, and none of them begins as a delivery of"
+          + " \(result.plan.dialect.name) does: \(result.plan.dialect.deliveryPrefix ?? "")")
+    }
+    if result.whole.errors > 0 || result.connectionsLost > 0 {
+      lines.append(
+        "\(result.whole.errors) sends refused, \(result.connectionsLost) connections lost"
+          + (result.lastError.map { " (the last: \($0))" } ?? ""))
+    }
+    return lines
+  }
+
+  private static func verdict(of played: RawScenario) -> String {
+    let result = played.result
+    switch played.status {
+    case .promiseBroken:
+      return result.missing > 0
+        ? "\(result.missing) deliveries are missing: nothing more came for"
+          + " \(result.plan.patienceMilliseconds) ms"
+        : "\(-result.missing) deliveries came that nobody sent, or twice"
+    case .void: return "void: \(played.voidReason ?? "")"
+    case .thresholdMissed: return "a threshold was missed; every delivery came"
+    case .good, .noConnection:
+      return "good: every delivery came, by their number; only a run without --raw checks more"
+    }
+  }
+
+  private static func pace(of result: RawResult) -> String {
+    switch result.plan.work {
+    case .publish(.window(let window)): "window of \(window)"
+    case .publish(.rate(let rate)): "\(Decimal.short(rate)) sends/s"
+    case .connect: "connecting"
+    case .idle: "idle"
+    case .resume: "coming back"
+    }
+  }
+
+  private static func clock(of result: RawResult) -> String {
+    if case .publish(.rate) = result.plan.work { "the intended time" } else { "the send" }
+  }
+
+  private static func whole(_ value: Double) -> String { String(Int(value.rounded())) }
+
+  private static func row(_ name: String, _ values: [String]) -> String {
+    name + String(repeating: " ", count: max(0, 8 - name.count))
+      + values.map { String(repeating: " ", count: max(1, 9 - $0.count)) + $0 }.joined()
+  }
+}

@@ -1,0 +1,156 @@
+internal import EventLoop
+
+/// A scenario played raw: its rooms, clients and texts, and neither its phases nor an oracle.
+///
+/// A client that is in several rooms is as many connections: raw counts messages, and does not read
+/// which room they are of.
+public struct RawScenario: Sendable {
+  /// What is played.
+  public let scenario: Scenario
+  /// What became of it.
+  public private(set) var result: RawResult
+
+  /// Plays it, and blocks until that is over.
+  ///
+  /// - Parameters:
+  ///   - file: the scenario's, for errors.
+  ///   - url: replaces the scenario's relay.
+  public init(
+    playing scenario: Scenario, file: String, seed: UInt64? = nil, url: String? = nil
+  ) throws(RawLoad.Failure) {
+    self.scenario = scenario
+    var plan = try Self.plan(scenario, file: file, seed: seed)
+    var relay: SpawnedRelay?
+    switch (url, scenario.target) {
+    case (let url?, _): plan.url = url
+    case (nil, .url(let url)): plan.url = url
+    case (nil, .spawn(let spawn)):
+      do {
+        let spawned = try SpawnedRelay(spawn)
+        relay = spawned
+        plan.url = scenario.mode == .echo ? spawned.echoURL : spawned.url
+      } catch {
+        throw RawLoad.Failure(description: "\(error)", isUsage: false)
+      }
+    }
+    let load = try RawLoad(plan)
+    var cpu: (from: Double, to: Double)?
+    let spawned = relay
+    result = try load.play { moment in
+      guard let spawned else { return }
+      switch moment {
+      case .measuring: cpu = (spawned.cpuSeconds, spawned.cpuSeconds)
+      case .measured: cpu?.to = spawned.cpuSeconds
+      case .ready, .drained: break
+      }
+    }
+    if let cpu { result.serverCPUSeconds = cpu.to - cpu.from }
+  }
+
+  /// The load that a scenario means.
+  static func plan(
+    _ scenario: Scenario, file: String, seed: UInt64?
+  ) throws(RawLoad.Failure) -> RawLoad.Plan {
+    func usage(_ text: String) -> RawLoad.Failure {
+      .init(description: "\(file): \(text)", isUsage: true)
+    }
+    guard let raw = scenario.raw else {
+      throw usage("raw is missing; expected raw: { window: 8 } or raw: { rate: 1000 } for --raw")
+    }
+    for (index, group) in scenario.clients.enumerated() {
+      switch group.persona {
+      case .lurker, .chatter: continue
+      default:
+        throw usage(
+          "clients[\(index)].persona is \(group.persona.name); expected lurker or chatter: --raw"
+            + " has connections that send and connections that do not")
+      }
+    }
+    let dialect = scenario.mode == .echo ? RawDialect.echo : .relay
+    var measures: [Measure] = [.connect, .deliver]
+    if dialect.ackPrefix != nil { measures.append(.ack) }
+    for threshold in scenario.thresholds where !measures.contains(threshold.measure) {
+      throw usage("thresholds.\(threshold.key) is measured by none with --raw; leave it out")
+    }
+    if raw.release == .ack, dialect.ackPrefix == nil {
+      throw usage("raw.release is ack; expected delivery: an echo has no ack")
+    }
+    var plan = RawLoad.Plan(url: "", dialect: dialect)
+    var builder = PlanBuilder(scenario, seed: seed ?? scenario.seed)
+    builder.placeClients()
+    var layout = builder.rooms.map { _ in RawLoad.Room(members: 0, senders: 0) }
+    for client in builder.clients {
+      for room in client.rooms {
+        layout[room].members += 1
+        if client.persona.speaks { layout[room].senders += 1 }
+      }
+    }
+    plan.layout = layout.filter { $0.members > 0 }
+    guard plan.layout.contains(where: { $0.senders > 0 }) else {
+      throw usage("clients are silent, and --raw is to send; add a chatter")
+    }
+    guard plan.connections <= Scenario.clientLimit else {
+      throw usage(
+        "clients are in \(plan.connections) rooms in all; expected at most"
+          + " \(Scenario.clientLimit): with --raw each of these is a connection")
+    }
+    plan.work = .publish(raw.pace)
+    plan.release = raw.release
+    plan.seconds = raw.seconds
+    plan.warmUpSeconds = raw.warmUpSeconds
+    plan.processor = raw.processor
+    plan.textBytes = scenario.textBytes.upperBound
+    plan.sources = scenario.sourceAddresses
+    plan.patienceMilliseconds = scenario.patienceMilliseconds
+    return plan
+  }
+
+  // MARK: Judging
+
+  /// Each threshold, and what was measured.
+  public var judgements: [Outcome.Judgement] {
+    scenario.thresholds.map {
+      .init(threshold: $0, milliseconds: result.latencies.milliseconds($0.measure, $0.percentile))
+    }
+  }
+
+  /// Why the figures say nothing about the server; `nil` where they do.
+  public var voidReason: String? {
+    // Of a window a busy generator is what was asked for, and the report says so.
+    if case .publish(.rate) = result.plan.work, result.isSaturated {
+      return "the loading thread used \(Decimal.text(result.ownCores * 100)) % of its core"
+    }
+    if result.whole.errors > result.whole.sends / 100 {
+      return "the server refused \(result.whole.errors) of \(result.whole.sends) sends;"
+        + " raise its limits"
+    }
+    return nil
+  }
+
+  /// The status that counts where several apply.
+  public var status: Outcome.Status {
+    if result.missing != 0 { return .promiseBroken }
+    if voidReason != nil { return .void }
+    return judgements.allSatisfy(\.isMet) ? .good : .thresholdMissed
+  }
+}
+
+extension Scenario.Persona {
+  /// As the scenario writes it.
+  var name: String {
+    switch self {
+    case .lurker: "lurker"
+    case .chatter: "chatter"
+    case .burst: "burst"
+    case .slowReader: "slow_reader"
+    case .flapper: "flapper"
+    case .mobile: "mobile"
+    case .hostile: "hostile"
+    }
+  }
+}
+
+extension SpawnedRelay {
+  /// Where it sends back what it gets, with `debug.echo`.
+  var echoURL: String { url.replacingSuffix("/ws", by: "/echo") }
+}

@@ -1,0 +1,95 @@
+internal import YAML
+
+extension Scenario.Raw {
+  init?(_ node: YAMLNode, _ faults: inout [YAMLDocument.Fault]) {
+    var fields = YAMLFields(
+      node, at: "raw",
+      known: ["window", "rate", "release", "seconds", "warm_up_s", "processor"])
+    let window = fields.optional("window", "expected 1 to 100000 messages of each room") {
+      $0.integer(in: 1...100_000)
+    }
+    let rate = fields.optional("rate", "expected sends per second, more than 0") { node in
+      node.number.flatMap { $0 > 0 && $0 <= Scenario.rateLimit ? $0 : nil }
+    }
+    if fields.has("window"), fields.has("rate") {
+      fields.report("rate", "is given, and so is window", "keep one of them")
+    } else if !fields.has("window"), !fields.has("rate") {
+      fields.report(
+        "window", "is missing, and so is rate",
+        "expected window: N messages under way in each room, or rate: N sends per second")
+    }
+    let release = fields.optional("release", "expected delivery or ack") {
+      $0.text.flatMap(RawLoad.Release.init)
+    }
+    if fields.has("release"), fields.has("rate") {
+      fields.report("release", "means nothing for a rate", "leave it out")
+    }
+    let seconds = fields.optional("seconds", "expected a number, more than 0, at most 86400") {
+      $0.number.flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
+    }
+    let warmUp = fields.optional("warm_up_s", "expected seconds, from 0 to 86400") {
+      $0.number.flatMap { (0...86_400).contains($0) ? $0 : nil }
+    }
+    let processor = fields.optional("processor", "expected the number of a processor, from 0") {
+      $0.integer(in: 0...1023)
+    }
+    faults += fields.faults
+    guard fields.faults.isEmpty else { return nil }
+    if let window {
+      pace = .window(window)
+    } else if let rate {
+      pace = .rate(rate)
+    } else {
+      return nil
+    }
+    self.release = release ?? self.release
+    self.seconds = seconds ?? self.seconds
+    warmUpSeconds = warmUp ?? warmUpSeconds
+    self.processor = processor
+  }
+}
+
+/// What a scenario of `mode: echo` may and may not say.
+extension Scenario {
+  /// A relay has its echo where it is switched on.
+  private static let echoConfiguration = "{debug: {echo: true}}"
+
+  func refuseWhatEchoHasNot(_ fields: inout YAMLFields) {
+    for key in ["rooms", "chaos"] where fields.has(key) {
+      fields.report(key, "means nothing for mode: echo", "leave it out")
+    }
+  }
+
+  mutating func completeEcho() {
+    // Each connection is a room of its own.
+    rooms = [RoomGroup(name: "echo", shape: .many, count: max(1, clientCount))]
+    guard case .spawn(var spawn) = target, spawn.configuration.isEmpty else { return }
+    spawn.configuration = Self.echoConfiguration
+    target = .spawn(spawn)
+  }
+
+  func contradictionsOfEcho(of root: YAMLNode) -> [YAMLDocument.Fault] {
+    guard case .mapping(let pairs) = root.content else { return [] }
+    var faults: [YAMLDocument.Fault] = []
+    for group in clients.indices {
+      switch clients[group].persona {
+      case .lurker, .chatter, .burst: continue
+      default: break
+      }
+      let line = pairs.first { $0.key == "clients" }?.value.list?[group].line ?? root.line
+      faults.append(
+        .init(
+          line: line, key: "clients[\(group)].persona", found: "means nothing for mode: echo",
+          expected: "expected lurker, chatter or burst"))
+    }
+    for threshold in thresholds where ![.connect, .deliver].contains(threshold.measure) {
+      let pair = pairs.first { $0.key == "thresholds" }
+      faults.append(
+        .init(
+          line: pair?.line ?? root.line, key: "thresholds.\(threshold.key)",
+          found: "means nothing for mode: echo",
+          expected: "expected connect or deliver: an echo has no \(threshold.measure.rawValue)"))
+    }
+    return faults
+  }
+}

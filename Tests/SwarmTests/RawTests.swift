@@ -1,0 +1,258 @@
+import EventLoop
+import Testing
+
+@testable import Swarm
+
+@Suite struct `swarm run --raw` {
+  static func scenario(_ target: String, raw: String, extra: String = "") -> String {
+    """
+    \(target)
+    rooms: [{ name: team, shape: many, count: 4 }]
+    clients: [{ persona: chatter, count: 8 }, { persona: lurker, count: 12 }]
+    phases: [{ seconds: 1, connections: { constant: 100 } }]
+    text_bytes: [64, 128]
+    raw: { \(raw), seconds: 0.5, warm_up_s: 0.1 }
+    patience_ms: 2000
+    \(extra)
+    """
+  }
+
+  static let free =
+    "spawn: { config: { limits: { sends_per_s: 0, unauthenticated_per_address: 0 } } }"
+
+  @Test(arguments: ["window: 4", "window: 4, release: ack", "rate: 400"])
+  func `our relay is played, and every delivery comes`(raw: String) throws {
+    let file = try TemporaryFile()
+    let run = try SwarmProcess(
+      playing: Self.scenario(Self.free, raw: raw), ["--raw", "--json", file.path])
+    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.output.contains("20 connections in 4 rooms"), "\(run.output)")
+    #expect(run.output.contains("good: every delivery came"), "\(run.output)")
+    let json = try file.text
+    #expect(json.contains("\"raw\":true,\"status\":\"good\""))
+    #expect(json.contains("\"server_cpu_s\":"))
+    #expect(json.contains("\"missing\":0"))
+    let whole = try #require(json.split(separator: "\"whole\":{").last)
+    func number(_ key: String) -> Int? {
+      whole.split(separator: "\"\(key)\":", omittingEmptySubsequences: false).dropFirst().first
+        .flatMap { Int($0.prefix { $0.isNumber }) }
+    }
+    let sends = try #require(number("sends"))
+    #expect(sends > 100)
+    // Five in each room.
+    #expect(number("deliveries") == sends * 5)
+    #expect(number("acks") == sends)
+  }
+
+  @Test func `what a relay drops is missing`() throws {
+    let run = try SwarmProcess(
+      playing: Self.scenario(
+        "spawn: { binary: '\(Programs.wrongRelay)', config: { fault: drop } }", raw: "rate: 800"),
+      ["--raw"])
+    #expect(run.exitCode == 3, "\(run.output)")
+    #expect(run.output.contains("deliveries are missing"), "\(run.output)")
+  }
+
+  @Test func `sends that are refused make a run void`() throws {
+    let run = try SwarmProcess(
+      playing: Self.scenario(
+        "spawn: { config: { limits: { sends_per_s: 5, burst: 5 } } }",
+        raw: "rate: 1000"), ["--raw"])
+    #expect(run.exitCode == 4, "\(run.output)")
+    #expect(run.output.contains("rate_limited"), "\(run.output)")
+    #expect(run.output.contains("raise its limits"), "\(run.output)")
+  }
+
+  @Test func `nobody there is no connection, and a threshold can be missed`() throws {
+    let nobody = try SwarmProcess(
+      playing: Self.scenario("url: ws://127.0.0.1:1/ws", raw: "window: 1"), ["--raw"])
+    #expect(nobody.exitCode == 5, "\(nobody.output)")
+    #expect(
+      nobody.output.contains("cannot connect to ws://127.0.0.1:1/ws: connect: Connection refused"),
+      "\(nobody.output)")
+    let slow = try SwarmProcess(
+      playing: Self.scenario(
+        Self.free, raw: "window: 1", extra: "thresholds: { ack_p50_ms: 0.001 }"), ["--raw"])
+    #expect(slow.exitCode == 1, "\(slow.output)")
+  }
+
+  @Test func `an echo that is not ours, raw`() throws {
+    let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py")
+    let run = try SwarmProcess(
+      playing: """
+        mode: echo
+        url: \(peer.url)
+        clients: [{ persona: chatter, count: 10 }]
+        phases: [{ seconds: 1, connections: { constant: 100 } }]
+        raw: { window: 16, seconds: 0.5 }
+        """, ["--raw"])
+    #expect(run.exitCode == 0, "\(run.output)")
+    #expect(run.output.contains("raw echo, window of 16: 10 connections"), "\(run.output)")
+  }
+
+  @Test(arguments: [
+    ("seconds: 1", "raw.window is missing, and so is rate; expected window: N messages"),
+    ("window: 8, rate: 3", "raw.rate is given, and so is window; keep one of them"),
+    ("window: 0", "raw.window is \"0\"; expected 1 to 100000"),
+    ("rate: fast", "raw.rate is \"fast\"; expected sends per second"),
+    ("rate: 3, release: ack", "raw.release means nothing for a rate; leave it out"),
+    ("window: 3, procesor: 1", "raw.procesor is not a known key; did you mean raw.processor?"),
+  ])
+  func `a mistake is named with its line, its key and what was expected`(
+    raw: String, expected: String
+  ) {
+    let yaml = """
+      rooms: [{ shape: one }]
+      clients: [{ persona: chatter, count: 1 }]
+      phases: [{ seconds: 1, connections: { constant: 1 } }]
+      raw: { \(raw) }
+      """
+    do throws(ScenarioError) {
+      _ = try Scenario(yaml: Array(yaml.utf8), file: "r.yaml")
+      Issue.record("\(raw) is no mistake")
+    } catch {
+      #expect(error.description.hasPrefix("r.yaml:4: \(expected)"), "\(error)")
+    }
+  }
+
+  @Test(arguments: [
+    ("", "chatter", "raw is missing; expected raw: { window: 8 }"),
+    ("raw: { window: 1 }", "flapper", "clients[0].persona is flapper; expected lurker or chatter"),
+    ("raw: { window: 1 }", "lurker", "clients are silent, and --raw is to send"),
+    (
+      "raw: { window: 1 }\nthresholds: { resume_p50_ms: 1 }", "chatter",
+      "thresholds.resume_p50_ms is measured by none with --raw"
+    ),
+  ])
+  func `what raw cannot play is refused`(extra: String, persona: String, expected: String) throws {
+    let scenario = try Scenario(
+      yaml: Array(
+        """
+        rooms: [{ shape: one }]
+        clients: [{ persona: \(persona), count: 2 }]
+        phases: [{ seconds: 1, connections: { constant: 1 } }]
+        \(extra)
+        """.utf8), file: "r.yaml")
+    do throws(RawLoad.Failure) {
+      _ = try RawScenario.plan(scenario, file: "r.yaml", seed: nil)
+      Issue.record("\(extra) is no mistake")
+    } catch {
+      #expect(error.isUsage)
+      #expect(error.description.hasPrefix("r.yaml: \(expected)"), "\(error)")
+    }
+  }
+
+  @Test func `rooms of all shapes become rooms of their sizes`() throws {
+    let scenario = try Scenario(
+      yaml: Array(
+        """
+        rooms: [{ name: hall, shape: one }, { name: dm, shape: dms, per_client: 1 }]
+        clients: [{ persona: chatter, count: 2 }, { persona: lurker, count: 2 }]
+        phases: [{ seconds: 1, connections: { constant: 1 } }]
+        raw: { window: 3, processor: 1 }
+        """.utf8), file: "r.yaml")
+    let plan = try RawScenario.plan(scenario, file: "r.yaml", seed: nil)
+    #expect(plan.layout.first == .init(members: 4, senders: 2))
+    #expect(plan.layout.dropFirst().map(\.members) == [2, 2, 2, 2])
+    #expect(plan.connections == 12)
+    #expect(plan.work == .publish(.window(3)))
+    #expect(plan.processor == 1)
+  }
+}
+
+@Suite struct `Raw load` {
+  private func play(_ plan: RawLoad.Plan) throws -> (RawResult, [RawLoad.Moment]) {
+    var moments: [RawLoad.Moment] = []
+    let result = try RawLoad(plan).play { moments.append($0) }
+    return (result, moments)
+  }
+
+  private func relay() throws -> SpawnedRelay {
+    var spawn = Scenario.Spawn()
+    spawn.binary = Programs.relay
+    spawn.configuration =
+      "{limits: {sends_per_s: 0, requests_per_s: 0, unauthenticated_per_address: 0}}"
+    return try SpawnedRelay(spawn)
+  }
+
+  @Test func `connecting is measured to members`() throws {
+    let relay = try relay()
+    var plan = RawLoad.Plan(url: relay.url, dialect: .relay)
+    plan.rooms = 10
+    plan.membersPerRoom = 5
+    plan.work = .connect
+    let (result, moments) = try play(plan)
+    #expect(result.connections == 50)
+    #expect(result.connectsPerSecond > 0)
+    #expect(result.latencies.count(.connect) == 50)
+    #expect(moments == [.measuring, .ready, .measured, .drained])
+  }
+
+  @Test func `idle connections hold still until they are told`() throws {
+    let relay = try relay()
+    var plan = RawLoad.Plan(url: relay.url, dialect: .relay)
+    plan.membersPerRoom = 20
+    plan.work = .idle
+    plan.seconds = .infinity
+    let load = try RawLoad(plan)
+    let stop = load.stop
+    var moments: [RawLoad.Moment] = []
+    let result = try load.play { moment in
+      moments.append(moment)
+      if moment == .measuring { stop.stop() }
+    }
+    #expect(result.connections == 20)
+    #expect(moments == [.ready, .measuring])
+    #expect(result.counts.deliveries == 0)
+  }
+
+  @Test func `those who come back get everything, once`() throws {
+    let relay = try relay()
+    var plan = RawLoad.Plan(url: relay.url, dialect: .relay)
+    plan.rooms = 3
+    plan.membersPerRoom = 4
+    plan.work = .resume(messages: 500)
+    let (result, moments) = try play(plan)
+    #expect(result.counts.deliveries == 3 * 4 * 500)
+    #expect(result.missing == 0)
+    #expect(result.deliveriesPerSecond > 0)
+    #expect(moments == [.ready, .measuring, .measured, .drained])
+  }
+
+  @Test(arguments: [
+    "rooms", "senders", "text", "window", "resume", "release", "url", "processor",
+  ])
+  func `a plan that cannot be is refused with a reason`(fault: String) {
+    var plan = RawLoad.Plan(url: "ws://127.0.0.1:1/", dialect: .echo)
+    switch fault {
+    case "rooms": plan.rooms = 0
+    case "senders": plan.sendersPerRoom = 2
+    case "text": plan.textBytes = 3
+    case "window": plan.work = .publish(.window(0))
+    case "resume": plan.work = .resume(messages: 3)
+    case "release": plan.release = .ack
+    case "processor": plan.processor = 1000
+    default: plan.url = "http://h/"
+    }
+    do throws(RawLoad.Failure) {
+      _ = try RawLoad(plan).play()
+      Issue.record("\(fault) is no mistake")
+    } catch {
+      #expect(error.isUsage, "\(error)")
+    }
+  }
+
+  @Test func `a server that does not let one in is quoted`() throws {
+    let relay = try relay()
+    var dialect = RawDialect.relay
+    dialect.query = "user=NOT_A_NAME!"
+    let plan = RawLoad.Plan(url: relay.url, dialect: dialect)
+    do throws(RawLoad.Failure) {
+      _ = try RawLoad(plan).play()
+      Issue.record("it was let in")
+    } catch {
+      #expect(!error.isUsage)
+      #expect(error.description.contains(relay.url.dropLast(3)), "\(error)")
+    }
+  }
+}
