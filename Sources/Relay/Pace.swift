@@ -24,15 +24,15 @@ struct Pace {
   private static let longestPause: Int16 = 64
 
   /// The number of the last batch that entries for the room went to the log with, and the one before.
-  private var batch: Int64 = 0
-  private var batchBefore: Int64 = 0
+  private var batch: UInt32 = 0
+  private var batchBefore: UInt32 = 0
 
   /// Whether entries wait; decided once for each fan-out.
   private(set) var isWaiting = false
   /// They wait until then at most, in microseconds.
   private(set) var dueAt: Int64 = 0
   /// The batch that they wait for; 0 where they are paced.
-  private var awaited: Int64 = 0
+  private var awaited: UInt32 = 0
   /// Entries that were ready when the wait began.
   private var countBefore: Int32 = 0
 
@@ -43,7 +43,7 @@ struct Pace {
   private var nextPause: Int16 = 1
 
   /// An entry for the room is going to the log with this batch.
-  mutating func note(batch number: Int64) {
+  mutating func note(batch number: UInt32) {
     guard batch != number else { return }
     batchBefore = batch
     batch = number
@@ -55,7 +55,7 @@ struct Pace {
   ///   - length: of a fan-out to this room, in microseconds.
   ///   - batchInLog: the batch that the log is at work on; 0 if it is idle.
   mutating func waits(
-    count: Int32, now: Int64, length: Int64, batchInLog: Int64, limits: Limits
+    count: Int32, now: Int64, length: Int64, batchInLog: UInt32, limits: Limits
   ) -> Bool {
     if isWaiting {
       guard now >= dueAt || awaited != 0 && awaited != batchInLog else { return true }
@@ -77,7 +77,7 @@ struct Pace {
     return false
   }
 
-  private mutating func begin(_ count: Int32, until: Int64, awaiting: Int64) {
+  private mutating func begin(_ count: Int32, until: Int64, awaiting: UInt32) {
     isWaiting = true
     dueAt = until
     awaited = awaiting

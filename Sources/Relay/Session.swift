@@ -10,6 +10,8 @@ struct Session {
   var connection: Int32 = -1
   /// Empty until it is known who it is.
   var user = ""
+  /// Another session of the same user; -1 = none.
+  var nextOfUser: Int32 = -1
 
   /// Replies, catch-up pages and what remained of a frame: bytes that have to go out as they are.
   var outbox: [UInt8] = []

@@ -16,8 +16,8 @@ extension Shard {
 
   mutating func apply(_ change: Commit.MarkChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
-    for session in sessionsByUser[change.marks.user] ?? [] {
-      rooms[Int(room)].watchers[session]?.read = change.marks.read
+    forEachSession(of: change.marks.user) { shard, session in
+      shard.rooms[Int(room)].watchers[session]?.read = change.marks.read
     }
     tell(
       .receipt(change.marks, toOthers: change.members <= SequencedRoom.memberListLimit),
@@ -58,8 +58,8 @@ extension Shard {
         }
       }
       if watched {
-        for session in sessionsByUser[user] ?? [] {
-          rooms[Int(room)].watchers[session]?.read = span.firstSeq + Int64(place)
+        forEachSession(of: user) { shard, session in
+          shard.rooms[Int(room)].watchers[session]?.read = span.firstSeq + Int64(place)
         }
       }
     }
@@ -99,8 +99,9 @@ extension Shard {
     encode(value, key)
     switch value {
     case .receipt(_, let toOthers):
-      let own = sessionsByUser[key.user] ?? []
-      for session in own where concerns(Int(session), key.room) { emit(key, to: Int(session)) }
+      forEachSession(of: key.user) { shard, session in
+        if shard.concerns(Int(session), key.room) { shard.emit(key, to: Int(session)) }
+      }
       if toOthers {
         broadcastToOthers(key)
       }

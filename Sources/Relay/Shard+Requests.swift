@@ -213,8 +213,10 @@ extension Shard {
       room = known
       sessions[index].sendRoom = known
     }
-    rooms[Int(room)].pace.note(batch: batchNumber + 1)
+    rooms[Int(room)].pace.note(batch: nextBatchNumber)
   }
+
+  private var nextBatchNumber: UInt32 { batchNumber == .max ? 1 : batchNumber + 1 }
 
   /// Refuses a send, and with it what follows to the same room, so that order is kept.
   private mutating func refuseSend(
@@ -322,7 +324,7 @@ extension Shard {
   public mutating func takeRequests() -> [LogRequest]? {
     guard !logIsBusy, !requests.isEmpty else { return nil }
     logIsBusy = true
-    batchNumber += 1
+    batchNumber = nextBatchNumber
     defer {
       requests = []
       gatheredBytes = 0

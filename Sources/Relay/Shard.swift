@@ -51,7 +51,8 @@ public struct Shard {
 
   var sessions: [Session] = []
   var freeSessions: [Int32] = []
-  var sessionsByUser: [String: [Int32]] = [:]
+  /// The first session of each user; the next is in the session.
+  var sessionsByUser: [String: Int32] = [:]
   var subscriptions: [Subscription] = []
   var freeSubscriptions: [Int32] = []
   var rooms: [Room] = []
@@ -74,8 +75,8 @@ public struct Shard {
   var requests: [LogRequest] = []
   var gatheredBytes = 0
   var logIsBusy = false
-  /// Counts the batches that went to the log; the first is 1.
-  var batchNumber: Int64 = 0
+  /// Counts the batches that went to the log, around and around; 0 is none.
+  var batchNumber: UInt32 = 0
   let paceLimits: Pace.Limits
   /// What a write costs, as the owner has measured.
   var writeNanoseconds: Int64 = 4000
@@ -135,7 +136,7 @@ public struct Shard {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
     sessions[index].user = user
-    sessionsByUser[user, default: []].append(id.index)
+    sessions[index].nextOfUser = sessionsByUser.updateValue(id.index, forKey: user) ?? -1
     let limits = configuration.limits
     var told = ServerMessage.Welcome.Limits()
     told.frameBytes = limits.frameBytes
@@ -163,10 +164,7 @@ public struct Shard {
       releaseIfUnused(room)
     }
     let user = sessions[index].user
-    if !user.isEmpty {
-      sessionsByUser[user]?.removeAll { $0 == id.index }
-      if sessionsByUser[user]?.isEmpty == true { sessionsByUser[user] = nil }
-    }
+    if !user.isEmpty { unlink(id.index, from: user) }
     sessions[index].isOpen = false
     sessions[index].generation &+= 1
     sessions[index].outbox = []
@@ -175,6 +173,28 @@ public struct Shard {
     sessions[index].user = ""
     sessions[index].isDirty = false
     freeSessions.append(id.index)
+  }
+
+  private mutating func unlink(_ index: Int32, from user: String) {
+    guard var before = sessionsByUser[user] else { return }
+    let next = sessions[Int(index)].nextOfUser
+    if before == index {
+      sessionsByUser[user] = next < 0 ? nil : next
+    } else {
+      while sessions[Int(before)].nextOfUser != index { before = sessions[Int(before)].nextOfUser }
+      sessions[Int(before)].nextOfUser = next
+    }
+    sessions[Int(index)].nextOfUser = -1
+  }
+
+  /// Calls `body` with every session of a user.
+  mutating func forEachSession(of user: String, _ body: (inout Shard, Int32) -> Void) {
+    var index = sessionsByUser[user] ?? -1
+    while index >= 0 {
+      let next = sessions[Int(index)].nextOfUser
+      body(&self, index)
+      index = next
+    }
   }
 
   func isCurrent(_ id: SessionID) -> Bool {
