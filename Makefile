@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build test bench bench-full format lint install help
+.PHONY: run build test bench bench-full faults format lint install help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -21,6 +21,7 @@ SCRIPTS := config/setup config/bots/dice .ci/run
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run every test'
+	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
 	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same with what takes longer'
 	@echo 'make build             build the commands for release, into .build/release'
@@ -51,6 +52,12 @@ test:
 	@for target in SwarmTests EndToEndTests; do \
 	  TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
 	  $(SWIFT) test --skip-build --filter "^$$target\." || exit 1; done
+
+# Each scenario ends with 0, or something is wrong; five minutes.
+FAULTS := kills pause full-disk power-loss
+faults: build
+	@for scenario in $(FAULTS); do \
+	  .build/release/swarm run LoadTests/scenarios/$$scenario.yaml --quiet || exit $$?; done
 
 # The results go to LoadTests/results; a ratio that fell against the baseline there fails.
 # BENCH adds flags: make bench BENCH='--rows room,dms'
@@ -93,5 +100,6 @@ lint:
 # `make build` first, as its owner: what root installs need not be built by root.
 install:
 	@for command in $(COMMANDS); do [ -x "$$command" ] || exec $(MAKE) build; done
-	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/lib"
 	install -m 755 $(COMMANDS) "$(DESTDIR)$(PREFIX)/bin"
+	install -m 644 .build/release/libPowerLossRecorder.so "$(DESTDIR)$(PREFIX)/lib"

@@ -42,6 +42,7 @@ let package = Package(
     .executable(name: "swarm", targets: ["SwarmCommand"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client"]),
+    .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -88,10 +89,12 @@ let package = Package(
     .target(
       name: "Swarm",
       dependencies: [
-        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", histogram,
+        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "CLinux", histogram,
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
+    // Preloaded into the relay by `swarm`, which finds it beside itself.
+    .target(name: "PowerLossRecorder", path: "LoadTests/powerloss"),
 
     tests("Package", []),
     tests("WebSocket", ["WebSocket"]),

@@ -83,8 +83,20 @@ internal import CYAML
       } else {
         unsafe Int(parser.pointee.problem_mark.line) + 1
       }
+    if beginsWithTab(line: line) {
+      return YAMLDocument.Fault(
+        line: line, found: "the line begins with a tab", expected: "indent with spaces")
+    }
     return YAMLDocument.Fault(
       line: line, found: "this is not YAML",
       expected: unsafe problem.map { unsafe String(cString: $0) } ?? "out of memory")
+  }
+
+  /// libyaml only says that a token cannot start there.
+  private func beginsWithTab(line: Int) -> Bool {
+    let lines = unsafe bytes.split(
+      separator: 10, maxSplits: line, omittingEmptySubsequences: false)
+    guard unsafe lines.count >= line else { return false }
+    return unsafe lines[line - 1].prefix { $0 == 32 || $0 == 9 }.contains(9)
   }
 }

@@ -11,7 +11,7 @@ extension `End to end` {
       try disk.folder.write(String(repeating: "ballast\n", count: 1 << 17), to: "ballast")
       let relay = try RelayProcess(
         RelayProcess.withoutLimits, data: disk.folder["data"])
-      let ada = try RawClient(relay, user: "ada")
+      var ada = try RawClient(relay, user: "ada")
       let text = String(repeating: "0123456789", count: 800)
       var acknowledged: [String: Int64] = [:]
       var number = 0
@@ -46,12 +46,10 @@ extension `End to end` {
 
       // The same line, once there is space: nobody tells the relay.
       try Folder.run("rm", disk.folder["ballast"])
-      let deadline = Deadline()
-      while try !say(refused) {
-        guard !deadline.hasPassed else { throw Unexpected("writing does not resume") }
-        // As long as the relay asked for at most, not longer than a test may take.
-        usleep(100_000)
-      }
+      // A new connection, which was not asked to wait.
+      ada = try RawClient(relay, user: "ada")
+      #expect(try say(refused))
+      try relay.process.waitForErrors { $0.contains("Writing works again") }
       #expect(try say("after"))
       let entries = try ada.everything(in: "general")
       #expect(entries.map(\.seq) == Array(1...Int64(entries.count)))

@@ -23,6 +23,7 @@ import Testing
     "wschat": ["Client", "EventLoop", "Mailbox", "Wire", "ArgumentParser"],
     "swarm/Swarm": [
       "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "Histogram",
+      "CLinux",
     ],
     "swarm/Command": ["Swarm", "ArgumentParser"],
   ]

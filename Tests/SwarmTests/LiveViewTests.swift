@@ -14,8 +14,8 @@ enum PlantedFigures {
     figures.sendsPerSecond = 180
     figures.deliveriesPerSecond = 1_234_567
     figures.unacknowledged = 3
-    figures.ack.second = .init(0.8, 2.1, 4)
-    figures.ack.run = .init(0.8, 2.4, 123_456)
+    figures.ack?.second = .init(0.8, 2.1, 4)
+    figures.ack?.run = .init(0.8, 2.4, 123_456)
     figures.ownCores = 0.12
     figures.lag = .init(nil, 0.2, 3.1)
     figures.relayCores = 0.34
@@ -79,7 +79,7 @@ enum PlantedFigures {
     figures.refusals = 1
     let text = frame(figures, colour: true).joined(separator: "\n")
     #expect(text.contains("\(red)1 refused\u{1B}[0m"))
-    #expect(text.components(of: red) == 1)
+    #expect(text.occurrences(of: red) == 1)
   }
 
   @Test func `swarm's own lag is red where it makes the run void`() {
@@ -93,6 +93,8 @@ enum PlantedFigures {
     let lines = frame(figures).count
     (figures.relayCores, figures.relayBytes, figures.history) = (nil, nil, [])
     #expect(frame(figures).count == lines - 2)
+    figures.ack = nil
+    #expect(frame(figures).count == lines - 3)
     figures.phaseSeconds = nil
     figures.phase = "clients leave"
     #expect(frame(figures)[1] == "clients leave")
@@ -133,7 +135,7 @@ enum PlantedFigures {
 }
 
 extension String {
-  func components(of part: String) -> Int {
+  func occurrences(of part: String) -> Int {
     var count = 0
     var rest = self[...]
     while let range = rest.firstRange(of: part) {

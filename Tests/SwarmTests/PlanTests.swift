@@ -67,7 +67,7 @@ import Testing
         numbers[client] += 1
         #expect(number == numbers[client])
         #expect((64...256).contains(bytes))
-      case .phase, .chaos, .reset, .goOn, .hostility: break
+      case .phase, .chaos, .reset, .goOn, .freeDisk, .hostility: break
       }
     }
     #expect(isThere.count { $0 } == plan.clients.count - plan.clientsLeftOut)

@@ -63,6 +63,21 @@ import Testing
     #expect(run.output.contains("raise its limits"), "\(run.output)")
   }
 
+  @Test func `an echo that ends a connection has deliveries missing, and says why`() throws {
+    let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py", ["close"])
+    let run = try SwarmProcess(
+      playing: """
+        mode: echo
+        url: \(peer.url)
+        clients: [{ persona: chatter, count: 2 }]
+        phases: [{ seconds: 1, connections: { constant: 100 } }]
+        raw: { window: 2, seconds: 0.3 }
+        patience_ms: 500
+        """, ["--raw"])
+    #expect(run.exitCode == 3, "\(run.output)")
+    #expect(run.output.contains("1 connections lost (the last: the server"), "\(run.output)")
+  }
+
   @Test func `nobody there is no connection, and a threshold can be missed`() throws {
     let nobody = try SwarmProcess(
       playing: Self.scenario("url: ws://127.0.0.1:1/ws", raw: "window: 1"), ["--raw"])

@@ -23,7 +23,8 @@ import Testing
     ("", "s/a.yaml:1: nothing is written; expected a scenario"),
     ("romms: []", "s/a.yaml:1: romms is not a known key; did you mean rooms?"),
     ("rooms: [", "this is not YAML"),
-    ("rooms: []", "s/a.yaml:1: rooms is a list; expected a list"),
+    ("rooms:\n\t- { shape: one }", "s/a.yaml:2: the line begins with a tab; indent with spaces"),
+    ("rooms: []", "s/a.yaml:1: rooms is a list; expected a list with something in it"),
     ("\nrooms: [{ shape: mani }]", "s/a.yaml:2: rooms[0].shape is \"mani\"; expected one, many,"),
     ("rooms: [{ name: a }]", "rooms[0].shape is missing; expected one, many, zipf or dms"),
     (
@@ -38,7 +39,16 @@ import Testing
     ),
     ("clients: [{ persona: lurker, count: 0 }]", "clients[0].count is \"0\"; expected 1 to"),
     (
-      "phases: [{ seconds: 1, messages: { ramp: 3 } }]", "phases[0].messages is a mapping; expected"
+      "phases: [{ seconds: 1, messages: { ramp: 3 } }]",
+      "phases[0].messages.ramp is \"3\"; expected two numbers from 0 to 1000000, per second"
+    ),
+    (
+      "phases: [{ seconds: 1, connections: { constant: -5 } }]",
+      "phases[0].connections.constant is \"-5\"; expected one of the numbers from 0"
+    ),
+    (
+      "phases: [{ seconds: 1, messages: { constant: 1, poisson: 2 } }]",
+      "phases[0].messages is not one rate; expected one of constant: R,"
     ),
     ("phases: [{ seconds: 0 }]", "phases[0].seconds is \"0\"; expected a number"),
     (
@@ -50,7 +60,7 @@ import Testing
     ),
     (
       "chaos: [{ do: explode, at_s: 1 }]",
-      "chaos[0].do is \"explode\"; expected kill, restart, pause or cut"
+      "chaos[0].do is \"explode\"; expected kill, restart, power_loss, pause,"
     ),
     (
       "chaos: [{ do: kill, at_s: 1, ms: 3 }]",
@@ -93,6 +103,10 @@ import Testing
     ),
     ("rooms: [{ shape: one }, { shape: one }]\n\(rest)", "rooms have the name one twice"),
     (
+      "rooms: [{ shape: one }]\n\(rest)chaos: [{ do: cut, at_s: 2 }]",
+      "s/a.yaml:4: chaos goes on until 2.0 s; expected no step after the last phase, which ends at 1"
+    ),
+    (
       "rooms: [{ shape: dms }]\nclients: [{ persona: lurker, count: 1 }]\n"
         + "phases: [{ seconds: 1, connections: { constant: 1 } }]",
       "s/a.yaml:2: clients are only one; direct messages need two"
@@ -129,6 +143,7 @@ import Testing
 
   @Test(arguments: [
     "smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos", "hostile", "soak",
+    "capacity", "full-disk", "kills", "pause", "power-loss",
   ])
   func `the scenarios that ship are scenarios, and their plans leave nothing out`(
     name: String

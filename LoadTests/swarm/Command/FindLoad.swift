@@ -33,10 +33,15 @@ struct FindLoad: ParsableCommand {
   @Option(help: ArgumentHelp("Write all tries there, as JSON.", valueName: "file"))
   var json: String?
 
-  @Option(help: ArgumentHelp("No load is larger than so many times the scenario's."))
+  @Option(
+    help: ArgumentHelp(
+      "No load is larger than so many times the scenario's. (default: 1024)",
+      valueName: "factor"))
   var max: Double?
 
-  @Option(help: "The answer is at most by this part of itself too small.")
+  @Option(
+    help: ArgumentHelp(
+      "The answer is at most by this part of itself too small.", valueName: "part"))
   var precision = 0.05
 
   @Option(
@@ -146,9 +151,16 @@ struct FindLoad: ParsableCommand {
     -> Outcome
   {
     do {
+      if scenario.mode == .echo {
+        let run = try EchoRun(scenario, plan, url: url) { _ in }
+        run.display = display
+        return try run.play()
+      }
       let run = try Run(scenario, plan, url: url) { _ in }
       run.display = display
       return try run.play()
+    } catch let interruption as Run.Interruption {
+      throw ExitCode(128 + interruption.signal)
     } catch {
       display?.finish()
       StandardError.write("\(error)\n")

@@ -50,8 +50,12 @@ struct RunScenario: ParsableCommand {
     let scenario: Scenario
     do {
       scenario = try Scenario(yaml: try TextFile.read(self.scenario), file: self.scenario)
-    } catch {
+      for file in [json, html].compactMap(\.self) { try TextFile.checkWritable(file) }
+    } catch let error as ScenarioError {
       StandardError.write("\(error)\n")
+      throw ExitCode(2)
+    } catch {
+      StandardError.write("\(error); name another file\n")
       throw ExitCode(2)
     }
     if raw { return try runRaw(scenario) }
@@ -61,12 +65,16 @@ struct RunScenario: ParsableCommand {
       let progress = Progress(quiet: quiet)
       defer { progress.finish() }
       if scenario.mode == .echo {
-        outcome = try EchoRun(scenario, plan, url: url, log: progress.log).play()
+        let run = try EchoRun(scenario, plan, url: url, log: progress.log)
+        run.display = progress.display
+        outcome = try run.play()
       } else {
         let run = try Run(scenario, plan, url: url, log: progress.log)
         run.display = progress.display
         outcome = try run.play()
       }
+    } catch let interruption as Run.Interruption {
+      throw ExitCode(128 + interruption.signal)
     } catch let failure as Run.Failure {
       StandardError.write("\(failure)\n")
       throw ExitCode(failure.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
@@ -74,16 +82,17 @@ struct RunScenario: ParsableCommand {
       StandardError.write("\(error)\n")
       throw ExitCode(Outcome.Status.noConnection.rawValue)
     }
-    TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
-    do {
-      if let json { try TextFile.write(JSONReport.text(of: outcome), to: json) }
-      if let html { try TextFile.write(HTMLReport.text(of: outcome), to: html) }
-    } catch {
-      StandardError.write("\(error)\n")
-      if outcome.status == .good { throw ExitCode(2) }
+    // Files first: nobody may read standard output any more, which ends the program.
+    var faults: [any Error] = []
+    for (file, text) in [(json, JSONReport.text), (html, HTMLReport.text)] {
+      guard let file else { continue }
+      do { try TextFile.write(text(outcome), to: file) } catch { faults.append(error) }
     }
+    TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
+    for fault in faults { StandardError.write("\(fault); the results are not in that file\n") }
+    if !faults.isEmpty, outcome.status == .good { throw ExitCode(2) }
     // As a shell says that a signal ended it.
-    if outcome.wasInterrupted { throw ExitCode(130) }
+    if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }
     if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
   }
 
@@ -93,6 +102,7 @@ struct RunScenario: ParsableCommand {
       played = try RawScenario(playing: scenario, file: self.scenario, seed: seed, url: url)
     } catch {
       StandardError.write("\(error)\n")
+      if let signal = error.signal { throw ExitCode(128 + signal) }
       throw ExitCode(error.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
     }
     TextFile.write(Array(RawReport.text(of: played).utf8), to: STDOUT_FILENO)

@@ -83,4 +83,19 @@ int clinux_name_this_thread(const char *name);
 // A descriptor that stands in reserve (/dev/null).
 int clinux_spare_descriptor(void);
 
+// A process that is readable once it has ended: pidfd_open, close-on-exec.
+int clinux_process_descriptor(int process);
+
+// Disks in memory (tmpfs), for those who want to fill one.
+// From now on this thread, the threads that it makes, and their programs see mounts of their own,
+// which go with the last of them: unshare. Who is not root gets a user namespace for that, in which
+// they are who they were; a process may then have one thread only.
+int clinux_unshare_mounts(void);
+int clinux_mount_memory(const char *path, uint64_t bytes);
+// EINVAL: more than that is in use.
+int clinux_resize_memory(const char *path, uint64_t bytes);
+int clinux_unmount(const char *path);
+// ENODEV: no such disk is mounted there.
+int clinux_memory_space(const char *path, uint64_t *used, uint64_t *available);
+
 #endif

@@ -10,8 +10,9 @@ import websockets
 rooms = {}
 
 
-async def member(socket, path=None):
-    path = path if path is not None else socket.request.path
+async def member(socket, *_):
+    # Before version 13 and since.
+    path = socket.path if hasattr(socket, "path") else socket.request.path
     room = rooms.setdefault(path, set())
     room.add(socket)
     try:

@@ -10,10 +10,12 @@ public final class EchoRun {
     static let next: UInt64 = 1
     static let pulse: UInt64 = 2
     static let look: UInt64 = 3
+    static let frame: UInt64 = 4
   }
 
   /// Descriptors of clients have their index, and this one has none.
   private static let signalToken = UInt64.max
+  private static let redrawToken = UInt64.max - 1
   private static let lookMilliseconds = 20
   private static let keptViolations = 100
 
@@ -33,12 +35,16 @@ public final class EchoRun {
   private var awaited: [UInt64?]
   private var recorder: SeriesRecorder
   private var watch: SelfWatch
+  private var gauge = LiveGauge()
+  /// Shows how it goes while it goes; set before `play`.
+  public var display: LiveDisplay?
   private var start = Instant(nanoseconds: 0)
   private var relayCPUAtStart = 0.0
   private var nextEvent = 0
   private var isSettling = false
   private var progress = (count: 0, at: Instant(nanoseconds: 0))
-  private var signalled: (() -> Bool)?
+  private let signals: SignalSource
+  private var redrawing: LiveRedrawing?
 
   /// Finds the server, or starts a relay that has an echo, and makes everything ready.
   ///
@@ -51,6 +57,7 @@ public final class EchoRun {
     self.scenario = scenario
     self.plan = plan
     self.log = log
+    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     try Run.checkDescriptors(for: plan)
     loop = try EventLoop()
     switch (url, scenario.target) {
@@ -61,7 +68,12 @@ public final class EchoRun {
       self.url = url
       relay = nil
     case (nil, .spawn(let spawn)):
-      let spawned = try SpawnedRelay(spawn)
+      let spawned: SpawnedRelay
+      do {
+        spawned = try SpawnedRelay(spawn, interruption: signals.descriptor)
+      } catch is Run.Interruption {
+        throw Run.Interruption(signal: signals.next() ?? SIGINT)
+      }
       relay = spawned
       self.url = spawned.echoURL
     }
@@ -94,12 +106,12 @@ public final class EchoRun {
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource([SIGINT, SIGTERM])
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Self.signalToken)
-    signalled = { signals.next() != nil }
+    let redrawing = try display.map { try LiveRedrawing(of: $0, on: loop, token: Self.redrawToken) }
+    self.redrawing = redrawing
     defer {
-      signalled = nil
+      redrawing?.end()
       loop.deregister(registration)
     }
     start = .now()
@@ -114,6 +126,7 @@ public final class EchoRun {
     loop.schedule(at: start, token: Token.next)
     loop.schedule(at: start, token: Token.pulse)
     loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)
+    loop.schedule(at: start, token: Token.frame)
     loop.run(self)
     for peer in peers { peer?.end() }
     return conclude()
@@ -147,9 +160,10 @@ public final class EchoRun {
         user: naming.users[client], .init(client: client, number: number), at: event.at,
         bytes: bytes, seed: plan.seed)
       recorder.sent()
+      gauge.sent()
       outcome.verdict.sends += 1
       peers[client]?.send(.init(number: number, intended: event.at, text: Array(text.utf8)))
-    case .cut, .wake, .chaos, .reset, .goOn, .hostility:
+    case .cut, .wake, .chaos, .reset, .goOn, .freeDisk, .hostility:
       preconditionFailure("a scenario of mode: echo has neither absences nor chaos")
     }
   }
@@ -195,6 +209,17 @@ public final class EchoRun {
       .init(
         deliveries: outcome.deliveries, clients: peers.count { $0?.isOpen ?? false },
         relayCPUSeconds: relay?.cpuSeconds, relayBytes: relay?.residentBytes))
+  }
+
+  private func showFigures() {
+    guard let display else { return }
+    var figures = gauge.figures(
+      of: plan, at: elapsed, outcome, recorder, watch, deliveries: outcome.deliveries,
+      answered: outcome.verdict.acknowledged)
+    figures.ack = nil
+    if isSettling { (figures.phase, figures.phaseSeconds) = (LiveGauge.settling, nil) }
+    display.draw(figures)
+    loop.schedule(afterMilliseconds: LiveDisplay.frameMilliseconds, token: Token.frame)
   }
 
   private func breaks(_ promise: Promise, _ client: Int, _ detail: String) {
@@ -274,9 +299,10 @@ extension EchoRun: EchoObserver {
 extension EchoRun: EventHandler {
   /// The loop's, as the rest of this protocol.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
+    if token == Self.redrawToken { return redrawing?.take() ?? () }
     if token != Self.signalToken { peers[Int(token)]?.ready(readiness); return }
-    guard signalled?() == true else { return }
-    outcome.wasInterrupted = true
+    guard let signal = signals.next() else { return }
+    outcome.interruptingSignal = signal
     mark("interrupted")
     closeSecond()
     loop.stop()
@@ -290,6 +316,7 @@ extension EchoRun: EventHandler {
     }
     switch token {
     case Token.next: playDueEvents()
+    case Token.frame: showFigures()
     case Token.pulse:
       guard !isSettling else { return }
       watch.pulse(at: .now())

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Glibc
 
 /// A terminal with a live view at its bottom. Confined to the thread of the run that it shows.
@@ -7,6 +8,9 @@ internal import Glibc
 public final class LiveDisplay {
   /// What the title begins with instead of the scenario's name: which try of several, say.
   public var caption: String?
+
+  /// So often a run draws.
+  static let frameMilliseconds = 200
 
   private let descriptor: Int32
   private let colour: Bool
@@ -51,6 +55,8 @@ public final class LiveDisplay {
 
   /// Shows how the run is now.
   public func draw(_ figures: LiveFigures) {
+    var figures = figures
+    if let caption { figures.title = caption }
     leaveIfInBackground()
     flush()
     guard pending.isEmpty, isInForeground else { return }

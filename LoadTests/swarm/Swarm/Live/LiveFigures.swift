@@ -52,8 +52,8 @@ public struct LiveFigures: Sendable {
   public var deliveriesPerSecond = 0.0
   /// Sends that were due and are neither acknowledged nor refused.
   public var unacknowledged = 0
-  /// From the intended time of a send to its ack.
-  public var ack = Latest()
+  /// From the intended time of a send to its ack; `nil` where there are no acks.
+  public var ack: Latest? = Latest()
   /// The same to its arrival.
   public var deliver = Latest()
   /// Connections that ended without having been cut by the plan.

@@ -52,3 +52,54 @@ struct LiveGauge {
     return (latest.ack, latest.deliver)
   }
 }
+
+extension LiveGauge {
+  static let settling = "all is sent; waiting for what is to come"
+
+  /// All that is shown, as far as it is the same for every kind of run.
+  ///
+  /// - Parameters:
+  ///   - now: nanoseconds of the run.
+  ///   - answered: sends that came to their end, but for those that were refused.
+  mutating func figures(
+    of plan: Plan, at now: UInt64, _ outcome: Outcome, _ recorder: SeriesRecorder,
+    _ watch: SelfWatch, deliveries: Int, answered: Int
+  ) -> LiveFigures {
+    let seconds = Double(now) / 1e9
+    var figures = LiveFigures(title: plan.scenario)
+    if let phase = recorder.series.phases.last(where: { $0.start <= seconds }) {
+      figures.phase = phase.name
+      figures.phaseSeconds = (
+        past: min(seconds, phase.end) - phase.start, all: phase.end - phase.start
+      )
+    }
+    figures.secondsLeft = max(0, Double(plan.duration) / 1e9 - seconds)
+    let rates = rates(
+      .init(at: now, sends: sends, deliveries: deliveries, ownCPUSeconds: ProcessorTime.own))
+    figures.sendsPerSecond = rates.sends
+    figures.deliveriesPerSecond = rates.deliveries
+    figures.ownCores = rates.ownCores
+    figures.unacknowledged = max(0, sends - answered - refusals)
+    figures.clientsPlanned = plan.honestCount
+    figures.clients = outcome.connected
+    let latest = latencies(outcome.latencies, afterSeconds: recorder.series.seconds.count)
+    var ack = LiveFigures.Latest()
+    (ack.run, figures.deliver.run) = latest
+    if let second = recorder.series.seconds.last {
+      figures.clients = second.clients
+      ack.second = .init(second.ackP50, second.ackP99, second.ackMax)
+      figures.deliver.second = .init(second.deliverP50, second.deliverP99, second.deliverMax)
+      figures.relayCores = second.relayCores
+      figures.relayBytes = second.relayBytes
+    }
+    figures.ack = ack
+    figures.connectionsLost = outcome.connectionsLost
+    figures.refusals = refusals
+    figures.violations = outcome.violationCounts.values.reduce(0, +)
+    figures.lag = .init(nil, watch.lag.milliseconds(.p99), watch.lag.milliseconds(.max))
+    figures.history = recorder.series.seconds.suffix(LiveView.historySeconds).map {
+      $0.rate($0.deliveries)
+    }
+    return figures
+  }
+}

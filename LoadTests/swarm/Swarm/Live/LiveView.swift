@@ -26,7 +26,7 @@ public enum LiveView {
         ("unacked", "\(figures.unacknowledged)"),
         ("deliveries/s", number(figures.deliveriesPerSecond)), line),
       heading(line),
-      latency("ack", figures.ack, line), latency("deliver", figures.deliver, line),
+      figures.ack.map { latency("ack", $0, line) }, latency("deliver", figures.deliver, line),
       trouble(figures, line), swarm(figures, line), relay(figures, line),
       history(figures, line),
     ].compactMap { $0?.text }

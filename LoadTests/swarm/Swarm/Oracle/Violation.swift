@@ -20,6 +20,8 @@ public enum Promise: String, CaseIterable, Sendable {
   case misnumbered
   /// The relay's time went back within a room.
   case clock
+  /// `relay verify` does not find the store whole.
+  case broken
 
   /// What was promised.
   public var sentence: String {
@@ -34,6 +36,7 @@ public enum Promise: String, CaseIterable, Sendable {
     case .forgotten: "what was shown is durable"
     case .misnumbered: "an ack names the entry's seq"
     case .clock: "at never decreases in a room"
+    case .broken: "the store is whole, whenever the power goes"
     }
   }
 }

@@ -39,6 +39,8 @@ public struct Plan: Equatable, Sendable {
       case reset(clients: [Int])
       /// The relay that was stopped goes on.
       case goOn
+      /// The disk that was filled has space again.
+      case freeDisk
       /// A hostile client does the next thing; the seed is of its bytes.
       case hostility(client: Int, act: HostileAct, seed: UInt64)
     }

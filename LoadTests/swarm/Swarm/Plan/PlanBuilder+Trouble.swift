@@ -4,9 +4,11 @@ extension PlanBuilder {
     for step in scenario.chaos {
       let at = UInt64(step.atMilliseconds) * 1_000_000
       switch step.kind {
-      case .kill, .restart: break
+      case .kill, .restart, .powerLoss: break
       case .pause(let milliseconds):
         events.append(.init(at: at + UInt64(milliseconds) * 1_000_000, kind: .goOn))
+      case .fillDisk(let milliseconds):
+        events.append(.init(at: at + UInt64(milliseconds) * 1_000_000, kind: .freeDisk))
       case .cut(let share):
         var there = clients.indices.filter { isPresent($0, at: at) }
         random.shuffle(&there)

@@ -122,5 +122,7 @@ extension RawLoad {
     public var description: String
     /// Whether the plan asks for something that cannot be.
     public var isUsage: Bool
+    /// Set where it was a signal that ended it.
+    public var signal: Int32?
   }
 }

@@ -77,6 +77,7 @@ public enum JSONReport {
     json.member("left_out", Double(outcome.plan.clientsLeftOut))
     json.member("resumes", Double(outcome.resumes))
     json.member("connections_lost", Double(outcome.connectionsLost))
+    json.member("attempts_failed", Double(outcome.attemptsFailed))
   }
 
   private static func sends(_ verdict: Oracle.Verdict, _ json: inout JSONText) {

@@ -85,14 +85,16 @@ public struct Outcome: Sendable {
 
   /// How a step of chaos was got over.
   public struct Recovery: Equatable, Sendable {
-    /// `kill`, `restart`, `pause` or `cut`.
+    /// `kill`, `restart`, `pause`, `full disk` or `cut`.
     public var step: String
     /// When it was over, from the start; recovery counts from there.
     public var seconds: Double
     /// Clients that lost their connection by it.
     public var disconnected = 0
-    /// Sends that waited when a pause was over.
+    /// Sends that waited when a pause was over, or a disk had space again.
     public var unanswered = 0
+    /// Of a full disk: how often the relay answered `unavailable` while it lasted.
+    public var unavailable: Int?
     /// Until 99 % of these clients had resumed, and 99 % of these sends were answered; `nil` if
     /// that has not come to pass.
     public var milliseconds: Double?
@@ -108,6 +110,8 @@ public struct Outcome: Sendable {
     public var endedByRelay = 0
   }
 
+  /// Where the relay was.
+  public internal(set) var url = ""
   /// What was to be done.
   public internal(set) var plan: Plan
   /// What the server was, and so what it owed.
@@ -128,6 +132,10 @@ public struct Outcome: Sendable {
   public internal(set) var connected = 0
   /// Connections that ended without having been cut by the plan.
   public internal(set) var connectionsLost = 0
+  /// Attempts to connect that came to nothing.
+  public internal(set) var attemptsFailed = 0
+  /// Sends that the relay asked for again, since nothing could be stored: `unavailable`.
+  public internal(set) var unavailable = 0
   /// Why the last of them ended, or was not to be had.
   public internal(set) var lastLoss: String?
   /// Why the last send or join that was refused for good was refused.
@@ -150,8 +158,10 @@ public struct Outcome: Sendable {
   public internal(set) var hostilities: [HostileAct: HostileCount] = [:]
   /// Second by second, until the reading back begins.
   public internal(set) var series = Series()
-  /// Somebody pressed Ctrl-C.
-  public internal(set) var wasInterrupted = false
+  /// What ended it early: somebody pressed Ctrl-C, or nobody reads what it says.
+  public internal(set) var interruptingSignal: Int32?
+  /// Whether it was ended early.
+  public var wasInterrupted: Bool { interruptingSignal != nil }
 
   /// The status that counts where several apply.
   public var status: Status {

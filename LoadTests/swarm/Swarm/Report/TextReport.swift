@@ -51,6 +51,8 @@ public enum TextReport {
       sends,
       "deliveries: \(outcome.deliveries), every one checked;"
         + " \(outcome.resumes) resumes, \(outcome.connectionsLost) connections lost"
+        + (outcome.attemptsFailed > 0
+          ? ", \(outcome.attemptsFailed) attempts to connect in vain" : "")
         + (outcome.lastLoss.map { " (the last: \($0))" } ?? ""),
       "swarm: \(Decimal.text(outcome.load.ownCores * 100)) % of a core, lag p99"
         + " \(Decimal.text(outcome.load.lagP99Milliseconds)) ms, max"
@@ -105,7 +107,8 @@ public enum TextReport {
     case .void: "void: \(outcome.load.voidReason ?? "")"
     case .noConnection:
       outcome.connected == 0
-        ? "no connection: \(outcome.lastLoss ?? "no client was let in")"
+        ? "no connection to \(outcome.url): \(outcome.lastLoss ?? "no client was let in");"
+          + " see whether a relay runs there"
         : "no connection: \(outcome.verdict.unreadRooms.count) rooms could not be read after the run"
     }
   }

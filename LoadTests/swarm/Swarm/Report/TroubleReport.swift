@@ -6,7 +6,13 @@ enum TroubleReport {
         recovery.milliseconds.map { "99 % had recovered after \(Decimal.text($0)) ms" }
         ?? "99 % had NOT recovered before the end"
       let sends = recovery.unanswered > 0 ? " and \(recovery.unanswered) sends waiting" : ""
-      return "\(recovery.step) at \(Decimal.text(recovery.seconds)) s:"
+      let refusals =
+        switch recovery.unavailable {
+        case nil: ""
+        case 0?: " no send was refused, the relay had space set aside;"
+        case let count?: " \(count) answers \"unavailable\" meanwhile;"
+        }
+      return "\(recovery.step) at \(Decimal.text(recovery.seconds)) s:\(refusals)"
         + " \(recovery.disconnected) clients disconnected\(sends); \(over)"
     }
     for act in HostileAct.allCases {
@@ -24,6 +30,7 @@ enum TroubleReport {
       json.member("seconds", recovery.seconds)
       json.member("disconnected", Double(recovery.disconnected))
       json.member("unanswered", Double(recovery.unanswered))
+      if let count = recovery.unavailable { json.member("unavailable", Double(count)) }
       if let milliseconds = recovery.milliseconds { json.member("recovered_ms", milliseconds) }
     }
   }

@@ -53,6 +53,8 @@ extension Run: PeerObserver {
       {
         catchUps.begin(peer.receiver, room: room, head: joined.head, at: arrived)
       }
+    case .error(let error) where error.code == .unavailable && error.id != nil:
+      outcome.unavailable += 1
     default: break
     }
     if oracle.violations.count > before {
@@ -109,7 +111,10 @@ extension Run: PeerObserver {
     guard stage != .leaving, !peer.isAsleep else { return }
     recover { $0.lost(receiver) }
     if isCutting { return }
-    outcome.connectionsLost += 1
+    switch error {
+    case .unreachable, .unresolved, .refused, .handshake: outcome.attemptsFailed += 1
+    default: outcome.connectionsLost += 1
+    }
     outcome.lastLoss = TerminalText.line("\(error)")
   }
 
@@ -154,6 +159,7 @@ extension Run: PeerObserver {
   }
 
   private func resumed(_ since: UInt64) {
+    wasStartedWithoutSpace = false
     outcome.resumes += 1
     outcome.latencies.record(.resume, intended: since, happened: elapsed)
   }

@@ -8,7 +8,8 @@ extension Run {
   func look() {
     takeNoteOfProgress()
     takeNoteOfSecond()
-    if let end = relay?.takeUnexpectedEnd() { mark("the relay ended by itself: \(end)") }
+    keepDiskFull()
+    takeNoteOfEnd()
     switch stage {
     case .playing, .over: break
     case .settling:
@@ -45,7 +46,8 @@ extension Run {
 
   private func takeNoteOfProgress() {
     let count = oracle.deliveries + outcome.latencies.count(.ack) + outcome.resumes
-    if count != progress.count, stage != .leaving {
+    // A relay that has broken a promise may go in circles for ever, which is no progress.
+    if count != progress.count, stage != .leaving, oracle.counts.isEmpty {
       progress = (count, Instant.now())
     }
   }
@@ -81,12 +83,19 @@ extension Run {
     stage = .reading
     progress.at = .now()
     var shared: [Int] = []
+    var direct: [String: [Int]] = [:]
     for (room, name) in naming.rooms.enumerated() {
       // A direct message is for its two users alone.
       if let peers = RoomName.peers(of: name) {
-        unread.append((peers.0, [room]))
+        direct[peers.0, default: []].append(room)
       } else {
         shared.append(room)
+      }
+    }
+    // In an order that is the same each time.
+    for (user, rooms) in direct.sorted(by: { $0.key < $1.key }) {
+      for start in stride(from: 0, to: rooms.count, by: Self.roomsPerReader) {
+        unread.append((user, Array(rooms[start...].prefix(Self.roomsPerReader))))
       }
     }
     var readerCount = 0
@@ -103,31 +112,32 @@ extension Run {
   }
 
   private func goOnReading() {
-    for index in readers.indices where !readers[index].peer.hasEnded {
+    for index in busyReaders {
       let finished = readers[index].finished
       guard finished.count == readers[index].heads.count else { continue }
       for (room, head) in finished { oracle.readBack(room: room, upTo: head) }
       readers[index].peer.close()
     }
-    let busy = readers.count { !$0.peer.hasEnded }
-    if busy == 0, unread.isEmpty {
+    busyReaders.removeAll { readers[$0].peer.hasEnded }
+    if busyReaders.isEmpty, unread.isEmpty {
       stage = .settlingAgain
       return progress.at = .now()
     }
     if isPatienceOver {
       // What has been read counts; the rest is reported as not to be had.
-      for index in readers.indices where !readers[index].peer.hasEnded {
+      for index in busyReaders {
         for (room, head) in readers[index].finished { oracle.readBack(room: room, upTo: head) }
         oracle.demandHead(of: readers[index].peer.receiver)
         readers[index].peer.close()
       }
       unread = []
     }
-    for _ in busy..<max(busy, Self.readersAtOnce) {
+    while busyReaders.count < Self.readersAtOnce {
       guard let (user, rooms) = unread.popLast() else { break }
       let peer = Peer(
         receiver: oracle.addReader(), user: user,
         idPrefix: "\(naming.tag)-r\(readers.count)", on: peers)
+      busyReaders.append(readers.count)
       readers.append(
         Reader(peer: peer, heads: Dictionary(uniqueKeysWithValues: rooms.map { ($0, nil) })))
       for room in rooms { peer.join(naming.rooms[room], from: .after(0, epoch: nil)) }
@@ -163,8 +173,10 @@ extension Run: EventHandler {
       hostiles[Int(token & ~HostilePeer.tokenBit)]?.ready(readiness)
       return
     }
-    guard token == Token.signal, signalled?() == true, stage != .over else { return }
-    outcome.wasInterrupted = true
+    if token == Token.power { return powerReturns() }
+    if token == Token.redraw { return redrawing?.take() ?? () }
+    guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
+    outcome.interruptingSignal = signal
     mark("interrupted")
     if stage == .playing || stage == .settling { closeSecond() }
     stage = .over

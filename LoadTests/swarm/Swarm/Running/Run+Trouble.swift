@@ -3,25 +3,89 @@ internal import EventLoop
 /// What is done to the relay and to the way to it, and how long it takes to get over it.
 extension Run {
   func play(_ kind: Scenario.ChaosStep.Kind) {
-    guard let relay else { return }
+    // Without power there is nothing to be done to it.
+    guard let relay, powerLoss == nil else { return }
     switch kind {
     case .kill:
       relay.kill()
+      (wasStartedWithoutSpace, awaitsSpace) = (false, false)
       mark("relay killed")
       awaitReturn(from: "kill", of: awakeClients)
     case .restart:
-      do {
-        try relay.restart()
-        mark("relay killed and started again")
-      } catch {
-        mark("the relay cannot be started again: \(error)")
-      }
-      awaitReturn(from: "restart", of: awakeClients)
+      restart("relay killed and started again", after: "restart")
+    case .powerLoss: losePower()
     case .pause(let milliseconds):
       relay.pause()
       mark("relay paused for \(milliseconds) ms")
+    case .fillDisk(let milliseconds):
+      fillings.append(outcome.unavailable)
+      do {
+        try relay.fillDisk()
+        mark("relay's disk filled for \(milliseconds) ms")
+      } catch {
+        mark("the relay's disk cannot be filled: \(error)")
+      }
     case .cut: break
     }
+  }
+
+  /// What the relay has freed on a full disk is not for it.
+  func keepDiskFull() {
+    guard !fillings.isEmpty else { return }
+    do {
+      try relay?.keepDiskFull()
+    } catch {
+      mark("the relay's disk cannot be kept full: \(error)")
+    }
+  }
+
+  func freeDisk() {
+    guard !fillings.isEmpty else { return }
+    let before = fillings.removeFirst()
+    do {
+      try relay?.freeDisk()
+    } catch {
+      mark("the relay's disk cannot be given space again: \(error)")
+    }
+    guard fillings.isEmpty else {
+      // One step ends within another: the last one counts for both.
+      fillings[0] = before
+      return
+    }
+    mark("relay's disk has space again")
+    takeNoteOfEnd()
+    if awaitsSpace { restart("relay started again, now that there is space") }
+    awaitReturn(
+      from: "full disk", of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
+      addsLost: true, unavailable: outcome.unavailable - before)
+  }
+
+  /// Starts the relay again, as a step of chaos of which the clients are to recover.
+  func restart(_ what: String, after step: String) {
+    restart(what)
+    wasStartedWithoutSpace = !fillings.isEmpty
+    awaitReturn(from: step, of: awakeClients)
+  }
+
+  private func restart(_ what: String) {
+    awaitsSpace = false
+    do {
+      try relay?.restart()
+      mark(what)
+    } catch {
+      mark("the relay cannot be started again: \(error)")
+    }
+  }
+
+  /// A relay that ends though nobody has killed it stays down, as it may not; but one that only
+  /// could not start on a full disk is started again, as a supervisor does.
+  func takeNoteOfEnd() {
+    guard let relay, let end = relay.takeUnexpectedEnd() else { return }
+    mark("the relay ended by itself: \(end)")
+    log(relay.lastWords)
+    awaitsSpace = wasStartedWithoutSpace
+    wasStartedWithoutSpace = false
+    if awaitsSpace, fillings.isEmpty { restart("relay started again, now that there is space") }
   }
 
   func goOn() {
@@ -83,10 +147,11 @@ extension Run {
 
   private func awaitReturn(
     from step: String, of clients: [(client: Int, isLost: Bool)], sends: Int = 0,
-    addsLost: Bool = false
+    addsLost: Bool = false, unavailable: Int? = nil
   ) {
     let now = elapsed
-    outcome.recoveries.append(.init(step: step, seconds: Double(now) / 1e9))
+    outcome.recoveries.append(
+      .init(step: step, seconds: Double(now) / 1e9, unavailable: unavailable))
     recoveries.append(
       Recovery(
         step: outcome.recoveries.count - 1, since: now, clients: clients, sends: sends,

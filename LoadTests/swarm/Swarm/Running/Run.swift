@@ -15,6 +15,12 @@ public final class Run {
     public var isUsage: Bool
   }
 
+  /// A signal came before the run began.
+  public struct Interruption: Error {
+    /// Its number.
+    public var signal: Int32 = SIGINT
+  }
+
   enum Stage: Equatable {
     /// The plan is played.
     case playing
@@ -34,13 +40,15 @@ public final class Run {
     static let look: UInt64 = 3
     static let signal: UInt64 = 4
     static let frame: UInt64 = 5
+    static let power: UInt64 = 6
+    static let redraw: UInt64 = 7
   }
 
   /// So often a run looks whether it may go on to its next stage.
   static let lookMilliseconds = 20
   static let leaveMilliseconds = 3_000
   /// So many fresh clients read at once.
-  static let readersAtOnce = 20
+  static let readersAtOnce = 40
   static let roomsPerReader = 100
   /// Besides connections: standard ones, epoll, signals, files for a moment.
   private static let ownDescriptors = 40
@@ -52,6 +60,9 @@ public final class Run {
   let peers: PeerLoop
   let relay: SpawnedRelay?
   let log: (String) -> Void
+  /// To end a run early is to end it in order. Who reads what it says may leave, too (`SIGPIPE`).
+  let signals: SignalSource
+  var redrawing: LiveRedrawing?
 
   var oracle: Oracle
   var outcome: Outcome
@@ -68,6 +79,8 @@ public final class Run {
   var footprint = Footprint()
   /// As receivers they follow the members.
   var readers: [Reader] = []
+  /// Those that are not through yet.
+  var busyReaders: [Int] = []
   /// Rooms that are still to be read, with the user who may.
   var unread: [(user: String, rooms: [Int])] = []
   /// Where a search among the members begins.
@@ -81,10 +94,19 @@ public final class Run {
   /// By index into `Plan.clients`.
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
+  /// One that is not over.
+  var powerLoss: PowerLoss?
+  var powerLosses = 0
   var recorder: SeriesRecorder
   var gauge = LiveGauge()
   /// Shows how it goes while it goes; set before `play`.
   public var display: LiveDisplay?
+  /// For each filling of the disk that is not over: what had been answered `unavailable` before it.
+  var fillings: [Int] = []
+  /// It was started while its disk was full, and nobody has come back to it yet.
+  var wasStartedWithoutSpace = false
+  /// It could not start without space: whoever watches over it starts it again once there is some.
+  var awaitsSpace = false
 
   /// Finds the relay, or starts it, and makes everything ready.
   ///
@@ -108,10 +130,18 @@ public final class Run {
       }
       scenario.target = .url(url)
     }
+    guard plan.messageCount > 0 || plan.messagesLeftOut == 0 else {
+      throw Failure(
+        description:
+          "nobody can send any of the \(plan.messagesLeftOut) messages: clients speak when"
+          + " they have been there for a second, and stay for another; let them come in an earlier"
+          + " phase, and make the phases longer", isUsage: true)
+    }
     self.scenario = scenario
     self.plan = plan
     self.log = log
     try Self.checkDescriptors(for: plan)
+    signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
     var random = SystemRandomNumberGenerator()
     let tag = (0..<2).map { _ in
       let digits = String(random.next(), radix: 36)
@@ -128,9 +158,14 @@ public final class Run {
     let text: String
     switch scenario.target {
     case .spawn(let spawn):
-      let started = try SpawnedRelay(spawn)
-      relay = started
-      text = started.url
+      do {
+        let started = try SpawnedRelay(
+          spawn, losesPower: scenario.losesPower, interruption: signals.descriptor)
+        relay = started
+        text = started.url
+      } catch is Interruption {
+        throw Interruption(signal: signals.next() ?? SIGINT)
+      }
     case .url(let url):
       relay = nil
       text = url
@@ -151,6 +186,7 @@ public final class Run {
       loop, url: url, addresses: try SourceAddresses.check(scenario.sourceAddresses, to: addresses),
       sources: scenario.sourceAddresses, rooms: naming.rooms)
     peers.observer = self
+    outcome.url = "\(url)"
   }
 
   /// A plan that cannot be played here is refused before anything is started.
@@ -166,18 +202,11 @@ public final class Run {
 
   /// Plays the plan to its end.
   public func play() throws -> Outcome {
-    let signals = try SignalSource([SIGINT, SIGTERM] + (display == nil ? [] : [SIGCONT]))
     let registration = try loop.register(
       signals.descriptor, for: .readable, token: Token.signal)
-    signalled = { [display] in
-      while let signal = signals.next() {
-        guard signal == SIGCONT else { return true }
-        display?.wasContinued()
-      }
-      return false
-    }
+    redrawing = try display.map { try LiveRedrawing(of: $0, on: loop, token: Token.redraw) }
     defer {
-      signalled = nil
+      redrawing?.end()
       loop.deregister(registration)
     }
     start = .now()
@@ -197,8 +226,6 @@ public final class Run {
     loop.run(self)
     return conclude()
   }
-
-  var signalled: (() -> Bool)?
 
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
@@ -249,6 +276,7 @@ public final class Run {
     case .chaos(let kind): play(kind)
     case .reset(let clients): reset(clients)
     case .goOn: goOn()
+    case .freeDisk: freeDisk()
     case .hostility(let client, let act, let seed): hostility(client, act, seed: seed)
     }
   }

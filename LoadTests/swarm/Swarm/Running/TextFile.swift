@@ -25,6 +25,15 @@ public enum TextFile {
     }
   }
 
+  /// Throws if the file could not be replaced, as it looks now.
+  public static func checkWritable(_ path: String) throws(SystemError) {
+    let exists = unsafe access(path, F_OK) == 0
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
+    close(descriptor)
+    if !exists { unsafe unlink(path) }
+  }
+
   /// Replaces the file. Blocks.
   public static func write(_ text: String, to path: String) throws(SystemError) {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)

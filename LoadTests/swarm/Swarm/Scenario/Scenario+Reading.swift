@@ -69,7 +69,7 @@ extension Scenario {
     var lists: [String: [YAMLNode]] = [:]
     if mode == .echo { refuseWhatEchoHasNot(&fields) }
     for key in mode == .echo ? ["clients", "phases"] : ["rooms", "clients", "phases"] {
-      lists[key] = fields.required(key, "expected a list") {
+      lists[key] = fields.required(key, "expected a list with something in it") {
         $0.list?.isEmpty == false ? $0.list : nil
       }
     }
@@ -97,9 +97,13 @@ extension Scenario {
   }
 
   private mutating func readSpawn(_ node: YAMLNode, _ faults: inout [YAMLDocument.Fault]) {
-    var fields = YAMLFields(node, at: "spawn", known: ["binary", "config"])
+    var fields = YAMLFields(node, at: "spawn", known: ["binary", "config", "disk_bytes"])
     var spawn = Spawn()
     spawn.binary = fields.optional("binary", "expected the path of a relay", \.text)
+    let sizes = SmallDisk.leastBytes...SmallDisk.mostBytes
+    spawn.diskBytes = fields.optional(
+      "disk_bytes", "expected \(sizes.lowerBound) to \(sizes.upperBound) bytes"
+    ) { $0.integer(in: sizes) }
     if let tree = fields.optional("config", "", { $0 }), !tree.isNull {
       if case .mapping(let pairs) = tree.content {
         for pair in pairs where ["listen", "data"].contains(pair.key) {
@@ -163,6 +167,22 @@ extension Scenario {
       report(
         "chaos", "needs a relay that swarm has started",
         "use spawn instead of url, or no step but cut")
+    }
+    let end = phases.reduce(0) { $0 + $1.milliseconds }
+    if let last = chaos.last, last.atMilliseconds > end {
+      report(
+        "chaos", "goes on until \(Decimal.text(Double(last.atMilliseconds) / 1000)) s",
+        "expected no step after the last phase, which ends at \(Decimal.text(Double(end) / 1000)) s"
+      )
+    }
+    if case .spawn(let spawn) = target, spawn.diskBytes == nil {
+      for (index, line) in ChaosStep.linesOfFillings(root) {
+        faults.append(
+          .init(
+            line: line, key: "chaos[\(index)].do",
+            found: "is fill_disk, and the disk is not its own",
+            expected: "give spawn the size of one, such as disk_bytes: 67108864"))
+      }
     }
     var names = Set<String>()
     for group in rooms where !names.insert(group.name).inserted {

@@ -43,6 +43,9 @@ public struct Scenario: Equatable, Sendable {
     public var binary: String?
     /// Keys of its configuration besides `listen` and `data`, as YAML.
     public var configuration = ""
+    /// The size of a file system of its own for its data, so that it can be filled; `nil` is the
+    /// system's.
+    public var diskBytes: Int?
 
     init() {}
   }
@@ -146,6 +149,10 @@ public struct Scenario: Equatable, Sendable {
       case restart
       /// SIGSTOP, and SIGCONT that much later.
       case pause(milliseconds: Int)
+      /// Its disk is full (`ENOSPC`), and has space again that much later.
+      case fillDisk(milliseconds: Int)
+      /// SIGKILL, and of what was not synced only what chance leaves on the disk; started again.
+      case powerLoss
       /// That share of the clients that are there lose their connections at once, by a reset.
       case cut(share: Double)
 
@@ -205,6 +212,8 @@ public struct Scenario: Equatable, Sendable {
   public var clientCount: Int { clients.reduce(0) { $0 + $1.count } }
   /// How many of them keep to the protocol.
   public var honestCount: Int { clients.reduce(0) { $0 + ($1.persona.isHostile ? 0 : $1.count) } }
+  /// Whether the power goes.
+  public var losesPower: Bool { chaos.contains { $0.kind == .powerLoss } }
   /// Whether a step of chaos is done to the relay's process.
   public var needsOwnRelay: Bool { chaos.contains { $0.kind.concernsProcess } }
 }

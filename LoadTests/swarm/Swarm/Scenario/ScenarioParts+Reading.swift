@@ -104,12 +104,15 @@ extension Scenario.Phase {
     let seconds = fields.required("seconds", "expected a number, more than 0, at most 86400") {
       $0.number.flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
     }
-    let expected =
-      "expected constant: R, poisson: R, ramp: [FROM, TO] or spike: [BASE, PEAK], per second"
-    let connections = fields.optional("connections", expected, Scenario.Arrivals.init)
-    let messages = fields.optional("messages", expected, Scenario.Arrivals.init)
-    faults += fields.faults
-    guard let seconds, fields.faults.isEmpty else { return nil }
+    var wrong: [YAMLDocument.Fault] = []
+    let connections = fields.optional("connections", "") {
+      Scenario.Arrivals($0, at: "\(path).connections", &wrong)
+    }
+    let messages = fields.optional("messages", "") {
+      Scenario.Arrivals($0, at: "\(path).messages", &wrong)
+    }
+    faults += fields.faults + wrong
+    guard let seconds, fields.faults.isEmpty, wrong.isEmpty else { return nil }
     self.init(
       name: name ?? String(path.drop { !$0.isNumber }.prefix { $0.isNumber }),
       milliseconds: Int(seconds * 1000), connections: connections ?? .none,
@@ -118,19 +121,36 @@ extension Scenario.Phase {
 }
 
 extension Scenario.Arrivals {
-  init?(_ node: YAMLNode) {
-    guard case .mapping(let pairs) = node.content, pairs.count == 1 else { return nil }
+  /// What is wrong is told with the number that it is about; then it is none.
+  init(_ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]) {
+    self = .none
+    let shapes = "expected one of constant: R, poisson: R, ramp: [FROM, TO], spike: [BASE, PEAK]"
+    let known = ["constant", "poisson", "ramp", "spike"]
+    var fields = YAMLFields(node, at: path, known: known)
+    let limit = "numbers from 0 to \(Int(Scenario.rateLimit)), per second"
     func rate(_ node: YAMLNode) -> Double? {
       node.number.flatMap { (0...Scenario.rateLimit).contains($0) ? $0 : nil }
     }
-    let value = pairs[0].value
-    let two = value.list?.compactMap(rate) ?? []
-    switch (pairs[0].key, rate(value), two.count) {
-    case ("constant", let rate?, _): self = .constant(rate)
-    case ("poisson", let rate?, _): self = .poisson(rate)
-    case ("ramp", nil, 2): self = .ramp(from: two[0], to: two[1])
-    case ("spike", nil, 2): self = .spike(base: two[0], peak: two[1])
-    default: return nil
+    func two(_ node: YAMLNode) -> (Double, Double)? {
+      guard let list = node.list, list.count == 2, let from = rate(list[0]), let to = rate(list[1])
+      else { return nil }
+      return (from, to)
+    }
+    if let rate = fields.optional("constant", "expected one of the \(limit)", rate) {
+      self = .constant(rate)
+    }
+    if let rate = fields.optional("poisson", "expected one of the \(limit)", rate) {
+      self = .poisson(rate)
+    }
+    if let (from, to) = fields.optional("ramp", "expected two \(limit)", two) {
+      self = .ramp(from: from, to: to)
+    }
+    if let (base, peak) = fields.optional("spike", "expected two \(limit)", two) {
+      self = .spike(base: base, peak: peak)
+    }
+    faults += fields.faults
+    if fields.faults.isEmpty, known.count(where: fields.has) != 1 {
+      faults.append(.init(line: node.line, key: path, found: "is not one rate", expected: shapes))
     }
   }
 }
@@ -146,11 +166,12 @@ extension Scenario.ChaosStep {
     let share = fields.optional("share", "expected more than 0, at most 1") { node in
       node.number.flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
     }
-    let verb = fields.required("do", "expected kill, restart, pause or cut") { node in
-      node.text.flatMap { ["kill", "restart", "pause", "cut"].contains($0) ? $0 : nil }
-    }
-    for (key, owner) in [("ms", "pause"), ("share", "cut")] {
-      if let verb, verb != owner, fields.has(key) {
+    let verbs = ["kill", "restart", "power_loss", "pause", "fill_disk", "cut"]
+    let verb = fields.required(
+      "do", "expected \(verbs.dropLast().joined(separator: ", ")) or cut"
+    ) { node in node.text.flatMap { verbs.contains($0) ? $0 : nil } }
+    for (key, owners) in [("ms", ["pause", "fill_disk"]), ("share", ["cut"])] {
+      if let verb, !owners.contains(verb), fields.has(key) {
         fields.report(key, "means nothing for do: \(verb)", "leave it out")
       }
     }
@@ -158,7 +179,9 @@ extension Scenario.ChaosStep {
       switch verb {
       case "kill": .kill
       case "restart": .restart
+      case "power_loss": .powerLoss
       case "pause": .pause(milliseconds: milliseconds ?? 1_000)
+      case "fill_disk": .fillDisk(milliseconds: milliseconds ?? 1_000)
       case "cut": .cut(share: share ?? 1)
       default: nil
       }
@@ -179,7 +202,23 @@ extension Scenario.ChaosStep {
   }
 }
 
+extension Scenario.ChaosStep {
+  /// Where a scenario that has been read says `do: fill_disk`.
+  static func linesOfFillings(_ root: YAMLNode) -> [(index: Int, line: Int)] {
+    (root["chaos"]?.list ?? []).enumerated().compactMap { index, step in
+      guard let verb = step["do"], verb.text == "fill_disk" else { return nil }
+      return (index, verb.line)
+    }
+  }
+}
+
 extension YAMLNode {
+  /// A mapping's value of that key.
+  fileprivate subscript(key: String) -> YAMLNode? {
+    guard case .mapping(let pairs) = content else { return nil }
+    return pairs.first { $0.key == key }?.value
+  }
+
   func integer(in range: ClosedRange<Int>) -> Int? {
     integer(as: Int.self).flatMap { range.contains($0) ? $0 : nil }
   }

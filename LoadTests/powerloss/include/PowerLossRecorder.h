@@ -1,0 +1,1 @@
+// Nothing to call: this library is preloaded.

@@ -1,0 +1,176 @@
+/// A folder's files on a disk that may lose power: what is safe, and what is only on its way.
+///
+/// The model is a journaling file system's, such as ext4: a sync of a file makes its bytes, its size
+/// and its name safe; without one each write may be there, or not, or some of its sectors, in any
+/// order; names change in order, and are safe up to some point of it.
+struct Disk {
+  /// How much of what was not synced a loss of power leaves.
+  enum Mercy: CaseIterable {
+    /// Nothing.
+    case none
+    /// All that was done before some moment.
+    case earlier
+    /// Each write as chance wills, as a whole.
+    case some
+    /// Each sector of each write as chance wills.
+    case torn
+  }
+
+  static let sectorBytes = 512
+
+  private final class File {
+    var bytes: [UInt8]
+    /// Numbers of the events that are not safe.
+    var unsafe: [Int] = []
+    init(_ bytes: [UInt8] = []) { self.bytes = bytes }
+  }
+
+  private enum NameChange {
+    case create(String, File)
+    case unlink(String)
+    case rename(from: String, to: String)
+  }
+
+  private let record: DiskRecord
+  /// By inode, as the running system sees it.
+  private var open: [UInt64: File] = [:]
+  /// As a system would see it that starts now.
+  private var names: [String: File] = [:]
+  private var changes: [(number: UInt64, change: NameChange)] = []
+
+  /// - Parameters:
+  ///   - files: what was there, safely, when the record began.
+  ///   - record: what was done since.
+  init(_ files: [String: [UInt8]], _ record: DiskRecord) {
+    self.record = record
+    names = files.mapValues { File($0) }
+    // The names as the running system sees them; those of before have no inode until opened.
+    var present = names
+    for (place, event) in record.events.enumerated() {
+      switch event.operation {
+      case .create(let name):
+        let file = File()
+        (open[event.file], present[name]) = (file, file)
+        changes.append((event.number, .create(name, file)))
+      case .open(let name): if let file = present[name] { open[event.file] = file }
+      case .write, .truncate: open[event.file]?.unsafe.append(place)
+      case .sync(let through):
+        guard let file = open[event.file] else { continue }
+        settle(file, through: through)
+        if let last = changes.last(where: { isCreation($0.change, of: file) }) {
+          settleNames(through: last.number)
+        }
+      case .unlink(let name):
+        present[name] = nil
+        changes.append((event.number, .unlink(name)))
+      case .rename(let from, let to):
+        present[to] = present.removeValue(forKey: from)
+        changes.append((event.number, .rename(from: from, to: to)))
+      case .syncFolder(let through): settleNames(through: through)
+      }
+    }
+  }
+
+  /// The files as they may be after the power has gone.
+  func afterPowerLoss(
+    _ mercy: Mercy, using random: inout some RandomNumberGenerator
+  ) -> [String: [UInt8]] {
+    let moment = UInt64.random(in: 0...UInt64(record.events.count), using: &random)
+    var names = self.names
+    let survivingNames =
+      switch mercy {
+      case .none: 0
+      case .earlier: changes.count { $0.number <= moment }
+      case .some, .torn: Int.random(in: 0...changes.count, using: &random)
+      }
+    for (_, change) in changes.prefix(survivingNames) { Self.apply(change, to: &names) }
+    var contents: [ObjectIdentifier: [UInt8]] = [:]
+    var result: [String: [UInt8]] = [:]
+    // In the order of names: a seed always means the same.
+    for (name, file) in names.sorted(by: { $0.key < $1.key }) {
+      let bytes =
+        contents[ObjectIdentifier(file)]
+        ?? remains(of: file, mercy, before: moment, using: &random)
+      contents[ObjectIdentifier(file)] = bytes
+      result[name] = bytes
+    }
+    return result
+  }
+
+  // MARK: Inside
+
+  private func isCreation(_ change: NameChange, of file: File) -> Bool {
+    if case .create(_, let created) = change { created === file } else { false }
+  }
+
+  private func settle(_ file: File, through number: UInt64) {
+    let count = file.unsafe.prefix { record.events[$0].number <= number }.count
+    for place in file.unsafe.prefix(count) {
+      apply(record.events[place].operation, to: &file.bytes)
+    }
+    file.unsafe.removeFirst(count)
+  }
+
+  private mutating func settleNames(through number: UInt64) {
+    let count = changes.prefix { $0.number <= number }.count
+    for (_, change) in changes.prefix(count) { Self.apply(change, to: &names) }
+    changes.removeFirst(count)
+  }
+
+  private static func apply(_ change: NameChange, to names: inout [String: File]) {
+    switch change {
+    case .create(let name, let file): names[name] = file
+    case .unlink(let name): names[name] = nil
+    case .rename(let from, let to): names[to] = names.removeValue(forKey: from)
+    }
+  }
+
+  private func apply(_ operation: DiskRecord.Operation, to bytes: inout [UInt8]) {
+    switch operation {
+    case .write(let range, let offset): write(range, at: offset, to: &bytes)
+    case .truncate(let size): Self.resize(&bytes, to: size)
+    default: break
+    }
+  }
+
+  private func write(_ range: Range<Int>, at offset: Int, to bytes: inout [UInt8]) {
+    if bytes.count < offset + range.count { Self.resize(&bytes, to: offset + range.count) }
+    bytes.replaceSubrange(offset..<offset + range.count, with: record.bytes[range])
+  }
+
+  private static func resize(_ bytes: inout [UInt8], to size: Int) {
+    if size < bytes.count {
+      bytes.removeLast(bytes.count - size)
+    } else {
+      bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+    }
+  }
+
+  private func remains(
+    of file: File, _ mercy: Mercy, before moment: UInt64,
+    using random: inout some RandomNumberGenerator
+  ) -> [UInt8] {
+    var bytes = file.bytes
+    for place in file.unsafe {
+      let event = record.events[place]
+      switch mercy {
+      case .none: break
+      case .earlier: if event.number <= moment { apply(event.operation, to: &bytes) }
+      case .some: if Bool.random(using: &random) { apply(event.operation, to: &bytes) }
+      case .torn:
+        guard case .write(let range, let offset) = event.operation else {
+          if Bool.random(using: &random) { apply(event.operation, to: &bytes) }
+          continue
+        }
+        var lower = range.lowerBound
+        while lower < range.upperBound {
+          let place = offset + lower - range.lowerBound
+          let upper = min(range.upperBound, lower + Self.sectorBytes - place % Self.sectorBytes)
+          if Bool.random(using: &random) { write(lower..<upper, at: place, to: &bytes) }
+          lower = upper
+        }
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,100 @@
+internal import CLinux
+internal import EventLoop
+internal import Glibc
+internal import Mailbox
+
+/// Waits until a relay that was just started says where it listens, without asking again and again:
+/// its output, its end and the user's Ctrl-C wake it.
+struct RelayStart: ~Copyable {
+  /// How long it may take.
+  private static let limitMilliseconds = 30_000
+  private static let mark = "listening on ws://127.0.0.1:"
+
+  private let folder: RelayFolder
+  /// inotify(7): readable when the log has changed.
+  private let changes: Int32
+
+  /// To be made before the relay is started.
+  init(watching folder: RelayFolder) throws {
+    self.folder = folder
+    changes = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard changes >= 0 else { throw SystemError.last("inotify_init1") }
+    guard unsafe inotify_add_watch(changes, folder.log, UInt32(IN_MODIFY)) >= 0 else {
+      throw SystemError.last("inotify_add_watch \(folder.log)")
+    }
+  }
+
+  deinit { close(changes) }
+
+  /// The port; throws where it ends before that, or takes too long, or is not wanted any more.
+  func port(of id: pid_t, interruption: Int32?) throws -> UInt16 {
+    let process = clinux_process_descriptor(id)
+    guard process >= 0 else { throw SystemError.last("pidfd_open") }
+    defer { close(process) }
+    let deadline = Instant.now().adding(milliseconds: Self.limitMilliseconds)
+    while true {
+      forgetChanges()
+      if let port = Self.port(in: folder.logText) { return port }
+      let left = deadline.milliseconds(since: .now())
+      guard left > 0 else {
+        throw failure("did not listen within \(Self.limitMilliseconds / 1000) s", isUsage: false)
+      }
+      var events = [changes, process, interruption ?? -1].map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      guard unsafe poll(&events, 3, Int32(left)) >= 0 else {
+        if errno == EINTR { continue }
+        throw SystemError.last("poll")
+      }
+      if events[2].revents != 0 { throw Run.Interruption() }
+      if events[1].revents != 0 {
+        // Its last words may have come together with its end.
+        if let port = Self.port(in: folder.logText) { return port }
+        throw failure(endedBy: id)
+      }
+    }
+  }
+
+  private func forgetChanges() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while unsafe read(changes, &buffer, buffer.count) > 0 {}
+  }
+
+  private static func port(in text: String) -> UInt16? {
+    guard let start = text.firstRange(of: mark) else { return nil }
+    let digits = text[start.upperBound...].prefix { $0.isNumber }
+    guard text[digits.endIndex...].hasPrefix("/ws\n") else { return nil }
+    return UInt16(digits)
+  }
+
+  /// It stays a zombie: whoever has started it takes note of its end.
+  private func failure(endedBy id: pid_t) -> Run.Failure {
+    var end = unsafe siginfo_t()
+    while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    let status = unsafe end._sifields._sigchld.si_status
+    guard unsafe end.si_code == Int32(CLD_EXITED) else {
+      return failure("ended before it listened, by signal \(status)", isUsage: false)
+    }
+    // What relays call a wrong configuration and wrong usage, and shells a command that cannot be
+    // run: the scenario asks for something that cannot be.
+    let isUsage = [1, 2, 126, 127].contains(status)
+    return failure(
+      "ended before it listened, with exit code \(status)"
+        + (isUsage ? ": look at spawn in the scenario" : ""), isUsage: isUsage)
+  }
+
+  private func failure(_ what: String, isUsage: Bool) -> Run.Failure {
+    let text = folder.logText
+    return Run.Failure(
+      description: "the relay that the scenario spawns \(what)"
+        + (text.isEmpty ? "; it wrote nothing" : "; it wrote:\n\(text.trimmingSuffix("\n"))"),
+      isUsage: isUsage)
+  }
+}
+
+extension String {
+  /// Without this at its end, however often it stands there.
+  fileprivate func trimmingSuffix(_ character: Character) -> Substring {
+    self[..<(lastIndex { $0 != character }.map(index(after:)) ?? startIndex)]
+  }
+}

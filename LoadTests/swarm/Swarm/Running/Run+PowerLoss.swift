@@ -1,0 +1,84 @@
+internal import EventLoop
+internal import Mailbox
+
+/// The power goes, and comes back.
+extension Run {
+  /// How a loss of power has ended.
+  struct Repair: Sendable {
+    var disk: RecordedDisk
+    var loss: RecordedDisk.Loss
+    /// What `relay verify` found wrong; `nil` if nothing.
+    var complaint: String?
+  }
+
+  /// Kills the relay, leaves of its files what a disk might have kept, has them verified, and starts
+  /// it again. All of that but the first takes its time on another thread.
+  func losePower() {
+    guard let relay, powerLoss == nil, let recorded = relay.disk else { return }
+    relay.kill()
+    mark("power lost")
+    let mercies = Disk.Mercy.allCases
+    let mercy = mercies[powerLosses % mercies.count]
+    let seed = plan.seed &+ UInt64(powerLosses)
+    powerLosses += 1
+    let verification = relay.verification
+    do {
+      let answers = try Mailbox<Result<Repair, Failure>>()
+      let registration = try loop.register(
+        answers.descriptor, for: .readable, token: Token.power)
+      powerLoss = PowerLoss(answers: answers, registration: registration)
+      powerLoss?.thread = try WorkerThread(name: "power-loss") {
+        do {
+          var disk = recorded
+          let loss = try disk.losePower(mercy, seed: seed)
+          let complaint = try verification.run()
+          answers.post(.success(Repair(disk: disk, loss: loss, complaint: complaint)))
+        } catch {
+          answers.post(.failure(Failure(description: "\(error)", isUsage: false)))
+        }
+      }
+    } catch {
+      mark("the power cannot be cut: \(error)")
+    }
+  }
+
+  /// The loop's: the disk is as the power has left it.
+  func powerReturns() {
+    var results: [Result<Repair, Failure>] = []
+    powerLoss?.answers.drain(into: &results)
+    guard let result = results.first, let powerLoss, let relay else { return }
+    loop.deregister(powerLoss.registration)
+    powerLoss.thread?.join()
+    self.powerLoss = nil
+    switch result {
+    case .failure(let failure):
+      // The relay stays down, and what it owes is missing in the end.
+      mark("the power cannot be cut: \(failure)")
+    case .success(let repair):
+      relay.adopt(repair.disk)
+      if let complaint = repair.complaint {
+        oracle.report(.broken, "-", [], "relay verify, after the power had gone: \(complaint)")
+      }
+      restart("power is back, with \(repair.loss.mercy.sentence)", after: "power loss")
+    }
+  }
+
+  /// A loss of power that is not over.
+  struct PowerLoss {
+    var answers: Mailbox<Result<Repair, Failure>>
+    var registration: Registration
+    var thread: WorkerThread?
+  }
+}
+
+extension Disk.Mercy {
+  /// What of the writes that were not synced is still there.
+  var sentence: String {
+    switch self {
+    case .none: "nothing that was not synced"
+    case .earlier: "what was written before some moment"
+    case .some: "some of the writes that were not synced"
+    case .torn: "some sectors of the writes that were not synced"
+    }
+  }
+}

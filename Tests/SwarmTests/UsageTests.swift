@@ -1,0 +1,69 @@
+import Glibc
+import Testing
+
+@testable import Swarm
+
+/// What swarm says to a person who has made a mistake, or changes their mind.
+@Suite struct `swarm as its user sees it` {
+  /// Three seconds, ten messages.
+  static let scenario = """
+    rooms: [{ shape: one }]
+    clients: [{ persona: chatter, count: 3 }]
+    phases: [{ seconds: 3, connections: { constant: 10 }, messages: { constant: 10 } }]
+    """
+
+  @Test(arguments: [
+    ("spawn: { binary: /nowhere/relay }", 2, "there is no relay to start at /nowhere/relay; build"),
+    ("spawn: { binary: /tmp }", 2, "exit code 126: look at spawn in the scenario; it wrote:"),
+    ("spawn: { binary: /bin/false }", 2, "before it listened, with exit code 1: look at spawn"),
+    ("spawn: { config: { limit: 3 } }", 2, "limit is not a known key; did you mean limits?"),
+    ("url: ws://127.0.0.1:1/ws", 5, "no connection to ws://127.0.0.1:1/ws: cannot connect:"),
+    ("url: http://127.0.0.1:1/ws", 2, "does not begin with ws://"),
+  ])
+  func `a relay that is not to be had is told with what to do`(
+    target: String, exitCode: Int32, text: String
+  ) throws {
+    let run = try SwarmProcess(playing: "\(Self.scenario)\n\(target)\npatience_ms: 100\n")
+    #expect(run.exitCode == exitCode, "\(run.output)")
+    #expect(run.output.contains(text), "\(run.output)")
+  }
+
+  @Test func `a file that cannot be written is refused before the run, not after it`() throws {
+    for flag in ["--json", "--html"] {
+      let run = try SwarmProcess(playing: Self.scenario, [flag, "/nowhere/file"])
+      #expect(run.exitCode == 2)
+      #expect(
+        run.output == "open /nowhere/file: No such file or directory; name another file\n")
+    }
+  }
+
+  @Test func `messages that nobody can send are a mistake in the scenario`() throws {
+    let run = try SwarmProcess(
+      playing: """
+        rooms: [{ shape: one }]
+        clients: [{ persona: chatter, count: 3 }]
+        phases: [{ seconds: 0.5, connections: { constant: 10 }, messages: { constant: 10 } }]
+        """)
+    #expect(run.exitCode == 2)
+    #expect(run.output.hasPrefix("nobody can send any of the 5 messages: "), "\(run.output)")
+  }
+
+  /// `timeout` gives the signal to swarm alone.
+  @Test(arguments: [("INT", Int32(130)), ("TERM", 143)])
+  func `a signal ends it in order, while its relay starts and while it plays`(
+    signal: String, exitCode: Int32
+  ) throws {
+    let starting = try SwarmProcess(
+      playing: "\(Self.scenario)\nspawn: { binary: '\(Programs.peer("sleeper"))' }\n",
+      through: "timeout --foreground --preserve-status -s \(signal) 0.3")
+    #expect(starting.exitCode == exitCode, "\(starting.output)")
+    #expect(starting.output.isEmpty, "\(starting.output)")
+    let playing = try SwarmProcess(
+      playing: Self.scenario, ["--quiet"],
+      through: "timeout --foreground --preserve-status -s \(signal) 1.5")
+    #expect(playing.exitCode == exitCode, "\(playing.output)")
+    #expect(
+      playing.output.hasSuffix("\ninterrupted: what was not over yet proves nothing\n"),
+      "\(playing.output)")
+  }
+}
