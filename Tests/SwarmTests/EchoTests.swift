@@ -30,6 +30,25 @@ import Testing
       run.output.contains("600 intended, 600 came back, 0 missed"), "\(run.output)")
   }
 
+  @Test func `our relay's echo is switched on, and is good`() throws {
+    let scenario = Self.scenario("x")
+      .split(separator: "\n").map { $0.hasPrefix("url: ") ? "spawn:" : $0 }
+      .joined(separator: "\n")
+    let run = try SwarmProcess(playing: scenario)
+    #expect(run.exitCode == run.unlessVoid(0), "\(run.output)")
+    #expect(run.output.contains("600 intended, 600 came back, 0 missed"), "\(run.output)")
+    #expect(run.output.contains("relay: "), "\(run.output)")
+    let raw = try SwarmProcess(
+      playing: """
+        mode: echo
+        spawn:
+        clients: [{ persona: chatter, count: 10 }]
+        phases: [{ seconds: 1, connections: { constant: 100 } }]
+        raw: { window: 16, seconds: 0.3 }
+        """, ["--raw"])
+    #expect(raw.exitCode == 0, "\(raw.output)")
+  }
+
   @Test(arguments: [
     ("drop", "lost"), ("double", "doubled"), ("alter", "altered"), ("binary", "altered"),
     ("swap", "reordered"), ("invent", "invented"), ("close", "lost"),
