@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build test faults format lint install help
+.PHONY: run build test bench bench-full faults format lint install help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -22,6 +22,8 @@ help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run every test'
 	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
+	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
+	@echo 'make bench-full        the same with what takes longer'
 	@echo 'make build             build the commands for release, into .build/release'
 	@echo 'make install PREFIX=   install relay, wschat and swarm, to /usr/local by default'
 	@echo 'make format            format the code'
@@ -56,6 +58,36 @@ FAULTS := kills pause full-disk power-loss
 faults: build
 	@for scenario in $(FAULTS); do \
 	  .build/release/swarm run LoadTests/scenarios/$$scenario.yaml --quiet || exit $$?; done
+
+# The results go to LoadTests/results; a ratio that fell against the baseline there fails.
+# BENCH adds flags: make bench BENCH='--rows room,dms'
+BENCH_BUILT := .build/bench
+BENCH_RESULTS := LoadTests/results
+BENCH_PEERS := golang-github-centrifugal-centrifuge-dev nats-server libnginx-mod-nchan nodejs node-ws
+BENCH_FLAGS = --built $(BENCH_BUILT) --json $(BENCH_RESULTS)/bench.json \
+  --html $(BENCH_RESULTS)/bench.html \
+  $(if $(wildcard $(BENCH_RESULTS)/baseline.json),--baseline $(BENCH_RESULTS)/baseline.json) \
+  --fact "Swift=$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([^ ]*\).*/\1/p')" \
+  --fact "SQLite=$$(pkg-config --modversion sqlite3 2>/dev/null)" \
+  --fact "peers=$$(dpkg-query -W -f '$${Package} $${Version}, ' $(BENCH_PEERS) 2>/dev/null)" \
+  --fact "commit=$$(git describe --always --dirty 2>/dev/null)"
+
+bench bench-full: build $(BENCH_BUILT)/floor
+	@config/setup bench || echo 'bench: it goes on without the servers that are missing' >&2
+	@if command -v go >/dev/null && [ -d $(GO_SOURCES)/src/github.com/centrifugal/centrifuge ]; \
+	  then $(MAKE) --no-print-directory $(BENCH_BUILT)/centrifuge; fi
+	@.build/release/swarm bench $(if $(filter bench-full,$@),--full) $(BENCH_FLAGS) $(BENCH)
+
+FLOOR := $(wildcard LoadTests/floor/*.[ch])
+$(BENCH_BUILT)/floor: $(FLOOR)
+	@mkdir -p $(@D)
+	$(CC) -O2 -Wall -Wextra -Werror -o $@ $(filter %.c,$(FLOOR))
+
+# From Debian's sources of it. Where they do not build, the benchmark goes on without.
+GO_SOURCES := /usr/share/gocode
+$(BENCH_BUILT)/centrifuge: LoadTests/peers/centrifuge.go
+	@mkdir -p $(@D)
+	-GO111MODULE=off GOPATH=$(GO_SOURCES) GOCACHE=$(CURDIR)/$(BENCH_BUILT)/go go build -o $@ $<
 
 format:
 	@$(SWIFT) format --in-place --recursive $(OWN)

@@ -63,6 +63,21 @@ import Testing
     #expect(run.output.contains("raise its limits"), "\(run.output)")
   }
 
+  @Test func `an echo that ends a connection has deliveries missing, and says why`() throws {
+    let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py", ["close"])
+    let run = try SwarmProcess(
+      playing: """
+        mode: echo
+        url: \(peer.url)
+        clients: [{ persona: chatter, count: 2 }]
+        phases: [{ seconds: 1, connections: { constant: 100 } }]
+        raw: { window: 2, seconds: 0.3 }
+        patience_ms: 500
+        """, ["--raw"])
+    #expect(run.exitCode == 3, "\(run.output)")
+    #expect(run.output.contains("1 connections lost (the last: the server"), "\(run.output)")
+  }
+
   @Test func `nobody there is no connection, and a threshold can be missed`() throws {
     let nobody = try SwarmProcess(
       playing: Self.scenario("url: ws://127.0.0.1:1/ws", raw: "window: 1"), ["--raw"])
@@ -96,6 +111,7 @@ import Testing
     ("window: 0", "raw.window is \"0\"; expected 1 to 100000"),
     ("rate: fast", "raw.rate is \"fast\"; expected sends per second"),
     ("rate: 3, release: ack", "raw.release means nothing for a rate; leave it out"),
+    ("window: 3, dialect: morse", "raw.dialect is \"morse\"; expected relay.v1, echo, plain"),
     ("window: 3, procesor: 1", "raw.procesor is not a known key; did you mean raw.processor?"),
   ])
   func `a mistake is named with its line, its key and what was expected`(
@@ -216,6 +232,22 @@ import Testing
     #expect(result.counts.deliveries == 3 * 4 * 500)
     #expect(result.missing == 0)
     #expect(result.deliveriesPerSecond > 0)
+    #expect(moments == [.ready, .measuring, .measured, .drained])
+  }
+
+  @Test func `rooms of a plain server, by its path`() throws {
+    let peer = try EchoPeerProcess("/usr/bin/python3", "broadcast.py")
+    var plan = RawLoad.Plan(url: peer.url, dialect: .plain)
+    plan.layout = [.init(members: 4, senders: 2), .init(members: 1, senders: 1)]
+    plan.work = .publish(.window(3))
+    plan.warmUpSeconds = 0
+    plan.seconds = 0.3
+    plan.sampleEvery = 1
+    let (result, moments) = try play(plan)
+    #expect(result.missing == 0)
+    #expect(result.whole.deliveries > result.whole.sends)
+    #expect(result.latencies.count(.deliver) > 10)
+    #expect(result.counts.acks == 0)
     #expect(moments == [.ready, .measuring, .measured, .drained])
   }
 

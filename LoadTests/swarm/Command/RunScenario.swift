@@ -95,12 +95,14 @@ struct RunScenario: ParsableCommand {
     if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }
     if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
   }
+
   private func runRaw(_ scenario: Scenario) throws {
     let played: RawScenario
     do throws(RawLoad.Failure) {
       played = try RawScenario(playing: scenario, file: self.scenario, seed: seed, url: url)
     } catch {
       StandardError.write("\(error)\n")
+      if let signal = error.signal { throw ExitCode(128 + signal) }
       throw ExitCode(error.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
     }
     TextFile.write(Array(RawReport.text(of: played).utf8), to: STDOUT_FILENO)

@@ -9,7 +9,7 @@ struct SwarmCommand: ParsableCommand {
     commandName: "swarm",
     abstract: "Load a relay.v1 server, measure it honestly, and check every promise it makes.",
     version: "swarm 0.1.0",
-    subcommands: [RunScenario.self, FindLoad.self, CompareRuns.self])
+    subcommands: [RunScenario.self, FindLoad.self, CompareRuns.self, BenchCommand.self])
 
   /// As ArgumentParser's own, but for the exit code of wrong usage: 2, as everywhere else.
   static func main() {

@@ -59,7 +59,7 @@ final class EchoPeer {
   func connect() {
     guard !isEnded else { return }
     do {
-      let socket = try server.connect(client)
+      let socket = try Socket.connect(to: server.address, from: server.source(of: client))
       let registration = try server.loop.register(
         socket.descriptor, for: .writable, token: UInt64(client))
       link.adopt(socket, registration)
@@ -199,13 +199,16 @@ final class EchoServer {
 
   let loop: EventLoop
   let address: Address
-  let sources: [Address]
+  /// Where connections come from; empty leaves it to the system.
+  private let sources: [Address]
   let authority: String
   let target: String
   var random = SystemRandomNumberGenerator()
   private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
 
-  init(_ loop: EventLoop, address: Address, sources: [Address], authority: String, target: String) {
+  init(
+    _ loop: EventLoop, address: Address, sources: [Address], authority: String, target: String
+  ) {
     self.loop = loop
     self.address = address
     self.sources = sources
@@ -213,9 +216,8 @@ final class EchoServer {
     self.target = target
   }
 
-  func connect(_ client: Int) throws(SystemError) -> Socket {
-    try Socket.connect(
-      to: address, from: sources.isEmpty ? nil : sources[client % sources.count])
+  func source(of client: Int) -> Address? {
+    sources.isEmpty ? nil : sources[client % sources.count]
   }
 
   func maskKey() -> UInt32 { random.next() }

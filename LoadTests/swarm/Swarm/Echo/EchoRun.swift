@@ -58,7 +58,7 @@ public final class EchoRun {
     self.plan = plan
     self.log = log
     signals = try SignalSource([SIGINT, SIGTERM, SIGPIPE])
-    _ = try DescriptorLimit.raise()
+    try Run.checkDescriptors(for: plan)
     loop = try EventLoop()
     switch (url, scenario.target) {
     case (let url?, _):
@@ -83,17 +83,16 @@ public final class EchoRun {
     } catch {
       throw Run.Failure(description: "\(error)", isUsage: true)
     }
+    let addresses: [Address]
     do {
-      let addresses = try SourceAddresses.check(
-        scenario.sourceAddresses, to: try Address.resolve(host: place.host, port: place.port))
-      server = EchoServer(
-        loop, address: addresses[0], sources: scenario.sourceAddresses, authority: place.authority,
-        target: RawDialect.target(in: self.url))
-    } catch let failure as Run.Failure {
-      throw failure
+      addresses = try Address.resolve(host: place.host, port: place.port)
     } catch {
       throw Run.Failure(description: "\(error)", isUsage: false)
     }
+    server = EchoServer(
+      loop, address: try SourceAddresses.check(scenario.sourceAddresses, to: addresses)[0],
+      sources: scenario.sourceAddresses, authority: place.authority,
+      target: RawDialect.target(in: self.url))
     var random = SystemRandomNumberGenerator()
     naming = Naming(plan, tag: String(random.next(), radix: 36))
     outcome = Outcome(plan: plan)

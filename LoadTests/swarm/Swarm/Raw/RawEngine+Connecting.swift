@@ -27,7 +27,7 @@ extension RawEngine {
       let index = nextToConnect
       nextToConnect += 1
       do throws(SystemError) {
-        let sources = plan.sources
+        let sources = plan.sourceAddresses
         let socket = try Socket.connect(
           to: address, from: sources.isEmpty ? nil : sources[index % sources.count])
         let registration = try loop.register(
@@ -188,8 +188,10 @@ extension RawEngine {
     loop.stop()
   }
 
-  /// Closes everything.
+  /// Closes everything; what was being measured until now counts.
   mutating func end() {
+    if stage == .measuring { conclude() }
+    stage = .over
     for index in connections.indices { close(index) }
   }
 

@@ -30,9 +30,12 @@ extension RawEngine {
 
   /// What came behind the prelude.
   mutating func take(_ rest: [UInt8], _ index: Int) {
-    precondition(rest.count <= Self.readBytes, "as much as one reads")
-    for place in rest.indices { buffer[Self.readStart + place] = rest[place] }
-    take(index, Self.readStart..<Self.readStart + rest.count)
+    for start in stride(from: 0, to: rest.count, by: Self.readBytes) {
+      let part = rest[start..<min(start + Self.readBytes, rest.count)]
+      let kept = connections[index].cut.restore(into: &buffer, before: Self.readStart)
+      for place in part.indices { buffer[Self.readStart + place - start] = rest[place] }
+      take(index, Self.readStart - kept..<Self.readStart + part.count)
+    }
   }
 
   /// What lies in the buffer.

@@ -63,7 +63,7 @@ extension RawEngine {
     measuringSince = .now()
   }
 
-  private mutating func conclude() {
+  mutating func conclude() {
     result.seconds = Double(Instant.now().nanoseconds(since: measuringSince)) / 1e9
     result.counts = counts - measuredFrom
   }

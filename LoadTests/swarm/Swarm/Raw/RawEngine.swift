@@ -90,17 +90,7 @@ struct RawEngine {
       throw RawLoad.Failure(description: "\(error)", isUsage: true)
     }
     target = plan.dialect.target(at: plan.url)
-    let found: [Address]
-    do throws(AddressError) {
-      found = try Address.resolve(host: url.host, port: url.port)
-    } catch {
-      throw RawLoad.Failure(description: "\(error)", isUsage: false)
-    }
-    do throws(Run.Failure) {
-      address = try SourceAddresses.check(plan.sources, to: found)[0]
-    } catch {
-      throw RawLoad.Failure(description: error.description, isUsage: error.isUsage)
-    }
+    address = try Self.address(of: url, from: plan.sourceAddresses)
     let digits = String(random.next(), radix: 36)
     run = String(repeating: "0", count: 13 - digits.utf8.count) + digits
     place()
@@ -133,6 +123,22 @@ struct RawEngine {
     }
     if plan.release == .ack, plan.dialect.ackPrefix == nil {
       throw usage("the dialect \(plan.dialect.name) has no acks to wait for")
+    }
+  }
+
+  private static func address(
+    of url: RelayURL, from sources: [Address]
+  ) throws(RawLoad.Failure) -> Address {
+    let addresses: [Address]
+    do throws(AddressError) {
+      addresses = try Address.resolve(host: url.host, port: url.port)
+    } catch {
+      throw RawLoad.Failure(description: "\(error)", isUsage: false)
+    }
+    do throws(Run.Failure) {
+      return try SourceAddresses.check(sources, to: addresses)[0]
+    } catch {
+      throw RawLoad.Failure(description: error.description, isUsage: error.isUsage)
     }
   }
 

@@ -8,19 +8,30 @@ internal import Client
 public final class RawLoad {
   /// What it does.
   public let plan: Plan
+  /// What a process has open besides.
+  private static let otherDescriptors = 32
+  /// Tokens of connections are their indices.
+  private static let stopToken = UInt64.max
   private let loop: EventLoop
   private var engine: RawEngine
 
   /// Reads the plan and finds the server's address.
   public init(_ plan: Plan) throws(Failure) {
     self.plan = plan
+    let descriptors: Int
     do {
-      _ = try DescriptorLimit.raise()
+      descriptors = try DescriptorLimit.raise()
       loop = try EventLoop()
     } catch {
       throw Failure(description: "\(error)", isUsage: false)
     }
     engine = try RawEngine(plan, loop)
+    guard engine.connections.count + Self.otherDescriptors <= descriptors else {
+      throw Failure(
+        description:
+          "\(engine.connections.count) connections are more than the \(descriptors) files"
+          + " that the system allows this process: raise ulimit -n, or have fewer", isUsage: true)
+    }
   }
 
   /// Does it, and blocks until it is over.
@@ -46,6 +57,15 @@ public final class RawLoad {
     return engine.result
   }
 
+  /// Ends the load as soon as something can be read there: a signal's pipe.
+  func stops(on descriptor: Int32) throws(Failure) {
+    do {
+      _ = try loop.register(descriptor, for: .readable, token: Self.stopToken)
+    } catch {
+      throw Failure(description: "\(error)", isUsage: false)
+    }
+  }
+
   /// Ends ``Work/idle``, and whatever else is under way.
   public var stop: LoopControl { loop.control }
 }
@@ -53,6 +73,7 @@ public final class RawLoad {
 extension RawLoad: EventHandler {
   /// The loop's, as the rest of this protocol.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
+    if token == Self.stopToken { return loop.stop() }
     engine.ready(Int(token), readiness)
   }
 

@@ -56,8 +56,6 @@ extension RawLoad {
     public var warmUpSeconds = 1.0
     /// That count.
     public var seconds = 5.0
-    /// Where connections come from, in turn; empty leaves it to the system.
-    public var sources: [Address] = []
     /// The processor that the thread is bound to; `nil` leaves it where it is.
     public var processor: Int?
     /// Handshakes that are under way at a time.
@@ -66,6 +64,9 @@ extension RawLoad {
     public var patienceMilliseconds = 5_000
     /// Of so many deliveries, one is timed.
     public var sampleEvery = 61
+    /// Addresses of this machine that connections are made from, in turn; empty leaves it to the
+    /// system, which has 28,232 ports by default for one.
+    public var sourceAddresses: [Address] = []
     /// Rooms are called this and a number; `nil` chooses a name that no other run has.
     public var roomPrefix: String?
 
@@ -121,5 +122,7 @@ extension RawLoad {
     public var description: String
     /// Whether the plan asks for something that cannot be.
     public var isUsage: Bool
+    /// Set where it was a signal that ended it.
+    public var signal: Int32?
   }
 }

@@ -78,7 +78,10 @@ public enum RawReport {
         : "\(-result.missing) deliveries came that nobody sent, or twice"
     case .void: return "void: \(played.voidReason ?? "")"
     case .thresholdMissed: return "a threshold was missed; every delivery came"
-    case .good, .noConnection:
+    case .noConnection:
+      return "no connection any more: \(result.connectionsLost) of \(result.connections) ended"
+        + " before the load did"
+    case .good:
       return "good: every delivery came, by their number; only a run without --raw checks more"
     }
   }

@@ -1,4 +1,6 @@
 internal import EventLoop
+internal import Glibc
+internal import Mailbox
 
 /// A scenario played raw: its rooms, clients and texts, and neither its phases nor an oracle.
 ///
@@ -19,6 +21,12 @@ public struct RawScenario: Sendable {
     playing scenario: Scenario, file: String, seed: UInt64? = nil, url: String? = nil
   ) throws(RawLoad.Failure) {
     self.scenario = scenario
+    let signals: SignalSource
+    do throws(SystemError) {
+      signals = try SignalSource([SIGINT, SIGTERM])
+    } catch {
+      throw RawLoad.Failure(description: "\(error)", isUsage: false)
+    }
     var plan = try Self.plan(scenario, file: file, seed: seed)
     var relay: SpawnedRelay?
     switch (url, scenario.target) {
@@ -26,14 +34,15 @@ public struct RawScenario: Sendable {
     case (nil, .url(let url)): plan.url = url
     case (nil, .spawn(let spawn)):
       do {
-        let spawned = try SpawnedRelay(spawn)
+        let spawned = try SpawnedRelay(spawn, interruption: signals.descriptor)
         relay = spawned
         plan.url = scenario.mode == .echo ? spawned.echoURL : spawned.url
       } catch {
-        throw RawLoad.Failure(description: "\(error)", isUsage: false)
+        throw RawLoad.Failure(description: "\(error)", isUsage: false, signal: signals.next())
       }
     }
     let load = try RawLoad(plan)
+    try load.stops(on: signals.descriptor)
     var cpu: (from: Double, to: Double)?
     let spawned = relay
     result = try load.play { moment in
@@ -43,6 +52,9 @@ public struct RawScenario: Sendable {
       case .measured: cpu?.to = spawned.cpuSeconds
       case .ready, .drained: break
       }
+    }
+    if let signal = signals.next() {
+      throw RawLoad.Failure(description: "interrupted", isUsage: false, signal: signal)
     }
     if let cpu { result.serverCPUSeconds = cpu.to - cpu.from }
   }
@@ -66,14 +78,14 @@ public struct RawScenario: Sendable {
             + " has connections that send and connections that do not")
       }
     }
-    let dialect = scenario.mode == .echo ? RawDialect.echo : .relay
+    let dialect = raw.dialect ?? (scenario.mode == .echo ? .echo : .relay)
     var measures: [Measure] = [.connect, .deliver]
     if dialect.ackPrefix != nil { measures.append(.ack) }
     for threshold in scenario.thresholds where !measures.contains(threshold.measure) {
       throw usage("thresholds.\(threshold.key) is measured by none with --raw; leave it out")
     }
     if raw.release == .ack, dialect.ackPrefix == nil {
-      throw usage("raw.release is ack; expected delivery: an echo has no ack")
+      throw usage("raw.release is ack; expected delivery: \(dialect.name) has no acks")
     }
     var plan = RawLoad.Plan(url: "", dialect: dialect)
     var builder = PlanBuilder(scenario, seed: seed ?? scenario.seed)
@@ -94,13 +106,15 @@ public struct RawScenario: Sendable {
         "clients are in \(plan.connections) rooms in all; expected at most"
           + " \(Scenario.clientLimit): with --raw each of these is a connection")
     }
+    // Rooms of such a server live as long as their members, and their numbers are in its paths.
+    if dialect == .plain { plan.roomPrefix = "" }
     plan.work = .publish(raw.pace)
     plan.release = raw.release
     plan.seconds = raw.seconds
     plan.warmUpSeconds = raw.warmUpSeconds
     plan.processor = raw.processor
+    plan.sourceAddresses = scenario.sourceAddresses
     plan.textBytes = scenario.textBytes.upperBound
-    plan.sources = scenario.sourceAddresses
     plan.patienceMilliseconds = scenario.patienceMilliseconds
     return plan
   }
@@ -130,6 +144,7 @@ public struct RawScenario: Sendable {
   /// The status that counts where several apply.
   public var status: Outcome.Status {
     if result.missing != 0 { return .promiseBroken }
+    if result.connectionsLost > 0 { return .noConnection }
     if voidReason != nil { return .void }
     return judgements.allSatisfy(\.isMet) ? .good : .thresholdMissed
   }

@@ -190,7 +190,7 @@ public final class Run {
   }
 
   /// A plan that cannot be played here is refused before anything is started.
-  private static func checkDescriptors(for plan: Plan) throws {
+  static func checkDescriptors(for plan: Plan) throws {
     let limit = try DescriptorLimit.raise()
     let needed = plan.clients.count + readersAtOnce + ownDescriptors
     guard needed > limit else { return }
@@ -226,9 +226,6 @@ public final class Run {
     loop.run(self)
     return conclude()
   }
-
-  /// Somebody has stopped this process for a while, and what the terminal shows is another's.
-  var continued: (() -> Void)?
 
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }

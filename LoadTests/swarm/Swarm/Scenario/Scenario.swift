@@ -33,6 +33,8 @@ public struct Scenario: Equatable, Sendable {
     public var warmUpSeconds = 1.0
     /// To which the loading thread is bound.
     public var processor: Int?
+    /// How the server is spoken to; `nil` as the mode says.
+    public var dialect: RawDialect?
   }
 
   /// A relay to be started for this run, with a data folder of its own.

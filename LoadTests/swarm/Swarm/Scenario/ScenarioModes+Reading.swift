@@ -4,7 +4,7 @@ extension Scenario.Raw {
   init?(_ node: YAMLNode, _ faults: inout [YAMLDocument.Fault]) {
     var fields = YAMLFields(
       node, at: "raw",
-      known: ["window", "rate", "release", "seconds", "warm_up_s", "processor"])
+      known: ["window", "rate", "release", "seconds", "warm_up_s", "processor", "dialect"])
     let window = fields.optional("window", "expected 1 to 100000 messages of each room") {
       $0.integer(in: 1...100_000)
     }
@@ -33,8 +33,13 @@ extension Scenario.Raw {
     let processor = fields.optional("processor", "expected the number of a processor, from 0") {
       $0.integer(in: 0...1023)
     }
+    let names = RawDialect.known.map(\.name)
+    let dialect = fields.optional("dialect", "expected \(names.joined(separator: ", "))") { node in
+      RawDialect.known.first { $0.name == node.text }
+    }
     faults += fields.faults
     guard fields.faults.isEmpty else { return nil }
+    self.dialect = dialect
     if let window {
       pace = .window(window)
     } else if let rate {

@@ -1,0 +1,125 @@
+import ArgumentParser
+import Glibc
+import Swarm
+
+/// The benchmark.
+struct BenchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench",
+    abstract: "Measure the relay beside a floor and beside its peers, and print one table.",
+    discussion: """
+      `make bench` builds what it needs and calls it. Rows: \
+      \(Bench.rowNames.joined(separator: ", ")).
+
+      Exit codes: 0 measured, whatever the goals say; 1 a ratio fell against the baseline; 2 usage; \
+      3 something that the relay had to deliver is missing, or a row has another fault; \
+      5 what it needs is not there.
+      """)
+
+  @Option(
+    help: ArgumentHelp(
+      "Only these, by name or by the beginning up to a dash, with commas between them.",
+      valueName: "row,row"))
+  var rows: String?
+
+  @Flag(help: "A tenth of the time: shows that all works, and not how fast.")
+  var quick = false
+
+  @Flag(help: "Also what takes long.")
+  var full = false
+
+  @Flag(help: "Leave the other servers out.")
+  var noPeers = false
+
+  @Option(help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"))
+  var json: String?
+
+  @Option(help: ArgumentHelp("Write the results there, with plots, as a page.", valueName: "file"))
+  var html: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "An earlier run's JSON; a ratio to the floor that is more than 15 % below it fails.",
+      valueName: "file"))
+  var baseline: String?
+
+  @Option(help: ArgumentHelp("Where the floor is; its servers write there.", valueName: "folder"))
+  var built = ".build/bench"
+
+  @Option(help: ArgumentHelp("Where the peers' configurations are.", valueName: "folder"))
+  var peers = "LoadTests/peers"
+
+  @Option(
+    help: ArgumentHelp(
+      "Something to tell of the machine, such as \"Swift=6.3\".", valueName: "name=text"))
+  var fact: [String] = []
+
+  func run() throws {
+    let before = try baseline.map(readBaseline)
+    let settings = try settings()
+    let bench: Bench
+    let report: BenchReport
+    do throws(Bench.Failure) {
+      bench = try Bench(settings) { StandardError.write("\($0)\n") }
+      report = try bench.run()
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode(error.isUsage ? 2 : 5)
+    }
+    TextFile.write(Array(BenchTable.text(of: report).utf8), to: STDOUT_FILENO)
+    do {
+      if let json { try TextFile.write(BenchJSON.text(of: report), to: json) }
+      if let html { try TextFile.write(BenchPage.text(of: report), to: html) }
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode(2)
+    }
+    let judgement = before.map {
+      BenchJudgement(report, against: $0, selected: bench.chosenRows)
+    }
+    if let judgement { TextFile.write(Array("\n\(judgement.text)".utf8), to: STDOUT_FILENO) }
+    if report.rows.contains(where: { $0.fault != nil }) { throw ExitCode(3) }
+    if let judgement, !judgement.isGood { throw ExitCode(1) }
+  }
+
+  private func settings() throws -> Bench.Settings {
+    guard !(quick && full) else { throw ValidationError("--quick and --full exclude each other") }
+    var settings = Bench.Settings(
+      commands: try Self.ownFolder(), built: try Self.absolute(built),
+      peers: try Self.absolute(peers))
+    settings.extent = quick ? .quick : full ? .full : .usual
+    settings.rows = rows?.split(separator: ",").map(String.init)
+    settings.withPeers = !noPeers
+    settings.facts = fact.map {
+      let parts = $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      return .init(String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+    }
+    return settings
+  }
+
+  private func readBaseline(_ path: String) throws -> BenchReport {
+    do {
+      return try BenchJSON.read(try TextFile.read(path), file: path)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode(2)
+    }
+  }
+
+  /// The relay lies beside this program.
+  private static func ownFolder() throws -> String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+    let path = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init), as: UTF8.self)
+    return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+  }
+
+  /// Servers have other working directories.
+  private static func absolute(_ path: String) throws -> String {
+    guard let resolved = unsafe realpath(path, nil) else {
+      throw ValidationError("there is no folder \(path): `make bench` is to be run where it is")
+    }
+    defer { unsafe free(resolved) }
+    return unsafe String(cString: resolved)
+  }
+}

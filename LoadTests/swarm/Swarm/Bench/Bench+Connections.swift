@@ -1,0 +1,114 @@
+/// Rows about connections: what they cost, how fast they come, and how fast they come back.
+extension Bench {
+  /// What one that is joined to a room and silent costs of the server's memory.
+  func measureIdle(_ row: BenchRow) throws -> BenchRow {
+    var row = row
+    row.floorAlone = try idleBytes(start(.floor(places, deliveryBytes: deliveryBytes())), &row)
+    row.alone = try idleBytes(start(.relay(places)), &row)
+    row.peers = peers(try deliveryBytes()) { server in
+      var scratch = row
+      return (try idleBytes(server, &scratch), scratch.fault ?? "")
+    }
+    return row
+  }
+
+  private func idleBytes(_ server: BenchServer, _ row: inout BenchRow) throws -> Double {
+    let connections = isQuick ? 1000 : 10_000
+    guard var plan = plan(.room(members: 100, window: 1), server) else { return 0 }
+    plan.work = .idle
+    plan.seconds = 0.1
+    plan.processor = BenchPlacement.apart.load
+    // What the first hundred bring with them is not a connection's.
+    _ = try RawLoad(plan).play()
+    plan.rooms = connections / plan.membersPerRoom
+    name(&plan, server)
+    server.settle()
+    let before = server.residentBytes
+    var after = before
+    let result = try RawLoad(plan).play { moment in
+      guard case .ready = moment else { return }
+      server.settle()
+      after = server.residentBytes
+    }
+    if result.connectionsLost > 0 {
+      row.fault = "\(result.connectionsLost) connections lost: \(result.lastError ?? "?")"
+    }
+    return Double(after - before) / Double(connections)
+  }
+
+  /// From nothing to a member, as fast as it goes.
+  func measureConnects(_ row: BenchRow) throws -> BenchRow {
+    var row = row
+    let bytes = try deliveryBytes()
+    let floor = try start(.floor(places, deliveryBytes: bytes))
+    let relay = try start(.relay(places))
+    var costs: [Double] = []
+    for _ in 0..<pairs {
+      let below = try connects(floor)
+      let above = try connects(relay)
+      row.pairs.append(
+        .init(floor: below.result.connectsPerSecond, relay: above.result.connectsPerSecond))
+      costs.append(above.serverSeconds * 1e6 / Double(above.result.connections))
+      row.fault = row.fault ?? below.fault ?? above.fault
+      if above.result.isSaturated {
+        row.notes = ["the load had nothing left to give: the server could have done more"]
+      }
+    }
+    if let cost = BenchRow.median(costs) { row.details.append(.init("µs CPU each", cost)) }
+    [floor, relay].forEach { $0.stop() }
+    row.notes.append("the floor's end with the handshake: it has no join")
+    row.peers = peers(bytes) { server in
+      _ = try connects(server)
+      let sample = try connects(server)
+      return (sample.result.connectsPerSecond, sample.fault ?? "")
+    }
+    return row
+  }
+
+  private func connects(_ server: BenchServer) throws -> BenchSample {
+    guard var plan = plan(.room(members: 50, window: 1), server) else {
+      throw Failure(description: "\(server.program.name) has no rooms")
+    }
+    plan.rooms = isQuick ? 20 : 100
+    plan.work = .connect
+    return try BenchSample(plan, server, processor: BenchPlacement.apart.load)
+  }
+
+  /// All come back at once: how fast they get what they missed, and what of the relay's memory each
+  /// takes meanwhile.
+  func measureReturn(_ rate: BenchRow, _ memory: BenchRow) throws -> [BenchRow] {
+    var (rate, memory) = (rate, memory)
+    var (rates, growths): ([Double], [Double]) = ([], [])
+    for _ in 0..<pairs {
+      let server = try start(.relay(places))
+      guard var plan = plan(.room(members: 100, window: 1), server) else { break }
+      plan.rooms = 10
+      plan.work = .resume(messages: isQuick ? 200 : 1000)
+      plan.processor = BenchPlacement.apart.load
+      var before = 0
+      var peak = 0
+      let result = try RawLoad(plan).play { moment in
+        switch moment {
+        case .ready:
+          server.settle()
+          server.probe.forgetPeak()
+          before = server.residentBytes
+        case .drained: peak = server.probe.peakBytes
+        case .measuring, .measured: break
+        }
+      }
+      if result.missing != 0 {
+        rate.fault = "\(result.missing) of \(result.counts.deliveries + result.missing) missing"
+      }
+      rates.append(result.deliveriesPerSecond)
+      growths.append(Double(max(0, peak - before)) / Double(plan.connections))
+      if result.isSaturated {
+        rate.notes = ["the load had nothing left to give: the relay could have done more"]
+      }
+    }
+    rate.alone = BenchRow.median(rates)
+    memory.alone = growths.max()
+    memory.fault = rate.fault
+    return [rate, memory]
+  }
+}

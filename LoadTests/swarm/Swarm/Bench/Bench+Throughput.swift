@@ -1,0 +1,96 @@
+/// Rows that are pairs: floor and relay in turn.
+extension Bench {
+  /// Floor and relay in turn, then the peers.
+  func measurePairs(_ row: inout BenchRow, _ load: BenchLoad) throws {
+    let placement: BenchPlacement = row.isShared ? .shared : .apart
+    let bytes = try deliveryBytes()
+    let floor = try start(.floor(places, deliveryBytes: bytes), placement)
+    let relay = try start(
+      .relay(places, loops: row.isShared ? 2 : 1, echo: load.isEcho), placement)
+    let single = row.isShared ? try start(.relay(places, echo: load.isEcho), placement) : nil
+    let servers = [floor, relay] + (single.map { [$0] } ?? [])
+    // The first of each is not counted: pages, buffers and branches are new.
+    for server in servers { _ = try sample(load, server, placement, seconds: 0.3) }
+    var samples: [BenchSample] = []
+    var rates: [Double] = []
+    for _ in 0..<pairs {
+      let below = try sample(load, floor, placement)
+      let sample = try sample(load, relay, placement)
+      row.fault = row.fault ?? below.fault.map { "floor: \($0)" } ?? sample.fault
+      row.pairs.append(
+        .init(floor: below.deliveriesPerCPUSecond, relay: sample.deliveriesPerCPUSecond))
+      samples.append(sample)
+      if let single {
+        rates.append(try self.sample(load, single, placement).result.deliveriesPerSecond)
+      }
+    }
+    describe(&row, samples)
+    if let two = BenchRow.median(samples.map(\.result.deliveriesPerSecond)),
+      let one = BenchRow.median(rates), one > 0
+    {
+      row.details.append(.init("deliveries / s, one loop", one))
+      row.notes.append(
+        "\(BenchTable.figure(two, .deliveries)) deliveries / s with two loops,"
+          + " \(BenchTable.figure(one, .deliveries)) with one: \(BenchTable.figure(two / one, .times)) ×"
+      )
+    }
+    servers.forEach { $0.stop() }
+    if !row.isShared { row.peers = peers(load, bytes) }
+  }
+
+  private func sample(
+    _ load: BenchLoad, _ server: BenchServer, _ placement: BenchPlacement, seconds: Double? = nil
+  ) throws -> BenchSample {
+    guard let plan = plan(load, server, seconds: seconds) else {
+      throw Failure(description: "\(server.program.name) has no echo")
+    }
+    return try BenchSample(plan, server, processor: placement.load)
+  }
+
+  private func describe(_ row: inout BenchRow, _ samples: [BenchSample]) {
+    func median(_ name: String, _ figure: (BenchSample) -> Double) {
+      if let value = BenchRow.median(samples.map(figure)) { row.details.append(.init(name, value)) }
+    }
+    median("deliveries / s") { $0.result.deliveriesPerSecond }
+    median("deliver p50, ms") { $0.result.latencies.milliseconds(.deliver, .p50) ?? 0 }
+    median("deliver p99, ms") { $0.result.latencies.milliseconds(.deliver, .p99) ?? 0 }
+    median("log threads, share of CPU") { $0.logSeconds / max($0.serverSeconds, 1e-9) }
+    median("ksoftirqd beside it, share") { $0.kernelThreadSeconds / max($0.serverSeconds, 1e-9) }
+    median("load, cores") { $0.result.ownCores }
+    if !row.isShared, samples.contains(where: \.result.isSaturated) {
+      row.notes.append("the load had nothing left to give: the server could have done more")
+    }
+  }
+
+  /// The others, once each.
+  private func peers(_ load: BenchLoad, _ bytes: Int) -> [BenchRow.Peer] {
+    peers(bytes) { server in
+      guard var plan = plan(load, server, seconds: 0.3) else { return nil }
+      _ = try BenchSample(plan, server, processor: BenchPlacement.apart.load)
+      plan.seconds = seconds
+      name(&plan, server)
+      let sample = try BenchSample(plan, server, processor: BenchPlacement.apart.load)
+      return (sample.deliveriesPerCPUSecond, sample.fault ?? "")
+    }
+  }
+
+  /// - Parameter measure: `nil` where it does nothing of the kind.
+  func peers(
+    _ bytes: Int, _ measure: (BenchServer) throws -> (figure: Double, note: String)?
+  ) -> [BenchRow.Peer] {
+    guard settings.withPeers else { return [] }
+    return BenchProgram.peers(places, deliveryBytes: bytes).compactMap { program in
+      guard program.isPresent else {
+        return .init(name: program.name, figure: nil, note: "not installed")
+      }
+      do {
+        let server = try start(program)
+        return try measure(server).map {
+          .init(name: program.name, figure: $0.figure, note: $0.note)
+        }
+      } catch {
+        return .init(name: program.name, figure: nil, note: "\(error)")
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// What is done to a server, in the words of the table.
+enum BenchLoad: Equatable, Sendable {
+  /// A hundred connections; each has so many messages of 64 bytes under way.
+  case echo(depth: Int)
+  /// One room; one member speaks, and has so many messages under way.
+  case room(members: Int, window: Int)
+  /// 500 conversations, both of which speak.
+  case directMessages(window: Int)
+
+  static let echoTextBytes = 64
+
+  var isEcho: Bool { if case .echo = self { true } else { false } }
+
+  /// - Returns: `nil` where the server has no such place.
+  func plan(for server: BenchServer) -> RawLoad.Plan? {
+    guard let url = server.url(echo: isEcho) else { return nil }
+    var plan = RawLoad.Plan(url: url, dialect: isEcho ? .echo : server.program.dialect)
+    plan.textBytes = isEcho ? Self.echoTextBytes : server.program.textBytes
+    plan.warmUpSeconds = 0.2
+    switch self {
+    case .echo(let depth):
+      plan.rooms = 100
+      plan.work = .publish(.window(depth))
+    case .room(let members, let window):
+      plan.membersPerRoom = members
+      plan.work = .publish(.window(window))
+    case .directMessages(let window):
+      plan.rooms = 500
+      plan.membersPerRoom = 2
+      plan.sendersPerRoom = 2
+      plan.work = .publish(.window(window))
+    }
+    return plan
+  }
+}

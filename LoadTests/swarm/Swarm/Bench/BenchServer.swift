@@ -1,0 +1,201 @@
+internal import EventLoop
+internal import Glibc
+internal import Mailbox
+
+/// A server that runs: its process, its folder, and what it takes of the machine.
+final class BenchServer {
+  /// Why there is none; prints as a sentence.
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  private static let startMilliseconds = 20_000
+  /// A server that is asked to end has so long.
+  private static let endMilliseconds = 5_000
+
+  let program: BenchProgram
+  private let folder: String
+  private let id: pid_t
+  private var port: UInt16 = 0
+  private var hasEnded = false
+
+  /// Starts it, and waits until it listens.
+  ///
+  /// - Parameters:
+  ///   - parent: a folder on a real disk, in which it gets one of its own.
+  ///   - processor: where it runs, all of it; `nil`: anywhere.
+  init(_ program: BenchProgram, in parent: String, processor: Int?) throws {
+    guard program.isPresent else {
+      throw Failure(description: "\(program.name) is not there: \(program.words[0])")
+    }
+    self.program = program
+    guard let folder = Directory.makeTemporary("\(parent)/\(program.name)") else {
+      throw SystemError.last("mkdtemp \(parent)")
+    }
+    self.folder = folder
+    let chosen = program.announcement == nil ? try Self.freePort() : 0
+    func filled(_ text: String) -> String {
+      text.replacing("{folder}", with: folder).replacing("{port}", with: "\(chosen)")
+    }
+    do {
+      for file in program.files {
+        try TextFile.write(filled(file.text), to: "\(folder)/\(file.name)")
+      }
+      // A child begins where its parent's thread is bound to.
+      let binding = try processor.map { try ProcessorBinding($0) }
+      defer { binding?.end() }
+      id = try Self.start(program.words.map(filled), program.environment, folder)
+    } catch {
+      Directory.remove(folder)
+      throw error
+    }
+    do {
+      port = try waitForPort(chosen)
+    } catch {
+      stop()
+      throw error
+    }
+  }
+
+  deinit { stop() }
+
+  /// Where it is spoken to; `nil` for an echo that it does not have.
+  func url(echo: Bool = false) -> String? {
+    let path = echo ? program.echoPath : program.path
+    return path.map { "ws://127.0.0.1:\(port)\($0)" }
+  }
+
+  /// Ends it and removes what it has written.
+  func stop() {
+    guard !hasEnded else { return }
+    hasEnded = true
+    kill(id, SIGTERM)
+    var status: Int32 = 0
+    var left = Self.endMilliseconds / 5
+    while left > 0, unsafe waitpid(id, &status, WNOHANG) == 0 {
+      usleep(5000)
+      left -= 1
+    }
+    kill(-id, SIGKILL)
+    if left == 0 { while unsafe waitpid(id, &status, 0) < 0, errno == EINTR {} }
+    Directory.remove(folder)
+  }
+
+  /// The last lines that it has written.
+  var lastWords: String {
+    let text = (try? TextFile.read("\(folder)/log")) ?? []
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").suffix(3)
+      .joined(separator: "\n")
+  }
+
+  // MARK: What it takes
+
+  /// The process that was started.
+  var probe: ProcessProbe { ProcessProbe(id: id) }
+
+  /// Of the processors, all threads, and all processes if it has several.
+  var cpuSeconds: Double { processes.reduce(0) { $0 + $1.cpuSeconds } }
+
+  /// What it holds of the memory.
+  var residentBytes: Int { processes.reduce(0) { $0 + $1.residentBytes } }
+
+  /// Waits until it does nothing, so that what it does behind the answers is counted.
+  ///
+  /// - Returns: whether it came to rest within the time.
+  @discardableResult
+  func settle(limitSeconds: Int = 30) -> Bool {
+    let step = 50
+    var (last, quiet) = (cpuSeconds, 0)
+    for _ in 0..<(limitSeconds * 1000 / step) {
+      usleep(UInt32(step * 1000))
+      let now = cpuSeconds
+      // A fiftieth of a core: timers that look around.
+      quiet = now - last < Double(step) / 50_000 ? quiet + 1 : 0
+      if quiet == 4 { return true }
+      last = now
+    }
+    return false
+  }
+
+  private var processes: [ProcessProbe] { program.hasChildren ? probe.group : [probe] }
+
+  // MARK: Starting
+
+  private static func start(_ words: [String], _ environment: [String], _ folder: String) throws
+    -> pid_t
+  {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    let log = "\(folder)/log"
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    // Should swarm be ended, its servers go too (prctl(2), PR_SET_PDEATHSIG).
+    let guardian = "/usr/bin/setpriv"
+    let isGuarded = unsafe access(guardian, X_OK) == 0
+    let words = (isGuarded ? [guardian, "--pdeathsig", "TERM"] : []) + words
+    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    var variables = unsafe environment.map { unsafe strdup($0) }
+    defer {
+      unsafe arguments.forEach { unsafe free($0) }
+      unsafe variables.prefix(environment.count).forEach { unsafe free($0) }
+    }
+    var next = unsafe environ
+    while let variable = unsafe next.pointee {
+      unsafe variables.append(variable)
+      unsafe next += 1
+    }
+    unsafe variables.append(nil)
+    var id = pid_t()
+    let code = unsafe posix_spawn(&id, words[0], &actions, &attributes, &arguments, variables)
+    guard code == 0 else { throw SystemError("start \(words[0])", code: code) }
+    return id
+  }
+
+  /// A port that nobody has now; somebody could take it before it is used.
+  private static func freePort() throws -> UInt16 {
+    try Listener.claim(Address("127.0.0.1:0")).address.port
+  }
+
+  private func waitForPort(_ chosen: UInt16) throws -> UInt16 {
+    for _ in 0..<(Self.startMilliseconds / 5) {
+      var status: Int32 = 0
+      guard unsafe waitpid(id, &status, WNOHANG) == 0 else {
+        throw Failure(description: "\(program.name) ended before it listened: \(lastWords)")
+      }
+      if let announcement = program.announcement {
+        let log = String(
+          decoding: (try? TextFile.read("\(folder)/log")) ?? [], as: UTF8.self)
+        if let start = log.firstRange(of: announcement) {
+          let digits = log[start.upperBound...].prefix { $0.isNumber }
+          if digits.endIndex < log.endIndex, let port = UInt16(digits) { return port }
+        }
+      } else if Self.accepts(chosen) {
+        return chosen
+      }
+      usleep(5000)
+    }
+    throw Failure(
+      description: "\(program.name) did not listen within \(Self.startMilliseconds / 1000) s")
+  }
+
+  private static func accepts(_ port: UInt16) -> Bool {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+    return unsafe withUnsafeBytes(of: &address) { bytes in
+      unsafe connect(
+        descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress,
+        socklen_t(bytes.count))
+    } == 0
+  }
+}

@@ -1,0 +1,98 @@
+/// The table, for a person.
+public enum BenchTable {
+  /// Ends with a newline.
+  public static func text(of report: BenchReport) -> String {
+    var lines = report.facts.map { "\($0.name): \($0.text)" }
+    lines.append("\(report.date), \(Decimal.text(report.seconds)) s")
+    lines += report.warnings.map { "note: \($0)" }
+    let pinned = report.rows.filter { !$0.isShared }
+    let shared = report.rows.filter(\.isShared)
+    if !pinned.isEmpty {
+      lines += ["", "Server on one core, load on the other", ""] + table(pinned)
+    }
+    if !shared.isEmpty {
+      lines += ["", "Two loops; server and load share both cores", ""] + table(shared)
+    }
+    let notes = notes(of: report)
+    if !notes.isEmpty { lines += [""] + notes }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// What else there is to say of each row.
+  static func notes(of report: BenchReport) -> [String] {
+    report.rows.flatMap { row in
+      ((row.fault.map { [$0] } ?? []) + row.notes
+        + row.peers.filter { !$0.note.isEmpty }.map { "\($0.name): \($0.note)" })
+        .map { "\(row.id): \($0)" }
+    }
+  }
+
+  static let titles = ["", "work", "", "floor", "relay", "ratio", "goal", "met?", "peers"]
+
+  private static func table(_ rows: [BenchRow]) -> [String] {
+    let cells = [titles] + rows.map(cells)
+    let widths = titles.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+    // Words to the left, figures to the right.
+    let isFigure = [false, false, false, true, true, true, true, false, false]
+    return cells.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        let space = String(repeating: " ", count: widths[column] - cell.count)
+        line += (isFigure[column] ? space + cell : cell + space) + "  "
+      }
+      while line.hasSuffix(" ") { line.removeLast() }
+      return line
+    }
+  }
+
+  /// In the order of ``titles``.
+  static func cells(of row: BenchRow) -> [String] {
+    [
+      row.id, row.work, row.unit.rawValue,
+      row.floor.map { figure($0, row.unit) } ?? "-",
+      row.relay.map { figure($0, row.unit) } ?? "-",
+      row.ratio.map { hundredths($0) } ?? "-",
+      row.goal.map { goal($0, row) } ?? "-",
+      met(row),
+      row.peers.map { "\($0.name) \($0.figure.map { figure($0, row.unit) } ?? "-")" }
+        .joined(separator: " · "),
+    ]
+  }
+
+  static func met(_ row: BenchRow) -> String {
+    if row.fault != nil { return "fault" }
+    return row.isMet.map { $0 ? "yes" : "no" } ?? "-"
+  }
+
+  static func goal(_ goal: BenchRow.Goal, _ row: BenchRow) -> String {
+    switch goal {
+    case .ofFloor(let factor): "≥ \(Decimal.short(factor)) × floor"
+    case .atLeast(let least): "≥ \(figure(least, row.unit))"
+    case .atMost(let most): "≤ \(figure(most, row.unit))"
+    }
+  }
+
+  static func figure(_ value: Double, _ unit: BenchRow.Unit) -> String {
+    switch unit {
+    case .deliveries, .connections, .entries: thousands(value)
+    case .bytes: Decimal.short(value.rounded())
+    case .milliseconds, .microseconds, .times: hundredths(value)
+    }
+  }
+
+  /// Three digits or so: `11.3 k`, `4.21 M`.
+  private static func thousands(_ value: Double) -> String {
+    switch value {
+    case 1e6...: hundredths(value / 1e6) + " M"
+    case 1e5...: Decimal.short((value / 1e3).rounded()) + " k"
+    case 1e3...: Decimal.text(value / 1e3) + " k"
+    default: Decimal.short(value.rounded())
+    }
+  }
+
+  private static func hundredths(_ value: Double) -> String {
+    guard let all = Int64(exactly: (value * 100).rounded()) else { return "\(value)" }
+    let rest = all.magnitude % 100
+    return (all < 0 ? "-" : "") + "\(all.magnitude / 100).\(rest < 10 ? "0" : "")\(rest)"
+  }
+}

@@ -1,0 +1,50 @@
+internal import Glibc
+
+/// Folders of the file system.
+enum Directory {
+  /// What lies in it, but not it and its parent; nothing if it cannot be read.
+  static func entries(of path: String) -> [(name: String, isFolder: Bool)] {
+    guard let folder = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(folder) }
+    var entries: [(name: String, isFolder: Bool)] = []
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name == "." || name == ".." { continue }
+      entries.append((name, unsafe entry.pointee.d_type == UInt8(DT_DIR)))
+    }
+    return entries
+  }
+
+  /// Removes it and what lies in it; what cannot be removed stays.
+  static func remove(_ path: String) {
+    for entry in entries(of: path) {
+      let inner = "\(path)/\(entry.name)"
+      if entry.isFolder { remove(inner) } else { unsafe unlink(inner) }
+    }
+    unsafe rmdir(path)
+  }
+
+  /// Makes a new one whose name begins so.
+  static func makeTemporary(_ prefix: String) -> String? {
+    var template = Array("\(prefix).XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { return nil }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The kind of file system that it lies in, such as `ext4`: proc(5), `mounts`.
+  static func fileSystem(of path: String) -> String? {
+    let text = (try? TextFile.read("/proc/self/mounts")) ?? []
+    var best: (length: Int, kind: Substring)?
+    for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+      let fields = line.split(separator: " ")
+      guard fields.count > 2 else { continue }
+      let place = fields[1] == "/" ? "" : fields[1]
+      guard path == place || path.hasPrefix("\(place)/") else { continue }
+      // Of several at one place the last lies on top.
+      if place.utf8.count >= best?.length ?? 0 { best = (place.utf8.count, fields[2]) }
+    }
+    return best.map { String($0.kind) }
+  }
+}

@@ -1,0 +1,163 @@
+import Testing
+
+@testable import Swarm
+
+/// A report with one of everything.
+enum PlantedBench {
+  static func report(ratio: Double = 1.25) -> BenchReport {
+    var report = BenchReport(
+      date: "2026-01-02T03:04:05Z", extent: .usual, facts: [.init("processor", "A \"fast\" one")])
+    report.seconds = 12.5
+    var pair = BenchRow("room-1", "room of 1,000", .deliveries, goal: .ofFloor(0.96))
+    pair.pairs = [
+      .init(floor: 200_000, relay: 200_000 * ratio), .init(floor: 100_000, relay: 100_000 * ratio),
+      .init(floor: 50_000, relay: 1_000),
+    ]
+    pair.peers = [
+      .init(name: "node", figure: 96_400), .init(name: "nats", figure: nil, note: "not installed"),
+    ]
+    pair.details = [.init("deliver p99, ms", 0.000_012)]
+    pair.notes = ["a: note, with a comma", "null"]
+    var alone = BenchRow("ack-p99", "ack", .milliseconds, goal: .atMost(5))
+    alone.alone = 5.01
+    var sweep = BenchRow("rooms", "rooms", .times, goal: .atMost(2))
+    sweep.alone = 1.5
+    sweep.points = [.init(line: "relay", x: 500, y: 2.5), .init(line: "relay", x: 50_000, y: 3.75)]
+    var faulty = BenchRow("return", "return", .entries, goal: .atLeast(1e6))
+    faulty.alone = 2e6
+    faulty.fault = "3 of 1000 missing"
+    var shared = BenchRow("two-room-1", "room of 1,000", .deliveries)
+    shared.isShared = true
+    shared.pairs = [.init(floor: 300_000, relay: 310_000)]
+    report.rows = [pair, alone, sweep, faulty, shared]
+    return report
+  }
+}
+
+@Suite struct `Bench, what is reported` {
+  @Test func `a ratio is the median of the pairs' ratios, not the ratio of the medians`() throws {
+    let row = PlantedBench.report().rows[0]
+    #expect(row.ratio == 1.25)
+    #expect(row.floor == 100_000)
+    #expect(row.relay == 125_000)
+    #expect(BenchRow.median([4, 1]) == 2.5)
+    #expect(BenchRow.median([]) == nil)
+  }
+
+  @Test func `a goal is met, missed, or there is none to meet`() {
+    let rows = PlantedBench.report().rows
+    #expect(rows.map(\.isMet) == [true, false, true, nil, nil])
+    var row = BenchRow("a", "a", .deliveries, goal: .ofFloor(1))
+    #expect(row.isMet == nil)
+    row.pairs = [.init(floor: 100, relay: 100)]
+    #expect(row.isMet == true)
+    row.pairs = [.init(floor: 0, relay: 100)]
+    #expect(row.isMet == nil)
+    row = BenchRow("a", "a", .connections, goal: .atLeast(11_000))
+    row.alone = 10_999
+    #expect(row.isMet == false)
+  }
+
+  @Test func `what is written as JSON is read as it was`() throws {
+    let report = PlantedBench.report()
+    let text = BenchJSON.text(of: report)
+    #expect(try BenchJSON.read(Array(text.utf8), file: "a") == report)
+  }
+
+  @Test(arguments: ["", "{}", "[1]", #"{"bench":1}"#, #"{"bench":1,"rows":3}"#, "{\"bench\":"])
+  func `a file that is no report is refused by its name`(text: String) throws {
+    #expect(throws: BenchJSON.Failure(description: "a.json: no report of swarm bench")) {
+      try BenchJSON.read(Array(text.utf8), file: "a.json")
+    }
+  }
+
+  @Test func `a unit that nobody knows is refused with its line`() throws {
+    let text = "{\"bench\":1,\"rows\":[\n{\"id\":\"a\",\"unit\":\"parsecs\"}]}"
+    #expect(throws: BenchJSON.Failure(description: "a:2: rows: unit: \"parsecs\" is none")) {
+      try BenchJSON.read(Array(text.utf8), file: "a")
+    }
+  }
+
+  @Test func `the table has a line for each row, with figures one can read`() throws {
+    let text = BenchTable.text(of: PlantedBench.report())
+    let lines = text.split(separator: "\n").map(String.init)
+    let room = try #require(lines.first { $0.hasPrefix("room-1") })
+    for cell in ["100 k", "125 k", "1.25", "≥ 0.96 × floor", "yes", "node 96.4 k · nats -"] {
+      #expect(room.contains("  \(cell)"), "\(cell)")
+    }
+    let ack = try #require(lines.first { $0.hasPrefix("ack-p99") })
+    #expect(ack.contains("5.01") && ack.contains("≤ 5.00") && ack.contains("  no"))
+    #expect(lines.first { $0.hasPrefix("return ") }?.contains("  fault") == true)
+    #expect(lines.contains("return: 3 of 1000 missing"))
+    #expect(lines.contains("room-1: nats: not installed"))
+    let shared = try #require(lines.firstIndex { $0.hasPrefix("Two loops") })
+    #expect(lines[shared...].contains { $0.hasPrefix("two-room-1") })
+    #expect(!lines.contains { $0.hasPrefix("note:") })
+  }
+
+  @Test func `a run that says little says so`() {
+    var report = PlantedBench.report()
+    report.extent = .quick
+    report.coresTakenByOthers = 0.5
+    let text = BenchTable.text(of: report)
+    #expect(text.contains("note: a quick run"))
+    #expect(text.contains("others used 50 % of a core"))
+  }
+
+  @Test(arguments: [
+    (0.4, "0"), (950, "950"), (11_340, "11.3 k"), (244_000, "244 k"), (4_213_000, "4.21 M"),
+  ])
+  func `figures have three digits or so`(value: Double, text: String) {
+    #expect(BenchTable.figure(value, .deliveries) == text)
+  }
+
+  @Test func `the page is well formed and tells the same`() {
+    let page = BenchPage.text(of: PlantedBench.report())
+    #expect(Tags.fault(in: page) == nil)
+    #expect(page.contains("2 of 3 goals met, 1 faults"))
+    for row in PlantedBench.report().rows { #expect(page.contains(row.work)) }
+    #expect(page.contains("A &quot;fast&quot; one"))
+  }
+
+  @Test func `every row has a name of its own, and can be chosen`() throws {
+    #expect(Set(Bench.rowNames).count == Bench.rowNames.count)
+    for name in Bench.rowNames {
+      #expect(BenchItem.all.filter { $0.ids.contains(name) && $0.matches(name) }.count == 1)
+    }
+    #expect(BenchItem.all.filter { $0.matches("room") }.flatMap(\.ids).count == 3)
+    #expect(BenchItem.all.filter { $0.matches("two") }.count == 5)
+  }
+}
+
+@Suite struct `Bench, against a baseline` {
+  private static let baseline = PlantedBench.report(ratio: 1)
+
+  @Test func `a ratio may fall a little`() {
+    let judgement = BenchJudgement(PlantedBench.report(ratio: 0.86), against: Self.baseline)
+    #expect(judgement.isGood)
+    #expect(judgement.compared == 2)
+    #expect(judgement.text.contains("none of 2 ratios fell by more than 15 %"))
+  }
+
+  @Test func `a ratio that fell by more than that is named`() throws {
+    let judgement = BenchJudgement(PlantedBench.report(ratio: 0.8), against: Self.baseline)
+    #expect(!judgement.isGood)
+    #expect(judgement.falls.map(\.id) == ["room-1"])
+    #expect(
+      judgement.text
+        == "regression: room-1: 0.8 × floor, 20 % below the baseline's 1\n")
+  }
+
+  @Test func `what is missing is missed only where it was to be measured`() {
+    var report = PlantedBench.report(ratio: 1)
+    report.rows.removeFirst()
+    #expect(BenchJudgement(report, against: Self.baseline).missing == ["room-1"])
+    #expect(BenchJudgement(report, against: Self.baseline, selected: ["two-room-1"]).isGood)
+  }
+
+  @Test func `figures without a floor are not compared`() {
+    var report = Self.baseline
+    report.rows[1].alone = 500
+    #expect(BenchJudgement(report, against: Self.baseline).isGood)
+  }
+}
