@@ -97,6 +97,7 @@ public final class EchoRun {
     naming = Naming(plan, tag: String(random.next(), radix: 36))
     outcome = Outcome(plan: plan)
     outcome.mode = .echo
+    outcome.url = self.url
     peers = Array(repeating: nil, count: plan.clients.count)
     ledgers = naming.users.map(EchoLedger.init)
     awaited = Array(repeating: nil, count: plan.clients.count)
