@@ -90,7 +90,7 @@ import Testing
     let run = try SwarmProcess(
       playing: Self.scenario(
         spawn: Self.wrong("none"), chaos: "{ do: fill_disk, at_s: 1.6, ms: 500 }"),
-      user: Self.nobody)
+      through: SwarmProcess.becoming(Self.nobody))
     // Where user namespaces are not for everybody, it says so.
     #expect(
       run.keptItsPromises

@@ -76,7 +76,8 @@ import Testing
       playing: Self.scenario(Self.free).replacing("3000", with: "100"),
       ["--url", "ws://127.0.0.1:1/ws"], command: "find")
     #expect(run.exitCode == 5, "\(run.output)")
-    #expect(run.output.contains("no connection to ws://127.0.0.1:1/ws: cannot"), "\(run.output)")
+    #expect(
+      run.output.contains("no connection to ws://127.0.0.1:1/ws: cannot connect"), "\(run.output)")
   }
 
   @Test func `what makes no sense is usage, and says what to do`() throws {
