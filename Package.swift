@@ -40,6 +40,7 @@ let package = Package(
     .executable(name: "relay", targets: ["RelayCommand"]),
     .executable(name: "wschat", targets: ["WschatCommand"]),
     .executable(name: "swarm", targets: ["SwarmCommand"]),
+    .executable(name: "append-bench", targets: ["AppendBench"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client"]),
     .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
@@ -95,6 +96,11 @@ let package = Package(
       "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
     // Preloaded into the relay by `swarm`, which finds it beside itself.
     .target(name: "PowerLossRecorder", path: "LoadTests/powerloss"),
+
+    // The log by itself, without the relay around it.
+    command(
+      "AppendBench", folder: "LoadTests/append",
+      ["SQLiteLog", "Relay", "Wire", "Mailbox", argumentParser]),
 
     tests("Package", []),
     tests("WebSocket", ["WebSocket"]),

@@ -28,26 +28,23 @@ struct Batch {
     var user: String
     var listed: [String]
   }
-  struct IdentityKey: Hashable {
-    var room: Int
-    var user: String
-    var id: String
-  }
-
+  /// Tells batches apart.
+  let number: Int
   let now: Int64
-  var entries: [Entry] = []
+  var entries: [StoreChanges.NewEntry] = []
   /// The room of each of `entries`.
   var entryRooms: [Int] = []
-  var identities: [IdentityKey: (seq: Int64, at: Int64)] = [:]
+  /// Of `entries`.
+  var identities: SlotTable
   var acks: [Acknowledgement] = []
   var refusals: [RefusedAppend] = []
   var enterings: [Entering] = []
   var questions: [Question] = []
-  /// Rooms whose stored state changed.
-  var touched: Set<Int> = []
+  /// Rooms whose stored state changed, each once.
+  var touched: [Int] = []
   var newRooms: [Int] = []
-  /// Whether a send, and nothing else, moved the marks.
-  var dirtyMembers: [Sequencer.MemberKey: Bool] = [:]
+  /// Came, or were moved by a `mark`: the marks that a send moves follow from the entries.
+  var dirtyMembers: Set<Sequencer.MemberKey> = []
   /// Moved by a `mark`: others are told.
   var marked: Set<Sequencer.MemberKey> = []
   var formerMembers: [Sequencer.MemberKey] = []
@@ -61,5 +58,30 @@ struct Batch {
   /// Reading failed on the way: the batch must not be stored.
   var failure: StoreFailure?
 
-  init(now: Int64) { self.now = now }
+  /// - Parameter requests: how many there are.
+  init(number: Int, now: Int64, requests: Int) {
+    self.number = number
+    self.now = now
+    identities = SlotTable(capacity: requests)
+    entries.reserveCapacity(requests)
+    entryRooms.reserveCapacity(requests)
+    acks.reserveCapacity(requests)
+  }
+
+  /// The entry of this batch that a user sends to a room under this id.
+  @inline(__always)
+  func find(
+    _ identity: EntryIdentity, room: Int, sender: String, id: String
+  ) -> Int? {
+    identities.find(UInt64(bitPattern: identity.hash)) { index in
+      entries[index].identity == identity && entryRooms[index] == room
+        && entries[index].entry.from == sender && entries[index].entry.id == id
+    }
+  }
+
+  mutating func append(_ entry: StoreChanges.NewEntry, room: Int) {
+    entries.append(entry)
+    entryRooms.append(room)
+    identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }
+  }
 }

@@ -54,45 +54,59 @@ public final class Commit: Sendable {
   public let typing: [TypingChange]
   public let audiences: [AudienceChange]
 
-  /// - Parameter entries: in commit order; those of one room with consecutive `seq`.
-  public init(
-    entries: [Entry], firstKept: [String: Int64], marks: [MarkChange],
-    memberships: [MembershipChange], typing: [TypingChange], audiences: [AudienceChange],
-    framing: Framing
+  init(
+    _ entries: SpannedEntries, marks: [MarkChange], memberships: [MembershipChange],
+    typing: [TypingChange], audiences: [AudienceChange]
   ) {
-    var indices: [String: Int] = [:]
-    var groups: [[Int]] = []
-    for (index, entry) in entries.enumerated() {
-      if let group = indices[entry.room] {
-        groups[group].append(index)
-      } else {
-        indices[entry.room] = groups.count
-        groups.append([index])
-      }
-    }
-    var spans: [RoomSpan] = []
-    var frames = Frames()
-    var senders: [String] = []
-    spans.reserveCapacity(groups.count)
-    senders.reserveCapacity(entries.count)
-    for group in groups {
-      let first = entries[group[0]]
-      let lower = frames.count
-      for index in group {
-        frames.append(entries[index], framing)
-        senders.append(entries[index].from)
-      }
-      spans.append(
-        RoomSpan(
-          room: first.room, firstSeq: first.seq, frames: lower..<frames.count,
-          firstKept: firstKept[first.room] ?? 1))
-    }
-    self.spans = spans
-    self.frames = frames
-    self.senders = senders
+    spans = entries.spans
+    frames = entries.frames
+    senders = entries.senders
     self.marks = marks
     self.memberships = memberships
     self.typing = typing
     self.audiences = audiences
+  }
+}
+
+/// A batch's entries as every loop gets them: room by room, each encoded once.
+struct SpannedEntries {
+  private(set) var spans: [Commit.RoomSpan] = []
+  private(set) var frames = Frames()
+  private(set) var senders: [String] = []
+
+  /// None.
+  init() {}
+
+  /// - Parameters:
+  ///   - entries: in commit order; those of one room with consecutive `seq`.
+  ///   - groups: which span each of them belongs to, from 0 on in the order of appearance.
+  ///   - firstKept: of each span's room, the oldest `seq` that is kept.
+  init(
+    _ entries: [StoreChanges.NewEntry], groups: [Int], firstKept: [Int64], _ framing: Framing
+  ) {
+    var ends = Array(repeating: 0, count: firstKept.count)
+    for group in groups { ends[group] += 1 }
+    for group in ends.indices.dropFirst() { ends[group] += ends[group - 1] }
+    var order = Array(repeating: 0, count: entries.count)
+    var next = ends
+    for index in entries.indices.reversed() {
+      next[groups[index]] -= 1
+      order[next[groups[index]]] = index
+    }
+    frames.reserve(
+      frames: entries.count, bytes: entries.reduce(0) { $0 + $1.entry.body.count + 192 })
+    senders.reserveCapacity(entries.count)
+    spans.reserveCapacity(firstKept.count)
+    for index in order {
+      frames.append(entries[index].entry, framing)
+      senders.append(entries[index].entry.from)
+    }
+    for (group, first) in firstKept.enumerated() {
+      let entry = entries[order[next[group]]].entry
+      spans.append(
+        Commit.RoomSpan(
+          room: entry.room, firstSeq: entry.seq, frames: next[group]..<ends[group],
+          firstKept: first))
+    }
   }
 }

@@ -18,16 +18,17 @@ public protocol EntryStore {
   mutating func nextRoomNumber() throws(StoreFailure) -> Int64
 
   /// The entry that a user sent to a room under this id, if it is kept.
+  /// - Parameter identity: of just these.
   mutating func find(
-    room: Int64, sender: String, id: String
+    _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(StoreFailure) -> (seq: Int64, at: Int64)?
 
   /// The last `seq` of the room that was written in epoch `number` or an earlier one; 0 if none is
   /// kept.
   mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(StoreFailure) -> Int64
 
-  /// The rooms that the user belongs to, with the user's marks.
-  mutating func belongings(of user: String) throws(StoreFailure) -> [(room: String, read: Int64)]
+  /// The rooms that the user belongs to.
+  mutating func belongings(of user: String) throws(StoreFailure) -> [String]
 
   /// Stores all of it durably, or nothing.
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure)
@@ -84,17 +85,29 @@ public struct MemberMarks: Equatable, Sendable {
 
 /// What one batch changes in the store.
 public struct StoreChanges: Sendable {
+  /// An entry with what the store needs to know besides.
+  public struct NewEntry: Sendable {
+    public var room: Int64
+    public var identity: EntryIdentity
+    public var entry: Entry
+
+    public init(room: Int64, identity: EntryIdentity, entry: Entry) {
+      self.room = room
+      self.identity = identity
+      self.entry = entry
+    }
+  }
+
   /// Rooms to be made, with the number that they get. A room is stored with its first entry: one
   /// that has none lives as long as it has subscribers, and those are gone after a restart.
   public var newRooms: [(number: Int64, name: String)] = []
   /// New entries, each with its room's number, in commit order.
-  public var entries: [(room: Int64, entry: Entry)] = []
-  /// Members to be added or whose marks moved by a `mark`. The marks that a send moves are not among
-  /// them: the store derives those from the entries, or writes them along.
-  public var members: [(room: Int64, user: String, marks: MemberMarks)] = []
-  /// Members whose marks were moved by sends of theirs.
-  public var senders: [(room: Int64, user: String, marks: MemberMarks)] = []
-  /// Members to be removed, before `members` and `senders` are written.
+  public var entries: [NewEntry] = []
+  /// Members to be added or whose marks moved by a `mark`, and the room's last `seq` with this batch.
+  /// The marks that only sends have moved are not among them: the store derives those from the
+  /// entries behind that `seq`.
+  public var members: [(room: Int64, user: String, marks: MemberMarks, head: Int64)] = []
+  /// Members to be removed, before `members` are written.
   public var formerMembers: [(room: Int64, user: String)] = []
   /// Entries before `first` are to be deleted.
   public var trims: [(room: Int64, first: Int64)] = []
@@ -102,8 +115,8 @@ public struct StoreChanges: Sendable {
   public init() {}
 
   public var isEmpty: Bool {
-    newRooms.isEmpty && entries.isEmpty && members.isEmpty && senders.isEmpty
-      && formerMembers.isEmpty && trims.isEmpty
+    newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
+      && trims.isEmpty
   }
 }
 

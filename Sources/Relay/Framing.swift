@@ -31,6 +31,11 @@ public struct Frames: Sendable {
 
   public var count: Int { bounds.count }
 
+  mutating func reserve(frames: Int, bytes: Int) {
+    self.bytes.reserveCapacity(bytes)
+    bounds.reserveCapacity(frames)
+  }
+
   /// Appends an entry as one frame.
   public mutating func append(_ entry: Entry, _ framing: Framing) {
     scratch.removeAll(keepingCapacity: true)

@@ -34,7 +34,7 @@ public struct MemoryStore: EntryStore, EntryReader {
   }
 
   public mutating func find(
-    room: Int64, sender: String, id: String
+    _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
     guard let room = rooms[room],
       let seq = room.identities[Identity(sender: sender, id: id)]
@@ -51,10 +51,8 @@ public struct MemoryStore: EntryStore, EntryReader {
 
   public mutating func belongings(
     of user: String
-  ) throws(StoreFailure) -> [(room: String, read: Int64)] {
-    (roomsByMember[user] ?? []).sorted().compactMap { number in
-      rooms[number].map { ($0.name, $0.members[user]?.read ?? 0) }
-    }
+  ) throws(StoreFailure) -> [String] {
+    (roomsByMember[user] ?? []).sorted().compactMap { rooms[$0]?.name }
   }
 
   public mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
@@ -62,15 +60,19 @@ public struct MemoryStore: EntryStore, EntryReader {
       rooms[number] = Room(name: name)
       numbers[name] = number
     }
-    for (number, entry) in changes.entries {
-      rooms[number]?.entries.append(entry)
-      rooms[number]?.identities[Identity(sender: entry.from, id: entry.id)] = entry.seq
+    for new in changes.entries {
+      let entry = new.entry
+      rooms[new.room]?.entries.append(entry)
+      rooms[new.room]?.identities[Identity(sender: entry.from, id: entry.id)] = entry.seq
+      if rooms[new.room]?.members[entry.from] != nil {
+        rooms[new.room]?.members[entry.from] = MemberMarks(read: entry.seq, received: entry.seq)
+      }
     }
     for (number, user) in changes.formerMembers {
       rooms[number]?.members[user] = nil
       roomsByMember[user]?.remove(number)
     }
-    for (number, user, marks) in changes.members + changes.senders {
+    for (number, user, marks, _) in changes.members {
       rooms[number]?.members[user] = marks
       roomsByMember[user, default: []].insert(number)
     }

@@ -13,6 +13,10 @@ struct SequencedRoom {
   var subscribers: [String: Int] = [:]
   /// Whether the stored part has to be read again before use.
   var isStale = true
+  /// The last batch that changed the stored part.
+  var touchedIn = 0
+  /// The last batch with entries, and which of its spans they are.
+  var span = (batch: 0, index: 0)
   /// What loops were last told.
   var toldAudience: Int64 = 0
 
@@ -29,6 +33,14 @@ struct SequencedRoom {
     guard members.count <= Self.memberListLimit else { return nil }
     return members.map { Marks(user: $0.key, read: $0.value.read, received: $0.value.received) }
       .sorted { $0.user < $1.user }
+  }
+
+  /// Sets a member's marks.
+  /// - Returns: whether the user belongs to the room.
+  mutating func setMarks(of user: String, _ marks: MemberMarks) -> Bool {
+    guard let index = members.index(forKey: user) else { return false }
+    members.values[index] = marks
+    return true
   }
 
   mutating func restore(_ stored: StoredRoom) {

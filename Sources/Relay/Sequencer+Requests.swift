@@ -94,55 +94,58 @@ extension Sequencer {
       batch.acks.append(
         Batch.Acknowledgement(loop: loop, session: append.session, ack: ack, wasStored: wasStored))
     }
-    let identity = Batch.IdentityKey(room: room, user: append.user, id: append.id)
-    if let first = batch.identities[identity] {
-      acknowledge(first.seq, first.at, duplicate: true, wasStored: false)
-      return
+    let isNew = rooms[room].number == nil
+    let number = try makeStorable(room, &batch, &store)
+    let identity = EntryIdentity(room: number, sender: append.user, id: append.id)
+    if !isNew {
+      if let index = batch.find(identity, room: room, sender: append.user, id: append.id) {
+        let first = batch.entries[index].entry
+        acknowledge(first.seq, first.at, duplicate: true, wasStored: false)
+        return
+      }
+      if let first = try store.find(identity, room: number, sender: append.user, id: append.id) {
+        acknowledge(first.seq, first.at, duplicate: true, wasStored: true)
+        return
+      }
     }
-    if let number = rooms[room].number, !batch.newRooms.contains(room),
-      let first = try store.find(room: number, sender: append.user, id: append.id)
-    {
-      acknowledge(first.seq, first.at, duplicate: true, wasStored: true)
-      return
-    }
-    try makeStorable(room, &batch, &store)
+    touch(room, &batch)
     let seq = rooms[room].head + 1
     let at = max(batch.now, rooms[room].lastAt)
     rooms[room].head = seq
     rooms[room].lastAt = at
-    batch.touched.insert(room)
-    batch.identities[identity] = (seq, at)
-    batch.entries.append(
-      Entry(
-        room: append.room, seq: seq, id: append.id, from: append.user, at: at, kind: append.kind,
-        body: append.body))
-    batch.entryRooms.append(room)
-    add(append.user, to: room, &batch)
+    batch.append(
+      StoreChanges.NewEntry(
+        room: number, identity: identity,
+        entry: Entry(
+          room: append.room, seq: seq, id: append.id, from: append.user, at: at,
+          kind: append.kind, body: append.body)), room: room)
+    if !rooms[room].setMarks(of: append.user, MemberMarks(read: seq, received: seq)) {
+      add(append.user, to: room, &batch)
+      rooms[room].members[append.user] = MemberMarks(read: seq, received: seq)
+    }
     if rooms[room].members.count < 2, let (a, b) = RoomName.peers(of: append.room) {
       add(a, to: room, &batch)
       add(b, to: room, &batch)
     }
-    rooms[room].members[append.user] = MemberMarks(read: seq, received: seq)
-    let key = MemberKey(room: room, user: append.user)
-    batch.dirtyMembers[key] = batch.dirtyMembers[key] ?? true
     acknowledge(seq, at, duplicate: false, wasStored: false)
   }
 
   /// Gives the room its number in the store, where its members so far are then written as well.
   private mutating func makeStorable(
     _ room: Int, _ batch: inout Batch, _ store: inout some EntryStore
-  ) throws(StoreFailure) {
-    guard rooms[room].number == nil else { return }
+  ) throws(StoreFailure) -> Int64 {
+    if let number = rooms[room].number { return number }
     let number: Int64
     if let nextRoomNumber { number = nextRoomNumber } else { number = try store.nextRoomNumber() }
     nextRoomNumber = number + 1
     rooms[room].number = number
-    batch.touched.insert(room)
+    touch(room, &batch)
     batch.newRooms.append(room)
     for user in rooms[room].members.keys {
-      batch.dirtyMembers[MemberKey(room: room, user: user)] = false
+      batch.dirtyMembers.insert(MemberKey(room: room, user: user))
       noteStored(rooms[room].name, user)
     }
+    return number
   }
 
   private mutating func hold(
@@ -203,8 +206,8 @@ extension Sequencer {
     if rooms[room].number == nil {
       unstored[user, default: []].insert(rooms[room].name)
     } else {
-      batch.touched.insert(room)
-      batch.dirtyMembers[MemberKey(room: room, user: user)] = false
+      touch(room, &batch)
+      batch.dirtyMembers.insert(MemberKey(room: room, user: user))
     }
     batch.memberships.append(
       Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true, read: 0))
@@ -213,11 +216,11 @@ extension Sequencer {
   mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
     guard rooms[room].members.removeValue(forKey: user) != nil else { return }
     let key = MemberKey(room: room, user: user)
-    batch.dirtyMembers[key] = nil
+    batch.dirtyMembers.remove(key)
     if rooms[room].number == nil {
       noteStored(rooms[room].name, user)
     } else {
-      batch.touched.insert(room)
+      touch(room, &batch)
       batch.formerMembers.append(key)
     }
     batch.memberships.append(
@@ -233,9 +236,9 @@ extension Sequencer {
     own.received = max(own.received, min(marks.received, head), own.read)
     guard own != before else { return }
     rooms[room].members[user] = own
-    batch.touched.insert(room)
+    touch(room, &batch)
     let key = MemberKey(room: room, user: user)
-    batch.dirtyMembers[key] = false
+    batch.dirtyMembers.insert(key)
     batch.marked.insert(key)
   }
 

@@ -35,6 +35,8 @@ public struct Sequencer {
   /// `forgetIdleRooms` is not worth its while before there are so many.
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
 
+  private var batchNumber = 0
+
   struct HoldKey: Hashable {
     var loop: Int
     var session: SessionID
@@ -65,13 +67,15 @@ public struct Sequencer {
   /// Takes the requests of several loops as one batch, which is stored as a whole or not at all.
   /// - Parameter now: milliseconds since 1970.
   public mutating func process(
-    _ batches: [(loop: Int, requests: [LogRequest])], store: inout some EntryStore, now: Int64,
+    _ submissions: [(loop: Int, requests: [LogRequest])], store: inout some EntryStore, now: Int64,
     framing: Framing
   ) -> Outcome {
     if rooms.count > roomsBeforeForgetting { forgetIdleRooms(now) }
-    var batch = Batch(now: now)
+    batchNumber += 1
+    var batch = Batch(
+      number: batchNumber, now: now, requests: submissions.reduce(0) { $0 + $1.requests.count })
     retryMembers(&batch, &store)
-    for (loop, requests) in batches {
+    for (loop, requests) in submissions {
       for request in requests { handle(request, from: loop, &batch, &store) }
     }
     trimRooms(&batch)
@@ -106,11 +110,29 @@ public struct Sequencer {
     return Outcome(commit: commit(of: batch, framing), answers: answers, failure: nil)
   }
 
-  private func commit(of batch: Batch, _ framing: Framing) -> Commit? {
-    var firstKept: [String: Int64] = [:]
-    for index in batch.touched where rooms[index].first > 1 {
-      firstKept[rooms[index].name] = rooms[index].first
+  /// Notes that a room's stored part changes.
+  @inline(__always)
+  mutating func touch(_ room: Int, _ batch: inout Batch) {
+    guard rooms[room].touchedIn != batch.number else { return }
+    rooms[room].touchedIn = batch.number
+    batch.touched.append(room)
+  }
+
+  private mutating func spans(of batch: Batch, _ framing: Framing) -> SpannedEntries {
+    var groups: [Int] = []
+    var firstKept: [Int64] = []
+    groups.reserveCapacity(batch.entries.count)
+    for room in batch.entryRooms {
+      if rooms[room].span.batch != batch.number {
+        rooms[room].span = (batch.number, firstKept.count)
+        firstKept.append(rooms[room].first)
+      }
+      groups.append(rooms[room].span.index)
     }
+    return SpannedEntries(batch.entries, groups: groups, firstKept: firstKept, framing)
+  }
+
+  private mutating func commit(of batch: Batch, _ framing: Framing) -> Commit? {
     let marks = batch.marked.sorted().compactMap { key -> Commit.MarkChange? in
       let room = rooms[key.room]
       guard let marks = room.members[key.user] else { return nil }
@@ -125,8 +147,8 @@ public struct Sequencer {
       return nil
     }
     return Commit(
-      entries: batch.entries, firstKept: firstKept, marks: marks, memberships: batch.memberships,
-      typing: batch.typing, audiences: batch.audiences, framing: framing)
+      spans(of: batch, framing), marks: marks, memberships: batch.memberships,
+      typing: batch.typing, audiences: batch.audiences)
   }
 
   /// Answers a batch of which nothing was stored.
@@ -187,8 +209,8 @@ public struct Sequencer {
       return change.belongs == (rooms[room].members[change.user] != nil)
     }
     let commit = Commit(
-      entries: [], firstKept: [:], marks: [], memberships: memberships, typing: batch.typing,
-      audiences: batch.audiences, framing: Framing { _, _ in })
+      SpannedEntries(), marks: [], memberships: memberships, typing: batch.typing,
+      audiences: batch.audiences)
     return Outcome(commit: commit, answers: answers, failure: failure)
   }
 
@@ -241,7 +263,7 @@ public struct Sequencer {
     var belongings: [LogAnswer.Belonging] = []
     var isComplete = true
     do throws(StoreFailure) {
-      for (name, _) in try store.belongings(of: question.user) {
+      for name in try store.belongings(of: question.user) {
         let room = try room(name, &store)
         guard let marks = rooms[room].members[question.user] else { continue }
         belongings.append(
@@ -273,20 +295,11 @@ public struct Sequencer {
     for index in batch.newRooms {
       if let number = rooms[index].number { changes.newRooms.append((number, rooms[index].name)) }
     }
-    changes.entries.reserveCapacity(batch.entries.count)
-    for (position, entry) in batch.entries.enumerated() {
-      if let number = rooms[batch.entryRooms[position]].number {
-        changes.entries.append((number, entry))
-      }
-    }
-    for (key, isSender) in batch.dirtyMembers {
+    changes.entries = batch.entries
+    for key in batch.dirtyMembers {
       guard let number = rooms[key.room].number, let marks = rooms[key.room].members[key.user]
       else { continue }
-      if isSender {
-        changes.senders.append((number, key.user, marks))
-      } else {
-        changes.members.append((number, key.user, marks))
-      }
+      changes.members.append((number, key.user, marks, rooms[key.room].head))
     }
     for key in batch.formerMembers {
       if let number = rooms[key.room].number { changes.formerMembers.append((number, key.user)) }

@@ -10,10 +10,14 @@ struct DataDirectory: Sendable {
     self.path = path
   }
 
+  /// The journal: what the store is.
   var databasePath: String { "\(path)/relay.db" }
+  /// What is derived from the journal, so that entries are found in it.
+  var indexPath: String { "\(path)/index.db" }
   private var lockPath: String { "\(path)/lock" }
 
   var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
+  var hasIndex: Bool { unsafe access(indexPath, F_OK) == 0 }
 
   /// Makes the directory, for its owner alone, and those above it that are missing.
   func create() throws(StoreError) {

@@ -20,10 +20,25 @@ internal import CSQLite
 
   let handle: OpaquePointer
 
+  private static let isConfigured: Bool = {
+    csqlite_forgo_memory_statistics()
+    return true
+  }()
+
   /// `sqlite3_open_v2`.
-  init(path: String, mode: Mode, busyTimeoutMilliseconds: Int32 = 2000) throws(SQLiteError) {
+  /// - Parameter vfs: the name of the file system in SQLite's sense; `nil` = the system's.
+  init(
+    path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
+  ) throws(SQLiteError) {
+    precondition(Self.isConfigured)
     var handle: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(path, &handle, mode.flags | SQLITE_OPEN_NOMUTEX, nil)
+    let flags = mode.flags | SQLITE_OPEN_NOMUTEX
+    let code =
+      if let vfs {
+        unsafe sqlite3_open_v2(path, &handle, flags, vfs)
+      } else {
+        unsafe sqlite3_open_v2(path, &handle, flags, nil)
+      }
     guard code == SQLITE_OK, let opened = unsafe handle else {
       let error = unsafe SQLiteError(code, connection: handle)
       unsafe sqlite3_close_v2(handle)
@@ -37,6 +52,15 @@ internal import CSQLite
   /// `sqlite3_close_v2`: statements that outlive the connection keep it open until they end.
   deinit { unsafe sqlite3_close_v2(handle) }
 
+  /// Removes a database with its write-ahead log, neither of which may be open (`xDelete`).
+  static func remove(path: String, vfs: String?) {
+    let found =
+      if let vfs { unsafe sqlite3_vfs_find(vfs) } else { unsafe sqlite3_vfs_find(nil) }
+    guard let vfs = unsafe found, let delete = unsafe vfs.pointee.xDelete else { return }
+    // The log first: it must not be taken for that of the next file of this name.
+    for name in ["\(path)-wal", "\(path)-journal", path] { _ = unsafe delete(vfs, name, 0) }
+  }
+
   /// Runs statements that yield nothing of interest (`sqlite3_exec`).
   func execute(_ sql: String) throws(SQLiteError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
@@ -49,12 +73,32 @@ internal import CSQLite
     return try statement.step() ? statement.integer(0) : 0
   }
 
+  /// The size of the file's pages.
+  var pageBytes: Int {
+    get throws(SQLiteError) { try Int(integer("PRAGMA page_size")) }
+  }
+
   /// Whether a transaction is open (`sqlite3_get_autocommit`).
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// Undoes the open transaction, unless SQLite has already done so on its own.
   func rollback() {
     if isInTransaction { unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+  }
+
+  /// The share of free pages from which on `vacuum` is worth its while: new rows use them as well.
+  private static let freeShare: Int64 = 4
+
+  /// Cuts up to so many free pages off the file (`PRAGMA incremental_vacuum`), where at least a quarter
+  /// of it is free; only in files that were made for it (`auto_vacuum`).
+  /// - Returns: whether there was something to do.
+  func vacuum(pages: Int) throws(SQLiteError) -> Bool {
+    guard
+      try integer("PRAGMA freelist_count") * Self.freeShare > integer("PRAGMA page_count")
+    else { return false }
+    let before = try integer("PRAGMA page_count")
+    try execute("PRAGMA incremental_vacuum(\(pages))")
+    return try integer("PRAGMA page_count") < before
   }
 
   /// How far a checkpoint has come, in pages of the write-ahead log.

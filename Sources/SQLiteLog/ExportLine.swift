@@ -12,6 +12,8 @@ struct ExportLine: Equatable {
   /// Why a line cannot be imported.
   struct Malformed: Error {
     var reason: String
+    /// `nil` = the line that is being read.
+    var line: Int?
   }
 
   private static let dataKey = Array("\"data\":".utf8)

@@ -6,24 +6,32 @@ struct LogWriter: Sendable {
   enum Task: Sendable {
     case submit(loop: Int, [LogRequest])
     case limit(pages: Int64)
+    /// Entries that are no longer kept; the queue is told whether it has been done.
+    case delete(ArraySlice<Int64>, WorkQueue<Bool>)
   }
 
   var doors: [LoopDoor]
   var framing: Framing
   var options: SQLiteLog.Options
   var checkpointer: Checkpointer
+  /// Is told that there is something to settle.
+  var settlements: WorkQueue<Void>
   var report: @Sendable (String) -> Void
 
   func run(_ tasks: WorkQueue<Task>, store: SQLiteStore, sequencer: consuming Sequencer) {
     var store = store
     var sequencer = sequencer
-    var outage = Outage("Writing", path: store.path, report: report)
+    var outage = Outage(
+      "Writing", path: store.path, meanwhile: "Clients are told to try again", report: report)
     while let taken = tasks.takeAll() {
       var batches: [(loop: Int, requests: [LogRequest])] = []
+      var deletions: [(positions: ArraySlice<Int64>, done: WorkQueue<Bool>)] = []
       for task in taken {
         switch task {
         case .submit(let loop, let requests): batches.append((loop, requests))
         case .limit(let pages): store.limit(pages: pages)
+        case .delete(let positions, let done):
+          deletions.append((positions, done))
         }
       }
       let delay = options.commitDelayMilliseconds
@@ -38,6 +46,11 @@ struct LogWriter: Sendable {
         outage.note(failure)
       } else if store.commits > commits {
         outage.note(nil)
+      }
+      if store.hasSealed { settlements.append(()) }
+      for (positions, done) in deletions {
+        done.append((try? store.delete(positions)) != nil)
+        store.vacuum()
       }
       if checkpointer.commitEnded(walBytes: store.walBytes) { store.checkpoint() }
     }
@@ -64,13 +77,20 @@ extension LogRequest {
 struct Outage {
   private let action: String
   private let path: String
+  private let meanwhile: String
   private let report: @Sendable (String) -> Void
-  private var isFailing = false
+  private(set) var isFailing = false
 
-  /// - Parameter action: as the beginning of a sentence.
-  init(_ action: String, path: String, report: @escaping @Sendable (String) -> Void) {
+  /// - Parameters:
+  ///   - action: as the beginning of a sentence.
+  ///   - meanwhile: what the failure means, as the beginning of another.
+  init(
+    _ action: String, path: String, meanwhile: String,
+    report: @escaping @Sendable (String) -> Void
+  ) {
     self.action = action
     self.path = path
+    self.meanwhile = meanwhile
     self.report = report
   }
 
@@ -80,8 +100,7 @@ struct Outage {
     isFailing.toggle()
     if let failure {
       report(
-        "\(action) fails: \(failure.description). Clients are told to try again; "
-          + "see to the disk of \(path).")
+        "\(action) fails: \(failure.description). \(meanwhile); see to the disk of \(path).")
     } else {
       report("\(action) works again: \(path).")
     }

@@ -2,7 +2,7 @@ internal import CSQLite
 package import Relay
 package import Wire
 
-/// Reads entries for catching up and history, over a connection of its own that commits do not wait
+/// Reads entries for catching up and history, over connections of its own that commits do not wait
 /// for. Used by one thread.
 package final class SQLiteReader: EntryReader {
   private let path: String
@@ -12,52 +12,57 @@ package final class SQLiteReader: EntryReader {
   private(set) var failure: StoreFailure?
 
   fileprivate struct State: ~Copyable {
+    let tail: Tail
     var database: Database
+    var index: IndexReader
     var begin: Statement
     var end: Statement
-    var selectBounds: Statement
+    var selectNumber: Statement
+    var selectFirst: Statement
     var selectEntries: Statement
   }
 
-  /// Opens the store in a directory.
-  package convenience init(directory path: String) throws(StoreError) {
-    try self.init(DataDirectory(path))
-  }
+  /// So often an answer is begun anew where entries were deleted meanwhile.
+  private static let attempts = 3
+  /// So many entries are looked up at once.
+  private static let placesAtOnce: Int64 = 256
 
-  init(_ directory: DataDirectory) throws(StoreError) {
-    path = directory.databasePath
-    let database = try Schema.openForReading(directory)
+  package init(_ store: OpenStore) throws(StoreError) {
+    path = store.directory.databasePath
+    let database = try Schema.openForReading(store.directory, vfs: store.vfs)
+    let index = try IndexReader.open(store, .readOnly)
     do throws(SQLiteError) {
       // Pages are read once, in order: whoever catches up must not cost memory for it.
       try database.execute("PRAGMA cache_size = -256")
       let begin = try Statement("BEGIN", on: database)
       let end = try Statement("COMMIT", on: database)
-      let selectBounds = try Statement(
-        """
-        SELECT number, first, coalesce((SELECT max(seq) FROM entries WHERE room = number), first - 1)
-        FROM rooms WHERE name = ?1
-        """, on: database)
+      let selectNumber = try Statement("SELECT number FROM rooms WHERE name = ?1", on: database)
+      let selectFirst = try Statement("SELECT first FROM rooms WHERE number = ?1", on: database)
       let selectEntries = try Statement(
         """
-        SELECT seq, at, sender, id, kind, body FROM entries
-        WHERE room = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq
+        SELECT seq, at, sender, id, kind, body, position, room FROM entries WHERE position >= ?1
+        ORDER BY position
         """, on: database)
       state = State(
-        database: database, begin: begin, end: end, selectBounds: selectBounds,
-        selectEntries: selectEntries)
+        tail: store.tail, database: database, index: index, begin: begin, end: end,
+        selectNumber: selectNumber, selectFirst: selectFirst, selectEntries: selectEntries)
     } catch {
-      throw StoreError(error, "read", path: directory.databasePath)
+      throw StoreError(error, "read", path: path)
     }
   }
 
-  /// Answers a request from one state of the store.
-  func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
-    failure = nil
+  /// Answers a request.
+  package func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
     var reader = self
-    // Where this fails, so does the first read.
-    try? state.begin.run()
+    for _ in 1..<Self.attempts {
+      failure = nil
+      let answer = request.answer(from: &reader, framing)
+      state.endReading()
+      if failure == nil { return answer }
+    }
+    failure = nil
     let answer = request.answer(from: &reader, framing)
-    if (try? state.end.run()) == nil { state.database.rollback() }
+    state.endReading()
     return answer
   }
 
@@ -71,7 +76,13 @@ package final class SQLiteReader: EntryReader {
     ofRoom number: Int64, named room: String, in seqs: ClosedRange<Int64>, _ body: (Entry) -> Bool
   ) throws(StoreFailure) {
     do throws(SQLiteError) {
-      try state.forEachEntry(ofRoom: number, named: room, in: seqs, body)
+      var lower = seqs.lowerBound
+      while lower <= seqs.upperBound {
+        let upper = min(seqs.upperBound, lower + Self.placesAtOnce - 1)
+        let places = try state.places(ofRoom: number, in: lower...upper)
+        guard try state.forEachEntry(at: places, ofRoom: number, named: room, body) else { return }
+        lower = upper + 1
+      }
     } catch {
       throw note(error)
     }
@@ -85,25 +96,70 @@ package final class SQLiteReader: EntryReader {
 }
 
 extension SQLiteReader.State {
-  fileprivate mutating func bounds(
-    of room: String
-  ) throws(SQLiteError) -> (number: Int64, first: Int64, head: Int64)? {
-    try selectBounds.bind(1, room)
-    defer { selectBounds.reset() }
-    guard try selectBounds.step() else { return nil }
-    return (selectBounds.integer(0), selectBounds.integer(1), selectBounds.integer(2))
+  mutating func endReading() {
+    if database.isInTransaction, (try? end.run()) == nil { database.rollback() }
   }
 
-  fileprivate mutating func forEachEntry(
-    ofRoom number: Int64, named room: String, in seqs: ClosedRange<Int64>, _ body: (Entry) -> Bool
-  ) throws(SQLiteError) {
-    try selectEntries.bind(1, number)
-    try selectEntries.bind(2, seqs.lowerBound)
-    try selectEntries.bind(3, seqs.upperBound)
-    defer { selectEntries.reset() }
-    while try selectEntries.step() {
-      guard body(try selectEntries.entry(in: room)) else { return }
+  /// In this order: what the tail has is in the journal as it is read afterwards.
+  mutating func bounds(
+    of room: String
+  ) throws(SQLiteError) -> (number: Int64, first: Int64, head: Int64)? {
+    endReading()
+    try selectNumber.bind(1, room)
+    defer { selectNumber.reset() }
+    guard try selectNumber.step() else { return nil }
+    let number = selectNumber.integer(0)
+    selectNumber.reset()
+    var head = tail.head(of: number)?.seq
+    if head == nil { head = try index.head(of: number)?.seq }
+    try begin.run()
+    try selectFirst.bind(1, number)
+    defer { selectFirst.reset() }
+    _ = try selectFirst.step()
+    let first = selectFirst.integer(0)
+    return (number, first, head ?? first - 1)
+  }
+
+  /// All of them, in their order.
+  mutating func places(
+    ofRoom room: Int64, in seqs: ClosedRange<Int64>
+  ) throws(SQLiteError) -> [Place] {
+    let unsettled = tail.places(ofRoom: room, in: seqs)
+    var places: [Place] = []
+    let first = unsettled.first?.seq ?? seqs.upperBound + 1
+    if first > seqs.lowerBound {
+      places = try index.places(ofRoom: room, in: seqs.lowerBound...first - 1)
     }
+    places += unsettled
+    guard places.count == seqs.count else {
+      throw StoreState.missing(seqs.lowerBound, room: room)
+    }
+    return places
+  }
+
+  /// - Returns: whether more is wanted.
+  mutating func forEachEntry(
+    at places: [Place], ofRoom number: Int64, named room: String, _ body: (Entry) -> Bool
+  ) throws(SQLiteError) -> Bool {
+    defer { selectEntries.reset() }
+    var reached: Int64?
+    for place in places {
+      // A few entries of other rooms between two of this one are passed over.
+      while let position = reached, position < place.position, place.position - position <= 4 {
+        reached = try selectEntries.step() ? selectEntries.integer(6) : nil
+      }
+      if reached != place.position {
+        selectEntries.reset()
+        try selectEntries.bind(1, place.position)
+        guard try selectEntries.step() else { throw StoreState.missing(place.seq, room: number) }
+        reached = selectEntries.integer(6)
+      }
+      guard reached == place.position, selectEntries.integer(7) == number,
+        selectEntries.integer(0) == place.seq
+      else { throw StoreState.missing(place.seq, room: number) }
+      guard body(try selectEntries.entry(in: room)) else { return false }
+    }
+    return true
   }
 }
 

@@ -1,11 +1,11 @@
 internal import CSQLite
 package import Relay
 
-/// A store in one SQLite file: rooms, entries in commit order, members and the lineage of epochs.
+/// A store in a data directory: the journal, which is the one truth (rooms, entries in commit order,
+/// members and the lineage of epochs), and the index that is made from it.
 ///
 /// Used by one thread at a time. Holds the data directory's lock for as long as it lives.
 package final class SQLiteStore: EntryStore {
-  private let directory: DataDirectory
   private let lock: DirectoryLock
   private let walSize: WalSize
   private var state: StoreState
@@ -15,39 +15,70 @@ package final class SQLiteStore: EntryStore {
 
   /// The epochs of this store; the last is this run's.
   package let lineage: Lineage
+  /// For a reader and the settler of this store.
+  package let shared: OpenStore
+  /// Why an index that was there could not be used, and was made anew.
+  package let discardedIndex: String?
 
   /// Opens the store in a directory, makes both where they are missing, and begins a new epoch.
-  /// - Parameter now: milliseconds since 1970.
+  ///
+  /// Reads back what is not settled yet. If that is much, since the index is missing, say, it is
+  /// settled first, which takes some seconds for each million of entries.
+  /// - Parameters:
+  ///   - now: milliseconds since 1970.
+  ///   - segmentEntries: how many entries are settled at once.
+  ///   - vfs: the name of the file system in SQLite's sense; `nil` = the system's.
   package init(
-    directory path: String, durability: Durability = .fsync, now: Int64
+    directory path: String, durability: Durability = .fsync, now: Int64,
+    segmentEntries: Int? = nil, vfs: String? = nil
   ) throws(StoreError) {
-    directory = DataDirectory(path)
+    let directory = DataDirectory(path)
     try directory.create()
     lock = try directory.lock()
-    let database = try Schema.openForWriting(directory, durability: durability)
-    walSize = WalSize(database)
-    do {
-      var generator = SystemRandomNumberGenerator()
-      state = try StoreState(
-        database, epochName: Lineage.randomName(using: &generator), now: now)
+    let database = try Schema.openForWriting(directory, durability: durability, vfs: vfs)
+    do throws(SQLiteError) {
+      walSize = try WalSize(database)
+    } catch {
+      throw StoreError(error, "open", path: directory.databasePath)
+    }
+    var generator = SystemRandomNumberGenerator()
+    let epoch = Lineage.randomName(using: &generator)
+    let shared = OpenStore(
+      directory, vfs: vfs, epoch: epoch,
+      tail: Tail(segmentEntries: segmentEntries ?? Tail.segmentEntries))
+    self.shared = shared
+    func refusal(_ error: SQLiteError) -> StoreError {
+      StoreError(error, "begin a new epoch in", path: directory.databasePath)
+    }
+    let number: Int64
+    do throws(SQLiteError) {
+      number = try StoreState.addEpoch(
+        epoch, position: StoreState.lastPosition(in: database), now: now, to: database)
+    } catch {
+      throw refusal(error)
+    }
+    discardedIndex = try IndexLoader(store: shared).load(from: database)
+    let index = try IndexReader.open(shared, .readWrite)
+    do throws(SQLiteError) {
+      state = try StoreState(database, epoch: number, tail: shared.tail, index: index)
       lineage = try state.lineage()
     } catch {
-      throw StoreError(error, "begin a new epoch in", path: directory.databasePath)
+      throw refusal(error)
     }
   }
 
-  /// The database file.
-  package var path: String { directory.databasePath }
+  /// The journal's file.
+  package var path: String { shared.directory.databasePath }
 
   package func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     do { return try state.loadRoom(name) } catch { throw failure("read", error) }
   }
 
   package func find(
-    room: Int64, sender: String, id: String
+    _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
     do {
-      return try state.find(room: room, sender: sender, id: id)
+      return try state.find(identity, room: room, sender: sender, id: id)
     } catch {
       throw failure("read", error)
     }
@@ -63,9 +94,7 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
-  package func belongings(
-    of user: String
-  ) throws(StoreFailure) -> [(room: String, read: Int64)] {
+  package func belongings(of user: String) throws(StoreFailure) -> [String] {
     do { return try state.belongings(of: user) } catch { throw failure("read", error) }
   }
 
@@ -75,16 +104,30 @@ package final class SQLiteStore: EntryStore {
     commits += 1
   }
 
-  package func nextRoomNumber() throws(StoreFailure) -> Int64 {
-    do { return try state.nextRoomNumber() } catch { throw failure("read", error) }
+  /// Deletes entries that are no longer kept, in one transaction: a slice of a settler's `Garbage`.
+  package func delete(_ positions: ArraySlice<Int64>) throws(StoreFailure) {
+    do { try state.delete(positions) } catch { throw failure("write", error) }
+  }
+
+  /// Gives so many pages back that the file no longer needs, if they are a good part of it.
+  /// - Returns: whether there was something to do.
+  @discardableResult
+  package func vacuum(pages: Int = 32) -> Bool { (try? state.database.vacuum(pages: pages)) ?? false }
+
+  package func nextRoomNumber() throws(StoreFailure) -> Int64 { state.nextRoomNumber() }
+
+  /// Whether a stretch of entries has become complete since this was last asked.
+  var hasSealed: Bool {
+    defer { state.hasSealed = false }
+    return state.hasSealed
   }
 
   /// How large the write-ahead log was after the last commit.
-  var walBytes: Int { Int(walSize.pages) * Schema.pageBytes }
+  var walBytes: Int { Int(walSize.pages) * walSize.pageBytes }
 
   /// Moves the write-ahead log's content to the database file as far as it can be moved now. What
   /// fails here shows in a later commit if it lasts.
-  func checkpoint() { _ = try? state.database.checkpoint() }
+  package func checkpoint() { _ = try? state.database.checkpoint() }
 
   /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
   package func limit(pages: Int64) {
@@ -93,7 +136,7 @@ package final class SQLiteStore: EntryStore {
   }
 
   private func failure(_ action: String, _ error: SQLiteError) -> StoreFailure {
-    StoreFailure("could not \(action) \(directory.databasePath): \(error)")
+    StoreFailure("could not \(action) \(path): \(error)")
   }
 }
 
@@ -101,9 +144,11 @@ package final class SQLiteStore: EntryStore {
 /// The hook also takes the place of SQLite's own checkpoints.
 private final class WalSize {
   fileprivate private(set) var pages: Int32 = 0
+  fileprivate let pageBytes: Int
 
   /// The connection must not outlive this object by a commit.
-  init(_ database: borrowing Database) {
+  init(_ database: borrowing Database) throws(SQLiteError) {
+    pageBytes = try database.pageBytes
     unsafe sqlite3_wal_hook(
       database.handle,
       { context, _, _, pages in

@@ -5,20 +5,14 @@ enum Schema {
   /// "RELY": marks the file as a relay's (`PRAGMA application_id`).
   static let applicationID: Int64 = 0x5245_4C59
 
-  /// A commit writes a page of each index for nearly every entry, so small pages win: with 500,000
-  /// entries in 500 rooms, 16 k entries/s against 10 k with pages of 16 KiB.
-  static let pageBytes = 4096
+  /// Of new files. Entries are appended, so that large pages are half the writes of small ones, and a
+  /// tenth less CPU time for a commit than with 4 KiB.
+  static let pageBytes = 16_384
 
   /// Adds an entry.
   static let insertEntry = """
     INSERT INTO entries (position, room, seq, epoch, at, identity, sender, id, kind, body)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-    """
-
-  /// Finds an entry by what its sender knows of it.
-  static let selectIdentity = """
-    SELECT seq, at FROM entries INDEXED BY entries_by_identity
-    WHERE identity = ?1 AND room = ?2 AND sender = ?3 AND id = ?4
     """
 
   /// Step *n* leads from version *n* - 1 to version *n*. A step that has been released never
@@ -59,19 +53,29 @@ enum Schema {
       PRIMARY KEY (room, user)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX members_by_user ON members (user);
+    """,
     """
+    -- Marks are those of when the room's last entry was this one: what a member sends later moves
+    -- them without a word here.
+    ALTER TABLE members ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+    UPDATE members SET since =
+      coalesce((SELECT max(seq) FROM entries WHERE entries.room = members.room), 0);
+    -- Both have their place in a file of their own, which is written in the background.
+    DROP INDEX entries_by_place;
+    DROP INDEX entries_by_identity;
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }
 
   /// Opens a store's file for writing, makes it if it is missing, and brings it up to date.
   static func openForWriting(
-    _ directory: DataDirectory, durability: Durability
+    _ directory: DataDirectory, durability: Durability, vfs: String? = nil
   ) throws(StoreError) -> Database {
     let path = directory.databasePath
     func refusal(_ error: SQLiteError) -> StoreError { StoreError(error, "open", path: path) }
     do {
-      let database = try Database(path: path, mode: .create)
+      let database = try Database(path: path, mode: .create, vfs: vfs)
       guard unsafe sqlite3_db_readonly(database.handle, "main") == 0 else {
         throw refusal(SQLiteError(extendedCode: SQLITE_READONLY, message: "it is read-only"))
       }
@@ -80,6 +84,7 @@ enum Schema {
         && database.integer("SELECT count(*) FROM sqlite_schema") == 0
       if isNew {
         try database.execute("PRAGMA page_size = \(pageBytes)")
+        try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
       } else {
         try check(database, path: path)
       }
@@ -101,16 +106,18 @@ enum Schema {
   }
 
   /// Opens a store's file for reading. It may be in use: each transaction reads one state of it.
-  static func openForReading(_ directory: DataDirectory) throws(StoreError) -> Database {
+  static func openForReading(
+    _ directory: DataDirectory, vfs: String? = nil
+  ) throws(StoreError) -> Database {
     let path = directory.databasePath
-    guard directory.hasDatabase else {
+    guard vfs != nil || directory.hasDatabase else {
       throw StoreError(
         .environment,
         "There is no store in \(directory.path): \(path) is missing or cannot be read. Name the "
           + "directory that the relay was started with.")
     }
     do {
-      let database = try Database(path: path, mode: .readOnly)
+      let database = try Database(path: path, mode: .readOnly, vfs: vfs)
       try check(database, path: path)
       guard try database.integer("PRAGMA user_version") == version else {
         throw StoreError(

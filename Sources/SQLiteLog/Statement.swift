@@ -6,6 +6,8 @@ internal import CSQLite
 /// the statement holds no transaction open.
 @safe struct Statement: ~Copyable {
   private let handle: OpaquePointer
+  /// What is bound by `bind(from:texts:blob:)`.
+  private var kept: UnsafeMutableRawBufferPointer
 
   /// `sqlite3_prepare_v3`, for a statement that will be used often.
   init(_ sql: String, on database: borrowing Database) throws(SQLiteError) {
@@ -16,9 +18,13 @@ internal import CSQLite
       throw unsafe SQLiteError(code, connection: database.handle)
     }
     unsafe self.handle = prepared
+    unsafe kept = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   }
 
-  deinit { unsafe sqlite3_finalize(handle) }
+  deinit {
+    unsafe sqlite3_finalize(handle)
+    unsafe kept.deallocate()
+  }
 
   mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
     try check(unsafe sqlite3_bind_int64(handle, index, value))
@@ -40,6 +46,52 @@ internal import CSQLite
   mutating func bind(_ index: Int32, _ blob: [UInt8]) throws(SQLiteError) {
     try check(
       unsafe blob.withUnsafeBytes { bytes in
+        unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
+      })
+  }
+
+  /// Binds three texts and a blob to parameters in a row, in memory that is used again for the next
+  /// row: SQLite's own copies are allocated and freed for each.
+  mutating func bind(
+    from index: Int32, texts first: String, _ second: String, _ third: String, blob: [UInt8]
+  ) throws(SQLiteError) {
+    let size = first.utf8.count + second.utf8.count + third.utf8.count + blob.count
+    if unsafe kept.count < size {
+      unsafe kept.deallocate()
+      unsafe kept = .allocate(byteCount: max(1024, size * 2), alignment: 16)
+    }
+    var end = try bindKept(index, first, at: 0)
+    end = try bindKept(index + 1, second, at: end)
+    end = try bindKept(index + 2, third, at: end)
+    unsafe blob.withUnsafeBytes { bytes in
+      unsafe UnsafeMutableRawBufferPointer(rebasing: kept[end...]).copyMemory(from: bytes)
+    }
+    try check(
+      unsafe csqlite_bind_kept_blob(
+        handle, index + 3, kept.baseAddress?.advanced(by: end), UInt64(blob.count)))
+  }
+
+  /// - Returns: where its copy ends.
+  private func bindKept(
+    _ index: Int32, _ text: String, at start: Int
+  ) throws(SQLiteError) -> Int {
+    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: kept[start...])
+    let copied: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { utf8 in
+      unsafe target.copyMemory(from: UnsafeRawBufferPointer(utf8))
+    }
+    if copied == nil {
+      for (offset, byte) in text.utf8.enumerated() { unsafe target[offset] = byte }
+    }
+    let count = text.utf8.count
+    let characters = unsafe target.baseAddress?.assumingMemoryBound(to: CChar.self)
+    try check(unsafe csqlite_bind_kept_text(handle, index, characters, UInt64(count)))
+    return start + count
+  }
+
+  /// Binds words as a blob, each with its lowest byte first.
+  mutating func bind(_ index: Int32, _ words: ArraySlice<UInt64>) throws(SQLiteError) {
+    try check(
+      unsafe words.withUnsafeBytes { bytes in
         unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
       })
   }
@@ -77,6 +129,17 @@ internal import CSQLite
   }
 
   func blob(_ column: Int32) -> [UInt8] { unsafe Array(buffer(column)) }
+
+  /// The positions that a blob of `Places` has.
+  func positions(_ column: Int32) -> [Int64] { unsafe Places.decode(buffer(column)) }
+
+  /// Calls `body` with each word of a blob that `bind` has made of words.
+  func forEachWord(_ column: Int32, _ body: (UInt64) -> Void) {
+    let bytes = unsafe buffer(column)
+    for index in 0..<bytes.count / 8 {
+      body(unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+    }
+  }
 
   /// Valid until the next step; `sqlite3_column_blob` gives a text's UTF-8 as well.
   private func buffer(_ column: Int32) -> UnsafeRawBufferPointer {

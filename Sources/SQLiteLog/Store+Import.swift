@@ -27,18 +27,21 @@ extension Store {
       // Leaving without a commit closes the connection, which undoes what it began.
       var importer = try Importer.prepare(database)
       var number = 0
-      while let line = try nextLine() {
-        number += 1
-        if line.allSatisfy({ $0 <= 0x20 }) { continue }
-        do {
-          try importer.add(ExportLine(decoding: line))
-        } catch let error as ExportLine.Malformed {
-          throw StoreError(
-            .environment,
-            "Line \(number) cannot be imported: \(error.reason). Nothing was imported.")
+      do {
+        while let line = try nextLine() {
+          number += 1
+          if line.allSatisfy({ $0 <= 0x20 }) { continue }
+          try importer.add(ExportLine(decoding: line), line: number)
         }
+        try importer.checkSuspects()
+      } catch let error as ExportLine.Malformed {
+        throw StoreError(
+          .environment,
+          "Line \(error.line ?? number) cannot be imported: \(error.reason). Nothing was imported.")
       }
-      return try importer.commit()
+      let count = try importer.commit()
+      importer.makeIndex(in: directory)
+      return count
     } catch let error as SQLiteError {
       throw StoreError(error, "write", path: directory.databasePath)
     }
@@ -56,14 +59,27 @@ private struct Importer: ~Copyable {
     var members: [String: Int64] = [:]
   }
 
+  /// An entry whose id may be that of an earlier one.
+  struct Suspect {
+    var identity: EntryIdentity
+    var line: Int
+  }
+
+  /// So many are looked into at once.
+  private static let suspectLimit = 100_000
+
   private let database: Database
   private let bringsEpochs: Bool
+  /// Of the last entry before this import.
+  private let start: Int64
   private var position: Int64
+  private var filter = IdentityFilter()
+  /// By position. Rooms are new, so that a double can only be within the import.
+  private var suspects: [Int64: Suspect] = [:]
   private var rooms: [String: Room] = [:]
   private var epochs: [String: Int64] = [:]
   private var count = StoreCount()
   private var selectRoom: Statement
-  private var selectIdentity: Statement
   private var insertRoom: Statement
   private var insertEntry: Statement
   private var insertMember: Statement
@@ -72,36 +88,35 @@ private struct Importer: ~Copyable {
     let last = try database.integer("SELECT coalesce(max(position), 0) FROM entries")
     let begun = try database.integer("SELECT coalesce(max(position), 0) FROM epochs")
     let selectRoom = try Statement("SELECT 1 FROM rooms WHERE name = ?1", on: database)
-    let selectIdentity = try Statement(Schema.selectIdentity, on: database)
     let insertRoom = try Statement(
       "INSERT INTO rooms (name, first) VALUES (?1, ?2) RETURNING number", on: database)
     let insertEntry = try Statement(Schema.insertEntry, on: database)
     let insertMember = try Statement(
-      "INSERT INTO members (room, user, read, received) VALUES (?1, ?2, ?3, ?3)", on: database)
+      "INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?3, ?4)",
+      on: database)
     return Importer(
       database: database, bringsEpochs: last == 0, position: max(last, begun),
-      selectRoom: selectRoom, selectIdentity: selectIdentity, insertRoom: insertRoom,
-      insertEntry: insertEntry, insertMember: insertMember)
+      selectRoom: selectRoom, insertRoom: insertRoom, insertEntry: insertEntry,
+      insertMember: insertMember)
   }
 
   private init(
     database: consuming Database, bringsEpochs: Bool, position: Int64,
-    selectRoom: consuming Statement, selectIdentity: consuming Statement,
-    insertRoom: consuming Statement, insertEntry: consuming Statement,
-    insertMember: consuming Statement
+    selectRoom: consuming Statement, insertRoom: consuming Statement,
+    insertEntry: consuming Statement, insertMember: consuming Statement
   ) {
     self.database = database
     self.bringsEpochs = bringsEpochs
+    self.start = position
     self.position = position
     self.selectRoom = selectRoom
-    self.selectIdentity = selectIdentity
     self.insertRoom = insertRoom
     self.insertEntry = insertEntry
     self.insertMember = insertMember
   }
 
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
-  mutating func add(_ line: ExportLine) throws {
+  mutating func add(_ line: ExportLine, line number: Int) throws {
     let entry = line.entry
     let epoch = try epoch(line.epoch)
     if rooms[entry.room] == nil { rooms[entry.room] = try makeRoom(of: entry) }
@@ -118,23 +133,20 @@ private struct Importer: ~Copyable {
       throw ExportLine.Malformed(
         reason: "room \(entry.room) goes back to the epoch \(line.epoch)")
     }
-    let identity = EntryIdentity.hash(room: room.number, sender: entry.from, id: entry.id)
-    if let seq = try find(entry, room: room.number, identity) {
-      throw ExportLine.Malformed(
-        reason: "the id \"\(entry.id)\" of \(entry.from) is already that of seq \(seq)")
-    }
+    let identity = EntryIdentity(room: room.number, sender: entry.from, id: entry.id)
     position += 1
     try insertEntry.bind(1, position)
     try insertEntry.bind(2, room.number)
     try insertEntry.bind(3, entry.seq)
     try insertEntry.bind(4, epoch)
     try insertEntry.bind(5, entry.at)
-    try insertEntry.bind(6, identity)
+    try insertEntry.bind(6, identity.hash)
     try insertEntry.bind(7, entry.from)
     try insertEntry.bind(8, entry.id)
     try insertEntry.bind(9, entry.kind.rawValue)
     try insertEntry.bind(10, entry.body)
     try insertEntry.run()
+    try note(identity, line: number)
     room.head = entry.seq
     room.lastAt = entry.at
     room.epoch = epoch
@@ -155,12 +167,25 @@ private struct Importer: ~Copyable {
         try insertMember.bind(1, room.number)
         try insertMember.bind(2, user)
         try insertMember.bind(3, mark)
+        try insertMember.bind(4, room.head)
         try insertMember.run()
       }
     }
     count.rooms = rooms.count
     try database.execute("COMMIT")
     return count
+  }
+
+  /// Spares the next start most of the work. Where it fails, that start does it.
+  func makeIndex(in directory: DataDirectory) {
+    guard
+      var select = try? Statement(
+        "SELECT name FROM epochs ORDER BY number DESC LIMIT 1", on: database),
+      (try? select.step()) == true
+    else { return }
+    let store = OpenStore(directory, vfs: nil, epoch: select.text(0), tail: Tail())
+    select.reset()
+    _ = try? IndexLoader(store: store).load(from: database)
   }
 
   private mutating func makeRoom(of entry: Entry) throws -> Room {
@@ -176,15 +201,42 @@ private struct Importer: ~Copyable {
     return Room(number: insertRoom.integer(0), head: entry.seq - 1)
   }
 
-  private mutating func find(
-    _ entry: Entry, room: Int64, _ identity: Int64
-  ) throws(SQLiteError) -> Int64? {
-    try selectIdentity.bind(1, identity)
-    try selectIdentity.bind(2, room)
-    try selectIdentity.bind(3, entry.from)
-    try selectIdentity.bind(4, entry.id)
-    defer { selectIdentity.reset() }
-    return try selectIdentity.step() ? selectIdentity.integer(0) : nil
+  /// Remembers an entry whose id may have come before: all that did, and one in a thousand others.
+  private mutating func note(_ identity: EntryIdentity, line: Int) throws {
+    let key = IdentityFilter.Key(identity)
+    if filter.mayContain(key) {
+      suspects[position] = Suspect(identity: identity, line: line)
+      if suspects.count >= Self.suspectLimit { try checkSuspects() }
+    }
+    if let capacity = filter.capacityWanted {
+      filter.add(IdentityFilter.Generation(capacity: capacity))
+    }
+    _ = filter.insert(key)
+  }
+
+  /// Reads what was imported once more and compares those that may be the same.
+  /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
+  mutating func checkSuspects() throws {
+    if suspects.isEmpty { return }
+    let identities = Set(suspects.values.map(\.identity.hash))
+    var known: [[String]: Int64] = [:]
+    var select = try Statement(
+      """
+      SELECT identity, position, seq, room, sender, id FROM entries WHERE position > ?1
+      ORDER BY position
+      """, on: database)
+    try select.bind(1, start)
+    while try select.step() {
+      guard identities.contains(select.integer(0)) else { continue }
+      let name = ["\(select.integer(3))", select.text(4), select.text(5)]
+      if let seq = known[name], let suspect = suspects[select.integer(1)] {
+        throw ExportLine.Malformed(
+          reason: "the id \"\(select.text(5))\" of \(select.text(4)) is already that of seq \(seq)",
+          line: suspect.line)
+      }
+      known[name] = known[name] ?? select.integer(2)
+    }
+    suspects.removeAll(keepingCapacity: true)
   }
 
   /// The number of the epoch that a line names, or of this import's own.

@@ -2,31 +2,43 @@ internal import CSQLite
 internal import Relay
 internal import Wire
 
-/// The commit connection, its statements, and how far the log has come.
+/// The commit connection with its statements, a connection that looks up what is settled, and how
+/// far the log has come.
 struct StoreState: ~Copyable {
   var database: Database
   /// The `position` of the last entry.
-  var position: Int64
-  let epoch: Int64
+  private(set) var position: Int64
+  /// Whether there is something new to settle.
+  var hasSealed = false
+  private let tail: Tail
+  private var index: IndexReader
+  private var nextRoom: Int64
   private var statements: Statements
 
-  /// Adds this run's line to the lineage.
+  /// - Parameter epoch: the number of this run's epoch.
   init(
-    _ database: consuming Database, epochName: String, now: Int64
+    _ database: consuming Database, epoch: Int64, tail: Tail, index: consuming IndexReader
   ) throws(SQLiteError) {
-    let position = try database.integer(
+    let position = try Self.lastPosition(in: database)
+    let nextRoom = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM rooms")
+    let statements = try Statements.prepare(on: database, epoch: epoch)
+    self.database = database
+    self.position = position
+    self.tail = tail
+    self.index = index
+    self.nextRoom = nextRoom
+    self.statements = statements
+  }
+
+  static func lastPosition(in database: borrowing Database) throws(SQLiteError) -> Int64 {
+    try database.integer(
       """
       SELECT max(coalesce((SELECT max(position) FROM entries), 0),
                  coalesce((SELECT max(position) FROM epochs), 0))
       """)
-    let epoch = try Self.addEpoch(epochName, position: position, now: now, to: database)
-    let statements = try Statements.prepare(on: database, epoch: epoch)
-    self.database = database
-    self.position = position
-    self.epoch = epoch
-    self.statements = statements
   }
 
+  /// Adds a line to the lineage, and gives its number.
   static func addEpoch(
     _ name: String, position: Int64, now: Int64, to database: borrowing Database
   ) throws(SQLiteError) -> Int64 {
@@ -54,89 +66,152 @@ struct StoreState: ~Copyable {
     return Lineage(epochs)
   }
 
+  // MARK: - Looking up
+
+  func nextRoomNumber() -> Int64 { nextRoom }
+
   mutating func loadRoom(_ name: String) throws(SQLiteError) -> StoredRoom? {
     try statements.selectRoom.bind(1, name)
     defer { statements.selectRoom.reset() }
     guard try statements.selectRoom.step() else { return nil }
-    var room = StoredRoom(
-      number: statements.selectRoom.integer(0), head: statements.selectRoom.integer(2),
-      first: statements.selectRoom.integer(1), lastAt: statements.selectRoom.integer(3),
-      members: [:])
-    try statements.selectMembers.bind(1, room.number)
-    defer { statements.selectMembers.reset() }
-    while try statements.selectMembers.step() {
-      room.members[statements.selectMembers.text(0)] = MemberMarks(
-        read: statements.selectMembers.integer(1), received: statements.selectMembers.integer(2))
+    let number = statements.selectRoom.integer(0)
+    let first = statements.selectRoom.integer(1)
+    var room = StoredRoom(number: number, head: first - 1, first: first, lastAt: 0, members: [:])
+    if let head = try head(of: number) {
+      room.head = head.seq
+      try statements.selectTime.bind(1, head.position)
+      defer { statements.selectTime.reset() }
+      guard try statements.selectTime.step() else { throw Self.missing(head.seq, room: number) }
+      room.lastAt = statements.selectTime.integer(0)
     }
+    try loadMembers(of: &room)
     return room
   }
 
-  func nextRoomNumber() throws(SQLiteError) -> Int64 {
-    try database.integer("SELECT coalesce(max(number), 0) + 1 FROM rooms")
+  /// What a member has sent counts as read.
+  private mutating func loadMembers(of room: inout StoredRoom) throws(SQLiteError) {
+    let settled = try index.senders(inRoom: room.number)
+    let unsettled = tail.senders(inRoom: room.number)
+    try statements.selectMembers.bind(1, room.number)
+    defer { statements.selectMembers.reset() }
+    while try statements.selectMembers.step() {
+      let user = statements.selectMembers.text(0)
+      var marks = MemberMarks(
+        read: statements.selectMembers.integer(1), received: statements.selectMembers.integer(2))
+      if let sent = unsettled[user] ?? settled[user], sent > statements.selectMembers.integer(3) {
+        marks.read = max(marks.read, sent)
+        marks.received = max(marks.received, sent)
+      }
+      room.members[user] = marks
+    }
+  }
+
+  private mutating func head(
+    of room: Int64
+  ) throws(SQLiteError) -> (seq: Int64, position: Int64)? {
+    if let head = tail.head(of: room) { return head }
+    return try index.head(of: room)
   }
 
   mutating func find(
-    room: Int64, sender: String, id: String
+    _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(SQLiteError) -> (seq: Int64, at: Int64)? {
-    let identity = EntryIdentity.hash(room: room, sender: sender, id: id)
-    try statements.selectIdentity.bind(1, identity)
-    try statements.selectIdentity.bind(2, room)
-    try statements.selectIdentity.bind(3, sender)
-    try statements.selectIdentity.bind(4, id)
-    defer { statements.selectIdentity.reset() }
-    guard try statements.selectIdentity.step() else { return nil }
-    return (statements.selectIdentity.integer(0), statements.selectIdentity.integer(1))
+    let sighting = tail.sighting(of: identity)
+    for position in sighting.positions {
+      if let entry = try entry(at: position, room, sender, id) { return entry }
+    }
+    if sighting.shelves.isEmpty { return nil }
+    for position in try index.candidates(for: identity, on: sighting.shelves) {
+      if let entry = try entry(at: position, room, sender, id) { return entry }
+    }
+    return nil
+  }
+
+  private mutating func entry(
+    at position: Int64, _ room: Int64, _ sender: String, _ id: String
+  ) throws(SQLiteError) -> (seq: Int64, at: Int64)? {
+    try statements.selectIdentical.bind(1, position)
+    try statements.selectIdentical.bind(2, room)
+    try statements.selectIdentical.bind(3, sender)
+    try statements.selectIdentical.bind(4, id)
+    defer { statements.selectIdentical.reset() }
+    guard try statements.selectIdentical.step() else { return nil }
+    return (statements.selectIdentical.integer(0), statements.selectIdentical.integer(1))
   }
 
   /// Epochs rise with `seq`, so halving finds the border in some twenty look-ups, where a scan
   /// from the head would hold up the commits.
   mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(SQLiteError) -> Int64 {
-    try statements.selectBounds.bind(1, room)
-    defer { statements.selectBounds.reset() }
-    guard try statements.selectBounds.step(), !statements.selectBounds.isNull(0) else { return 0 }
+    try statements.selectFirst.bind(1, room)
+    defer { statements.selectFirst.reset() }
+    guard try statements.selectFirst.step(), let head = try head(of: room) else { return 0 }
     // Every entry before `lower` is of epoch `number` or earlier, every one from `upper` on later.
-    let first = statements.selectBounds.integer(0)
+    let first = statements.selectFirst.integer(0)
     var lower = first
-    var upper = statements.selectBounds.integer(1) + 1
+    var upper = head.seq + 1
     while lower < upper {
       let middle = lower + (upper - lower) / 2
-      try statements.selectEpoch.bind(1, room)
-      try statements.selectEpoch.bind(2, middle)
-      defer { statements.selectEpoch.reset() }
-      guard try statements.selectEpoch.step() else {
-        throw SQLiteError(
-          extendedCode: SQLITE_CORRUPT, message: "room \(room) has no entry \(middle)")
+      if try epoch(of: middle, inRoom: room) <= number {
+        lower = middle + 1
+      } else {
+        upper = middle
       }
-      if statements.selectEpoch.integer(0) <= number { lower = middle + 1 } else { upper = middle }
     }
     return lower == first ? 0 : lower - 1
   }
 
-  mutating func belongings(
-    of user: String
-  ) throws(SQLiteError) -> [(room: String, read: Int64)] {
+  private mutating func epoch(of seq: Int64, inRoom room: Int64) throws(SQLiteError) -> Int64 {
+    var places = tail.places(ofRoom: room, in: seq...seq)
+    if places.isEmpty { places = try index.places(ofRoom: room, in: seq...seq) }
+    guard let place = places.first else { throw Self.missing(seq, room: room) }
+    try statements.selectEpoch.bind(1, place.position)
+    defer { statements.selectEpoch.reset() }
+    guard try statements.selectEpoch.step() else { throw Self.missing(seq, room: room) }
+    return statements.selectEpoch.integer(0)
+  }
+
+  static func missing(_ seq: Int64, room: Int64) -> SQLiteError {
+    SQLiteError(
+      extendedCode: SQLITE_CORRUPT,
+      message: "entry \(seq) of room \(room) is missing; `relay verify` tells more")
+  }
+
+  mutating func belongings(of user: String) throws(SQLiteError) -> [String] {
     try statements.selectBelongings.bind(1, user)
     defer { statements.selectBelongings.reset() }
-    var belongings: [(room: String, read: Int64)] = []
+    var belongings: [String] = []
     while try statements.selectBelongings.step() {
-      belongings.append(
-        (statements.selectBelongings.text(0), statements.selectBelongings.integer(1)))
+      belongings.append(statements.selectBelongings.text(0))
     }
     return belongings
   }
 
+  // MARK: - Storing
+
   /// Stores all of it in one transaction.
   mutating func commit(_ changes: StoreChanges) throws(SQLiteError) {
-    let before = position
     do {
       try statements.begin.run()
       try apply(changes)
       try statements.commit.run()
     } catch {
       database.rollback()
-      position = before
       throw error
     }
+    // Only now: nobody is to find what was not stored.
+    for room in changes.newRooms { nextRoom = max(nextRoom, room.number + 1) }
+    if changes.entries.isEmpty { return }
+    let isSealed = tail.append { segment in
+      var position = position
+      for new in changes.entries {
+        position += 1
+        segment.append(
+          position: position, room: new.room, seq: new.entry.seq, identity: new.identity,
+          sender: new.entry.from)
+      }
+    }
+    position += Int64(changes.entries.count)
+    if isSealed { hasSealed = true }
   }
 
   private mutating func apply(_ changes: StoreChanges) throws(SQLiteError) {
@@ -145,49 +220,63 @@ struct StoreState: ~Copyable {
       try statements.insertRoom.bind(2, room.name)
       try statements.insertRoom.run()
     }
-    for (room, entry) in changes.entries { try insert(entry, room: room) }
+    var next = position
+    for new in changes.entries {
+      next += 1
+      try insert(new, at: next)
+    }
     for member in changes.formerMembers {
       try statements.deleteMember.bind(1, member.room)
       try statements.deleteMember.bind(2, member.user)
       try statements.deleteMember.run()
     }
-    for member in changes.members { try upsert(member) }
-    for member in changes.senders { try upsert(member) }
+    for member in changes.members {
+      try statements.upsertMember.bind(1, member.room)
+      try statements.upsertMember.bind(2, member.user)
+      try statements.upsertMember.bind(3, member.marks.read)
+      try statements.upsertMember.bind(4, member.marks.received)
+      try statements.upsertMember.bind(5, member.head)
+      try statements.upsertMember.run()
+    }
     for trim in changes.trims {
-      try statements.deleteEntries.bind(1, trim.room)
-      try statements.deleteEntries.bind(2, trim.first)
-      try statements.deleteEntries.run()
       try statements.updateFirst.bind(1, trim.room)
       try statements.updateFirst.bind(2, trim.first)
       try statements.updateFirst.run()
     }
   }
 
-  private mutating func insert(_ entry: Entry, room: Int64) throws(SQLiteError) {
-    position += 1
+  /// Deletes entries in one transaction. Neighbours go as one range.
+  mutating func delete(_ positions: ArraySlice<Int64>) throws(SQLiteError) {
+    do throws(SQLiteError) {
+      try statements.begin.run()
+      var rest = positions
+      while let first = rest.popFirst() {
+        var last = first
+        while rest.first == last + 1, let next = rest.popFirst() { last = next }
+        try statements.deleteEntries.bind(1, first)
+        try statements.deleteEntries.bind(2, last)
+        try statements.deleteEntries.run()
+      }
+      try statements.commit.run()
+    } catch {
+      database.rollback()
+      throw error
+    }
+  }
+
+  private mutating func insert(
+    _ new: StoreChanges.NewEntry, at position: Int64
+  ) throws(SQLiteError) {
+    let entry = new.entry
     try statements.insertEntry.bind(1, position)
-    try statements.insertEntry.bind(2, room)
+    try statements.insertEntry.bind(2, new.room)
     try statements.insertEntry.bind(3, entry.seq)
     try statements.insertEntry.bind(5, entry.at)
+    try statements.insertEntry.bind(6, new.identity.hash)
     try statements.insertEntry.bind(
-      6, EntryIdentity.hash(room: room, sender: entry.from, id: entry.id))
-    try statements.insertEntry.bind(7, entry.from)
-    try statements.insertEntry.bind(8, entry.id)
-    try statements.insertEntry.bind(9, entry.kind.rawValue)
-    try statements.insertEntry.bind(10, entry.body)
+      from: 7, texts: entry.from, entry.id, entry.kind.rawValue, blob: entry.body)
     try statements.insertEntry.run()
   }
-
-  private mutating func upsert(
-    _ member: (room: Int64, user: String, marks: MemberMarks)
-  ) throws(SQLiteError) {
-    try statements.upsertMember.bind(1, member.room)
-    try statements.upsertMember.bind(2, member.user)
-    try statements.upsertMember.bind(3, member.marks.read)
-    try statements.upsertMember.bind(4, member.marks.received)
-    try statements.upsertMember.run()
-  }
-
 }
 
 extension StoreState {
@@ -196,17 +285,18 @@ extension StoreState {
     var begin: Statement
     var commit: Statement
     var selectRoom: Statement
+    var selectFirst: Statement
+    var selectTime: Statement
     var selectMembers: Statement
-    var selectIdentity: Statement
-    var selectBounds: Statement
+    var selectIdentical: Statement
     var selectEpoch: Statement
     var selectBelongings: Statement
     var insertRoom: Statement
     var insertEntry: Statement
     var upsertMember: Statement
     var deleteMember: Statement
-    var deleteEntries: Statement
     var updateFirst: Statement
+    var deleteEntries: Statement
 
     static func prepare(
       on database: borrowing Database, epoch: Int64
@@ -217,41 +307,35 @@ extension StoreState {
       return Statements(
         begin: try Statement("BEGIN IMMEDIATE", on: database),
         commit: try Statement("COMMIT", on: database),
-        selectRoom: try Statement(
-          """
-          SELECT number, first, coalesce(last.seq, first - 1), coalesce(last.at, 0)
-          FROM rooms LEFT JOIN entries AS last ON last.room = number
-            AND last.seq = (SELECT max(seq) FROM entries WHERE room = number)
-          WHERE name = ?1
-          """, on: database),
+        selectRoom: try Statement("SELECT number, first FROM rooms WHERE name = ?1", on: database),
+        selectFirst: try Statement("SELECT first FROM rooms WHERE number = ?1", on: database),
+        selectTime: try Statement("SELECT at FROM entries WHERE position = ?1", on: database),
         selectMembers: try Statement(
-          "SELECT user, read, received FROM members WHERE room = ?1", on: database),
-        selectIdentity: try Statement(Schema.selectIdentity, on: database),
-        // Two subqueries: each is one look-up in the index, where min and max side by side scan it.
-        selectBounds: try Statement(
+          "SELECT user, read, received, since FROM members WHERE room = ?1", on: database),
+        selectIdentical: try Statement(
           """
-          SELECT (SELECT min(seq) FROM entries WHERE room = ?1),
-                 (SELECT max(seq) FROM entries WHERE room = ?1)
+          SELECT seq, at FROM entries WHERE position = ?1 AND room = ?2 AND sender = ?3 AND id = ?4
+            AND seq >= (SELECT first FROM rooms WHERE number = ?2)
           """, on: database),
-        selectEpoch: try Statement(
-          "SELECT epoch FROM entries WHERE room = ?1 AND seq = ?2", on: database),
+        selectEpoch: try Statement("SELECT epoch FROM entries WHERE position = ?1", on: database),
         selectBelongings: try Statement(
           """
-          SELECT rooms.name, members.read FROM members JOIN rooms ON rooms.number = members.room
+          SELECT rooms.name FROM members JOIN rooms ON rooms.number = members.room
           WHERE members.user = ?1 ORDER BY rooms.name
           """, on: database),
         insertRoom: try Statement("INSERT INTO rooms (number, name) VALUES (?1, ?2)", on: database),
         insertEntry: insertEntry,
         upsertMember: try Statement(
           """
-          INSERT INTO members (room, user, read, received) VALUES (?1, ?2, ?3, ?4)
-          ON CONFLICT DO UPDATE SET read = excluded.read, received = excluded.received
+          INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?4, ?5)
+          ON CONFLICT DO UPDATE SET
+            read = excluded.read, received = excluded.received, since = excluded.since
           """, on: database),
         deleteMember: try Statement(
           "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
+        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
         deleteEntries: try Statement(
-          "DELETE FROM entries WHERE room = ?1 AND seq < ?2", on: database),
-        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database))
+          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database))
     }
   }
 }

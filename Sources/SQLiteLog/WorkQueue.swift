@@ -38,13 +38,35 @@ internal import Glibc
     unsafe pthread_cond_signal(filled)
   }
 
+  /// Whether the taker is to come to an end.
+  var isEnding: Bool {
+    unsafe pthread_mutex_lock(mutex)
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return isClosed
+  }
+
   /// Waits until something is there and takes all of it; `nil` once the queue is closed and empty.
-  func takeAll() -> [Element]? {
+  /// - Parameter timeoutMilliseconds: after which nothing is returned; `nil` = waits for ever.
+  func takeAll(timeoutMilliseconds: Int? = nil) -> [Element]? {
+    var end = timespec()
+    if let timeoutMilliseconds {
+      unsafe clock_gettime(CLOCK_REALTIME, &end)
+      end.tv_sec += timeoutMilliseconds / 1000
+      end.tv_nsec += timeoutMilliseconds % 1000 * 1_000_000
+      if end.tv_nsec >= 1_000_000_000 {
+        end.tv_sec += 1
+        end.tv_nsec -= 1_000_000_000
+      }
+    }
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     while elements.isEmpty {
       if isClosed { return nil }
-      unsafe pthread_cond_wait(filled, mutex)
+      if timeoutMilliseconds == nil {
+        unsafe pthread_cond_wait(filled, mutex)
+      } else if unsafe pthread_cond_timedwait(filled, mutex, &end) == ETIMEDOUT {
+        return []
+      }
     }
     let taken = elements
     elements = []

@@ -25,10 +25,10 @@ struct FaultyStore: EntryStore, EntryReader {
   }
 
   mutating func find(
-    room: Int64, sender: String, id: String
+    _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
     try check()
-    return try memory.find(room: room, sender: sender, id: id)
+    return try memory.find(identity, room: room, sender: sender, id: id)
   }
 
   mutating func lastSeq(
@@ -41,7 +41,7 @@ struct FaultyStore: EntryStore, EntryReader {
 
   mutating func belongings(
     of user: String
-  ) throws(StoreFailure) -> [(room: String, read: Int64)] {
+  ) throws(StoreFailure) -> [String] {
     try check()
     return try memory.belongings(of: user)
   }

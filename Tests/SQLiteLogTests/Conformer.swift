@@ -6,6 +6,8 @@ import Testing
 enum Conformer: String, CaseIterable, CustomTestStringConvertible {
   case memory
   case sqlite
+  /// As one that has run for long: most of its entries are settled.
+  case sqliteSettling
 
   var testDescription: String { rawValue }
 
@@ -19,9 +21,10 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
     case .memory:
       log = MemoryLog(
         epoch: "memory-epoch", keepEntriesPerRoom: keepEntriesPerRoom, clock: { 1_000 })
-    case .sqlite:
+    case .sqlite, .sqliteSettling:
       log = try SQLiteLog(
-        directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom)
+        directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom,
+        segmentEntries: self == .sqlite ? nil : 3)
     }
     let desk = try Desk(log, loops: loops)
     defer { log.stop() }
@@ -32,11 +35,12 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
 extension SQLiteLog {
   convenience init(
     directory: String, keepEntriesPerRoom: Int64 = 0, durability: Durability = .fsync,
-    clock: (@Sendable () -> Int64)? = nil, report: @escaping @Sendable (String) -> Void = { _ in }
+    segmentEntries: Int? = nil, clock: (@Sendable () -> Int64)? = nil, report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws {
     var options = Options()
     options.durability = durability
     options.keepEntriesPerRoom = keepEntriesPerRoom
+    options.segmentEntries = segmentEntries
     if let clock { options.clock = clock }
     try self.init(directory: directory, options: options, report: report)
   }

@@ -69,13 +69,13 @@ import Testing
     ),
     (
       "UPDATE entries SET position = 999 WHERE room = 1 AND seq = 2",
-      "seq 3: it was committed before"
+      "seq 2: it was committed behind entry 12"
     ),
     ("UPDATE entries SET body = x'22' WHERE room = 1 AND seq = 2", "seq 2: the content is not"),
     ("UPDATE entries SET kind = 'song' WHERE room = 1 AND seq = 2", "seq 2: the kind \"song\""),
     (
-      "UPDATE rooms SET first = 4 WHERE number = 1",
-      "seq 1: the entry is older than the oldest kept"
+      "UPDATE rooms SET first = 99 WHERE number = 1",
+      "room general: none of its entries is there, the oldest kept being 99"
     ),
     ("UPDATE rooms SET name = 'UP' WHERE number = 1", "room UP: the name is not a room's"),
     ("DELETE FROM rooms WHERE number = 1", "entries of room 1, which has no name"),
@@ -86,7 +86,7 @@ import Testing
     ("UPDATE members SET received = -1 WHERE room = 1", "ada has received up to -1"),
     ("DELETE FROM epochs WHERE number = 2", "epoch 3 follows epoch 1 in the lineage"),
     (
-      "PRAGMA writable_schema = 1; DELETE FROM sqlite_schema WHERE name = 'entries_by_place'",
+      "PRAGMA writable_schema = 1; DELETE FROM sqlite_schema WHERE name = 'members_by_user'",
       "the file's structure is broken"
     ),
   ])

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Glibc
+import SQLiteLog
+
+/// Measures the log by itself: how many entries it stores, at what cost, and who pays.
+@main struct AppendBench: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "append-bench",
+    abstract: "Append entries to a log on disk, and measure rate, CPU time, commits and start.",
+    discussion: """
+      CPU time is that of the log's own threads: "commit" is the one that numbers, encodes and \
+      stores, "settle" the one that writes the index, "checkpoint" the one that moves pages. The \
+      thread that makes the requests is not counted. The folder is removed afterwards.
+      """)
+
+  @Option(help: "How many entries are measured.") var entries = 1_000_000
+  @Option(help: "How many are stored before.") var stored = 0
+  @Option(help: "Over how many rooms they are spread.") var rooms = 500
+  @Option(help: "How many users send to each room.") var users = 4
+  @Option(help: "How many entries are submitted at once.") var batch = 512
+  @Option(help: "How many batches are under way at once.") var underWay = 2
+  @Option(help: "How many bytes a text has.") var text = 128
+  @Option(help: "Entries a second; 0 = as fast as they are taken.") var rate = 0
+  @Option(help: "How many entries of a room are kept; 0 = all.") var keep: Int64 = 0
+  @Option(help: "Results after each so many entries; 0 = only at the end.") var window = 0
+  @Option(help: "The folder in which the log's folder is made.") var data = "/tmp"
+  @Flag(help: "Commits alone: nothing is settled.") var commitOnly = false
+  @Flag(help: "Sync nothing: entries survive the process, not the loss of power.") var unsynced =
+    false
+  @Flag(help: "Print one JSON object.") var json = false
+
+  func validate() throws {
+    guard entries > 0, rooms > 0, users > 0, batch > 0, underWay > 0, stored >= 0 else {
+      throw ValidationError("Numbers must be greater than 0.")
+    }
+  }
+
+  func run() throws {
+    var template = Array("\(data)/append-bench.XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else {
+      throw ValidationError("No folder can be made in \(data). Name another with --data.")
+    }
+    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    defer {
+      for file in ["relay.db", "index.db"] {
+        for end in ["", "-wal", "-shm"] { _ = unsafe unlink("\(folder)/\(file)\(end)") }
+      }
+      _ = unsafe unlink("\(folder)/lock")
+      _ = unsafe rmdir(folder)
+    }
+
+    var workload = Workload(rooms: rooms, usersPerRoom: users, textBytes: text)
+    var results: [Result] = []
+    do {
+      let log = try open(folder)
+      let run = try Run(log, batch: batch, underWay: underWay)
+      // Makes the rooms, too.
+      _ = run.append(max(stored, rooms), from: &workload, perSecond: 0)
+      var left = entries
+      while left > 0 {
+        let count = window > 0 ? min(window, left) : left
+        let measured = run.append(count, from: &workload, perSecond: rate)
+        left -= count
+        results.append(Result(stored: max(stored, rooms) + entries - left, measured))
+        if !json { print(results[results.count - 1].line) }
+      }
+      log.stop()
+    }
+    let total = Double(max(stored, rooms) + entries)
+    let bytes = (
+      journal: Double(size("\(folder)/relay.db")) / total,
+      index: Double(size("\(folder)/index.db")) / total
+    )
+    let start = try measureStart(folder)
+    let summary = Summary(
+      start: start, journalBytes: bytes.journal, indexBytes: bytes.index,
+      residentBytes: residentBytes())
+    if json {
+      print(Result.json(results, summary, self))
+    } else {
+      print(summary.line)
+    }
+  }
+
+  private func open(_ folder: String) throws -> SQLiteLog {
+    var options = SQLiteLog.Options()
+    options.durability = unsynced ? .os : .fsync
+    options.keepEntriesPerRoom = keep
+    if commitOnly { options.segmentEntries = .max }
+    return try SQLiteLog(directory: folder, options: options) { message in
+      let line = Array("\(message)\n".utf8)
+      _ = unsafe write(STDERR_FILENO, line, line.count)
+    }
+  }
+
+  /// Milliseconds until an existing log takes requests.
+  private func measureStart(_ folder: String) throws -> Double {
+    let start = Run.now
+    let log = try open(folder)
+    let run = try Run(log, batch: batch, underWay: 1)
+    let time = Run.now - start
+    withExtendedLifetime(run) { log.stop() }
+    return Double(time) / 1e6
+  }
+
+  private func size(_ path: String) -> Int {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// The most that this process has had in memory.
+  private func residentBytes() -> Int {
+    var usage = rusage()
+    unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return usage.ru_maxrss * 1024
+  }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import Mailbox
+import Relay
+import SQLiteLog
+import Synchronization
+
+/// One log under load: as many loops as batches are under way at once, each with one.
+final class Run: Sendable {
+  struct Window {
+    var entries = 0
+    var seconds = 0.0
+    var commits = 0
+    /// Of the commit thread, nanoseconds.
+    var commitTime: Int64 = 0
+    /// Of settling and of checkpoints.
+    var settleTime: Int64 = 0
+    var checkpointTime: Int64 = 0
+    var latencies = Latencies()
+  }
+
+  private struct State {
+    var begun: [Int64]
+    var latencies = Latencies()
+    var commits = 0
+    var refused = 0
+  }
+
+  private let log: SQLiteLog
+  private let batch: Int
+  private let state: Mutex<State>
+  /// Loops that may submit.
+  private let free: Mailbox<Int>
+  private let waiting = Mutex<[Int]>([])
+
+  init(_ log: SQLiteLog, batch: Int, underWay: Int) throws {
+    self.log = log
+    self.batch = batch
+    state = Mutex(State(begun: Array(repeating: 0, count: underWay)))
+    free = try Mailbox()
+    waiting.withLock { $0 = Array(0..<underWay) }
+    let framing = Framing { payloadBytes, frames in
+      frames += [0x81, 126, UInt8(payloadBytes >> 8 & 255), UInt8(payloadBytes & 255)]
+    }
+    try log.start(loops: underWay, framing: framing) { [weak self] loop, delivery in
+      self?.take(delivery, loop)
+    }
+  }
+
+  private func take(_ delivery: LogDelivery, _ loop: Int) {
+    guard delivery.completesSubmit else { return }
+    let now = Self.now
+    state.withLock { state in
+      state.latencies.record(nanoseconds: now - state.begun[loop])
+      state.commits += 1
+      if case .refused? = delivery.answers.first { state.refused += 1 }
+    }
+    free.post(loop)
+  }
+
+  /// Sends so many entries as fast as they are taken, or so many a second.
+  func append(_ count: Int, from workload: inout Workload, perSecond rate: Int) -> Window {
+    let before = ThreadTimes()
+    let start = Self.now
+    state.withLock { state in
+      state.latencies = Latencies()
+      state.commits = 0
+    }
+    var sent = 0
+    while sent < count {
+      let requests = workload.batch(min(batch, count - sent))
+      let loop = freeLoop()
+      if rate > 0 {
+        let due = start + Int64(Double(sent) / Double(rate) * 1e9)
+        let wait = due - Self.now
+        if wait > 0 { usleep(UInt32(wait / 1000)) }
+      }
+      state.withLock { $0.begun[loop] = Self.now }
+      log.submit(requests, from: loop)
+      sent += requests.count
+    }
+    drain()
+    let after = ThreadTimes()
+    return state.withLock { state in
+      if state.refused > 0 { fatalError("the log refused entries: is the disk full?") }
+      return Window(
+        entries: sent, seconds: Double(Self.now - start) / 1e9, commits: state.commits,
+        commitTime: after.total("log-write") - before.total("log-write"),
+        settleTime: after.total("log-settle") - before.total("log-settle"),
+        checkpointTime: after.total("log-checkpoint") - before.total("log-checkpoint"),
+        latencies: state.latencies)
+    }
+  }
+
+  private func freeLoop() -> Int {
+    while true {
+      if let loop = waiting.withLock({ $0.popLast() }) { return loop }
+      _ = free.wait(timeoutMilliseconds: -1)
+      waiting.withLock { free.drain(into: &$0) }
+    }
+  }
+
+  private func drain() {
+    let count = state.withLock { $0.begun.count }
+    let loops = (0..<count).map { _ in freeLoop() }
+    waiting.withLock { $0 = loops }
+  }
+
+  static var now: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}

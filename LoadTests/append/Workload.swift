@@ -1,0 +1,70 @@
+import Relay
+import Synchronization
+import Wire
+
+/// The entries of a run, in the order in which they are sent: rooms and users in turn, texts of one
+/// length, ids that never come twice.
+struct Workload {
+  var rooms: Int
+  /// How many users send to each room.
+  var usersPerRoom: Int
+  var body: [UInt8]
+  private var next = 0
+  private let roomNames: [String]
+  private let userNames: [String]
+
+  init(rooms: Int, usersPerRoom: Int, textBytes: Int) {
+    self.rooms = rooms
+    self.usersPerRoom = usersPerRoom
+    body =
+      ClientMessage.Send(
+        room: "r", id: "i", text: String(repeating: "x", count: textBytes)
+      ).body
+    roomNames = (0..<rooms).map { "room-\($0)" }
+    userNames = (0..<usersPerRoom).map { "user-\($0)" }
+  }
+
+  mutating func batch(_ count: Int) -> [LogRequest] {
+    (0..<count).map { _ in
+      defer { next += 1 }
+      // Strides that are prime to the count, so that neighbours are not neighbours in their rooms.
+      let room = next &* 7919 % rooms
+      let user = next / rooms % usersPerRoom
+      return .append(
+        LogRequest.Append(
+          session: SessionID(index: 0, generation: 0), room: roomNames[room],
+          user: userNames[user], id: "m-\(next)", kind: .text, body: body, mayCreate: true))
+    }
+  }
+}
+
+/// Latencies by powers of 2^(1/8), from a microsecond on.
+struct Latencies {
+  private var counts: [Int] = Array(repeating: 0, count: 256)
+  private(set) var longest: Int64 = 0
+  private(set) var count = 0
+
+  mutating func record(nanoseconds: Int64) {
+    longest = max(longest, nanoseconds)
+    count += 1
+    var bucket = 0
+    var limit = 1000.0
+    while limit < Double(nanoseconds), bucket < counts.count - 1 {
+      limit *= 1.0905077326652577
+      bucket += 1
+    }
+    counts[bucket] += 1
+  }
+
+  /// Milliseconds.
+  func percentile(_ share: Double) -> Double {
+    var rest = Double(count) * share
+    var limit = 1000.0
+    for bucket in counts {
+      rest -= Double(bucket)
+      if rest <= 0 { break }
+      limit *= 1.0905077326652577
+    }
+    return limit / 1e6
+  }
+}

@@ -1,0 +1,145 @@
+internal import Relay
+
+/// A connection that looks entries up in the index. Used by one thread.
+struct IndexReader: ~Copyable {
+  private let database: Database
+  private var selectHead: Statement
+  private var selectRuns: Statement
+  private var selectSenders: Statement
+  private var selectWords: Statement
+
+  /// - Parameter mode: a connection that may write cleans up behind the write-ahead log if it is
+  ///   the last one to close.
+  static func open(
+    _ store: OpenStore, _ mode: Database.Mode
+  ) throws(StoreError) -> IndexReader {
+    do {
+      return try open(
+        Database(path: store.directory.indexPath, mode: mode, vfs: store.vfs))
+    } catch {
+      throw StoreError(error, "open", path: store.directory.indexPath)
+    }
+  }
+
+  private static func open(
+    _ database: consuming Database
+  ) throws(SQLiteError) -> IndexReader {
+    try database.execute("PRAGMA wal_autocheckpoint = 0")
+    try database.execute("PRAGMA cache_size = -2048")
+    let selectHead = try Statement(
+      "SELECT last_seq, positions FROM runs WHERE room = ?1 ORDER BY first_seq DESC LIMIT 1",
+      on: database)
+    let selectRuns = try Statement(
+      """
+      SELECT first_seq, positions FROM runs WHERE room = ?1 AND first_seq <= ?3 AND first_seq >=
+        coalesce((SELECT max(first_seq) FROM runs WHERE room = ?1 AND first_seq <= ?2), 0)
+      ORDER BY first_seq
+      """, on: database)
+    let selectSenders = try Statement(
+      "SELECT user, seq FROM senders WHERE room = ?1", on: database)
+    let selectWords = try Statement(
+      "SELECT words FROM identities WHERE place = ?1", on: database)
+    return IndexReader(
+      database: database, selectHead: selectHead, selectRuns: selectRuns,
+      selectSenders: selectSenders, selectWords: selectWords)
+  }
+
+  private init(
+    database: consuming Database, selectHead: consuming Statement,
+    selectRuns: consuming Statement, selectSenders: consuming Statement,
+    selectWords: consuming Statement
+  ) {
+    self.database = database
+    self.selectHead = selectHead
+    self.selectRuns = selectRuns
+    self.selectSenders = selectSenders
+    self.selectWords = selectWords
+  }
+
+  /// The last entry of a room that is settled.
+  mutating func head(of room: Int64) throws(SQLiteError) -> (seq: Int64, position: Int64)? {
+    try selectHead.bind(1, room)
+    defer { selectHead.reset() }
+    guard try selectHead.step(), let position = selectHead.positions(1).last else { return nil }
+    return (selectHead.integer(0), position)
+  }
+
+  /// The places of a room's settled entries with these `seq`, in their order.
+  mutating func places(
+    ofRoom room: Int64, in seqs: ClosedRange<Int64>
+  ) throws(SQLiteError) -> [Place] {
+    try selectRuns.bind(1, room)
+    try selectRuns.bind(2, seqs.lowerBound)
+    try selectRuns.bind(3, seqs.upperBound)
+    defer { selectRuns.reset() }
+    var places: [Place] = []
+    while try selectRuns.step() {
+      var seq = selectRuns.integer(0)
+      for position in selectRuns.positions(1) {
+        if seqs.contains(seq) { places.append(Place(seq: seq, position: position)) }
+        seq += 1
+      }
+    }
+    return places
+  }
+
+  /// Each sender's last settled entry in a room.
+  mutating func senders(inRoom room: Int64) throws(SQLiteError) -> [String: Int64] {
+    try selectSenders.bind(1, room)
+    defer { selectSenders.reset() }
+    var senders: [String: Int64] = [:]
+    while try selectSenders.step() { senders[selectSenders.text(0)] = selectSenders.integer(1) }
+    return senders
+  }
+
+  /// Positions of settled entries that may have this identity.
+  mutating func candidates(
+    for identity: EntryIdentity, on shelves: [Tail.Shelf]
+  ) throws(SQLiteError) -> [Int64] {
+    var positions: [Int64] = []
+    for shelf in shelves.reversed() {
+      let (bucket, remainder) = shelf.bucket(of: identity)
+      try selectWords.bind(1, shelf.place(ofBucket: bucket))
+      defer { selectWords.reset() }
+      guard try selectWords.step() else { continue }
+      selectWords.forEachWord(0) { word in
+        guard word >> IndexSchema.distanceBits == remainder else { return }
+        positions.append(shelf.position(of: word))
+      }
+    }
+    return positions
+  }
+}
+
+extension Tail.Shelf {
+  /// In which bucket an identity is kept, and as what.
+  func bucket(of identity: EntryIdentity) -> (bucket: Int64, remainder: UInt64) {
+    let hash = EntryIdentity.mix(UInt64(bitPattern: identity.hash))
+    return (
+      // A shift by 64 gives 0.
+      Int64(hash >> (64 - UInt64(bucketBits))),
+      (hash << UInt64(bucketBits)) >> IndexSchema.distanceBits
+    )
+  }
+
+  /// An identity as its bucket keeps it.
+  func word(of identity: EntryIdentity, at position: Int64) -> (bucket: Int64, word: UInt64) {
+    let (bucket, remainder) = bucket(of: identity)
+    return (bucket, remainder << IndexSchema.distanceBits | UInt64(position - base))
+  }
+
+  func place(ofBucket bucket: Int64) -> Int64 {
+    number << IndexSchema.bucketBitsLimit | bucket
+  }
+
+  func position(of word: UInt64) -> Int64 {
+    base + Int64(word & (1 << IndexSchema.distanceBits - 1))
+  }
+
+  /// What of the identity is known from a word of a bucket.
+  func key(of word: UInt64, bucket: Int64) -> IdentityFilter.Key {
+    let below = word & ~(1 << IndexSchema.distanceBits - 1)
+    let hash = UInt64(bucket) << (64 - UInt64(bucketBits)) | below >> UInt64(bucketBits)
+    return IdentityFilter.Key(hash >> (64 - UInt64(IdentityFilter.Key.bits)))
+  }
+}

@@ -1,0 +1,171 @@
+internal import CSQLite
+internal import Relay
+
+/// Holds a store's index against its journal, in both directions, as far as the index has come.
+struct IndexVerifier: ~Copyable {
+  private let path: String
+  /// One state of the index, as it was before the journal was read; `nil` where there is none.
+  private var database: Database?
+  /// Why it cannot be read.
+  private var failure: SQLiteError?
+  /// The position of the last entry that it has.
+  private(set) var settledThrough: Int64 = 0
+
+  static func open(_ directory: DataDirectory) -> IndexVerifier {
+    guard directory.hasIndex else { return IndexVerifier(directory, nil, nil, 0) }
+    do throws(SQLiteError) {
+      let database = try Database(path: directory.indexPath, mode: .readOnly)
+      try database.execute("BEGIN")
+      let position = try IndexSchema.progress(of: database).position
+      return IndexVerifier(directory, database, nil, position)
+    } catch {
+      return IndexVerifier(directory, nil, error, 0)
+    }
+  }
+
+  private init(
+    _ directory: DataDirectory, _ database: consuming Database?, _ failure: SQLiteError?,
+    _ settledThrough: Int64
+  ) {
+    path = directory.indexPath
+    self.database = database
+    self.failure = failure
+    self.settledThrough = settledThrough
+  }
+
+  /// - Returns: what was found in the journal, and here.
+  consuming func run(_ journal: consuming JournalVerifier) -> Store.Verification {
+    var findings = journal.findings
+    do throws(SQLiteError) {
+      if let failure { throw failure }
+      guard let database = database.take() else { return findings }
+      var problems: [(problem: String, room: String?)] = []
+      if let misfit = try IndexSchema.misfit(of: database, to: journal.database) {
+        problems.append((misfit, nil))
+      } else {
+        try Self.checkStructure(database, &problems)
+        try Self.checkRuns(database, journal, &problems)
+        try Self.checkSenders(database, journal, &problems)
+        try Self.checkIdentities(database, journal, &problems)
+      }
+      for (problem, room) in problems { findings.add("\(problem); \(advice)", room: room) }
+    } catch {
+      findings.add("the index cannot be read: \(error); \(advice)")
+    }
+    return findings
+  }
+
+  private var advice: String {
+    "delete \(path) while no relay runs, and the next start makes it anew from the entries"
+  }
+
+  private typealias Problems = [(problem: String, room: String?)]
+
+  private static func checkStructure(
+    _ index: borrowing Database, _ problems: inout Problems
+  ) throws(SQLiteError) {
+    var check = try Statement("PRAGMA integrity_check", on: index)
+    while try check.step() {
+      let finding = check.text(0)
+      if finding != "ok" { problems.append(("the index's structure is broken: \(finding)", nil)) }
+    }
+  }
+
+  /// Every settled entry is in a run, at its place, and there is nothing else.
+  private static func checkRuns(
+    _ index: borrowing Database, _ journal: borrowing JournalVerifier, _ problems: inout Problems
+  ) throws(SQLiteError) {
+    var select = try Statement("SELECT room, first_seq, positions FROM runs", on: index)
+    var sums: [Int64: PlaceSum] = [:]
+    while try select.step() {
+      let room = select.integer(0)
+      var seq = select.integer(1)
+      let first = journal.rooms[room]?.first ?? 0
+      for position in select.positions(2) {
+        if seq >= first { sums[room, default: PlaceSum()].add(seq: seq, position: position) }
+        seq += 1
+      }
+    }
+    for number in Set(journal.rooms.keys).union(sums.keys).sorted() {
+      let (found, expected) = (sums[number] ?? PlaceSum(), journal.rooms[number]?.settled)
+      if found != expected ?? PlaceSum() {
+        problems.append(
+          (
+            "the index has \(found.count) entries of it, and not all of the \(expected?.count ?? 0) "
+              + "at their places",
+            journal.rooms[number]?.name ?? "#\(number)"
+          ))
+      }
+    }
+  }
+
+  private static func checkSenders(
+    _ index: borrowing Database, _ journal: borrowing JournalVerifier, _ problems: inout Problems
+  ) throws(SQLiteError) {
+    var select = try Statement("SELECT room, user, seq FROM senders", on: index)
+    var matches: [Int64: Int] = [:]
+    while try select.step() {
+      let (number, user, seq) = (select.integer(0), select.text(1), select.integer(2))
+      let last = journal.rooms[number]?.senders[user]
+      if last == seq {
+        matches[number, default: 0] += 1
+      } else if last != nil || seq >= journal.rooms[number]?.first ?? 0 {
+        problems.append(
+          (
+            "the index has \(seq) as the last entry of \(user), and it is \(last ?? 0)",
+            journal.rooms[number]?.name
+          ))
+      }
+    }
+    for (number, room) in journal.rooms where matches[number] ?? 0 < room.senders.count {
+      problems.append(("the index does not have all who sent", room.name))
+    }
+  }
+
+  /// Every settled entry is found by its id.
+  private static func checkIdentities(
+    _ index: borrowing Database, _ journal: borrowing JournalVerifier, _ problems: inout Problems
+  ) throws(SQLiteError) {
+    var select = try Statement(
+      "SELECT number, bucket_bits, base, last FROM shelves ORDER BY number", on: index)
+    var end: Int64 = 0
+    while try select.step() {
+      let shelf = Tail.Shelf(
+        number: select.integer(0), bucketBits: select.integer(1), base: select.integer(2))
+      try check(shelf, through: select.integer(3), after: end, index, journal, &problems)
+      end = select.integer(3)
+    }
+  }
+
+  private static func check(
+    _ shelf: Tail.Shelf, through last: Int64, after end: Int64, _ index: borrowing Database,
+    _ journal: borrowing JournalVerifier, _ problems: inout Problems
+  ) throws(SQLiteError) {
+    var words: [Int64: IdentityFilter.Key] = [:]
+    var selectWords = try Statement(
+      "SELECT place, words FROM identities WHERE place >= ?1 AND place < ?2", on: index)
+    try selectWords.bind(1, shelf.place(ofBucket: 0))
+    try selectWords.bind(2, shelf.place(ofBucket: 0) + 1 << IndexSchema.bucketBitsLimit)
+    while try selectWords.step() {
+      let bucket = selectWords.integer(0) - shelf.place(ofBucket: 0)
+      selectWords.forEachWord(1) {
+        words[shelf.position(of: $0)] = shelf.key(of: $0, bucket: bucket)
+      }
+    }
+    // From the end of the shelf before: no entry lies between two.
+    var selectEntries = try Statement(
+      """
+      SELECT position, identity, room, seq FROM entries WHERE position > ?1 AND position <= ?2
+      """, on: journal.database)
+    try selectEntries.bind(1, end)
+    try selectEntries.bind(2, last)
+    while try selectEntries.step() {
+      let key = IdentityFilter.Key(EntryIdentity(hash: selectEntries.integer(1)))
+      let (room, seq) = (journal.rooms[selectEntries.integer(2)], selectEntries.integer(3))
+      if let room, seq < room.first { continue }
+      if words[selectEntries.integer(0)] != key {
+        problems.append(("entry \(seq) is not found by its id in the index", room?.name))
+      }
+    }
+  }
+}

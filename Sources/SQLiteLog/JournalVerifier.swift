@@ -1,0 +1,226 @@
+internal import CSQLite
+internal import Relay
+internal import Wire
+
+/// One pass over a store's journal, in the order of commits. What it remembers grows with rooms and
+/// members, not with entries.
+struct JournalVerifier: ~Copyable {
+  struct Room {
+    var name: String
+    /// The oldest that is kept.
+    var first: Int64
+    var head: Int64
+    var at: Int64 = 0
+    var epoch: Int64 = 0
+    /// What the index should have of it.
+    var settled = PlaceSum()
+    /// Each sender's last settled entry; only where there is an index.
+    var senders: [String: Int64] = [:]
+  }
+
+  private struct Gap: Hashable {
+    var room: Int64
+    var seqs: ClosedRange<Int64>
+  }
+
+  let database: Database
+  var findings = Store.Verification()
+  private(set) var rooms: [Int64: Room] = [:]
+  private var epochs: Set<Int64> = []
+  private var gaps: [Gap] = []
+
+  init(database: consuming Database) { self.database = database }
+
+  mutating func run(settledThrough: Int64) throws(SQLiteError) {
+    try database.execute("BEGIN")
+    try checkStructure()
+    try checkEpochs()
+    try loadRooms()
+    try checkEntries(settledThrough)
+    try checkIdentities()
+    try checkMembers()
+  }
+
+  /// SQLite's own proof: pages, order, and that indices and tables agree.
+  private mutating func checkStructure() throws(SQLiteError) {
+    var check = try Statement("PRAGMA integrity_check", on: database)
+    while try check.step() {
+      let finding = check.text(0)
+      if finding != "ok" { findings.add("the file's structure is broken: \(finding)") }
+    }
+  }
+
+  private mutating func checkEpochs() throws(SQLiteError) {
+    var select = try Statement(
+      "SELECT number, name, position FROM epochs ORDER BY number", on: database)
+    var last: (number: Int64, position: Int64) = (0, 0)
+    while try select.step() {
+      let (number, position) = (select.integer(0), select.integer(2))
+      if number != last.number + 1 {
+        findings.add("epoch \(number) follows epoch \(last.number) in the lineage")
+      }
+      if position < last.position {
+        findings.add(
+          "epoch \(number) begins at position \(position), before the one that it follows")
+      }
+      epochs.insert(number)
+      last = (number, position)
+    }
+  }
+
+  private mutating func loadRooms() throws(SQLiteError) {
+    var select = try Statement("SELECT number, name, first FROM rooms", on: database)
+    while try select.step() {
+      let room = Room(
+        name: select.text(1), first: select.integer(2), head: select.integer(2) - 1)
+      if !RoomName.isValid(room.name) {
+        findings.add("the name is not a room's", room: room.name)
+      }
+      rooms[select.integer(0)] = room
+    }
+    findings.count.rooms = rooms.count
+  }
+
+  private mutating func checkEntries(_ settledThrough: Int64) throws(SQLiteError) {
+    var select = try Statement(
+      """
+      SELECT seq, at, sender, id, kind, body, room, position, epoch, identity FROM entries
+      ORDER BY position
+      """, on: database)
+    while try select.step() {
+      let (seq, number) = (select.integer(0), select.integer(6))
+      var room = rooms[number] ?? nameless(number, firstSeq: seq)
+      // Deleted later, in the background.
+      if seq < room.first { continue }
+      findings.count.entries += 1
+      checkOrder(select, &room)
+      checkContent(select, room: room.name)
+      if select.integer(7) <= settledThrough {
+        room.settled.add(seq: seq, position: select.integer(7))
+        room.senders[select.text(2)] = seq
+      }
+      rooms[number] = room
+    }
+    for (number, room) in rooms where room.head < room.first {
+      if gaps.contains(where: { $0.room == number }) { continue }
+      findings.add(
+        "none of its entries is there, the oldest kept being \(room.first)", room: room.name)
+    }
+    for gap in gaps {
+      let last = gap.seqs.upperBound
+      let missing = gap.seqs.count == 1 ? "entry is" : "entries up to \(last) are"
+      findings.add(
+        "the \(missing) missing", room: rooms[gap.room]?.name, seq: gap.seqs.lowerBound)
+    }
+  }
+
+  private mutating func nameless(_ number: Int64, firstSeq: Int64) -> Room {
+    findings.add("there are entries of room \(number), which has no name")
+    return Room(name: "#\(number)", first: firstSeq, head: firstSeq - 1)
+  }
+
+  private mutating func checkOrder(_ row: borrowing Statement, _ room: inout Room) {
+    let (seq, at, epoch) = (row.integer(0), row.integer(1), row.integer(8))
+    if !epochs.contains(epoch) {
+      findings.add("epoch \(epoch) is not in the lineage", room: room.name, seq: seq)
+    }
+    if seq <= room.head {
+      misplaced(seq, row.integer(6), room)
+      return
+    }
+    if seq > room.head + 1 { gaps.append(Gap(room: row.integer(6), seqs: room.head + 1...seq - 1)) }
+    if at < room.at {
+      findings.add("the clock goes back from \(room.at) to \(at)", room: room.name, seq: seq)
+    }
+    if epoch < room.epoch {
+      findings.add("the epoch goes back from \(room.epoch) to \(epoch)", room: room.name, seq: seq)
+    }
+    room.head = seq
+    room.at = at
+    room.epoch = epoch
+  }
+
+  /// An entry that comes behind one that follows it.
+  private mutating func misplaced(_ seq: Int64, _ number: Int64, _ room: Room) {
+    guard let index = gaps.firstIndex(where: { $0.room == number && $0.seqs.contains(seq) })
+    else {
+      findings.add("there are two entries of this number", room: room.name, seq: seq)
+      return
+    }
+    findings.add("it was committed behind entry \(room.head)", room: room.name, seq: seq)
+    let seqs = gaps.remove(at: index).seqs
+    if seqs.lowerBound < seq {
+      gaps.append(Gap(room: number, seqs: seqs.lowerBound...seq - 1))
+    }
+    if seqs.upperBound > seq {
+      gaps.append(Gap(room: number, seqs: seq + 1...seqs.upperBound))
+    }
+  }
+
+  private mutating func checkContent(_ row: borrowing Statement, room: String) {
+    let (seq, sender, id) = (row.integer(0), row.text(2), row.text(3))
+    if row.integer(9) != EntryIdentity(room: row.integer(6), sender: sender, id: id).hash {
+      findings.add("it cannot be found by its id: the hash is another", room: room, seq: seq)
+    }
+    if !UserName.isValid(sender) {
+      findings.add("the sender's name is not a user's", room: room, seq: seq)
+    }
+    guard let entry = try? row.entry(in: room) else {
+      findings.add("the kind \"\(row.text(4))\" is unknown", room: room, seq: seq)
+      return
+    }
+    let json = ServerMessage.message(entry).json
+    if (try? Entry(decoding: json.span)) != entry {
+      findings.add("the content is not that of a message", room: room, seq: seq)
+    }
+  }
+
+  /// SQLite sorts the hashes in files of its own. Equal ones are rare, so that only theirs are
+  /// compared in full.
+  private mutating func checkIdentities() throws(SQLiteError) {
+    var select = try Statement(
+      """
+      SELECT room, sender, id, min(seq), max(seq) FROM entries JOIN rooms ON rooms.number = room
+      WHERE seq >= rooms.first AND identity IN (
+        SELECT identity FROM entries GROUP BY identity HAVING count(*) > 1)
+      GROUP BY room, sender, id HAVING count(*) > 1
+      """, on: database)
+    while try select.step() {
+      findings.add(
+        "the id \"\(select.text(2))\" of \(select.text(1)) is also that of entry "
+          + "\(select.integer(4))",
+        room: rooms[select.integer(0)]?.name, seq: select.integer(3))
+    }
+  }
+
+  private mutating func checkMembers() throws(SQLiteError) {
+    var select = try Statement(
+      "SELECT room, user, read, received, since FROM members", on: database)
+    while try select.step() {
+      let (number, user) = (select.integer(0), select.text(1))
+      guard let room = rooms[number] else {
+        findings.add("\(user) belongs to room \(number), which has no name")
+        continue
+      }
+      for (mark, column) in [("read", 2), ("received", 3), ("marks", 4)] as [(String, Int32)]
+      where !(0...max(room.head, 0)).contains(select.integer(column)) {
+        findings.add(
+          "\(user) has \(mark) up to \(select.integer(column)), and the last entry is \(room.head)",
+          room: room.name)
+      }
+    }
+  }
+}
+
+/// The places of any number of entries as two numbers that change with each of them: so that two
+/// files are compared without holding either in memory.
+struct PlaceSum: Equatable {
+  private(set) var count = 0
+  private var sum: UInt64 = 0
+
+  mutating func add(seq: Int64, position: Int64) {
+    count += 1
+    sum &+= EntryIdentity.mix(
+      UInt64(bitPattern: seq) &+ EntryIdentity.mix(UInt64(bitPattern: position)))
+  }
+}

@@ -1,0 +1,22 @@
+/// What the connections of one open store share: where its files are, and the tail of the journal.
+package final class OpenStore: Sendable {
+  let directory: DataDirectory
+  /// The name of the file system in SQLite's sense; `nil` = the system's.
+  let vfs: String?
+  /// The epoch that this opening began.
+  let epoch: String
+  let tail: Tail
+
+  init(_ directory: DataDirectory, vfs: String?, epoch: String, tail: Tail) {
+    self.directory = directory
+    self.vfs = vfs
+    self.epoch = epoch
+    self.tail = tail
+  }
+
+  /// How many entries the index does not have yet.
+  package var unsettled: Int { tail.count }
+
+  /// Makes what is unsettled ready for the settler, however little it is.
+  package func seal() { tail.seal() }
+}

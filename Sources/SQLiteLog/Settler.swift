@@ -1,0 +1,192 @@
+package import Relay
+
+/// Brings the index up to the journal, one stretch of entries at a time. The only one that writes
+/// the index; used by one thread.
+///
+/// What it cannot write now stays in the tail, and can be tried again at any later time.
+package final class Settler {
+  let store: OpenStore
+  var state: State
+
+  struct State: ~Copyable {
+    var database: Database
+    /// Only to be read.
+    let journal: Database
+    var begin: Statement
+    var commit: Statement
+    var insertShelf: Statement
+    var insertWords: Statement
+    var insertRun: Statement
+    var upsertSender: Statement
+    var setProgress: Statement
+  }
+
+  package init(_ store: OpenStore) throws(StoreError) {
+    self.store = store
+    let path = store.directory.indexPath
+    do throws(SQLiteError) {
+      let database = try Database(path: path, mode: .readWrite, vfs: store.vfs)
+      try IndexSchema.configure(database)
+      let journal = try Database(
+        path: store.directory.databasePath, mode: .readOnly, vfs: store.vfs)
+      try journal.execute("PRAGMA cache_size = -1024")
+      let begin = try Statement("BEGIN IMMEDIATE", on: database)
+      let commit = try Statement("COMMIT", on: database)
+      let insertShelf = try Statement(
+        "INSERT INTO shelves (number, base, last, entries, bucket_bits) VALUES (?1, ?2, ?3, ?4, ?5)",
+        on: database)
+      let insertWords = try Statement(
+        "INSERT INTO identities (place, words) VALUES (?1, ?2)", on: database)
+      let insertRun = try Statement(
+        "INSERT INTO runs (room, first_seq, last_seq, positions) VALUES (?1, ?2, ?3, ?4)",
+        on: database)
+      let upsertSender = try Statement(
+        """
+        INSERT INTO senders (room, user, seq) VALUES (?1, ?2, ?3)
+        ON CONFLICT DO UPDATE SET seq = excluded.seq
+        """, on: database)
+      let setProgress = try Statement(
+        "REPLACE INTO progress (rowid, position, epoch) VALUES (1, ?1, ?2)", on: database)
+      state = State(
+        database: database, journal: journal, begin: begin, commit: commit, insertShelf: insertShelf,
+        insertWords: insertWords, insertRun: insertRun, upsertSender: upsertSender,
+        setProgress: setProgress)
+    } catch {
+      throw StoreError(error, "open", path: path)
+    }
+  }
+
+  /// Settles the oldest stretch that is sealed, in one transaction, and lets go of its memory.
+  /// - Returns: whether there was one.
+  package func settle() throws(StoreFailure) -> Bool {
+    guard let stretch = store.tail.firstSealed else { return false }
+    do throws(SQLiteError) {
+      let shelf = try state.write(stretch.segment, epoch: store.epoch)
+      store.tail.settled(stretch, as: shelf)
+      return true
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  func failure(_ error: SQLiteError) -> StoreFailure {
+    StoreFailure("could not write \(store.directory.indexPath): \(error)")
+  }
+
+  /// Moves the write-ahead log's content to the file as far as it can be moved now.
+  package func checkpoint() { _ = try? state.database.checkpoint() }
+
+  /// Gives so many pages back that the file no longer needs, if they are a good part of it.
+  package func vacuum(pages: Int = 1000) { _ = try? state.database.vacuum(pages: pages) }
+
+  /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
+  package func limit(pages: Int64) {
+    _ = try? state.database.integer(
+      "PRAGMA max_page_count = \(pages == 0 ? 0xFFFF_FFFE : pages)")
+  }
+}
+
+extension Settler.State {
+  fileprivate mutating func write(
+    _ segment: TailSegment, epoch: String
+  ) throws(SQLiteError) -> Tail.Shelf {
+    let (words, shelf) = try shelve(segment)
+    do throws(SQLiteError) {
+      try begin.run()
+      try insert(shelf, segment)
+      try insert(words, on: shelf)
+      try insertRuns(of: segment)
+      try setProgress.bind(1, segment.lastPosition)
+      try setProgress.bind(2, epoch)
+      try setProgress.run()
+      try commit.run()
+    } catch {
+      database.rollback()
+      throw error
+    }
+    return shelf
+  }
+
+  /// Sorts the identities of a stretch into the buckets of its shelf.
+  private func shelve(
+    _ segment: TailSegment
+  ) throws(SQLiteError) -> (buckets: [ArraySlice<UInt64>], shelf: Tail.Shelf) {
+    let number = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM shelves")
+    var bits: Int64 = 0
+    while segment.count >> Int(bits) > IndexSchema.bucketEntries, bits < IndexSchema.bucketBitsLimit
+    {
+      bits += 1
+    }
+    let shelf = Tail.Shelf(number: number, bucketBits: bits, base: segment.records[0].position - 1)
+    precondition(
+      segment.lastPosition - shelf.base < 1 << IndexSchema.distanceBits,
+      "a stretch is no longer than a word can tell")
+    var ends = Array(repeating: 0, count: 1 << Int(bits))
+    for record in segment.records { ends[Int(shelf.bucket(of: record.identity).bucket)] += 1 }
+    for bucket in ends.indices.dropFirst() { ends[bucket] += ends[bucket - 1] }
+    var words: [UInt64] = Array(repeating: 0, count: segment.count)
+    var next = ends
+    for record in segment.records.reversed() {
+      let (bucket, word) = shelf.word(of: record.identity, at: record.position)
+      next[Int(bucket)] -= 1
+      words[next[Int(bucket)]] = word
+    }
+    return (zip(next, ends).map { words[$0..<$1] }, shelf)
+  }
+
+  private mutating func insert(
+    _ shelf: Tail.Shelf, _ segment: TailSegment
+  ) throws(SQLiteError) {
+    try insertShelf.bind(1, shelf.number)
+    try insertShelf.bind(2, shelf.base)
+    try insertShelf.bind(3, segment.lastPosition)
+    try insertShelf.bind(4, Int64(segment.count))
+    try insertShelf.bind(5, shelf.bucketBits)
+    try insertShelf.run()
+  }
+
+  private mutating func insert(
+    _ buckets: [ArraySlice<UInt64>], on shelf: Tail.Shelf
+  ) throws(SQLiteError) {
+    for (bucket, words) in buckets.enumerated() where !words.isEmpty {
+      try insertWords.bind(1, shelf.place(ofBucket: Int64(bucket)))
+      try insertWords.bind(2, words)
+      try insertWords.run()
+    }
+  }
+
+  /// In the order of the file, so that each of its pages is written once.
+  private mutating func insertRuns(of segment: TailSegment) throws(SQLiteError) {
+    var positions: [UInt8] = []
+    var senders: [String: Int64] = [:]
+    for run in segment.runs.sorted(by: { ($0.room, $0.firstSeq) < ($1.room, $1.firstSeq) }) {
+      try insertRun.bind(1, run.room)
+      try upsertSender.bind(1, run.room)
+      var seq = run.firstSeq
+      senders.removeAll(keepingCapacity: true)
+      while seq <= run.lastSeq {
+        let last = min(seq + Int64(IndexSchema.runEntries) - 1, run.lastSeq)
+        positions.removeAll(keepingCapacity: true)
+        var previous: Int64 = 0
+        for record in run.records[Int(seq - run.firstSeq)...Int(last - run.firstSeq)] {
+          let position = segment.records[Int(record)].position
+          Places.append(position - previous, to: &positions)
+          previous = position
+        }
+        try insertRun.bind(2, seq)
+        try insertRun.bind(3, last)
+        try insertRun.bind(4, positions)
+        try insertRun.run()
+        seq = last + 1
+      }
+      for (index, record) in run.records.enumerated() {
+        senders[segment.senders[Int(record)]] = run.firstSeq + Int64(index)
+      }
+      for (user, seq) in senders.sorted(by: { $0.key < $1.key }) {
+        try upsertSender.bind(2, user)
+        try upsertSender.bind(3, seq)
+        try upsertSender.run()
+      }
+    }
+  }
+}

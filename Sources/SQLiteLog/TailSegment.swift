@@ -1,0 +1,84 @@
+internal import Relay
+
+/// A stretch of the journal that the index does not have yet: where each room's entries lie in it,
+/// and by which hash each is found again.
+struct TailSegment: Sendable {
+  struct Record: Sendable {
+    /// The entry's place in the journal.
+    var position: Int64
+    var identity: EntryIdentity
+  }
+
+  /// Consecutive entries of one room.
+  struct Run: Sendable {
+    let room: Int64
+    let firstSeq: Int64
+    /// Which of `records` they are.
+    fileprivate(set) var records: [UInt32]
+
+    var lastSeq: Int64 { firstSeq + Int64(records.count) - 1 }
+  }
+
+  /// In the order of the journal.
+  private(set) var records: [Record] = []
+  /// Who sent each of `records`.
+  private(set) var senders: [String] = []
+  private(set) var runs: [Run] = []
+  private var runsByRoom = SlotTable()
+  private var recordsByIdentity = SlotTable()
+
+  var count: Int { records.count }
+
+  /// 0 as long as it is empty.
+  var lastPosition: Int64 { records.last?.position ?? 0 }
+
+  /// Adds the entry that follows in the journal.
+  @inline(__always)
+  mutating func append(
+    position: Int64, room: Int64, seq: Int64, identity: EntryIdentity, sender: String
+  ) {
+    let index = records.count
+    records.append(Record(position: position, identity: identity))
+    senders.append(sender)
+    recordsByIdentity.insert(index) { UInt64(bitPattern: records[$0].identity.hash) }
+    let hash = UInt64(bitPattern: room)
+    if let known = runsByRoom.find(hash, where: { runs[$0].room == room }) {
+      if seq == runs[known].lastSeq + 1 {
+        runs[known].records.append(UInt32(index))
+      } else if seq > runs[known].lastSeq {
+        // Entries are missing, which `relay verify` names. What is there is found from now on.
+        runs.append(Run(room: room, firstSeq: seq, records: [UInt32(index)]))
+        runsByRoom.replace(known, by: runs.count - 1, hash)
+      }
+    } else {
+      runs.append(Run(room: room, firstSeq: seq, records: [UInt32(index)]))
+      runsByRoom.insert(runs.count - 1) { UInt64(bitPattern: runs[$0].room) }
+    }
+  }
+
+  /// The room's entries in this stretch; `nil` if it has none.
+  func run(of room: Int64) -> Run? {
+    runsByRoom.find(UInt64(bitPattern: room)) { runs[$0].room == room }.map { runs[$0] }
+  }
+
+  /// Appends the positions of all entries with this identity.
+  @inline(__always)
+  func find(_ identity: EntryIdentity, into positions: inout [Int64]) {
+    _ = recordsByIdentity.find(UInt64(bitPattern: identity.hash)) {
+      if records[$0].identity == identity { positions.append(records[$0].position) }
+      return false
+    }
+  }
+
+  /// Adds each sender's last entry in a room.
+  func addSenders(inRoom room: Int64, to senders: inout [String: Int64]) {
+    guard let run = run(of: room) else { return }
+    for (index, record) in run.records.enumerated() {
+      senders[self.senders[Int(record)]] = run.firstSeq + Int64(index)
+    }
+  }
+
+  func position(of seq: Int64, in run: Run) -> Int64 {
+    records[Int(run.records[Int(seq - run.firstSeq)])].position
+  }
+}

@@ -1,0 +1,64 @@
+import Relay
+import SQLiteLog
+import Wire
+
+/// A store without threads: what a log's threads do is done where a test says so.
+final class StoreDesk {
+  let store: SQLiteStore
+  let settler: Settler
+  let reader: SQLiteReader
+  private var sequencer: Sequencer
+  private var now: Int64 = 1000
+
+  init(_ directory: String, keep: Int64 = 0, segmentEntries: Int? = nil) throws {
+    store = try SQLiteStore(directory: directory, now: 1000, segmentEntries: segmentEntries)
+    settler = try Settler(store.shared)
+    reader = try SQLiteReader(store.shared)
+    sequencer = Sequencer(lineage: store.lineage, keepEntriesPerRoom: keep, loops: 1)
+  }
+
+  func submit(_ requests: [LogRequest]) -> [LogAnswer] {
+    now += 1
+    var store = store
+    return sequencer.process([(0, requests)], store: &store, now: now, framing: .test).answers[0]
+  }
+
+  /// - Returns: the acknowledgements.
+  @discardableResult
+  func send(
+    _ ids: ClosedRange<Int>, to room: String = "general", as user: String = "ada"
+  ) -> [ServerMessage.Ack] {
+    submit(ids.map { .append(room, user, "\($0)") }).compactMap {
+      if case .ack(_, let ack) = $0 { ack } else { nil }
+    }
+  }
+
+  func enter(_ room: String, as user: String, after: Int64? = nil) -> ServerMessage.Joined? {
+    for case .entered(_, let entered) in submit([.enter(room, user, after: after)]) {
+      return entered.joined
+    }
+    return nil
+  }
+
+  /// Settles all that is there.
+  func settle() throws {
+    store.shared.seal()
+    while try settler.settle() {}
+  }
+
+  /// Deletes all that is no longer kept and settled.
+  func sweep() throws {
+    while let garbage = try settler.garbage() {
+      for slice in garbage.slices { try store.delete(slice) }
+      try settler.forget(garbage)
+    }
+  }
+
+  /// The ids of a room's entries, as they are read from the store.
+  func ids(of room: String = "general", after: Int64 = 0, through: Int64 = .max) -> [String] {
+    let answer = reader.answer(
+      .entries(.test, room: room, after: after, through: through, limitBytes: 1 << 20), .test)
+    guard case .entries(_, let page) = answer, !page.failed else { return ["failed"] }
+    return page.frames.entries.map(\.id)
+  }
+}
