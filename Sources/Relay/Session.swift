@@ -10,6 +10,8 @@ struct Session {
   var connection: Int32 = -1
   /// Empty until it is known who it is.
   var user = ""
+  /// Another session of the same user; -1 = none.
+  var nextOfUser: Int32 = -1
 
   /// Replies, catch-up pages and what remained of a frame: bytes that have to go out as they are.
   var outbox: [UInt8] = []
@@ -22,6 +24,10 @@ struct Session {
   /// The first delivery of this turn, and where further ones are chained.
   var delivery = Delivery.none
   var moreDeliveries: Int32 = -1
+  /// All that is queued is acks of this room; -1 if not.
+  var ackedRoom: Int32 = -1
+  /// The room of the last send, if it is known here.
+  var sendRoom: Int32 = -1
 
   var firstSubscription: Int32 = -1
   var subscriptionCount: Int32 = 0
@@ -149,6 +155,9 @@ struct Room {
   /// This turn's new entries: a chain in the turn.
   var firstStaged: Int32 = -1
   var lastStaged: Int32 = -1
+  /// How many entries that is.
+  var stagedCount: Int32 = 0
+  var pace = Pace()
 
   /// Somebody who is told of activity here.
   struct Watcher {

@@ -16,8 +16,8 @@ extension Shard {
 
   mutating func apply(_ change: Commit.MarkChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
-    for session in sessionsByUser[change.marks.user] ?? [] {
-      rooms[Int(room)].watchers[session]?.read = change.marks.read
+    forEachSession(of: change.marks.user) { shard, session in
+      shard.rooms[Int(room)].watchers[session]?.read = change.marks.read
     }
     tell(
       .receipt(change.marks, toOthers: change.members <= SequencedRoom.memberListLimit),
@@ -58,8 +58,8 @@ extension Shard {
         }
       }
       if watched {
-        for session in sessionsByUser[user] ?? [] {
-          rooms[Int(room)].watchers[session]?.read = span.firstSeq + Int64(place)
+        forEachSession(of: user) { shard, session in
+          shard.rooms[Int(room)].watchers[session]?.read = span.firstSeq + Int64(place)
         }
       }
     }
@@ -99,8 +99,9 @@ extension Shard {
     encode(value, key)
     switch value {
     case .receipt(_, let toOthers):
-      let own = sessionsByUser[key.user] ?? []
-      for session in own where concerns(Int(session), key.room) { emit(key, to: Int(session)) }
+      forEachSession(of: key.user) { shard, session in
+        if shard.concerns(Int(session), key.room) { shard.emit(key, to: Int(session)) }
+      }
       if toOthers {
         broadcastToOthers(key)
       }
@@ -198,8 +199,18 @@ extension Shard {
 
   // MARK: - Timers
 
-  /// When `tick` wants to be called, in milliseconds of the monotonic clock.
-  public var nextDeadline: Int64? { timers.min?.at }
+  /// When the next turn is due without any event, in microseconds of the monotonic clock.
+  /// `mutating` as `hasOutput` is.
+  public mutating func nextWake() -> Int64? { wake }
+
+  /// As `nextWake`, in milliseconds.
+  public var nextDeadline: Int64? { wake.map { ($0 + 999) / 1000 } }
+
+  private var wake: Int64? {
+    let timer = timers.min.map { $0.at * 1000 }
+    guard let delivery = nextDelivery else { return timer }
+    return min(delivery, timer ?? .max)
+  }
 
   /// How much is to be done later.
   var timerCount: Int { timers.count }

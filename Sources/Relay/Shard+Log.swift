@@ -93,9 +93,7 @@ extension Shard {
         sessions[index].sends.refund()
         sessions[index].requests.charge(now.monotonic)
       }
-      scratch.removeAll(keepingCapacity: true)
-      ack.append(to: &scratch)
-      replyWithScratch(to: index)
+      acknowledge(ack, to: index)
     case .refused(let id, let error): refused(id, error, now)
     case .entered(let id, let entered): self.entered(id, entered)
     case .belongings(let id, let belongings, let isComplete):
@@ -115,6 +113,17 @@ extension Shard {
       guard isCurrent(id) else { return }
       answerRooms(lasts, Int(id.index), now)
     }
+  }
+
+  private mutating func acknowledge(_ ack: ServerMessage.Ack, to index: Int) {
+    let room = sessions[index].sendRoom
+    let isAlone =
+      room >= 0 && rooms[Int(room)].name == ack.room
+      && (sessions[index].queuedBytes == 0 || sessions[index].ackedRoom == room)
+    scratch.removeAll(keepingCapacity: true)
+    ack.append(to: &scratch)
+    replyWithScratch(to: index)
+    if isAlone { sessions[index].ackedRoom = room }
   }
 
   private mutating func refused(_ id: SessionID, _ error: WireError, _ now: Moment) {

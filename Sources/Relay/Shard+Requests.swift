@@ -208,6 +208,7 @@ extension Shard {
         wait, index, now)
       return
     }
+    noteSend(to: send.room, index)
     gatheredBytes += send.body.count + 128
     sessions[index].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     requests.append(
@@ -216,6 +217,19 @@ extension Shard {
           session: id(of: index), room: send.room, user: sessions[index].user, id: send.id,
           kind: send.kind, body: send.body, mayCreate: mayCreate(send.room))))
   }
+
+  /// Remembers that entries for the room are on their way, where that matters to somebody here.
+  private mutating func noteSend(to name: String, _ index: Int) {
+    var room = sessions[index].sendRoom
+    if room < 0 || rooms[Int(room)].name != name {
+      guard let known = roomIndices[name] else { return }
+      room = known
+      sessions[index].sendRoom = known
+    }
+    rooms[Int(room)].pace.note(batch: nextBatchNumber)
+  }
+
+  private var nextBatchNumber: UInt32 { batchNumber == .max ? 1 : batchNumber + 1 }
 
   /// Refuses a send, and with it what follows to the same room, so that order is kept.
   private mutating func refuseSend(
@@ -323,6 +337,7 @@ extension Shard {
   public mutating func takeRequests() -> [LogRequest]? {
     guard !logIsBusy, !requests.isEmpty else { return nil }
     logIsBusy = true
+    batchNumber = nextBatchNumber
     defer {
       requests = []
       gatheredBytes = 0

@@ -89,14 +89,14 @@ extension Shard {
 
   /// A user came to belong to a room, or no longer does.
   mutating func apply(_ change: Commit.MembershipChange) {
-    for session in sessionsByUser[change.user] ?? [] {
-      guard let extras = sessions[Int(session)].extras, extras.watchesRooms else { continue }
+    forEachSession(of: change.user) { shard, session in
+      guard let extras = shard.sessions[Int(session)].extras, extras.watchesRooms else { return }
       if change.belongs {
-        watch(change.room, read: change.read, Int(session))
-      } else if let room = roomIndices[change.room] {
+        shard.watch(change.room, read: change.read, Int(session))
+      } else if let room = shard.roomIndices[change.room] {
         extras.watched.remove(room)
-        rooms[Int(room)].watchers[session] = nil
-        releaseIfUnused(room)
+        shard.rooms[Int(room)].watchers[session] = nil
+        shard.releaseIfUnused(room)
       }
     }
   }

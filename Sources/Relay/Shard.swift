@@ -30,6 +30,10 @@ public struct Shard {
     public var listed: [(room: String, title: String)] = []
     /// Recent entries kept in memory, all rooms together.
     public var tailBytes = 8_388_608
+    /// Entries that are ready wait once for those of their room that the log is at work on.
+    public var holds = true
+    /// A room's next fan-out waits as long as the last one took, and no longer than this; 0 = never.
+    public var pacingMilliseconds = 5
     public init() {}
   }
 
@@ -47,7 +51,8 @@ public struct Shard {
 
   var sessions: [Session] = []
   var freeSessions: [Int32] = []
-  var sessionsByUser: [String: [Int32]] = [:]
+  /// The first session of each user; the next is in the session.
+  var sessionsByUser: [String: Int32] = [:]
   var subscriptions: [Subscription] = []
   var freeSubscriptions: [Int32] = []
   var rooms: [Room] = []
@@ -62,11 +67,19 @@ public struct Shard {
   var turn = Turn()
   var dirty: [Int32] = []
   var scratch: [UInt8] = []
+  /// Queues that are empty, for the next session that has something to say: so an idle one owns none,
+  /// and a busy one need not grow its own each time.
+  var spareOutboxes: [[UInt8]] = []
   var frame: [UInt8] = []
 
   var requests: [LogRequest] = []
   var gatheredBytes = 0
   var logIsBusy = false
+  /// Counts the batches that went to the log, around and around; 0 is none.
+  var batchNumber: UInt32 = 0
+  let paceLimits: Pace.Limits
+  /// What a write costs, as the owner has measured.
+  var writeNanoseconds: Int64 = 4000
   var reads: [ReadRequest] = []
 
   var timers = Heap<ShardTimer>()
@@ -96,6 +109,9 @@ public struct Shard {
     self.epoch = epoch
     random = SplitMix64(seed: seed)
     listedRooms = Set(configuration.listed.map(\.room))
+    paceLimits = Pace.Limits(
+      hold: configuration.holds,
+      pacingMicroseconds: Int64(configuration.pacingMilliseconds) * 1000)
   }
 
   // MARK: - Sessions
@@ -120,7 +136,7 @@ public struct Shard {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
     sessions[index].user = user
-    sessionsByUser[user, default: []].append(id.index)
+    sessions[index].nextOfUser = sessionsByUser.updateValue(id.index, forKey: user) ?? -1
     let limits = configuration.limits
     var told = ServerMessage.Welcome.Limits()
     told.frameBytes = limits.frameBytes
@@ -148,10 +164,7 @@ public struct Shard {
       releaseIfUnused(room)
     }
     let user = sessions[index].user
-    if !user.isEmpty {
-      sessionsByUser[user]?.removeAll { $0 == id.index }
-      if sessionsByUser[user]?.isEmpty == true { sessionsByUser[user] = nil }
-    }
+    if !user.isEmpty { unlink(id.index, from: user) }
     sessions[index].isOpen = false
     sessions[index].generation &+= 1
     sessions[index].outbox = []
@@ -160,6 +173,28 @@ public struct Shard {
     sessions[index].user = ""
     sessions[index].isDirty = false
     freeSessions.append(id.index)
+  }
+
+  private mutating func unlink(_ index: Int32, from user: String) {
+    guard var before = sessionsByUser[user] else { return }
+    let next = sessions[Int(index)].nextOfUser
+    if before == index {
+      sessionsByUser[user] = next < 0 ? nil : next
+    } else {
+      while sessions[Int(before)].nextOfUser != index { before = sessions[Int(before)].nextOfUser }
+      sessions[Int(before)].nextOfUser = next
+    }
+    sessions[Int(index)].nextOfUser = -1
+  }
+
+  /// Calls `body` with every session of a user.
+  mutating func forEachSession(of user: String, _ body: (inout Shard, Int32) -> Void) {
+    var index = sessionsByUser[user] ?? -1
+    while index >= 0 {
+      let next = sessions[Int(index)].nextOfUser
+      body(&self, index)
+      index = next
+    }
   }
 
   package func isCurrent(_ id: SessionID) -> Bool {
@@ -224,8 +259,8 @@ public struct Shard {
   /// From now on sends are refused; what was accepted is still committed and acknowledged.
   public mutating func beginShutdown() { isShuttingDown = true }
 
-  /// Nothing accepted is waiting for the log.
-  public var isSettled: Bool { requests.isEmpty && !logIsBusy }
+  /// Nothing accepted is waiting for the log, and nothing committed to be shown.
+  public var isSettled: Bool { requests.isEmpty && !logIsBusy && turn.rooms.isEmpty }
 
   /// Tells every client to come back, each at a time of its own, and closes.
   /// - Parameter spreadMilliseconds: the clients come back within so long.

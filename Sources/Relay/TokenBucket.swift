@@ -1,20 +1,20 @@
 /// So many in a second, and a few more at once: the limit on one kind of message.
 struct TokenBucket {
-  /// A second's worth; 0 = no limit.
-  let perSecond: Double
-  let burst: Double
+  /// A second's worth; 0 = no limit. Narrow, since every connection has two buckets.
+  let perSecond: Int32
+  let burst: Int32
   private var tokens: Double
   private var updatedAt: Int64
 
   init(perSecond: Int, burst: Int, now: Int64) {
-    self.perSecond = Double(perSecond)
-    self.burst = Double(max(burst, perSecond == 0 ? 0 : 1))
-    tokens = self.burst
+    self.perSecond = Int32(clamping: perSecond)
+    self.burst = Int32(clamping: max(burst, perSecond == 0 ? 0 : 1))
+    tokens = Double(self.burst)
     updatedAt = now
   }
 
   private mutating func refill(_ now: Int64) {
-    tokens = min(burst, tokens + Double(now - updatedAt) * perSecond / 1000)
+    tokens = min(Double(burst), tokens + Double(now - updatedAt) * Double(perSecond) / 1000)
     updatedAt = now
   }
 
@@ -32,15 +32,15 @@ struct TokenBucket {
   mutating func charge(_ now: Int64) {
     guard perSecond > 0 else { return }
     refill(now)
-    tokens = max(-burst, tokens - 1)
+    tokens = max(-Double(burst), tokens - 1)
   }
 
-  mutating func refund() { tokens = min(burst, tokens + 1) }
+  mutating func refund() { tokens = min(Double(burst), tokens + 1) }
 
   /// Milliseconds until there is one to take.
   mutating func wait(_ now: Int64) -> Int64 {
     guard perSecond > 0 else { return 0 }
     refill(now)
-    return tokens >= 1 ? 0 : Int64(((1 - tokens) * 1000 / perSecond).rounded(.up))
+    return tokens >= 1 ? 0 : Int64(((1 - tokens) * 1000 / Double(perSecond)).rounded(.up))
   }
 }

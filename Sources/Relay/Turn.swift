@@ -29,9 +29,8 @@ struct Turn {
   /// Deliveries beyond the first of a session, chained.
   var more: [Delivery] = []
 
+  /// Forgets what has gone out; what is staged waits for a later turn.
   mutating func clear() {
-    staged.removeAll(keepingCapacity: true)
-    rooms.removeAll(keepingCapacity: true)
     slices.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
     more.removeAll(keepingCapacity: true)

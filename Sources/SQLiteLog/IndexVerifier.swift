@@ -145,7 +145,7 @@ struct IndexVerifier: ~Copyable {
     var selectWords = try Statement(
       "SELECT place, words FROM identities WHERE place >= ?1 AND place < ?2", on: index)
     try selectWords.bind(1, shelf.place(ofBucket: 0))
-    try selectWords.bind(2, shelf.place(ofBucket: 0) + 1 << IndexSchema.bucketBitsLimit)
+    try selectWords.bind(2, shelf.placeEnd)
     while try selectWords.step() {
       let bucket = selectWords.integer(0) - shelf.place(ofBucket: 0)
       selectWords.forEachWord(1) {

@@ -118,7 +118,9 @@ package final class SQLiteStore: EntryStore {
   /// Gives so many pages back that the file no longer needs, if they are a good part of it.
   /// - Returns: whether there was something to do.
   @discardableResult
-  package func vacuum(pages: Int = 32) -> Bool { (try? state.database.vacuum(pages: pages)) ?? false }
+  package func vacuum(pages: Int = 32) -> Bool {
+    (try? state.database.vacuum(pages: pages)) ?? false
+  }
 
   package func nextRoomNumber() throws(StoreFailure) -> Int64 { state.nextRoomNumber() }
 

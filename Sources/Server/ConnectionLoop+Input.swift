@@ -7,7 +7,7 @@ import Wire
 /// From sockets to the shard.
 extension ConnectionLoop {
   func accept() {
-    now = currentMoment()
+    lookAtClocks()
     do {
       try acceptor?.accept { socket, peer in admit(socket, from: peer) }
     } catch {
@@ -44,7 +44,7 @@ extension ConnectionLoop {
   }
 
   func connectionReady(_ index: Int, _ readiness: Readiness) {
-    now = currentMoment()
+    lookAtClocks()
     if readiness.contains(.closed) || readiness.contains(.failed) {
       connections[index].sawEnd = true
       connections[index].isReadable = true
@@ -111,7 +111,12 @@ extension ConnectionLoop {
     if connections[index].phase == .handshake {
       guard takeRequest(input.span, &offset, index) else { return }
     }
-    takeFrames(&input, &offset, index)
+    // Of what follows a close nothing is given back.
+    if connections[index].isEcho, connections[index].phase == .open {
+      takeEchoes(&input, &offset, index)
+    } else {
+      takeFrames(&input, &offset, index)
+    }
   }
 
   // MARK: - The opening handshake
@@ -133,7 +138,12 @@ extension ConnectionLoop {
         answer(response, index)
         return false
       case .webSocket(let response, let identity):
-        open(index, response, identity)
+        identify(open(index, response), index, identity)
+        return true
+      case .echo(let response):
+        _ = open(index, response)
+        connections[index].isEcho = true
+        noteIdentified(index)
         return true
       }
     } catch {
@@ -142,27 +152,34 @@ extension ConnectionLoop {
     }
   }
 
-  private func open(_ index: Int, _ response: [UInt8], _ identity: RequestRouter.Identity) {
+  private func open(_ index: Int, _ response: [UInt8]) -> SessionID {
     let session = shard.open(connection: Int32(index), now: now)
     connections[index].session = session
     connections[index].phase = .open
     shard.append(frames: response, to: session)
+    return session
+  }
+
+  private func identify(
+    _ session: SessionID, _ index: Int, _ identity: RequestRouter.Identity
+  ) {
     switch identity {
-    case .user(let user): identify(index, as: user)
+    case .user(let user):
+      noteIdentified(index)
+      shard.identify(session, as: user, now: now)
     case .unknown: break
     case .refused(let text): shard.refuseIdentity(session, text)
     }
   }
 
-  func identify(_ index: Int, as user: String) {
-    guard let session = connections[index].session else { return }
+  /// Nothing more is awaited of the client.
+  private func noteIdentified(_ index: Int) {
     connections[index].isIdentified = true
     connections[index].deadline = 0
     if connections[index].isCountedAsUnidentified, let host = connections[index].host {
       connections[index].isCountedAsUnidentified = false
       context.admission.uncountUnidentified(host)
     }
-    shard.identify(session, as: user, now: now)
   }
 
   /// Says what there is to say over HTTP, and ends the connection.
@@ -174,30 +191,74 @@ extension ConnectionLoop {
 
   // MARK: - Frames
 
+  /// Why no more frames are taken just now.
+  private enum Pause {
+    /// All that was read is taken, but for what the WebSocket keeps of an unfinished frame.
+    case nothingLeft
+    /// The session takes no more.
+    case full
+    case binary
+    case closedByPeer
+    case violation(ProtocolViolation)
+  }
+
   private func takeFrames(
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int
   ) {
     guard let session = connections[index].session else { return }
     while true {
-      if connections[index].phase == .open, !shard.mayReceive(session) {
+      // Out of the table meanwhile: each frame would look it up again.
+      var webSocket = WebSocket.Connection(role: .server, limits: webSocketLimits)
+      swap(&webSocket, &connections[index].webSocket)
+      let pause = takeFrames(&input, &offset, &webSocket, session, index)
+      swap(&webSocket, &connections[index].webSocket)
+      switch pause {
+      case .nothingLeft: return
+      case .full:
+        self.pause(index, with: input.span.extracting(offset..<input.count))
+        return
+      case .binary: close(index, .unsupportedData, "this relay takes text messages only")
+      case .closedByPeer: beginClosing(session, index)
+      case .violation(let violation):
+        close(index, violation.closeCode, "\(violation)")
+        return
+      }
+    }
+  }
+
+  private func takeFrames(
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
+    _ webSocket: inout WebSocket.Connection, _ session: SessionID, _ index: Int
+  ) -> Pause {
+    let isOpen = connections[index].phase == .open
+    var answers: [UInt8] = []
+    do throws(ProtocolViolation) {
+      while true {
         // Also where the session is about to be closed: then nothing more is taken.
-        connections[index].isPaused = true
-        connections[index].pending = copy(input.span.extracting(offset..<input.count))
-        return
-      }
-      do throws(ProtocolViolation) {
-        control.removeAll(keepingCapacity: true)
-        let event = try connections[index].webSocket.next(
-          in: &input, at: &offset, output: &control, maskKey: { 0 })
-        if !control.isEmpty, mayAnswer(session, index) {
-          shard.append(frames: control, to: session)
+        if isOpen, !shard.mayReceive(session) { return .full }
+        let event = try webSocket.next(
+          in: &input, at: &offset, output: &answers, maskKey: { 0 })
+        if !answers.isEmpty {
+          if mayAnswer(session, index) { shard.append(frames: answers, to: session) }
+          answers.removeAll(keepingCapacity: true)
         }
-        guard let event else { return }
-        take(event, input.span, session, index)
-      } catch {
-        close(index, error.closeCode, "\(error)")
-        return
+        guard let event else { return .nothingLeft }
+        guard isOpen else {
+          if case .close = event { toSettle.append(Int32(index)) }
+          continue
+        }
+        switch event {
+        case .message(.text, .input(let range)):
+          shard.receive(session, input.span.extracting(range), now: now)
+        case .message(.text, .assembled):
+          shard.receive(session, webSocket.assembled.span, now: now)
+        case .message: return .binary
+        case .close: return .closedByPeer
+        case .ping, .pong: break
+        }
       }
+    } catch {
+      return .violation(error)
     }
   }
 
@@ -208,29 +269,19 @@ extension ConnectionLoop {
     connections[index].phase == .open || !shard.hasOutput(session)
   }
 
-  private func take(
-    _ event: WebSocket.Connection.Event, _ input: Span<UInt8>, _ session: SessionID, _ index: Int
-  ) {
-    guard connections[index].phase == .open else {
-      if case .close = event { toSettle.append(Int32(index)) }
-      return
-    }
-    switch event {
-    case .message(.text, .input(let range)):
-      shard.receive(session, input.extracting(range), now: now)
-    case .message(.text, .assembled):
-      let message = connections[index].webSocket.assembled
-      shard.receive(session, message.span, now: now)
-    case .message:
-      close(index, .unsupportedData, "this relay takes text messages only")
-    case .close:
-      // The answer to it is queued; what else is queued goes out before it, and nothing behind it.
-      shard.beginClosing(session)
-      connections[index].phase = .closing
-      connections[index].deadline = now.monotonic + Self.lingerMilliseconds
-      toSettle.append(Int32(index))
-    case .ping, .pong: break
-    }
+  /// The peer has closed. The answer to it is queued; what else is queued goes out before it, and
+  /// nothing behind it.
+  func beginClosing(_ session: SessionID, _ index: Int) {
+    shard.beginClosing(session)
+    connections[index].phase = .closing
+    connections[index].deadline = now.monotonic + Self.lingerMilliseconds
+    toSettle.append(Int32(index))
+  }
+
+  /// Keeps what was read until the session may receive again.
+  func pause(_ index: Int, with rest: Span<UInt8>) {
+    connections[index].isPaused = true
+    connections[index].pending = copy(rest)
   }
 
   private func copy(_ bytes: Span<UInt8>) -> [UInt8] {

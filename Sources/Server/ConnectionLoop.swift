@@ -67,6 +67,8 @@ enum LoopMessage: Sendable {
   var failed: [Int32] = []
 
   var now: Moment
+  /// The loop's turn in which `now` was read.
+  private var turnOfNow = UInt64.max
   let webSocketLimits: WebSocket.Limits
   var shardTimer: (id: TimerID, at: Int64)?
   var shutdown: Shutdown?
@@ -136,9 +138,18 @@ enum LoopMessage: Sendable {
     }
   }
 
-  func currentMoment() -> Moment {
-    Moment(
-      monotonic: Int64(loop.now.nanoseconds / 1_000_000), wall: WallClock.milliseconds)
+  /// Looks at the clocks, once a turn.
+  func lookAtClocks() {
+    guard turnOfNow != loop.turns else { return }
+    turnOfNow = loop.turns
+    now = currentMoment()
+  }
+
+  private func currentMoment() -> Moment {
+    let microseconds = Int64(loop.now.nanoseconds / 1000)
+    return Moment(
+      monotonic: microseconds / 1000, fractionMicroseconds: microseconds % 1000,
+      wall: WallClock.milliseconds)
   }
 
   // MARK: - EventHandler
@@ -158,7 +169,7 @@ enum LoopMessage: Sendable {
         context.logger.error("the listener cannot go on: \(error)")
       }
     case Token.sweep:
-      now = currentMoment()
+      lookAtClocks()
       sweep()
       loop.schedule(afterMilliseconds: Self.sweepMilliseconds, token: Token.sweep)
     default: shardTimer = nil
@@ -167,7 +178,7 @@ enum LoopMessage: Sendable {
 
   /// The turn's end: its requests go to the log, and its output to the sockets.
   func beforeSleep() {
-    now = currentMoment()
+    lookAtClocks()
     let more = unfinished
     unfinished.removeAll(keepingCapacity: true)
     for index in more { read(Int(index)) }
@@ -175,7 +186,7 @@ enum LoopMessage: Sendable {
     advanceShutdown()
     closeWhatIsToBeClosed()
     if let requests = shard.takeRequests() { context.log.submit(requests, from: index) }
-    shard.flush(now: now) { connection, bytes in write(Int(connection), bytes) }
+    flush()
     for request in shard.takeReads() { context.log.read(request, from: index) }
     let resumable = shard.takeResumable()
     for connection in resumable { resume(Int(connection)) }
@@ -186,8 +197,17 @@ enum LoopMessage: Sendable {
     endIfOver()
   }
 
+  private func flush() {
+    let began = Instant.now()
+    let count = shard.flush(now: now) { connection, bytes in write(Int(connection), bytes) }
+    if count > 1 {
+      shard.noteFlush(
+        connections: count, nanoseconds: Int64(Instant.now().nanoseconds(since: began)))
+    }
+  }
+
   private func takeMail() {
-    now = currentMoment()
+    lookAtClocks()
     mailbox.drain(into: &inbox)
     for message in inbox {
       switch message {
@@ -203,11 +223,11 @@ enum LoopMessage: Sendable {
   }
 
   private func scheduleShard() {
-    guard let at = shard.nextDeadline else { return }
+    guard let at = shard.nextWake() else { return }
     if let shardTimer, shardTimer.at <= at { return }
     if let shardTimer { loop.cancel(shardTimer.id) }
-    let wait = Int(max(0, at - now.monotonic))
-    shardTimer = (loop.schedule(afterMilliseconds: wait, token: Token.shard), at)
+    let deadline = Instant(nanoseconds: UInt64(at) * 1000)
+    shardTimer = (loop.schedule(at: deadline, token: Token.shard), at)
   }
 
   // MARK: - The table
@@ -256,6 +276,10 @@ enum LoopMessage: Sendable {
       shard.isSettled || now.monotonic >= shutdown.deadline
     else { return }
     self.shutdown?.hasAnnounced = true
+    // What an echo says is its peer's words, so it says no more than why it closes.
+    for index in connections.indices where connections[index].isEcho {
+      close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay restarts")
+    }
     shard.announceClosing(
       "the relay restarts",
       spreadMilliseconds: min(5000, 500 + Int64(connectionCount)))
@@ -296,6 +320,8 @@ extension Configuration {
     shard.anyoneMayCreate = rooms.create == .anyone
     shard.listed = rooms.listed.map { ($0.room, $0.title) }
     shard.tailBytes = log.tailBytes
+    shard.holds = delivery.hold
+    shard.pacingMilliseconds = delivery.pacingMaxMilliseconds
     return shard
   }
 }

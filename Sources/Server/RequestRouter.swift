@@ -5,6 +5,8 @@ import Wire
 struct RequestRouter {
   enum Route {
     case webSocket(response: [UInt8], Identity)
+    /// A WebSocket that gives back what it is sent.
+    case echo(response: [UInt8])
     case answer([UInt8])
   }
 
@@ -24,15 +26,21 @@ struct RequestRouter {
   /// Open mode on loopback: only pages of this machine may connect, whatever their name resolves to.
   var requiresLoopbackHost: Bool
   var botUsers: Set<String>
+  /// Whether there is an echo.
+  var servesEcho = false
 
   func route(_ request: HTTPRequest) -> Route {
     switch request.path {
     case "/ws":
-      if let refusal = refusal(ofOriginIn: request) { return .answer(refusal.bytes) }
-      switch ServerHandshake.answer(request, subprotocols: [Self.subprotocol]) {
-      case .accept(let response, _): return .webSocket(response: response, identity(in: request))
-      case .refuse(_, _, let response): return .answer(response)
+      return open(request, [Self.subprotocol]) { .webSocket(response: $0, identity(in: request)) }
+    case "/echo":
+      guard servesEcho else {
+        let response = HTTPResponse(
+          status: 404,
+          text: "There is no echo here; debug.echo: true in the configuration makes one.\n")
+        return .answer(request.method == "HEAD" ? response.head : response.bytes)
       }
+      return open(request, []) { .echo(response: $0) }
     case "/healthz":
       guard request.method == "GET" || request.method == "HEAD" else {
         var response = HTTPResponse(status: 405, text: "Only GET and HEAD are served here.\n")
@@ -46,6 +54,16 @@ struct RequestRouter {
         status: 404,
         text: "There is nothing here. The WebSocket is at /ws, its state at /healthz.\n")
       return .answer(request.method == "HEAD" ? response.head : response.bytes)
+    }
+  }
+
+  private func open(
+    _ request: HTTPRequest, _ subprotocols: [String], _ route: (_ response: [UInt8]) -> Route
+  ) -> Route {
+    if let refusal = refusal(ofOriginIn: request) { return .answer(refusal.bytes) }
+    switch ServerHandshake.answer(request, subprotocols: subprotocols) {
+    case .accept(let response, _): return route(response)
+    case .refuse(_, _, let response): return .answer(response)
     }
   }
 

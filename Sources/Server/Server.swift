@@ -34,7 +34,8 @@ public final class Server: Sendable {
       configuration: configuration,
       router: RequestRouter(
         origins: Set(configuration.auth.origins),
-        requiresLoopbackHost: listener.address.isLoopback, botUsers: botUsers),
+        requiresLoopbackHost: listener.address.isLoopback, botUsers: botUsers,
+        servesEcho: configuration.debug.echo),
       admission: Admission(limits: configuration.limits), log: log, logger: logger)
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
     do {

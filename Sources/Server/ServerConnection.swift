@@ -29,6 +29,8 @@ struct ServerConnection {
   var sawEnd = false
   var isPaused = false
   var isIdentified = false
+  /// Gives back what it is sent, and is nobody to the relay.
+  var isEcho = false
   var host: Address.HostKey?
   /// Counted among those of its address that have not said who they are.
   var isCountedAsUnidentified = false

@@ -11,7 +11,8 @@ public enum ServerHandshake {
   /// Answers a request for a WebSocket. Who may connect from where is for the caller to decide
   /// before; extensions are not negotiated.
   /// - Parameter subprotocols: ours, the dearest first. A client that offers none is accepted
-  ///   without one; a client that offers only others is refused.
+  ///   without one; a client that offers only others is refused. Empty: whatever is offered, none
+  ///   is spoken, and the client decides whether it goes on (§4.1).
   public static func answer(_ request: HTTPRequest, subprotocols: [String]) -> Answer {
     let headers = request.headers
 
@@ -46,7 +47,7 @@ public enum ServerHandshake {
       return refuse(400, "Sec-WebSocket-Protocol must be a list of tokens.")
     }
     let chosen = subprotocols.first(where: offered.contains)
-    guard chosen != nil || offered.isEmpty else {
+    guard chosen != nil || offered.isEmpty || subprotocols.isEmpty else {
       return refuse(
         400,
         "None of the offered subprotocols is spoken here, only: "

@@ -57,6 +57,15 @@ public struct UTF8Validator: Equatable, Sendable {
   private static func afterASCII(_ bytes: Span<UInt8>, from start: Int) -> Int {
     let raw = unsafe bytes.bytes
     var index = start
+    // Four words at a time, as long as there is nothing to be found in them.
+    while index &+ 32 <= raw.byteCount {
+      let a = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let b = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index &+ 8, as: UInt64.self)
+      let c = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index &+ 16, as: UInt64.self)
+      let d = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index &+ 24, as: UInt64.self)
+      guard (a | b | c | d) & 0x8080_8080_8080_8080 == 0 else { break }
+      index &+= 32
+    }
     while index &+ 8 <= raw.byteCount {
       let word = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
       let high = word.littleEndian & 0x8080_8080_8080_8080

@@ -134,7 +134,10 @@ private struct FieldReader {
   }
 
   static func isValidID(_ id: String) -> Bool {
-    (1...64).contains(id.utf8.count) && id.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    let bytes = id.utf8.span
+    guard (1...64).contains(bytes.count) else { return false }
+    for index in 0..<bytes.count where !(0x20...0x7E).contains(bytes[index]) { return false }
+    return true
   }
 
   func send(_ json: Span<UInt8>, textLimitBytes: Int) throws(WireError) -> ClientMessage.Send {
@@ -178,9 +181,7 @@ private struct FieldReader {
       let unescaped = json.jsonUnescaped(value)
       try check(unescaped.span, json)
       length = unescaped.count
-      body.append(UInt8(ascii: "\""))
-      for byte in unescaped { body.append(escaping: byte) }
-      body.append(UInt8(ascii: "\""))
+      body.append(jsonString: unescaped.span)
     }
     guard limitBytes == 0 || length <= limitBytes else {
       throw refusal(
@@ -194,7 +195,14 @@ private struct FieldReader {
   private func check(_ text: Span<UInt8>, _ json: Span<UInt8>) throws(WireError) {
     var isBlank = true
     var hasHighBytes = false
-    for index in 0..<text.count {
+    var index = 0
+    while index < text.count {
+      let word = text.plainWord(at: index)
+      if word.isPlain {
+        if !word.isBlank { isBlank = false }
+        index += 8
+        continue
+      }
       let byte = text[index]
       if byte > 0x20, byte < 0x7F {
         isBlank = false
@@ -206,6 +214,7 @@ private struct FieldReader {
       } else if byte != 0x20, byte != 0x0A, byte != 0x09 {
         throw controlCharacter(json)
       }
+      index += 1
     }
     if isBlank, hasHighBytes {
       isBlank = text.asString.unicodeScalars.allSatisfy(\.properties.isWhitespace)

@@ -99,7 +99,7 @@ extension Span where Element == UInt8 {
   /// - Returns: whether there are escapes in it.
   private func jsonSkipString(_ at: inout Int) throws(JSONError) -> Bool {
     var escaped = false
-    at += 1
+    at = plainEnd(from: at + 1)
     while at < count {
       switch self[at] {
       case UInt8(ascii: "\""):
@@ -108,10 +108,9 @@ extension Span where Element == UInt8 {
       case UInt8(ascii: "\\"):
         escaped = true
         _ = try jsonReadEscape(&at)
-      case 0..<0x20:
-        throw JSONError(expected: "an escape for a control character", offset: at)
+        at = plainEnd(from: at)
       default:
-        at += 1
+        throw JSONError(expected: "an escape for a control character", offset: at)
       }
     }
     throw JSONError(expected: "the end of a string", offset: at)

@@ -20,13 +20,25 @@ extension [UInt8] {
       digits[first] = UInt8(truncatingIfNeeded: rest % 10) + 0x30
       rest /= 10
     } while rest > 0
-    for index in first..<20 { append(digits[index]) }
+    append(digits.span.extracting(first..<20))
   }
 
   /// A string in quotes, escaped as little as RFC 8259 §7 allows.
   public mutating func append(jsonString string: String) {
+    append(jsonString: string.utf8.span)
+  }
+
+  /// As `append(jsonString:)`, of UTF-8.
+  mutating func append(jsonString text: Span<UInt8>) {
     append(UInt8(ascii: "\""))
-    for byte in string.utf8 { append(escaping: byte) }
+    var at = 0
+    while at < text.count {
+      let end = text.plainEnd(from: at)
+      append(text.extracting(at..<end))
+      guard end < text.count else { break }
+      append(escaping: text[end])
+      at = end + 1
+    }
     append(UInt8(ascii: "\""))
   }
 

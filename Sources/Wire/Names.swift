@@ -2,11 +2,13 @@
 public enum UserName {
   public static let lengthLimit = 64
 
-  public static func isValid(_ name: some Collection<UInt8>) -> Bool {
-    !name.isEmpty && name.count <= lengthLimit && name.allSatisfy(isAllowed)
-  }
+  public static func isValid(_ name: String) -> Bool { isValid(name.utf8.span) }
 
-  public static func isValid(_ name: String) -> Bool { isValid(name.utf8) }
+  static func isValid(_ name: Span<UInt8>) -> Bool {
+    guard !name.isEmpty, name.count <= lengthLimit else { return false }
+    for index in 0..<name.count where !isAllowed(name[index]) { return false }
+    return true
+  }
 
   static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
@@ -21,27 +23,27 @@ public enum UserName {
 /// Which strings may name a room, and what a name says about it.
 public enum RoomName {
   public static let lengthLimit = 140
-  static let directPrefix = "dm:"
+  private static let prefixLength = 3
 
   /// 1 to 140 of `a-z 0-9 . _ : -`; after `dm:`, two valid users in bytewise order.
   public static func isValid(_ name: String) -> Bool {
-    let bytes = name.utf8
-    guard !bytes.isEmpty, bytes.count <= lengthLimit,
-      bytes.allSatisfy({ UserName.isAllowed($0) || $0 == UInt8(ascii: ":") })
-    else { return false }
-    return !name.hasPrefix(directPrefix) || peers(of: name) != nil
+    let bytes = name.utf8.span
+    guard !bytes.isEmpty, bytes.count <= lengthLimit else { return false }
+    for index in 0..<bytes.count
+    where !UserName.isAllowed(bytes[index]) && bytes[index] != UInt8(ascii: ":") {
+      return false
+    }
+    return !isDirect(bytes) || colon(inDirect: bytes) != nil
   }
 
   /// The two users of a direct room, in order; `nil` for any other room.
   public static func peers(of name: String) -> (String, String)? {
-    guard name.hasPrefix(directPrefix) else { return nil }
-    let rest = name.utf8.dropFirst(directPrefix.utf8.count)
-    guard let colon = rest.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-    let (a, b) = (rest[..<colon], rest[rest.index(after: colon)...])
-    guard UserName.isValid(a), UserName.isValid(b), a.lexicographicallyPrecedes(b) else {
-      return nil
-    }
-    return (String(a) ?? "", String(b) ?? "")
+    let bytes = name.utf8.span
+    guard isDirect(bytes), let colon = colon(inDirect: bytes) else { return nil }
+    return (
+      bytes.extracting(prefixLength..<colon).asString,
+      bytes.extracting((colon + 1)...).asString
+    )
   }
 
   /// The direct room of two different users.
@@ -49,15 +51,46 @@ public enum RoomName {
     a.utf8.lexicographicallyPrecedes(b.utf8) ? "dm:\(a):\(b)" : "dm:\(b):\(a)"
   }
 
-  public static func isDirect(_ name: String) -> Bool { name.hasPrefix(directPrefix) }
+  public static func isDirect(_ name: String) -> Bool { isDirect(name.utf8.span) }
 
   /// The relay's own rooms.
-  public static func isReserved(_ name: String) -> Bool { name.hasPrefix("sys:") }
+  public static func isReserved(_ name: String) -> Bool {
+    let bytes = name.utf8.span
+    return bytes.count >= 4 && bytes[0] == UInt8(ascii: "s") && bytes[1] == UInt8(ascii: "y")
+      && bytes[2] == UInt8(ascii: "s") && bytes[3] == UInt8(ascii: ":")
+  }
 
   /// Whether `user` may join, read and send as far as the name alone decides.
   public static func isOpen(_ name: String, to user: String) -> Bool {
     if isReserved(name) { return false }
-    guard let (a, b) = peers(of: name) else { return true }
-    return user == a || user == b
+    let bytes = name.utf8.span
+    guard isDirect(bytes), let colon = colon(inDirect: bytes) else { return true }
+    let user = user.utf8.span
+    return equal(bytes.extracting(prefixLength..<colon), user)
+      || equal(bytes.extracting((colon + 1)...), user)
+  }
+
+  private static func isDirect(_ name: Span<UInt8>) -> Bool {
+    name.count >= prefixLength && name[0] == UInt8(ascii: "d") && name[1] == UInt8(ascii: "m")
+      && name[2] == UInt8(ascii: ":")
+  }
+
+  /// Where the first user of a direct room ends; `nil` unless two valid ones stand in order.
+  private static func colon(inDirect name: Span<UInt8>) -> Int? {
+    var colon = prefixLength
+    while colon < name.count, name[colon] != UInt8(ascii: ":") { colon += 1 }
+    guard colon < name.count else { return nil }
+    let (a, b) = (name.extracting(prefixLength..<colon), name.extracting((colon + 1)...))
+    guard UserName.isValid(a), UserName.isValid(b) else { return nil }
+    for index in 0..<min(a.count, b.count) where a[index] != b[index] {
+      return a[index] < b[index] ? colon : nil
+    }
+    return a.count < b.count ? colon : nil
+  }
+
+  private static func equal(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
+    guard a.count == b.count else { return false }
+    for index in 0..<a.count where a[index] != b[index] { return false }
+    return true
   }
 }

@@ -97,7 +97,7 @@ import Testing
     ("tls: { certificate: a.pem }", "tls"), ("compression: { min_bytes: 1 }", "compression"),
     ("directory: { kind: github }", "directory"), ("auth: { secret: abc }", "auth.secret"),
     ("auth: { public_key: a.pem }", "auth.public_key"), ("auth: { banned: [a] }", "auth.banned"),
-    ("debug: { echo: true }", "debug.echo"), ("colour: red", "colour"),
+    ("debug: { loopback: true }", "debug.loopback"), ("colour: red", "colour"),
   ])
   func `an unknown key that is near to none is only called unknown`(
     yaml: String, key: String

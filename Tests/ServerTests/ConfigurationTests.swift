@@ -23,7 +23,7 @@ import Testing
       limits:
         sends_per_s: 0
         handshake_timeout_ms: 250
-      debug: { commit_delay_ms: 40 }
+      debug: { echo: true, commit_delay_ms: 40 }
       rooms: { create: listed, listed: [{ room: a, title: The first }, { room: b }] }
       """)
     var expected = Configuration()
@@ -34,6 +34,7 @@ import Testing
     expected.auth.origins = ["https://chat.example.org", "http://localhost:5173"]
     expected.limits.sendsPerSecond = 0
     expected.limits.handshakeTimeoutMilliseconds = 250
+    expected.debug.echo = true
     expected.debug.commitDelayMilliseconds = 40
     expected.rooms.create = .listed
     expected.rooms.listed = [

@@ -144,13 +144,14 @@ struct TranscriptPlayer {
 
 /// Runs a relay in this process, on a free port, with nothing on disk.
 func withServer<Result>(
-  keepEntriesPerRoom: Int = 0, _ body: (Server) throws -> Result
+  keepEntriesPerRoom: Int = 0, echo: Bool = false, _ body: (Server) throws -> Result
 ) throws -> Result {
   var configuration = Configuration()
   configuration.listen = "127.0.0.1:0"
   configuration.loops = 1
   configuration.log.durability = .memory
   configuration.log.keepEntriesPerRoom = keepEntriesPerRoom
+  configuration.debug.echo = echo
   let logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
   let server = try Server(configuration, logger: logger)
   defer {

@@ -13,21 +13,19 @@ struct SwarmProcess {
   ///   - arguments: after `swarm run FILE`.
   ///   - command: what is done with the scenario.
   ///   - through: what the command is begun by, for a shell.
-  ///   - user: who it is run by; `nil` is whoever runs this test.
   init(
     playing scenario: String, _ arguments: [String] = [], command: String = "run",
-    through: String = "", user: uid_t? = nil
+    through: String = ""
   ) throws {
     for _ in 1..<Self.attempts {
-      self = try SwarmProcess(playingOnce: scenario, arguments, command, through, user)
+      self = try SwarmProcess(playingOnce: scenario, arguments, command, through)
       if exitCode != 4 { return }
     }
-    self = try SwarmProcess(playingOnce: scenario, arguments, command, through, user)
+    self = try SwarmProcess(playingOnce: scenario, arguments, command, through)
   }
 
   private init(
-    playingOnce scenario: String, _ arguments: [String], _ command: String, _ through: String,
-    _ user: uid_t?
+    playingOnce scenario: String, _ arguments: [String], _ command: String, _ through: String
   ) throws {
     var template = Array("/tmp/swarm-test.XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&template)
@@ -41,7 +39,7 @@ struct SwarmProcess {
     fchmod(descriptor, 0o644)
     close(descriptor)
     // Its standard error last: redirected before, it would go where this test's goes.
-    let words = (user.map(Self.becoming) ?? []) + [Programs.swarm, command, path] + arguments
+    let words = [Programs.swarm, command, path] + arguments
     let line = through + " " + words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1"
     guard let pipe = unsafe popen(line, "re") else { throw Unexpected("popen: \(errno)") }
     var output: [UInt8] = []

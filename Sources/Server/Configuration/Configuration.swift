@@ -20,7 +20,9 @@ public struct Configuration: Equatable, Sendable {
   public var auth = Auth()
   /// What a client may cost.
   public var limits = Limits()
-  /// Faults made on purpose, so that they can be seen and tested.
+  /// How new entries share writes.
+  public var delivery = Delivery()
+  /// For tests and benchmarks; off in service.
   public var debug = Debug()
   /// Which rooms there are.
   public var rooms = Rooms()
@@ -109,8 +111,18 @@ extension Configuration {
     public var idleTimeoutSeconds = 60
   }
 
-  /// `debug.*`: faults made on purpose.
+  /// `delivery.*`: how new entries share writes, each of which costs as much as many entries.
+  public struct Delivery: Equatable, Sendable {
+    /// Committed entries wait once for those of their room that are just being committed.
+    public var hold = true
+    /// A room's next fan-out waits as long as its last one took, at most this; 0 is never.
+    public var pacingMaxMilliseconds = 5
+  }
+
+  /// `debug.*`: for tests and benchmarks.
   public struct Debug: Equatable, Sendable {
+    /// Serves a plain WebSocket echo at `/echo`.
+    public var echo = false
     /// Makes every acknowledgement this late.
     public var commitDelayMilliseconds = 0
   }

@@ -77,6 +77,10 @@ extension ConfigurationKey {
     .integer("limits.heartbeat_s", \.limits.heartbeatSeconds, 0...86_400),
     .integer("limits.idle_timeout_s", \.limits.idleTimeoutSeconds, 0...604_800),
 
+    .boolean("delivery.hold", \.delivery.hold),
+    .integer("delivery.pacing_max_ms", \.delivery.pacingMaxMilliseconds, 0...1000),
+
+    .boolean("debug.echo", \.debug.echo),
     .integer("debug.commit_delay_ms", \.debug.commitDelayMilliseconds, 0...60_000),
 
     .choice("rooms.create", \.rooms.create),

@@ -104,7 +104,7 @@ final class BenchServer {
   /// - Returns: whether it came to rest within the time.
   @discardableResult
   func settle(limitSeconds: Int = 30) -> Bool {
-    let step = 50
+    let step = 25
     var (last, quiet) = (cpuSeconds, 0)
     for _ in 0..<(limitSeconds * 1000 / step) {
       usleep(UInt32(step * 1000))

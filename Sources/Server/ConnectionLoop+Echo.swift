@@ -1,0 +1,74 @@
+import Relay
+import WebSocket
+
+/// `/echo`: every message comes back as one frame. For conformance tests, and for benchmarks of all
+/// that lies below the relay.
+extension ConnectionLoop {
+  /// Answers everything that was read by one send. What comes back is hardly longer than what
+  /// came, so looking once at what is still queued bounds the queue.
+  func takeEchoes(_ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int) {
+    guard let session = connections[index].session else { return }
+    guard shard.mayReceive(session) else {
+      pause(index, with: input.span.extracting(offset..<input.count))
+      return
+    }
+    // Out of the table meanwhile: each frame would look it up again.
+    var webSocket = WebSocket.Connection(role: .server, limits: webSocketLimits)
+    var output: [UInt8] = []
+    swap(&webSocket, &connections[index].webSocket)
+    swap(&output, &control)
+    output.removeAll(keepingCapacity: true)
+    let end = Self.echo(&input, &offset, &webSocket, &output)
+    swap(&output, &control)
+    swap(&webSocket, &connections[index].webSocket)
+    answer(session, index)
+    switch end {
+    case .nothingLeft: break
+    case .closedByPeer: beginClosing(session, index)
+    case .violation(let violation): close(index, violation.closeCode, "\(violation)")
+    }
+  }
+
+  private enum End {
+    case nothingLeft, closedByPeer
+    case violation(ProtocolViolation)
+  }
+
+  private static func echo(
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
+    _ webSocket: inout WebSocket.Connection, _ output: inout [UInt8]
+  ) -> End {
+    do throws(ProtocolViolation) {
+      while let event = try webSocket.next(
+        in: &input, at: &offset, output: &output, maskKey: { 0 })
+      {
+        switch event {
+        case .message(let opcode, .input(let range)):
+          WebSocket.Connection.appendMessage(opcode, input.span.extracting(range), to: &output)
+        case .message(let opcode, .assembled):
+          WebSocket.Connection.appendMessage(opcode, webSocket.assembled.span, to: &output)
+        case .close: return .closedByPeer
+        case .ping, .pong: break
+        }
+      }
+      return .nothingLeft
+    } catch {
+      return .violation(error)
+    }
+  }
+
+  /// Sends what is in `control`: here and now if nothing is queued, since an echo gets nothing from
+  /// elsewhere that it could share a send with.
+  private func answer(_ session: SessionID, _ index: Int) {
+    guard !control.isEmpty else { return }
+    guard !shard.hasOutput(session) else {
+      shard.append(frames: control, to: session)
+      return
+    }
+    let taken = write(index, control.span)
+    if taken < control.count {
+      control.removeFirst(taken)
+      shard.append(frames: control, to: session)
+    }
+  }
+}

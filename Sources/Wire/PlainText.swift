@@ -1,0 +1,52 @@
+/// Text eight bytes at a time: nearly all of a message only has to be passed over.
+extension Span where Element == UInt8 {
+  /// The first byte from `start` on that may not stand in a JSON string as it is (RFC 8259 §7): a
+  /// quote, a backslash or a control character; `count` if there is none.
+  func plainEnd(from start: Int) -> Int {
+    let raw: RawSpan = unsafe bytes
+    var index = start
+    while index &+ 8 <= raw.byteCount {
+      let word = EightBytes(
+        unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+      let found = word.has(UInt8(ascii: "\"")) | word.has(UInt8(ascii: "\\")) | word.hasControls
+      if found != 0 { return index &+ found.trailingZeroBitCount / 8 }
+      index &+= 8
+    }
+    while index < count, self[index] >= 0x20, self[index] != UInt8(ascii: "\""),
+      self[index] != UInt8(ascii: "\\")
+    {
+      index &+= 1
+    }
+    return index
+  }
+
+  /// Whether the bytes from `index` on begin with eight that are ASCII and no control characters, and
+  /// if so whether there is more than blanks among them.
+  func plainWord(at index: Int) -> (isPlain: Bool, isBlank: Bool) {
+    let raw: RawSpan = unsafe bytes
+    guard index &+ 8 <= raw.byteCount else { return (false, false) }
+    let word = EightBytes(unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+    return (word.highBits | word.hasControls | word.has(0x7F) == 0, word.isBlank)
+  }
+}
+
+/// Eight bytes in a word, and tests on all of them at once (Warren, "Hacker's Delight", §6–1). A result
+/// has the highest bit of each byte that is meant; of several only the lowest is sure.
+private struct EightBytes {
+  private let word: UInt64
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  private static let highs: UInt64 = 0x8080_8080_8080_8080
+
+  /// The first byte in memory becomes the lowest.
+  init(_ loaded: UInt64) { word = loaded.littleEndian }
+
+  func has(_ byte: UInt8) -> UInt64 {
+    let difference = word ^ Self.ones &* UInt64(byte)
+    return (difference &- Self.ones) & ~difference & Self.highs
+  }
+
+  /// Bytes below 0x20.
+  var hasControls: UInt64 { (word &- Self.ones &* 0x20) & ~word & Self.highs }
+  var highBits: UInt64 { word & Self.highs }
+  var isBlank: Bool { word == Self.ones &* 0x20 }
+}

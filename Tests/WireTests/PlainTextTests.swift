@@ -1,0 +1,36 @@
+import Testing
+
+@testable import Wire
+
+@Suite struct `Text, eight bytes at a time` {
+  @Test func `finds the first byte that needs an escape, wherever it stands`() {
+    for byte in UInt8.min...UInt8.max {
+      for length in 0..<20 {
+        for place in 0...length {
+          var text = [UInt8](repeating: UInt8(ascii: "x"), count: length)
+          // Neighbours that differ by one are those that a borrow would hit.
+          for index in text.indices {
+            text[index] = [0x20, 0x21, 0x23, 0x5B, 0x5D, 0xFF][index % 6]
+          }
+          if place < length { text[place] = byte }
+          let expected = text.firstIndex { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C } ?? length
+          #expect(text.span.plainEnd(from: 0) == expected)
+          if expected > 2 { #expect(text.span.plainEnd(from: 2) == expected) }
+        }
+      }
+    }
+  }
+
+  @Test func `a word is plain if all of it is ASCII without control characters`() {
+    for byte in UInt8.min...UInt8.max {
+      for place in 0..<8 {
+        var text = [UInt8](repeating: 0x20, count: 9)
+        text[place] = byte
+        let word = text.span.plainWord(at: 0)
+        #expect(word.isPlain == (0x20..<0x7F).contains(byte))
+        #expect(word.isBlank == (byte == 0x20))
+        #expect(!text.span.plainWord(at: 2).isPlain)
+      }
+    }
+  }
+}
