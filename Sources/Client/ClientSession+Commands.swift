@@ -35,7 +35,9 @@ extension ClientSession {
   ) {
     guard let index = subscriptionIndex(of: room) else { return }
     subscriptions.remove(at: index)
-    if isLive { actions.append(.transmit(.leave(room: room, forget: forgetting))) }
+    guard isLive else { return }
+    leaving[room, default: 0] += 1
+    actions.append(.transmit(.leave(room: room, forget: forgetting)))
   }
 
   /// Sends an entry: as often as it takes, until it is acknowledged or refused for good.

@@ -87,7 +87,9 @@ extension ClientSession {
   private mutating func receive(
     _ joined: ServerMessage.Joined, at now: Instant, _ actions: inout [Action]
   ) -> Bool {
-    guard let index = subscriptionIndex(of: joined.room) else { return false }
+    guard leaving[joined.room] == nil, let index = subscriptionIndex(of: joined.room) else {
+      return false
+    }
     switch subscriptions[index].joined(joined) {
     case .stands:
       actions.append(.event(.joined(joined)))
@@ -115,11 +117,18 @@ extension ClientSession {
   }
 
   private mutating func left(_ room: String, _ actions: inout [Action]) {
-    // One that was left and joined again at once is asked for, not joined.
-    if let index = subscriptionIndex(of: room), subscriptions[index].isJoined {
+    // One that was left and joined again at once is another one.
+    if !leaveAnswered(room), let index = subscriptionIndex(of: room) {
       subscriptions.remove(at: index)
     }
     actions.append(.event(.left(room: room)))
+  }
+
+  /// - Returns: whether a leave waited for it.
+  private mutating func leaveAnswered(_ room: String) -> Bool {
+    guard let count = leaving[room] else { return false }
+    leaving[room] = count > 1 ? count - 1 : nil
+    return true
   }
 
   private mutating func receive(
@@ -140,7 +149,12 @@ extension ClientSession {
       }
       return
     }
-    if error.re == "join", let room = error.room, let index = subscriptionIndex(of: room) {
+    if error.re == "leave", error.code == .notJoined, let room = error.room {
+      _ = leaveAnswered(room)
+    }
+    if error.re == "join", let room = error.room, leaving[room] == nil,
+      let index = subscriptionIndex(of: room)
+    {
       subscriptions[index].joinRefused()
       if let retryAt {
         subscriptions[index].retryAt = retryAt

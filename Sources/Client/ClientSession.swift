@@ -42,6 +42,9 @@ public struct ClientSession: Sendable {
   var random: SplitMix64
 
   var subscriptions: [Subscription] = []
+  /// Leaves that are not answered on this connection, by room: what comes before those answers is
+  /// of an earlier subscription.
+  var leaving: [String: Int] = [:]
   /// Where the last entry's room was found: mostly the next one's is the same.
   var lastFound = 0
   var outbox = Outbox()
@@ -207,6 +210,7 @@ public struct ClientSession: Sendable {
     reconnectAfterMilliseconds = nil
     parting = nil
     pingedAt = nil
+    leaving = [:]
     isCongested = false
   }
 

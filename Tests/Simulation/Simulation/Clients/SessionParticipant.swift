@@ -269,7 +269,8 @@ final class SessionParticipant: Participant {
   /// their ids, and a line that was sent again may come late.
   private func checkOrder() {
     guard world.scenario.keepEntriesPerRoom == 0 else { return }
-    for (room, ids) in said {
+    end?.witness.close()
+    for (room, ids) in said where !world.court.mayBeOvertaken(room, user) {
       let seqs = ids.compactMap {
         world.court.ledger.seqs[.init(room: room, user: user, id: $0)]
       }

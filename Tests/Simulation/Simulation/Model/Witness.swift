@@ -13,6 +13,8 @@ final class Court {
   private var sent: [Ledger.Identity: Set<[UInt8]>] = [:]
   /// Users who have left a room for good at some time: of their marks and rooms nothing is expected.
   private var leavers: Set<String> = []
+  /// Rooms in which a user's refusals came too late to keep the order.
+  private var overtaken: Set<String> = []
   /// When the relay took a send: by connection and how many it had taken before.
   private var takenAt: [Int32: [Int64]] = [:]
   /// Of everything that clients were told.
@@ -38,6 +40,11 @@ final class Court {
 
   func noteLeft(_ room: String, _ user: String) { leavers.insert("\(room) \(user)") }
   func hasLeft(_ room: String, _ user: String) -> Bool { leavers.contains("\(room) \(user)") }
+
+  func noteOvertaken(_ room: String, _ user: String) { overtaken.insert("\(room) \(user)") }
+  func mayBeOvertaken(_ room: String, _ user: String) -> Bool {
+    overtaken.contains("\(room) \(user)")
+  }
 
   func noteTaken(_ link: Int32) { takenAt[link, default: []].append(now) }
 
@@ -68,7 +75,11 @@ final class Witness {
     var room: String
     /// Which of this connection's sends it is.
     var place: Int
+    var sentAt: Int64
     var answer: Answer?
+    var answeredAt: Int64 = 0
+    /// Sent once more before it was answered: which answer is whose cannot be told.
+    var isAmbiguous = false
   }
   private enum Answer {
     case stored(seq: Int64, isDuplicate: Bool)
@@ -114,7 +125,15 @@ final class Witness {
       if forget { court.noteLeft(room, user) }
     case .send(let send):
       court.noteSent(send, by: user)
-      fates.append(Fate(id: send.id, room: send.room, place: fates.count))
+      var fate = Fate(id: send.id, room: send.room, place: fates.count, sentAt: court.now)
+      for place in fates.indices
+      where fates[place].answer == nil && fates[place].id == send.id
+        && fates[place].room == send.room
+      {
+        fates[place].isAmbiguous = true
+        fate.isAmbiguous = true
+      }
+      fates.append(fate)
     case .history(let request):
       histories.append((request, court.ledger.room(request.room).head))
     case .rooms:
@@ -278,6 +297,7 @@ final class Witness {
       return
     }
     fates[place].answer = answer
+    fates[place].answeredAt = court.now
   }
 
   private func take(_ error: WireError) {
@@ -393,10 +413,27 @@ final class Witness {
   /// Sends that are not answered.
   var unanswered: Int { fates.count { $0.answer == nil } }
 
+  /// A refusal that takes longer to arrive than it holds: what was sent before it arrived may come
+  /// first.
+  private func noteOvertaken() {
+    for (index, fate) in fates.enumerated() {
+      guard case .refused(let wait) = fate.answer, let takenAt = court.takenAt(link, fate.place)
+      else { continue }
+      for later in fates[(index + 1)...] where later.room == fate.room {
+        if later.sentAt <= fate.answeredAt,
+          court.takenAt(link, later.place) ?? .max >= takenAt + wait
+        {
+          court.noteOvertaken(fate.room, user)
+        }
+      }
+    }
+  }
+
   /// The order of this connection's sends: to be called when nothing more will come.
   func close() {
+    noteOvertaken()
     var places: [String: (until: Int64, seq: Int64)] = [:]
-    for fate in fates {
+    for fate in fates where !fate.isAmbiguous {
       var place = places[fate.room] ?? (0, 0)
       let takenAt = court.takenAt(link, fate.place)
       switch fate.answer {

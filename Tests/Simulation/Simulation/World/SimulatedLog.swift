@@ -18,8 +18,8 @@ protocol SimulatedLog: AnyObject {
   var writerSteps: [() -> Void] { get }
   /// The names of the epochs that it knows.
   var epochs: [String] { get }
-  /// Everything that is stored of these rooms, or `nil` where reading fails.
-  func contents(of rooms: [String]) -> [String: StoredLog]?
+  /// Everything that is stored of these rooms.
+  func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog]
 }
 
 /// What a store has of one room.
@@ -73,7 +73,9 @@ final class SimulatedMemoryLog: SimulatedLog {
   var writerSteps: [() -> Void] { [] }
   var epochs: [String] { [epoch] }
 
-  func contents(of rooms: [String]) -> [String: StoredLog]? { try? store.contents(of: rooms) }
+  func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
+    try store.contents(of: rooms)
+  }
 }
 
 /// The log that keeps everything in SQLite: the product's own store, reader and sequencer, without
@@ -164,7 +166,9 @@ final class SimulatedSQLiteLog: SimulatedLog {
 
   var epochs: [String] { store.lineage.epochs.map(\.name) }
 
-  func contents(of rooms: [String]) -> [String: StoredLog]? { try? reader.contents(of: rooms) }
+  func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
+    try reader.contents(of: rooms)
+  }
 }
 
 /// The connection that the checkpointing thread has.

@@ -81,8 +81,11 @@ extension Simulation {
       disk.syncsUntilDeath = syncs
       isReadingBack = false
     }
-    guard let contents = log.contents(of: Self.rooms) else {
-      court.fault("the store cannot be read after a start")
+    let contents: [String: StoredLog]
+    do {
+      contents = try log.contents(of: Self.rooms)
+    } catch {
+      court.fault("the store cannot be read after a start: \(error)")
       return
     }
     checkLineage(log.epochs)
