@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build test bench bench-full faults format lint install help
+.PHONY: run build test bench bench-full faults simulate simulate-bugs format lint install help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -16,7 +16,7 @@ PREFIX ?= /usr/local
 RELEASE := -c release --static-swift-stdlib
 COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
-SCRIPTS := config/setup config/bots/dice .ci/run
+SCRIPTS := Tests/Simulation/catch-bugs config/setup config/bots/dice .ci/run
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
@@ -24,6 +24,8 @@ help:
 	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
 	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same with what takes longer'
+	@echo 'make simulate          play the relay from seeds, with faults, for an hour; SECONDS=600 for less'
+	@echo 'make simulate-bugs     see how soon the simulation finds bugs that are planted'
 	@echo 'make build             build the commands for release, into .build/release'
 	@echo 'make install PREFIX=   install relay, wschat and swarm, to /usr/local by default'
 	@echo 'make format            format the code'
@@ -52,6 +54,23 @@ test:
 	@for target in SwarmTests EndToEndTests; do \
 	  TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
 	  $(SWIFT) test --skip-build --filter "^$$target\." || exit 1; done
+	@$(SWIFT) build $(RELEASE) --product simulate
+	@$(SIMULATE) --store sqlite --seconds 100 --at-least 1000
+	@$(SIMULATE) --store memory --seconds 20 --at-least 500
+
+# The relay, its log and its disk from seeds, against a model: see Tests/Simulation.
+SIMULATE := .build/release/simulate
+SECONDS ?= 3600
+simulate:
+	@config/setup
+	@$(SWIFT) build $(RELEASE) --product simulate
+	@$(SIMULATE) --store both --seconds $(SECONDS)
+
+PLANTED := PLANTED_BUGS=1 $(SWIFT) build $(RELEASE) --scratch-path .build/planted --product simulate
+simulate-bugs:
+	@config/setup
+	@$(PLANTED)
+	@Tests/Simulation/catch-bugs .build/planted/release/simulate
 
 # Each scenario ends with 0, or something is wrong; five minutes.
 FAULTS := kills pause full-disk power-loss

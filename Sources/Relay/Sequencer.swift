@@ -1,5 +1,9 @@
 import Wire
 
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
 /// Gives entries their place: what a log that is alone with its store does between taking requests
 /// and publishing what became of them. Used by one thread.
 ///
@@ -165,6 +169,12 @@ public struct Sequencer {
     nextRoomNumber = nil
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
     for outcome in batch.acks {
+      #if PLANTED_BUGS
+        if PlantedBug.duplicateOfRefusedIsAcknowledged.isActive, outcome.ack.duplicate {
+          answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
+          continue
+        }
+      #endif
       if outcome.wasStored {
         answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
         continue

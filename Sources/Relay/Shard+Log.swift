@@ -1,6 +1,10 @@
 import DequeModule
 import Wire
 
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
 /// What comes from the log.
 extension Shard {
   /// Takes one delivery; in the order in which they were posted.
@@ -19,6 +23,9 @@ extension Shard {
     where error.re == "send" && error.code == .unavailable {
       if let room = error.room { held[id, default: []].insert(room) }
     }
+    #if PLANTED_BUGS
+      if PlantedBug.refusedIsOvertaken.isActive { return }
+    #endif
     guard !held.isEmpty else { return }
     var refused: [LogRequest.Append] = []
     requests.removeAll { request in
@@ -177,6 +184,13 @@ extension Shard {
     rooms[Int(room)].subscribers.append(index)
     rooms[Int(room)].watchers[id.index]?.isJoined = true
     reply(.joined(told), to: session)
+    #if PLANTED_BUGS
+      if PlantedBug.joinMissesCommit.isActive {
+        subscriptions[Int(index)].cursor = rooms[Int(room)].head
+        subscriptions[Int(index)].state = .live
+        return
+      }
+    #endif
     if joined.after < rooms[Int(room)].head {
       fallBehind(index)
     } else {

@@ -1,5 +1,9 @@
 internal import CSQLite
 
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
 /// What a store's file looks like, and how older ones are brought up to date.
 enum Schema {
   /// "RELY": marks the file as a relay's (`PRAGMA application_id`).
@@ -90,13 +94,22 @@ enum Schema {
       }
       try database.execute("PRAGMA journal_mode = WAL")
       try database.execute("PRAGMA synchronous = \(durability.pragma)")
+      #if PLANTED_BUGS
+        if PlantedBug.commitNotSynced.isActive { try database.execute("PRAGMA synchronous = OFF") }
+      #endif
       // Checkpoints are made by another thread: they cost a commit 11 to 24 ms.
       try database.execute("PRAGMA wal_autocheckpoint = 0")
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
       try database.execute("PRAGMA cache_size = -16384")
       // After a sync that failed the system takes pages for written that are not. What a process
       // that died left in the write-ahead log is therefore written once more.
-      try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      #if PLANTED_BUGS
+        if !PlantedBug.journalNotWrittenAgainAtStart.isActive {
+          try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+      #else
+        try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      #endif
       try migrate(database)
       return database
     } catch let error as SQLiteError {

@@ -1,6 +1,10 @@
 internal import CSQLite
 package import Relay
 
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
 /// Entries that are no longer kept: where they lie in the journal, and the rows of the index that
 /// are to forget them.
 package struct Garbage: Sendable {
@@ -74,6 +78,11 @@ extension Settler.State {
         let positions = selectRuns.positions(2)
         let firstSeq = selectRuns.integer(0)
         let gone = Int(min(first - firstSeq, Int64(positions.count)))
+        #if PLANTED_BUGS
+          if PlantedBug.sweepTakesOneMore.isActive {
+            garbage.positions += positions[gone...].prefix(1)
+          }
+        #endif
         garbage.positions += positions[..<gone]
         garbage.rows.append(
           Garbage.Row(
@@ -148,6 +157,9 @@ extension Settler.State {
   }
 
   private func deleteIdentities(on shelf: Tail.Shelf) throws(SQLiteError) {
+    #if PLANTED_BUGS
+      if PlantedBug.identitiesLeftBehind.isActive { return }
+    #endif
     try database.execute(
       """
       DELETE FROM identities WHERE place >= \(shelf.place(ofBucket: 0))

@@ -1,3 +1,7 @@
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
 /// One endpoint of an open connection (RFC 6455 §5 to §7), after the handshake.
 ///
 /// A value that eats bytes and yields events. What the RFC wants answered by itself, a ping and
@@ -174,6 +178,13 @@ public struct Connection: Sendable {
   {
     guard var frame else { preconditionFailure("a payload follows its header") }
     let range = offset..<offset + min(input.count - offset, frame.missing)
+    #if PLANTED_BUGS
+      if PlantedBug.maskPhaseLost.isActive, let key = frame.header.maskKey, frame.taken % 4 != 0 {
+        // Undoes what the right phase will do, and does it from the first byte of the key.
+        Masking.apply(key, phase: frame.taken, to: &input, in: range)
+        Masking.apply(key, phase: 0, to: &input, in: range)
+      }
+    #endif
     if let key = frame.header.maskKey {
       Masking.apply(key, phase: frame.taken, to: &input, in: range)
     }

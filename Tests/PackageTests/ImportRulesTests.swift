@@ -68,8 +68,13 @@ import Testing
     #expect(Self.imports(of: lines) == ["A", "B", "C", "D", "G"])
   }
 
+  /// What is planted for the simulation to find is no part of the product.
   static func imports(of lines: [String]) -> [String] {
-    lines.compactMap { line in
+    var isPlanted = false
+    return lines.compactMap { line in
+      if line == "#if PLANTED_BUGS" { isPlanted = true }
+      if line == "#endif" { isPlanted = false }
+      if isPlanted { return nil }
       var words = line.split(separator: " ")
       while let first = words.first,
         first.hasPrefix("@")

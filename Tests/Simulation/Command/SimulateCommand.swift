@@ -2,6 +2,10 @@ import ArgumentParser
 import Glibc
 import Simulation
 
+#if PLANTED_BUGS
+  import PlantedBugs
+#endif
+
 /// Plays the relay from seeds, and holds it to its promises.
 @main
 struct SimulateCommand: ParsableCommand {
@@ -19,6 +23,9 @@ struct SimulateCommand: ParsableCommand {
 
   @Option(help: "Play so many seeds of each store; 1000 where --seconds is not given either.")
   var seeds: UInt64?
+
+  @Option(help: "With --seconds: but go on until at least so many seeds were played.")
+  var atLeast: UInt64 = 0
 
   @Option(help: "The first seed.")
   var first: UInt64 = 1
@@ -38,6 +45,11 @@ struct SimulateCommand: ParsableCommand {
   @Flag(help: "End with the first failure.")
   var untilFailure = false
 
+  #if PLANTED_BUGS
+    @Flag(help: "List the planted bugs: name, what is wrong, and where.")
+    var listBugs = false
+  #endif
+
   private var stores: [StoreKind] {
     store == "both" ? StoreKind.allCases : StoreKind(rawValue: store).map { [$0] } ?? []
   }
@@ -54,6 +66,12 @@ struct SimulateCommand: ParsableCommand {
   }
 
   func run() throws {
+    #if PLANTED_BUGS
+      if listBugs {
+        for bug in PlantedBug.allCases { print("\(bug.rawValue)|\(bug.text)") }
+        return
+      }
+    #endif
     Determinism.enforce()
     if let seed {
       try play(seed)
@@ -77,10 +95,13 @@ struct SimulateCommand: ParsableCommand {
         store: store, firstSeed: first, seeds: seeds ?? (seconds == nil ? 1000 : nil),
         seconds: seconds.map { $0 / stores.count },
         jobs: jobs ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+      campaign.seedsAtLeast = atLeast
       campaign.endsWithFailure = untilFailure
       let outcome = try campaign.run { failure in
         print("seed \(failure.seed), \(store.rawValue): \(failure.faults[0])")
-        print("  again, step by step: simulate --store \(store.rawValue) --seed \(failure.seed) --trace")
+        print(
+          "  again, step by step: simulate --store \(store.rawValue) --seed \(failure.seed) --trace"
+        )
         fflush(nil)
       }
       print("")

@@ -8,7 +8,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   // Relay
   case duplicateOfRefusedIsAcknowledged
   case headKeptAfterRefusal
-  case dedupeWithinBatchForgotten
   case refusedIsOvertaken
   case marksGoBack
   case truncationNotTold
@@ -18,48 +17,51 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case joinMissesCommit
   // WebSocket, Client
   case maskPhaseLost
-  case resentOutOfOrder
+  case lineForgottenOnReconnect
   // SQLiteLog
   case commitNotSynced
   case failedCommitAcknowledged
-  case dedupeForgottenAtStart
+  case dedupeForgottenOnceSettled
   case lostEpochsIgnored
   case trimNotStored
   case readerSkipsAnEntry
+  case sweepTakesOneMore
+  case identitiesLeftBehind
+  case aheadIndexUsed
   case journalNotWrittenAgainAtStart
-  case startReusesEpoch
 
   /// What is wrong, and where.
   public var text: String {
     switch self {
     case .duplicateOfRefusedIsAcknowledged:
-      "a second send is acknowledged though the batch with the first is refused | `Sequencer.refuse`"
+      "a second send is acknowledged though the batch with the first is refused|`Sequencer.refuse`"
     case .headKeptAfterRefusal:
-      "after a refused batch numbers go on behind what was not stored | `Sequencer.takeBack`"
-    case .dedupeWithinBatchForgotten:
-      "the same id twice in one batch makes two entries | `Sequencer.handle(append)`"
+      "after a refused batch numbers go on behind what was not stored|`Sequencer.takeBack`"
     case .refusedIsOvertaken:
-      "what came while a send was being refused is stored before it | `Shard.refuseGathered`"
-    case .marksGoBack: "a mark moves back | `Sequencer.mark`"
-    case .truncationNotTold: "`ok` where entries are gone | `Resumption`"
-    case .divergenceNotTold: "`ok` where the log has lost entries | `Resumption`"
+      "what came while a send was being refused is stored before it|`Shard.refuseGathered`"
+    case .marksGoBack: "a mark moves back|`Sequencer.mark`"
+    case .truncationNotTold: "`ok` where entries are gone|`Resumption`"
+    case .divergenceNotTold: "`ok` where the log has lost entries|`Resumption`"
     case .blockedSocketRepeats:
-      "the cursor of a socket that blocks is one entry short | `Shard.writeDirectly`"
-    case .catchUpSkips: "a page from storage moves the cursor one too far | `Shard.apply(page)`"
+      "the cursor of a socket that blocks is one entry short|`Shard.writeDirectly`"
+    case .catchUpSkips: "a page from storage moves the cursor one too far|`Shard.apply(page)`"
     case .joinMissesCommit:
-      "a cursor that begins behind the head is taken to be at it | `Shard.entered`"
-    case .maskPhaseLost: "a payload that comes in pieces is unmasked wrongly | `WebSocket.Connection`"
-    case .resentOutOfOrder:
-      "behind a refused line the next ones are not held back | `Outbox.postpone`"
-    case .commitNotSynced: "acknowledged before the sync | `Schema`, `synchronous`"
-    case .failedCommitAcknowledged: "a commit that failed counts as made | `SQLiteStore.commit`"
-    case .dedupeForgottenAtStart: "ids of earlier runs are not known | `SQLiteStore.find`"
-    case .lostEpochsIgnored: "every epoch reaches to the head | `SQLiteStore.lastSeq`"
-    case .trimNotStored: "entries are deleted, and where the room begins is not stored | `StoreState`"
-    case .readerSkipsAnEntry: "a page begins one entry late | `SQLiteReader`"
+      "a cursor that begins behind the head is taken to be at it|`Shard.entered`"
+    case .maskPhaseLost: "a payload that comes in pieces is unmasked wrongly|`WebSocket.Connection`"
+    case .lineForgottenOnReconnect:
+      "a line that was on its way is not sent again|`Outbox.connectionLost`"
+    case .commitNotSynced: "acknowledged before the sync|`Schema`: `synchronous`"
+    case .failedCommitAcknowledged: "a commit that failed counts as made|`SQLiteStore.commit`"
+    case .dedupeForgottenOnceSettled: "ids in the index are not known|`StoreState.find`"
+    case .lostEpochsIgnored: "every epoch reaches to the head|`StoreState.lastSeq`"
+    case .trimNotStored: "where a trimmed room begins is not stored|`StoreState.apply`"
+    case .readerSkipsAnEntry: "a page begins one entry late|`SQLiteReader`"
+    case .sweepTakesOneMore: "the oldest kept entry is deleted as well|`Settler.garbage`"
+    case .identitiesLeftBehind:
+      "a shelf's identities stay when it is deleted, and its number is given again|`Settler.forget`"
+    case .aheadIndexUsed: "an index from after the backup is used|`IndexSchema.misfit`"
     case .journalNotWrittenAgainAtStart:
-      "what a failed sync left unwritten is not written at a start | `Schema`"
-    case .startReusesEpoch: "a start goes on in the last epoch | `SQLiteStore.init`"
+      "what a failed sync left unwritten is not written at a start|`Schema`"
     }
   }
 

@@ -31,6 +31,8 @@ public struct Campaign: Sendable {
   public var seeds: UInt64?
   public var seconds: Int?
   public var jobs: Int
+  /// So many are played even where that takes longer than `seconds`.
+  public var seedsAtLeast: UInt64 = 0
   /// Ends with the first failure.
   public var endsWithFailure = false
 
@@ -57,7 +59,8 @@ public struct Campaign: Sendable {
       try WorkerThread(name: "simulate-\(number)") { [self] in
         while let seed = next(box, end) {
           let verdict = Simulation(seed: seed, store: store).run()
-          let failure = verdict.faults.isEmpty
+          let failure =
+            verdict.faults.isEmpty
             ? nil : Outcome.Failure(seed: seed, faults: verdict.faults)
           box.state.withLock {
             $0.outcome.runs += 1
@@ -79,7 +82,7 @@ public struct Campaign: Sendable {
     box.state.withLock { state in
       if state.isOver { return nil }
       if let seeds, state.nextSeed - firstSeed >= seeds { return nil }
-      if let end, Instant.now() >= end { return nil }
+      if let end, state.nextSeed - firstSeed >= seedsAtLeast, Instant.now() >= end { return nil }
       defer { state.nextSeed += 1 }
       return state.nextSeed
     }

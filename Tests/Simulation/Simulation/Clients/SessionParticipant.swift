@@ -163,7 +163,7 @@ final class SessionParticipant: Participant {
         room.entries = [:]
         room.holeBefore = joined.after + 1
       }
-      if let last = room.last, joined.resume == .ok {
+      if let last = room.last, joined.resume == .ok, !room.isLoose {
         if joined.after > last { fault("joined \(joined.room) after \(joined.after), has \(last)") }
         room.last = last
       } else if let last = room.last, joined.resume == .truncated {

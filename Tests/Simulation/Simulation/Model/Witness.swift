@@ -84,7 +84,6 @@ final class Witness {
   private enum Answer {
     case stored(seq: Int64, isDuplicate: Bool)
     case refused(retryAfter: Int64)
-    case refusedForGood
   }
 
   private let court: Court
@@ -413,16 +412,19 @@ final class Witness {
   /// Sends that are not answered.
   var unanswered: Int { fates.count { $0.answer == nil } }
 
-  /// A refusal that takes longer to arrive than it holds: what was sent before it arrived may come
-  /// first.
+  /// A refusal that takes longer to arrive than it holds, or never does: what was sent before it
+  /// arrived may come first.
   private func noteOvertaken() {
     for (index, fate) in fates.enumerated() {
-      guard case .refused(let wait) = fate.answer, let takenAt = court.takenAt(link, fate.place)
-      else { continue }
+      guard let takenAt = court.takenAt(link, fate.place) else { continue }
+      var (heardAt, until) = (Int64.max, takenAt + Refusal.retryAfterMilliseconds)
+      switch fate.answer {
+      case .stored: continue
+      case .refused(let wait): (heardAt, until) = (fate.answeredAt, takenAt + wait)
+      case nil: break
+      }
       for later in fates[(index + 1)...] where later.room == fate.room {
-        if later.sentAt <= fate.answeredAt,
-          court.takenAt(link, later.place) ?? .max >= takenAt + wait
-        {
+        if later.sentAt <= heardAt, court.takenAt(link, later.place) ?? .max >= until {
           court.noteOvertaken(fate.room, user)
         }
       }
@@ -446,7 +448,7 @@ final class Witness {
         }
         if seq <= place.seq { fault("\(fate.id) has \(seq) in \(fate.room), an earlier one more") }
         place.seq = seq
-      case nil, .refusedForGood: continue
+      case nil: continue
       }
       places[fate.room] = place
     }

@@ -110,7 +110,8 @@ extension Simulation {
   // MARK: - Backups
 
   private func backUp() {
-    guard scenario.store == .sqlite, relay != nil else { return }
+    // What was refused may be in the files until something else is stored: see README.
+    guard scenario.store == .sqlite, relay != nil, refusedSinceCommit.isEmpty else { return }
     court.tally.count(.backupTaken)
     backups.append(
       Backup(files: disk.snapshot(), ledger: court.ledger, inDoubt: refusedSinceCommit))

@@ -1,0 +1,62 @@
+import Testing
+import Wire
+
+@testable import Simulation
+
+@Suite struct `The simulation` {
+  @Test(arguments: StoreKind.allCases)
+  func `some seeds keep every promise`(_ store: StoreKind) {
+    for seed in 1...6 as ClosedRange<UInt64> {
+      let verdict = Simulation(seed: seed, store: store).run()
+      #expect(verdict.faults.isEmpty, "seed \(seed): \(verdict.faults.prefix(3))")
+    }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a seed replays to the byte, in another process as well`(_ store: StoreKind) throws {
+    for seed in [2, 5] {
+      let command = "--store \(store.rawValue) --seed \(seed)"
+      let first = try SimulateProcess.output(command)
+      #expect(first.contains("digest"))
+      #expect(try SimulateProcess.output(command) == first)
+    }
+    let trace = try SimulateProcess.output("--store \(store.rawValue) --seed 2 --trace")
+    #expect(trace.contains("durable"))
+  }
+
+  @Test func `a fault that never occurred is named, once there were enough runs`() {
+    var outcome = Campaign.Outcome(store: .sqlite)
+    #expect(outcome.missing.isEmpty)
+    outcome.runs = Campaign.runsThatHaveAll
+    outcome.tally.count(.writeTorn)
+    #expect(outcome.missing.contains(.syncFailed))
+    #expect(!outcome.missing.contains(.writeTorn))
+    outcome.store = .memory
+    #expect(!outcome.missing.contains(.syncFailed))
+  }
+
+  @Test func `the ledger knows what a join must be told`() {
+    var ledger = Ledger()
+    ledger.begin(epoch: "one")
+    for seq in 1...10 { #expect(ledger.append(entry(seq)) == nil) }
+    ledger.begin(epoch: "two")
+    for seq in 11...20 { #expect(ledger.append(entry(seq)) == nil) }
+    func told(_ after: Int64?, _ epoch: String?, first: Int64 = 1) -> [Ledger.Expectation] {
+      ledger.expectations(
+        "a", after: after, epoch: epoch, current: "two", first: first, head: 20)
+    }
+    #expect(told(7, "one") == [.init(after: 7, resume: .ok)])
+    #expect(told(12, "one") == [.init(after: 10, resume: .diverged)])
+    #expect(told(12, "two") == [.init(after: 12, resume: .ok)])
+    #expect(told(25, nil) == [.init(after: 20, resume: .diverged)])
+    #expect(told(3, "two", first: 9) == [.init(after: 8, resume: .truncated)])
+    #expect(told(3, "another") == [.init(after: 0, resume: .reset)])
+    #expect(told(nil, nil) == [.init(after: 20, resume: .ok)])
+    #expect(ledger.append(entry(22)) != nil)
+  }
+
+  private func entry(_ seq: Int) -> Entry {
+    Entry(
+      room: "a", seq: Int64(seq), id: "i\(seq)", from: "ada", at: 1, kind: .text, body: [])
+  }
+}
