@@ -14,6 +14,9 @@ final class Checkpointer: Sendable {
   static let hardLimitBytes = 64 << 20
   /// How much the writer moves at most: some hundred pages, in about a millisecond.
   static let writerLimitBytes = 1 << 20
+  /// How much longer the log may become until so little is left; then the writer moves the rest all
+  /// the same.
+  static let patienceBytes = 8 << 20
 
   private let requests = WorkQueue<Void>()
   private let isBusy = Atomic(false)
@@ -56,7 +59,9 @@ final class Checkpointer: Sendable {
     }
     let rest = walBytes - moved
     let isLong = walBytes >= nextHelpBytes.load(ordering: .relaxed)
-    if isLong, rest <= Self.writerLimitBytes {
+    let isTooLong =
+      walBytes >= nextHelpBytes.load(ordering: .relaxed) + Self.patienceBytes
+    if isTooLong || isLong && rest <= Self.writerLimitBytes {
       nextHelpBytes.store(walBytes + Self.softLimitBytes, ordering: .relaxed)
       return true
     }

@@ -132,6 +132,9 @@ extension Tail.Shelf {
     number << IndexSchema.bucketBitsLimit | bucket
   }
 
+  /// The place behind the last bucket.
+  var placeEnd: Int64 { (number + 1) << IndexSchema.bucketBitsLimit }
+
   func position(of word: UInt64) -> Int64 {
     base + Int64(word & (1 << IndexSchema.distanceBits - 1))
   }

@@ -11,10 +11,10 @@ struct IndexVerifier: ~Copyable {
   /// The position of the last entry that it has.
   private(set) var settledThrough: Int64 = 0
 
-  static func open(_ directory: DataDirectory) -> IndexVerifier {
-    guard directory.hasIndex else { return IndexVerifier(directory, nil, nil, 0) }
+  static func open(_ directory: DataDirectory, vfs: String?) -> IndexVerifier {
+    guard vfs != nil || directory.hasIndex else { return IndexVerifier(directory, nil, nil, 0) }
     do throws(SQLiteError) {
-      let database = try Database(path: directory.indexPath, mode: .readOnly)
+      let database = try Database(path: directory.indexPath, mode: .readOnly, vfs: vfs)
       try database.execute("BEGIN")
       let position = try IndexSchema.progress(of: database).position
       return IndexVerifier(directory, database, nil, position)
@@ -145,7 +145,7 @@ struct IndexVerifier: ~Copyable {
     var selectWords = try Statement(
       "SELECT place, words FROM identities WHERE place >= ?1 AND place < ?2", on: index)
     try selectWords.bind(1, shelf.place(ofBucket: 0))
-    try selectWords.bind(2, shelf.place(ofBucket: 0) + 1 << IndexSchema.bucketBitsLimit)
+    try selectWords.bind(2, shelf.placeEnd)
     while try selectWords.step() {
       let bucket = selectWords.integer(0) - shelf.place(ofBucket: 0)
       selectWords.forEachWord(1) {

@@ -89,7 +89,9 @@ struct JournalVerifier: ~Copyable {
       """, on: database)
     while try select.step() {
       let (seq, number) = (select.integer(0), select.integer(6))
-      var room = rooms[number] ?? nameless(number, firstSeq: seq)
+      // Taken out, since a copy for each entry would be a copy of all that is known of its senders.
+      var room = rooms.removeValue(forKey: number) ?? nameless(number, firstSeq: seq)
+      defer { rooms[number] = room }
       // Deleted later, in the background.
       if seq < room.first { continue }
       findings.count.entries += 1
@@ -99,7 +101,6 @@ struct JournalVerifier: ~Copyable {
         room.settled.add(seq: seq, position: select.integer(7))
         room.senders[select.text(2)] = seq
       }
-      rooms[number] = room
     }
     for (number, room) in rooms where room.head < room.first {
       if gaps.contains(where: { $0.room == number }) { continue }

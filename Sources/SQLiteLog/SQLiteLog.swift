@@ -135,7 +135,8 @@ public final class SQLiteLog: Log {
           checkpointer.run(database)
         })
       started.append(
-        try WorkerThread(name: "log-settle") { [settler, settlements, submissions, shared, report] in
+        try WorkerThread(name: "log-settle") {
+          [settler, settlements, submissions, shared, report] in
           guard let settler = settler.take() else { return }
           SettlerLoop(store: shared, submissions: submissions, report: report)
             .run(settlements, settler)

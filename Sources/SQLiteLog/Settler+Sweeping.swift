@@ -113,16 +113,11 @@ extension Settler.State {
 
   /// Takes identities out of shelves of which most is gone, and shelves out that are empty.
   private mutating func forgetShelves() throws(SQLiteError) -> [Int64] {
-    var select = try Statement(
-      "SELECT number, base, last, entries, bucket_bits FROM shelves ORDER BY number", on: database)
-    var empty: [Int64] = []
     var count = try Statement(
       "SELECT count(*) FROM (SELECT 1 FROM entries WHERE position > ?1 AND position <= ?2 LIMIT ?3)",
       on: journal)
-    while try select.step() {
-      let shelf = Tail.Shelf(
-        number: select.integer(0), bucketBits: select.integer(4), base: select.integer(1))
-      let (last, entries) = (select.integer(2), select.integer(3))
+    var empty: [Int64] = []
+    for (shelf, last, entries) in try shelves() {
       try count.bind(1, shelf.base)
       try count.bind(2, last)
       // A quarter is enough to know that it is not to be touched.
@@ -140,11 +135,23 @@ extension Settler.State {
     return empty
   }
 
+  private func shelves() throws(SQLiteError) -> [(shelf: Tail.Shelf, last: Int64, entries: Int64)] {
+    var select = try Statement(
+      "SELECT number, base, last, entries, bucket_bits FROM shelves ORDER BY number", on: database)
+    var shelves: [(shelf: Tail.Shelf, last: Int64, entries: Int64)] = []
+    while try select.step() {
+      let shelf = Tail.Shelf(
+        number: select.integer(0), bucketBits: select.integer(4), base: select.integer(1))
+      shelves.append((shelf, select.integer(2), select.integer(3)))
+    }
+    return shelves
+  }
+
   private func deleteIdentities(on shelf: Tail.Shelf) throws(SQLiteError) {
     try database.execute(
       """
       DELETE FROM identities WHERE place >= \(shelf.place(ofBucket: 0))
-        AND place < \(shelf.place(ofBucket: 1 << IndexSchema.bucketBitsLimit))
+        AND place < \(shelf.placeEnd)
       """)
   }
 

@@ -48,7 +48,8 @@ package final class Settler {
       let setProgress = try Statement(
         "REPLACE INTO progress (rowid, position, epoch) VALUES (1, ?1, ?2)", on: database)
       state = State(
-        database: database, journal: journal, begin: begin, commit: commit, insertShelf: insertShelf,
+        database: database, journal: journal, begin: begin, commit: commit,
+        insertShelf: insertShelf,
         insertWords: insertWords, insertRun: insertRun, upsertSender: upsertSender,
         setProgress: setProgress)
     } catch {

@@ -35,7 +35,8 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
 extension SQLiteLog {
   convenience init(
     directory: String, keepEntriesPerRoom: Int64 = 0, durability: Durability = .fsync,
-    segmentEntries: Int? = nil, clock: (@Sendable () -> Int64)? = nil, report: @escaping @Sendable (String) -> Void = { _ in }
+    segmentEntries: Int? = nil, clock: (@Sendable () -> Int64)? = nil,
+    report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws {
     var options = Options()
     options.durability = durability
