@@ -80,7 +80,9 @@ struct SimulateCommand: ParsableCommand {
       campaign.endsWithFailure = untilFailure
       let outcome = try campaign.run { failure in
         print("seed \(failure.seed), \(store.rawValue): \(failure.faults[0])")
-        print("  again, step by step: simulate --store \(store.rawValue) --seed \(failure.seed) --trace")
+        print(
+          "  again, step by step: simulate --store \(store.rawValue) --seed \(failure.seed) --trace"
+        )
         fflush(nil)
       }
       print("")

@@ -48,14 +48,16 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .catchUpSkips: "a page from storage moves the cursor one too far | `Shard.apply(page)`"
     case .joinMissesCommit:
       "a cursor that begins behind the head is taken to be at it | `Shard.entered`"
-    case .maskPhaseLost: "a payload that comes in pieces is unmasked wrongly | `WebSocket.Connection`"
+    case .maskPhaseLost:
+      "a payload that comes in pieces is unmasked wrongly | `WebSocket.Connection`"
     case .resentOutOfOrder:
       "behind a refused line the next ones are not held back | `Outbox.postpone`"
     case .commitNotSynced: "acknowledged before the sync | `Schema`, `synchronous`"
     case .failedCommitAcknowledged: "a commit that failed counts as made | `SQLiteStore.commit`"
     case .dedupeForgottenAtStart: "ids of earlier runs are not known | `SQLiteStore.find`"
     case .lostEpochsIgnored: "every epoch reaches to the head | `SQLiteStore.lastSeq`"
-    case .trimNotStored: "entries are deleted, and where the room begins is not stored | `StoreState`"
+    case .trimNotStored:
+      "entries are deleted, and where the room begins is not stored | `StoreState`"
     case .readerSkipsAnEntry: "a page begins one entry late | `SQLiteReader`"
     case .journalNotWrittenAgainAtStart:
       "what a failed sync left unwritten is not written at a start | `Schema`"

@@ -57,7 +57,8 @@ public struct Campaign: Sendable {
       try WorkerThread(name: "simulate-\(number)") { [self] in
         while let seed = next(box, end) {
           let verdict = Simulation(seed: seed, store: store).run()
-          let failure = verdict.faults.isEmpty
+          let failure =
+            verdict.faults.isEmpty
             ? nil : Outcome.Failure(seed: seed, faults: verdict.faults)
           box.state.withLock {
             $0.outcome.runs += 1

@@ -86,7 +86,8 @@ public struct Tally: Sendable {
     case .synced, .deathBeforeWrite, .deathWithinWrite, .deathAfterWrite, .deathBeforeSync,
       .deathWithinSync, .deathAfterSync, .changeSurvived, .changeLost, .changeReordered, .writeTorn,
       .nameChangeLost, .diskFull, .writeFailed, .syncFailed, .readFailed, .powerLost, .startFailed,
-      .indexRestored, .indexDiscarded, .batchRefused, .inDoubtKept, .refusedKept, .backupTaken, .backupRestored, .storeWiped,
+      .indexRestored, .indexDiscarded, .batchRefused, .inDoubtKept, .refusedKept, .backupTaken,
+      .backupRestored, .storeWiped,
       .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .historyFailed,
       .resumedDiverged:
       return false

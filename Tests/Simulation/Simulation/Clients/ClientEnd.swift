@@ -44,15 +44,20 @@ final class ClientEnd {
 
   func send(_ message: ClientMessage) {
     guard isOpen, !isOver else { return }
-    court.trace { "\(self.link.number) → \(String(decoding: message.json.prefix(200), as: UTF8.self))" }
+    court.trace {
+      "\(self.link.number) → \(String(decoding: message.json.prefix(200), as: UTF8.self))"
+    }
     witness.noteSent(message)
     let json = message.json
     // Some come in pieces, as proxies may make them.
-    webSocket.appendMessage(.text, json.span, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
+    webSocket.appendMessage(
+      .text, json.span, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
   }
 
   func ping() {
-    if isOpen { webSocket.appendPing(to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next())) }
+    if isOpen {
+      webSocket.appendPing(to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
+    }
   }
 
   func close(_ code: CloseCode) {

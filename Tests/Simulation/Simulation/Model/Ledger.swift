@@ -46,7 +46,9 @@ struct Ledger {
   /// - Returns: which promise that breaks.
   mutating func append(_ entry: Entry) -> String? {
     let name = entry.room
-    let (head, first, lastAt) = (rooms[name]?.head ?? 0, rooms[name]?.first ?? 1, rooms[name]?.lastAt)
+    let (head, first, lastAt) = (
+      rooms[name]?.head ?? 0, rooms[name]?.first ?? 1, rooms[name]?.lastAt
+    )
     let place = "\(name) \(entry.seq)"
     guard entry.seq == head + 1 else { return "\(place) follows \(head)" }
     if entry.at < lastAt ?? 0 { return "the clock of \(place) goes back" }
@@ -156,7 +158,8 @@ struct Ledger {
     // say the safest thing.
     let alternatives = limit < first && first > 1 ? [reset] : []
     if after > limit {
-      return limit < first - 1 ? [reset] : [Expectation(after: limit, resume: .diverged)] + alternatives
+      return limit < first - 1
+        ? [reset] : [Expectation(after: limit, resume: .diverged)] + alternatives
     }
     if after < first - 1 {
       return [Expectation(after: first - 1, resume: .truncated)] + alternatives

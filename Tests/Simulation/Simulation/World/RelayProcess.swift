@@ -36,7 +36,8 @@ final class RelayProcess {
     init(_ link: Link, frameBytes: Int, now: Int64) {
       self.link = link
       webSocket = WebSocket.Connection(
-        role: .server, limits: .init(frameBytes: frameBytes, messageBytes: frameBytes, fragments: 1024))
+        role: .server,
+        limits: .init(frameBytes: frameBytes, messageBytes: frameBytes, fragments: 1024))
       heardAt = now
       takenAt = now
     }
@@ -152,7 +153,9 @@ final class RelayProcess {
   // MARK: - Input
 
   private func read(_ connection: Connection, _ now: Moment, limit: Int) {
-    if connection.link.toClient.isBroken || connection.link.toRelay.ending(now: now.monotonic) != nil {
+    if connection.link.toClient.isBroken
+      || connection.link.toRelay.ending(now: now.monotonic) != nil
+    {
       remove(connection)
       return
     }

@@ -217,7 +217,9 @@ extension Simulation {
   /// Another thread has its turn while a call of SQLite's is under way.
   func interlude() {
     guard let relay, !isReadingBack, chance(2) else { return }
-    if !isInBackgroundStep, chance(20), let step = relay.log.backgroundSteps.randomElement(using: &random) {
+    if !isInBackgroundStep, chance(20),
+      let step = relay.log.backgroundSteps.randomElement(using: &random)
+    {
       trace("background, within")
       court.tally.count(.backgroundStep)
       step()
