@@ -41,6 +41,7 @@ let package = Package(
     .executable(name: "wschat", targets: ["WschatCommand"]),
     .executable(name: "swarm", targets: ["SwarmCommand"]),
     .executable(name: "append-bench", targets: ["AppendBench"]),
+    .executable(name: "simulate", targets: ["SimulateCommand"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client"]),
     .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
@@ -101,6 +102,16 @@ let package = Package(
     command(
       "AppendBench", folder: "LoadTests/append",
       ["SQLiteLog", "Relay", "Wire", "Mailbox", argumentParser]),
+
+    // The simulation: everything on one clock, with faults, from a seed.
+    .target(
+      name: "Simulation",
+      dependencies: [
+        "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "Mailbox", "CSQLite",
+        deque, heap,
+      ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
+    command(
+      "SimulateCommand", folder: "Tests/Simulation/Command", ["Simulation", argumentParser]),
 
     tests("Package", []),
     tests("WebSocket", ["WebSocket"]),

@@ -245,7 +245,9 @@ public struct Sequencer {
     if resumption.after < room.first - 1 {
       // The same batch has trimmed the room.
       resumption.after = room.first - 1
-      if resumption.resume == .ok { resumption.resume = .truncated }
+      // What the log lost may reach up to there.
+      resumption.resume =
+        resumption.resume == .ok || resumption.resume == .truncated ? .truncated : .reset
     }
     // The marks may have moved on in the same batch: by a send right behind the join, say.
     let head = max(entering.head, room.first - 1)

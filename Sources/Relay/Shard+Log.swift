@@ -161,7 +161,10 @@ extension Shard {
       return
     }
     let session = Int(id.index)
-    if subscriptions[Int(index)].state == .abandoned {
+    var told = joined
+    if !subscriptions[Int(index)].wantsSubscribers { told.subscribers = nil }
+    if !subscriptions[Int(index)].isWanted {
+      if subscriptions[Int(index)].state == .replaced { reply(.joined(told), to: session) }
       ask(.exit(room: joined.room, user: entered.user))
       end(index, tellLog: false)
       return
@@ -173,8 +176,6 @@ extension Shard {
     subscriptions[Int(index)].place = Int32(rooms[Int(room)].subscribers.count)
     rooms[Int(room)].subscribers.append(index)
     rooms[Int(room)].watchers[id.index]?.isJoined = true
-    var told = joined
-    if !subscriptions[Int(index)].wantsSubscribers { told.subscribers = nil }
     reply(.joined(told), to: session)
     if joined.after < rooms[Int(room)].head {
       fallBehind(index)

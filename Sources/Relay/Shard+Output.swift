@@ -32,6 +32,13 @@ extension Shard {
     isCurrent(id) && sessions[Int(id.index)].queuedBytes > 0
   }
 
+  /// What is kept for a session because its socket does not take it.
+  package func queuedBytes(of id: SessionID) -> Int {
+    guard isCurrent(id) else { return 0 }
+    let session = sessions[Int(id.index)]
+    return session.queuedBytes + (session.extras?.ephemera.values.reduce(0) { $0 + $1.count } ?? 0)
+  }
+
   /// The socket takes bytes again.
   public mutating func unblock(_ id: SessionID) {
     guard isCurrent(id) else { return }

@@ -119,7 +119,7 @@ extension Shard {
         to: index)
       return
     }
-    if let existing { drop(existing) }
+    if let existing { drop(existing, as: .replaced) }
     sessions[index].owedBytes += Self.joinedBytes
     addSubscription(
       of: index, to: room(named: join.room), wantsSubscribers: join.subscribers)
@@ -135,7 +135,7 @@ extension Shard {
     var count = 0
     var next = sessions[index].firstSubscription
     while next >= 0 {
-      if subscriptions[Int(next)].state != .abandoned { count += 1 }
+      if subscriptions[Int(next)].isWanted { count += 1 }
       next = subscriptions[Int(next)].next
     }
     return count
@@ -146,17 +146,30 @@ extension Shard {
       notJoined(room, re: "leave", index)
       return
     }
-    drop(subscription)
+    drop(subscription, as: .abandoned)
+    abandonReplaced(index, room)
     if forget { ask(.forget(room: room, user: sessions[index].user)) }
     reply(.left(room: room), to: index)
   }
 
-  /// Ends a subscription while the session goes on.
-  private mutating func drop(_ index: Int32) {
+  /// Ends a subscription while the session goes on; one that is not answered yet becomes what is given.
+  private mutating func drop(_ index: Int32, as state: Subscription.State) {
     if subscriptions[Int(index)].state == .entering {
-      subscriptions[Int(index)].state = .abandoned
+      subscriptions[Int(index)].state = state
     } else {
       end(index, tellLog: true)
+    }
+  }
+
+  /// Behind `left` there is no answer to joins of before.
+  private mutating func abandonReplaced(_ index: Int, _ room: String) {
+    guard let room = roomIndices[room] else { return }
+    var next = sessions[index].firstSubscription
+    while next >= 0 {
+      if subscriptions[Int(next)].room == room, subscriptions[Int(next)].state == .replaced {
+        subscriptions[Int(next)].state = .abandoned
+      }
+      next = subscriptions[Int(next)].next
     }
   }
 

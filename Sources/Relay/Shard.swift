@@ -197,7 +197,7 @@ public struct Shard {
     }
   }
 
-  func isCurrent(_ id: SessionID) -> Bool {
+  package func isCurrent(_ id: SessionID) -> Bool {
     Int(id.index) < sessions.count && sessions[Int(id.index)].isOpen
       && sessions[Int(id.index)].generation == id.generation
   }
@@ -311,7 +311,7 @@ public struct Shard {
     var index = sessions[session].firstSubscription
     while index >= 0 {
       let subscription = subscriptions[Int(index)]
-      if subscription.room == room, subscription.state != .abandoned { return index }
+      if subscription.room == room, subscription.isWanted { return index }
       index = subscription.next
     }
     return nil
@@ -323,11 +323,7 @@ public struct Shard {
     var index = sessions[session].firstSubscription
     while index >= 0 {
       let subscription = subscriptions[Int(index)]
-      if subscription.room == room,
-        subscription.state == .entering || subscription.state == .abandoned
-      {
-        found = index
-      }
+      if subscription.room == room, subscription.isUnanswered { found = index }
       index = subscription.next
     }
     return found

@@ -86,9 +86,13 @@ struct DataDirectory: Sendable {
 struct DirectoryLock: ~Copyable, Sendable {
   fileprivate let descriptor: Int32
 
+  /// Of a directory that is in a file system of this process alone.
+  static var none: DirectoryLock { DirectoryLock(descriptor: -1) }
+
   /// A child that is just being spawned may hold a copy of the descriptor for a moment: unlocking
   /// lets go for all copies.
   deinit {
+    guard descriptor >= 0 else { return }
     _ = flock(descriptor, LOCK_UN)
     close(descriptor)
   }

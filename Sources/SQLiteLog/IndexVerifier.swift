@@ -11,10 +11,10 @@ struct IndexVerifier: ~Copyable {
   /// The position of the last entry that it has.
   private(set) var settledThrough: Int64 = 0
 
-  static func open(_ directory: DataDirectory) -> IndexVerifier {
-    guard directory.hasIndex else { return IndexVerifier(directory, nil, nil, 0) }
+  static func open(_ directory: DataDirectory, vfs: String?) -> IndexVerifier {
+    guard vfs != nil || directory.hasIndex else { return IndexVerifier(directory, nil, nil, 0) }
     do throws(SQLiteError) {
-      let database = try Database(path: directory.indexPath, mode: .readOnly)
+      let database = try Database(path: directory.indexPath, mode: .readOnly, vfs: vfs)
       try database.execute("BEGIN")
       let position = try IndexSchema.progress(of: database).position
       return IndexVerifier(directory, database, nil, position)

@@ -27,14 +27,20 @@ package final class SQLiteStore: EntryStore {
   /// - Parameters:
   ///   - now: milliseconds since 1970.
   ///   - segmentEntries: how many entries are settled at once.
-  ///   - vfs: the name of the file system in SQLite's sense; `nil` = the system's.
+  ///   - vfs: the name of the file system in SQLite's sense; `nil` = the system's. Another one is this
+  ///     process's own: there is no directory to be made or locked.
+  ///   - epochName: of the new epoch; `nil` takes one at random.
   package init(
     directory path: String, durability: Durability = .fsync, now: Int64,
-    segmentEntries: Int? = nil, vfs: String? = nil
+    segmentEntries: Int? = nil, vfs: String? = nil, epochName: String? = nil
   ) throws(StoreError) {
     let directory = DataDirectory(path)
-    try directory.create()
-    lock = try directory.lock()
+    if vfs == nil {
+      try directory.create()
+      lock = try directory.lock()
+    } else {
+      lock = .none
+    }
     let database = try Schema.openForWriting(directory, durability: durability, vfs: vfs)
     do throws(SQLiteError) {
       walSize = try WalSize(database)
@@ -42,7 +48,7 @@ package final class SQLiteStore: EntryStore {
       throw StoreError(error, "open", path: directory.databasePath)
     }
     var generator = SystemRandomNumberGenerator()
-    let epoch = Lineage.randomName(using: &generator)
+    let epoch = epochName ?? Lineage.randomName(using: &generator)
     let shared = OpenStore(
       directory, vfs: vfs, epoch: epoch,
       tail: Tail(segmentEntries: segmentEntries ?? Tail.segmentEntries))

@@ -94,6 +94,9 @@ enum Schema {
       try database.execute("PRAGMA wal_autocheckpoint = 0")
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
       try database.execute("PRAGMA cache_size = -16384")
+      // After a sync that failed the system takes pages for written that are not. What a process
+      // that died left in the write-ahead log is therefore written once more.
+      try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
       try migrate(database)
       return database
     } catch let error as SQLiteError {

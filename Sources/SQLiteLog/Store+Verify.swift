@@ -34,10 +34,17 @@ extension Store {
   /// with the entries as far as it has come.
   /// - Throws: if the store cannot be opened. What is wrong inside is in the result.
   public static func verify(directory path: String) throws(StoreError) -> Verification {
+    try verify(directory: path, vfs: nil)
+  }
+
+  /// - Parameter vfs: the name of the file system in SQLite's sense; `nil` = the system's.
+  package static func verify(
+    directory path: String, vfs: String?
+  ) throws(StoreError) -> Verification {
     let directory = DataDirectory(path)
     // Before the journal, which is then read in a later state: the index is behind, never ahead.
-    let index = IndexVerifier.open(directory)
-    let database = try Schema.openForReading(directory)
+    let index = IndexVerifier.open(directory, vfs: vfs)
+    let database = try Schema.openForReading(directory, vfs: vfs)
     var verifier = JournalVerifier(database: database)
     do throws(SQLiteError) {
       try verifier.run(settledThrough: index.settledThrough)

@@ -81,6 +81,9 @@ public struct Connection: Sendable {
 
   // MARK: Receiving
 
+  /// Whether part of a frame has arrived, and not all of it.
+  package var isAmidFrame: Bool { frame != nil || !partial.isEmpty }
+
   /// Takes bytes of `input` from `offset` on, up to the end of the next event, and advances
   /// `offset`; `nil` when all are consumed and more are needed.
   ///

@@ -30,6 +30,25 @@ import Testing
       run.output.contains("600 intended, 600 came back, 0 missed"), "\(run.output)")
   }
 
+  @Test func `our relay's echo is switched on, and is good`() throws {
+    let scenario = Self.scenario("x")
+      .split(separator: "\n").map { $0.hasPrefix("url: ") ? "spawn:" : $0 }
+      .joined(separator: "\n")
+    let run = try SwarmProcess(playing: scenario)
+    #expect(run.exitCode == run.unlessVoid(0), "\(run.output)")
+    #expect(run.output.contains("600 intended, 600 came back, 0 missed"), "\(run.output)")
+    #expect(run.output.contains("relay: "), "\(run.output)")
+    let raw = try SwarmProcess(
+      playing: """
+        mode: echo
+        spawn:
+        clients: [{ persona: chatter, count: 10 }]
+        phases: [{ seconds: 1, connections: { constant: 100 } }]
+        raw: { window: 16, seconds: 0.3 }
+        """, ["--raw"])
+    #expect(raw.exitCode == 0, "\(raw.output)")
+  }
+
   @Test(arguments: [
     ("drop", "lost"), ("double", "doubled"), ("alter", "altered"), ("binary", "altered"),
     ("swap", "reordered"), ("invent", "invented"), ("close", "lost"),
@@ -65,7 +84,9 @@ import Testing
   @Test func `nobody there is no connection, and a missed threshold is said`() throws {
     let nobody = try SwarmProcess(playing: Self.scenario("ws://127.0.0.1:1/"))
     #expect(nobody.exitCode == 5, "\(nobody.output)")
-    #expect(nobody.output.contains("no connection: cannot connect"), "\(nobody.output)")
+    #expect(
+      nobody.output.contains("no connection to ws://127.0.0.1:1/: cannot connect"),
+      "\(nobody.output)")
     let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py")
     let slow = try SwarmProcess(
       playing: Self.scenario(peer.url, extra: "thresholds: { deliver_p50_ms: 0.001 }"))

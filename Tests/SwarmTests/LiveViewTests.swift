@@ -79,7 +79,7 @@ enum PlantedFigures {
     figures.refusals = 1
     let text = frame(figures, colour: true).joined(separator: "\n")
     #expect(text.contains("\(red)1 refused\u{1B}[0m"))
-    #expect(text.occurrences(of: red) == 1)
+    #expect(text.components(of: red) == 1)
   }
 
   @Test func `swarm's own lag is red where it makes the run void`() {
@@ -135,7 +135,7 @@ enum PlantedFigures {
 }
 
 extension String {
-  func occurrences(of part: String) -> Int {
+  func components(of part: String) -> Int {
     var count = 0
     var rest = self[...]
     while let range = rest.firstRange(of: part) {

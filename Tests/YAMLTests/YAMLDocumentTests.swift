@@ -59,7 +59,7 @@ import Testing
     ("~: 1", 1, "a key is empty"),
     ("a: 1\n---\nb: 2", 2, "a second document begins"),
     ("a: 1\nb: [", 3, "this is not YAML"),
-    ("a: 1\n\tb: 2", 2, "this is not YAML"),
+    ("a: 1\n\tb: 2", 2, "the line begins with a tab"),
     ("a: 1\nb: \"\\q\"", 2, "this is not YAML"),
   ])
   func `what it cannot hold is a fault with its line`(yaml: String, line: Int, found: String) {

@@ -94,13 +94,17 @@ public enum BenchPage {
 
   static func plots(of report: BenchReport) -> [Plot] {
     let rows = report.rows.filter { !$0.pairs.isEmpty }
-    return [relay(rows), peers(rows)].compactMap { $0 } + report.rows.compactMap(sweep)
+    let (apart, shared) = (rows.filter { !$0.isShared }, rows.filter(\.isShared))
+    return [
+      relay(apart, "Relay in parts of the floor"), peers(apart),
+      relay(shared, "Two loops in parts of the floor"),
+    ].compactMap { $0 } + report.rows.compactMap(sweep)
   }
 
   /// How far a row's pairs lie apart says how far to trust them.
-  private static func relay(_ rows: [BenchRow]) -> Plot? {
+  private static func relay(_ rows: [BenchRow], _ title: String) -> Plot? {
     ofFloor(
-      rows, "Relay in parts of the floor",
+      rows, title,
       "The median of each row's pairs, their extremes, the goal.",
       [
         ("highest", { $0.pairs.map { $0.relay / max($0.floor, 1) }.max() }),
@@ -167,7 +171,7 @@ public enum BenchPage {
     var names: [String] = []
     for point in row.points where !names.contains(point.line) { names.append(point.line) }
     return Plot(
-      title: row.work,
+      title: row.id,
       caption: "µs of processor time by their number, both logarithmic.",
       across: .logarithmic(row.points.map(\.x)), upwards: .logarithmic(row.points.map(\.y)),
       acrossUnit: "",

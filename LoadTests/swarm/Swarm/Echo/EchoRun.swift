@@ -97,6 +97,8 @@ public final class EchoRun {
     naming = Naming(plan, tag: String(random.next(), radix: 36))
     outcome = Outcome(plan: plan)
     outcome.mode = .echo
+    // Its query may hold a token.
+    outcome.url = "ws://\(server.authority)\(server.target.prefix { $0 != "?" })"
     peers = Array(repeating: nil, count: plan.clients.count)
     ledgers = naming.users.map(EchoLedger.init)
     awaited = Array(repeating: nil, count: plan.clients.count)
@@ -122,7 +124,7 @@ public final class EchoRun {
     log(
       "\(plan.scenario): seed \(plan.seed), \(plan.clients.count) clients of an echo,"
         + " \(plan.messageCount) messages in \(Decimal.text(Double(plan.duration) / 1e9)) s"
-        + " at \(url)")
+        + " at \(outcome.url)")
     loop.schedule(at: start, token: Token.next)
     loop.schedule(at: start, token: Token.pulse)
     loop.schedule(afterMilliseconds: Self.lookMilliseconds, token: Token.look)

@@ -65,6 +65,7 @@ public struct LoadTry: Sendable {
 
   /// Of a load that fails, why.
   var findings: String {
+    if status == .noConnection, let detail { return detail }
     if result == .void, let reason = load.voidReason { return reason }
     let shown = result == .misses ? judgements.filter { !$0.isMet } : judgements
     var findings = shown.map { judgement in

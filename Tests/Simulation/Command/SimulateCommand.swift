@@ -1,0 +1,129 @@
+import ArgumentParser
+import Glibc
+import Simulation
+
+/// Plays the relay from seeds, and holds it to its promises.
+@main
+struct SimulateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "simulate",
+    abstract: "Play clients, wire, relay, log and disk on one clock, with faults, from seeds.",
+    discussion: """
+      A run that breaks a promise is printed with its seed, and --seed N --trace plays it once more, \
+      the same in every step. Ends with 0 if every promise was kept and every fault occurred, 1 \
+      otherwise, 2 on wrong usage.
+      """)
+
+  @Option(help: "Begin no further run after so many seconds.")
+  var seconds: Int?
+
+  @Option(help: "Play so many seeds of each store; 1000 where --seconds is not given either.")
+  var seeds: UInt64?
+
+  @Option(help: "The first seed.")
+  var first: UInt64 = 1
+
+  @Option(help: "sqlite, memory, or both: half of the time each.")
+  var store = "sqlite"
+
+  @Option(help: "Play this seed alone.")
+  var seed: UInt64?
+
+  @Flag(help: "Print everything that happens; with --seed.")
+  var trace = false
+
+  @Option(help: "Runs at the same time; as many as there are processors if not given.")
+  var jobs: Int?
+
+  @Flag(help: "End with the first failure.")
+  var untilFailure = false
+
+  private var stores: [StoreKind] {
+    store == "both" ? StoreKind.allCases : StoreKind(rawValue: store).map { [$0] } ?? []
+  }
+
+  func validate() throws {
+    if stores.isEmpty {
+      throw ValidationError("--store is sqlite, memory or both, not \(store).")
+    }
+    if seed != nil, stores.count != 1 {
+      throw ValidationError("A single seed is played with one store.")
+    }
+    if trace, seed == nil { throw ValidationError("--trace needs --seed.") }
+    if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1.") }
+  }
+
+  func run() throws {
+    Determinism.enforce()
+    if let seed {
+      try play(seed)
+    } else {
+      try playMany()
+    }
+  }
+
+  private func play(_ seed: UInt64) throws {
+    let simulation = Simulation(seed: seed, store: stores[0], trace: trace ? { print($0) } : nil)
+    let verdict = simulation.run()
+    for fault in verdict.faults { print("seed \(seed): \(fault)") }
+    print("seed \(seed): digest \(verdict.digest)")
+    if !verdict.faults.isEmpty { throw ExitCode(1) }
+  }
+
+  private func playMany() throws {
+    var isGood = true
+    for store in stores {
+      var campaign = Campaign(
+        store: store, firstSeed: first, seeds: seeds ?? (seconds == nil ? 1000 : nil),
+        seconds: seconds.map { $0 / stores.count },
+        jobs: jobs ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+      campaign.endsWithFailure = untilFailure
+      let outcome = try campaign.run { failure in
+        print("seed \(failure.seed), \(store.rawValue): \(failure.faults[0])")
+        print(
+          "  again, step by step: simulate --store \(store.rawValue) --seed \(failure.seed) --trace"
+        )
+        fflush(nil)
+      }
+      print("")
+      print(Report.text(of: outcome))
+      isGood = isGood && outcome.failures.isEmpty && outcome.missing.isEmpty
+    }
+    if !isGood { throw ExitCode(1) }
+  }
+}
+
+/// What a campaign has seen, for a person.
+enum Report {
+  static func text(of outcome: Campaign.Outcome) -> String {
+    var lines = [
+      "\(outcome.runs) seeds with the \(outcome.store.rawValue) log, "
+        + "\(outcome.failures.count) of them broke a promise"
+    ]
+    for event in Tally.Event.allCases where outcome.tally[event] > 0 {
+      lines.append("  \(padded(outcome.tally[event]))  \(event.rawValue)")
+    }
+    for event in outcome.missing { lines.append("  NEVER       \(event.rawValue)") }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func padded(_ number: Int) -> String {
+    let digits = "\(number)"
+    return String(repeating: " ", count: max(0, 10 - digits.count)) + digits
+  }
+}
+
+/// The same seed must give the same run in every process, so Swift may not choose its hashes at random.
+enum Determinism {
+  private static let variable = "SWIFT_DETERMINISTIC_HASHING"
+
+  /// Starts this program once more where that is not so yet.
+  static func enforce() {
+    guard unsafe getenv(variable) == nil else { return }
+    unsafe setenv(variable, "1", 1)
+    var arguments = unsafe CommandLine.arguments.map { unsafe strdup($0) }
+    unsafe arguments.append(nil)
+    unsafe execv("/proc/self/exe", arguments)
+    // It goes on all the same; only a replay may differ.
+  }
+}

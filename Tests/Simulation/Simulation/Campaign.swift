@@ -1,0 +1,93 @@
+internal import EventLoop
+internal import Mailbox
+internal import Synchronization
+
+/// Many runs, one for each seed, on several threads.
+public struct Campaign: Sendable {
+  /// What became of all of them.
+  public struct Outcome: Sendable {
+    public struct Failure: Sendable {
+      public var seed: UInt64
+      public var faults: [String]
+    }
+    public var store: StoreKind
+    public var runs = 0
+    public var failures: [Failure] = []
+    public var tally = Tally()
+
+    /// What should have occurred and did not; empty for so few runs that nothing follows from it.
+    public var missing: [Tally.Event] {
+      guard runs >= Campaign.runsThatHaveAll else { return [] }
+      return Tally.Event.allCases.filter { tally[$0] == 0 && Tally.isExpected($0, of: store) }
+    }
+  }
+
+  /// So many runs have met every fault.
+  public static let runsThatHaveAll = 500
+
+  public var store: StoreKind
+  public var firstSeed: UInt64
+  /// `nil` = no end.
+  public var seeds: UInt64?
+  public var seconds: Int?
+  public var jobs: Int
+  /// Ends with the first failure.
+  public var endsWithFailure = false
+
+  public init(store: StoreKind, firstSeed: UInt64, seeds: UInt64?, seconds: Int?, jobs: Int) {
+    self.store = store
+    self.firstSeed = firstSeed
+    self.seeds = seeds
+    self.seconds = seconds
+    self.jobs = jobs
+  }
+
+  private struct State {
+    var nextSeed: UInt64
+    var outcome: Outcome
+    var isOver = false
+  }
+
+  /// Plays all of them.
+  /// - Parameter report: is told of each failure at once, on any thread.
+  public func run(_ report: @escaping @Sendable (Outcome.Failure) -> Void) throws -> Outcome {
+    let end = seconds.map { Instant.now().adding(milliseconds: $0 * 1000) }
+    let box = Box(State(nextSeed: firstSeed, outcome: Outcome(store: store)))
+    let threads = try (0..<max(1, jobs)).map { number in
+      try WorkerThread(name: "simulate-\(number)") { [self] in
+        while let seed = next(box, end) {
+          let verdict = Simulation(seed: seed, store: store).run()
+          let failure =
+            verdict.faults.isEmpty
+            ? nil : Outcome.Failure(seed: seed, faults: verdict.faults)
+          box.state.withLock {
+            $0.outcome.runs += 1
+            $0.outcome.tally += verdict.tally
+            if let failure {
+              $0.outcome.failures.append(failure)
+              if endsWithFailure { $0.isOver = true }
+            }
+          }
+          if let failure { report(failure) }
+        }
+      }
+    }
+    for thread in threads { thread.join() }
+    return box.state.withLock { $0.outcome }
+  }
+
+  private func next(_ box: Box, _ end: Instant?) -> UInt64? {
+    box.state.withLock { state in
+      if state.isOver { return nil }
+      if let seeds, state.nextSeed - firstSeed >= seeds { return nil }
+      if let end, Instant.now() >= end { return nil }
+      defer { state.nextSeed += 1 }
+      return state.nextSeed
+    }
+  }
+
+  private final class Box: Sendable {
+    let state: Mutex<State>
+    init(_ state: State) { self.state = Mutex(state) }
+  }
+}

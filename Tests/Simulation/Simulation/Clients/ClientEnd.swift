@@ -1,0 +1,153 @@
+internal import Relay
+internal import WebSocket
+internal import Wire
+
+/// The client's end of one connection: opening handshake, frames, and what waits to be sent.
+final class ClientEnd {
+  enum Event {
+    case opened
+    case message(ServerMessage)
+    /// The relay closed the connection, or said what no relay may say.
+    case closed(CloseCode)
+    /// The connection ended without a close.
+    case lost
+  }
+
+  let link: Link
+  let witness: Witness
+  private let court: Court
+  private let handshake: ClientHandshake
+  private var webSocket = WebSocket.Connection(
+    role: .client, limits: .init(frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096))
+  private var isOpen = false
+  private var isOver = false
+  /// The answer to the handshake, as far as it has come.
+  private var pending: [UInt8] = []
+  private(set) var output: [UInt8] = []
+  private var keys: SplitMix64
+  /// Reads nothing for now.
+  var isStopped = false
+
+  init(_ link: Link, _ court: Court, epoch: String, seed: UInt64) {
+    self.link = link
+    self.court = court
+    witness = Witness(court, link: link.number, user: link.user, epoch: epoch)
+    keys = SplitMix64(seed: seed)
+    var keys = keys
+    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &keys) }
+    handshake = ClientHandshake(
+      host: "relay:8080", target: "/ws?user=\(link.user)", subprotocols: ["relay.v1"], nonce: nonce)
+    output = handshake.request
+  }
+
+  // MARK: - Out
+
+  func send(_ message: ClientMessage) {
+    guard isOpen, !isOver else { return }
+    court.trace {
+      "\(self.link.number) → \(String(decoding: message.json.prefix(200), as: UTF8.self))"
+    }
+    witness.noteSent(message)
+    let json = message.json
+    // Some come in pieces, as proxies may make them.
+    webSocket.appendMessage(
+      .text, json.span, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
+  }
+
+  func ping() {
+    if isOpen {
+      webSocket.appendPing(to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
+    }
+  }
+
+  func close(_ code: CloseCode) {
+    guard isOpen else { return }
+    webSocket.close(code, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
+  }
+
+  /// Hands over what the link takes.
+  func flush(now: Int64, maximumDelay: Int64, using random: inout SplitMix64) {
+    guard !output.isEmpty else { return }
+    let taken = link.toRelay.send(
+      output[...], now: now, maximumDelay: maximumDelay, using: &random)
+    output.removeFirst(taken)
+  }
+
+  // MARK: - In
+
+  func receive(limit: Int, now: Int64) -> [Event] {
+    guard !isOver, !isStopped else { return [] }
+    var events: [Event] = []
+    var bytes = link.toClient.read(limit)
+    if !isOpen {
+      pending.append(contentsOf: bytes)
+      do throws(HandshakeFailure) {
+        guard let answer = try handshake.read(pending.span, headerLimitBytes: 8192) else {
+          return ending(now, events)
+        }
+        bytes = Array(pending.dropFirst(answer.length))
+        pending = []
+        isOpen = true
+        events.append(.opened)
+      } catch {
+        court.fault("connection \(link.number): \(error)")
+        isOver = true
+        return [.lost]
+      }
+    }
+    take(bytes, &events)
+    return ending(now, events)
+  }
+
+  private func take(_ bytes: [UInt8], _ events: inout [Event]) {
+    var bytes = bytes
+    var input = bytes.mutableSpan
+    var offset = 0
+    do {
+      while let event = try webSocket.next(
+        in: &input, at: &offset, output: &output,
+        maskKey: { UInt32(truncatingIfNeeded: keys.next()) })
+      {
+        switch event {
+        case .message(_, .input(let range)): take(input.span.extracting(range), &events)
+        case .message(_, .assembled):
+          let message = webSocket.assembled
+          take(message.span, &events)
+        case .close(let code, _):
+          witness.noteClose()
+          isOver = true
+          events.append(.closed(code))
+          return
+        case .ping, .pong: break
+        }
+      }
+    } catch {
+      court.fault("connection \(link.number): the relay broke the WebSocket: \(error)")
+      isOver = true
+      events.append(.lost)
+    }
+  }
+
+  private func take(_ json: Span<UInt8>, _ events: inout [Event]) {
+    do throws(UndecodableMessage) {
+      court.digest(json)
+      let message = try ServerMessage(decoding: json)
+      court.trace {
+        "\(self.link.number) ← \(String(decoding: message.json.prefix(200), as: UTF8.self))"
+      }
+      witness.take(message)
+      events.append(.message(message))
+    } catch {
+      court.fault("connection \(link.number): not a message: \(error)")
+    }
+  }
+
+  private func ending(_ now: Int64, _ events: [Event]) -> [Event] {
+    guard !isOver, let end = link.toClient.ending(now: now) else { return events }
+    isOver = true
+    if case .lost = end, webSocket.isAmidFrame { court.tally.count(.frameCut) }
+    return events + [.lost]
+  }
+
+  var hasSomethingToRead: Bool { !isOver && !isStopped && !link.toClient.arrived.isEmpty }
+}

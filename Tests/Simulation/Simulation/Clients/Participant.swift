@@ -1,0 +1,33 @@
+internal import Relay
+internal import Wire
+
+/// Somebody who uses the relay.
+protocol Participant: AnyObject {
+  var name: String { get }
+  var user: String { get }
+  /// The connection, while there is one.
+  var end: ClientEnd? { get }
+  /// Takes what has arrived, does what is due, and sees to it that there is another turn.
+  func turn()
+  /// Only finishes what it has begun.
+  func stopActing()
+  /// Everything is acknowledged, and everything has arrived.
+  var isSettled: Bool { get }
+  func checkSettled()
+}
+
+extension Participant {
+  func room(in rooms: [String], using random: inout SplitMix64) -> String {
+    rooms.filter { RoomName.isOpen($0, to: user) }.randomElement(using: &random) ?? "a"
+  }
+}
+
+/// What somebody says: told apart by its number, of any length.
+enum Speech {
+  static func text(_ name: String, _ number: Int, using random: inout SplitMix64) -> String {
+    let size = Int.random(in: 0..<100, using: &random)
+    let bytes = size < 4 ? 6000 : size < 20 ? 600 : 40
+    let count = Int.random(in: 0...bytes, using: &random)
+    return "\(name) \(number) " + String(repeating: "é", count: count / 2)
+  }
+}

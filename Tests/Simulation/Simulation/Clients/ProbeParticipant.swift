@@ -1,0 +1,247 @@
+internal import Relay
+internal import WebSocket
+internal import Wire
+
+/// Somebody who uses all that the protocol allows, in any order: joins upon joins, from anywhere and
+/// from epochs long gone, sends what was sent before, asks and leaves.
+final class ProbeParticipant: Participant {
+  private struct Line {
+    var send: ClientMessage.Send
+    var isInFlight = false
+  }
+  private struct Position {
+    var last: Int64
+    var epoch: String
+  }
+
+  let name: String
+  let user: String
+  private(set) var end: ClientEnd?
+  private unowned let world: Simulation
+  private let index: Int
+  private var acts = true
+  private var isOpen = false
+  private var heardAt: Int64 = 0
+  private var nextAct: Int64
+  private var connectAt: Int64
+  private var sent = 0
+  private var outbox: [String: [Line]] = [:]
+  /// Lines to a room wait until then.
+  private var waitUntil: [String: Int64] = [:]
+  private var acknowledged: [ClientMessage.Send] = []
+  private var positions: [String: Position] = [:]
+  private var joined: Set<String> = []
+  private var epochs: [String] = ["never"]
+
+  init(_ name: String, user: String, _ world: Simulation) {
+    self.name = name
+    self.user = user
+    self.world = world
+    index = world.clients.count
+    connectAt = world.now.monotonic + world.pick(0...200)
+    nextAct = connectAt
+  }
+
+  // MARK: - A turn
+
+  func turn() {
+    let now = world.now.monotonic
+    if end == nil, connectAt <= now {
+      end = world.connect(user, seed: world.random.next())
+      heardAt = now
+      if end == nil { connectAt = now + world.pick(20...500) }
+    }
+    takeEvents()
+    if let end, now - heardAt > 9000, !end.isStopped {
+      if now - heardAt > 12_000 {
+        world.court.tally.count(.clientTimedOut)
+        drop()
+      } else {
+        end.send(.ping(t: nil))
+      }
+    }
+    if isOpen, acts, nextAct <= now {
+      act()
+      nextAct = now + world.pick(0...world.scenario.pauseMilliseconds * 2)
+    }
+    pump()
+    if let end {
+      end.flush(
+        now: now, maximumDelay: world.scenario.maximumDelay, using: &world.random)
+      world.scheduleArrival(end.link)
+    }
+    schedule()
+  }
+
+  private func schedule() {
+    let now = world.now.monotonic
+    var next = [now + 3000]
+    if end == nil { next.append(connectAt) }
+    if isOpen, acts { next.append(nextAct) }
+    next += waitUntil.values.filter { $0 > now }
+    if end?.hasSomethingToRead == true || end?.output.isEmpty == false { next.append(now + 1) }
+    if let at = next.min() { world.wake(client: index, in: at - now) }
+  }
+
+  private func takeEvents() {
+    guard let current = end else { return }
+    let limit = world.chance(60) ? 65_536 : Int.random(in: 1...400, using: &world.random)
+    if current.hasSomethingToRead { heardAt = world.now.monotonic }
+    for event in current.receive(limit: limit, now: world.now.monotonic) {
+      switch event {
+      case .opened: break
+      case .message(let message): take(message)
+      case .closed, .lost: drop()
+      }
+      guard end === current else { return }
+    }
+  }
+
+  private func drop() {
+    if let end { world.abandon(end) }
+    end = nil
+    isOpen = false
+    joined = []
+    waitUntil = [:]
+    connectAt = world.now.monotonic + world.pick(0...500)
+    for room in outbox.keys {
+      for index in outbox[room, default: []].indices { outbox[room]?[index].isInFlight = false }
+    }
+  }
+
+  private func take(_ message: ServerMessage) {
+    switch message {
+    case .welcome:
+      isOpen = true
+      for room in positions.keys.sorted() where world.chance(70) { join(room) }
+    case .joined(let told):
+      joined.insert(told.room)
+      positions[told.room] = Position(last: told.after, epoch: told.epoch)
+      if !epochs.contains(told.epoch) { epochs.append(told.epoch) }
+    case .left(let room): joined.remove(room)
+    case .message(let entry): positions[entry.room]?.last = entry.seq
+    case .ack(let ack):
+      if let line = outbox[ack.room]?.firstIndex(where: { $0.send.id == ack.id }),
+        let send = outbox[ack.room]?.remove(at: line).send
+      {
+        acknowledged.append(send)
+        if acknowledged.count > 50 { acknowledged.removeFirst() }
+      }
+    case .error(let error):
+      guard let room = error.room, let wait = error.retryAfterMilliseconds else { return }
+      if error.re == "join" { joined.remove(room) }
+      guard error.re == "send", let id = error.id else { return }
+      waitUntil[room] = max(waitUntil[room] ?? 0, world.now.monotonic + wait)
+      if let line = outbox[room]?.firstIndex(where: { $0.send.id == id }) {
+        outbox[room]?[line].isInFlight = false
+      }
+    default: break
+    }
+  }
+
+  // MARK: - What it does
+
+  private func act() {
+    guard let end else { return }
+    let room = room(in: Simulation.rooms, using: &world.random)
+    switch Int.random(in: 0..<40, using: &world.random) {
+    case 0..<14 where outbox[room, default: []].count < 20:
+      for _ in 0...Int.random(in: 0...2, using: &world.random) {
+        sent += 1
+        let text = Speech.text(name, sent, using: &world.random)
+        outbox[room, default: []].append(
+          Line(send: .init(room: room, id: "\(name)-\(sent)", text: text)))
+      }
+    case 14..<20: join(room)
+    case 20..<23: joinAnywhere(room)
+    case 23..<25: end.send(.leave(room: room, forget: world.chance(20)))
+    case 25: sendAgain()
+    case 26..<28:
+      end.send(.history(historyRequest(room)))
+    case 28: end.send(.rooms)
+    case 29: end.send(.typing(room: room, on: world.chance(60)))
+    case 30..<32: end.send(.read(room: room, seq: world.pick(0...100)))
+    case 32: end.send(.received(room: room, seq: world.pick(0...100)))
+    case 33: end.send(.ping(t: Array("[1,{}]".utf8)))
+    case 34 where world.chance(30): end.close(.goingAway)
+    default: break
+    }
+  }
+
+  private func join(_ room: String) {
+    let position = positions[room]
+    end?.send(
+      .join(
+        .init(
+          room: room, after: position?.last ?? 0, epoch: position?.epoch,
+          subscribers: world.chance(50))))
+  }
+
+  private func joinAnywhere(_ room: String) {
+    let after: Int64? = world.chance(30) ? nil : world.pick(0...80)
+    let epoch = world.chance(60) ? epochs.randomElement(using: &world.random) : nil
+    end?.send(.join(.init(room: room, after: after, epoch: epoch)))
+  }
+
+  /// What was acknowledged is sent once more, and says something else.
+  private func sendAgain() {
+    guard let known = acknowledged.randomElement(using: &world.random),
+      waitUntil[known.room] ?? 0 <= world.now.monotonic
+    else { return }
+    var again = known
+    if world.chance(50) {
+      again = .init(room: known.room, id: known.id, text: "\(name) again \(sent)")
+    }
+    end?.send(.send(again))
+  }
+
+  private func historyRequest(_ room: String) -> ClientMessage.HistoryRequest {
+    let limit = Int.random(in: 1...60, using: &world.random)
+    switch Int.random(in: 0..<3, using: &world.random) {
+    case 0: return .init(room: room, limit: limit)
+    case 1: return .init(room: room, before: world.pick(1...100), limit: limit)
+    default: return .init(room: room, after: world.pick(0...100), limit: limit)
+    }
+  }
+
+  /// Sends what may be sent now: in order, and after a refusal only once all is answered.
+  private func pump() {
+    guard isOpen, let end, end.output.count < 50_000 else { return }
+    for room in outbox.keys.sorted() {
+      if let until = waitUntil[room] {
+        guard world.now.monotonic >= until,
+          outbox[room]?.contains(where: \.isInFlight) == false
+        else { continue }
+        waitUntil[room] = nil
+      }
+      for line in outbox[room, default: []].indices where outbox[room]?[line].isInFlight == false {
+        guard let send = outbox[room]?[line].send else { continue }
+        outbox[room]?[line].isInFlight = true
+        end.send(.send(send))
+      }
+    }
+  }
+
+  // MARK: - In the end
+
+  func stopActing() {
+    acts = false
+    world.wake(client: index, in: 0)
+  }
+
+  var isSettled: Bool {
+    guard let end, isOpen, end.witness.unanswered == 0, end.output.isEmpty else { return false }
+    return outbox.values.allSatisfy(\.isEmpty)
+      && joined.allSatisfy { positions[$0]?.last == world.court.ledger.room($0).head }
+  }
+
+  func checkSettled() {
+    guard !isSettled else { return }
+    let open = outbox.values.reduce(0) { $0 + $1.count }
+    world.court.fault(
+      "\(name): not settled: \(open) lines, \(end?.witness.unanswered ?? -1) unanswered, at "
+        + joined.sorted().map { room in
+          "\(room) \(positions[room]?.last ?? -1) of \(world.court.ledger.room(room).head)"
+        }.joined(separator: ", "))
+  }
+}

@@ -1,0 +1,279 @@
+internal import Client
+internal import EventLoop
+internal import Relay
+internal import WebSocket
+internal import Wire
+
+/// Somebody with a program on top of the project's own client: `ClientSession`, done on the simulated
+/// clock. Keeps what it was shown, as such a program would, and holds that against the log in the end.
+final class SessionParticipant: Participant {
+  let name: String
+  let user: String
+  private(set) var end: ClientEnd?
+  private unowned let world: Simulation
+  private var session: ClientSession
+  private let index: Int
+  private var acts = true
+  private var nextAct: Int64 = 0
+  private var connectAt: Int64?
+  private var lines = 0
+  /// The ids of the lines to each room, in the order of sending.
+  private var said: [String: [String]] = [:]
+  /// What it was shown, by room.
+  private var held: [String: Held] = [:]
+  /// The rooms that it wants to be in.
+  private var wanted: Set<String> = []
+
+  private struct Held {
+    var entries: [Int64: Entry] = [:]
+    var last: Int64?
+    var isJoined = false
+    /// Begun with the newest ones: where exactly is for the first of them to say.
+    var isLoose = false
+    /// Entries up to here may be missing, since they were said to be.
+    var holeBefore: Int64 = 0
+  }
+
+  init(_ name: String, user: String, _ world: Simulation) {
+    self.name = name
+    self.user = user
+    self.world = world
+    index = world.clients.count
+    var settings = SessionSettings()
+    settings.welcomeTimeoutMilliseconds = 3000
+    settings.pingAfterMilliseconds = 4000
+    settings.pongTimeoutMilliseconds = 3000
+    settings.backoffLimitMilliseconds = 1000
+    settings.window = Int.random(in: 1...20, using: &world.random)
+    session = ClientSession(
+      idPrefix: "\(name)-session", seed: world.random.next(), settings: settings)
+  }
+
+  private var instant: Instant {
+    Instant(nanoseconds: UInt64(world.now.monotonic) * 1_000_000)
+  }
+
+  private func fault(_ text: String) { world.court.fault("\(name): \(text)") }
+
+  // MARK: - A turn
+
+  func turn() {
+    var actions: [ClientSession.Action] = []
+    let now = world.now.monotonic
+    if lines == 0, acts, nextAct == 0 {
+      nextAct = now + 1
+      session.start(at: instant, &actions)
+      for room in Simulation.rooms where RoomName.isOpen(room, to: user) && world.chance(70) {
+        session.join(room, from: world.chance(50) ? .after(0, epoch: nil) : .head, &actions)
+        wanted.insert(room)
+      }
+    }
+    if let at = connectAt, at <= now { connect(&actions) }
+    takeEvents(&actions)
+    session.tick(at: instant, &actions)
+    if acts, nextAct <= now {
+      act(&actions)
+      nextAct = now + world.pick(0...world.scenario.pauseMilliseconds * 2)
+    }
+    perform(&actions)
+    flush()
+    schedule()
+  }
+
+  private func flush() {
+    guard let end else { return }
+    end.flush(
+      now: world.now.monotonic, maximumDelay: world.scenario.maximumDelay, using: &world.random)
+    world.scheduleArrival(end.link)
+    session.isCongested = end.output.count > 20_000
+  }
+
+  private func schedule() {
+    let now = world.now.monotonic
+    var next: [Int64] = []
+    if acts { next.append(nextAct) }
+    if let connectAt { next.append(connectAt) }
+    if let deadline = session.deadline { next.append(Int64(deadline.nanoseconds / 1_000_000) + 1) }
+    if end?.hasSomethingToRead == true || end?.output.isEmpty == false { next.append(now + 1) }
+    if let at = next.min() { world.wake(client: index, in: at - now) }
+  }
+
+  private func connect(_ actions: inout [ClientSession.Action]) {
+    connectAt = nil
+    end = world.connect(user, seed: world.random.next())
+    if end == nil { session.disconnected(.lost(nil), at: instant, &actions) }
+  }
+
+  private func takeEvents(_ actions: inout [ClientSession.Action]) {
+    guard let current = end else { return }
+    let limit = world.chance(60) ? 65_536 : Int.random(in: 1...400, using: &world.random)
+    if current.hasSomethingToRead { session.heard(at: instant) }
+    for event in current.receive(limit: limit, now: world.now.monotonic) {
+      switch event {
+      case .opened: break
+      case .message(let message):
+        _ = session.receive(message, at: instant, &actions)
+        perform(&actions)
+      case .closed(let code):
+        drop()
+        session.disconnected(.closed(code, reason: ""), at: instant, &actions)
+      case .lost:
+        drop()
+        session.disconnected(.lost(nil), at: instant, &actions)
+      }
+      guard end === current else { break }
+    }
+    perform(&actions)
+  }
+
+  private func drop() {
+    if let end { world.abandon(end) }
+    end = nil
+    for room in held.keys { held[room]?.isJoined = false }
+  }
+
+  // MARK: - What the session wants
+
+  private func perform(_ actions: inout [ClientSession.Action]) {
+    let due = actions
+    actions = []
+    for action in due {
+      switch action {
+      case .connect: connectAt = world.now.monotonic + world.pick(0...20)
+      case .transmit(let message): end?.send(message)
+      case .ping: end?.ping()
+      case .close: end?.close(.normal)
+      case .abandon:
+        world.court.tally.count(.clientTimedOut)
+        drop()
+      case .event(let event): take(event)
+      }
+    }
+  }
+
+  private func take(_ event: ClientEvent) {
+    switch event {
+    case .joined(let joined):
+      var room = held[joined.room] ?? Held()
+      switch joined.resume {
+      case .ok: break
+      case .truncated: room.holeBefore = joined.after + 1
+      case .diverged: room.entries = room.entries.filter { $0.key <= joined.after }
+      case .reset:
+        room.entries = [:]
+        room.holeBefore = joined.after + 1
+      }
+      if let last = room.last, joined.resume == .ok {
+        if joined.after > last { fault("joined \(joined.room) after \(joined.after), has \(last)") }
+        room.last = last
+      } else if let last = room.last, joined.resume == .truncated {
+        room.last = max(last, joined.after)
+      } else {
+        if room.last == nil {
+          room.holeBefore = joined.after + 1
+          room.isLoose = true
+        }
+        room.last = joined.after
+      }
+      room.isJoined = true
+      held[joined.room] = room
+    case .entry(let entry):
+      guard let last = held[entry.room]?.last else {
+        fault("an entry of \(entry.room), which is not joined")
+        return
+      }
+      if entry.seq != last + 1, held[entry.room]?.isLoose != true || entry.seq <= last {
+        fault("\(entry.room) \(entry.seq) after \(last)")
+      }
+      held[entry.room]?.isLoose = false
+      held[entry.room]?.entries[entry.seq] = entry
+      held[entry.room]?.last = entry.seq
+    case .left(let room): held[room] = nil
+    case .refused(let send, let error): fault("\(send.id) was refused for good: \(error)")
+    case .joinRefused(let room, let error): fault("\(room) is not to be joined: \(error)")
+    case .ended(let error): fault("the session ended: \(error)")
+    case .disconnected(let error, _): world.trace("\(self.name) lost its connection: \(error)")
+    case .welcomed, .acknowledged, .message: break
+    }
+  }
+
+  // MARK: - What it does
+
+  private func act(_ actions: inout [ClientSession.Action]) {
+    let room = room(in: Simulation.rooms, using: &world.random)
+    switch Int.random(in: 0..<30, using: &world.random) {
+    case 0..<16 where session.unacknowledged < 40:
+      for _ in 0...Int.random(in: 0...3, using: &world.random) {
+        lines += 1
+        let text = Speech.text(name, lines, using: &world.random)
+        let body = ClientMessage.Send(room: room, id: "", text: text).body
+        let id = session.send(.text, body, to: room, at: instant, &actions)
+        said[room, default: []].append(id)
+      }
+    case 16..<18:
+      session.join(room, from: start(of: room), &actions)
+      wanted.insert(room)
+    case 18:
+      session.leave(room, &actions)
+      held[room] = nil
+      wanted.remove(room)
+    case 19..<22:
+      let last = held[room]?.last ?? 0
+      session.mark(room, received: last, read: last, at: instant, &actions)
+    case 22: _ = session.request(.typing(room: room, on: world.chance(50)), &actions)
+    case 23: _ = session.request(.rooms, &actions)
+    case 24:
+      _ = session.request(.history(.init(room: room, limit: 20)), &actions)
+    default: break
+    }
+  }
+
+  /// Where a program that keeps what it has goes on.
+  private func start(of room: String) -> JoinStart {
+    held[room] = nil
+    return world.chance(50) ? .after(0, epoch: nil) : .newest(5)
+  }
+
+  // MARK: - In the end
+
+  func stopActing() {
+    acts = false
+    world.wake(client: index, in: 0)
+  }
+
+  var isSettled: Bool {
+    guard session.unacknowledged == 0, let end, session.isLive, end.witness.unanswered == 0,
+      end.output.isEmpty
+    else { return false }
+    return wanted.allSatisfy { name in
+      held[name]?.isJoined == true && held[name]?.last == world.court.ledger.room(name).head
+    }
+  }
+
+  func checkSettled() {
+    if session.unacknowledged > 0 { fault("\(session.unacknowledged) lines are unacknowledged") }
+    if !session.isLive { fault("not connected in the end") }
+    for room in wanted where held[room]?.isJoined != true { fault("never gets into \(room)") }
+    for (name, room) in held.sorted(by: { $0.key < $1.key }) where room.isJoined {
+      let truth = world.court.ledger.room(name)
+      if room.last != truth.head { fault("\(name) ends at \(room.last ?? -1), not \(truth.head)") }
+      for (seq, entry) in room.entries where seq >= truth.first && truth.entries[seq] != entry {
+        fault("holds another \(name) \(seq) than the log: \(entry.id)")
+      }
+      if room.last ?? 0 > truth.head { fault("holds more of \(name) than there is") }
+    }
+    checkOrder()
+  }
+
+  /// What is kept of one's own lines is in the order of sending. Where entries are deleted, so are
+  /// their ids, and a line that was sent again may come late.
+  private func checkOrder() {
+    guard world.scenario.keepEntriesPerRoom == 0 else { return }
+    for (room, ids) in said {
+      let seqs = ids.compactMap {
+        world.court.ledger.seqs[.init(room: room, user: user, id: $0)]
+      }
+      if seqs != seqs.sorted() { fault("its lines to \(room) are out of order: \(seqs)") }
+    }
+  }
+}

@@ -1,0 +1,417 @@
+internal import Relay
+internal import Wire
+
+/// What the witnesses of all connections share: the truth, and what was found to be wrong.
+final class Court {
+  var ledger = Ledger()
+  var tally = Tally()
+  /// The monotonic clock, in milliseconds.
+  var now: Int64 = 0
+  /// Which promises were broken.
+  private(set) var faults: [String] = []
+  /// What was ever sent under an id: the bodies.
+  private var sent: [Ledger.Identity: Set<[UInt8]>] = [:]
+  /// Users who have left a room for good at some time: of their marks and rooms nothing is expected.
+  private var leavers: Set<String> = []
+  /// When the relay took a send: by connection and how many it had taken before.
+  private var takenAt: [Int32: [Int64]] = [:]
+  /// Of everything that clients were told.
+  private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+  var trace: (() -> String) -> Void = { _ in }
+
+  func fault(_ text: String) {
+    trace { "FAULT \(text)" }
+    faults.append(text)
+  }
+
+  func digest(_ json: Span<UInt8>) {
+    for index in 0..<json.count { digest = (digest ^ UInt64(json[index])) &* 0x100_0000_01B3 }
+  }
+
+  func noteSent(_ send: ClientMessage.Send, by user: String) {
+    sent[.init(room: send.room, user: user, id: send.id), default: []].insert(send.body)
+  }
+
+  func wasSent(_ entry: Entry) -> Bool {
+    sent[Ledger.Identity(entry)]?.contains(entry.body) == true
+  }
+
+  func noteLeft(_ room: String, _ user: String) { leavers.insert("\(room) \(user)") }
+  func hasLeft(_ room: String, _ user: String) -> Bool { leavers.contains("\(room) \(user)") }
+
+  func noteTaken(_ link: Int32) { takenAt[link, default: []].append(now) }
+
+  /// When the relay took a connection's send of this place, if it has.
+  func takenAt(_ link: Int32, _ place: Int) -> Int64? {
+    guard let times = takenAt[link], place < times.count else { return nil }
+    return times[place]
+  }
+}
+
+/// Watches one connection, and holds everything that the relay says on it against the protocol and
+/// the ledger, before the client has put anything right.
+final class Witness {
+  private struct Room {
+    var isJoined = false
+    var cursor: Int64 = 0
+    /// Joins and leaves that are not answered yet.
+    var pending: [Operation] = []
+  }
+  private enum Operation {
+    case join(after: Int64?, epoch: String?, headAtLeast: Int64, marksAtLeast: MemberMarks)
+    case leave
+    var isJoin: Bool { if case .join = self { true } else { false } }
+  }
+  /// What became of one send.
+  private struct Fate {
+    var id: String
+    var room: String
+    /// Which of this connection's sends it is.
+    var place: Int
+    var answer: Answer?
+  }
+  private enum Answer {
+    case stored(seq: Int64, isDuplicate: Bool)
+    case refused(retryAfter: Int64)
+    case refusedForGood
+  }
+
+  private let court: Court
+  private let link: Int32
+  private let user: String
+  /// Of the log that the connection leads to.
+  private let epoch: String
+  private var rooms: [String: Room] = [:]
+  private var fates: [Fate] = []
+  private var histories: [(request: ClientMessage.HistoryRequest, headAtLeast: Int64)] = []
+  private var roomsAsked: [[String: Int64]] = []
+  private var watchesRooms = false
+  private var toldHeads: [String: Int64] = [:]
+  private var isWelcome = false
+  /// The closing handshake has begun: nothing may follow.
+  private var isOver = false
+
+  init(_ court: Court, link: Int32, user: String, epoch: String) {
+    self.court = court
+    self.link = link
+    self.user = user
+    self.epoch = epoch
+  }
+
+  private func fault(_ text: String) { court.fault("connection \(link) of \(user): \(text)") }
+
+  // MARK: - What the client says
+
+  func noteSent(_ message: ClientMessage) {
+    switch message {
+    case .join(let join):
+      rooms[join.room, default: Room()].pending.append(
+        .join(
+          after: join.after, epoch: join.epoch, headAtLeast: court.ledger.room(join.room).head,
+          marksAtLeast: court.ledger.marks(of: user, in: join.room)))
+    case .leave(let room, let forget):
+      rooms[room, default: Room()].pending.append(.leave)
+      if forget { court.noteLeft(room, user) }
+    case .send(let send):
+      court.noteSent(send, by: user)
+      fates.append(Fate(id: send.id, room: send.room, place: fates.count))
+    case .history(let request):
+      histories.append((request, court.ledger.room(request.room).head))
+    case .rooms:
+      watchesRooms = true
+      roomsAsked.append(court.ledger.rooms.mapValues(\.head))
+    case .auth, .received, .read, .typing, .ping: break
+    }
+  }
+
+  // MARK: - What it is told
+
+  func take(_ message: ServerMessage) {
+    if isOver { fault("something follows the close: \(message)") }
+    if case .welcome = message {
+    } else if !isWelcome {
+      fault("not welcome first: \(message)")
+    }
+    switch message {
+    case .welcome(let welcome):
+      isWelcome = true
+      if welcome.user != user { fault("welcome, \(welcome.user)") }
+    case .joined(let joined): take(joined)
+    case .left(let room):
+      guard let leave = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) else {
+        fault("left \(room) unasked")
+        return
+      }
+      rooms[room]?.pending.removeFirst(leave + 1)
+      rooms[room]?.isJoined = false
+    case .message(let entry): take(entry)
+    case .ack(let ack): take(ack)
+    case .error(let error): take(error)
+    case .receipt(let room, let marks): takeReceipt(room, marks)
+    case .typing(let room, let typist, _):
+      if typist == user { fault("told of its own typing") }
+      if rooms[room]?.isJoined != true, !(watchesRooms && RoomName.isDirect(room)) {
+        fault("typing in \(room), which is not joined")
+      }
+    case .subscribers(let room, _):
+      if rooms[room]?.isJoined != true { fault("subscribers of \(room), which is not joined") }
+    case .rooms(let summaries, let more): take(summaries, more)
+    case .activity(let activity): take(activity)
+    case .history(let page): take(page)
+    case .closing: court.tally.count(.closingTold)
+    case .pong: break
+    }
+  }
+
+  func noteClose() { isOver = true }
+
+  private func take(_ entry: Entry) {
+    court.tally.count(.entryShown)
+    guard let room = rooms[entry.room], room.isJoined else {
+      fault("an entry of \(entry.room), which is not joined")
+      return
+    }
+    if entry.seq != room.cursor + 1 {
+      fault("\(entry.room) \(entry.seq) came after \(room.cursor)")
+    }
+    check(entry)
+    rooms[entry.room]?.cursor = entry.seq
+  }
+
+  /// Entries that were trimmed meanwhile may still be on their way.
+  private func check(_ entry: Entry) {
+    if let truth = court.ledger.entry(entry.room, entry.seq) {
+      if truth != entry { fault("\(entry.room) \(entry.seq) is not what the log has: \(entry.id)") }
+    } else if entry.seq >= court.ledger.room(entry.room).first {
+      fault("\(entry.room) \(entry.seq) is not in the log")
+    }
+  }
+
+  private func take(_ joined: ServerMessage.Joined) {
+    let room = rooms[joined.room] ?? Room()
+    let place = "\(joined.room) \(joined.first)…\(joined.head)"
+    switch joined.resume {
+    case .ok: court.tally.count(.resumedOK)
+    case .truncated: court.tally.count(.resumedTruncated)
+    case .diverged: court.tally.count(.resumedDiverged)
+    case .reset: court.tally.count(.resumedReset)
+    }
+    if joined.epoch != epoch { fault("joined another epoch: \(joined.epoch)") }
+    let truth = court.ledger.room(joined.room)
+    if joined.head > truth.head || joined.first > truth.first || joined.head < joined.first - 1 {
+      fault("joined \(place), which is \(truth.first)…\(truth.head)")
+    }
+    if joined.read > joined.head || joined.received > joined.head { fault("marks beyond \(place)") }
+    if room.isJoined, joined.resume == .truncated, room.cursor < joined.first - 1,
+      joined.after == joined.first - 1
+    {
+      // Retention has overtaken the cursor. It may be the answer to a join as well: there is no
+      // telling, and what is pending may still be answered.
+      court.tally.count(.overtaken)
+    } else if let answered = answered(room.pending, joined) {
+      if case .join(_, _, _, let least) = room.pending[answered], !court.hasLeft(joined.room, user),
+        joined.read < least.read || joined.received < least.received
+      {
+        fault("its marks in \(joined.room) went back: \(joined.read), \(joined.received): \(least)")
+      }
+      rooms[joined.room, default: Room()].pending.removeFirst(answered + 1)
+    } else {
+      fault("joined \(place) after \(joined.after) \(joined.resume), asked: \(room.pending)")
+    }
+    for member in joined.members ?? [] where member.read > member.received {
+      fault("\(member.user) has read more of \(joined.room) than received: \(member)")
+    }
+    let own = MemberMarks(read: joined.read, received: joined.received)
+    court.ledger.note(own, of: user, in: joined.room)
+    rooms[joined.room, default: Room()].isJoined = true
+    rooms[joined.room, default: Room()].cursor = joined.after
+  }
+
+  /// The first that it may answer. Of several joins under way some are never answered, since another
+  /// one came too soon behind.
+  private func answered(_ pending: [Operation], _ joined: ServerMessage.Joined) -> Int? {
+    pending.firstIndex {
+      guard case .join(let after, let asked, let headAtLeast, _) = $0, joined.head >= headAtLeast
+      else { return false }
+      return court.ledger.expectations(
+        joined.room, after: after, epoch: asked, current: epoch, first: joined.first,
+        head: joined.head
+      ).contains(.init(after: joined.after, resume: joined.resume))
+    }
+  }
+
+  private func takeReceipt(_ room: String, _ marks: ServerMessage.Marks) {
+    court.tally.count(.receiptTold)
+    let isJoined = rooms[room]?.isJoined == true
+    let mayWatch = watchesRooms && (marks.user == user || RoomName.isDirect(room))
+    if !isJoined, !mayWatch { fault("a receipt in \(room), which is not joined") }
+    if marks.user == user {
+      court.ledger.note(
+        MemberMarks(read: marks.read, received: marks.received), of: user, in: room)
+    }
+    if marks.read > court.ledger.room(room).head { fault("a receipt beyond the head: \(marks)") }
+  }
+
+  private func take(_ ack: ServerMessage.Ack) {
+    court.tally.count(ack.duplicate ? .duplicateAcknowledged : .acknowledged)
+    let room = court.ledger.room(ack.room)
+    if let entry = room.entries[ack.seq] {
+      if entry.id != ack.id || entry.from != user || entry.at != ack.at {
+        fault("acknowledged what is another entry: \(ack)")
+      }
+    } else if ack.seq >= room.first || ack.seq < 1 {
+      fault("acknowledged what is not in the log: \(ack)")
+    }
+    // A send moves its sender's own marks.
+    if !ack.duplicate {
+      court.ledger.note(MemberMarks(read: ack.seq, received: ack.seq), of: user, in: ack.room)
+    }
+    answer(ack.room, ack.id, .stored(seq: ack.seq, isDuplicate: ack.duplicate))
+  }
+
+  /// The oldest of this id that is not answered: the relay answers each.
+  private func answer(_ room: String, _ id: String, _ answer: Answer) {
+    guard
+      let place = fates.firstIndex(where: { $0.id == id && $0.room == room && $0.answer == nil })
+    else {
+      fault("\(id) in \(room) was answered unasked")
+      return
+    }
+    fates[place].answer = answer
+  }
+
+  private func take(_ error: WireError) {
+    guard let room = error.room else {
+      fault("\(error)")
+      return
+    }
+    switch (error.re, error.code) {
+    case ("send", .rateLimited), ("send", .unavailable):
+      court.tally.count(error.code == .unavailable ? .refusedUnavailable : .refusedRateLimited)
+      guard let id = error.id, let wait = error.retryAfterMilliseconds, wait > 0 else {
+        fault("a refusal without id or wait: \(error)")
+        return
+      }
+      answer(room, id, .refused(retryAfter: wait))
+    case ("join", .unavailable):
+      court.tally.count(.joinRefused)
+      if let index = rooms[room]?.pending.firstIndex(where: \.isJoin) {
+        rooms[room]?.pending.remove(at: index)
+      } else if rooms[room]?.isJoined != true {
+        fault("\(error)")
+      }
+      // Also where the room was to be entered anew, unasked.
+      rooms[room]?.isJoined = false
+    case ("leave", .notJoined):
+      if let index = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) {
+        rooms[room]?.pending.remove(at: index)
+      } else {
+        fault("\(error)")
+      }
+    case ("history", .unavailable):
+      court.tally.count(.historyFailed)
+      if histories.isEmpty { fault("\(error)") } else { histories.removeFirst() }
+    case ("received", .notJoined), ("read", .notJoined), ("typing", .notJoined): break
+    default: fault("\(error)")
+    }
+  }
+
+  // MARK: - Answers to requests
+
+  private func take(_ page: ServerMessage.HistoryPage) {
+    court.tally.count(.historyRead)
+    guard !histories.isEmpty else {
+      fault("a history unasked")
+      return
+    }
+    let (request, headAtLeast) = histories.removeFirst()
+    if request.room != page.room { fault("a history of another room: \(page.room)") }
+    if page.head < headAtLeast || page.head > court.ledger.room(page.room).head {
+      fault("a history of \(page.room) up to \(page.head)")
+    }
+    for entry in page.entries { check(entry) }
+    let seqs = page.entries.map(\.seq)
+    if let first = seqs.first, seqs != Array(first..<first + Int64(seqs.count)) {
+      fault("a history with gaps: \(seqs)")
+    }
+    if let after = request.after {
+      let lower = max(after + 1, page.first)
+      if let first = seqs.first, first != lower { fault("a history from \(first), not \(lower)") }
+      if page.more != ((seqs.last ?? page.head) < page.head) {
+        fault("a history's more: \(request) \(page.first)…\(page.head) \(seqs)")
+      }
+      if lower <= page.head, seqs.isEmpty { fault("an empty history: \(request)") }
+    } else {
+      let upper = min((request.before ?? page.head + 1) - 1, page.head)
+      if let last = seqs.last, last != upper { fault("a history up to \(last), not \(upper)") }
+      if page.more != ((seqs.first ?? page.first) > page.first) {
+        fault("a history's more: \(request) \(page.first)…\(page.head) \(seqs)")
+      }
+      if upper >= page.first, seqs.isEmpty { fault("an empty history: \(request)") }
+    }
+    if seqs.count > request.limit { fault("a history of \(seqs.count)") }
+  }
+
+  private func take(_ summaries: [ServerMessage.RoomSummary], _ more: Bool) {
+    court.tally.count(.roomsListed)
+    guard !roomsAsked.isEmpty else {
+      fault("rooms unasked")
+      return
+    }
+    let heads = roomsAsked.removeFirst()
+    for summary in summaries {
+      let truth = court.ledger.room(summary.room)
+      if summary.head < heads[summary.room] ?? 0 || summary.head > truth.head {
+        fault("rooms has \(summary.room) at \(summary.head), not \(truth.head)")
+      }
+      if summary.unread > max(0, summary.head - summary.read) { fault("unread: \(summary)") }
+      if let last = summary.last { check(last) }
+      toldHeads[summary.room] = summary.head
+    }
+    guard !more else { return }
+    let names = Set(summaries.map(\.room))
+    for fate in fates where !names.contains(fate.room) && !court.hasLeft(fate.room, user) {
+      if case .stored(let seq, _) = fate.answer, seq <= heads[fate.room] ?? 0 {
+        fault("rooms lacks \(fate.room), to which was sent")
+      }
+    }
+  }
+
+  private func take(_ activity: ServerMessage.Activity) {
+    court.tally.count(.activityTold)
+    if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty {
+      fault("activity in \(activity.room), which is joined")
+    }
+    if activity.last?.seq != activity.head { fault("activity whose last is not the head") }
+    if activity.head < toldHeads[activity.room] ?? 0 { fault("activity went back: \(activity)") }
+    if let last = activity.last { check(last) }
+    toldHeads[activity.room] = activity.head
+  }
+
+  // MARK: - In the end
+
+  /// Sends that are not answered.
+  var unanswered: Int { fates.count { $0.answer == nil } }
+
+  /// The order of this connection's sends: to be called when nothing more will come.
+  func close() {
+    var places: [String: (until: Int64, seq: Int64)] = [:]
+    for fate in fates {
+      var place = places[fate.room] ?? (0, 0)
+      let takenAt = court.takenAt(link, fate.place)
+      switch fate.answer {
+      case .refused(let wait):
+        if let takenAt { place.until = max(place.until, takenAt + wait) }
+      case .stored(let seq, let isDuplicate):
+        guard !isDuplicate else { continue }
+        if let takenAt, takenAt < place.until {
+          fault("\(fate.id) was stored in \(fate.room) behind one refused")
+        }
+        if seq <= place.seq { fault("\(fate.id) has \(seq) in \(fate.room), an earlier one more") }
+        place.seq = seq
+      case nil, .refusedForGood: continue
+      }
+      places[fate.room] = place
+    }
+  }
+}

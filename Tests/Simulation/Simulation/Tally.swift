@@ -1,0 +1,119 @@
+/// How often what happened: a fault that never occurs proves nothing.
+public struct Tally: Sendable {
+  /// Something whose occurrences are counted; the raw value is for a person.
+  public enum Event: String, CaseIterable, Sendable {
+    // The disk.
+    case synced = "files synced"
+    case deathBeforeWrite = "deaths before a write"
+    case deathWithinWrite = "deaths within a write"
+    case deathAfterWrite = "deaths after a write"
+    case deathBeforeSync = "deaths before a sync"
+    case deathWithinSync = "deaths during a sync"
+    case deathAfterSync = "deaths after a sync"
+    case changeSurvived = "unsynced changes that survived a loss of power"
+    case changeLost = "unsynced changes lost"
+    case changeReordered = "changes that survived an earlier one's loss"
+    case writeTorn = "writes torn at a sector's border"
+    case nameChangeLost = "files made or deleted in vain"
+    case diskFull = "writes to a full disk"
+    case writeFailed = "writes that failed"
+    case syncFailed = "syncs that failed"
+    case readFailed = "reads that failed"
+    case waitedForLock = "waits for a lock"
+    // The relay.
+    case powerLost = "losses of power"
+    case killed = "kills of the process"
+    case shutDown = "orderly shutdowns"
+    case started = "starts"
+    case startFailed = "starts that failed"
+    case commitPublished = "commits"
+    case batchRefused = "batches refused by the store"
+    case deathBeforePublish = "deaths between a commit and its publication"
+    case inDoubtKept = "entries nobody was told of, there after a start"
+    case refusedKept = "refused entries there after a loss of power (see README)"
+    case backupTaken = "backups taken"
+    case backupRestored = "older backups restored"
+    case indexRestored = "indices lost, or restored from another time"
+    case indexDiscarded = "indices that did not fit and were made anew"
+    case storeWiped = "stores begun anew"
+    case backgroundStep = "background steps of the log"
+    case interlude = "reads within a call of another connection"
+    case trimmed = "rooms trimmed"
+    case clockForward = "jumps of the clock forward"
+    case clockBack = "jumps of the clock back"
+    case loopStalled = "stalls of an event loop"
+    case logStalled = "stalls of the log"
+    // The wire.
+    case connected = "connections"
+    case connectionRefused = "connections refused"
+    case bytesCut = "connections cut with bytes on their way"
+    case frameCut = "frames of which a part arrived"
+    case halfOpen = "connections cut that one end goes on believing in"
+    case relayTimedOut = "silent clients closed by the relay"
+    case clientTimedOut = "silent relays left by a client"
+    case pinged = "pings of the relay"
+    case readerStopped = "readers that stopped"
+    case socketBlocked = "writes that a socket did not take whole"
+    // What clients were told.
+    case resumedOK = "resume ok"
+    case resumedTruncated = "resume truncated"
+    case resumedDiverged = "resume diverged"
+    case resumedReset = "resume reset"
+    case overtaken = "cursors overtaken by retention"
+    case entryShown = "entries shown"
+    case acknowledged = "acknowledgements"
+    case duplicateAcknowledged = "acknowledgements of duplicates"
+    case refusedUnavailable = "sends refused: unavailable"
+    case refusedRateLimited = "sends refused: rate limited"
+    case joinRefused = "joins refused: unavailable"
+    case historyRead = "pages of history"
+    case historyFailed = "pages of history that could not be read"
+    case roomsListed = "lists of rooms"
+    case activityTold = "activity elsewhere"
+    case receiptTold = "receipts"
+    case closingTold = "announcements of a restart"
+  }
+
+  /// What a run of many seeds must have seen, or it has not tried what it claims to.
+  static func isExpected(_ event: Event, of store: StoreKind) -> Bool {
+    switch event {
+    // On one thread nobody holds a lock for long.
+    case .waitedForLock: return false
+    default: break
+    }
+    if store == .sqlite { return true }
+    switch event {
+    case .synced, .deathBeforeWrite, .deathWithinWrite, .deathAfterWrite, .deathBeforeSync,
+      .deathWithinSync, .deathAfterSync, .changeSurvived, .changeLost, .changeReordered, .writeTorn,
+      .nameChangeLost, .diskFull, .writeFailed, .syncFailed, .readFailed, .powerLost, .startFailed,
+      .indexRestored, .indexDiscarded, .batchRefused, .inDoubtKept, .refusedKept, .backupTaken,
+      .backupRestored, .storeWiped,
+      .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .historyFailed,
+      .resumedDiverged:
+      return false
+    default: return true
+    }
+  }
+
+  private var counts: [Int] = Array(repeating: 0, count: Event.allCases.count)
+
+  public init() {}
+
+  public mutating func count(_ event: Event, _ times: Int = 1) {
+    counts[Self.place(of: event)] += times
+  }
+
+  public subscript(_ event: Event) -> Int { counts[Self.place(of: event)] }
+
+  public static func += (left: inout Tally, right: Tally) {
+    for place in left.counts.indices { left.counts[place] += right.counts[place] }
+  }
+
+  private static let places = Dictionary(
+    uniqueKeysWithValues: Event.allCases.enumerated().map { ($1, $0) })
+
+  private static func place(of event: Event) -> Int {
+    guard let place = places[event] else { preconditionFailure("every case has a place") }
+    return place
+  }
+}

@@ -1,0 +1,192 @@
+internal import CSQLite
+internal import Relay
+internal import SQLiteLog
+internal import Wire
+
+/// A log whose threads' work the simulation does step by step, each when its time has come.
+protocol SimulatedLog: AnyObject {
+  var epoch: String { get }
+  /// What the log's writing thread does with what it has taken.
+  func process(
+    _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
+  ) -> Sequencer.Outcome
+  /// What its reading thread does.
+  func answer(_ request: ReadRequest) -> LogAnswer
+  /// What its other threads do, in steps: the seed chooses which is taken, and when.
+  var backgroundSteps: [() -> Void] { get }
+  /// The same for what the writing thread does between two batches.
+  var writerSteps: [() -> Void] { get }
+  /// The names of the epochs that it knows.
+  var epochs: [String] { get }
+  /// Everything that is stored of these rooms, or `nil` where reading fails.
+  func contents(of rooms: [String]) -> [String: StoredLog]?
+}
+
+/// What a store has of one room.
+struct StoredLog {
+  var first: Int64
+  var head: Int64
+  var entries: [Entry] = []
+}
+
+extension EntryReader {
+  /// Reads rooms from their first entry to their last.
+  mutating func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
+    var contents: [String: StoredLog] = [:]
+    for room in rooms {
+      guard let bounds = try bounds(of: room) else { continue }
+      var log = StoredLog(first: bounds.first, head: bounds.head)
+      if bounds.first <= bounds.head {
+        try forEachEntry(ofRoom: bounds.number, named: room, in: bounds.first...bounds.head) {
+          log.entries.append($0)
+          return true
+        }
+      }
+      contents[room] = log
+    }
+    return contents
+  }
+}
+
+/// The log that keeps nothing beyond its process.
+final class SimulatedMemoryLog: SimulatedLog {
+  let epoch: String
+  private var sequencer: Sequencer
+  private var store = MemoryStore()
+
+  init(epoch: String, keepEntriesPerRoom: Int64, loops: Int) {
+    self.epoch = epoch
+    sequencer = Sequencer(
+      lineage: Lineage([.init(number: 1, name: epoch)]), keepEntriesPerRoom: keepEntriesPerRoom,
+      loops: loops)
+  }
+
+  func process(
+    _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
+  ) -> Sequencer.Outcome {
+    sequencer.process(batches, store: &store, now: now, framing: .simulated)
+  }
+
+  func answer(_ request: ReadRequest) -> LogAnswer { request.answer(from: &store, .simulated) }
+
+  var backgroundSteps: [() -> Void] { [] }
+  var writerSteps: [() -> Void] { [] }
+  var epochs: [String] { [epoch] }
+
+  func contents(of rooms: [String]) -> [String: StoredLog]? { try? store.contents(of: rooms) }
+}
+
+/// The log that keeps everything in SQLite: the product's own store, reader and sequencer, without
+/// the threads that `SQLiteLog` runs them on.
+final class SimulatedSQLiteLog: SimulatedLog {
+  static let directory = "/data"
+
+  let epoch: String
+  /// Why an index that was there could not be used.
+  let discardedIndex: String?
+  private var sequencer: Sequencer
+  private var store: SQLiteStore
+  private var reader: SQLiteReader
+  private let settler: Settler
+  private let checkpoints: CheckpointConnection
+  /// What the settler wants to be deleted, a slice at a time.
+  private var deletions: [ArraySlice<Int64>] = []
+  private var garbage: Garbage?
+
+  /// - Parameter segmentEntries: how many entries are settled at once.
+  init(
+    fileSystem: String, durability: Durability, epoch: String, keepEntriesPerRoom: Int64,
+    segmentEntries: Int, loops: Int, now: Int64
+  ) throws(StoreError) {
+    store = try SQLiteStore(
+      directory: Self.directory, durability: durability, now: now,
+      segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch)
+    reader = try SQLiteReader(store.shared)
+    settler = try Settler(store.shared)
+    checkpoints = CheckpointConnection(path: store.path, fileSystem: fileSystem)
+    self.epoch = epoch
+    discardedIndex = store.discardedIndex
+    sequencer = Sequencer(
+      lineage: store.lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
+  }
+
+  func process(
+    _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
+  ) -> Sequencer.Outcome {
+    sequencer.process(batches, store: &store, now: now, framing: .simulated)
+  }
+
+  func answer(_ request: ReadRequest) -> LogAnswer { reader.answer(request, .simulated) }
+
+  /// As the settling thread does, in pieces, and the checkpointing one.
+  var backgroundSteps: [() -> Void] {
+    [
+      { [checkpoints] in checkpoints.checkpoint() },
+      { [settler] in _ = try? settler.settle() },
+      { [settler] in settler.checkpoint() },
+      { [settler] in settler.vacuum() },
+      { [unowned self] in sweep() },
+    ]
+  }
+
+  /// What is no longer kept is looked up; and once it was deleted, forgotten.
+  private func sweep() {
+    if deletions.isEmpty, let garbage {
+      self.garbage = nil
+      try? settler.forget(garbage)
+    } else if garbage == nil {
+      garbage = try? settler.garbage()
+      deletions = garbage?.slices ?? []
+    }
+  }
+
+  /// As the writer does between two batches: a checkpoint where its write-ahead log has grown long,
+  /// and what the settler asks it for.
+  var writerSteps: [() -> Void] {
+    [
+      { [store] in store.checkpoint() },
+      { [store] in store.vacuum() },
+      { [unowned self] in delete() },
+      { [store] in store.shared.seal() },
+    ]
+  }
+
+  private func delete() {
+    guard let slice = deletions.first else { return }
+    if (try? store.delete(slice)) == nil {
+      // As the settler does: it looks again.
+      deletions = []
+      garbage = nil
+    } else {
+      deletions.removeFirst()
+    }
+  }
+
+  var epochs: [String] { store.lineage.epochs.map(\.name) }
+
+  func contents(of rooms: [String]) -> [String: StoredLog]? { try? reader.contents(of: rooms) }
+}
+
+/// The connection that the checkpointing thread has.
+@safe private final class CheckpointConnection {
+  private let handle: OpaquePointer?
+
+  init(path: String, fileSystem: String) {
+    var handle: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(
+      path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, fileSystem)
+    if code != SQLITE_OK {
+      unsafe sqlite3_close_v2(handle)
+      unsafe handle = nil
+    }
+    unsafe self.handle = handle
+  }
+
+  deinit { unsafe sqlite3_close_v2(handle) }
+
+  func checkpoint() {
+    if let handle = unsafe handle {
+      unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+  }
+}

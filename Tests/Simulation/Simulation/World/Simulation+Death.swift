@@ -1,0 +1,154 @@
+internal import Relay
+internal import SQLiteLog
+internal import Wire
+
+/// How the relay's process ends, what is left of its files, and whether that is what was promised.
+extension Simulation {
+  /// The process dies here and now.
+  func die(losingPower: Bool? = nil) {
+    guard relay != nil else { return }
+    if let losingPower { nextDeathIsPowerLoss = losingPower }
+    if relay?.isCommitting == true, inDoubt.isEmpty { court.tally.count(.deathBeforePublish) }
+    disk.die()
+    sever(systemLivesOn: !nextDeathIsPowerLoss)
+    relay = nil
+    resolveDeath()
+    life += 1
+    schedule(.start, in: pick(5...2000))
+  }
+
+  /// What is left of the files. Nobody has them open any more.
+  func resolveDeath() {
+    // What SQLite does when it closes finds a dead disk, and changes nothing.
+    if nextDeathIsPowerLoss {
+      court.tally.count(.powerLost)
+      trace("power lost")
+      disk.losePower()
+      if scenario.durability == .os {
+        mayHaveLost = true
+        forgetWhatIsOnItsWay()
+      }
+    } else {
+      court.tally.count(.killed)
+      trace("killed")
+      disk.endProcess()
+    }
+    disk.trouble = .init()
+  }
+
+  /// Everything that was connected no longer is.
+  private func sever(systemLivesOn: Bool) {
+    for link in links where link.life == life {
+      let bytes = link.toClient.bytesOnTheirWay
+      if bytes > 0 { court.tally.count(.bytesCut) }
+      // A process's system still sends what it took; one without power may say nothing, ever.
+      let kept = systemLivesOn && chance(50) ? Int.max : Int.random(in: 0...bytes, using: &random)
+      let isSilent = !systemLivesOn && chance(50)
+      if isSilent { court.tally.count(.halfOpen) }
+      link.toClient.cut(keepingBytes: kept, at: isSilent ? nil : now.monotonic + pick(0...100))
+      scheduleArrival(link)
+    }
+    links.removeAll { $0.life == life }
+  }
+
+  /// The process ends as it was asked to: everything is said.
+  func endShutdown() {
+    trace("shut down")
+    for link in links where link.life == life {
+      link.toClient.finish(now: now.monotonic)
+      scheduleArrival(link)
+    }
+    links.removeAll { $0.life == life }
+    relay = nil
+    disk.endProcess()
+    life += 1
+    schedule(.start, in: pick(5...1000))
+  }
+
+  // MARK: - After a start
+
+  /// Holds what the log has after a start against what must be there.
+  func examine(_ log: any SimulatedLog) {
+    let trouble = disk.trouble
+    let (calls, syncs) = (disk.callsUntilDeath, disk.syncsUntilDeath)
+    disk.trouble = .init()
+    disk.callsUntilDeath = nil
+    disk.syncsUntilDeath = nil
+    isReadingBack = true
+    defer {
+      disk.trouble = trouble
+      disk.callsUntilDeath = calls
+      disk.syncsUntilDeath = syncs
+      isReadingBack = false
+    }
+    guard let contents = log.contents(of: Self.rooms) else {
+      court.fault("the store cannot be read after a start")
+      return
+    }
+    checkLineage(log.epochs)
+    for room in Self.rooms {
+      examine(contents[room] ?? StoredLog(first: 1, head: 0), of: room)
+    }
+    if mayHaveLost { court.ledger.forgetMarks() }
+    mayHaveLost = false
+    inDoubt = []
+    refusedSinceCommit = []
+  }
+
+  private func checkLineage(_ epochs: [String]) {
+    for epoch in court.ledger.lineage where !epoch.isEmpty && !epochs.contains(epoch) {
+      if mayHaveLost {
+        court.ledger.forget(epoch: epoch)
+      } else {
+        court.fault("the lineage has forgotten \(epoch)")
+      }
+    }
+  }
+
+  private func examine(_ stored: StoredLog, of name: String) {
+    let known = court.ledger.room(name)
+    if mayHaveLost {
+      if stored.first < known.first {
+        court.ledger.forgetTrim(name, stored)
+      }
+      court.ledger.cutBack(name, to: stored.head)
+    } else {
+      if stored.head < known.head {
+        court.fault("\(name) has lost \(stored.head + 1)…\(known.head)")
+      }
+      if stored.first < known.first { court.fault("\(name) begins at \(stored.first) again") }
+    }
+    if stored.entries.map(\.seq) != Array(stored.first..<stored.head + 1) {
+      court.fault("\(name) \(stored.first)…\(stored.head) has gaps: \(stored.entries.map(\.seq))")
+      return
+    }
+    // A batch of which nobody was told may have trimmed its own entries.
+    if stored.first > known.head + 1, !inDoubt.isEmpty || !refusedSinceCommit.isEmpty {
+      court.ledger.skip(name, to: stored.first - 1)
+    }
+    for entry in stored.entries {
+      if let truth = court.ledger.entry(name, entry.seq) {
+        if truth != entry { court.fault("\(name) \(entry.seq) is altered after a start") }
+        continue
+      }
+      guard entry.seq > known.head || mayHaveLost else { continue }
+      let identity = Ledger.Identity(entry)
+      if inDoubt.contains(identity) {
+        court.tally.count(.inDoubtKept)
+      } else if refusedSinceCommit.contains(identity) {
+        court.tally.count(.refusedKept)
+      } else {
+        court.fault("\(name) \(entry.seq) (\(entry.id)) comes from nowhere")
+      }
+      if !court.wasSent(entry) { court.fault("\(name) \(entry.seq) was not sent so") }
+      if let fault = court.ledger.append(entry) { court.fault("after a start, \(fault)") }
+    }
+    if stored.first > court.ledger.room(name).first {
+      // Of a batch that nobody was told of.
+      if inDoubt.isEmpty, refusedSinceCommit.isEmpty, !mayHaveLost {
+        court.fault("\(name) was trimmed to \(stored.first) by nobody")
+      }
+      _ = court.ledger.trim(name, to: stored.first)
+    }
+  }
+}

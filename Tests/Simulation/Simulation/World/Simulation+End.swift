@@ -1,0 +1,46 @@
+internal import Relay
+internal import SQLiteLog
+internal import Wire
+
+/// How a run ends: everything is repaired, everybody reads, and in the end all must be said.
+extension Simulation {
+  func settle() {
+    isRepaired = true
+    trace("repaired")
+    disk.trouble = .init()
+    disk.callsUntilDeath = nil
+    disk.syncsUntilDeath = nil
+    if disk.isDead, relay != nil { die() }
+    for index in clients.indices {
+      clients[index].end?.isStopped = false
+      clients[index].stopActing()
+      wake(client: index, in: 0)
+    }
+    let end = now.monotonic + 180_000
+    play(until: end) { !clients.allSatisfy(\.isSettled) }
+    guard court.faults.isEmpty else { return }
+    for client in clients { client.checkSettled() }
+    for client in clients { client.end?.witness.close() }
+    guard court.faults.isEmpty, let relay else { return }
+    // The files, as the next process finds them.
+    relay.beginShutdown()
+    for loop in relay.shards.indices { wake(loop: loop, in: 0) }
+    play(until: now.monotonic + 20_000) { relay === self.relay }
+    if relay === self.relay { endShutdown() }
+    play(until: now.monotonic + 5_000) { self.relay == nil }
+    guard court.faults.isEmpty else { return }
+    if self.relay == nil { court.fault("the relay does not start again") }
+    verify()
+  }
+
+  /// What `relay verify` says of it.
+  private func verify() {
+    guard scenario.store == .sqlite else { return }
+    do {
+      let result = try Store.verify(directory: SimulatedSQLiteLog.directory, vfs: fileSystem.name)
+      for problem in result.breaks.prefix(3) { court.fault("verify: \(problem)") }
+    } catch {
+      court.fault("verify: \(error)")
+    }
+  }
+}

@@ -1,0 +1,150 @@
+internal import Relay
+internal import SQLiteLog
+
+/// What goes wrong.
+extension Simulation {
+  /// Something goes wrong, if it may; the next time is chosen.
+  func makeTrouble() {
+    guard !isRepaired else { return }
+    schedule(.fault, in: pick(1...scenario.faultPauseMilliseconds * 2))
+    guard let fault = scenario.faults.randomElement(using: &random) else { return }
+    trace("fault \(fault)")
+    switch fault {
+    case .kill: die(losingPower: false)
+    case .losePower: die(losingPower: true)
+    case .dieAtCall:
+      if chance(50) {
+        disk.callsUntilDeath = Int.random(in: 0...60, using: &random)
+      } else {
+        disk.syncsUntilDeath = Int.random(in: 0...5, using: &random)
+      }
+      nextDeathIsPowerLoss = scenario.faults.contains(.losePower) && chance(60)
+    case .shutDown:
+      guard let relay, !relay.isShuttingDown else { return }
+      court.tally.count(.shutDown)
+      relay.beginShutdown()
+      for loop in relay.shards.indices { wake(loop: loop, in: 0) }
+    case .cutConnection: cut()
+    case .halfOpen: cut(isHalfOpen: true)
+    case .stopReading: stopReading()
+    case .jumpClock: jumpClock()
+    case .fillDisk:
+      disk.trouble.isFull = true
+      schedule(.repair(.disk), in: pick(50...3000))
+    case .failWrites: failDisk { $0.failingWrites = Int.random(in: 50...3000, using: &random) }
+    case .failSyncs: failDisk { $0.failingSyncs = Int.random(in: 300...6000, using: &random) }
+    case .failReads: failDisk { $0.failingReads = Int.random(in: 50...3000, using: &random) }
+    case .stallLoop:
+      court.tally.count(.loopStalled)
+      let loop = Int.random(in: 0..<scenario.loops, using: &random)
+      loopTurns[loop] = nil
+      wake(loop: loop, in: pick(100...3000))
+    case .stallLog: break
+    case .backUp: backUp()
+    case .restore: restore()
+    case .wipe:
+      guard relay != nil else { return }
+      die(losingPower: false)
+      court.tally.count(.storeWiped)
+      disk.remove { _ in true }
+      court.ledger = Ledger()
+      mayHaveLost = false
+      inDoubt = []
+      backups = []
+      forgetWhatIsOnItsWay()
+    }
+  }
+
+  private func failDisk(_ change: (inout SimulatedDisk.Trouble) -> Void) {
+    change(&disk.trouble)
+    schedule(.repair(.disk), in: pick(50...2000))
+  }
+
+  func repair(_ repair: Repair) {
+    switch repair {
+    case .disk: disk.trouble = .init()
+    case .reader(let index):
+      clients[index].end?.isStopped = false
+      wake(client: index, in: 0)
+    }
+  }
+
+  // MARK: - The wire
+
+  private func cut(isHalfOpen: Bool = false) {
+    guard let link = links.randomElement(using: &random) else { return }
+    let bytes = (link.toRelay.bytesOnTheirWay, link.toClient.bytesOnTheirWay)
+    if bytes.0 + bytes.1 > 0 { court.tally.count(.bytesCut) }
+    let believer = isHalfOpen ? Int.random(in: 0...1, using: &random) : -1
+    if isHalfOpen { court.tally.count(.halfOpen) }
+    trace("cut \(link.number)")
+    link.toRelay.cut(
+      keepingBytes: Int.random(in: 0...bytes.0, using: &random),
+      at: believer == 0 ? nil : now.monotonic + pick(0...50))
+    link.toClient.cut(
+      keepingBytes: Int.random(in: 0...bytes.1, using: &random),
+      at: believer == 1 ? nil : now.monotonic + pick(0...50))
+    links.removeAll { $0 === link }
+    scheduleArrival(link)
+  }
+
+  private func stopReading() {
+    let index = Int.random(in: clients.indices, using: &random)
+    guard let end = clients[index].end, !end.isStopped else { return }
+    court.tally.count(.readerStopped)
+    end.isStopped = true
+    schedule(.repair(.reader(index)), in: pick(100...8000))
+  }
+
+  private func jumpClock() {
+    let jump = pick(1...3_600_000)
+    if chance(50) {
+      court.tally.count(.clockForward)
+      now.wall += jump
+    } else {
+      court.tally.count(.clockBack)
+      now.wall -= jump
+    }
+  }
+
+  // MARK: - Backups
+
+  private func backUp() {
+    guard scenario.store == .sqlite, relay != nil else { return }
+    court.tally.count(.backupTaken)
+    backups.append(
+      Backup(files: disk.snapshot(), ledger: court.ledger, inDoubt: refusedSinceCommit))
+    if backups.count > 3 { backups.removeFirst() }
+  }
+
+  /// The operator stops everything and goes back to an older state of the files.
+  private func restore() {
+    guard relay != nil, let backup = backups.randomElement(using: &random) else { return }
+    die(losingPower: false)
+    court.tally.count(.backupRestored)
+    // Some forget the index, and some bring back that of another day.
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0:
+      court.tally.count(.indexRestored)
+      disk.restore(backup.files) { !$0.contains("index.db") }
+    case 1:
+      court.tally.count(.indexRestored)
+      disk.restore(backup.files)
+      disk.remove { $0.contains("index.db") }
+    default: disk.restore(backup.files)
+    }
+    court.ledger = backup.ledger
+    mayHaveLost = false
+    inDoubt = backup.inDoubt
+    forgetWhatIsOnItsWay()
+  }
+
+  /// What was said of another state of the log is not to be heard any more: it would be held against
+  /// this one.
+  func forgetWhatIsOnItsWay() {
+    for client in clients {
+      guard let link = client.end?.link, relay == nil || link.life < life else { continue }
+      link.toClient.silence()
+    }
+  }
+}

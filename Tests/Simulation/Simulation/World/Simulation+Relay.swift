@@ -1,0 +1,234 @@
+internal import Relay
+internal import SQLiteLog
+internal import Wire
+
+/// The relay's process: its beginnings, its turns, and what its log does.
+extension Simulation {
+  func start() {
+    guard relay == nil else { return }
+    life += 1
+    let epoch = "epoch-\(life)"
+    guard let log = openLog(epoch) else {
+      court.tally.count(.startFailed)
+      trace("start \(life) fails")
+      if disk.isDead { resolveDeath() }
+      schedule(.start, in: pick(20...500))
+      return
+    }
+    court.tally.count(.started)
+    trace("start \(life)")
+    examine(log)
+    court.ledger.begin(epoch: epoch)
+    let relay = RelayProcess(
+      life: life, log: log, loops: scenario.loops, seed: random.next(), scenario.relay)
+    relay.onReceive = { [unowned court] link, json in
+      if let message = try? ClientMessage(decoding: json, textLimitBytes: 0), case .send = message {
+        court.noteTaken(link.number)
+      }
+    }
+    relay.tally = { [unowned court] in court.tally.count($0) }
+    self.relay = relay
+    loopTurns = Array(repeating: nil, count: scenario.loops)
+    schedule(.sweep(life: life), in: RelayProcess.sweepMilliseconds)
+    schedule(.background(life: life), in: pick(0...500))
+  }
+
+  private func openLog(_ epoch: String) -> (any SimulatedLog)? {
+    switch scenario.store {
+    case .memory:
+      court.ledger = Ledger()
+      forgetWhatIsOnItsWay()
+      return SimulatedMemoryLog(
+        epoch: epoch, keepEntriesPerRoom: scenario.keepEntriesPerRoom, loops: scenario.loops)
+    case .sqlite:
+      do {
+        let log = try SimulatedSQLiteLog(
+          fileSystem: fileSystem.name, durability: scenario.durability, epoch: epoch,
+          keepEntriesPerRoom: scenario.keepEntriesPerRoom,
+          segmentEntries: scenario.segmentEntries, loops: scenario.loops, now: now.wall)
+        if let reason = log.discardedIndex {
+          court.tally.count(.indexDiscarded)
+          trace("the index is made anew: \(reason)")
+        }
+        return disk.isDead ? nil : log
+      } catch {
+        if error.kind == .broken { court.fault("the store is broken: \(error)") }
+        trace("\(error)")
+        return nil
+      }
+    }
+  }
+
+  // MARK: - Turns
+
+  func turn(_ loop: Int) {
+    guard let relay else { return }
+    relay.turn(
+      loop, now: now,
+      readLimit: { chance(70) ? RelayProcess.readBytes : Int.random(in: 1...300, using: &random) }
+    ) { link, bytes in
+      var copy: [UInt8] = []
+      for index in 0..<bytes.count { copy.append(bytes[index]) }
+      let taken = link.toClient.send(
+        copy[...], now: now.monotonic, maximumDelay: scenario.maximumDelay, using: &random)
+      if taken < copy.count { court.tally.count(.socketBlocked) }
+      scheduleArrival(link)
+      return taken
+    }
+    if relay.mostQueuedBytes > scenario.relay.shard.limits.queueBytes + 41_000 {
+      court.fault("\(relay.mostQueuedBytes) bytes are queued for one client")
+    }
+    if !relay.submitted.isEmpty, !relay.isCommitting {
+      relay.isCommitting = true
+      schedule(.commit(life: life), in: pick(0...1))
+    }
+    scheduleRead()
+    if relay.hasEvent(loop, now: now.monotonic) {
+      wake(loop: loop, in: pick(0...2))
+    } else if let deadline = relay.shards[loop].nextDeadline {
+      wake(loop: loop, in: deadline - now.monotonic)
+    }
+    if relay.hasShutDown, relay.connectionCount == 0 || chance(5) { endShutdown() }
+  }
+
+  // MARK: - Commits
+
+  /// What the log's thread does with all that was submitted. The outcome is known to the loops later.
+  func commit() {
+    guard let relay else { return }
+    let batches = relay.submitted
+    relay.submitted = []
+    inDoubt = identities(in: batches)
+    let outcome = relay.log.process(batches, now: now.wall)
+    if disk.isDead {
+      trace("death within a commit")
+      die()
+      return
+    }
+    if let failure = outcome.failure {
+      court.tally.count(.batchRefused)
+      trace("refused: \(failure)")
+      refusedSinceCommit.formUnion(inDoubt)
+    } else if outcome.commit?.spans.isEmpty == false {
+      refusedSinceCommit = []
+    }
+    inDoubt = []
+    // Durable from here on, whoever has been told.
+    if let commit = outcome.commit { note(commit) }
+    let isStalled = scenario.faults.contains(.stallLog) && chance(3)
+    if isStalled { court.tally.count(.logStalled) }
+    schedule(
+      .published(life: life, outcome, submitters: Set(batches.map(\.loop))),
+      in: isStalled ? pick(100...2500) : pick(0...3))
+  }
+
+  private func identities(
+    in batches: [(loop: Int, requests: [LogRequest])]
+  ) -> Set<Ledger.Identity> {
+    var identities: Set<Ledger.Identity> = []
+    for (_, requests) in batches {
+      for case .append(let append) in requests {
+        identities.insert(.init(room: append.room, user: append.user, id: append.id))
+      }
+    }
+    return identities
+  }
+
+  private func note(_ commit: Commit) {
+    if !commit.spans.isEmpty { court.tally.count(.commitPublished) }
+    for span in commit.spans {
+      for index in span.frames {
+        let json = Array(commit.frames.payload(index))
+        guard let entry = try? Entry(decoding: json.span) else {
+          court.fault("a commit of what is no entry: \(String(decoding: json, as: UTF8.self))")
+          return
+        }
+        trace("durable \(entry.room) \(entry.seq): \(entry.id)")
+        if !court.wasSent(entry) { court.fault("\(entry.room) \(entry.seq) was not sent so") }
+        if let fault = court.ledger.append(entry) { court.fault(fault) }
+      }
+      if court.ledger.trim(span.room, to: span.firstKept) { court.tally.count(.trimmed) }
+    }
+  }
+
+  func publish(_ outcome: Sequencer.Outcome, _ submitters: Set<Int>) {
+    guard let relay else { return }
+    for loop in relay.shards.indices {
+      let completes = submitters.contains(loop)
+      guard completes || outcome.commit != nil || !outcome.answers[loop].isEmpty else { continue }
+      relay.inboxes[loop].append(
+        LogDelivery(
+          commit: outcome.commit, answers: outcome.answers[loop], completesSubmit: completes))
+      wake(loop: loop, in: pick(0...1))
+    }
+    if relay.submitted.isEmpty {
+      relay.isCommitting = false
+    } else {
+      schedule(.commit(life: life), in: 0)
+    }
+  }
+
+  // MARK: - Reads and other work
+
+  private func scheduleRead() {
+    guard let relay, !relay.isReading, !relay.reads.isEmpty else { return }
+    relay.isReading = true
+    schedule(.read(life: life), in: pick(0...5))
+  }
+
+  /// The reading thread answers one request.
+  func read() {
+    guard let relay, !relay.reads.isEmpty else { return }
+    let (loop, request) = relay.reads.removeFirst()
+    let answer = relay.log.answer(request)
+    if disk.isDead {
+      die()
+      return
+    }
+    schedule(.answered(life: life, loop: loop, answer), in: pick(0...3))
+  }
+
+  func deliver(_ answer: LogAnswer, to loop: Int) {
+    guard let relay else { return }
+    relay.inboxes[loop].append(
+      LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+    wake(loop: loop, in: 0)
+    relay.isReading = false
+    scheduleRead()
+  }
+
+  func takeBackgroundStep() {
+    guard let relay else { return }
+    let steps = relay.log.backgroundSteps + relay.log.writerSteps
+    if let step = steps.randomElement(using: &random) {
+      court.tally.count(.backgroundStep)
+      trace("background")
+      isInBackgroundStep = true
+      step()
+      isInBackgroundStep = false
+      if disk.isDead {
+        die()
+        return
+      }
+    }
+    schedule(.background(life: life), in: pick(0...800))
+  }
+
+  /// Another thread has its turn while a call of SQLite's is under way.
+  func interlude() {
+    guard let relay, !isReadingBack, chance(2) else { return }
+    if !isInBackgroundStep, chance(20),
+      let step = relay.log.backgroundSteps.randomElement(using: &random)
+    {
+      trace("background, within")
+      court.tally.count(.backgroundStep)
+      step()
+      return
+    }
+    guard relay.isReading, !relay.reads.isEmpty else { return }
+    court.tally.count(.interlude)
+    let (loop, request) = relay.reads.removeFirst()
+    let answer = relay.log.answer(request)
+    if !disk.isDead { schedule(.answered(life: life, loop: loop, answer), in: pick(0...3)) }
+  }
+}

@@ -1,0 +1,252 @@
+internal import EventLoop
+internal import HeapModule
+internal import Relay
+internal import SQLiteLog
+internal import Wire
+
+/// One run: clients, the wire, the relay, its log and their disk on one clock, all of it decided by
+/// the seed.
+public final class Simulation {
+  /// What became of a run.
+  public struct Verdict: Sendable {
+    /// Which promises were broken; empty where all were kept.
+    public var faults: [String]
+    public var tally: Tally
+    /// Of everything that clients were told: equal for two runs of one seed.
+    public var digest: UInt64
+  }
+
+  /// Something that happens at its time.
+  struct Event: Comparable {
+    enum Kind {
+      case arrival(Link)
+      case client(Int)
+      case turn(loop: Int, life: Int)
+      case commit(life: Int)
+      case published(life: Int, Sequencer.Outcome, submitters: Set<Int>)
+      case read(life: Int)
+      case answered(life: Int, loop: Int, LogAnswer)
+      case background(life: Int)
+      case sweep(life: Int)
+      case start
+      case fault
+      case repair(Repair)
+    }
+    var at: Int64
+    var number: Int
+    var kind: Kind
+
+    static func < (a: Self, b: Self) -> Bool { (a.at, a.number) < (b.at, b.number) }
+    static func == (a: Self, b: Self) -> Bool { a.number == b.number }
+  }
+
+  /// What comes back by itself after a while.
+  enum Repair {
+    case disk
+    case reader(Int)
+  }
+
+  struct Backup {
+    var files: SimulatedDisk.Snapshot
+    var ledger: Ledger
+    var inDoubt: Set<Ledger.Identity>
+  }
+
+  let scenario: Scenario
+  let disk: SimulatedDisk
+  let fileSystem: SimulatedFileSystem
+  let court = Court()
+  var random: SplitMix64
+  var now: Moment
+  private var events = Heap<Event>()
+  private var eventCount = 0
+
+  var relay: RelayProcess?
+  var life = 0
+  var clients: [any Participant] = []
+  /// Of each client, when its next turn is.
+  private var clientTurns: [Int64?] = []
+  var loopTurns: [Int64?] = []
+  var links: [Link] = []
+  private var linkCount: Int32 = 0
+  /// Entries of a batch whose fate nobody was told, and of those refused since the last commit.
+  var inDoubt: Set<Ledger.Identity> = []
+  var refusedSinceCommit: Set<Ledger.Identity> = []
+  var backups: [Backup] = []
+  /// A log that promises less than to survive this has met it.
+  var mayHaveLost = false
+  var isRepaired = false
+  /// How what dies next ends.
+  var nextDeathIsPowerLoss = false
+  var isReadingBack = false
+  var isInBackgroundStep = false
+
+  static let rooms = ["a", "b", "c", "dm:u0:u1"]
+
+  /// - Parameter trace: is told everything that happens, a line at a time.
+  public init(seed: UInt64, store: StoreKind, trace: ((String) -> Void)? = nil) {
+    random = SplitMix64(seed: seed)
+    scenario = Scenario(store: store, using: &random)
+    disk = SimulatedDisk(seed: random.next())
+    fileSystem = SimulatedFileSystem(disk, name: "simulated-\(Self.nextNumber())")
+    now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
+    if let trace {
+      court.trace = { [unowned self] line in trace("\(self.now.monotonic - 1000) \(line())") }
+      disk.trace = court.trace
+    }
+    for index in 0..<scenario.sessions {
+      clients.append(SessionParticipant("s\(index)", user: "u\(index)", self))
+    }
+    for index in 0..<scenario.probes {
+      // Some are second devices of a user.
+      clients.append(ProbeParticipant("p\(index)", user: "u\(index + 1)", self))
+    }
+    clientTurns = Array(repeating: nil, count: clients.count)
+    loopTurns = Array(repeating: nil, count: scenario.loops)
+    disk.interlude = { [unowned self] in interlude() }
+  }
+
+  func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+  func pick(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
+
+  func trace(_ line: @autoclosure () -> String) { court.trace { line() } }
+
+  // MARK: - Time
+
+  func schedule(_ kind: Event.Kind, in milliseconds: Int64) {
+    eventCount += 1
+    events.insert(Event(at: now.monotonic + milliseconds, number: eventCount, kind: kind))
+  }
+
+  /// A client has something to do.
+  func wake(client: Int, in milliseconds: Int64) {
+    let at = now.monotonic + max(0, milliseconds)
+    if let turn = clientTurns[client], turn <= at { return }
+    clientTurns[client] = at
+    schedule(.client(client), in: max(0, milliseconds))
+  }
+
+  /// A loop has something to do.
+  func wake(loop: Int, in milliseconds: Int64) {
+    let at = now.monotonic + max(0, milliseconds)
+    if let turn = loopTurns[loop], turn <= at { return }
+    loopTurns[loop] = at
+    schedule(.turn(loop: loop, life: life), in: max(0, milliseconds))
+  }
+
+  private func advance(to at: Int64) {
+    let passed = max(0, at - now.monotonic)
+    now.monotonic += passed
+    now.wall += passed
+    court.now = now.monotonic
+    disk.wallClock = now.wall
+  }
+
+  /// Plays until the time is over or a promise is broken.
+  public func run() -> Verdict {
+    schedule(.start, in: 0)
+    for index in clients.indices { wake(client: index, in: pick(0...300)) }
+    schedule(.fault, in: scenario.faultPauseMilliseconds)
+    let end = now.monotonic + scenario.lengthMilliseconds
+    play(until: end)
+    if court.faults.isEmpty { settle() }
+    disk.interlude = nil
+    relay = nil
+    court.tally += disk.tally
+    return Verdict(faults: court.faults, tally: court.tally, digest: court.digest)
+  }
+
+  func play(until end: Int64, while condition: () -> Bool = { true }) {
+    while let event = events.min, event.at <= end, court.faults.isEmpty, condition() {
+      events.removeMin()
+      advance(to: event.at)
+      handle(event)
+    }
+    if court.faults.isEmpty, condition() { advance(to: end) }
+  }
+
+  private func handle(_ event: Event) {
+    switch event.kind {
+    case .arrival(let link): arrive(link)
+    case .client(let index):
+      guard clientTurns[index] == event.at else { return }
+      clientTurns[index] = nil
+      clients[index].turn()
+    case .turn(let loop, let life):
+      guard life == self.life, loopTurns[loop] == event.at else { return }
+      loopTurns[loop] = nil
+      turn(loop)
+    case .commit(let life):
+      if life == self.life { commit() }
+    case .published(let life, let outcome, let submitters):
+      if life == self.life { publish(outcome, submitters) }
+    case .read(let life):
+      if life == self.life { read() }
+    case .answered(let life, let loop, let answer):
+      if life == self.life { deliver(answer, to: loop) }
+    case .background(let life):
+      if life == self.life { takeBackgroundStep() }
+    case .sweep(let life):
+      guard life == self.life, let relay else { return }
+      relay.sweep(now: now)
+      for loop in relay.shards.indices { wake(loop: loop, in: 0) }
+      schedule(.sweep(life: life), in: RelayProcess.sweepMilliseconds)
+    case .start: start()
+    case .fault: makeTrouble()
+    case .repair(let repair): self.repair(repair)
+    }
+  }
+
+  // MARK: - Links
+
+  /// - Returns: `nil` if nobody listens.
+  func connect(_ user: String, seed: UInt64) -> ClientEnd? {
+    guard let relay, !relay.isShuttingDown else {
+      court.tally.count(.connectionRefused)
+      return nil
+    }
+    court.tally.count(.connected)
+    linkCount += 1
+    let capacity = [4096, 30_000, 200_000].randomElement(using: &random) ?? 4096
+    let link = Link(
+      number: linkCount, user: user, loop: Int.random(in: 0..<scenario.loops, using: &random),
+      life: life, capacityBytes: capacity)
+    links.append(link)
+    relay.accept(link, now: now)
+    trace("connection \(link.number) of \(user) to loop \(link.loop)")
+    return ClientEnd(link, court, epoch: relay.log.epoch, seed: seed)
+  }
+
+  /// Something was sent: it will arrive.
+  func scheduleArrival(_ link: Link) {
+    for next in [link.toRelay.takeNextArrival(), link.toClient.takeNextArrival()] {
+      if let next { schedule(.arrival(link), in: max(0, next - now.monotonic)) }
+    }
+  }
+
+  private func arrive(_ link: Link) {
+    link.toRelay.arrive(now: now.monotonic)
+    link.toClient.arrive(now: now.monotonic)
+    scheduleArrival(link)
+    if link.life == life { wake(loop: link.loop, in: 0) }
+    for (index, client) in clients.enumerated() where client.end?.link === link {
+      wake(client: index, in: 0)
+    }
+  }
+
+  /// A client lets go of its connection.
+  func abandon(_ end: ClientEnd) {
+    end.witness.close()
+    end.link.toRelay.finish(now: now.monotonic)
+    end.link.toClient.breakOff()
+    scheduleArrival(end.link)
+    links.removeAll { $0 === end.link }
+  }
+}
+
+extension Simulation {
+  private static let numbers = NumberSource()
+  /// A number that no other simulation of this process has.
+  static func nextNumber() -> Int { numbers.next() }
+}
