@@ -73,7 +73,8 @@ import SQLiteLog
     )
     let start = try measureStart(folder)
     let summary = Summary(
-      start: start, journalBytes: bytes.journal, indexBytes: bytes.index,
+      start: start.milliseconds, startCPU: start.cpu, journalBytes: bytes.journal,
+      indexBytes: bytes.index,
       residentBytes: residentBytes())
     if json {
       print(Result.json(results, summary, self))
@@ -94,13 +95,15 @@ import SQLiteLog
   }
 
   /// Milliseconds until an existing log takes requests.
-  private func measureStart(_ folder: String) throws -> Double {
+  private func measureStart(_ folder: String) throws -> (milliseconds: Double, cpu: Double) {
     let start = Run.now
+    let before = clock()
     let log = try open(folder)
     let run = try Run(log, batch: batch, underWay: 1)
     let time = Run.now - start
+    let cpu = Double(clock() - before) / Double(CLOCKS_PER_SEC) * 1000
     withExtendedLifetime(run) { log.stop() }
-    return Double(time) / 1e6
+    return (Double(time) / 1e6, cpu)
   }
 
   private func size(_ path: String) -> Int {

@@ -54,6 +54,8 @@ struct Result {
 struct Summary {
   /// Milliseconds.
   var start: Double
+  /// Processor time of the start.
+  var startCPU: Double
   /// Per entry, in the files.
   var journalBytes: Double
   var indexBytes: Double
@@ -62,14 +64,14 @@ struct Summary {
 
   var line: String {
     """
-    start \(round(start)) ms; on disk \(round(journalBytes)) + \(round(indexBytes)) bytes per entry; \
+    start \(round(start)) ms (CPU \(round(startCPU))); on disk \(round(journalBytes)) + \(round(indexBytes)) bytes per entry; \
     at most \(residentBytes >> 20) MiB in memory
     """
   }
 
   var json: String {
     """
-    "start_ms":\(round(start)),"journal_bytes_per_entry":\(round(journalBytes)),\
+    "start_ms":\(round(start)),"start_cpu_ms":\(round(startCPU)),"journal_bytes_per_entry":\(round(journalBytes)),\
     "index_bytes_per_entry":\(round(indexBytes)),"resident_bytes":\(residentBytes)
     """
   }

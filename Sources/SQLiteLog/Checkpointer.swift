@@ -11,7 +11,7 @@ final class Checkpointer: Sendable {
   /// From how much unmoved log on a checkpoint pays.
   static let softLimitBytes = 4 << 20
   /// How long the log is to become before it begins anew.
-  static let hardLimitBytes = 64 << 20
+  static let hardLimitBytes = 56 << 20
   /// How much the writer moves at most: some hundred pages, in about a millisecond.
   static let writerLimitBytes = 1 << 20
   /// How much longer the log may become until so little is left; then the writer moves the rest all

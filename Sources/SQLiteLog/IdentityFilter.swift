@@ -3,8 +3,8 @@ internal import Relay
 /// Says "never seen" of most identities that the index does not have, without reading anything.
 ///
 /// Bloom filters with blocks of one cache line (Putze, Sanders, Singler: "Cache-, Hash- and
-/// Space-Efficient Bloom Filters", 2007) and 16 bits for each entry, which errs once in about a
-/// thousand times. They come in generations that double: a question touches one line of each, and
+/// Space-Efficient Bloom Filters", 2007) and 24 bits for each entry, which errs once in about ten
+/// thousand times: then all shelves are asked, some 40 for 10 million entries. They come in generations that double: a question touches one line of each, and
 /// nothing is ever built anew because there is more.
 struct IdentityFilter: Sendable {
   /// What is known of an identity wherever it is kept: 40 well-mixed bits.
@@ -20,25 +20,20 @@ struct IdentityFilter: Sendable {
   }
 
   struct Generation: Sendable {
-    fileprivate let capacity: Int
     fileprivate var count = 0
-    /// One cache line each.
+    /// One cache line each; a power of two.
     fileprivate var blocks: [SIMD8<UInt64>]
 
-    init(capacity: Int) {
-      self.capacity = capacity
-      blocks = Array(repeating: SIMD8(), count: capacity * IdentityFilter.bitsPerEntry / 512)
-    }
+    init(blocks: Int) { self.blocks = Array(repeating: SIMD8(), count: blocks) }
+
+    fileprivate var isFull: Bool { count >= blocks.count * IdentityFilter.entriesPerBlock }
   }
 
-  private static let bitsPerEntry = 16
-  private let firstCapacity: Int
+  /// 512 bits.
+  private static let entriesPerBlock = 21
+  /// 2 MiB, for 688,000 entries.
+  private static let firstBlocks = 1 << 15
   private var generations: [Generation] = []
-
-  /// - Parameter firstCapacity: entries in the first generation; a power of two, at least 32.
-  init(firstCapacity: Int = 1 << 20) { self.firstCapacity = firstCapacity }
-
-  var bytes: Int { generations.reduce(0) { $0 + $1.blocks.count * 64 } }
 
   @inline(__always)
   func mayContain(_ key: Key) -> Bool {
@@ -53,16 +48,16 @@ struct IdentityFilter: Sendable {
   }
 
   /// How large a generation is needed before the next `insert`; `nil` if there is room.
-  var capacityWanted: Int? {
-    guard let last = generations.last else { return firstCapacity }
-    return last.count < last.capacity ? nil : last.capacity * 2
+  var blocksWanted: Int? {
+    guard let last = generations.last else { return Self.firstBlocks }
+    return last.isFull ? last.blocks.count * 2 : nil
   }
 
   mutating func add(_ generation: Generation) { generations.append(generation) }
 
   /// - Returns: whether there was room for it.
   mutating func insert(_ key: Key) -> Bool {
-    guard capacityWanted == nil else { return false }
+    guard blocksWanted == nil else { return false }
     let (place, bits) = Self.hashes(key)
     let last = generations.count - 1
     generations[last].blocks[place & (generations[last].blocks.count - 1)] |= Self.mask(bits)

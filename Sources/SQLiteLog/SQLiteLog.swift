@@ -21,7 +21,7 @@ internal import Synchronization
 /// - **Reading** looks in the tail first and in the index afterwards, in a transaction begun
 ///   afterwards, so that nothing falls between; the rows are then read at their positions.
 /// - **Dedupe** asks the tail, then a filter in memory that says "never seen" without I/O
-///   (`IdentityFilter`, two bytes for an entry), and only then the index. What is found is compared in full.
+///   (`IdentityFilter`, three bytes for an entry), and only then the index. What is found is compared in full.
 /// - **Marks** that follow from what a member sent are not written with each send: the index has each
 ///   sender's last entry in a room.
 /// - **A start** reads back what is not settled. `index.db` is derived: where it is missing, damaged,

@@ -10,10 +10,12 @@ package import Wire
 /// for. Used by one thread.
 package final class SQLiteReader: EntryReader {
   private let path: String
+  private let store: OpenStore
   private var state: State
 
   /// Why the last request could not be answered; `nil` if it could.
   private(set) var failure: StoreFailure?
+  private var isDamaged = false
 
   fileprivate struct State: ~Copyable {
     let tail: Tail
@@ -33,6 +35,7 @@ package final class SQLiteReader: EntryReader {
 
   package init(_ store: OpenStore) throws(StoreError) {
     path = store.directory.databasePath
+    self.store = store
     let database = try Schema.openForReading(store.directory, vfs: store.vfs)
     let index = try IndexReader.open(store, .readOnly)
     do throws(SQLiteError) {
@@ -58,16 +61,19 @@ package final class SQLiteReader: EntryReader {
   /// Answers a request.
   package func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
     var reader = self
-    for _ in 1..<Self.attempts {
+    var attempt = 1
+    while true {
       failure = nil
+      isDamaged = false
       let answer = request.answer(from: &reader, framing)
       state.endReading()
       if failure == nil { return answer }
+      if attempt == Self.attempts {
+        if isDamaged { store.distrustIndex() }
+        return answer
+      }
+      attempt += 1
     }
-    failure = nil
-    let answer = request.answer(from: &reader, framing)
-    state.endReading()
-    return answer
   }
 
   package func bounds(
@@ -98,6 +104,7 @@ package final class SQLiteReader: EntryReader {
   private func note(_ error: SQLiteError) -> StoreFailure {
     let failure = StoreFailure("could not read \(path): \(error)")
     self.failure = failure
+    isDamaged = isDamaged || error.isCorruption
     return failure
   }
 }

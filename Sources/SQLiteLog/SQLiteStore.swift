@@ -155,7 +155,8 @@ package final class SQLiteStore: EntryStore {
   }
 
   private func failure(_ action: String, _ error: SQLiteError) -> StoreFailure {
-    StoreFailure("could not \(action) \(path): \(error)")
+    if error.isCorruption { shared.distrustIndex() }
+    return StoreFailure("could not \(action) \(path): \(error)")
   }
 }
 

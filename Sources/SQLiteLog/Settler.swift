@@ -71,7 +71,8 @@ package final class Settler {
   }
 
   func failure(_ error: SQLiteError) -> StoreFailure {
-    StoreFailure("could not write \(store.directory.indexPath): \(error)")
+    if error.isCorruption { store.distrustIndex() }
+    return StoreFailure("could not write \(store.directory.indexPath): \(error)")
   }
 
   /// Moves the write-ahead log's content to the file as far as it can be moved now.

@@ -208,8 +208,8 @@ private struct Importer: ~Copyable {
       suspects[position] = Suspect(identity: identity, line: line)
       if suspects.count >= Self.suspectLimit { try checkSuspects() }
     }
-    if let capacity = filter.capacityWanted {
-      filter.add(IdentityFilter.Generation(capacity: capacity))
+    if let blocks = filter.blocksWanted {
+      filter.add(IdentityFilter.Generation(blocks: blocks))
     }
     _ = filter.insert(key)
   }

@@ -179,9 +179,9 @@ final class Tail: Sendable {
     state.withLock { $0.shelves.append(shelf) }
     var rest = keys[...]
     while !rest.isEmpty {
-      if let capacity = state.withLock({ $0.filter.capacityWanted }) {
+      if let blocks = state.withLock({ $0.filter.blocksWanted }) {
         // Made outside: the pages of a large one take milliseconds to come.
-        let generation = IdentityFilter.Generation(capacity: capacity)
+        let generation = IdentityFilter.Generation(blocks: blocks)
         state.withLock { $0.filter.add(generation) }
       }
       let taken = state.withLock { state in

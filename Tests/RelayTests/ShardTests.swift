@@ -216,7 +216,7 @@ import Wire
     relay.run()
     let messages = ada.take()
     #expect(messages.errors.isEmpty)
-    // Every join is answered, unless it was left meanwhile.
+    // What was left is not answered; who joins twice is answered twice.
     #expect(messages.joined.map(\.room) == ["e", "e"])
   }
 }

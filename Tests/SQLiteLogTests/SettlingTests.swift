@@ -115,6 +115,17 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
+  @Test func `makes an index anew that turned out to be wrong while it was in use`() throws {
+    do {
+      let desk = try open()
+      try fill(desk)
+      try SQL(directory["data/index.db"]).run("DELETE FROM runs WHERE room = 1")
+      #expect(desk.ids(of: "other") == ids(1...40))
+      #expect(desk.ids() == ["failed"])
+    }
+    expectAll(try open())
+  }
+
   @Test func `settles at a start what is much`() throws {
     do { try fill(try open()) }
     try run("rm", directory["data/index.db"])
