@@ -44,6 +44,11 @@ public struct Campaign: Sendable {
     self.jobs = jobs
   }
 
+  private static let isInterrupted = Atomic(false)
+
+  /// Runs that are under way end, and no further one begins. May be called by a signal's handler.
+  public static func interrupt() { isInterrupted.store(true, ordering: .relaxed) }
+
   private struct State {
     var nextSeed: UInt64
     var outcome: Outcome
@@ -80,7 +85,7 @@ public struct Campaign: Sendable {
 
   private func next(_ box: Box, _ end: Instant?) -> UInt64? {
     box.state.withLock { state in
-      if state.isOver { return nil }
+      if state.isOver || Self.isInterrupted.load(ordering: .relaxed) { return nil }
       if let seeds, state.nextSeed - firstSeed >= seeds { return nil }
       if let end, state.nextSeed - firstSeed >= seedsAtLeast, Instant.now() >= end { return nil }
       defer { state.nextSeed += 1 }
