@@ -49,14 +49,14 @@ build:
 # others look at the clock here and there.
 test:
 	@config/setup test
+	@$(SWIFT) build $(RELEASE) --product simulate
+	@$(SIMULATE) --store sqlite --seconds 100 --at-least 1000
+	@$(SIMULATE) --store memory --seconds 20 --at-least 500
 	@$(SWIFT) build --build-tests
 	@$(SWIFT) test --skip-build --skip '^EndToEndTests\.' --skip '^SwarmTests\.'
 	@for target in SwarmTests EndToEndTests; do \
 	  TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
 	  $(SWIFT) test --skip-build --filter "^$$target\." || exit 1; done
-	@$(SWIFT) build $(RELEASE) --product simulate
-	@$(SIMULATE) --store sqlite --seconds 100 --at-least 1000
-	@$(SIMULATE) --store memory --seconds 20 --at-least 500
 
 # The relay, its log and its disk from seeds, against a model: see Tests/Simulation.
 SIMULATE := .build/release/simulate
