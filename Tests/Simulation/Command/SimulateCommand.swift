@@ -90,7 +90,7 @@ struct SimulateCommand: ParsableCommand {
 
   private func playMany() throws {
     // What was seen until then is told all the same.
-    for number in [SIGINT, SIGTERM] { unsafe signal(number) { _ in Campaign.interrupt() } }
+    for number in [SIGINT, SIGTERM] { signal(number) { _ in Campaign.interrupt() } }
     var isGood = true
     for store in stores {
       var campaign = Campaign(

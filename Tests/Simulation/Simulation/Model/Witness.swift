@@ -64,9 +64,18 @@ final class Witness {
     /// Joins and leaves that are not answered yet.
     var pending: [Operation] = []
   }
-  private enum Operation {
+  private enum Operation: CustomStringConvertible {
     case join(after: Int64?, epoch: String?, headAtLeast: Int64, marksAtLeast: MemberMarks)
     case leave
+
+    var description: String {
+      switch self {
+      case .leave: "leave"
+      case .join(nil, _, _, _): "join"
+      case .join(let after?, let epoch, _, _): "join after \(after) of \(epoch ?? "no epoch")"
+      }
+    }
+
     var isJoin: Bool { if case .join = self { true } else { false } }
   }
   /// What became of one send.
