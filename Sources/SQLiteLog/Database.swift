@@ -52,13 +52,22 @@ internal import CSQLite
   /// `sqlite3_close_v2`: statements that outlive the connection keep it open until they end.
   deinit { unsafe sqlite3_close_v2(handle) }
 
-  /// Removes a database with its write-ahead log, neither of which may be open (`xDelete`).
-  static func remove(path: String, vfs: String?) {
+  /// Removes a database with its write-ahead log (`xDelete`).
+  ///
+  /// The file goes first, and for good before the log goes: without its log it could be a mixture of
+  /// old and new pages, while a log without its file is not taken for that of a new one.
+  static func remove(path: String, vfs: String?) throws(SQLiteError) {
     let found =
       if let vfs { unsafe sqlite3_vfs_find(vfs) } else { unsafe sqlite3_vfs_find(nil) }
     guard let vfs = unsafe found, let delete = unsafe vfs.pointee.xDelete else { return }
-    // The log first: it must not be taken for that of the next file of this name.
-    for name in ["\(path)-wal", "\(path)-journal", path] { _ = unsafe delete(vfs, name, 0) }
+    for name in [path, "\(path)-wal", "\(path)-journal"] {
+      let code = unsafe delete(vfs, name, 1)
+      // SQLITE_IOERR_DELETE_NOENT is a macro that Swift does not see.
+      let isAbsent = code == SQLITE_IOERR | (23 << 8)
+      guard code == SQLITE_OK || isAbsent else {
+        throw SQLiteError(extendedCode: code, message: "\(name) cannot be removed")
+      }
+    }
   }
 
   /// Runs statements that yield nothing of interest (`sqlite3_exec`).

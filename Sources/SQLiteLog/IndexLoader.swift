@@ -12,22 +12,26 @@ struct IndexLoader {
   /// - Returns: why an index that was there could not be used.
   func load(from journal: borrowing Database) throws(StoreError) -> String? {
     var discarded: String?
-    let position: Int64
-    do throws(SQLiteError) {
-      do throws(SQLiteError) {
-        position = try loadIndex(of: journal, &discarded)
-      } catch {
-        guard error.isCorruption else { throw error }
-        store.tail.forgetSettled()
-        Database.remove(path: store.directory.indexPath, vfs: store.vfs)
-        position = try loadIndex(of: journal, &discarded)
+    do {
+      do {
+        let position = try loadIndex(of: journal, &discarded)
+        try readBack(journal, after: position)
+      } catch let error as SQLiteError {
+        guard error.isFaultOfIndex else { throw error }
+        store.tail.reset()
+        try Database.remove(path: store.directory.indexPath, vfs: store.vfs)
+        let position = try loadIndex(of: journal, &discarded)
+        try readBack(journal, after: position)
         discarded = "it is damaged: \(error.message)"
       }
-    } catch {
+      return discarded
+    } catch let error as SQLiteError {
       throw StoreError(error, "open", path: store.directory.indexPath)
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      preconditionFailure("no other error is thrown above: \(error)")
     }
-    try readBack(journal, after: position)
-    return discarded
   }
 
   /// - Returns: up to where the journal is settled.
@@ -47,7 +51,10 @@ struct IndexLoader {
         keys.removeAll(keepingCapacity: true)
         next += 1
       }
-      guard next > 0 else { continue }
+      guard next > 0, place < shelves[next - 1].placeEnd else {
+        throw SQLiteError(
+          extendedCode: SQLITE_CORRUPT, message: "there is no shelf for the identities at \(place)")
+      }
       let shelf = shelves[next - 1]
       let bucket = place - shelf.place(ofBucket: 0)
       select.forEachWord(1) { keys.append(shelf.key(of: $0, bucket: bucket)) }
@@ -68,47 +75,60 @@ struct IndexLoader {
     return shelves
   }
 
-  private func readBack(
-    _ journal: borrowing Database, after position: Int64
-  ) throws(StoreError) {
-    let path = store.directory.databasePath
-    do {
-      var settler: Settler?
-      var waiting = 0
-      var start: Int64?
-      var select = try Statement(
-        """
-        SELECT position, room, seq, identity, sender FROM entries WHERE position > ?1
-        ORDER BY position
-        """, on: journal)
-      try select.bind(1, position)
-      while try select.step() {
-        let (position, room, seq) = (select.integer(0), select.integer(1), select.integer(2))
-        if let begun = start, position - begun >= 1 << IndexSchema.distanceBits - 1 {
-          store.tail.seal()
-          start = nil
-        }
-        start = start ?? position
-        let isSealed = store.tail.append {
-          $0.append(
-            position: position, room: room, seq: seq,
-            identity: EntryIdentity(hash: select.integer(3)),
-            sender: select.text(4))
-        }
-        guard isSealed else { continue }
+  /// - Throws: `SQLiteError` if it concerns the index, `StoreError` if it concerns the journal.
+  private func readBack(_ journal: borrowing Database, after position: Int64) throws {
+    var settler: Settler?
+    var waiting = 0
+    var start: Int64?
+    var select = try onJournal { () throws(SQLiteError) in
+      try selectEntries(in: journal, after: position)
+    }
+    while try onJournal({ () throws(SQLiteError) in try select.step() }) {
+      let position = select.integer(0)
+      if let begun = start, position - begun >= 1 << IndexSchema.distanceBits - 1 {
+        store.tail.seal()
         start = nil
-        waiting += 1
-        guard waiting > Self.stretchesLeft else { continue }
-        settler = try settler ?? Settler(store)
-        while try settler?.settle() == true { settler?.checkpoint() }
-        waiting = 0
       }
-    } catch let error as SQLiteError {
-      throw StoreError(error, "read", path: path)
-    } catch let error as StoreError {
-      throw error
+      start = start ?? position
+      let isSealed = store.tail.append {
+        $0.append(
+          position: position, room: select.integer(1), seq: select.integer(2),
+          identity: EntryIdentity(hash: select.integer(3)), sender: select.text(4))
+      }
+      guard isSealed else { continue }
+      start = nil
+      waiting += 1
+      guard waiting > Self.stretchesLeft else { continue }
+      waiting = 0
+      settler = try settler ?? Settler(store)
+      do throws(SQLiteError) {
+        while try settler?.settleFirst() == true { settler?.checkpoint() }
+      } catch {
+        // Whatever else it is, a full disk say: it stays in memory until it can be written.
+        if error.isFaultOfIndex { throw error }
+      }
+    }
+  }
+
+  private func selectEntries(
+    in journal: borrowing Database, after position: Int64
+  ) throws(SQLiteError) -> Statement {
+    var select = try Statement(
+      """
+      SELECT position, room, seq, identity, sender FROM entries WHERE position > ?1
+      ORDER BY position
+      """, on: journal)
+    try select.bind(1, position)
+    return select
+  }
+
+  private func onJournal<Result: ~Copyable>(
+    _ body: () throws(SQLiteError) -> Result
+  ) throws(StoreError) -> Result {
+    do {
+      return try body()
     } catch {
-      throw StoreError(.environment, "The index cannot be made: \(error).")
+      throw StoreError(error, "read", path: store.directory.databasePath)
     }
   }
 }

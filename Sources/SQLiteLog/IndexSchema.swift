@@ -84,7 +84,7 @@ enum IndexSchema {
       guard error.isCorruption || error.code == SQLITE_ERROR else { throw error }
       reason = "it is damaged: \(error.message)"
     }
-    Database.remove(path: path, vfs: vfs)
+    try Database.remove(path: path, vfs: vfs)
     let database = try Database(path: path, mode: .create, vfs: vfs)
     try database.execute("PRAGMA page_size = \(pageBytes)")
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")

@@ -16,7 +16,7 @@ package final class OpenStore: Sendable {
 
   /// Removes an index that has turned out to be wrong. Those who have it open go on with what it has;
   /// the next start makes it anew.
-  func distrustIndex() { Database.remove(path: directory.indexPath, vfs: vfs) }
+  func distrustIndex() { try? Database.remove(path: directory.indexPath, vfs: vfs) }
 
   /// How many entries the index does not have yet.
   package var unsettled: Int { tail.count }

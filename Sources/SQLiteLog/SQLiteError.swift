@@ -34,6 +34,9 @@ struct SQLiteError: Error, CustomStringConvertible {
   /// Whether the file, and not its surroundings, is the trouble.
   var isCorruption: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
+  /// Whether an index is the trouble: it is damaged, or holds what a sound one could not.
+  var isFaultOfIndex: Bool { isCorruption || code == SQLITE_CONSTRAINT }
+
   var description: String { "\(message) [SQLite \(extendedCode)]" }
 
   private static func meaning(of code: Int32) -> String {

@@ -60,18 +60,18 @@ package final class Settler {
   /// Settles the oldest stretch that is sealed, in one transaction, and lets go of its memory.
   /// - Returns: whether there was one.
   package func settle() throws(StoreFailure) -> Bool {
+    do { return try settleFirst() } catch { throw failure(error) }
+  }
+
+  func settleFirst() throws(SQLiteError) -> Bool {
     guard let stretch = store.tail.firstSealed else { return false }
-    do throws(SQLiteError) {
-      let shelf = try state.write(stretch.segment, epoch: store.epoch)
-      store.tail.settled(stretch, as: shelf)
-      return true
-    } catch {
-      throw failure(error)
-    }
+    let shelf = try state.write(stretch.segment, epoch: store.epoch)
+    store.tail.settled(stretch, as: shelf)
+    return true
   }
 
   func failure(_ error: SQLiteError) -> StoreFailure {
-    if error.isCorruption { store.distrustIndex() }
+    if error.isFaultOfIndex { store.distrustIndex() }
     return StoreFailure("could not write \(store.directory.indexPath): \(error)")
   }
 

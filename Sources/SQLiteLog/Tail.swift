@@ -166,12 +166,10 @@ final class Tail: Sendable {
     state.withLock { $0.shelves.removeAll { shelves.contains($0.number) } }
   }
 
-  /// There is no index after all.
-  func forgetSettled() {
-    state.withLock { state in
-      state.shelves = []
-      state.filter = IdentityFilter()
-    }
+  /// Begins anew, since there is no index after all.
+  func reset() {
+    state.withLock { $0 = State(filter: IdentityFilter()) }
+    unsettled.store(0, ordering: .relaxed)
   }
 
   /// Takes note of identities that the index has.

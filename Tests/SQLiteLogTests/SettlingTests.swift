@@ -74,7 +74,7 @@ import Wire
   }
 
   enum Damage: String, CaseIterable {
-    case deleted, cutOff, overwritten, foreign, older, ofAnotherVersion
+    case deleted, cutOff, overwritten, foreign, older, ofAnotherVersion, mixed
   }
 
   @Test(arguments: Damage.allCases)
@@ -105,6 +105,9 @@ import Wire
       try run("cp", directory["before/relay.db"], directory["data/relay.db"])
       try run("cp", directory["before/relay.db-wal"], directory["data/relay.db-wal"])
       try SQL(index).run("UPDATE progress SET position = 81")
+    case .mixed:
+      // Pages of two times: what has been settled is behind what there is of it.
+      try SQL(index).run("DELETE FROM shelves WHERE number = 2; UPDATE progress SET position = 40")
     case .ofAnotherVersion: try SQL(index).run("PRAGMA user_version = 99")
     }
     let desk = try open()
