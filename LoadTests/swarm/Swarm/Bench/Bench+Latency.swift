@@ -1,33 +1,63 @@
 /// Rows about waiting.
 extension Bench {
+  /// A relay holds a rate at which half of all sends are acknowledged within this time: beyond it
+  /// the sends queue up, and wait the longer the longer the load lasts.
+  private static let heldMilliseconds = 20.0
+  /// The rate that is held is found to this factor.
+  private static let heldPrecision = 1.15
+  private static let attempts = 8
+
   /// What an acknowledgement takes while the relay does half of what it could.
   func measureAcks(_ middle: BenchRow, _ late: BenchRow, _ load: BenchLoad) throws -> [BenchRow] {
     var (middle, late) = (middle, late)
     let server = try start(.relay(places))
-    guard let most = plan(load, server), var half = plan(load, server, seconds: seconds * 3) else {
-      return []
-    }
-    let saturated = try BenchSample(most, server, processor: BenchPlacement.apart.load)
-    let rate = saturated.result.sendsPerSecond / 2
-    half.work = .publish(.rate(rate))
-    half.warmUpSeconds = 0.5
-    let sample = try BenchSample(half, server, processor: BenchPlacement.apart.load)
-    middle.alone = sample.result.latencies.milliseconds(.ack, .p50)
-    late.alone = sample.result.latencies.milliseconds(.ack, .p99)
-    middle.fault = saturated.fault ?? sample.fault
+    guard let most = try heldRate(load, server),
+      let half = try sample(load, server, rate: most / 2, seconds: seconds * 3)
+    else { return [] }
+    middle.alone = half.result.latencies.milliseconds(.ack, .p50)
+    late.alone = half.result.latencies.milliseconds(.ack, .p99)
+    middle.fault = half.fault
     late.fault = middle.fault
     middle.details = [
-      .init("sends / s, saturated", saturated.result.sendsPerSecond),
-      .init("sends / s", sample.result.sendsPerSecond),
-      .init("deliver p50, ms", sample.result.latencies.milliseconds(.deliver, .p50) ?? 0),
-      .init("deliver p99, ms", sample.result.latencies.milliseconds(.deliver, .p99) ?? 0),
-      .init("ack max, ms", sample.result.latencies.milliseconds(.ack, .max) ?? 0),
-      .init("relay, cores", sample.serverSeconds / (sample.result.seconds + half.warmUpSeconds)),
+      .init("sends / s, held", most),
+      .init("sends / s", half.result.sendsPerSecond),
+      .init("deliver p50, ms", half.result.latencies.milliseconds(.deliver, .p50) ?? 0),
+      .init("deliver p99, ms", half.result.latencies.milliseconds(.deliver, .p99) ?? 0),
+      .init("ack max, ms", half.result.latencies.milliseconds(.ack, .max) ?? 0),
+      .init("relay, cores", half.serverSeconds / (half.result.seconds + Self.warmUpSeconds)),
     ]
     middle.notes = [
-      "\(BenchTable.figure(rate, .entries)) sends / s, half of"
-        + " \(BenchTable.figure(saturated.result.sendsPerSecond, .entries))"
+      "\(BenchTable.figure(half.result.sendsPerSecond, .entries)) sends / s, half of the"
+        + " \(BenchTable.figure(most, .entries)) that are held"
     ]
     return [middle, late]
+  }
+
+  private static let warmUpSeconds = 0.5
+
+  /// The largest rate of an open loop that is held. A closed window would tell of another load: its
+  /// senders wait for the relay, so that what waits shares its writes.
+  private func heldRate(_ load: BenchLoad, _ server: BenchServer) throws -> Double? {
+    guard let closed = plan(load, server) else { return nil }
+    var tooMuch = try BenchSample(closed, server, processor: BenchPlacement.apart.load)
+      .result.sendsPerSecond
+    var held = 0.0
+    for _ in 0..<Self.attempts where held == 0 || tooMuch > held * Self.heldPrecision {
+      let rate = held == 0 ? tooMuch / 2 : (held * tooMuch).squareRoot()
+      guard let sample = try sample(load, server, rate: rate, seconds: seconds) else { return nil }
+      let middle = sample.result.latencies.milliseconds(.ack, .p50) ?? .infinity
+      let isHeld = sample.fault == nil && middle <= Self.heldMilliseconds
+      if isHeld { held = rate } else { tooMuch = rate }
+    }
+    return held > 0 ? held : tooMuch
+  }
+
+  private func sample(
+    _ load: BenchLoad, _ server: BenchServer, rate: Double, seconds: Double
+  ) throws -> BenchSample? {
+    guard var plan = plan(load, server, seconds: seconds) else { return nil }
+    plan.work = .publish(.rate(rate))
+    plan.warmUpSeconds = Self.warmUpSeconds
+    return try BenchSample(plan, server, processor: BenchPlacement.apart.load)
   }
 }
