@@ -7,7 +7,7 @@ struct LogWriter: Sendable {
     case submit(loop: Int, [LogRequest])
     case limit(pages: Int64)
     /// Entries that are no longer kept; the queue is told whether it has been done.
-    case delete(ArraySlice<Int64>, WorkQueue<Bool>)
+    case delete(Garbage.Slice, WorkQueue<Bool>)
   }
 
   var doors: [LoopDoor]
@@ -25,13 +25,13 @@ struct LogWriter: Sendable {
       "Writing", path: store.path, meanwhile: "Clients are told to try again", report: report)
     while let taken = tasks.takeAll() {
       var batches: [(loop: Int, requests: [LogRequest])] = []
-      var deletions: [(positions: ArraySlice<Int64>, done: WorkQueue<Bool>)] = []
+      var deletions: [(slice: Garbage.Slice, done: WorkQueue<Bool>)] = []
       for task in taken {
         switch task {
         case .submit(let loop, let requests): batches.append((loop, requests))
         case .limit(let pages): store.limit(pages: pages)
-        case .delete(let positions, let done):
-          deletions.append((positions, done))
+        case .delete(let slice, let done):
+          deletions.append((slice, done))
         }
       }
       let delay = options.commitDelayMilliseconds
@@ -48,8 +48,8 @@ struct LogWriter: Sendable {
         outage.note(nil)
       }
       if store.hasSealed { settlements.append(()) }
-      for (positions, done) in deletions {
-        done.append((try? store.delete(positions)) != nil)
+      for (slice, done) in deletions {
+        done.append((try? store.delete(slice)) != nil)
         store.vacuum()
       }
       if checkpointer.commitEnded(walBytes: store.walBytes) { store.checkpoint() }

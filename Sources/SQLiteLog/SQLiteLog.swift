@@ -23,7 +23,7 @@ internal import Synchronization
 /// - **Dedupe** asks the tail, then a filter in memory that says "never seen" without I/O
 ///   (`IdentityFilter`, three bytes for an entry), and only then the index. What is found is compared in full.
 /// - **Marks** that follow from what a member sent are not written with each send: the index has each
-///   sender's last entry in a room.
+///   sender's last entry in a room. They are written before that entry is deleted.
 /// - **A start** reads back what is not settled. `index.db` is derived: where it is missing, damaged,
 ///   of another store or ahead of the journal, it is thrown away and made anew.
 /// - **Retention** moves a room's `first` with the batch. The rows go later, in slices between two

@@ -122,8 +122,8 @@ package final class SQLiteStore: EntryStore {
   }
 
   /// Deletes entries that are no longer kept, in one transaction: a slice of a settler's `Garbage`.
-  package func delete(_ positions: ArraySlice<Int64>) throws(StoreFailure) {
-    do { try state.delete(positions) } catch { throw failure("write", error) }
+  package func delete(_ slice: Garbage.Slice) throws(StoreFailure) {
+    do { try state.delete(slice) } catch { throw failure("write", error) }
   }
 
   /// Gives so many pages back that the file no longer needs, if they are a good part of it.

@@ -5,9 +5,22 @@ package import Relay
   internal import PlantedBugs
 #endif
 
-/// Entries that are no longer kept: where they lie in the journal, and the rows of the index that
-/// are to forget them.
+/// Entries that are no longer kept: where they lie in the journal, the rows of the index that are to
+/// forget them, and what is to outlive them.
 package struct Garbage: Sendable {
+  /// Up to where a sender has read by sending, as an entry says that is about to go.
+  struct Mark: Sendable {
+    var room: Int64
+    var user: String
+    var seq: Int64
+  }
+
+  /// What is deleted in one transaction.
+  package struct Slice: Sendable {
+    let positions: ArraySlice<Int64>
+    let marks: [Mark]
+  }
+
   fileprivate struct Row: Sendable {
     var room: Int64
     var firstSeq: Int64
@@ -19,16 +32,23 @@ package struct Garbage: Sendable {
   /// Rising, so that neighbours in the file are deleted together.
   package fileprivate(set) var positions: [Int64] = []
   fileprivate var rows: [Row] = []
+  fileprivate var marks: [Mark] = []
 
   /// So many are deleted in one transaction, between two batches: some two milliseconds. Fewer would
   /// not keep up with batches of 512 under full load.
   package static let sliceEntries = 1024
 
-  /// What is handed to `SQLiteStore.delete`, one after the other.
-  package var slices: [ArraySlice<Int64>] {
-    stride(from: 0, to: positions.count, by: Self.sliceEntries).map {
-      positions[$0..<min($0 + Self.sliceEntries, positions.count)]
+  /// What is handed to `SQLiteStore.delete`, one after the other: marks before any entry.
+  package var slices: [Slice] {
+    let marks = stride(from: 0, to: marks.count, by: Self.sliceEntries).map {
+      Slice(
+        positions: [], marks: Array(self.marks[$0..<min($0 + Self.sliceEntries, self.marks.count)]))
     }
+    return marks
+      + stride(from: 0, to: positions.count, by: Self.sliceEntries).map {
+        Slice(
+          positions: positions[$0..<min($0 + Self.sliceEntries, positions.count)], marks: [])
+      }
   }
 }
 
@@ -70,8 +90,17 @@ extension Settler.State {
       SELECT first_seq, last_seq, positions FROM runs WHERE room = ?1 AND first_seq < ?2
       ORDER BY first_seq
       """, on: database)
+    var selectSenders = try Statement(
+      "SELECT user, seq FROM senders WHERE room = ?1 AND seq < ?2", on: database)
     while garbage.positions.count < limit, try selectRooms.step() {
       let (room, first) = (selectRooms.integer(0), selectRooms.integer(1))
+      try selectSenders.bind(1, room)
+      try selectSenders.bind(2, first)
+      defer { selectSenders.reset() }
+      while try selectSenders.step() {
+        garbage.marks.append(
+          Garbage.Mark(room: room, user: selectSenders.text(0), seq: selectSenders.integer(1)))
+      }
       try selectRuns.bind(1, room)
       try selectRuns.bind(2, first)
       defer { selectRuns.reset() }
@@ -111,6 +140,14 @@ extension Settler.State {
         try insertRun.bind(3, row.lastSeq)
         try insertRun.bind(4, Places.encode(row.rest))
         try insertRun.run()
+      }
+      var deleteSender = try Statement(
+        "DELETE FROM senders WHERE room = ?1 AND user = ?2 AND seq = ?3", on: database)
+      for mark in garbage.marks {
+        try deleteSender.bind(1, mark.room)
+        try deleteSender.bind(2, mark.user)
+        try deleteSender.bind(3, mark.seq)
+        try deleteSender.run()
       }
       let shelves = try forgetShelves()
       try commit.run()

@@ -259,10 +259,16 @@ struct StoreState: ~Copyable {
   }
 
   /// Deletes entries in one transaction. Neighbours go as one range.
-  mutating func delete(_ positions: ArraySlice<Int64>) throws(SQLiteError) {
+  mutating func delete(_ slice: Garbage.Slice) throws(SQLiteError) {
     do throws(SQLiteError) {
       try statements.begin.run()
-      var rest = positions
+      for mark in slice.marks {
+        try statements.raiseMarks.bind(1, mark.room)
+        try statements.raiseMarks.bind(2, mark.user)
+        try statements.raiseMarks.bind(3, mark.seq)
+        try statements.raiseMarks.run()
+      }
+      var rest = slice.positions
       while let first = rest.popFirst() {
         var last = first
         while rest.first == last + 1, let next = rest.popFirst() { last = next }
@@ -310,6 +316,7 @@ extension StoreState {
     var deleteMember: Statement
     var updateFirst: Statement
     var deleteEntries: Statement
+    var raiseMarks: Statement
 
     static func prepare(
       on database: borrowing Database, epoch: Int64
@@ -348,7 +355,12 @@ extension StoreState {
           "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
         updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
         deleteEntries: try Statement(
-          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database))
+          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database),
+        raiseMarks: try Statement(
+          """
+          UPDATE members SET read = max(read, ?3), received = max(received, ?3)
+          WHERE room = ?1 AND user = ?2 AND since < ?3
+          """, on: database))
     }
   }
 }

@@ -196,6 +196,22 @@ import Wire
     #expect(desk.send(17...17).map(\.duplicate) == [false])
   }
 
+  @Test func `keeps the marks of those whose entries are no longer kept`() throws {
+    do {
+      let desk = try open(keep: 10)
+      _ = desk.enter("general", as: "bo")
+      desk.send(1...5, as: "bo")
+      desk.send(1...30)
+      try desk.settle()
+      try desk.sweep()
+    }
+    try run("rm", directory["data/index.db"])
+    let desk = try open(keep: 10)
+    #expect(desk.enter("general", as: "cy")?.members?.first { $0.user == "bo" }?.read == 5)
+    try desk.settle()
+    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+  }
+
   @Test func `does not find what is no longer kept, though it is still there`() throws {
     let desk = try open(keep: 10)
     desk.send(1...30)

@@ -92,7 +92,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   private let settler: Settler
   private let checkpoints: CheckpointConnection
   /// What the settler wants to be deleted, a slice at a time.
-  private var deletions: [ArraySlice<Int64>] = []
+  private var deletions: [Garbage.Slice] = []
   private var garbage: Garbage?
 
   /// - Parameter segmentEntries: how many entries are settled at once.
