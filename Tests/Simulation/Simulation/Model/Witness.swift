@@ -323,9 +323,12 @@ final class Witness {
       answer(room, id, .refused(retryAfter: wait))
     case ("join", .unavailable):
       court.tally.count(.joinRefused)
-      if let index = rooms[room]?.pending.firstIndex(where: \.isJoin) {
-        rooms[room]?.pending.remove(at: index)
-      } else if rooms[room]?.isJoined != true {
+      // Of several joins that the log takes at once those that fail are answered first.
+      let joins =
+        rooms[room]?.pending.indices.filter { rooms[room]?.pending[$0].isJoin == true } ?? []
+      if joins.count == 1 {
+        rooms[room]?.pending.remove(at: joins[0])
+      } else if joins.isEmpty, rooms[room]?.isJoined != true {
         fault("\(error)")
       }
       // Also where the room was to be entered anew, unasked.
