@@ -6,14 +6,14 @@ import Testing
 /// The benchmark itself, on one row, with the floor built for it.
 @Suite struct `swarm bench, end to end` {
   @Test func `floor and relay are measured in turn, and JSON and page are written`() throws {
-    let folder = try #require(Directory.makeTemporary("/tmp/swarm-bench"))
+    let folder = try Directory.makeTemporary("/tmp/swarm-bench")
     defer { Directory.remove(folder) }
     try Self.buildFloor(in: folder)
     let (json, page) = ("\(folder)/bench.json", "\(folder)/bench.html")
     let arguments =
       "--quick --no-peers --rows room-1 --built '\(folder)' --json '\(json)' --html '\(page)'"
       + " --peers '\(Programs.package)/LoadTests/peers' --fact 'colour=blue'"
-    let run = try Self.run("'\(Programs.swarm)' bench \(arguments)")
+    let run = try Shell.run("'\(Programs.swarm)' bench \(arguments)")
     #expect(run.exitCode == 0, "\(run.output)")
     let report = try BenchJSON.read(try TextFile.read(json), file: json)
     #expect(report.extent == .quick)
@@ -27,37 +27,37 @@ import Testing
     #expect(run.output.contains("room of 1,000"))
     #expect(Tags.fault(in: String(decoding: try TextFile.read(page), as: UTF8.self)) == nil)
     // Its servers' folders are gone.
-    let left = Directory.entries(of: folder).map(\.name).sorted()
+    let left = try Directory.entries(of: folder).map(\.name).sorted()
     #expect(left == ["bench.html", "bench.json", "floor"])
 
     // Held against a baseline that no server reaches.
     var baseline = report
     baseline.rows[0].pairs = [.init(floor: 1, relay: 1000)]
     try TextFile.write(BenchJSON.text(of: baseline), to: "\(folder)/baseline.json")
-    let again = try Self.run(
+    let again = try Shell.run(
       "'\(Programs.swarm)' bench \(arguments) --baseline '\(folder)/baseline.json'")
     #expect(again.exitCode == 1, "\(again.output)")
     #expect(again.output.contains("regression: room-1"))
   }
 
   @Test func `what is missing or wrong is said in a sentence`() throws {
-    let folder = try #require(Directory.makeTemporary("/tmp/swarm-bench"))
+    let folder = try Directory.makeTemporary("/tmp/swarm-bench")
     defer { Directory.remove(folder) }
     let peers = "--peers '\(Programs.package)/LoadTests/peers'"
-    let noFloor = try Self.run("'\(Programs.swarm)' bench --built '\(folder)' \(peers)")
+    let noFloor = try Shell.run("'\(Programs.swarm)' bench --built '\(folder)' \(peers)")
     #expect(noFloor.exitCode == 5)
     #expect(noFloor.output == "there is no \(folder)/floor: `make bench` builds it\n")
-    let noRow = try Self.run(
+    let noRow = try Shell.run(
       "'\(Programs.swarm)' bench --rows lightspeed --built '\(folder)' \(peers)")
     #expect(noRow.exitCode == 2)
     #expect(noRow.output.hasPrefix("there is no row \"lightspeed\"; there are echo-1, "))
-    let noFolder = try Self.run("'\(Programs.swarm)' bench --built '\(folder)/none' \(peers)")
+    let noFolder = try Shell.run("'\(Programs.swarm)' bench --built '\(folder)/none' \(peers)")
     #expect(noFolder.exitCode == 2)
     #expect(noFolder.output.contains("there is no folder \(folder)/none"))
   }
 
   @Test func `the floor echoes what it is told, whatever its length`() throws {
-    let folder = try #require(Directory.makeTemporary("/tmp/swarm-bench"))
+    let folder = try Directory.makeTemporary("/tmp/swarm-bench")
     defer { Directory.remove(folder) }
     try Self.buildFloor(in: folder)
     let places = BenchProgram.Places(commands: folder, built: folder, peers: folder)
@@ -80,23 +80,7 @@ import Testing
 
   private static func buildFloor(in folder: String) throws {
     let sources = "\(Programs.package)/LoadTests/floor"
-    let built = try run("cc -O2 -Wall -Wextra -Werror -o '\(folder)/floor' '\(sources)'/*.c")
+    let built = try Shell.run("cc -O2 -Wall -Wextra -Werror -o '\(folder)/floor' '\(sources)'/*.c")
     #expect(built.exitCode == 0, "\(built.output)")
-  }
-
-  /// A command of the shell, and what it wrote, errors too.
-  private static func run(_ command: String) throws -> (exitCode: Int32, output: String) {
-    guard let pipe = unsafe popen("\(command) 2>&1", "re") else {
-      throw Unexpected("popen: \(errno)")
-    }
-    var output: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = unsafe fread(&chunk, 1, chunk.count, pipe)
-      if count == 0 { break }
-      output += chunk[..<count]
-    }
-    let status = unsafe pclose(pipe)
-    return ((status >> 8) & 0xFF, String(decoding: output, as: UTF8.self))
   }
 }

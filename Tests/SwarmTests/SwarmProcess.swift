@@ -38,20 +38,9 @@ struct SwarmProcess {
     }
     fchmod(descriptor, 0o644)
     close(descriptor)
-    // Its standard error last: redirected before, it would go where this test's goes.
     let words = [Programs.swarm, command, path] + arguments
-    let line = through + " " + words.map { "'\($0)'" }.joined(separator: " ") + " 2>&1"
-    guard let pipe = unsafe popen(line, "re") else { throw Unexpected("popen: \(errno)") }
-    var output: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = unsafe fread(&chunk, 1, chunk.count, pipe)
-      if count == 0 { break }
-      output += chunk[..<count]
-    }
-    let status = unsafe pclose(pipe)
-    exitCode = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
-    self.output = String(decoding: output, as: UTF8.self)
+    (exitCode, output) = try Shell.run(
+      through + " " + words.map { "'\($0)'" }.joined(separator: " "))
   }
 
   /// Whether a user who is nobody here may run the command at all.
@@ -62,6 +51,29 @@ struct SwarmProcess {
   /// For `through`.
   static func becoming(_ user: uid_t) -> String {
     "setpriv --reuid \(user) --regid \(user) --clear-groups"
+  }
+}
+
+/// Commands of the shell.
+enum Shell {
+  /// Runs one to its end.
+  ///
+  /// - Returns: its exit code, or minus the signal that ended it; what it wrote, errors too.
+  static func run(_ command: String) throws -> (exitCode: Int32, output: String) {
+    // Its standard error last: redirected before, it would go where this test's goes.
+    guard let pipe = unsafe popen("\(command) 2>&1", "re") else {
+      throw Unexpected("popen: \(errno)")
+    }
+    var output: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = unsafe fread(&chunk, 1, chunk.count, pipe)
+      if count == 0 { break }
+      output += chunk[..<count]
+    }
+    let status = unsafe pclose(pipe)
+    let exitCode = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+    return (exitCode, String(decoding: output, as: UTF8.self))
   }
 }
 

@@ -21,7 +21,7 @@ public enum BenchPage {
         }
         notes(report, &page)
         page.element("h2", "Machine")
-        table(["", ""], &page) { page in
+        page.table(["", ""]) { page in
           for fact in report.facts {
             page.element("tr") { page in
               page.element("td", fact.name)
@@ -54,7 +54,7 @@ public enum BenchPage {
   private static func rows(_ title: String, _ rows: [BenchRow], _ page: inout Markup) {
     guard !rows.isEmpty else { return }
     page.element("h2", title)
-    table(["work", "", "floor", "relay", "ratio", "goal", "met?", "peers"], &page) { page in
+    page.table(["work", "", "floor", "relay", "ratio", "goal", "met?", "peers"]) { page in
       for row in rows {
         let cells = BenchTable.cells(of: row)
         page.element("tr") { page in
@@ -75,19 +75,6 @@ public enum BenchPage {
     guard !notes.isEmpty else { return }
     page.element("h2", "Notes")
     for note in notes { page.element("p", note) }
-  }
-
-  private static func table(
-    _ titles: [String], _ page: inout Markup, _ rows: (inout Markup) -> Void
-  ) {
-    page.element("div", ["class": "wide"]) { page in
-      page.element("table") { page in
-        page.element("thead") { page in
-          page.element("tr") { page in for title in titles { page.element("th", title) } }
-        }
-        page.element("tbody") { rows(&$0) }
-      }
-    }
   }
 
   // MARK: Plots

@@ -29,9 +29,7 @@ final class BenchServer {
       throw Failure(description: "\(program.name) is not there: \(program.words[0])")
     }
     self.program = program
-    guard let folder = Directory.makeTemporary("\(parent)/\(program.name)") else {
-      throw SystemError.last("mkdtemp \(parent)")
-    }
+    let folder = try Directory.makeTemporary("\(parent)/\(program.name)")
     self.folder = folder
     let chosen = program.announcement == nil ? try Self.freePort() : 0
     func filled(_ text: String) -> String {
@@ -44,7 +42,9 @@ final class BenchServer {
       // A child begins where its parent's thread is bound to.
       let binding = try processor.map { try ProcessorBinding($0) }
       defer { binding?.end() }
-      id = try Self.start(program.words.map(filled), program.environment, folder)
+      id = try ChildProgram.start(
+        program.words.map(filled), bond: .terminate, environment: program.environment,
+        output: "\(folder)/log")
     } catch {
       Directory.remove(folder)
       throw error
@@ -77,7 +77,7 @@ final class BenchServer {
       left -= 1
     }
     kill(-id, SIGKILL)
-    if left == 0 { while unsafe waitpid(id, &status, 0) < 0, errno == EINTR {} }
+    if left == 0 { ChildProgram.wait(for: id) }
     Directory.remove(folder)
   }
 
@@ -120,42 +120,6 @@ final class BenchServer {
   private var processes: [ProcessProbe] { program.hasChildren ? probe.group : [probe] }
 
   // MARK: Starting
-
-  private static func start(_ words: [String], _ environment: [String], _ folder: String) throws
-    -> pid_t
-  {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    let log = "\(folder)/log"
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    // Should swarm be ended, its servers go too (prctl(2), PR_SET_PDEATHSIG).
-    let guardian = "/usr/bin/setpriv"
-    let isGuarded = unsafe access(guardian, X_OK) == 0
-    let words = (isGuarded ? [guardian, "--pdeathsig", "TERM"] : []) + words
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    var variables = unsafe environment.map { unsafe strdup($0) }
-    defer {
-      unsafe arguments.forEach { unsafe free($0) }
-      unsafe variables.prefix(environment.count).forEach { unsafe free($0) }
-    }
-    var next = unsafe environ
-    while let variable = unsafe next.pointee {
-      unsafe variables.append(variable)
-      unsafe next += 1
-    }
-    unsafe variables.append(nil)
-    var id = pid_t()
-    let code = unsafe posix_spawn(&id, words[0], &actions, &attributes, &arguments, variables)
-    guard code == 0 else { throw SystemError("start \(words[0])", code: code) }
-    return id
-  }
 
   /// A port that nobody has now; somebody could take it before it is used.
   private static func freePort() throws -> UInt16 {

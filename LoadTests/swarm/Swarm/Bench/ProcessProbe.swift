@@ -80,6 +80,6 @@ struct ProcessProbe {
   }
 
   private static func names(in folder: String) -> [String] {
-    Directory.entries(of: folder).map(\.name).filter { $0.first?.isNumber ?? false }
+    ((try? Directory.entries(of: folder)) ?? []).map(\.name).filter { $0.first?.isNumber ?? false }
   }
 }

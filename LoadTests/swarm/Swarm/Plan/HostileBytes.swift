@@ -89,14 +89,7 @@ struct HostileBytes {
   }
 
   private mutating func frame(_ payload: [UInt8], _ opcode: Opcode) -> [UInt8] {
-    var bytes: [UInt8] = []
-    let key = maskKey()
-    FrameHeader(opcode: opcode, maskKey: key, payloadLength: payload.count).append(to: &bytes)
-    let start = bytes.count
-    bytes += payload
-    var span = bytes.mutableSpan
-    Masking.apply(key, to: &span, in: start..<span.count)
-    return bytes
+    RawFrame.masked(payload, opcode, key: maskKey())
   }
 
   private mutating func garbage() -> [UInt8] { (0..<Self.garbageBytes).map { _ in byte() } }

@@ -32,18 +32,4 @@ enum BinaryFile {
     defer { close(descriptor) }
     guard TextFile.write(bytes, to: descriptor) else { throw SystemError.last("write \(path)") }
   }
-
-  /// The names in a folder, but its own and its parent's.
-  static func names(in folder: String) throws(SystemError) -> [String] {
-    guard let entries = unsafe opendir(folder) else { throw SystemError.last("open \(folder)") }
-    defer { unsafe closedir(entries) }
-    var names: [String] = []
-    while let entry = unsafe readdir(entries) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-  }
 }

@@ -30,20 +30,7 @@ extension RawResult {
     json.member("sends_per_s", sendsPerSecond)
     json.member("counts") { $0.object { write(counts, to: &$0) } }
     json.member("whole") { $0.object { write(whole, to: &$0) } }
-    json.member("latency_ms") { json in
-      json.object { json in
-        for measure in Measure.allCases where latencies.count(measure) > 0 {
-          json.member(measure.rawValue) { json in
-            json.object { json in
-              json.member("count", Double(latencies.count(measure)))
-              for percentile in Percentile.allCases {
-                json.member(percentile.rawValue, latencies.milliseconds(measure, percentile) ?? 0)
-              }
-            }
-          }
-        }
-      }
-    }
+    json.member("latency_ms") { $0.object { JSONReport.latencies(latencies, &$0) } }
     json.member("deliveries_per_own_cpu_s", deliveriesPerOwnCPUSecond)
     json.member("own_cores", ownCores)
     json.member("saturated", isSaturated)

@@ -81,7 +81,7 @@ public enum HTMLReport {
   private static func thresholds(_ judgements: [Outcome.Judgement], _ page: inout Markup) {
     guard !judgements.isEmpty else { return }
     page.element("h2", "Thresholds")
-    table(["threshold", "limit, ms", "measured", ""], &page) { page in
+    page.table(["threshold", "limit, ms", "measured", ""]) { page in
       for judgement in judgements {
         page.element("tr") { page in
           page.element("td", judgement.threshold.key)
@@ -116,7 +116,7 @@ public enum HTMLReport {
 
   private static func percentiles(_ latencies: Latencies, _ page: inout Markup) {
     page.element("h2", "Latency in milliseconds, from when it was intended")
-    table(["", "count"] + Percentile.allCases.map(TextReport.title), &page) { page in
+    page.table(["", "count"] + Percentile.allCases.map(TextReport.title)) { page in
       for measure in Measure.allCases where latencies.count(measure) > 0 {
         page.element("tr") { page in
           page.element("td", measure.rawValue)
@@ -132,25 +132,12 @@ public enum HTMLReport {
   private static func marks(_ outcome: Outcome, _ page: inout Markup) {
     guard !outcome.marks.isEmpty else { return }
     page.element("h2", "What happened")
-    table(["second", ""], &page) { page in
+    page.table(["second", ""]) { page in
       for mark in outcome.marks {
         page.element("tr") { page in
           page.element("td", Decimal.text(mark.seconds))
           page.element("td", ["class": "words"], mark.text)
         }
-      }
-    }
-  }
-
-  private static func table(
-    _ titles: [String], _ page: inout Markup, _ rows: (inout Markup) -> Void
-  ) {
-    page.element("div", ["class": "wide"]) { page in
-      page.element("table") { page in
-        page.element("thead") { page in
-          page.element("tr") { page in for title in titles { page.element("th", title) } }
-        }
-        page.element("tbody") { rows(&$0) }
       }
     }
   }

@@ -89,7 +89,7 @@ public enum JSONReport {
     json.member("unknown_absent", Double(verdict.unknownAbsent))
   }
 
-  private static func latencies(_ latencies: Latencies, _ json: inout JSONText) {
+  static func latencies(_ latencies: Latencies, _ json: inout JSONText) {
     for measure in Measure.allCases where latencies.count(measure) > 0 {
       json.member(measure.rawValue) { json in
         json.object { json in

@@ -31,6 +31,18 @@ struct Markup {
     text += "/>\n"
   }
 
+  /// A table that is moved sideways by itself where the screen is narrow.
+  mutating func table(_ titles: [String], _ rows: (inout Markup) -> Void) {
+    element("div", ["class": "wide"]) { page in
+      page.element("table") { page in
+        page.element("thead") { page in
+          page.element("tr") { page in for title in titles { page.element("th", title) } }
+        }
+        page.element("tbody") { rows(&$0) }
+      }
+    }
+  }
+
   /// Text as a person should see it.
   mutating func words(_ words: String) { text += Self.escaped(words) }
 

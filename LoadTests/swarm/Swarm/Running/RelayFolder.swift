@@ -13,9 +13,7 @@ final class RelayFolder {
   init(configuration: String, diskBytes: Int?) throws {
     // Before anything is there to be removed: it may well be refused.
     if diskBytes != nil { try SmallDisk.enterOwnMounts() }
-    var template = Array("/tmp/swarm.XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp /tmp/swarm.") }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    path = try Directory.makeTemporary("/tmp/swarm")
     try TextFile.write(
       (configuration.isEmpty ? "{}" : configuration) + "\n", to: self.configuration)
     try TextFile.write("", to: log)
@@ -27,7 +25,7 @@ final class RelayFolder {
 
   deinit {
     disk = nil
-    Self.remove(path)
+    Directory.remove(path)
   }
 
   var configuration: String { "\(path)/relay.yaml" }
@@ -50,21 +48,4 @@ final class RelayFolder {
   func fillDisk() throws { try disk?.fill() }
   func keepDiskFull() throws { try disk?.keepFull() }
   func freeDisk() throws { try disk?.free() }
-
-  /// Removes a folder and what lies in it; what cannot be removed stays.
-  private static func remove(_ folder: String) {
-    if let entries = unsafe opendir(folder) {
-      while let entry = unsafe readdir(entries) {
-        let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-          unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-        }
-        if name == "." || name == ".." { continue }
-        let path = "\(folder)/\(name)"
-        let isFolder = unsafe entry.pointee.d_type == UInt8(DT_DIR)
-        if isFolder { remove(path) } else { unsafe unlink(path) }
-      }
-      unsafe closedir(entries)
-    }
-    unsafe rmdir(folder)
-  }
 }

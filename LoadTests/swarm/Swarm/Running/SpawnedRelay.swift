@@ -121,46 +121,15 @@ final class SpawnedRelay {
   ) throws -> pid_t {
     // On another disk it would seem to have lost everything.
     precondition(folder.isWhole, "a relay is started by the thread that has mounted its disk")
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, folder.log, O_WRONLY | O_APPEND, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
-    // A terminal's Ctrl-C is swarm's to act upon: it ends its relay itself.
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    // Should swarm be killed, its relay goes too (prctl(2), PR_SET_PDEATHSIG).
-    let guardian = "/usr/bin/setpriv"
-    let isGuarded = unsafe access(guardian, X_OK) == 0
-    let words =
-      (isGuarded ? [guardian, "--pdeathsig", "KILL"] : []) + [
+    return try ChildProgram.start(
+      [
         binary, "serve", "--config", folder.configuration, "--listen", "127.0.0.1:\(port)",
         "--data", folder.data,
-      ]
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { unsafe arguments.forEach { unsafe free($0) } }
-    let additions = unsafe (disk?.environment ?? []).map { unsafe strdup($0) }
-    defer { unsafe additions.forEach { unsafe free($0) } }
-    var environment = unsafe additions
-    var variable = unsafe environ
-    while let present = unsafe variable.pointee {
-      unsafe environment.append(present)
-      unsafe variable += 1
-    }
-    unsafe environment.append(nil)
-    var id = pid_t()
-    let code = unsafe posix_spawn(
-      &id, words[0], &actions, &attributes, &arguments, &environment)
-    guard code == 0 else { throw SystemError("start \(binary)", code: code) }
-    return id
+      ], bond: .kill, environment: disk?.environment ?? [], output: folder.log)
   }
 
   private static func end(_ id: pid_t) {
     Glibc.kill(id, SIGKILL)
-    var status: Int32 = 0
-    while unsafe waitpid(id, &status, 0) < 0, errno == EINTR {}
+    ChildProgram.wait(for: id)
   }
 }

@@ -1,10 +1,13 @@
 internal import Glibc
+internal import Mailbox
 
 /// Folders of the file system.
 enum Directory {
-  /// What lies in it, but not it and its parent; nothing if it cannot be read.
-  static func entries(of path: String) -> [(name: String, isFolder: Bool)] {
-    guard let folder = unsafe opendir(path) else { return [] }
+  /// What lies in it, but not it and its parent.
+  static func entries(
+    of path: String
+  ) throws(SystemError) -> [(name: String, isFolder: Bool)] {
+    guard let folder = unsafe opendir(path) else { throw SystemError.last("open \(path)") }
     defer { unsafe closedir(folder) }
     var entries: [(name: String, isFolder: Bool)] = []
     while let entry = unsafe readdir(folder) {
@@ -19,7 +22,7 @@ enum Directory {
 
   /// Removes it and what lies in it; what cannot be removed stays.
   static func remove(_ path: String) {
-    for entry in entries(of: path) {
+    for entry in (try? entries(of: path)) ?? [] {
       let inner = "\(path)/\(entry.name)"
       if entry.isFolder { remove(inner) } else { unsafe unlink(inner) }
     }
@@ -27,9 +30,9 @@ enum Directory {
   }
 
   /// Makes a new one whose name begins so.
-  static func makeTemporary(_ prefix: String) -> String? {
+  static func makeTemporary(_ prefix: String) throws(SystemError) -> String {
     var template = Array("\(prefix).XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { return nil }
+    guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp \(prefix).") }
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
