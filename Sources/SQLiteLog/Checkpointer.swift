@@ -33,12 +33,19 @@ final class Checkpointer: Sendable {
   }
 
   /// Serves requests on the calling thread until `close`.
-  func run(_ database: borrowing Database) {
+  /// - Parameter end: ends the process.
+  func run(
+    _ database: borrowing Database, end: @Sendable (UnsyncedCheckpoint) -> Never
+  ) {
     let pageBytes = (try? database.pageBytes) ?? Schema.pageBytes
     while requests.takeAll() != nil {
       // What fails now is tried again after a later commit, and shows there if it lasts.
-      if let progress = try? database.checkpoint(), progress.pages >= 0 {
-        movedBytes.store(progress.checkpointedPages * pageBytes, ordering: .releasing)
+      do throws(UnsyncedCheckpoint) {
+        if let progress = try database.checkpoint(), progress.pages >= 0 {
+          movedBytes.store(progress.checkpointedPages * pageBytes, ordering: .releasing)
+        }
+      } catch {
+        end(error)
       }
       isBusy.store(false, ordering: .releasing)
     }

@@ -118,14 +118,23 @@ internal import CSQLite
 
   /// Moves what it can from the write-ahead log to the database file, without waiting for anyone
   /// (`sqlite3_wal_checkpoint_v2`, passive).
-  func checkpoint() throws(SQLiteError) -> CheckpointProgress {
+  /// - Returns: `nil` if that failed and can be tried again: what has not been moved is where it was.
+  func checkpoint() throws(UnsyncedCheckpoint) -> CheckpointProgress? {
     var pages: Int32 = 0
     var checkpointed: Int32 = 0
     let code = unsafe sqlite3_wal_checkpoint_v2(
       handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &checkpointed)
     guard code == SQLITE_OK || code == SQLITE_BUSY else {
-      throw unsafe SQLiteError(code, connection: handle)
+      let error = unsafe SQLiteError(code, connection: handle)
+      if error.isFailedSync { throw UnsyncedCheckpoint(path: path, "\(error)") }
+      return nil
     }
     return CheckpointProgress(pages: Int(pages), checkpointedPages: Int(checkpointed))
+  }
+
+  /// As it was opened.
+  private var path: String {
+    guard let path = unsafe sqlite3_db_filename(handle, "main") else { return "" }
+    return unsafe String(cString: path)
   }
 }

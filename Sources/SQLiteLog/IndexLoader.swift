@@ -102,10 +102,15 @@ struct IndexLoader {
       waiting = 0
       settler = try settler ?? Settler(store)
       do throws(SQLiteError) {
-        while try settler?.settleFirst() == true { settler?.checkpoint() }
+        while try settler?.settleFirst() == true {}
       } catch {
         // Whatever else it is, a full disk say: it stays in memory until it can be written.
         if error.isFaultOfIndex { throw error }
+      }
+      do throws(UnsyncedCheckpoint) {
+        try settler?.checkpoint()
+      } catch {
+        throw StoreError(.environment, error.description)
       }
     }
   }

@@ -70,6 +70,7 @@ enum IndexSchema {
     _ directory: DataDirectory, journal: borrowing Database, vfs: String?, _ reason: inout String?
   ) throws(SQLiteError) -> Database {
     let path = directory.indexPath
+    try Database.writeLogAgain(path: path, vfs: vfs)
     do throws(SQLiteError) {
       let database = try Database(path: path, mode: .create, vfs: vfs)
       if try database.integer("SELECT count(*) FROM sqlite_schema") > 0 {

@@ -17,6 +17,8 @@ struct LogWriter: Sendable {
   /// Is told that there is something to settle.
   var settlements: WorkQueue<Void>
   var report: @Sendable (String) -> Void
+  /// Ends the process.
+  var end: @Sendable (UnsyncedCheckpoint) -> Never
 
   func run(_ tasks: WorkQueue<Task>, store: SQLiteStore, sequencer: consuming Sequencer) {
     var store = store
@@ -52,9 +54,13 @@ struct LogWriter: Sendable {
         done.append((try? store.delete(slice)) != nil)
         store.vacuum()
       }
-      if checkpointer.commitEnded(walBytes: store.walBytes) { store.checkpoint() }
+      if checkpointer.commitEnded(walBytes: store.walBytes) { checkpoint(store) }
     }
-    store.checkpoint()
+    checkpoint(store)
+  }
+
+  private func checkpoint(_ store: SQLiteStore) {
+    do { try store.checkpoint() } catch { end(error) }
   }
 
   /// A commit goes to every loop, answers to their own, and every submit is answered.

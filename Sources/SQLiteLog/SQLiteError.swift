@@ -34,12 +34,15 @@ struct SQLiteError: Error, CustomStringConvertible {
   /// Whether the file, and not its surroundings, is the trouble.
   var isCorruption: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
+  /// Whether `fsync` failed (SQLITE_IOERR_FSYNC, a macro that Swift does not see).
+  var isFailedSync: Bool { extendedCode == SQLITE_IOERR | (4 << 8) }
+
   /// Whether an index is the trouble: it is damaged, or holds what a sound one could not.
   var isFaultOfIndex: Bool { isCorruption || code == SQLITE_CONSTRAINT }
 
   var description: String { "\(message) [SQLite \(extendedCode)]" }
 
-  private static func meaning(of code: Int32) -> String {
+  static func meaning(of code: Int32) -> String {
     unsafe String(cString: sqlite3_errstr(code))
   }
 }

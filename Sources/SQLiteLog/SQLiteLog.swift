@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Mailbox
 public import Relay
 internal import Synchronization
@@ -29,7 +30,8 @@ internal import Synchronization
 /// - **Retention** moves a room's `first` with the batch. The rows go later, in slices between two
 ///   batches (`Garbage`), and free pages are cut off the file when they are a quarter of it.
 /// - **Trouble**: where the journal cannot be written, batches are refused. Where the index cannot,
-///   nothing is refused; the tail grows until it can.
+///   nothing is refused; the tail grows until it can. Where a checkpoint's sync fails, of either file,
+///   the process ends, and the next one puts it right (`UnsyncedCheckpoint`).
 public final class SQLiteLog: Log {
   /// How the log behaves.
   public struct Options: Sendable {
@@ -104,7 +106,7 @@ public final class SQLiteLog: Log {
     let doors = (0..<loops).map { LoopDoor(loop: $0, publish: publish) }
     let writer = LogWriter(
       doors: doors, framing: framing, options: options, checkpointer: checkpointer,
-      settlements: settlements, report: report)
+      settlements: settlements, report: report, end: end)
     let keepEntriesPerRoom = options.keepEntriesPerRoom
     var started: [WorkerThread] = []
     do {
@@ -130,15 +132,15 @@ public final class SQLiteLog: Log {
           }
         })
       started.append(
-        try WorkerThread(name: "log-checkpoint") { [checkpointConnection, checkpointer] in
+        try WorkerThread(name: "log-checkpoint") { [checkpointConnection, checkpointer, end] in
           guard let database = checkpointConnection.take() else { return }
-          checkpointer.run(database)
+          checkpointer.run(database, end: end)
         })
       started.append(
         try WorkerThread(name: "log-settle") {
-          [settler, settlements, submissions, shared, report] in
+          [settler, settlements, submissions, shared, report, end] in
           guard let settler = settler.take() else { return }
-          SettlerLoop(store: shared, submissions: submissions, report: report)
+          SettlerLoop(store: shared, submissions: submissions, report: report, end: end)
             .run(settlements, settler)
         })
     } catch {
@@ -148,6 +150,13 @@ public final class SQLiteLog: Log {
     threads.withLock { threads in
       precondition(threads.isEmpty, "a log is started once")
       threads = started
+    }
+  }
+
+  private var end: @Sendable (UnsyncedCheckpoint) -> Never {
+    { [report] error in
+      report(error.description)
+      _exit(EXIT_FAILURE)
     }
   }
 

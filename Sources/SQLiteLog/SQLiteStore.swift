@@ -146,7 +146,7 @@ package final class SQLiteStore: EntryStore {
 
   /// Moves the write-ahead log's content to the database file as far as it can be moved now. What
   /// fails here shows in a later commit if it lasts.
-  package func checkpoint() { _ = try? state.database.checkpoint() }
+  package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.checkpoint() }
 
   /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
   package func limit(pages: Int64) {

@@ -79,6 +79,13 @@ enum Schema {
     let path = directory.databasePath
     func refusal(_ error: SQLiteError) -> StoreError { StoreError(error, "open", path: path) }
     do {
+      #if PLANTED_BUGS
+        if !PlantedBug.journalNotWrittenAgainAtStart.isActive {
+          try Database.writeLogAgain(path: path, vfs: vfs)
+        }
+      #else
+        try Database.writeLogAgain(path: path, vfs: vfs)
+      #endif
       let database = try Database(path: path, mode: .create, vfs: vfs)
       guard unsafe sqlite3_db_readonly(database.handle, "main") == 0 else {
         throw refusal(SQLiteError(extendedCode: SQLITE_READONLY, message: "it is read-only"))
@@ -101,15 +108,6 @@ enum Schema {
       try database.execute("PRAGMA wal_autocheckpoint = 0")
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
       try database.execute("PRAGMA cache_size = -16384")
-      // After a sync that failed the system takes pages for written that are not. What a process
-      // that died left in the write-ahead log is therefore written once more.
-      #if PLANTED_BUGS
-        if !PlantedBug.journalNotWrittenAgainAtStart.isActive {
-          try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        }
-      #else
-        try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-      #endif
       try migrate(database)
       return database
     } catch let error as SQLiteError {

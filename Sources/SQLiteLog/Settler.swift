@@ -76,7 +76,7 @@ package final class Settler {
   }
 
   /// Moves the write-ahead log's content to the file as far as it can be moved now.
-  package func checkpoint() { _ = try? state.database.checkpoint() }
+  package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.checkpoint() }
 
   /// Gives so many pages back that the file no longer needs, if they are a good part of it.
   package func vacuum(pages: Int = 1000) { _ = try? state.database.vacuum(pages: pages) }

@@ -8,15 +8,19 @@ struct SettlerLoop: Sendable {
   /// To the writer.
   var submissions: WorkQueue<LogWriter.Task>
   var report: @Sendable (String) -> Void
+  /// Ends the process.
+  var end: @Sendable (UnsyncedCheckpoint) -> Never
   private let deletions = WorkQueue<Bool>()
 
   init(
     store: OpenStore, submissions: WorkQueue<LogWriter.Task>,
-    report: @escaping @Sendable (String) -> Void
+    report: @escaping @Sendable (String) -> Void,
+    end: @escaping @Sendable (UnsyncedCheckpoint) -> Never
   ) {
     self.store = store
     self.submissions = submissions
     self.report = report
+    self.end = end
   }
 
   func run(_ requests: WorkQueue<Void>, _ settler: Settler) {
@@ -46,8 +50,12 @@ struct SettlerLoop: Sendable {
       }
       try settler.forget(garbage)
       settler.vacuum()
-      settler.checkpoint()
+      checkpoint(settler)
     }
+  }
+
+  private func checkpoint(_ settler: Settler) {
+    do { try settler.checkpoint() } catch { end(error) }
   }
 
   private func settle(
@@ -57,7 +65,7 @@ struct SettlerLoop: Sendable {
       while !requests.isEnding {
         guard try settler.settle() else { break }
         outage.note(nil)
-        settler.checkpoint()
+        checkpoint(settler)
       }
       try sweep(settler, requests)
     } catch {

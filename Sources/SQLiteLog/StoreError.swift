@@ -1,5 +1,20 @@
 internal import CSQLite
 
+/// A checkpoint whose sync failed. This process cannot put it right: the system takes for written what
+/// may not be on the medium, and SQLite believes it. The next one can, since everything is in the
+/// write-ahead log still (see `Database.writeLogAgain`). So whoever runs the store ends at once,
+/// without closing it.
+public struct UnsyncedCheckpoint: Error, Equatable, Sendable, CustomStringConvertible {
+  public var description: String
+
+  init(path: String, _ reason: String) {
+    description =
+      "\(path) could not be synced: \(reason). What the disk has of it is unknown, so the relay "
+      + "ends here. Nothing that was acknowledged is lost; a start writes it once more. Look at the "
+      + "disk's health."
+  }
+}
+
 /// A store that cannot be opened, read or filled: what happened, to which file, and what to do.
 public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
   /// Which of the command line's exit codes it belongs to.

@@ -84,7 +84,7 @@ import Wire
       try fill(desk)
       if damage == .older { try directory.copy("data", to: "before") }
       try desk.settle()
-      desk.settler.checkpoint()
+      try desk.settler.checkpoint()
     }
     let index = directory["data/index.db"]
     switch damage {
@@ -176,13 +176,13 @@ import Wire
       desk.send(batch + 1...batch + 1, to: "quiet")
       if batch % 10 == 9 { try desk.settle() }
     }
-    desk.store.checkpoint()
+    try desk.store.checkpoint()
     let before = directory.bytes(of: "data/relay.db")
     try desk.sweep()
     while desk.store.vacuum() {}
     desk.settler.vacuum()
-    desk.store.checkpoint()
-    desk.settler.checkpoint()
+    try desk.store.checkpoint()
+    try desk.settler.checkpoint()
     #expect(directory.bytes(of: "data/relay.db") < before / 4)
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 200)
     // The quiet room's entries are all there is in the older stretches.

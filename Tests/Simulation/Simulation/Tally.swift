@@ -24,6 +24,7 @@ public struct Tally: Sendable {
     case powerLost = "losses of power"
     case killed = "kills of the process"
     case shutDown = "orderly shutdowns"
+    case endedUnsynced = "ends of the process by a checkpoint's failed sync"
     case started = "starts"
     case startFailed = "starts that failed"
     case commitPublished = "commits"
@@ -86,6 +87,7 @@ public struct Tally: Sendable {
     case .synced, .deathBeforeWrite, .deathWithinWrite, .deathAfterWrite, .deathBeforeSync,
       .deathWithinSync, .deathAfterSync, .changeSurvived, .changeLost, .changeReordered, .writeTorn,
       .nameChangeLost, .diskFull, .writeFailed, .syncFailed, .readFailed, .powerLost, .startFailed,
+      .endedUnsynced,
       .indexRestored, .indexDiscarded, .batchRefused, .inDoubtKept, .refusedKept, .backupTaken,
       .backupRestored, .storeWiped,
       .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .historyFailed,

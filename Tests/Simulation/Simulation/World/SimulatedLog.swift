@@ -91,6 +91,8 @@ final class SimulatedSQLiteLog: SimulatedLog {
   private var reader: SQLiteReader
   private let settler: Settler
   private let checkpoints: CheckpointConnection
+  /// What the process does when a checkpoint's sync has failed.
+  private let end: () -> Void
   /// What the settler wants to be deleted, a slice at a time.
   private var deletions: [Garbage.Slice] = []
   private var garbage: Garbage?
@@ -98,7 +100,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   /// - Parameter segmentEntries: how many entries are settled at once.
   init(
     fileSystem: String, durability: Durability, epoch: String, keepEntriesPerRoom: Int64,
-    segmentEntries: Int, loops: Int, now: Int64
+    segmentEntries: Int, loops: Int, now: Int64, end: @escaping () -> Void
   ) throws(StoreError) {
     store = try SQLiteStore(
       directory: Self.directory, durability: durability, now: now,
@@ -107,6 +109,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
     settler = try Settler(store.shared)
     checkpoints = CheckpointConnection(path: store.path, fileSystem: fileSystem)
     self.epoch = epoch
+    self.end = end
     discardedIndex = store.discardedIndex
     sequencer = Sequencer(
       lineage: store.lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
@@ -123,9 +126,9 @@ final class SimulatedSQLiteLog: SimulatedLog {
   /// As the settling thread does, in pieces, and the checkpointing one.
   var backgroundSteps: [() -> Void] {
     [
-      { [checkpoints] in checkpoints.checkpoint() },
+      { [checkpoints, end] in if !checkpoints.checkpoint() { end() } },
       { [settler] in _ = try? settler.settle() },
-      { [settler] in settler.checkpoint() },
+      { [settler, end] in if (try? settler.checkpoint()) == nil { end() } },
       { [settler] in settler.vacuum() },
       { [unowned self] in sweep() },
     ]
@@ -146,7 +149,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   /// and what the settler asks it for.
   var writerSteps: [() -> Void] {
     [
-      { [store] in store.checkpoint() },
+      { [store, end] in if (try? store.checkpoint()) == nil { end() } },
       { [store] in store.vacuum() },
       { [unowned self] in delete() },
       { [store] in store.shared.seal() },
@@ -188,9 +191,12 @@ final class SimulatedSQLiteLog: SimulatedLog {
 
   deinit { unsafe sqlite3_close_v2(handle) }
 
-  func checkpoint() {
-    if let handle = unsafe handle {
-      unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    }
+  /// - Returns: whether nothing was left that this process cannot put right (see `UnsyncedCheckpoint`).
+  func checkpoint() -> Bool {
+    guard let handle = unsafe handle else { return true }
+    let code = unsafe sqlite3_wal_checkpoint_v2(
+      handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    if code == SQLITE_OK { return true }
+    return unsafe sqlite3_extended_errcode(handle) != ResultCode.fsync
   }
 }

@@ -45,7 +45,13 @@ extension Simulation {
         let log = try SimulatedSQLiteLog(
           fileSystem: fileSystem.name, durability: scenario.durability, epoch: epoch,
           keepEntriesPerRoom: scenario.keepEntriesPerRoom,
-          segmentEntries: scenario.segmentEntries, loops: scenario.loops, now: now.wall)
+          segmentEntries: scenario.segmentEntries, loops: scenario.loops, now: now.wall
+        ) { [unowned self] in
+          if disk.isDead { return }
+          court.tally.count(.endedUnsynced)
+          trace("a checkpoint was not synced: the process ends")
+          disk.die()
+        }
         if let reason = log.discardedIndex {
           court.tally.count(.indexDiscarded)
           trace("the index is made anew: \(reason)")

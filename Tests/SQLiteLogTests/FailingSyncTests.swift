@@ -1,0 +1,46 @@
+import Glibc
+import Relay
+import SQLiteLog
+import Testing
+import Wire
+
+@Suite struct `A checkpoint whose sync fails` {
+  @Test(arguments: ["relay.db", "index.db"])
+  func `ends the process, says so, and loses nothing`(file: String) async throws {
+    let directory = try TemporaryDirectory()
+    let data = directory["data"]
+    // A new file is synced before there is a log to write it from again.
+    try SQLiteLog(directory: data).stop()
+
+    let exit = await #expect(
+      processExitsWith: .exitCode(EXIT_FAILURE), observing: [\.standardErrorContent]
+    ) { [file, data = data as String] in
+      failSyncs(ofFile: file)
+      let log = try SQLiteLog(
+        directory: data, segmentEntries: 500, report: { say($0) })
+      let desk = try Desk(log)
+      // It ends when the first 4 MiB are moved.
+      for id in 1..<100_000 {
+        let text = String(repeating: "x", count: 3000)
+        let delivery = await desk.submit([.append("general", "ada", "\(id)", text: text)])
+        for ack in delivery.acks { say("\(ack.seq) is acknowledged") }
+      }
+    }
+
+    let said = String(decoding: exit?.standardErrorContent ?? [], as: UTF8.self)
+      .split(separator: "\n")
+    #expect(said.contains { $0.hasPrefix("\(data)/\(file) could not be synced: ") })
+    let acknowledged = said.count { $0.hasSuffix("is acknowledged") }
+    #expect(acknowledged > 100)
+    let log = try SQLiteLog(directory: data)
+    #expect(try await Desk(log).enter("general", as: "bo", after: 0)?.head ?? 0 >= acknowledged)
+    log.stop()
+    #expect(try Store.verify(directory: data).breaks.isEmpty)
+  }
+}
+
+/// Writes a line to standard error.
+private func say(_ line: String) {
+  let bytes = Array("\(line)\n".utf8)
+  _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
+}
