@@ -16,7 +16,7 @@ PREFIX ?= /usr/local
 RELEASE := -c release --static-swift-stdlib
 COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
-SCRIPTS := Tests/Simulation/catch-bugs config/setup config/bots/dice .ci/run
+SCRIPTS := Tests/run Tests/Simulation/catch-bugs config/setup config/bots/dice .ci/run
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
@@ -54,10 +54,12 @@ test:
 	@$(SIMULATE) --store sqlite --seeds 3000
 	@$(SIMULATE) --store memory --seeds 1500
 	@$(SWIFT) build --build-tests
-	@$(SWIFT) test --skip-build --skip '^EndToEndTests\.' --skip '^SwarmTests\.'
+	@$(TEST) --skip '^EndToEndTests\.' --skip '^SwarmTests\.'
 	@for target in SwarmTests EndToEndTests; do \
-	  TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
-	  $(SWIFT) test --skip-build --filter "^$$target\." || exit 1; done
+	  TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" $(TEST) --filter "^$$target\." || exit 1; \
+	done
+
+TEST := SWIFT=$(SWIFT) Tests/run --skip-build
 
 # The relay, its log and its disk from seeds, against a model: see Tests/Simulation.
 SIMULATE := .build/release/simulate

@@ -33,7 +33,7 @@ extension ScriptedRelay {
 
     class Room:
         def __init__(self):
-            self.entries, self.ids, self.refusing = [], {}, 0
+            self.entries, self.ids, self.refused = [], {}, None
 
     def message(name, seq, entry):
         return dict(type="message", room=name, seq=seq, at=1763650000000 + seq, **entry)
@@ -88,20 +88,20 @@ extension ScriptedRelay {
             saw("send", name, m["id"], text)
             if once("cut_before", text):
                 return self.cut()
-            if room.refusing > 0 or once("limit", text):
-                # Everything else for this room is refused until the time has passed.
-                if room.refusing == 0:
-                    asyncio.get_running_loop().call_later(0.05, self.relent, room)
-                room.refusing += 1
+            key = (self.user, m["id"])
+            new = key not in room.ids
+            if room.refused == m["id"]:
+                room.refused = None
+            elif new and (room.refused or once("limit", text)):
+                # Whatever is behind it is refused until it comes again.
+                room.refused = room.refused or m["id"]
                 return await self.say(type="error", code="rate_limited", re="send", room=name,
-                                      id=m["id"], message="slow down", retry_after_ms=1000)
+                                      id=m["id"], message="slow down", retry_after_ms=50)
             if once("refuse", text):
                 return await self.say(type="error", code="too_large", re="send", room=name,
                                       id=m["id"], message="the text is too long")
             if once("ignore", text):
                 return
-            key = (self.user, m["id"])
-            new = key not in room.ids
             if new:
                 body = dict(text=text) if m["kind"] == "text" else dict(data=m["data"])
                 room.entries.append(dict(id=m["id"], **{"from": self.user}, kind=m["kind"], **body))
@@ -128,9 +128,6 @@ extension ScriptedRelay {
             await self.say(type="typing", room=name, user="echo", on=True)
             room.entries.append(dict(id="bot", **{"from": "echo"}, kind="text", text=text))
             await self.show(name, len(room.entries))
-
-        def relent(self, room):
-            room.refusing = 0
 
     async def serve_one(socket):
         connection = Connection(socket)
