@@ -7,17 +7,42 @@ extension Bench {
   private static let heldPrecision = 1.15
   private static let attempts = 8
 
-  /// What an acknowledgement takes while the relay does half of what it could.
+  /// What an acknowledgement takes while the relay does half of what it could; and beside it what the
+  /// floor needs for a delivery at the same rate, which is the machine's share: a p99 is made of
+  /// every moment in which the machine did something else.
   func measureAcks(_ middle: BenchRow, _ late: BenchRow, _ load: BenchLoad) throws -> [BenchRow] {
     var (middle, late) = (middle, late)
     let server = try start(.relay(places))
-    guard let most = try heldRate(load, server),
-      let half = try sample(load, server, rate: most / 2, seconds: seconds * 3)
-    else { return [] }
-    middle.alone = half.result.latencies.milliseconds(.ack, .p50)
-    late.alone = half.result.latencies.milliseconds(.ack, .p99)
-    middle.fault = half.fault
+    let floor = try start(.floor(places, deliveryBytes: deliveryBytes()))
+    guard let most = try heldRate(load, server) else { return [] }
+    var halves: [(p99: Double, sample: BenchSample)] = []
+    var floors: [(p50: Double, p99: Double)] = []
+    for _ in 0..<pairs {
+      guard let below = try sample(load, floor, rate: most / 2, seconds: seconds),
+        let half = try sample(load, server, rate: most / 2, seconds: seconds)
+      else { return [] }
+      middle.fault = middle.fault ?? half.fault
+      if let p50 = below.result.latencies.milliseconds(.deliver, .p50),
+        let p99 = below.result.latencies.milliseconds(.deliver, .p99)
+      {
+        floors.append((p50, p99))
+      }
+      if let p99 = half.result.latencies.milliseconds(.ack, .p99) { halves.append((p99, half)) }
+    }
     late.fault = middle.fault
+    halves.sort { $0.p99 < $1.p99 }
+    guard !halves.isEmpty else { return [] }
+    let half = halves[halves.count / 2].sample
+    middle.alone = BenchRow.median(
+      halves.compactMap { $0.sample.result.latencies.milliseconds(.ack, .p50) })
+    late.alone = BenchRow.median(halves.map(\.p99))
+    middle.floorAlone = BenchRow.median(floors.map(\.p50))
+    late.floorAlone = BenchRow.median(floors.map(\.p99))
+    late.notes = [
+      "p99 of each run: \(halves.map { BenchTable.figure($0.p99, .milliseconds) }.joined(separator: ", "))"
+        + " ms; the floor's, of deliveries at the same rate: "
+        + floors.map { BenchTable.figure($0.p99, .milliseconds) }.joined(separator: ", ")
+    ]
     middle.details = [
       .init("sends / s, held", most),
       .init("sends / s", half.result.sendsPerSecond),
