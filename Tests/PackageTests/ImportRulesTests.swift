@@ -11,14 +11,15 @@ import Testing
     "Relay": ["Wire"],
     "Mailbox": ["CLinux"],
     "EventLoop": ["Mailbox", "CLinux"],
+    "TLS": ["COpenSSL"],
     "SQLiteLog": ["Relay", "Wire", "Mailbox", "CSQLite"],
     "YAML": ["CYAML"],
     "Bots": ["Wire", "Logging", "Subprocess"],
     "Server": [
-      "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "SQLiteLog", "Bots", "YAML",
+      "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots", "YAML",
       "Logging",
     ],
-    "Client": ["WebSocket", "EventLoop", "Mailbox", "Wire"],
+    "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
     "wschat": ["Client", "EventLoop", "Mailbox", "Wire", "ArgumentParser"],
     "swarm/Swarm": [
