@@ -93,7 +93,7 @@ let package = Package(
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
     command(
       "WschatCommand", folder: "Sources/wschat",
-      ["Client", "EventLoop", "Mailbox", "Wire", argumentParser]),
+      ["Client", "EventLoop", "Mailbox", "TLS", "Wire", argumentParser]),
 
     // The load test: its logic as a module of its own, so that it can be tested.
     .target(

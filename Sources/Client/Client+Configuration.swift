@@ -1,3 +1,5 @@
+public import TLS
+
 extension Client {
   /// Where to connect, and as whom.
   public struct Configuration: Sendable {
@@ -7,17 +9,20 @@ extension Client {
     public var user: String?
     /// A JWT, sent as `Authorization: Bearer`. Without line breaks or spaces.
     public var token: String?
+    /// Where the URL is `wss:`, whom to believe to be its host.
+    public var trust: TLSTrust
     /// Times and bounds.
     public var settings: SessionSettings
 
     /// A configuration with the usual times.
     public init(
       url: RelayURL, user: String? = nil, token: String? = nil,
-      settings: SessionSettings = SessionSettings()
+      trust: TLSTrust = .system, settings: SessionSettings = SessionSettings()
     ) {
       self.url = url
       self.user = user
       self.token = token
+      self.trust = trust
       self.settings = settings
     }
   }

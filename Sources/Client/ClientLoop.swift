@@ -1,5 +1,6 @@
 public import EventLoop
 public import Mailbox
+internal import TLS
 
 /// What all clients of one event loop share: the read buffer, the random numbers, the resolver.
 ///
@@ -28,6 +29,7 @@ public final class ClientLoop: EventHandler {
   private var readBuffer = [UInt8](repeating: 0, count: ClientLoop.readBytes)
   private var scratch: [UInt8] = []
   var random = SystemRandomNumberGenerator()
+  private var contexts: [TLSTrust: TLSContext] = [:]
 
   struct Host: Hashable, Sendable {
     let name: String
@@ -117,6 +119,14 @@ public final class ClientLoop: EventHandler {
   func withScratch(_ body: (inout [UInt8]) -> Void) {
     scratch.removeAll(keepingCapacity: true)
     body(&scratch)
+  }
+
+  /// Read once: all clients of one kind of trust share what it takes to verify certificates.
+  func context(trusting trust: TLSTrust) throws(TLSFileError) -> TLSContext {
+    if let context = contexts[trust] { return context }
+    let context = try TLSContext(trusting: trust)
+    contexts[trust] = context
+    return context
   }
 
   func nextMaskKey() -> UInt32 { random.next() }

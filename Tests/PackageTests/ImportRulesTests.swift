@@ -21,7 +21,7 @@ import Testing
     ],
     "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
-    "wschat": ["Client", "EventLoop", "Mailbox", "Wire", "ArgumentParser"],
+    "wschat": ["Client", "EventLoop", "Mailbox", "TLS", "Wire", "ArgumentParser"],
     "swarm/Swarm": [
       "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "Histogram",
       "CLinux",
