@@ -52,7 +52,8 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
     let authority = String(rest[..<end])
     do {
       let hasPort = authority.last != "]" && authority.contains(":")
-      (host, port) = try Address.split(hasPort ? authority : "\(authority):\(Self.usualPort(isEncrypted))")
+      let usual = Self.usualPort(isEncrypted)
+      (host, port) = try Address.split(hasPort ? authority : "\(authority):\(usual)")
     } catch {
       throw .authority(text)
     }

@@ -8,7 +8,8 @@ final class Certificates: Sendable {
   init() throws {
     var template = Array("/tmp/relay-certificates-XXXXXX".utf8CString)
     let made = unsafe template.withUnsafeMutableBufferPointer { characters in
-      unsafe characters.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) }
+      let made = unsafe characters.baseAddress.flatMap { unsafe mkdtemp($0) }
+      return unsafe made.map { unsafe String(cString: $0) }
     }
     folder = try #require(made)
     let here = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")

@@ -41,7 +41,9 @@ import Testing
       complaint("server.pem", "locked.key")
         == "The key locked.key has a passphrase, which nobody could type here; `openssl pkey` removes it."
     )
-    #expect(complaint("expired.pem", "expired.key").hasPrefix("The certificate expired.pem has expired on 20"))
+    #expect(
+      complaint("expired.pem", "expired.key").hasPrefix(
+        "The certificate expired.pem has expired on 20"))
     _ = try certificates.write("-----BEGIN CERTIFICATE-----\nAAAA\n", to: "broken.pem")
     #expect(
       complaint("broken.pem", "server.key").hasPrefix(

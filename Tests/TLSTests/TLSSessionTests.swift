@@ -135,7 +135,8 @@ import Testing
 
   @Test(arguments: [
     ("GET / HTTP/1.1\r\nHost: h\r\n\r\n", TLSFailure.plainHTTP),
-    ("POST /v1 HTTP/1.1\r\nHost: h\r\n\r\n", .plainHTTP), ("\u{0}\u{1}nothing of that kind", .notTLS),
+    ("POST /v1 HTTP/1.1\r\nHost: h\r\n\r\n", .plainHTTP),
+    ("\u{0}\u{1}nothing of that kind", .notTLS),
   ])
   func `what is no TLS is known for what it is`(text: String, failure: TLSFailure) {
     var session = TLSSession(server: server)
