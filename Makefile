@@ -16,7 +16,7 @@ PREFIX ?= /usr/local
 RELEASE := -c release --static-swift-stdlib
 COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
-SCRIPTS := Tests/run Tests/Simulation/catch-bugs config/setup config/bots/dice .ci/run
+SCRIPTS := Tests/run Tests/certificates Tests/Simulation/catch-bugs config/setup config/bots/dice .ci/run
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'

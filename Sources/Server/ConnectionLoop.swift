@@ -27,6 +27,8 @@ enum LoopMessage: Sendable {
     var admission: Admission
     var log: any Log
     var logger: Logger
+    /// `nil` serves in clear.
+    var credentials: TLSCredentials?
   }
 
   /// Read at a time: the most that one connection gets of a turn.
@@ -58,6 +60,8 @@ enum LoopMessage: Sendable {
   /// Where the WebSocket's own answers are put together.
   var control: [UInt8] = []
   var inbox: [LoopMessage] = []
+  /// Where ciphertext is put together.
+  var ciphertext: [UInt8] = []
 
   /// Connections that have more to read than one turn gave them.
   var unfinished: [Int32] = []

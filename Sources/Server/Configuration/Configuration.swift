@@ -16,6 +16,8 @@ public struct Configuration: Equatable, Sendable {
   public var drainSeconds = 10
   /// What is kept of each room, and how safely.
   public var log = Log()
+  /// With which certificate.
+  public var tls = TLS()
   /// Who may connect.
   public var auth = Auth()
   /// What a client may cost.
@@ -61,6 +63,17 @@ extension Configuration {
     public var keepEntriesPerRoom = 0
     /// Recent entries held in memory, all rooms together.
     public var tailBytes = 8_388_608
+  }
+
+  /// `tls.*`: PEM files; both or neither.
+  public struct TLS: Equatable, Sendable {
+    /// The relay's own certificate first, then those up to an authority.
+    public var certificate = ""
+    /// Its private key, without a passphrase.
+    public var key = ""
+
+    /// Whether the relay serves in clear.
+    public var isOff: Bool { certificate.isEmpty && key.isEmpty }
   }
 
   /// How a client says who it is.
