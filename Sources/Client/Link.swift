@@ -27,11 +27,15 @@ struct Link: ~Copyable {
   var registration: Registration?
   /// The answer to the handshake, as far as it has come.
   var received: [UInt8] = []
-  private var connection = Connection(role: .client, limits: Link.limits)
+  private var connection: Connection
   private var output: [UInt8] = []
   private var sent = 0
   /// Sending failed: what the relay said before that is still to be read.
   private var isBroken = false
+
+  init(limits: Limits = Link.limits) {
+    connection = Connection(role: .client, limits: limits)
+  }
 
   var outputBytes: Int { output.count - sent }
   var hasOutput: Bool { outputBytes > 0 }
