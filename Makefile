@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build test bench bench-full faults simulate simulate-bugs format lint install help
+.PHONY: run build test bench bench-full conformance faults simulate simulate-bugs format lint install help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -16,11 +16,14 @@ PREFIX ?= /usr/local
 RELEASE := -c release --static-swift-stdlib
 COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
-SCRIPTS := Tests/run Tests/certificates Tests/Simulation/catch-bugs config/setup config/bots/dice .ci/run
+SCRIPTS := Tests/run Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs config/setup \
+  config/bots/dice .ci/run
+BASH_SCRIPTS := Tests/Conformance/autobahn
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run every test'
+	@echo "make conformance       hold relay and client against the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
 	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same with what takes longer'
@@ -60,6 +63,13 @@ test:
 	done
 
 TEST := SWIFT=$(SWIFT) Tests/run --skip-build
+
+# The Autobahn suite, which is installed into a cache of its own. CASES and EXCLUDE narrow it, and
+# JOBS says how much runs side by side: see Tests/Conformance.
+CONFORMANCE := Tests/Conformance/run .build/release/relay .build/release/conformance-client
+conformance: build
+	@config/setup conformance || echo 'conformance: goes on without them' >&2
+	@$(CONFORMANCE) .build/conformance
 
 # The relay, its log and its disk from seeds, against a model: see Tests/Simulation.
 SIMULATE := .build/release/simulate
@@ -117,7 +127,8 @@ format:
 lint:
 	@$(SWIFT) format lint --strict --recursive $(OWN)
 	@for script in $(SCRIPTS); do sh -n "$$script" || exit 1; done
-	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS); fi
+	@for script in $(BASH_SCRIPTS); do bash -n "$$script" || exit 1; done
+	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS) $(BASH_SCRIPTS); fi
 
 # `make build` first, as its owner: what root installs need not be built by root.
 install:

@@ -32,13 +32,17 @@ struct Link: ~Copyable {
   var registration: Registration?
   /// The answer to the handshake, as far as it has come.
   var received: [UInt8] = []
-  private var connection = Connection(role: .client, limits: Link.limits)
+  private var connection: Connection
   private var output: [UInt8] = []
   private var sent = 0
   /// `nil` in clear.
   private(set) var encryption: LinkEncryption?
   /// Sending failed: what the relay said before that is still to be read.
   private var isBroken = false
+
+  init(limits: Limits = Link.limits) {
+    connection = Connection(role: .client, limits: limits)
+  }
 
   var outputBytes: Int { output.count - sent + (encryption?.unsentBytes ?? 0) }
   var hasOutput: Bool { outputBytes > 0 }
@@ -84,7 +88,7 @@ struct Link: ~Copyable {
     guard let answer else { return false }
     received.removeFirst(answer.length)
     connection = Connection(
-      role: .client, limits: Self.limits, deflate: answer.deflate, sharing: streams)
+      role: .client, limits: connection.limits, deflate: answer.deflate, sharing: streams)
     phase = .open
     return true
   }
