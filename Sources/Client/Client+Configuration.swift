@@ -9,16 +9,20 @@ extension Client {
     public var token: String?
     /// Times and bounds.
     public var settings: SessionSettings
+    /// Whether to offer the relay that messages are compressed (RFC 7692): less to transfer, for
+    /// some work at both ends.
+    public var compresses: Bool
 
     /// A configuration with the usual times.
     public init(
       url: RelayURL, user: String? = nil, token: String? = nil,
-      settings: SessionSettings = SessionSettings()
+      settings: SessionSettings = SessionSettings(), compresses: Bool = true
     ) {
       self.url = url
       self.user = user
       self.token = token
       self.settings = settings
+      self.compresses = compresses
     }
   }
 }

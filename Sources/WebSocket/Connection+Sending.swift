@@ -40,6 +40,18 @@ extension Connection {
     if !isCompressed { append(opcode, payload, to: &output, maskKey: maskKey) }
   }
 
+  /// The same with whichever of a thread's compressors makes the most of the peer's window.
+  public func appendMessage(
+    _ opcode: Opcode, _ payload: Span<UInt8>, compressing streams: DeflateStreams,
+    to output: inout [UInt8], maskKey: UInt32
+  ) {
+    if deflatingBits > 0, let deflater = streams.deflater(windowBits: max(9, Int(deflatingBits))) {
+      appendMessage(opcode, payload, compressing: deflater, to: &output, maskKey: maskKey)
+    } else {
+      appendMessage(opcode, payload, to: &output, maskKey: maskKey)
+    }
+  }
+
   /// The same for a server, which knows the peers that the frame is for: the same bytes for every
   /// open connection that ``canInflate(from:)``.
   /// - Returns: whether the message is compressed.
