@@ -77,7 +77,7 @@ struct Link: ~Copyable {
     guard let answer else { return false }
     received.removeFirst(answer.length)
     connection = Connection(
-      role: .client, limits: Self.limits, deflate: answer.deflate, sharing: streams)
+      role: .client, limits: connection.limits, deflate: answer.deflate, sharing: streams)
     phase = .open
     return true
   }

@@ -18,6 +18,7 @@ package final class MessageConnection {
   private let loop: EventLoop
   private var link: Link
   private var buffer = [UInt8](repeating: 0, count: ClientLoop.readBytes)
+  private let deflateStreams = DeflateStreams()
   private var random = SystemRandomNumberGenerator()
 
   /// Begins to connect.
@@ -44,7 +45,7 @@ package final class MessageConnection {
 
   /// Sends a message, before the loop sleeps or at the latest when the socket takes it.
   package func send(_ opcode: Opcode, _ payload: Span<UInt8>) {
-    link.append(opcode, payload, maskKey: random.next())
+    link.append(opcode, payload, compressing: deflateStreams, maskKey: random.next())
   }
 
   /// Passes an event of the loop on.
@@ -54,7 +55,10 @@ package final class MessageConnection {
     case .connecting:
       if let error = link.connectionError() { return end(.unreachable(error)) }
       let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
-      link.begin(ClientHandshake(host: url.authority, target: url.target, nonce: nonce))
+      link.begin(
+        ClientHandshake(
+          host: url.authority, target: url.target, deflate: DeflateParameters.clientOffers,
+          nonce: nonce))
     case .handshaking, .open:
       if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
     }
@@ -85,7 +89,7 @@ package final class MessageConnection {
   private func ended(_ error: SystemError?) {
     if case .handshaking = link.phase {
       do {
-        _ = try link.finishHandshake(atEnd: true)
+        _ = try link.finishHandshake(atEnd: true, sharing: deflateStreams)
       } catch {
         return end(ClientError(handshake: error))
       }
@@ -97,7 +101,7 @@ package final class MessageConnection {
     guard case .handshaking = link.phase else { return takeFrames(&buffer, count: count) }
     link.received.append(contentsOf: buffer[..<count])
     do {
-      guard try link.finishHandshake(atEnd: false) else { return }
+      guard try link.finishHandshake(atEnd: false, sharing: deflateStreams) else { return }
     } catch {
       return end(ClientError(handshake: error))
     }
