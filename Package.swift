@@ -69,9 +69,10 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Pure: no clock, no descriptor, no thread, no Foundation.
-    module("WebSocket", planted),
+    module("WebSocket", ["CZlib"] + planted),
     module("Wire"),
     module("Relay", ["Wire", deque, heap] + planted),
 

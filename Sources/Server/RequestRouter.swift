@@ -62,7 +62,7 @@ struct RequestRouter {
   ) -> Route {
     if let refusal = refusal(ofOriginIn: request) { return .answer(refusal.bytes) }
     switch ServerHandshake.answer(request, subprotocols: subprotocols) {
-    case .accept(let response, _): return route(response)
+    case .accept(let response, _, _): return route(response)
     case .refuse(_, _, let response): return .answer(response)
     }
   }
