@@ -6,6 +6,9 @@ import PackageDescription
 let plantsBugs = Context.environment["PLANTED_BUGS"] != nil
 let planted: [Target.Dependency] = plantsBugs ? ["PlantedBugs"] : []
 
+/// Whether the fuzzer is built, which has to be linked with libFuzzer; see Tests/Fuzz.
+let fuzzes = Context.environment["FUZZING"] != nil
+
 /// Every target of our own is held to the same rules: data races and unmarked
 /// unsafety are errors, and so is every other warning.
 let strict: [SwiftSetting] =
@@ -131,7 +134,13 @@ let package = Package(
       "ConformanceClient", folder: "Tests/Conformance/Client",
       ["Client", "EventLoop", "Mailbox", "WebSocket", argumentParser]),
 
+    // The fuzzer: what it checks is a module of its own, which replays its inputs as a test.
+    .target(
+      name: "FuzzTargets", dependencies: ["WebSocket", "Wire", "Server"],
+      path: "Tests/Fuzz/Targets", swiftSettings: strict),
+
     tests("Package", []),
+    tests("Fuzz", ["FuzzTargets"]),
     tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite"]),
     tests("WebSocket", ["WebSocket"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire"]),
@@ -154,6 +163,7 @@ let package = Package(
     tests(
       "Swarm", ["Swarm", "EventLoop", "WebSocket", "Wire", "SwarmCommand", "RelayCommand"],
       excluding: ["Peers"]),
-  ],
+  ]
+    + (fuzzes ? [command("fuzz", folder: "Tests/Fuzz/Command", ["FuzzTargets"])] : []),
   swiftLanguageModes: [.v6]
 )
