@@ -78,7 +78,7 @@ enum HandshakeTargets {
     _ = input.choice()
     guard case .success((let request, _)?) = read(input.rest, 0) else { return }
     switch ServerHandshake.answer(request, subprotocols: ours) {
-    case .accept(let response, let chosen):
+    case .accept(let response, let chosen, _):
       guard let key = request.headers.only("Sec-WebSocket-Key"), let nonce = Base64.decode(key)
       else { throw FuzzFinding(description: "accepted without a key") }
       try expect(Base64.encode(nonce) == key, "the key \(key) is not the only one for its bytes")
@@ -164,7 +164,7 @@ enum HandshakeTargets {
       throw FuzzFinding(description: "our server does not read the request of our client")
     }
     try expect(length == client.request.count, "the request has another length")
-    guard case .accept(_, let chosen) = ServerHandshake.answer(request, subprotocols: offered)
+    guard case .accept(_, let chosen, _) = ServerHandshake.answer(request, subprotocols: offered)
     else { throw FuzzFinding(description: "our server refuses the request of our client") }
     try expect(chosen == offered.first, "the dearest subprotocol is not chosen")
   }
