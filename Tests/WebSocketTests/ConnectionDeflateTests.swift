@@ -254,4 +254,48 @@ extension DeflateAgreement {
     #expect(lengths[1] == payload.count + 8)
     #expect(lengths[3] < lengths[0] / 20)
   }
+
+  @Test(arguments: [Role.server, .client], [false, true])
+  func `random messages, in random fragments and pieces, say what was meant`(
+    role: Role, keepsContext: Bool
+  ) {
+    let streams = DeflateStreams()
+    let limits = Limits(frameBytes: 3000, messageBytes: 3000, fragments: 6)
+    let agreement = DeflateAgreement.with(
+      serverKeepsContext: keepsContext, clientKeepsContext: keepsContext)
+    for seed in 0..<25 as Range<UInt64> {
+      var random = SeededGenerator(seed: seed)
+      let deflater = Deflater(keepsContext: keepsContext)
+      func key() -> UInt32? { role == .server ? .random(in: 0 ... .max, using: &random) : nil }
+      var stream: [UInt8] = []
+      var expected: [Received] = []
+      for _ in 0..<Int.random(in: 1...8, using: &random) {
+        let payload = Array(
+          random.bytes(30).map { "\($0 % 40) €" }.joined()
+            .utf8.prefix([0, 3, 40, 200].randomElement(using: &random) ?? 0))
+        let rsv1 = Bool.random(using: &random)
+        let data = rsv1 ? deflated(payload, by: deflater) : payload
+        let cuts = (0..<Int.random(in: 0...4, using: &random))
+          .map { _ in Int.random(in: 0...data.count, using: &random) }
+        var start = 0
+        for (index, end) in (cuts.sorted() + [data.count]).enumerated() {
+          stream += frame(
+            index == 0 ? .binary : .continuation, Array(data[start..<end]),
+            fin: index == cuts.count, rsv1: rsv1 && index == 0, key: key())
+          if index < cuts.count {
+            stream += frame(.pong, [7], key: key())
+            expected.append(.pong([7]))
+          }
+          start = end
+        }
+        expected.append(.binary(payload))
+      }
+      for pieces in [nil, random.cuts(stream.count), random.cuts(stream.count)] {
+        var receiver = connection(role, limits: limits, agreement, streams)
+        let outcome = receiver.receive(stream, pieces: pieces)
+        #expect(outcome.received == expected, "seed \(seed)")
+        #expect(outcome.violation == nil, "seed \(seed)")
+      }
+    }
+  }
 }

@@ -157,15 +157,15 @@ func inflated(
   // MARK: Round trips
 
   @Test(arguments: [false, true])
-  func `what was compressed is inflated, at every window`(keepsContext: Bool) throws {
+  func `what was compressed is inflated, with small and large windows`(keepsContext: Bool) throws {
     var random = SeededGenerator(seed: 12)
-    for windowBits in 9...15 {
+    for windowBits in [9, 12, 15] {
       let deflater = Deflater(
         windowBits: windowBits, level: Int.random(in: 1...9, using: &random),
         keepsContext: keepsContext)
       let inflater = Inflater(windowBits: windowBits, keepsContext: keepsContext)
       let shared = Inflater(keepsContext: keepsContext)
-      for length in [0, 1, 100, 513, 5000, 33_000, 70_000, 0, 0, 300_000, 20] {
+      for length in [0, 1, 100, 513, 5000, 33_000, 70_000, 0, 0, 20] {
         // Some of it repeats at a distance, so that windows of all sizes matter.
         let unit = random.bytes(Int.random(in: 1...40_000, using: &random))
         var payload: [UInt8] = []
