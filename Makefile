@@ -1,7 +1,8 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build test bench bench-full faults simulate simulate-bugs format lint install help
+.PHONY: run build test bench bench-full conformance faults simulate simulate-bugs fuzz \
+  fuzz-coverage test-tsan test-asan format lint install help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -16,16 +17,22 @@ PREFIX ?= /usr/local
 RELEASE := -c release --static-swift-stdlib
 COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
-SCRIPTS := Tests/run Tests/certificates Tests/Simulation/catch-bugs config/setup config/bots/dice .ci/run
+SCRIPTS := Tests/run Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs Tests/Fuzz/run \
+  Tests/Fuzz/coverage config/setup config/bots/dice .ci/run
+BASH_SCRIPTS := Tests/Conformance/autobahn
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run every test'
+	@echo "make conformance       hold relay and client against the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
 	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same with what takes longer'
 	@echo 'make simulate          play the relay from seeds, with faults, for an hour; SECONDS=600 for less'
 	@echo 'make simulate-bugs     see how soon the simulation finds bugs that are planted'
+	@echo 'make fuzz              feed every parser made-up input, a minute each; SECONDS=600 for more'
+	@echo 'make fuzz-coverage     see how much of WebSocket the kept inputs reach'
+	@echo 'make test-tsan         run the unit tests under Thread Sanitizer; test-asan: under Address Sanitizer'
 	@echo 'make build             build the commands for release, into .build/release'
 	@echo 'make install PREFIX=   install relay, wschat and swarm, to /usr/local by default'
 	@echo 'make format            format the code'
@@ -61,6 +68,13 @@ test:
 
 TEST := SWIFT=$(SWIFT) Tests/run --skip-build
 
+# The Autobahn suite, which is installed into a cache of its own. CASES and EXCLUDE narrow it, and
+# JOBS says how much runs side by side: see Tests/Conformance.
+CONFORMANCE := Tests/Conformance/run .build/release/relay .build/release/conformance-client
+conformance: build
+	@config/setup conformance || echo 'conformance: goes on without them' >&2
+	@$(CONFORMANCE) .build/conformance
+
 # The relay, its log and its disk from seeds, against a model: see Tests/Simulation.
 SIMULATE := .build/release/simulate
 SECONDS ?= 3600
@@ -74,6 +88,40 @@ simulate-bugs:
 	@config/setup
 	@$(PLANTED)
 	@Tests/Simulation/catch-bugs .build/planted/release/simulate
+
+# libFuzzer is a library of the program, which keeps its own `main`; so it is linked, and the code
+# instrumented for it, by hand. Each target runs for SECONDS: see Tests/Fuzz. lld, since gold cannot
+# link the sanitizer.
+CLANG_RUNTIME = $(shell $(SWIFT) -print-target-info | \
+  sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/clang/lib/linux
+FUZZ_FLAGS = -Xswiftc -Xfrontend -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld \
+  -Xlinker $(CLANG_RUNTIME)/libclang_rt.fuzzer_no_main-$(shell uname -m).a -Xlinker -lstdc++
+FUZZ_SECONDS = $(if $(filter command environment,$(firstword $(origin SECONDS))),$(SECONDS),60)
+
+fuzz:
+	@config/setup
+	@FUZZING=1 $(SWIFT) build -c release --scratch-path .build/fuzz --sanitize address \
+	  --product fuzz $(FUZZ_FLAGS)
+	@Tests/Fuzz/run .build/fuzz/release/fuzz $(FUZZ_SECONDS) .build/fuzz
+
+fuzz-coverage:
+	@config/setup
+	@FUZZING=1 $(SWIFT) build --scratch-path .build/fuzz-coverage --product fuzz $(FUZZ_FLAGS) \
+	  -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping
+	@Tests/Fuzz/coverage .build/fuzz-coverage/debug/fuzz $(dir $(SWIFT))
+
+# The unit tests: what starts the commands, or plays for minutes, is not for a program that runs ten
+# times slower.
+SANITIZED := --skip '^EndToEndTests\.' --skip '^SwarmTests\.' --skip '^SimulationTests\.'
+test-tsan:
+	@config/setup test
+	@TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer halt_on_error=0 exitcode=66" \
+	  SWIFT=$(SWIFT) Tests/run --scratch-path .build-tsan --sanitize thread $(SANITIZED)
+
+test-asan:
+	@config/setup test
+	@ASAN_OPTIONS=detect_leaks=0 SWIFT=$(SWIFT) Tests/run --scratch-path .build-asan \
+	  --sanitize address -Xswiftc -use-ld=lld $(SANITIZED)
 
 # Each scenario ends with 0, or something is wrong; five minutes.
 FAULTS := kills pause full-disk power-loss
@@ -117,7 +165,8 @@ format:
 lint:
 	@$(SWIFT) format lint --strict --recursive $(OWN)
 	@for script in $(SCRIPTS); do sh -n "$$script" || exit 1; done
-	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS); fi
+	@for script in $(BASH_SCRIPTS); do bash -n "$$script" || exit 1; done
+	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS) $(BASH_SCRIPTS); fi
 
 # `make build` first, as its owner: what root installs need not be built by root.
 install:

@@ -6,6 +6,9 @@ import PackageDescription
 let plantsBugs = Context.environment["PLANTED_BUGS"] != nil
 let planted: [Target.Dependency] = plantsBugs ? ["PlantedBugs"] : []
 
+/// Whether the fuzzer is built, which has to be linked with libFuzzer; see Tests/Fuzz.
+let fuzzes = Context.environment["FUZZING"] != nil
+
 /// Every target of our own is held to the same rules: data races and unmarked
 /// unsafety are errors, and so is every other warning.
 let strict: [SwiftSetting] =
@@ -48,6 +51,7 @@ let package = Package(
     .executable(name: "swarm", targets: ["SwarmCommand"]),
     .executable(name: "append-bench", targets: ["AppendBench"]),
     .executable(name: "simulate", targets: ["SimulateCommand"]),
+    .executable(name: "conformance-client", targets: ["ConformanceClient"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
     .library(name: "Client", targets: ["Client"]),
     .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
@@ -67,9 +71,10 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Pure: no clock, no descriptor, no thread, no Foundation.
-    module("WebSocket", planted),
+    module("WebSocket", ["CZlib"] + planted),
     module("Wire"),
     module("Relay", ["Wire", deque, heap] + planted),
 
@@ -124,9 +129,20 @@ let package = Package(
       "SimulateCommand", folder: "Tests/Simulation/Command",
       ["Simulation", argumentParser] + planted),
 
+    // What the Autobahn suite tests of the client: see Tests/Conformance.
+    command(
+      "ConformanceClient", folder: "Tests/Conformance/Client",
+      ["Client", "EventLoop", "Mailbox", "WebSocket", argumentParser]),
+
+    // The fuzzer: what it checks is a module of its own, which replays its inputs as a test.
+    .target(
+      name: "FuzzTargets", dependencies: ["WebSocket", "Wire", "Server"],
+      path: "Tests/Fuzz/Targets", swiftSettings: strict),
+
     tests("Package", []),
+    tests("Fuzz", ["FuzzTargets"]),
     tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite"]),
-    tests("WebSocket", ["WebSocket"]),
+    tests("WebSocket", ["WebSocket"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire"]),
     tests("Relay", ["Relay", "Wire"]),
     tests("Mailbox", ["Mailbox"]),
@@ -147,6 +163,7 @@ let package = Package(
     tests(
       "Swarm", ["Swarm", "EventLoop", "WebSocket", "Wire", "SwarmCommand", "RelayCommand"],
       excluding: ["Peers"]),
-  ],
+  ]
+    + (fuzzes ? [command("fuzz", folder: "Tests/Fuzz/Command", ["FuzzTargets"])] : []),
   swiftLanguageModes: [.v6]
 )

@@ -13,17 +13,22 @@ extension Client {
     public var trust: TLSTrust
     /// Times and bounds.
     public var settings: SessionSettings
+    /// Whether to offer the relay that messages are compressed (RFC 7692): less to transfer, for
+    /// some work at both ends.
+    public var compresses: Bool
 
     /// A configuration with the usual times.
     public init(
       url: RelayURL, user: String? = nil, token: String? = nil,
-      trust: TLSTrust = .system, settings: SessionSettings = SessionSettings()
+      trust: TLSTrust = .system, settings: SessionSettings = SessionSettings(),
+      compresses: Bool = true
     ) {
       self.url = url
       self.user = user
       self.token = token
       self.trust = trust
       self.settings = settings
+      self.compresses = compresses
     }
   }
 }

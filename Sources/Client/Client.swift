@@ -141,7 +141,8 @@ public final class Client {
     case .transmit(let message):
       shared.withScratch { json in
         message.append(to: &json)
-        link.append(.text, json.span, maskKey: shared.nextMaskKey())
+        link.append(
+          .text, json.span, compressing: shared.deflateStreams, maskKey: shared.nextMaskKey())
       }
       markDirty()
     case .ping:
@@ -296,7 +297,8 @@ public final class Client {
     if let token = configuration.token { headers.append(("Authorization", "Bearer \(token)")) }
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &shared.random) }
     let handshake = ClientHandshake(
-      host: url.authority, target: target, subprotocols: ["relay.v1"], headers: headers,
+      host: url.authority, target: target, subprotocols: ["relay.v1"],
+      deflate: configuration.compresses ? DeflateParameters.clientOffers : [], headers: headers,
       nonce: nonce)
     link.begin(handshake)
     markDirty()
@@ -329,7 +331,7 @@ public final class Client {
     if case .handshaking = link.phase {
       // A refusal may have come without its length.
       do {
-        _ = try link.finishHandshake(atEnd: true)
+        _ = try link.finishHandshake(atEnd: true, sharing: shared.deflateStreams)
       } catch {
         return lose(ClientError(handshake: error))
       }
@@ -341,7 +343,8 @@ public final class Client {
     if case .handshaking = link.phase {
       link.received.append(contentsOf: buffer[..<count])
       do {
-        guard try link.finishHandshake(atEnd: false) else { return }
+        let isOpen = try link.finishHandshake(atEnd: false, sharing: shared.deflateStreams)
+        guard isOpen else { return }
       } catch {
         return lose(ClientError(handshake: error))
       }

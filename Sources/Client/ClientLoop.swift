@@ -1,8 +1,10 @@
 public import EventLoop
 public import Mailbox
 internal import TLS
+internal import WebSocket
 
-/// What all clients of one event loop share: the read buffer, the random numbers, the resolver.
+/// What all clients of one event loop share: the read buffer, zlib's streams, the random numbers,
+/// the resolver.
 ///
 /// A handler of its own for a loop that runs nothing else (`loop.run(clients)`); otherwise pass on
 /// `ready` and `timerFired` for tokens that are ours, and each `beforeSleep`.
@@ -28,6 +30,8 @@ public final class ClientLoop: EventHandler {
   /// Lent to the client that reads, and to the one that encodes.
   private var readBuffer = [UInt8](repeating: 0, count: ClientLoop.readBytes)
   private var scratch: [UInt8] = []
+  /// Allocated once a server agrees to compress.
+  let deflateStreams = DeflateStreams()
   var random = SystemRandomNumberGenerator()
   private var contexts: [TLSTrust: TLSContext] = [:]
 

@@ -20,6 +20,8 @@ struct Link: ~Copyable {
   /// Far beyond any message of a relay, whose pages have 128 KiB.
   static let limits = Limits(
     frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096)
+  /// Shorter messages go uncompressed: it would save little.
+  static let compressedFromBytes = 256
   /// A client at rest keeps no more than this for the next message.
   static let restingBytes = 512
 
@@ -30,13 +32,17 @@ struct Link: ~Copyable {
   var registration: Registration?
   /// The answer to the handshake, as far as it has come.
   var received: [UInt8] = []
-  private var connection = Connection(role: .client, limits: Link.limits)
+  private var connection: Connection
   private var output: [UInt8] = []
   private var sent = 0
   /// `nil` in clear.
   private(set) var encryption: LinkEncryption?
   /// Sending failed: what the relay said before that is still to be read.
   private var isBroken = false
+
+  init(limits: Limits = Link.limits) {
+    connection = Connection(role: .client, limits: limits)
+  }
 
   var outputBytes: Int { output.count - sent + (encryption?.unsentBytes ?? 0) }
   var hasOutput: Bool { outputBytes > 0 }
@@ -73,12 +79,16 @@ struct Link: ~Copyable {
   }
 
   /// Opens the connection once the answer is whole, and leaves what follows it in `received`.
-  mutating func finishHandshake(atEnd: Bool) throws(HandshakeFailure) -> Bool {
+  mutating func finishHandshake(atEnd: Bool, sharing streams: DeflateStreams)
+    throws(HandshakeFailure) -> Bool
+  {
     guard case .handshaking(let handshake) = phase else { return false }
     let answer = try handshake.read(
       received.span, headerLimitBytes: Self.headerLimitBytes, atEnd: atEnd)
     guard let answer else { return false }
     received.removeFirst(answer.length)
+    connection = Connection(
+      role: .client, limits: connection.limits, deflate: answer.deflate, sharing: streams)
     phase = .open
     return true
   }
@@ -99,9 +109,16 @@ struct Link: ~Copyable {
     return try connection.next(in: &input, at: &offset, output: &output, maskKey: maskKey)
   }
 
-  mutating func append(_ opcode: Opcode, _ payload: Span<UInt8>, maskKey: UInt32) {
+  mutating func append(
+    _ opcode: Opcode, _ payload: Span<UInt8>, compressing streams: DeflateStreams, maskKey: UInt32
+  ) {
     guard case .open = phase else { return }
-    connection.appendMessage(opcode, payload, to: &output, maskKey: maskKey)
+    if payload.count < Self.compressedFromBytes {
+      connection.appendMessage(opcode, payload, to: &output, maskKey: maskKey)
+    } else {
+      connection.appendMessage(
+        opcode, payload, compressing: streams, to: &output, maskKey: maskKey)
+    }
   }
 
   mutating func appendPing(maskKey: UInt32) {

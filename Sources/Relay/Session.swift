@@ -6,6 +6,8 @@ import Wire
 struct Session {
   var generation: UInt32 = 0
   var isOpen = false
+  /// It takes compressed messages.
+  var compresses = false
   /// What the owner of the shard calls this connection.
   var connection: Int32 = -1
   /// Empty until it is known who it is.

@@ -112,8 +112,7 @@ extension Shard {
     case .reply(let id, let json):
       guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
       let index = Int(id.index)
-      framing.appendHeader(json.count, &sessions[index].outbox)
-      sessions[index].outbox.append(contentsOf: json)
+      append(message: json, to: index)
       sessions[index].awaitsReply = false
       markDirty(index)
     case .lasts(let id, let lasts):

@@ -18,9 +18,18 @@ extension Shard {
     if sessions[index].outbox.isEmpty, let spare = spareOutboxes.popLast() {
       sessions[index].outbox = spare
     }
-    framing.appendHeader(scratch.count, &sessions[index].outbox)
-    sessions[index].outbox.append(contentsOf: scratch)
+    append(message: scratch, to: index)
     markDirty(index)
+  }
+
+  /// Appends a message's JSON to a session's queue, as one frame.
+  mutating func append(message json: [UInt8], to index: Int) {
+    if sessions[index].compresses, let compression, json.count >= compression.minimumBytes {
+      compression.append(json.span, &sessions[index].outbox)
+    } else {
+      framing.appendHeader(json.count, &sessions[index].outbox)
+      sessions[index].outbox.append(contentsOf: json)
+    }
   }
 
   /// Appends bytes that are frames already: what the WebSocket itself has to say.
@@ -162,6 +171,8 @@ extension Shard {
   private mutating func fanOut() {
     for (place, slice) in turn.slices.enumerated() {
       let room = Int(slice.room)
+      // The same for those who take compressed messages, made when the first of them is met.
+      var packed: Int32?
       for position in 0..<rooms[room].subscribers.count {
         let index = Int(rooms[room].subscribers[position])
         guard subscriptions[index].state == .live else { continue }
@@ -173,9 +184,14 @@ extension Shard {
           markDirty(session)
           continue
         }
+        var run = Int32(place)
+        if sessions[session].compresses, let compression {
+          run = packed ?? turn.pack(run, compression)
+          packed = run
+        }
         let delivery = Delivery(
-          slice: Int32(place), subscription: Int32(index),
-          lower: turn.lower(of: slice, after: cursor), next: -1)
+          slice: run, subscription: Int32(index),
+          lower: turn.lower(of: turn.slices[Int(run)], after: cursor), next: -1)
         if sessions[session].delivery.slice < 0 {
           sessions[session].delivery = delivery
         } else {
@@ -342,6 +358,9 @@ extension Turn {
     let upper = frames.bounds[range.upperBound - 1].upper
     let shift = Int32(bytes.count) - lower
     bytes.append(contentsOf: frames.bytes[Int(lower)..<Int(upper)])
-    for index in range { ends.append(frames.bounds[index].upper + shift) }
+    for index in range {
+      payloads.append(frames.bounds[index].payload + shift)
+      ends.append(frames.bounds[index].upper + shift)
+    }
   }
 }

@@ -46,6 +46,7 @@ public struct Shard {
 
   let configuration: Configuration
   let framing: Framing
+  let compression: Compression?
   let epoch: String
   var random: SplitMix64
 
@@ -101,11 +102,16 @@ public struct Shard {
   }
 
   /// - Parameters:
+  ///   - compression: for the sessions that are opened with it; `nil` = for none.
   ///   - epoch: the log's.
   ///   - seed: of session names and of jitter.
-  public init(configuration: Configuration, framing: Framing, epoch: String, seed: UInt64) {
+  public init(
+    configuration: Configuration, framing: Framing, compression: Compression? = nil, epoch: String,
+    seed: UInt64
+  ) {
     self.configuration = configuration
     self.framing = framing
+    self.compression = compression
     self.epoch = epoch
     random = SplitMix64(seed: seed)
     listedRooms = Set(configuration.listed.map(\.room))
@@ -117,10 +123,15 @@ public struct Shard {
   // MARK: - Sessions
 
   /// A connection begins; nothing is sent until it is known who it is.
-  /// - Parameter connection: what `flush` and the lists of this shard call it.
-  public mutating func open(connection: Int32, now: Moment) -> SessionID {
+  /// - Parameters:
+  ///   - connection: what `flush` and the lists of this shard call it.
+  ///   - compresses: whether it takes compressed messages.
+  public mutating func open(
+    connection: Int32, compresses: Bool = false, now: Moment
+  ) -> SessionID {
     var session = Session(limits: configuration.limits, now: now.monotonic)
     session.isOpen = true
+    session.compresses = compresses && compression != nil
     session.connection = connection
     if let index = freeSessions.popLast() {
       session.generation = sessions[Int(index)].generation

@@ -24,7 +24,8 @@ struct Turn {
   var rooms: [Int32] = []
   var bytes: [UInt8] = []
   var slices: [Slice] = []
-  /// Where each entry ends in `bytes`.
+  /// Where each entry's JSON begins in `bytes`, and where it ends.
+  var payloads: [Int32] = []
   var ends: [Int32] = []
   /// Deliveries beyond the first of a session, chained.
   var more: [Delivery] = []
@@ -32,6 +33,7 @@ struct Turn {
   /// Forgets what has gone out; what is staged waits for a later turn.
   mutating func clear() {
     slices.removeAll(keepingCapacity: true)
+    payloads.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
     more.removeAll(keepingCapacity: true)
     // A burst must not leave its buffer behind.
@@ -39,6 +41,38 @@ struct Turn {
   }
 
   static let keptBytes = 1_048_576
+
+  /// Lays a slice into the buffer once more, its long messages compressed.
+  /// - Returns: where the slice is; the same one if none of its messages is long.
+  mutating func pack(_ place: Int32, _ compression: Compression) -> Int32 {
+    var slice = slices[Int(place)]
+    let first = Int(slice.firstEntry)
+    let entries = first..<first + Int(slice.lastSeq - slice.firstSeq) + 1
+    func isLong(_ entry: Int) -> Bool { ends[entry] - payloads[entry] >= compression.minimumBytes }
+    guard entries.contains(where: isLong) else { return place }
+    var lower = Int(slice.lower)
+    slice.firstEntry = Int32(ends.count)
+    slice.lower = Int32(bytes.count)
+    var frame: [UInt8] = []
+    for entry in entries {
+      let (payload, upper) = (Int(payloads[entry]), Int(ends[entry]))
+      frame.removeAll(keepingCapacity: true)
+      if isLong(entry) {
+        let json = Array(bytes[payload..<upper])
+        compression.append(json.span, &frame)
+      } else {
+        frame.append(contentsOf: bytes[lower..<upper])
+      }
+      // Nobody asks for the JSON of these.
+      payloads.append(Int32(bytes.count))
+      bytes.append(contentsOf: frame)
+      ends.append(Int32(bytes.count))
+      lower = upper
+    }
+    slice.upper = Int32(bytes.count)
+    slices.append(slice)
+    return Int32(slices.count - 1)
+  }
 
   /// Where the entry after `seq` begins.
   func lower(of slice: Slice, after seq: Int64) -> Int32 {

@@ -21,6 +21,9 @@ package final class OpenStore: Sendable {
   /// How many entries the index does not have yet.
   package var unsettled: Int { tail.count }
 
+  /// In how many shelves the index has identities.
+  package var shelves: Int { tail.shelfCount }
+
   /// Makes what is unsettled ready for the settler, however little it is.
   package func seal() { tail.seal() }
 }

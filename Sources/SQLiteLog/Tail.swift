@@ -40,6 +40,9 @@ final class Tail: Sendable {
   private let state: Mutex<State>
   private let unsettled = Atomic(0)
 
+  /// How many shelves the index has.
+  var shelfCount: Int { state.withLock { $0.shelves.count } }
+
   init(segmentEntries: Int = Tail.segmentEntries) {
     self.segmentEntries = segmentEntries
     state = Mutex(State(filter: IdentityFilter()))

@@ -154,11 +154,11 @@ extension ConnectionLoop {
       case .answer(let response):
         answer(response, index)
         return false
-      case .webSocket(let response, let identity):
-        identify(open(index, response), index, identity)
+      case .webSocket(let opening, let identity):
+        identify(open(index, opening), index, identity)
         return true
-      case .echo(let response):
-        _ = open(index, response)
+      case .echo(let opening):
+        _ = open(index, opening)
         connections[index].isEcho = true
         noteIdentified(index)
         return true
@@ -169,11 +169,15 @@ extension ConnectionLoop {
     }
   }
 
-  private func open(_ index: Int, _ response: [UInt8]) -> SessionID {
-    let session = shard.open(connection: Int32(index), now: now)
+  private func open(_ index: Int, _ opening: RequestRouter.Opening) -> SessionID {
+    let webSocket = WebSocket.Connection(
+      role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
+    let session = shard.open(
+      connection: Int32(index), compresses: webSocket.canInflate(from: deflater), now: now)
+    connections[index].webSocket = webSocket
     connections[index].session = session
     connections[index].phase = .open
-    shard.append(frames: response, to: session)
+    shard.append(frames: opening.response, to: session)
     return session
   }
 

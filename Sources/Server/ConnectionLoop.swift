@@ -74,6 +74,9 @@ enum LoopMessage: Sendable {
   /// The loop's turn in which `now` was read.
   private var turnOfNow = UInt64.max
   let webSocketLimits: WebSocket.Limits
+  let deflateStreams = DeflateStreams()
+  /// For what goes to many.
+  let deflater: Deflater
   var shardTimer: (id: TimerID, at: Int64)?
   var shutdown: Shutdown?
 
@@ -94,9 +97,15 @@ enum LoopMessage: Sendable {
     webSocketLimits = WebSocket.Limits(
       frameBytes: limits.frameBytes, messageBytes: limits.frameBytes,
       fragments: limits.messageFragments)
+    let deflater = Deflater()
+    self.deflater = deflater
     shard = Shard(
-      configuration: context.configuration.shard, framing: .webSocket, epoch: context.log.epoch,
-      seed: seed)
+      configuration: context.configuration.shard, framing: .webSocket,
+      compression: Compression(
+        minimumBytes: context.configuration.compression.minimumBytes
+      ) { json, frames in
+        WebSocket.Connection.appendMessage(.text, json, compressing: deflater, to: &frames)
+      }, epoch: context.log.epoch, seed: seed)
     unsafe readBuffer = UnsafeMutableBufferPointer.allocate(capacity: Self.readBytes)
     now = Moment(monotonic: 0, wall: 0)
     now = currentMoment()

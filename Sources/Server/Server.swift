@@ -41,7 +41,7 @@ public final class Server: Sendable {
       router: RequestRouter(
         origins: Set(configuration.auth.origins),
         requiresLoopbackHost: listener.address.isLoopback, botUsers: botUsers,
-        servesEcho: configuration.debug.echo),
+        servesEcho: configuration.debug.echo, compresses: configuration.compression.enabled),
       admission: Admission(limits: configuration.limits), log: log, logger: logger,
       credentials: credentials)
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops

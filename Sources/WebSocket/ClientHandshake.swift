@@ -8,6 +8,17 @@ public struct ClientHandshake: Sendable {
 
   private let key: String
   private let subprotocols: [String]
+  private let deflate: [DeflateParameters]
+
+  /// What the server agreed to.
+  public struct Opening: Equatable, Sendable {
+    /// The subprotocol that it chose.
+    public let subprotocol: String?
+    /// How messages may be compressed; `nil` if they may not.
+    public let deflate: DeflateAgreement?
+    /// The length of its answer in bytes: what follows is frames.
+    public let length: Int
+  }
 
   /// A request for a WebSocket.
   ///
@@ -17,11 +28,12 @@ public struct ClientHandshake: Sendable {
   ///   - host: as in the URL, with the port unless it is the scheme's own (item 4).
   ///   - target: the path and the query, percent-encoded.
   ///   - subprotocols: the dearest first.
+  ///   - deflate: offers of permessage-deflate, the dearest first; empty for no compression.
   ///   - headers: more of them, as `Authorization`.
   ///   - nonce: 16 random bytes, fresh for each connection (item 7).
   public init(
     host: String, target: String, subprotocols: [String] = [],
-    headers: [(name: String, value: String)] = [], nonce: [UInt8]
+    deflate: [DeflateParameters] = [], headers: [(name: String, value: String)] = [], nonce: [UInt8]
   ) {
     precondition(nonce.count == 16, "RFC 6455 §4.1: the key is 16 bytes")
     precondition(
@@ -30,6 +42,7 @@ public struct ClientHandshake: Sendable {
     precondition(subprotocols.allSatisfy(HTTPHeaders.isName), "subprotocols are tokens")
     key = Base64.encode(nonce)
     self.subprotocols = subprotocols
+    self.deflate = deflate
 
     var fields = [
       ("Host", host), ("Upgrade", "websocket"), ("Connection", "Upgrade"),
@@ -37,6 +50,10 @@ public struct ClientHandshake: Sendable {
     ]
     if !subprotocols.isEmpty {
       fields.append(("Sec-WebSocket-Protocol", subprotocols.joined(separator: ", ")))
+    }
+    if !deflate.isEmpty {
+      let offers = deflate.map { $0.headerValue(isOffer: true) }
+      fields.append(("Sec-WebSocket-Extensions", offers.joined(separator: ", ")))
     }
     var text = "GET \(target) HTTP/1.1\r\n"
     for (name, value) in fields + headers {
@@ -52,10 +69,8 @@ public struct ClientHandshake: Sendable {
   /// - Parameters:
   ///   - headerLimitBytes: the longest header; 0 means no limit.
   ///   - atEnd: whether the server closed the connection, so that no more will arrive.
-  /// - Returns: the subprotocol that the server chose, and the length of the answer in bytes:
-  ///   what follows is frames.
   public func read(_ bytes: Span<UInt8>, headerLimitBytes: Int, atEnd: Bool = false)
-    throws(HandshakeFailure) -> (subprotocol: String?, length: Int)?
+    throws(HandshakeFailure) -> Opening?
   {
     let read: HTTPHead?
     do throws(HTTPViolation) {
@@ -77,13 +92,16 @@ public struct ClientHandshake: Sendable {
     guard headers.only("Sec-WebSocket-Accept") == AcceptKey.accept(for: key) else {
       throw .acceptMismatch
     }
-    guard headers.list("Sec-WebSocket-Extensions").isEmpty else { throw .extensionUnexpected }
+    guard let extensions = WebSocketExtension.list(headers["Sec-WebSocket-Extensions"]) else {
+      throw .extensionMalformed
+    }
+    let agreement = try DeflateAgreement.read(extensions, offers: deflate)
 
     let chosen = headers["Sec-WebSocket-Protocol"]
     guard chosen.count <= 1, chosen.allSatisfy(subprotocols.contains) else {
       throw .subprotocolUnexpected
     }
-    return (chosen.first, head.length)
+    return Opening(subprotocol: chosen.first, deflate: agreement, length: head.length)
   }
 
   /// RFC 9112 §4: the version, three digits, and a phrase that means nothing.

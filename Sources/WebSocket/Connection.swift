@@ -2,15 +2,17 @@
   internal import PlantedBugs
 #endif
 
-/// One endpoint of an open connection (RFC 6455 §5 to §7), after the handshake.
+/// One endpoint of an open connection (RFC 6455 §5 to §7), after the handshake; messages may be
+/// compressed (RFC 7692).
 ///
 /// A value that eats bytes and yields events. What the RFC wants answered by itself, a ping and
 /// the peer's close, is appended to `output`; all else the caller appends. It knows no socket, no
 /// clock and no random numbers: the keys that a client masks with come in as arguments (from a
 /// cryptographic source, §10.3; a server never uses them).
 ///
-/// While nothing is half received it owns no memory beyond itself.
-public struct Connection: Sendable {
+/// While nothing is half received it owns no memory beyond itself, unless the peer's messages are
+/// agreed to refer to those before them.
+public struct Connection {
   /// How far the closing handshake is (RFC 6455 §7.1).
   public enum State: Sendable {
     /// Both ends may send.
@@ -52,24 +54,33 @@ public struct Connection: Sendable {
   /// Which end this is.
   public let role: Role
   /// How far the closing handshake is.
-  public private(set) var state = State.open
+  public internal(set) var state = State.open
+  /// Of our compressor's window, at most; 0 if nothing may be sent compressed.
+  let deflatingBits: UInt8
+  /// Whether our messages may refer to those before them.
+  let deflatingKeepsContext: Bool
   /// What is accepted from the peer.
   public let limits: Limits
-  /// The message that came in pieces: of use when an event says so, until the next call to `next`.
+  /// The message that came in pieces or compressed: of use when an event says so, until the next
+  /// call to `next`.
   public private(set) var assembled: [UInt8] = []
 
   /// Set once a violation was thrown: where the next frame would begin is not known any more.
-  private var failed = false
+  private(set) var failed = false
   /// The message in `assembled` was handed out and is over.
   private var assembledIsSpent = false
   /// Opcode of the message that is being received.
   private var message: Opcode?
+  /// It is, and what is in `assembled` is its compressed form.
+  private var isCompressed = false
   /// Between two text messages it is where it began: each must end with a whole scalar.
   private var text = UTF8Validator()
   private var fragments = 0
   private var frame: Frame?
   /// The part that has arrived of a header, or of a control frame's payload.
   private var partial: [UInt8] = []
+  /// Shared, unless context is kept; `nil` if nothing may come in compressed.
+  private var inflater: Inflater?
 
   /// Whether the connection is open and the next byte begins a message, or a control frame:
   /// nothing is half received. A caller that knows what comes next may then take it by itself.
@@ -81,6 +92,30 @@ public struct Connection: Sendable {
   public init(role: Role, limits: Limits) {
     self.role = role
     self.limits = limits
+    deflatingBits = 0
+    deflatingKeepsContext = false
+  }
+
+  /// A connection whose opening handshake is done, with what it agreed to about compression.
+  /// - Parameter streams: those of the thread that this connection stays on. Where the peer keeps
+  ///   context, the connection has a stream of its own besides, from the first such message on.
+  public init(
+    role: Role, limits: Limits, deflate agreement: DeflateAgreement?,
+    sharing streams: DeflateStreams
+  ) {
+    self.role = role
+    self.limits = limits
+    guard let agreement else {
+      deflatingBits = 0
+      deflatingKeepsContext = false
+      return
+    }
+    let peer: Role = role == .server ? .client : .server
+    inflater =
+      agreement.keepsContext(peer)
+      ? Inflater(windowBits: agreement.windowBits(peer), keepsContext: true) : streams.inflater
+    deflatingBits = UInt8(agreement.windowBits(role))
+    deflatingKeepsContext = agreement.keepsContext(role)
   }
 
   // MARK: Receiving
@@ -127,7 +162,9 @@ public struct Connection: Sendable {
     guard frame == nil else { return true }
     if partial.isEmpty {
       let rest = input.extracting(offset..<input.count)
-      if let header = try FrameHeader.read(rest, as: role, payloadLimitBytes: limits.frameBytes) {
+      let header = try FrameHeader.read(
+        rest, as: role, payloadLimitBytes: limits.frameBytes, allowsRSV1: inflater != nil)
+      if let header {
         offset += header.headerLength
         try begin(header)
         return true
@@ -140,7 +177,8 @@ public struct Connection: Sendable {
       partial.append(input[offset])
       offset += 1
       let header = try FrameHeader.read(
-        partial.span, as: role, payloadLimitBytes: limits.frameBytes)
+        partial.span, as: role, payloadLimitBytes: limits.frameBytes,
+        allowsRSV1: inflater != nil)
       if let header {
         partial = []
         try begin(header)
@@ -158,6 +196,7 @@ public struct Connection: Sendable {
       } else {
         guard message == nil else { throw .unfinishedMessage }
         message = header.opcode
+        isCompressed = header.rsv1
         fragments = 0
       }
       fragments += 1
@@ -210,6 +249,7 @@ public struct Connection: Sendable {
     _ bytes: Span<UInt8>, at range: Range<Int>, endsMessage: Bool
   ) throws(ProtocolViolation) -> Event? {
     guard let message else { preconditionFailure("data belongs to a message") }
+    if isCompressed { return try takeCompressed(message, bytes, endsMessage: endsMessage) }
     if message == .text {
       guard text.accept(bytes), text.isComplete || !endsMessage else { throw .textNotUTF8 }
     }
@@ -220,6 +260,34 @@ public struct Connection: Sendable {
     }
     if !bytes.isEmpty { assembled.append(copying: bytes) }
     return endsMessage ? .message(message, .assembled) : nil
+  }
+
+  /// Takes a piece of a compressed message, which is inflated when it is whole: until then it needs
+  /// no stream of its own, and no more memory than ``Limits/messageBytes`` in either form.
+  private mutating func takeCompressed(
+    _ message: Opcode, _ bytes: Span<UInt8>, endsMessage: Bool
+  ) throws(ProtocolViolation) -> Event? {
+    guard let inflater else { preconditionFailure("RSV1 was not allowed") }
+    guard endsMessage else {
+      if !bytes.isEmpty { assembled.append(copying: bytes) }
+      return nil
+    }
+    self.message = nil
+    let limit = limits.messageBytes
+    if assembled.isEmpty {
+      try inflater.inflate(bytes, to: &assembled, limitBytes: limit)
+    } else {
+      assembled.append(copying: bytes)
+      var inflated: [UInt8] = []
+      try inflater.inflate(assembled.span, to: &inflated, limitBytes: limit)
+      assembled = inflated
+    }
+    if message == .text {
+      var text = UTF8Validator()
+      guard text.accept(assembled.span), text.isComplete else { throw .textNotUTF8 }
+    }
+    assembledIsSpent = true
+    return .message(message, .assembled)
   }
 
   private func control(_ opcode: Opcode, _ payload: [UInt8])
@@ -267,7 +335,7 @@ public struct Connection: Sendable {
     release()
   }
 
-  private mutating func end() {
+  mutating func end() {
     state = .closed
     release()
   }
@@ -278,80 +346,6 @@ public struct Connection: Sendable {
     partial = []
     assembled = []
     assembledIsSpent = false
-  }
-
-  // MARK: Sending
-
-  /// Appends a message as one frame; nothing unless the connection is open, since the peer may
-  /// close at any time and no data may follow a close (RFC 6455 §5.5.1).
-  /// - Parameters:
-  ///   - opcode: `text` or `binary`; that text is UTF-8 is the caller's to know.
-  ///   - maskKey: of a client, and fresh for each frame; a server's is not used.
-  public func appendMessage(
-    _ opcode: Opcode, _ payload: Span<UInt8>, to output: inout [UInt8], maskKey: UInt32
-  ) {
-    precondition(opcode == .text || opcode == .binary, "a message is text or binary")
-    guard state == .open else { return }
-    append(opcode, payload, to: &output, maskKey: maskKey)
-  }
-
-  /// Appends a message as one frame of a server: the same bytes for every open connection, so
-  /// that they are made once for all of them.
-  public static func appendMessage(
-    _ opcode: Opcode, _ payload: Span<UInt8>, to output: inout [UInt8]
-  ) {
-    precondition(opcode == .text || opcode == .binary, "a message is text or binary")
-    FrameHeader(opcode: opcode, payloadLength: payload.count).append(to: &output)
-    output.append(copying: payload)
-  }
-
-  /// Appends a ping of at most 125 bytes; nothing unless the connection is open.
-  public func appendPing(
-    _ payload: [UInt8] = [], to output: inout [UInt8], maskKey: UInt32
-  ) {
-    precondition(payload.count <= 125, "RFC 6455 §5.5: a control frame has at most 125 bytes")
-    guard state == .open else { return }
-    append(.ping, payload.span, to: &output, maskKey: maskKey)
-  }
-
-  /// Appends a close and waits for the peer's, or for nothing after a violation; does nothing if
-  /// a close was sent before.
-  /// - Parameters:
-  ///   - code: one that ``CloseCode/mayBeSent``, or `nil` for an empty frame.
-  ///   - reason: cut at 123 bytes, between two scalars; left out when there is no code.
-  ///   - maskKey: of a client; a server's is not used.
-  public mutating func close(
-    _ code: CloseCode?, reason: String = "", to output: inout [UInt8], maskKey: UInt32
-  ) {
-    guard state == .open else { return }
-    var payload: [UInt8] = []
-    if let code {
-      precondition(code.mayBeSent, "RFC 6455 §7.4: \(code.rawValue) must not be sent")
-      payload = [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)]
-      payload.append(contentsOf: Self.cut(reason, bytes: 123))
-    }
-    append(.close, payload.span, to: &output, maskKey: maskKey)
-    if failed { end() } else { state = .closing }
-  }
-
-  private func append(
-    _ opcode: Opcode, _ payload: Span<UInt8>, to output: inout [UInt8], maskKey: UInt32
-  ) {
-    let key = role == .client ? maskKey : nil
-    FrameHeader(opcode: opcode, maskKey: key, payloadLength: payload.count).append(to: &output)
-    let start = output.count
-    output.append(copying: payload)
-    guard let key else { return }
-    var bytes = output.mutableSpan
-    Masking.apply(key, to: &bytes, in: start..<bytes.count)
-  }
-
-  /// The longest prefix of whole scalars in at most that many bytes.
-  private static func cut(_ text: String, bytes limit: Int) -> String.UTF8View.SubSequence {
-    let utf8 = text.utf8
-    guard utf8.count > limit else { return utf8[...] }
-    var end = utf8.index(utf8.startIndex, offsetBy: limit)
-    while utf8[end] & 0xC0 == 0x80 { end = utf8.index(before: end) }
-    return utf8[..<end]
+    inflater = nil
   }
 }

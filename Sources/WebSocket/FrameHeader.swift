@@ -2,6 +2,8 @@
 public struct FrameHeader: Equatable, Sendable {
   /// Whether this is the last frame of its message.
   public var fin: Bool
+  /// Whether RSV1 is set: the message that begins here is compressed (RFC 7692 §6).
+  public var rsv1: Bool
   /// What the frame is.
   public var opcode: Opcode
   /// The payload's mask, its first byte on the wire in the lowest bits; `nil` if not masked.
@@ -13,9 +15,13 @@ public struct FrameHeader: Equatable, Sendable {
   public static let longestBytes = 14
 
   /// A header to send; no rule but the sign of the length is checked.
-  public init(fin: Bool = true, opcode: Opcode, maskKey: UInt32? = nil, payloadLength: Int) {
+  public init(
+    fin: Bool = true, rsv1: Bool = false, opcode: Opcode, maskKey: UInt32? = nil,
+    payloadLength: Int
+  ) {
     precondition(payloadLength >= 0, "a length is not negative")
     self.fin = fin
+    self.rsv1 = rsv1
     self.opcode = opcode
     self.maskKey = maskKey
     self.payloadLength = payloadLength
@@ -29,13 +35,17 @@ public struct FrameHeader: Equatable, Sendable {
   ///   - role: the reader's: a server requires the mask, a client refuses it.
   ///   - payloadLimitBytes: held against the declared length, before anything is buffered;
   ///     0 means no limit.
-  public static func read(_ bytes: Span<UInt8>, as role: Role, payloadLimitBytes: Int)
-    throws(ProtocolViolation) -> FrameHeader?
-  {
+  ///   - allowsRSV1: whether compression was agreed: RSV1 may then be set where a message begins,
+  ///     and nowhere else (RFC 7692 §6).
+  public static func read(
+    _ bytes: Span<UInt8>, as role: Role, payloadLimitBytes: Int, allowsRSV1: Bool = false
+  ) throws(ProtocolViolation) -> FrameHeader? {
     guard bytes.count > 0 else { return nil }
     let first = bytes[0]
-    guard first & 0x70 == 0 else { throw .reservedBits }
+    guard first & 0x70 == 0 || allowsRSV1 && first & 0x30 == 0 else { throw .reservedBits }
     guard let opcode = Opcode(rawValue: first & 0x0F) else { throw .reservedOpcode(first & 0x0F) }
+    let rsv1 = first & 0x40 != 0
+    guard !rsv1 || opcode == .text || opcode == .binary else { throw .reservedBits }
     let fin = first & 0x80 != 0
     guard fin || !opcode.isControl else { throw .controlFragmented }
 
@@ -74,7 +84,8 @@ public struct FrameHeader: Equatable, Sendable {
       guard bytes.count >= end + 4 else { return nil }
       maskKey = UInt32(truncatingIfNeeded: bigEndian(bytes, end..<end + 4)).byteSwapped
     }
-    return FrameHeader(fin: fin, opcode: opcode, maskKey: maskKey, payloadLength: payloadLength)
+    return FrameHeader(
+      fin: fin, rsv1: rsv1, opcode: opcode, maskKey: maskKey, payloadLength: payloadLength)
   }
 
   /// The bytes that the header takes: 2 to 14.
@@ -90,7 +101,7 @@ public struct FrameHeader: Equatable, Sendable {
 
   /// Appends the header, its length in the fewest bytes that hold it.
   public func append(to output: inout [UInt8]) {
-    output.append((fin ? 0x80 : 0) | opcode.rawValue)
+    output.append((fin ? 0x80 : 0) | (rsv1 ? 0x40 : 0) | opcode.rawValue)
     let maskBit: UInt8 = maskKey == nil ? 0 : 0x80
     switch payloadLength {
     case ...125:

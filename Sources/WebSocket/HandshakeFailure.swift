@@ -13,6 +13,10 @@ public enum HandshakeFailure: Error, Equatable, Sendable {
   case acceptMismatch
   /// An extension that was not asked for (item 5).
   case extensionUnexpected
+  /// `Sec-WebSocket-Extensions` is not a list of extensions (RFC 6455 §9.1).
+  case extensionMalformed
+  /// Compression was accepted in a way that was not offered, or that is none (RFC 7692 §7.1).
+  case deflateInvalid(DeflateParameters.Invalid)
   /// A subprotocol that was not asked for, or more than one (item 6).
   case subprotocolUnexpected
 }
@@ -30,6 +34,9 @@ extension HandshakeFailure: CustomStringConvertible {
     case .connectionMissing: "The server's answer lacks the header Connection: Upgrade."
     case .acceptMismatch: "The server's Sec-WebSocket-Accept header is not the answer to our key."
     case .extensionUnexpected: "The server chose an extension that was not offered."
+    case .extensionMalformed: "The server's Sec-WebSocket-Extensions header is not a list."
+    case .deflateInvalid(let reason):
+      "The server's answer to the offer of permessage-deflate is not valid: \(reason)."
     case .subprotocolUnexpected: "The server chose a subprotocol that was not offered."
     }
   }

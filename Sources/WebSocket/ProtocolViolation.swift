@@ -2,7 +2,7 @@
 ///
 /// The connection takes no more input; what is left is to close it with ``closeCode``.
 public enum ProtocolViolation: Error, Equatable, Sendable {
-  /// RSV1, 2 or 3 is set, and no extension that gives it a meaning was negotiated (§5.2).
+  /// RSV1, 2 or 3 is set, and no extension that gives it a meaning there was negotiated (§5.2).
   case reservedBits
   /// An opcode that is reserved for the future (§5.2).
   case reservedOpcode(UInt8)
@@ -26,6 +26,10 @@ public enum ProtocolViolation: Error, Equatable, Sendable {
   case frameTooBig(limitBytes: Int)
   /// A message that grows beyond ``Limits/messageBytes`` (§10.4).
   case messageTooBig(limitBytes: Int)
+  /// A message that was said to be compressed and is not, or not all of it (RFC 7692 §7.2.2).
+  case compressedDataInvalid
+  /// There is no memory left to inflate a message with.
+  case outOfMemory
   /// A message in more frames than ``Limits/fragments`` (§10.4).
   case tooManyFragments(limit: Int)
   /// A text message that is not UTF-8 (§8.1).
@@ -44,9 +48,10 @@ public enum ProtocolViolation: Error, Equatable, Sendable {
       .lengthHighBit, .controlFragmented, .controlTooLong, .unexpectedContinuation,
       .unfinishedMessage, .closeCodeTruncated, .closeCodeInvalid:
       .protocolError
-    case .textNotUTF8, .closeReasonNotUTF8: .invalidPayload
+    case .textNotUTF8, .closeReasonNotUTF8, .compressedDataInvalid: .invalidPayload
     case .frameTooBig, .messageTooBig: .tooBig
     case .tooManyFragments: .policyViolation
+    case .outOfMemory: .internalError
     }
   }
 }
@@ -55,7 +60,7 @@ extension ProtocolViolation: CustomStringConvertible {
   /// A sentence for a log or a close frame; at most 123 bytes, so that the latter takes it whole.
   public var description: String {
     switch self {
-    case .reservedBits: "a reserved bit is set, but no extension was negotiated"
+    case .reservedBits: "a reserved bit is set where no negotiated extension has a use for it"
     case .reservedOpcode(let opcode): "opcode \(opcode) is reserved"
     case .maskMissing: "a frame from the client is not masked"
     case .maskUnexpected: "a frame from the server is masked"
@@ -67,6 +72,8 @@ extension ProtocolViolation: CustomStringConvertible {
     case .unfinishedMessage: "a new message before the end of the last one"
     case .frameTooBig(let limit): "a frame is longer than \(limit) bytes"
     case .messageTooBig(let limit): "a message is longer than \(limit) bytes"
+    case .compressedDataInvalid: "a compressed message cannot be inflated"
+    case .outOfMemory: "there is no memory to inflate a message with"
     case .tooManyFragments(let limit): "a message has more than \(limit) fragments"
     case .textNotUTF8: "a text message is not UTF-8"
     case .closeCodeTruncated: "a close frame has half a code"

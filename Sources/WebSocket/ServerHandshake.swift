@@ -3,17 +3,22 @@ public enum ServerHandshake {
   /// What to send, and whether frames follow.
   public enum Answer: Equatable, Sendable {
     /// Send the response; what follows on the connection is frames.
-    case accept(response: [UInt8], subprotocol: String?)
+    case accept(response: [UInt8], subprotocol: String?, deflate: DeflateAgreement?)
     /// Send the response, which gives the reason as plain text, and close.
     case refuse(status: Int, reason: String, response: [UInt8])
   }
 
   /// Answers a request for a WebSocket. Who may connect from where is for the caller to decide
-  /// before; extensions are not negotiated.
-  /// - Parameter subprotocols: ours, the dearest first. A client that offers none is accepted
-  ///   without one; a client that offers only others is refused. Empty: whatever is offered, none
-  ///   is spoken, and the client decides whether it goes on (§4.1).
-  public static func answer(_ request: HTTPRequest, subprotocols: [String]) -> Answer {
+  /// before.
+  /// - Parameters:
+  ///   - subprotocols: ours, the dearest first. A client that offers none is accepted without one;
+  ///     a client that offers only others is refused. Empty: whatever is offered, none is spoken,
+  ///     and the client decides whether it goes on (§4.1).
+  ///   - compresses: whether to agree to permessage-deflate where it is offered. Otherwise what is
+  ///     offered is not looked at; other extensions never are.
+  public static func answer(
+    _ request: HTTPRequest, subprotocols: [String], compresses: Bool = false
+  ) -> Answer {
     let headers = request.headers
 
     // RFC 6455 §4.2.1, item 1.
@@ -54,12 +59,24 @@ public enum ServerHandshake {
           + "\(subprotocols.joined(separator: ", ")).")
     }
 
+    // Item 9; RFC 6455 §9.1 lets a malformed list fail, RFC 7692 §7 only declines a bad offer.
+    var deflate: (agreement: DeflateAgreement, response: String)?
+    if compresses {
+      guard let offers = WebSocketExtension.list(headers["Sec-WebSocket-Extensions"]) else {
+        return refuse(
+          400, "Sec-WebSocket-Extensions must be a list of extensions with their parameters.")
+      }
+      deflate = DeflateAgreement.answer(to: offers)
+    }
+
     var response = HTTPResponse(status: 101)
     response.add("Upgrade", "websocket")
     response.add("Connection", "Upgrade")
     response.add("Sec-WebSocket-Accept", AcceptKey.accept(for: key))
     if let chosen { response.add("Sec-WebSocket-Protocol", chosen) }
-    return .accept(response: response.bytes, subprotocol: chosen)
+    if let deflate { response.add("Sec-WebSocket-Extensions", deflate.response) }
+    return .accept(
+      response: response.bytes, subprotocol: chosen, deflate: deflate?.agreement)
   }
 
   private static func refuse(

@@ -48,9 +48,10 @@ extension ClientMessage {
       }
       self = .auth(token: token)
     case let unknown:
+      // Scalars, since a character may be of any length: it can have any number of accents.
       throw WireError(
         .unknownType, "This relay does not know messages of this type.",
-        re: String(unknown.prefix(64)))
+        re: String(String.UnicodeScalarView(unknown.unicodeScalars.prefix(64))))
     }
   }
 }

@@ -99,7 +99,8 @@ public struct YAMLDocument: Equatable, Sendable {
       if event.kind == .mappingEnd { return pairs }
       let key = try readNode(event, from: &events, depth: depth)
       let value = try readNode(try events.next(), from: &events, depth: depth)
-      guard let name = key.text else {
+      // A key is repeated in messages as it is, so it must be fit for a terminal, and one line.
+      guard let name = key.text, name.unicodeScalars.allSatisfy(YAMLText.isShown) else {
         faults.append(
           Fault(line: key.line, found: "a key is \(key.shown)", expected: "expected a name"))
         continue

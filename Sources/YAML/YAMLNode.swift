@@ -124,16 +124,24 @@ public enum YAMLText {
       case "\\": quoted += "\\\\"
       case "\n": quoted += "\\n"
       case "\t": quoted += "\\t"
-      // C0, DEL and C1, the line separators and the marks that turn the direction of text: none
-      // of them belongs raw on a terminal.
-      case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{200E}", "\u{200F}",
-        "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+      case _ where !isShown(scalar):
         let digits = String(scalar.value, radix: 16)
         quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: quoted.unicodeScalars.append(scalar)
       }
     }
     return quoted + "\""
+  }
+
+  /// Whether it may stand raw on a terminal: not C0, DEL and C1, the line separators and the marks
+  /// that turn the direction of text.
+  static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{200E}", "\u{200F}",
+      "\u{2028}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+      false
+    default: true
+    }
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {

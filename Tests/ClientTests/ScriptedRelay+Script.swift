@@ -8,6 +8,9 @@ extension ScriptedRelay {
     import asyncio, json, sys
     from http import HTTPStatus
     from websockets import ConnectionClosed, serve
+    from websockets.exceptions import NegotiationError
+    from websockets.extensions.permessage_deflate import (
+        PerMessageDeflate, ServerPerMessageDeflateFactory)
 
     faults = json.loads(sys.argv[1])
     rooms, connections, counts = {}, [], {}
@@ -27,6 +30,22 @@ extension ScriptedRelay {
             wanted.remove(value)
             return True
         return False
+
+    class Deflate(ServerPerMessageDeflateFactory):
+        """Compression as "deflate" says, and "insist" that the server keeps its window."""
+        def process_request_params(self, params, accepted):
+            if faults.get("insist") and ("server_no_context_takeover", None) in params:
+                raise NegotiationError("this server keeps its window")
+            return super().process_request_params(params, accepted)
+
+    decode = PerMessageDeflate.decode
+
+    def decode_and_tell(self, frame, **options):
+        if frame.opcode == 1:
+            saw("frame", frame.rsv1, len(frame.data))
+        return decode(self, frame, **options)
+
+    PerMessageDeflate.decode = decode_and_tell
 
     class Cut(Exception):
         pass
@@ -134,6 +153,8 @@ extension ScriptedRelay {
         path = socket.path
         connection.user = path.partition("user=")[2] or "nobody"
         saw("open", path, socket.request_headers.get("Authorization"))
+        for extension in socket.extensions:
+            saw("extension", repr(extension))
         counts["open"] = counts.get("open", 0) + 1
         if faults.get("say"):
             await socket.send(faults["say"])
@@ -168,8 +189,9 @@ extension ScriptedRelay {
             room = rooms.setdefault(name, Room())
             for text in texts:
                 room.entries.append(dict(id="i", **{"from": "bo"}, kind="text", text=text))
+        extensions = [Deflate(**faults["deflate"])] if "deflate" in faults else None
         async with serve(serve_one, "127.0.0.1", 0, process_request=refuse,
-                         subprotocols=["relay.v1"], compression=None,
+                         subprotocols=["relay.v1"], compression=None, extensions=extensions,
                          close_timeout=0.2) as server:
             print(server.sockets[0].getsockname()[1], flush=True)
             # The parent's end is the sign to go.

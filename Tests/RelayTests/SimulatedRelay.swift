@@ -18,6 +18,9 @@ final class SimulatedRelay {
   private(set) var log: [String: [Int64: Entry]] = [:]
   /// The most that was queued for any session.
   private(set) var mostQueuedBytes = 0
+  /// How many messages were compressed.
+  let compressions: Counter
+  final class Counter { var count = 0 }
   /// Held back as long as this is set, in tests that look at what happens meanwhile.
   var logIsHeld = false
   var readsAreHeld = false
@@ -31,10 +34,13 @@ final class SimulatedRelay {
     sequencer = Sequencer(
       lineage: Lineage([.init(number: 1, name: "first"), .init(number: 2, name: "second")]),
       keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
+    let compressions = Counter()
+    self.compressions = compressions
     shards = (0..<loops).map {
       Shard(
-        configuration: configuration, framing: SimulatedSocket.framing, epoch: "second",
-        seed: seed &+ UInt64($0))
+        configuration: configuration, framing: SimulatedSocket.framing,
+        compression: SimulatedSocket.compression { compressions.count += 1 },
+        epoch: "second", seed: seed &+ UInt64($0))
     }
     inboxes = Array(repeating: [], count: loops)
     sockets = Array(repeating: [:], count: loops)
@@ -43,9 +49,9 @@ final class SimulatedRelay {
   // MARK: - Connections
 
   /// A client that is known, or with `nil` one that has not said who it is.
-  func connect(_ user: String?, loop: Int = 0) -> SimulatedSocket {
+  func connect(_ user: String?, loop: Int = 0, compresses: Bool = false) -> SimulatedSocket {
     connections += 1
-    let session = shards[loop].open(connection: connections, now: now)
+    let session = shards[loop].open(connection: connections, compresses: compresses, now: now)
     if let user { shards[loop].identify(session, as: user, now: now) }
     let socket = SimulatedSocket(loop: loop, connection: connections, session: session)
     sockets[loop][connections] = socket

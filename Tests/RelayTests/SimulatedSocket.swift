@@ -19,6 +19,8 @@ final class SimulatedSocket {
   var takenAt: [String: Int64] = [:]
   /// How often bytes were written to it.
   private(set) var writes = 0
+  /// How many messages came compressed.
+  private(set) var packed = 0
   private(set) var closeCode: UInt16?
   /// Whether the relay said anything behind its close.
   private(set) var saidMoreAfterClose = false
@@ -67,6 +69,10 @@ final class SimulatedSocket {
   private func parse() {
     var at = 0
     while rest.count - at >= 4 {
+      if rest[at] == Self.packedMark {
+        guard unpack(&at) else { break }
+        continue
+      }
       let length = rest[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
       if closeCode != nil { saidMoreAfterClose = true }
       if length == Self.closeLength {
@@ -76,15 +82,59 @@ final class SimulatedSocket {
         continue
       }
       guard rest.count - at - 4 >= length else { break }
-      let json = Array(rest[at + 4..<at + 4 + length])
-      do throws(UndecodableMessage) {
-        messages.append(try ServerMessage(decoding: json.span))
-      } catch {
-        garbage.append(String(decoding: json, as: UTF8.self))
-      }
+      take(Array(rest[at + 4..<at + 4 + length]))
       at += 4 + length
     }
     rest.removeFirst(at)
+  }
+
+  /// What stands in for compression: a mark, a length, and the message with its "x"s counted.
+  private static let packedMark: UInt8 = 0xFE
+
+  static func compression(_ made: @escaping () -> Void) -> Compression {
+    Compression(minimumBytes: 256) { json, frames in
+      made()
+      var short: [UInt8] = []
+      var run: UInt8 = 0
+      for index in json.indices {
+        if json[index] == UInt8(ascii: "x"), run < 255 {
+          run += 1
+          continue
+        }
+        if run > 0 { short += [0, run] }
+        run = json[index] == UInt8(ascii: "x") ? 1 : 0
+        if run == 0 { short.append(json[index]) }
+      }
+      frames += [packedMark, UInt8(short.count >> 8), UInt8(short.count & 255), 0]
+      frames += short
+    }
+  }
+
+  private func unpack(_ at: inout Int) -> Bool {
+    let length = Int(rest[at + 1]) << 8 | Int(rest[at + 2])
+    guard rest.count - at - 4 >= length else { return false }
+    if closeCode != nil { saidMoreAfterClose = true }
+    var json: [UInt8] = []
+    var short = rest[at + 4..<at + 4 + length]
+    while let byte = short.popFirst() {
+      if byte == 0, let run = short.popFirst() {
+        json += Array(repeating: UInt8(ascii: "x"), count: Int(run))
+      } else {
+        json.append(byte)
+      }
+    }
+    packed += 1
+    take(json)
+    at += 4 + length
+    return true
+  }
+
+  private func take(_ json: [UInt8]) {
+    do throws(UndecodableMessage) {
+      messages.append(try ServerMessage(decoding: json.span))
+    } catch {
+      garbage.append(String(decoding: json, as: UTF8.self))
+    }
   }
 
   private static let closeLength = 0xFFFF_FFFF

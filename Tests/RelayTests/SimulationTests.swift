@@ -82,7 +82,10 @@ struct Simulation {
   private mutating func act() {
     guard let client = clients.randomElement(using: &random) else { return }
     guard let socket = client.socket, socket.isOpen else {
-      client.connected(relay.connect(client.user, loop: Int.random(in: 0..<2, using: &random)))
+      client.connected(
+        relay.connect(
+          client.user, loop: Int.random(in: 0..<2, using: &random),
+          compresses: Bool.random(using: &random)))
       for room in client.positions.keys.sorted() where chance(70) {
         client.join(room, fromHead: false)
       }

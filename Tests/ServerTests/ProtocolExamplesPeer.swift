@@ -35,10 +35,10 @@ final class Peer {
     var answer: [UInt8] = []
     while true {
       answer += try read()
-      guard let (subprotocol, length) = try handshake.read(answer.span, headerLimitBytes: 8192)
+      guard let opening = try handshake.read(answer.span, headerLimitBytes: 8192)
       else { continue }
-      guard subprotocol == "relay.v1" else { throw Unexpected("another subprotocol") }
-      try take(Array(answer[length...]))
+      guard opening.subprotocol == "relay.v1" else { throw Unexpected("another subprotocol") }
+      try take(Array(answer[opening.length...]))
       return
     }
   }

@@ -24,7 +24,7 @@ import WebSocket
   }
 
   func read(_ text: String, headerLimitBytes: Int = 0, atEnd: Bool = false)
-    throws(HandshakeFailure) -> (subprotocol: String?, length: Int)?
+    throws(HandshakeFailure) -> ClientHandshake.Opening?
   {
     try handshake.read(Array(text.utf8).span, headerLimitBytes: headerLimitBytes, atEnd: atEnd)
   }
@@ -55,7 +55,7 @@ import WebSocket
         try HTTPRequest.read(handshake.request.span, headerLimitBytes: 8192))
       #expect(asked.length == handshake.request.count)
       let answer = ServerHandshake.answer(asked.request, subprotocols: ["relay.v1"])
-      guard case .accept(let response, let subprotocol) = answer else {
+      guard case .accept(let response, let subprotocol, nil) = answer else {
         Issue.record("refused")
         continue
       }

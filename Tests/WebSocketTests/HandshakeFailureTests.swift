@@ -7,6 +7,11 @@ import WebSocket
       .malformed(.statusLineMalformed), .refused(status: 503, body: ""),
       .refused(status: 400, body: "No such room."), .upgradeMissing, .connectionMissing,
       .acceptMismatch, .extensionUnexpected, .subprotocolUnexpected,
+      .extensionMalformed, .deflateInvalid(.unknown),
+      .deflateInvalid(.duplicate(.serverMaxWindowBits)),
+      .deflateInvalid(.badValue(.clientMaxWindowBits)),
+      .deflateInvalid(.notOffered(.clientMaxWindowBits)),
+      .deflateInvalid(.missing(.serverNoContextTakeover)),
     ]
     #expect(Set(all.map(\.description)).count == all.count)
     #expect(all[2].description == "The server answered with status 400: No such room.")

@@ -11,7 +11,8 @@ import WebSocket
     (.frameTooBig(limitBytes: .max), .tooBig), (.messageTooBig(limitBytes: .max), .tooBig),
     (.tooManyFragments(limit: .max), .policyViolation), (.textNotUTF8, .invalidPayload),
     (.closeCodeTruncated, .protocolError), (.closeCodeInvalid(65535), .protocolError),
-    (.closeReasonNotUTF8, .invalidPayload),
+    (.closeReasonNotUTF8, .invalidPayload), (.compressedDataInvalid, .invalidPayload),
+    (.outOfMemory, .internalError),
   ]
 
   @Test(arguments: all)

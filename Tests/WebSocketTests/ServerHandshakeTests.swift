@@ -21,7 +21,7 @@ import WebSocket
 
   func response(_ answer: ServerHandshake.Answer) -> String {
     switch answer {
-    case .accept(let response, _), .refuse(_, _, let response):
+    case .accept(let response, _, _), .refuse(_, _, let response):
       String(decoding: response, as: UTF8.self)
     }
   }
@@ -108,7 +108,7 @@ import WebSocket
   ) throws {
     let answer = try answer(
       ["Sec-WebSocket-Protocol": offers], subprotocols: ["b", "relay.v1"])
-    guard case .accept(_, let subprotocol) = answer else {
+    guard case .accept(_, let subprotocol, _) = answer else {
       Issue.record("refused")
       return
     }

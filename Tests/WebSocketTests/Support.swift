@@ -52,10 +52,11 @@ extension Limits {
 
 /// A frame, with every part free to be wrong.
 func frame(
-  _ opcode: Opcode, _ payload: [UInt8] = [], fin: Bool = true, key: UInt32? = nil
+  _ opcode: Opcode, _ payload: [UInt8] = [], fin: Bool = true, rsv1: Bool = false,
+  key: UInt32? = nil
 ) -> [UInt8] {
   var bytes: [UInt8] = []
-  FrameHeader(fin: fin, opcode: opcode, maskKey: key, payloadLength: payload.count)
+  FrameHeader(fin: fin, rsv1: rsv1, opcode: opcode, maskKey: key, payloadLength: payload.count)
     .append(to: &bytes)
   let wireKey = (0..<4).map { UInt8(truncatingIfNeeded: (key ?? 0) >> ($0 * 8)) }
   return bytes + payload.enumerated().map { $1 ^ wireKey[$0 % 4] }

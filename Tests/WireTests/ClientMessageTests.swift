@@ -161,6 +161,14 @@ import Wire
     #expect(ClientMessage.refusal(of: #"{"type":"\#(long)"}"#)?.re == String(long.prefix(64)))
   }
 
+  /// One character may be as long as the whole message.
+  @Test func `what an error repeats of an unknown type is short, accents and all`() {
+    let accents = String(repeating: "\u{301}", count: 5000)
+    let error = ClientMessage.refusal(of: #"{"type":"a\#(accents)"}"#)
+    #expect(error?.code == .unknownType)
+    #expect(error?.re == "a" + String(repeating: "\u{301}", count: 63))
+  }
+
   @Test func `an id has 1 to 64 printable ASCII characters`() throws {
     let longest = String(repeating: "~", count: 64)
     #expect(

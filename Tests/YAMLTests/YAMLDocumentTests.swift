@@ -57,6 +57,9 @@ import Testing
     ("a: { b: 1,\n b: 2 }", 2, "is given twice"),
     ("? [a]\n: 1", 1, "a key is a list"),
     ("~: 1", 1, "a key is empty"),
+    // Messages repeat keys: none may begin a line of its own, or clear the screen.
+    ("\"a\\nb\": 1", 1, #"a key is "a\nb""#),
+    ("a: { \"b\\e[2J\": 1 }", 1, #"a key is "b\u001b[2J""#),
     ("a: 1\n---\nb: 2", 2, "a second document begins"),
     ("a: 1\nb: [", 3, "this is not YAML"),
     ("a: 1\n\tb: 2", 2, "the line begins with a tab"),

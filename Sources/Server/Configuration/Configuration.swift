@@ -24,6 +24,8 @@ public struct Configuration: Equatable, Sendable {
   public var limits = Limits()
   /// How new entries share writes.
   public var delivery = Delivery()
+  /// Which messages are compressed.
+  public var compression = Compression()
   /// For tests and benchmarks; off in service.
   public var debug = Debug()
   /// Which rooms there are.
@@ -130,6 +132,14 @@ extension Configuration {
     public var hold = true
     /// A room's next fan-out waits as long as its last one took, at most this; 0 is never.
     public var pacingMaxMilliseconds = 5
+  }
+
+  /// `compression.*`: permessage-deflate (RFC 7692), for the clients that offer it.
+  public struct Compression: Equatable, Sendable {
+    /// Whether it is agreed to at all.
+    public var enabled = true
+    /// Messages of fewer bytes go as they are.
+    public var minimumBytes = 256
   }
 
   /// `debug.*`: for tests and benchmarks.

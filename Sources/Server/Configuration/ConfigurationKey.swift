@@ -83,6 +83,9 @@ extension ConfigurationKey {
     .boolean("delivery.hold", \.delivery.hold),
     .integer("delivery.pacing_max_ms", \.delivery.pacingMaxMilliseconds, 0...1000),
 
+    .boolean("compression.enabled", \.compression.enabled),
+    .integer("compression.min_bytes", \.compression.minimumBytes, 0...1_073_741_824),
+
     .boolean("debug.echo", \.debug.echo),
     .integer("debug.commit_delay_ms", \.debug.commitDelayMilliseconds, 0...60_000),
 

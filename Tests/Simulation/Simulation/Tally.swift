@@ -38,6 +38,9 @@ public struct Tally: Sendable {
     case indexDiscarded = "indices that did not fit and were made anew"
     case storeWiped = "stores begun anew"
     case backgroundStep = "background steps of the log"
+    case settled = "stretches settled"
+    case swept = "sweeps of what is no longer kept"
+    case shelfForgotten = "shelves of the index that were forgotten"
     case interlude = "reads within a call of another connection"
     case trimmed = "rooms trimmed"
     case clockForward = "jumps of the clock forward"
@@ -87,8 +90,8 @@ public struct Tally: Sendable {
     case .synced, .deathBeforeWrite, .deathWithinWrite, .deathAfterWrite, .deathBeforeSync,
       .deathWithinSync, .deathAfterSync, .changeSurvived, .changeLost, .changeReordered, .writeTorn,
       .nameChangeLost, .diskFull, .writeFailed, .syncFailed, .readFailed, .powerLost, .startFailed,
-      .endedUnsynced,
-      .indexRestored, .indexDiscarded, .batchRefused, .inDoubtKept, .refusedKept, .backupTaken,
+      .endedUnsynced, .settled, .swept, .shelfForgotten, .indexRestored, .indexDiscarded,
+      .batchRefused, .inDoubtKept, .refusedKept, .backupTaken,
       .backupRestored, .storeWiped,
       .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .historyFailed,
       .resumedDiverged:

@@ -31,6 +31,8 @@ struct Ledger {
   private(set) var rooms: [String: Room] = [:]
   /// The epochs that clients were told of, of this history.
   private(set) var lineage: [String] = []
+  /// Epochs that the log has lost, and their places in `lineage`.
+  private var lostEpochs: [String: Int] = [:]
   /// Of what is kept.
   private(set) var seqs: [Identity: Int64] = [:]
   /// The most that a user was told of its own marks.
@@ -104,7 +106,15 @@ struct Ledger {
 
   /// The log has lost this epoch's line: it knows nothing of it any more.
   mutating func forget(epoch: String) {
-    if let place = lineage.lastIndex(of: epoch) { lineage[place] = "" }
+    guard let place = lineage.lastIndex(of: epoch) else { return }
+    lineage[place] = ""
+    lostEpochs[epoch] = place
+  }
+
+  /// The log has an epoch's line that it had lost: what was written in part before the power went was
+  /// completed by what was written later, over it and in part again.
+  mutating func remember(epoch: String) {
+    if let place = lostEpochs.removeValue(forKey: epoch) { lineage[place] = epoch }
   }
 
   private mutating func drop(_ range: Range<Int64>, of name: String) {

@@ -326,12 +326,13 @@ final class Witness {
       // Of several joins that the log takes at once those that fail are answered first.
       let joins =
         rooms[room]?.pending.indices.filter { rooms[room]?.pending[$0].isJoin == true } ?? []
-      if joins.count == 1 {
+      if joins.count == 1, rooms[room]?.isJoined != true {
         rooms[room]?.pending.remove(at: joins[0])
       } else if joins.isEmpty, rooms[room]?.isJoined != true {
         fault("\(error)")
       }
-      // Also where the room was to be entered anew, unasked.
+      // Where the room was to be entered anew, unasked, that may be what failed: then the join is
+      // still to be answered.
       rooms[room]?.isJoined = false
     case ("leave", .notJoined):
       if let index = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) {

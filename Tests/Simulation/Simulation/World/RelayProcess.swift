@@ -184,7 +184,7 @@ final class RelayProcess {
     let loop = connection.link.loop
     guard
       let read = try? HTTPRequest.read(bytes.span, headerLimitBytes: 8192),
-      case .accept(let response, _) = ServerHandshake.answer(
+      case .accept(let response, _, _) = ServerHandshake.answer(
         read.request, subprotocols: ["relay.v1"]), let user = read.request.query("user")
     else {
       connection.pending = bytes

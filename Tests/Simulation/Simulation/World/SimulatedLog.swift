@@ -90,9 +90,12 @@ final class SimulatedSQLiteLog: SimulatedLog {
   private var store: SQLiteStore
   private var reader: SQLiteReader
   private let settler: Settler
+  /// Of the store, which may not be looked at while it is at work.
+  private let shared: OpenStore
   private let checkpoints: CheckpointConnection
   /// What the process does when a checkpoint's sync has failed.
   private let end: () -> Void
+  private let tally: (Tally.Event, Int) -> Void
   /// What the settler wants to be deleted, a slice at a time.
   private var deletions: [Garbage.Slice] = []
   private var garbage: Garbage?
@@ -100,16 +103,19 @@ final class SimulatedSQLiteLog: SimulatedLog {
   /// - Parameter segmentEntries: how many entries are settled at once.
   init(
     fileSystem: String, durability: Durability, epoch: String, keepEntriesPerRoom: Int64,
-    segmentEntries: Int, loops: Int, now: Int64, end: @escaping () -> Void
+    segmentEntries: Int, loops: Int, now: Int64, tally: @escaping (Tally.Event, Int) -> Void,
+    end: @escaping () -> Void
   ) throws(StoreError) {
     store = try SQLiteStore(
       directory: Self.directory, durability: durability, now: now,
       segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch)
     reader = try SQLiteReader(store.shared)
-    settler = try Settler(store.shared)
+    shared = store.shared
+    settler = try Settler(shared)
     checkpoints = CheckpointConnection(path: store.path, fileSystem: fileSystem)
     self.epoch = epoch
     self.end = end
+    self.tally = tally
     discardedIndex = store.discardedIndex
     sequencer = Sequencer(
       lineage: store.lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
@@ -127,18 +133,25 @@ final class SimulatedSQLiteLog: SimulatedLog {
   var backgroundSteps: [() -> Void] {
     [
       { [checkpoints, end] in if !checkpoints.checkpoint() { end() } },
-      { [settler] in _ = try? settler.settle() },
+      { [settler, tally] in if (try? settler.settle()) == true { tally(.settled, 1) } },
       { [settler, end] in if (try? settler.checkpoint()) == nil { end() } },
       { [settler] in settler.vacuum() },
-      { [unowned self] in sweep() },
-    ]
+    ] + urgently(garbage != nil && deletions.isEmpty) { [unowned self] in sweep() }
+  }
+
+  /// A sweep goes on as soon as it can, so that its next step is likelier than others.
+  private func urgently(_ isDue: Bool, _ step: @escaping () -> Void) -> [() -> Void] {
+    Array(repeating: step, count: isDue ? 8 : 1)
   }
 
   /// What is no longer kept is looked up; and once it was deleted, forgotten.
   private func sweep() {
     if deletions.isEmpty, let garbage {
       self.garbage = nil
-      try? settler.forget(garbage)
+      let before = shared.shelves
+      guard (try? settler.forget(garbage)) != nil else { return }
+      tally(.swept, 1)
+      tally(.shelfForgotten, before - shared.shelves)
     } else if garbage == nil {
       garbage = try? settler.garbage()
       deletions = garbage?.slices ?? []
@@ -151,9 +164,8 @@ final class SimulatedSQLiteLog: SimulatedLog {
     [
       { [store, end] in if (try? store.checkpoint()) == nil { end() } },
       { [store] in store.vacuum() },
-      { [unowned self] in delete() },
       { [store] in store.shared.seal() },
-    ]
+    ] + urgently(!deletions.isEmpty) { [unowned self] in delete() }
   }
 
   private func delete() {

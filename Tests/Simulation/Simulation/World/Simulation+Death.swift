@@ -99,6 +99,7 @@ extension Simulation {
   }
 
   private func checkLineage(_ epochs: [String]) {
+    for epoch in epochs { court.ledger.remember(epoch: epoch) }
     for epoch in court.ledger.lineage where !epoch.isEmpty && !epochs.contains(epoch) {
       if mayHaveLost {
         court.ledger.forget(epoch: epoch)

@@ -45,7 +45,8 @@ extension Simulation {
         let log = try SimulatedSQLiteLog(
           fileSystem: fileSystem.name, durability: scenario.durability, epoch: epoch,
           keepEntriesPerRoom: scenario.keepEntriesPerRoom,
-          segmentEntries: scenario.segmentEntries, loops: scenario.loops, now: now.wall
+          segmentEntries: scenario.segmentEntries, loops: scenario.loops, now: now.wall,
+          tally: { [unowned court] in court.tally.count($0, $1) }
         ) { [unowned self] in
           if disk.isDead { return }
           court.tally.count(.endedUnsynced)

@@ -1,0 +1,28 @@
+/// The zlib streams that all connections of one thread share, allocated as they are needed.
+///
+/// A connection that agreed to keep no context has none of its own. Confined to its thread.
+public final class DeflateStreams {
+  /// For what comes in, from peers with a window of any size.
+  public let inflater = Inflater()
+  private let level: Int
+  /// By window bits, from 9 on.
+  private var deflaters = [Deflater?](repeating: nil, count: 7)
+
+  /// Allocates nothing yet.
+  /// - Parameter level: zlib's, 1 (fast) to 9 (small).
+  public init(level: Int = 6) {
+    self.level = level
+  }
+
+  /// The compressor with the largest window that a peer's is large enough for; `nil` for 8, which
+  /// zlib does not compress with.
+  /// - Parameter windowBits: 8 to 15. What was compressed with 15, the usual, suits most peers.
+  public func deflater(windowBits: Int = 15) -> Deflater? {
+    precondition(8...15 ~= windowBits, "RFC 7692 §7.1.2: a window has 8 to 15 bits")
+    guard windowBits > 8 else { return nil }
+    if let deflater = deflaters[windowBits - 9] { return deflater }
+    let deflater = Deflater(windowBits: windowBits, level: level)
+    deflaters[windowBits - 9] = deflater
+    return deflater
+  }
+}

@@ -1,0 +1,47 @@
+import FuzzTargets
+import Glibc
+
+/// libFuzzer, called instead of taking the `main` of the program ("Using libFuzzer as a library").
+@_silgen_name("LLVMFuzzerRunDriver")
+func runFuzzer(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+  _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Set once, before anything runs.
+nonisolated(unsafe) private var target = FuzzTarget.frames
+
+private func report(_ line: String) {
+  let bytes = Array("\(line)\n".utf8)
+  _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
+}
+
+let names = FuzzTarget.allCases.map(\.rawValue)
+guard CommandLine.arguments.count > 1, let named = FuzzTarget(rawValue: CommandLine.arguments[1])
+else {
+  if CommandLine.arguments.dropFirst() == ["--list"] {
+    print(names.joined(separator: "\n"))
+    exit(0)
+  }
+  report("usage: fuzz --list | fuzz TARGET [FILE | FOLDER | -OPTION=VALUE of libFuzzer]...")
+  report("targets: \(names.joined(separator: " "))")
+  exit(2)
+}
+unsafe target = named
+
+// The target's name is left out of what libFuzzer gets to see.
+var count = CommandLine.argc - 1
+var arguments = unsafe CommandLine.unsafeArgv + 1
+unsafe arguments[0] = CommandLine.unsafeArgv[0]
+let status = unsafe runFuzzer(&count, &arguments) { bytes, count in
+  let input = unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+  do throws(FuzzFinding) {
+    try unsafe target.check(input)
+  } catch {
+    report("\(unsafe target.rawValue): \(error)")
+    abort()
+  }
+  return 0
+}
+exit(status)

@@ -1,0 +1,55 @@
+/// A parser that is fed whatever a fuzzer makes up, and what must hold of it.
+///
+/// That nothing traps goes without saying; the properties are what a crash would not show. One
+/// folder of `Tests/Fuzz/corpus` belongs to each, by its raw value.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+  /// Frames, either role: limits hold, and what was read is written and read again.
+  case frames
+  /// Frames in one piece, in random pieces and byte by byte are the same to the reader.
+  case framesCut = "frames-cut"
+  /// Text that comes in pieces, against the standard library's own reading of UTF-8.
+  case utf8
+  /// The head of an HTTP request.
+  case request
+  /// The server's answer to an opening handshake, as a client reads it.
+  case handshakeServer = "handshake-server"
+  /// The client's reading of an answer to its opening handshake.
+  case handshakeClient = "handshake-client"
+  /// JSON from a client.
+  case wireClient = "wire-client"
+  /// JSON from the relay, and entries by themselves.
+  case wireServer = "wire-server"
+  /// A configuration file.
+  case configuration
+
+  /// Feeds the parser.
+  ///
+  /// The first bytes of the input are choices (role, limits, cuts), the rest is what the parser
+  /// is fed; see the target's file. Any thread, nothing is kept.
+  /// - Throws: the property that does not hold.
+  public func check(_ input: [UInt8]) throws(FuzzFinding) {
+    var choices = FuzzInput(input)
+    switch self {
+    case .frames: try FrameTargets.checkFrames(&choices)
+    case .framesCut: try FrameTargets.checkCuts(&choices)
+    case .utf8: try UTF8Target.check(&choices)
+    case .request: try HandshakeTargets.checkRequest(&choices)
+    case .handshakeServer: try HandshakeTargets.checkServer(&choices)
+    case .handshakeClient: try HandshakeTargets.checkClient(&choices)
+    case .wireClient: try WireTargets.checkClient(&choices)
+    case .wireServer: try WireTargets.checkServer(&choices)
+    case .configuration: try ConfigurationTarget.check(choices.rest)
+    }
+  }
+}
+
+/// A property that does not hold.
+public struct FuzzFinding: Error, CustomStringConvertible {
+  /// What was seen, as a sentence without its end.
+  public let description: String
+}
+
+/// Throws unless the property holds.
+func expect(_ holds: Bool, _ found: @autoclosure () -> String) throws(FuzzFinding) {
+  if !holds { throw FuzzFinding(description: found()) }
+}

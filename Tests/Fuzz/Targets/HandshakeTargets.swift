@@ -1,0 +1,194 @@
+import WebSocket
+
+/// Input: a byte of choices and a byte that cuts, then HTTP.
+enum HandshakeTargets {
+  private static let headerLimits = [0, 64, 512, 8192]
+  private static let protocols = [["relay.v1"], ["relay.v1", "chat"], [], ["chat"]]
+  private static let nonce = Array("the sample nonce".utf8)
+
+  /// A whole head, and where it ends; or what is wrong with it; or neither yet.
+  private typealias Read<Value> = Result<(Value, length: Int)?, HTTPViolation>
+
+  // MARK: Requests
+
+  static func checkRequest(_ input: inout FuzzInput) throws(FuzzFinding) {
+    let limit = headerLimits[Int(input.choice() & 3)]
+    let seed = input.choice()
+    let bytes = Array(input.rest)
+    let whole = read(bytes[...], limit)
+
+    // The first answer to a request that grows is the answer to all of it.
+    var end = 0
+    for piece in Cuts(bytes[...], seed: seed) {
+      end += piece.count
+      let part = read(bytes[..<end], limit)
+      if case .success(nil) = part { continue }
+      try expect(isSame(part, whole), "after \(end) bytes it is \(part), and later \(whole)")
+      break
+    }
+
+    switch whole {
+    case .success(nil):
+      try expect(limit == 0 || bytes.count < limit, "a head of \(bytes.count) bytes goes on")
+    case .success((let request, let length)?):
+      try expect(limit == 0 || length <= limit, "a head of \(length) bytes is read")
+      try expect(length <= bytes.count, "a head of \(length) bytes out of \(bytes.count)")
+      try checkWrittenAgain(request)
+      _ = request.query("user")
+    case .failure(let violation):
+      try checkRefusal(
+        violation.response.bytes, status: violation.status, body: violation.description)
+    }
+  }
+
+  private static func read(_ bytes: ArraySlice<UInt8>, _ limit: Int) -> Read<HTTPRequest> {
+    do throws(HTTPViolation) {
+      let read = try HTTPRequest.read(Array(bytes).span, headerLimitBytes: limit)
+      return .success(read.map { ($0.request, length: $0.length) })
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private static func isSame(_ a: Read<HTTPRequest>, _ b: Read<HTTPRequest>) -> Bool {
+    switch (a, b) {
+    case (.success(nil), .success(nil)): true
+    case (.success(let a?), .success(let b?)): a == b
+    case (.failure(let a), .failure(let b)): a == b
+    default: false
+    }
+  }
+
+  private static func checkWrittenAgain(_ request: HTTPRequest) throws(FuzzFinding) {
+    var text = "\(request.method) \(request.target) HTTP/1.1\r\n"
+    for field in request.headers.fields { text += "\(field.name): \(field.value)\r\n" }
+    let again = read(Array("\(text)\r\n".utf8)[...], 0)
+    guard case .success((let same, let length)?) = again else {
+      throw FuzzFinding(description: "\(request) is not read when it is written: \(again)")
+    }
+    try expect(same == request, "\(request) is read as \(same)")
+    try expect(length == text.utf8.count + 2, "the head has another length")
+    try expect(request.target.hasPrefix(request.path), "the path is no part of the target")
+  }
+
+  // MARK: The server's side
+
+  static func checkServer(_ input: inout FuzzInput) throws(FuzzFinding) {
+    let ours = protocols[Int(input.choice() & 3)]
+    _ = input.choice()
+    guard case .success((let request, _)?) = read(input.rest, 0) else { return }
+    switch ServerHandshake.answer(request, subprotocols: ours) {
+    case .accept(let response, let chosen):
+      guard let key = request.headers.only("Sec-WebSocket-Key"), let nonce = Base64.decode(key)
+      else { throw FuzzFinding(description: "accepted without a key") }
+      try expect(Base64.encode(nonce) == key, "the key \(key) is not the only one for its bytes")
+      let offered = request.headers.list("Sec-WebSocket-Protocol")
+      try expect(
+        chosen.map { offered.contains($0) && ours.contains($0) } ?? true,
+        "\(chosen ?? "") was not offered")
+      let client = ClientHandshake(
+        host: request.host, target: request.target, subprotocols: offered, nonce: nonce)
+      guard let read = try? client.read(response.span, headerLimitBytes: 8192) else {
+        throw FuzzFinding(description: "our client does not take the answer of our server")
+      }
+      try expect(
+        read.subprotocol == chosen && read.length == response.count,
+        "our client reads \(read) out of \(response.count) bytes")
+    case .refuse(let status, let reason, let response):
+      try checkRefusal(response, status: status, body: reason)
+    }
+  }
+
+  /// A client reads the status and the reason out of a refusal.
+  private static func checkRefusal(
+    _ response: [UInt8], status: Int, body: String
+  ) throws(FuzzFinding) {
+    let client = ClientHandshake(host: "a", target: "/", nonce: nonce)
+    let read = Answer(client, response[...], 8192, atEnd: false)
+    try expect(
+      read == .failed(.refused(status: status, body: body)), "status \(status) is read as \(read)")
+  }
+
+  // MARK: The client's side
+
+  static func checkClient(_ input: inout FuzzInput) throws(FuzzFinding) {
+    let choice = input.choice()
+    let limit = headerLimits[Int(choice & 3)]
+    let offered = protocols[Int(choice >> 2 & 3)]
+    let atEnd = choice & 0x10 != 0
+    let seed = input.choice()
+    let bytes = Array(input.rest)
+    let client = ClientHandshake(
+      host: "a", target: "/ws", subprotocols: offered,
+      headers: [(name: "Authorization", value: "Bearer t")], nonce: nonce)
+    let whole = Answer(client, bytes[...], limit, atEnd: atEnd)
+
+    var end = 0
+    for piece in Cuts(bytes[...], seed: seed) {
+      end += piece.count
+      let part = Answer(client, bytes[..<end], limit, atEnd: false)
+      if part == .unfinished { continue }
+      try expect(part.agrees(with: whole), "after \(end) bytes it is \(part), and later \(whole)")
+      break
+    }
+    switch whole {
+    case .opened(let chosen, let length):
+      try expect(limit == 0 || length <= limit, "a head of \(length) bytes is read")
+      try expect(chosen.map(offered.contains) ?? true, "\(chosen ?? "") was not offered")
+    case .failed(.refused(let status, let body)):
+      try expect(status != 101, "101 is no refusal")
+      // Undecodable bytes grow to three each.
+      try expect(
+        body.utf8.count <= 3 * ClientHandshake.bodyLimitBytes,
+        "\(body.utf8.count) bytes are kept of a body")
+      try checkWritten(status, body)
+    case .failed(let failure): _ = failure.description
+    case .unfinished: break
+    }
+    try checkOwnRequest(client, offered)
+  }
+
+  /// A refusal that our server writes is read as it was meant.
+  private static func checkWritten(_ status: Int, _ body: String) throws(FuzzFinding) {
+    let hasContent = status >= 200 && status != 204 && status != 304
+    guard body.utf8.count < ClientHandshake.bodyLimitBytes else { return }
+    let response = HTTPResponse(status: status, text: body)
+    try checkRefusal(response.bytes, status: status, body: hasContent ? body : "")
+  }
+
+  /// Our server takes what our client asks.
+  private static func checkOwnRequest(
+    _ client: ClientHandshake, _ offered: [String]
+  ) throws(FuzzFinding) {
+    guard case .success((let request, let length)?) = read(client.request[...], 0) else {
+      throw FuzzFinding(description: "our server does not read the request of our client")
+    }
+    try expect(length == client.request.count, "the request has another length")
+    guard case .accept(_, let chosen) = ServerHandshake.answer(request, subprotocols: offered)
+    else { throw FuzzFinding(description: "our server refuses the request of our client") }
+    try expect(chosen == offered.first, "the dearest subprotocol is not chosen")
+  }
+
+  private enum Answer: Equatable {
+    case unfinished
+    case opened(String?, length: Int)
+    case failed(HandshakeFailure)
+
+    init(_ client: ClientHandshake, _ bytes: ArraySlice<UInt8>, _ limit: Int, atEnd: Bool) {
+      do throws(HandshakeFailure) {
+        let read = try client.read(Array(bytes).span, headerLimitBytes: limit, atEnd: atEnd)
+        self = read.map { .opened($0.subprotocol, length: $0.length) } ?? .unfinished
+      } catch {
+        self = .failed(error)
+      }
+    }
+
+    /// Of a refusal's body a later reading may know more.
+    func agrees(with later: Answer) -> Bool {
+      guard case .failed(.refused(let status, _)) = self,
+        case .failed(.refused(let laterStatus, _)) = later
+      else { return self == later }
+      return status == laterStatus
+    }
+  }
+}

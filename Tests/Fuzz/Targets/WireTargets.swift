@@ -1,0 +1,89 @@
+import Wire
+
+/// Input: for a client's message a byte for the text's limit; then JSON.
+enum WireTargets {
+  private static let textLimits = [0, 8, 100, 8192]
+  /// The longest `error` message: names and ids are bounded, and so is what is repeated of a type.
+  private static let errorLimitBytes = 2048
+
+  static func checkClient(_ input: inout FuzzInput) throws(FuzzFinding) {
+    let limit = textLimits[Int(input.choice() & 3)]
+    let json = Array(input.rest)
+    let message: ClientMessage
+    do throws(WireError) {
+      message = try ClientMessage(decoding: json.span, textLimitBytes: limit)
+    } catch {
+      return try check(error)
+    }
+    // What is not UTF-8 the WebSocket has refused: here it may mean anything, but not trap.
+    guard isUTF8(json) else { return }
+    let written = message.json
+    guard let again = try? ClientMessage(decoding: written.span, textLimitBytes: limit) else {
+      throw FuzzFinding(description: "\(message) is not read when it is written")
+    }
+    try expect(again == message, "\(message) is read as \(again)")
+    if case .send(let send) = message { try check(send, textLimitBytes: limit) }
+    if case .ping(let t?) = message { try check(.pong(t: t, time: 1)) }
+  }
+
+  /// What answers a message is short, and a client reads it.
+  private static func check(_ error: WireError) throws(FuzzFinding) {
+    let json = ServerMessage.error(error).json
+    try expect(json.count <= errorLimitBytes, "an error has \(json.count) bytes")
+    try check(.error(error))
+  }
+
+  /// What is taken from a client is an entry that every client can read, wherever it stands.
+  private static func check(
+    _ send: ClientMessage.Send, textLimitBytes: Int
+  ) throws(FuzzFinding) {
+    let entry = Entry(
+      room: send.room, seq: 1, id: send.id, from: "ada", at: 2, kind: send.kind, body: send.body)
+    switch send.kind {
+    case .text:
+      guard let text = entry.text else {
+        throw FuzzFinding(description: "\(entry) has no text")
+      }
+      try expect(
+        textLimitBytes == 0 || text.utf8.count <= textLimitBytes,
+        "a text of \(text.utf8.count) bytes is taken")
+    case .data: try expect(entry.data != nil, "\(entry) has no data")
+    }
+    try check(.message(entry))
+    try check(
+      .history(
+        ServerMessage.HistoryPage(
+          room: send.room, entries: [entry, entry], first: 1, head: 1, more: false)))
+    let summary = ServerMessage.RoomSummary(
+      room: send.room, title: "", head: 1, read: 0, unread: 1, listed: false, peer: nil,
+      last: entry)
+    try check(.rooms([summary], more: true))
+    try check(
+      .activity(ServerMessage.Activity(room: send.room, head: 1, unread: 1, last: entry)))
+  }
+
+  static func checkServer(_ input: inout FuzzInput) throws(FuzzFinding) {
+    let json = Array(input.rest)
+    let message = try? ServerMessage(decoding: json.span)
+    let entry = try? Entry(decoding: json.span)
+    _ = entry?.data
+    guard isUTF8(json) else { return }
+    if let message { try check(message) }
+    if let entry {
+      try check(.message(entry))
+      try expect((entry.text != nil) == (entry.kind == .text), "\(entry) has no text, or too much")
+    }
+  }
+
+  private static func check(_ message: ServerMessage) throws(FuzzFinding) {
+    let json = message.json
+    guard let again = try? ServerMessage(decoding: json.span) else {
+      throw FuzzFinding(description: "\(message) is not read when it is written")
+    }
+    try expect(again == message, "\(message) is read as \(again)")
+  }
+
+  private static func isUTF8(_ bytes: [UInt8]) -> Bool {
+    String(validating: bytes, as: UTF8.self) != nil
+  }
+}
