@@ -16,7 +16,8 @@ PREFIX ?= /usr/local
 RELEASE := -c release --static-swift-stdlib
 COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
-SCRIPTS := Tests/run Tests/Conformance/run Tests/Simulation/catch-bugs config/setup config/bots/dice .ci/run
+SCRIPTS := Tests/run Tests/certificates Tests/Conformance/run Tests/Simulation/catch-bugs config/setup \
+  config/bots/dice .ci/run
 BASH_SCRIPTS := Tests/Conformance/autobahn
 
 help:

@@ -66,6 +66,7 @@ let package = Package(
     .target(name: "CLinux"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
@@ -77,23 +78,24 @@ let package = Package(
     // The edge, from the system upwards.
     module("Mailbox", ["CLinux"]),
     module("EventLoop", ["Mailbox", "CLinux", heap]),
+    module("TLS", ["COpenSSL"]),
     module("SQLiteLog", ["Relay", "Mailbox", "CSQLite", deque] + planted),
     module("YAML", ["CYAML"]),
     module("Bots", ["Wire", logging, subprocess]),
     module(
       "Server",
       [
-        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "SQLiteLog", "Bots", "YAML",
+        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots", "YAML",
         logging, deque,
       ]),
-    module("Client", ["WebSocket", "EventLoop", "Mailbox", "Wire", deque] + planted),
+    module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", deque] + planted),
 
     command(
       "RelayCommand", folder: "Sources/relay",
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
     command(
       "WschatCommand", folder: "Sources/wschat",
-      ["Client", "EventLoop", "Mailbox", "Wire", argumentParser]),
+      ["Client", "EventLoop", "Mailbox", "TLS", "Wire", argumentParser]),
 
     // The load test: its logic as a module of its own, so that it can be tested.
     .target(
@@ -136,6 +138,7 @@ let package = Package(
     tests("Relay", ["Relay", "Wire"]),
     tests("Mailbox", ["Mailbox"]),
     tests("EventLoop", ["EventLoop", "Mailbox"]),
+    tests("TLS", ["TLS"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
     tests("YAML", ["YAML"]),
     tests("Bots", ["Bots", "Wire", logging]),

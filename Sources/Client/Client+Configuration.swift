@@ -1,3 +1,5 @@
+public import TLS
+
 extension Client {
   /// Where to connect, and as whom.
   public struct Configuration: Sendable {
@@ -7,6 +9,8 @@ extension Client {
     public var user: String?
     /// A JWT, sent as `Authorization: Bearer`. Without line breaks or spaces.
     public var token: String?
+    /// Where the URL is `wss:`, whom to believe to be its host.
+    public var trust: TLSTrust
     /// Times and bounds.
     public var settings: SessionSettings
     /// Whether to offer the relay that messages are compressed (RFC 7692): less to transfer, for
@@ -16,11 +20,13 @@ extension Client {
     /// A configuration with the usual times.
     public init(
       url: RelayURL, user: String? = nil, token: String? = nil,
-      settings: SessionSettings = SessionSettings(), compresses: Bool = true
+      trust: TLSTrust = .system, settings: SessionSettings = SessionSettings(),
+      compresses: Bool = true
     ) {
       self.url = url
       self.user = user
       self.token = token
+      self.trust = trust
       self.settings = settings
       self.compresses = compresses
     }

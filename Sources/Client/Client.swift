@@ -1,6 +1,7 @@
 internal import EventLoop
 internal import Glibc
 internal import Mailbox
+internal import TLS
 internal import WebSocket
 public import Wire
 
@@ -18,6 +19,8 @@ public final class Client {
   private var index: Int?
   private var session: ClientSession
   private var link = Link()
+  /// Of the last session with the relay, for a shorter handshake with the same one.
+  private var ticket: (TLSTicket, RelayURL, TLSTrust)?
   private var timer: TimerID?
   private var timerAt = Instant(nanoseconds: .max)
   /// Actions that are being done, in order; handlers add to the end.
@@ -189,6 +192,10 @@ public final class Client {
 
   /// Lets the connection go, or the attempt.
   private func drop() {
+    if let ticket = link.encryption?.ticket {
+      self.ticket = (ticket, configuration.url, configuration.trust)
+    }
+    link.sayGoodbye()
     if let registration = link.registration { shared.loop.deregister(registration) }
     link = Link()
   }
@@ -239,12 +246,46 @@ public final class Client {
         drop()
         connect(
           to: rest, last: SystemError("connect \(address)", code: error.code))
+      } else if configuration.url.isEncrypted {
+        secure()
       } else {
         greet()
       }
-    case .handshaking, .open:
+    case .securing, .handshaking, .open:
       if readiness.contains(.writable) { markDirty() }
       if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
+    }
+  }
+
+  private func secure() {
+    let (url, trust) = (configuration.url, configuration.trust)
+    do {
+      let context = try shared.context(trusting: trust)
+      let known = ticket.flatMap { $0.1 == url && $0.2 == trust ? $0.0 : nil }
+      link.secure(LinkEncryption(context, host: url.host, resuming: known))
+      markDirty()
+    } catch {
+      lose(.noAuthorities(error))
+    }
+  }
+
+  /// What has been read took the session of TLS further, perhaps to its end.
+  private func followEncryption() {
+    guard let encryption = link.encryption else { return }
+    switch encryption.state {
+    case .handshaking: markDirty()
+    case .open:
+      if case .securing = link.phase { greet() }
+      if link.hasOutput { markDirty() }
+    case .ended: ended(nil)
+    case .failed(let failure):
+      // It is told why.
+      _ = link.flush()
+      if case .untrusted(let reason) = failure {
+        lose(.untrusted(host: configuration.url.host, reason: reason))
+      } else {
+        lose(.notEncrypted(failure))
+      }
     }
   }
 
@@ -276,7 +317,8 @@ public final class Client {
       switch result {
       case .bytes(let count):
         session.heard(at: shared.loop.now)
-        take(&buffer, count: count)
+        if count > 0 { take(&buffer, count: count) }
+        followEncryption()
         if count < buffer.count { return }
       case .wouldBlock: return
       case .end: return ended(nil)

@@ -1,4 +1,5 @@
 public import Mailbox
+public import TLS
 public import WebSocket
 
 /// Why there is no connection; prints as a sentence without a full stop.
@@ -12,6 +13,12 @@ public enum ClientError: Error, Equatable, Sendable {
   case unreachable(SystemError)
   /// Connected, or not even that, but no `welcome` in time.
   case noWelcome(afterMilliseconds: Int)
+  /// The host's certificate does not prove that it is the host.
+  case untrusted(host: String, reason: String)
+  /// There is no encrypted connection; why.
+  case notEncrypted(TLSFailure)
+  /// The authorities to trust cannot be read; a sentence that names the file.
+  case noAuthorities(TLSFileError)
   /// HTTP instead of a WebSocket: the status, and what the server said.
   case refused(status: Int, body: String)
   /// The answer to the opening handshake is no such answer.
@@ -38,7 +45,7 @@ public enum ClientError: Error, Equatable, Sendable {
   /// Whether another attempt would meet the same.
   public var isFinal: Bool {
     switch self {
-    case .notAuthenticated, .forbidden, .closedByClient: true
+    case .notAuthenticated, .forbidden, .closedByClient, .untrusted, .noAuthorities: true
     // Too many requests, and what a proxy says while the relay is away, pass.
     case .refused(let status, body: _): !(status == 408 || status == 429 || status >= 500)
     default: false
@@ -74,6 +81,9 @@ extension ClientError: CustomStringConvertible {
     case .unreachable(let error): "cannot connect: \(error)"
     case .noWelcome(let milliseconds):
       "no relay answered within \(Self.seconds(milliseconds)); is it the right address?"
+    case .untrusted(let host, let reason): "the certificate of \(host) is not trusted: \(reason)"
+    case .notEncrypted(let failure): "no encrypted connection: \(failure)"
+    case .noAuthorities(let error): "\(error)"
     case .refused(let status, let body):
       body.isEmpty
         ? "the server answered with HTTP status \(status) instead of a WebSocket"

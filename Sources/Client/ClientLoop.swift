@@ -1,5 +1,6 @@
 public import EventLoop
 public import Mailbox
+internal import TLS
 internal import WebSocket
 
 /// What all clients of one event loop share: the read buffer, zlib's streams, the random numbers,
@@ -32,6 +33,7 @@ public final class ClientLoop: EventHandler {
   /// Allocated once a server agrees to compress.
   let deflateStreams = DeflateStreams()
   var random = SystemRandomNumberGenerator()
+  private var contexts: [TLSTrust: TLSContext] = [:]
 
   struct Host: Hashable, Sendable {
     let name: String
@@ -121,6 +123,14 @@ public final class ClientLoop: EventHandler {
   func withScratch(_ body: (inout [UInt8]) -> Void) {
     scratch.removeAll(keepingCapacity: true)
     body(&scratch)
+  }
+
+  /// Read once: all clients of one kind of trust share what it takes to verify certificates.
+  func context(trusting trust: TLSTrust) throws(TLSFileError) -> TLSContext {
+    if let context = contexts[trust] { return context }
+    let context = try TLSContext(trusting: trust)
+    contexts[trust] = context
+    return context
   }
 
   func nextMaskKey() -> UInt32 { random.next() }

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import Mailbox
+internal import TLS
 internal import WebSocket
 
 /// One connection of a client, from the first address to the last byte.
@@ -8,6 +9,8 @@ struct Link: ~Copyable {
     case none
     case resolving(ClientLoop.Host)
     case connecting(Address, rest: ArraySlice<Address>)
+    /// TLS comes before the opening handshake.
+    case securing
     case handshaking(ClientHandshake)
     case open
   }
@@ -32,6 +35,8 @@ struct Link: ~Copyable {
   private var connection: Connection
   private var output: [UInt8] = []
   private var sent = 0
+  /// `nil` in clear.
+  private(set) var encryption: LinkEncryption?
   /// Sending failed: what the relay said before that is still to be read.
   private var isBroken = false
 
@@ -39,7 +44,7 @@ struct Link: ~Copyable {
     connection = Connection(role: .client, limits: limits)
   }
 
-  var outputBytes: Int { output.count - sent }
+  var outputBytes: Int { output.count - sent + (encryption?.unsentBytes ?? 0) }
   var hasOutput: Bool { outputBytes > 0 }
   var assembled: [UInt8] { connection.assembled }
 
@@ -62,6 +67,12 @@ struct Link: ~Copyable {
     }
   }
 
+  mutating func secure(_ encryption: LinkEncryption) {
+    self.encryption = encryption
+    encryption.begin()
+    phase = .securing
+  }
+
   mutating func begin(_ handshake: ClientHandshake) {
     output = handshake.request
     phase = .handshaking(handshake)
@@ -82,9 +93,11 @@ struct Link: ~Copyable {
     return true
   }
 
+  /// With TLS there may be no bytes in what has come.
   func read(into buffer: inout [UInt8]) -> ReadResult? {
     guard let borrowed else { return nil }
     var span = buffer.mutableSpan
+    if let encryption { return encryption.read(from: borrowed, into: &span) }
     return borrowed.read(into: &span)
   }
 
@@ -123,7 +136,7 @@ struct Link: ~Copyable {
   /// - Returns: whether something is left.
   mutating func flush() -> Bool {
     guard let borrowed, !isBroken, hasOutput else { return false }
-    switch borrowed.send(output.span.extracting(sent..<output.count)) {
+    switch send(output.span.extracting(sent..<output.count), to: borrowed) {
     case .sent(let count): sent += count
     case .wouldBlock: break
     case .failed:
@@ -141,6 +154,16 @@ struct Link: ~Copyable {
     output.removeAll(keepingCapacity: output.capacity <= Self.restingBytes)
     sent = 0
     return false
+  }
+
+  private func send(_ bytes: Span<UInt8>, to socket: BorrowedSocket) -> SendResult {
+    if let encryption { return encryption.send(bytes, to: socket) }
+    return socket.send(bytes)
+  }
+
+  /// Tells the peer that nothing more comes, where TLS has a way to say so.
+  func sayGoodbye() {
+    if let borrowed, let encryption { encryption.close(to: borrowed) }
   }
 
   func interest(isBlocked: Bool) -> Interest {

@@ -2,8 +2,9 @@ package import EventLoop
 internal import Mailbox
 package import WebSocket
 
-/// One connection without relay.v1 on it: messages of either kind, as they come. It runs on the
-/// `Link` of a `Client` and treats it in the same way, for a conformance test to look at that.
+/// One connection, in clear and without relay.v1 on it: messages of either kind, as they come. It
+/// runs on the `Link` of a `Client` and treats it in the same way, for a conformance test to look at
+/// that.
 ///
 /// Confined to its loop. After `onEnd` it is of no more use.
 package final class MessageConnection {
@@ -28,6 +29,7 @@ package final class MessageConnection {
   package init(_ url: RelayURL, limits: Limits, on loop: EventLoop, token: UInt64)
     throws(ClientError)
   {
+    precondition(!url.isEncrypted, "a connection in clear")
     self.url = url
     self.loop = loop
     link = Link(limits: limits)
@@ -51,7 +53,7 @@ package final class MessageConnection {
   /// Passes an event of the loop on.
   package func ready(_ readiness: Readiness) {
     switch link.phase {
-    case .none, .resolving: return
+    case .none, .resolving, .securing: return
     case .connecting:
       if let error = link.connectionError() { return end(.unreachable(error)) }
       let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -1,12 +1,13 @@
 internal import EventLoop
 
-/// Where a relay is: `ws://HOST[:PORT][/PATH][?QUERY]` (RFC 6455 §3).
+/// Where a relay is: `ws://HOST[:PORT][/PATH][?QUERY]`, or `wss://` where it speaks TLS
+/// (RFC 6455 §3).
 public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
   /// Why a text is no such URL; prints as a sentence.
   public enum Invalid: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Not `ws:`.
+    /// Neither `ws:` nor `wss:`.
     case scheme(String)
-    /// `wss:`, which needs TLS.
+    /// `wss:`, for a program that has no TLS.
     case encrypted(String)
     /// No host, or a port that is none.
     case authority(String)
@@ -16,9 +17,10 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
     /// One line for a person.
     public var description: String {
       switch self {
-      case .scheme(let url): "\"\(url)\" does not begin with ws://, as in ws://127.0.0.1:8080/ws"
+      case .scheme(let url):
+        "\"\(url)\" does not begin with ws:// or wss://, as in ws://127.0.0.1:8080/ws"
       case .encrypted(let url):
-        "\"\(url)\": this client has no TLS yet; use ws://, on this machine or through a tunnel"
+        "\"\(url)\": there is no TLS here; use ws://, on this machine or through a tunnel"
       case .authority(let url):
         "\"\(url)\" names no host and port, as in ws://127.0.0.1:8080/ws or ws://[::1]:8080/ws"
       case .target(let url):
@@ -27,9 +29,11 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether it is `wss:`.
+  public let isEncrypted: Bool
   /// A name or a numeric address, without brackets.
   public let host: String
-  /// 80 unless the URL says something else.
+  /// 80, or 443 with TLS, unless the URL says something else.
   public let port: UInt16
   /// Path and query, as the request has them. The path is `/ws` where the URL has none, since
   /// that is where a relay listens.
@@ -39,8 +43,8 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
   public init(_ text: String) throws(Invalid) {
     guard let colon = text.firstRange(of: "://") else { throw .scheme(text) }
     switch text[..<colon.lowerBound].lowercased() {
-    case "ws": break
-    case "wss": throw .encrypted(text)
+    case "ws": isEncrypted = false
+    case "wss": isEncrypted = true
     default: throw .scheme(text)
     }
     let rest = text[colon.upperBound...]
@@ -48,7 +52,8 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
     let authority = String(rest[..<end])
     do {
       let hasPort = authority.last != "]" && authority.contains(":")
-      (host, port) = try Address.split(hasPort ? authority : "\(authority):80")
+      let usual = Self.usualPort(isEncrypted)
+      (host, port) = try Address.split(hasPort ? authority : "\(authority):\(usual)")
     } catch {
       throw .authority(text)
     }
@@ -62,10 +67,18 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
     self.target = target
   }
 
+  /// Reads a URL for a program that has no TLS: throws where that would be needed.
+  public init(inClear text: String) throws(Invalid) {
+    try self.init(text)
+    if isEncrypted { throw .encrypted(text) }
+  }
+
+  private static func usualPort(_ isEncrypted: Bool) -> UInt16 { isEncrypted ? 443 : 80 }
+
   /// The `Host` header: with the port unless it is the scheme's own (RFC 6455 §4.1).
   public var authority: String {
     let bracketed = host.contains(":") ? "[\(host)]" : host
-    return port == 80 ? bracketed : "\(bracketed):\(port)"
+    return port == Self.usualPort(isEncrypted) ? bracketed : "\(bracketed):\(port)"
   }
 
   /// The target with one more query item; name and value must need no encoding.
@@ -75,7 +88,7 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
 
   /// The URL without its query, which may hold a token.
   public var description: String {
-    "ws://\(authority)\(target.prefix { $0 != "?" })"
+    "\(isEncrypted ? "wss" : "ws")://\(authority)\(target.prefix { $0 != "?" })"
   }
 
   /// Letters, digits and what addresses need: nothing that could begin another header.

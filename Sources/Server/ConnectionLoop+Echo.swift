@@ -18,7 +18,7 @@ extension ConnectionLoop {
     swap(&webSocket, &connections[index].webSocket)
     swap(&output, &control)
     output.removeAll(keepingCapacity: true)
-    let end = Self.echo(&input, &offset, &webSocket, &output)
+    let end = echo(&input, &offset, &webSocket, &output)
     swap(&output, &control)
     swap(&webSocket, &connections[index].webSocket)
     answer(session, index)
@@ -34,7 +34,7 @@ extension ConnectionLoop {
     case violation(ProtocolViolation)
   }
 
-  private static func echo(
+  private func echo(
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
     _ webSocket: inout WebSocket.Connection, _ output: inout [UInt8]
   ) -> End {
@@ -44,9 +44,9 @@ extension ConnectionLoop {
       {
         switch event {
         case .message(let opcode, .input(let range)):
-          WebSocket.Connection.appendMessage(opcode, input.span.extracting(range), to: &output)
+          echo(opcode, input.span.extracting(range), webSocket, &output)
         case .message(let opcode, .assembled):
-          WebSocket.Connection.appendMessage(opcode, webSocket.assembled.span, to: &output)
+          echo(opcode, webSocket.assembled.span, webSocket, &output)
         case .close: return .closedByPeer
         case .ping, .pong: break
         }
@@ -54,6 +54,19 @@ extension ConnectionLoop {
       return .nothingLeft
     } catch {
       return .violation(error)
+    }
+  }
+
+  private func echo(
+    _ opcode: Opcode, _ payload: Span<UInt8>, _ webSocket: borrowing WebSocket.Connection,
+    _ output: inout [UInt8]
+  ) {
+    if payload.count >= context.configuration.compression.minimumBytes,
+      webSocket.canInflate(from: deflater)
+    {
+      WebSocket.Connection.appendMessage(opcode, payload, compressing: deflater, to: &output)
+    } else {
+      WebSocket.Connection.appendMessage(opcode, payload, to: &output)
     }
   }
 

@@ -20,6 +20,8 @@ extension ConnectionLoop {
   private func admit(_ socket: consuming Socket, from peer: Address) {
     let host = peer.hostKey
     if let reason = context.admission.admit(host) {
+      // In clear, which a client that wants TLS could not read.
+      guard context.credentials == nil else { return }
       let response = HTTPResponse(status: 503, text: reason).bytes
       _ = socket.send(response.span)
       return
@@ -29,6 +31,7 @@ extension ConnectionLoop {
     connections[index].socket = BorrowedSocket(descriptor: descriptor)
     connections[index].host = host
     connections[index].phase = .handshake
+    connections[index].tls = context.credentials.map { TLSChannel($0.current) }
     connections[index].openedAt = now.monotonic
     connections[index].heardAt = now.monotonic
     let timeout = context.configuration.limits.handshakeTimeoutMilliseconds
@@ -49,8 +52,9 @@ extension ConnectionLoop {
       connections[index].sawEnd = true
       connections[index].isReadable = true
     }
-    if readiness.contains(.writable), let session = connections[index].session {
-      shard.unblock(session)
+    if readiness.contains(.writable) {
+      if let tls = connections[index].tls, tls.hasBacklog { sendBacklog(index, tls) }
+      if let session = connections[index].session { shard.unblock(session) }
     }
     if readiness.contains(.readable) { connections[index].isReadable = true }
     if connections[index].isReadable { read(index) }
@@ -61,31 +65,44 @@ extension ConnectionLoop {
     guard connections[index].phase != .free, connections[index].isReadable,
       !connections[index].isPaused, connections[index].bot == nil
     else { return }
-    let buffer = unsafe readBuffer
-    var span = unsafe MutableSpan(_unsafeElements: buffer)
+    if let tls = connections[index].tls {
+      read(index, through: tls)
+      return
+    }
+    var span = unsafe MutableSpan(_unsafeElements: readBuffer)
     switch connections[index].socket.read(into: &span) {
     case .bytes(let count):
-      connections[index].heardAt = now.monotonic
-      connections[index].wasPinged = false
-      if count < Self.readBytes, !connections[index].sawEnd {
-        connections[index].isReadable = false
-      } else {
-        unfinished.append(Int32(index))
-      }
-      if connections[index].phase == .lingering { return }
-      if connections[index].pending.isEmpty {
-        var input = unsafe MutableSpan(
-          _unsafeElements: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
-        take(&input, index)
-      } else {
-        var bytes = connections[index].pending
-        connections[index].pending = []
-        unsafe bytes.append(contentsOf: buffer[..<count])
-        var input = bytes.mutableSpan
-        take(&input, index)
-      }
+      heard(index, count, of: Self.readBytes)
+      if connections[index].phase != .lingering { takeRead(count, index) }
     case .wouldBlock: connections[index].isReadable = false
     case .end, .failed: remove(index)
+    }
+  }
+
+  /// So much came, of what could have been read at once.
+  func heard(_ index: Int, _ count: Int, of limit: Int) {
+    connections[index].heardAt = now.monotonic
+    connections[index].wasPinged = false
+    if count < limit, !connections[index].sawEnd {
+      connections[index].isReadable = false
+    } else {
+      unfinished.append(Int32(index))
+    }
+  }
+
+  /// Takes what lies at the front of the read buffer.
+  func takeRead(_ count: Int, _ index: Int) {
+    let buffer = unsafe readBuffer
+    if connections[index].pending.isEmpty {
+      var input = unsafe MutableSpan(
+        _unsafeElements: UnsafeMutableBufferPointer(rebasing: buffer[..<count]))
+      take(&input, index)
+    } else {
+      var bytes = connections[index].pending
+      connections[index].pending = []
+      unsafe bytes.append(contentsOf: buffer[..<count])
+      var input = bytes.mutableSpan
+      take(&input, index)
     }
   }
 
@@ -137,11 +154,11 @@ extension ConnectionLoop {
       case .answer(let response):
         answer(response, index)
         return false
-      case .webSocket(let response, let identity):
-        identify(open(index, response), index, identity)
+      case .webSocket(let opening, let identity):
+        identify(open(index, opening), index, identity)
         return true
-      case .echo(let response):
-        _ = open(index, response)
+      case .echo(let opening):
+        _ = open(index, opening)
         connections[index].isEcho = true
         noteIdentified(index)
         return true
@@ -152,11 +169,15 @@ extension ConnectionLoop {
     }
   }
 
-  private func open(_ index: Int, _ response: [UInt8]) -> SessionID {
-    let session = shard.open(connection: Int32(index), now: now)
+  private func open(_ index: Int, _ opening: RequestRouter.Opening) -> SessionID {
+    let webSocket = WebSocket.Connection(
+      role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
+    let session = shard.open(
+      connection: Int32(index), compresses: webSocket.canInflate(from: deflater), now: now)
+    connections[index].webSocket = webSocket
     connections[index].session = session
     connections[index].phase = .open
-    shard.append(frames: response, to: session)
+    shard.append(frames: opening.response, to: session)
     return session
   }
 
@@ -185,7 +206,7 @@ extension ConnectionLoop {
   /// Says what there is to say over HTTP, and ends the connection.
   private func answer(_ response: [UInt8], _ index: Int) {
     // A new socket takes a few hundred bytes; if it does not, the peer is not there.
-    _ = connections[index].socket.send(response.span)
+    _ = write(index, response.span)
     linger(index)
   }
 

@@ -8,6 +8,7 @@ extension ConnectionLoop {
   /// Writes what a session has; how many bytes were taken.
   func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     if let bot = connections[index].bot { return bot.write(bytes) }
+    if let tls = connections[index].tls { return write(index, bytes, through: tls) }
     let taken: Int
     switch connections[index].socket.send(bytes) {
     case .sent(let count):
@@ -65,7 +66,7 @@ extension ConnectionLoop {
     toSettle.removeAll(keepingCapacity: true)
     for index in due.map(Int.init) where connections[index].phase == .closing {
       guard let session = connections[index].session else { continue }
-      if shard.hasOutput(session) {
+      if shard.hasOutput(session) || connections[index].tls?.hasBacklog == true {
         // Who does not read is not waited for where everything ends.
         if shutdown != nil { remove(index) }
         continue
@@ -76,6 +77,7 @@ extension ConnectionLoop {
 
   /// All is said: shuts the writing side and waits for the peer to do the same.
   func linger(_ index: Int) {
+    if let tls = connections[index].tls { sayGoodbye(index, tls) }
     if let session = connections[index].session {
       shard.close(session)
       connections[index].session = nil

@@ -27,6 +27,8 @@ enum LoopMessage: Sendable {
     var admission: Admission
     var log: any Log
     var logger: Logger
+    /// `nil` serves in clear.
+    var credentials: TLSCredentials?
   }
 
   /// Read at a time: the most that one connection gets of a turn.
@@ -58,6 +60,8 @@ enum LoopMessage: Sendable {
   /// Where the WebSocket's own answers are put together.
   var control: [UInt8] = []
   var inbox: [LoopMessage] = []
+  /// Where ciphertext is put together.
+  var ciphertext: [UInt8] = []
 
   /// Connections that have more to read than one turn gave them.
   var unfinished: [Int32] = []
@@ -70,6 +74,9 @@ enum LoopMessage: Sendable {
   /// The loop's turn in which `now` was read.
   private var turnOfNow = UInt64.max
   let webSocketLimits: WebSocket.Limits
+  let deflateStreams = DeflateStreams()
+  /// For what goes to many.
+  let deflater: Deflater
   var shardTimer: (id: TimerID, at: Int64)?
   var shutdown: Shutdown?
 
@@ -90,9 +97,15 @@ enum LoopMessage: Sendable {
     webSocketLimits = WebSocket.Limits(
       frameBytes: limits.frameBytes, messageBytes: limits.frameBytes,
       fragments: limits.messageFragments)
+    let deflater = Deflater()
+    self.deflater = deflater
     shard = Shard(
-      configuration: context.configuration.shard, framing: .webSocket, epoch: context.log.epoch,
-      seed: seed)
+      configuration: context.configuration.shard, framing: .webSocket,
+      compression: Compression(
+        minimumBytes: context.configuration.compression.minimumBytes
+      ) { json, frames in
+        WebSocket.Connection.appendMessage(.text, json, compressing: deflater, to: &frames)
+      }, epoch: context.log.epoch, seed: seed)
     unsafe readBuffer = UnsafeMutableBufferPointer.allocate(capacity: Self.readBytes)
     now = Moment(monotonic: 0, wall: 0)
     now = currentMoment()

@@ -4,10 +4,17 @@ import Wire
 /// Decides what an HTTP request gets: a WebSocket, or an answer. Pure.
 struct RequestRouter {
   enum Route {
-    case webSocket(response: [UInt8], Identity)
+    case webSocket(Opening, Identity)
     /// A WebSocket that gives back what it is sent.
-    case echo(response: [UInt8])
+    case echo(Opening)
     case answer([UInt8])
+  }
+
+  /// What the opening handshake has come to.
+  struct Opening {
+    var response: [UInt8]
+    /// How messages may be compressed; `nil` if they may not.
+    var deflate: DeflateAgreement?
   }
 
   /// Who the client says it is.
@@ -28,11 +35,13 @@ struct RequestRouter {
   var botUsers: Set<String>
   /// Whether there is an echo.
   var servesEcho = false
+  /// Whether permessage-deflate is agreed to where it is offered.
+  var compresses = false
 
   func route(_ request: HTTPRequest) -> Route {
     switch request.path {
     case "/ws":
-      return open(request, [Self.subprotocol]) { .webSocket(response: $0, identity(in: request)) }
+      return open(request, [Self.subprotocol]) { .webSocket($0, identity(in: request)) }
     case "/echo":
       guard servesEcho else {
         let response = HTTPResponse(
@@ -40,7 +49,7 @@ struct RequestRouter {
           text: "There is no echo here; debug.echo: true in the configuration makes one.\n")
         return .answer(request.method == "HEAD" ? response.head : response.bytes)
       }
-      return open(request, []) { .echo(response: $0) }
+      return open(request, []) { .echo($0) }
     case "/healthz":
       guard request.method == "GET" || request.method == "HEAD" else {
         var response = HTTPResponse(status: 405, text: "Only GET and HEAD are served here.\n")
@@ -58,11 +67,12 @@ struct RequestRouter {
   }
 
   private func open(
-    _ request: HTTPRequest, _ subprotocols: [String], _ route: (_ response: [UInt8]) -> Route
+    _ request: HTTPRequest, _ subprotocols: [String], _ route: (Opening) -> Route
   ) -> Route {
     if let refusal = refusal(ofOriginIn: request) { return .answer(refusal.bytes) }
-    switch ServerHandshake.answer(request, subprotocols: subprotocols) {
-    case .accept(let response, _, _): return route(response)
+    switch ServerHandshake.answer(request, subprotocols: subprotocols, compresses: compresses) {
+    case .accept(let response, _, let deflate):
+      return route(Opening(response: response, deflate: deflate))
     case .refuse(_, _, let response): return .answer(response)
     }
   }

@@ -13,7 +13,11 @@ public final class Server: Sendable {
 
   /// Where it listens, with the port that it got.
   public let address: Address
+  /// `ws` or `wss`.
+  public var scheme: String { credentials == nil ? "ws" : "wss" }
 
+  private let credentials: TLSCredentials?
+  private let logger: Logger
   private let log: any Log
   private let mailboxes: [Mailbox<LoopMessage>]
   private let threads: Mutex<[WorkerThread]>
@@ -24,6 +28,8 @@ public final class Server: Sendable {
   public init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
     ignoreSIGPIPE()
     Self.raiseDescriptorLimit(configuration, logger)
+    credentials = try TLSCredentials(configuration.tls)
+    self.logger = logger
     // The port comes first: a second relay on the same port must not touch the store.
     let listener = try Self.claim(configuration.listen)
     address = listener.address
@@ -35,8 +41,9 @@ public final class Server: Sendable {
       router: RequestRouter(
         origins: Set(configuration.auth.origins),
         requiresLoopbackHost: listener.address.isLoopback, botUsers: botUsers,
-        servesEcho: configuration.debug.echo),
-      admission: Admission(limits: configuration.limits), log: log, logger: logger)
+        servesEcho: configuration.debug.echo, compresses: configuration.compression.enabled),
+      admission: Admission(limits: configuration.limits), log: log, logger: logger,
+      credentials: credentials)
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
     do {
       var mailboxes: [Mailbox<LoopMessage>] = []
@@ -67,6 +74,24 @@ public final class Server: Sendable {
     for mailbox in mailboxes { mailbox.post(.shutDown) }
   }
 
+  /// Takes from a configuration what may change while the relay runs, the certificate: connections
+  /// that are there keep theirs. What cannot be used is logged, and the old one stays. Blocks for as
+  /// long as files are read. May be called from any thread.
+  public func reload(_ configuration: Configuration) {
+    guard let credentials, !configuration.tls.isOff else {
+      if credentials != nil || !configuration.tls.isOff {
+        logger.error("TLS cannot be switched on or off while the relay runs: restart it.")
+      }
+      return
+    }
+    do throws(ServerError) {
+      try credentials.replace(by: configuration.tls)
+      logger.info("new connections get the certificate \(configuration.tls.certificate)")
+    } catch {
+      logger.error("The certificate stays as it was. \(error)")
+    }
+  }
+
   /// Returns when everything has ended. To be called once.
   public func waitUntilStopped() {
     let threads = threads.withLock { threads in
@@ -75,6 +100,11 @@ public final class Server: Sendable {
     }
     for thread in threads { thread.join() }
     log.stop()
+  }
+
+  /// Whether the files that a configuration names can be used; reads them with blocking calls.
+  public static func check(_ configuration: Configuration) throws(ServerError) {
+    _ = try TLSCredentials(configuration.tls)
   }
 
   // MARK: - Parts

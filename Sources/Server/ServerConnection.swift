@@ -20,6 +20,8 @@ struct ServerConnection {
   var phase = Phase.free
   var socket = BorrowedSocket(descriptor: -1)
   var registration: Registration?
+  /// `nil` where the connection is in clear.
+  var tls: TLSChannel?
   var webSocket: WebSocket.Connection
   var session: SessionID?
   /// Input that was read and not yet taken: the begin of a request, or what a pause left over.

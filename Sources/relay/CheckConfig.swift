@@ -9,6 +9,13 @@ struct CheckConfig: ParsableCommand {
   @OptionGroup var options: ConfigurationOptions
 
   func run() throws {
-    print(try options.load().described(), terminator: "")
+    let configuration = try options.load()
+    do throws(ServerError) {
+      try Server.check(configuration)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode.environment
+    }
+    print(configuration.described(), terminator: "")
   }
 }

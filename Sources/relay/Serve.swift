@@ -10,7 +10,7 @@ struct Serve: ParsableCommand {
     abstract: "Run the relay in the foreground.",
     discussion: """
       SIGTERM and SIGINT end it in order: what was accepted is stored and acknowledged, and \
-      clients are told when to come back. SIGHUP reads the log level again.
+      clients are told when to come back. SIGHUP reads the log level and the certificate again.
       """)
 
   @OptionGroup var options: ConfigurationOptions
@@ -36,20 +36,21 @@ struct Serve: ParsableCommand {
   private func serve(_ configuration: Configuration) throws {
     let signals = try SignalSource()
     let server = try Server(configuration, logger: OperatorLog.logger())
-    StandardError.write("listening on ws://\(server.address)/ws\n")
-    while !isOver(signals) {}
+    StandardError.write("listening on \(server.scheme)://\(server.address)/ws\n")
+    while !isOver(signals, server) {}
     server.shutDown()
     server.waitUntilStopped()
   }
 
   /// Waits for signals, and takes those that have come; `true` where one of them ends the relay.
-  private func isOver(_ signals: borrowing SignalSource) -> Bool {
+  private func isOver(_ signals: borrowing SignalSource, _ server: Server) -> Bool {
     var poll = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
     _ = unsafe Glibc.poll(&poll, 1, -1)
     while let signal = signals.next() {
       if signal != SIGHUP { return true }
       if let configuration = try? options.load(.init(listen: listen, data: data)) {
         OperatorLog.setLevel(configuration.logLevel)
+        server.reload(configuration)
       }
     }
     return false

@@ -331,9 +331,14 @@ extension LineChat: ClientHandler {
     }
   }
 
+  private static func advice(about error: ClientError) -> String {
+    guard case .untrusted = error else { return "" }
+    return "; --ca FILE names an authority to trust, --insecure trusts whoever answers"
+  }
+
   private func ended(_ error: ClientError) {
     if exitCode == nil {
-      complain("\(error)")
+      complain("\(error)\(Self.advice(about: error))")
       exitCode = error.isNotLetIn ? Self.notLetIn : Self.noConnection
     }
     loop.stop()

@@ -2,6 +2,7 @@ import ArgumentParser
 import Client
 import EventLoop
 import Glibc
+import TLS
 import Wire
 
 /// The command `wschat`: what its flags mean, and which exit code an outcome has.
@@ -52,8 +53,18 @@ struct Wschat: ParsableCommand {
   @Option(help: ArgumentHelp("Seconds without progress to wait for the relay.", valueName: "s"))
   var timeout = 10.0
 
+  @Option(
+    help: ArgumentHelp(
+      "With wss://, trust the authorities in this PEM file instead of the system's.",
+      valueName: "file"))
+  var ca: String?
+
+  @Flag(help: "With wss://, trust whoever answers.")
+  var insecure = false
+
   mutating func validate() throws {
     if room != nil, to != nil { throw ValidationError("--room and --to exclude each other") }
+    if ca != nil, insecure { throw ValidationError("--ca and --insecure exclude each other") }
     if token != nil, tokenCommand != nil {
       throw ValidationError("--token and --token-command exclude each other")
     }
@@ -90,7 +101,9 @@ struct Wschat: ParsableCommand {
       room: to.map { .direct($0) } ?? .named(room ?? "general"), printsJSON: json,
       historyCount: history, follows: follow, timeoutMilliseconds: Int(timeout * 1000))
     ignoreSIGPIPE()
-    let chat = try LineChat(Client.Configuration(url: relay, user: user, token: token), options)
+    let trust: TLSTrust = insecure ? .anyone : ca.map { .authorities(file: $0) } ?? .system
+    let chat = try LineChat(
+      Client.Configuration(url: relay, user: user, token: token, trust: trust), options)
     throw chat.run()
   }
 

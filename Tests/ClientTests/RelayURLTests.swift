@@ -34,8 +34,20 @@ import Testing
     #expect("\(try RelayURL("ws://h:1/ws?token=secret"))" == "ws://h:1/ws")
   }
 
-  @Test func `wss is refused in a sentence of its own`() {
-    #expect(throws: RelayURL.Invalid.encrypted("wss://h/ws")) { try RelayURL("wss://h/ws") }
+  @Test func `wss is TLS on port 443`() throws {
+    let url = try RelayURL("wss://h")
+    #expect(url.isEncrypted && url.port == 443)
+    #expect(url.authority == "h")
+    #expect("\(url)" == "wss://h/ws")
+    #expect(try RelayURL("wss://h:80").authority == "h:80")
+    #expect(try RelayURL("ws://h:443").authority == "h:443")
+    #expect(try !RelayURL("ws://h").isEncrypted)
+  }
+
+  @Test func `a program without TLS refuses wss in a sentence of its own`() {
+    #expect(throws: RelayURL.Invalid.encrypted("wss://h/ws")) {
+      try RelayURL(inClear: "wss://h/ws")
+    }
   }
 
   @Test(arguments: ["http://h/ws", "h:80", "", "ws:/h"])

@@ -178,7 +178,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
   @Test(arguments: [
     ["--bogus"], ["--room", "a/b"], ["--room", "a", "--to", "b"], ["--user", "Ada"],
     ["--to", "ada"], ["--timeout", "0"], ["--timeout", "nan"], ["--history", "-1"],
-    ["wss://127.0.0.1/ws"], ["--token", "a b"], ["--token", "a", "--token-command", "b"],
+    ["--ca", "a", "--insecure"], ["--token", "a b"], ["--token", "a", "--token-command", "b"],
   ])
   func `wrong usage is exit code 2 and a sentence`(arguments: [String]) throws {
     let outcome = try chat(arguments)

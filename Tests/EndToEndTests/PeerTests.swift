@@ -19,6 +19,12 @@ extension `End to end` {
       try converse("/usr/bin/python3", "conversation.py")
     }
 
+    @Test func `Python's websockets gets long messages compressed, beside one who does not`()
+      throws
+    {
+      try converse("/usr/bin/python3", "compression.py")
+    }
+
     @Test func `Node's ws has the conversation`() throws {
       try converse("/usr/bin/node", "conversation.js", ["NODE_PATH=/usr/share/nodejs"])
     }

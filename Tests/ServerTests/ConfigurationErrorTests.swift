@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("tls: { certificate: a.pem }", "tls"), ("compression: { min_bytes: 1 }", "compression"),
+    ("metrics: { port: 1 }", "metrics"),
     ("directory: { kind: github }", "directory"), ("auth: { secret: abc }", "auth.secret"),
     ("auth: { public_key: a.pem }", "auth.public_key"), ("auth: { banned: [a] }", "auth.banned"),
     ("debug: { loopback: true }", "debug.loopback"), ("colour: red", "colour"),

@@ -16,7 +16,7 @@ extension Configuration {
 
   /// What no single key can tell: settings that are each fine and do not go together.
   func contradictions() -> [Contradiction] {
-    listenContradictions() + limitContradictions() + botContradictions()
+    listenContradictions() + tlsContradictions() + limitContradictions() + botContradictions()
   }
 
   private func listenContradictions() -> [Contradiction] {
@@ -29,6 +29,17 @@ extension Configuration {
           + "and anyone may claim to be anyone",
         expected: "listen on 127.0.0.1 or [::1], or set auth.allow_open_remote: true if that is "
           + "what you want")
+    ]
+  }
+
+  private func tlsContradictions() -> [Contradiction] {
+    guard tls.certificate.isEmpty != tls.key.isEmpty else { return [] }
+    let (missing, given) =
+      tls.key.isEmpty ? ("tls.key", "tls.certificate") : ("tls.certificate", "tls.key")
+    return [
+      Contradiction(
+        key: missing, found: "is empty, while \(given) is set",
+        expected: "set both for wss, or neither for ws")
     ]
   }
 

@@ -16,12 +16,16 @@ public struct Configuration: Equatable, Sendable {
   public var drainSeconds = 10
   /// What is kept of each room, and how safely.
   public var log = Log()
+  /// With which certificate.
+  public var tls = TLS()
   /// Who may connect.
   public var auth = Auth()
   /// What a client may cost.
   public var limits = Limits()
   /// How new entries share writes.
   public var delivery = Delivery()
+  /// Which messages are compressed.
+  public var compression = Compression()
   /// For tests and benchmarks; off in service.
   public var debug = Debug()
   /// Which rooms there are.
@@ -59,6 +63,17 @@ extension Configuration {
     public var keepEntriesPerRoom = 0
     /// Recent entries held in memory, all rooms together.
     public var tailBytes = 8_388_608
+  }
+
+  /// `tls.*`: PEM files; both or neither.
+  public struct TLS: Equatable, Sendable {
+    /// The relay's own certificate first, then those up to an authority.
+    public var certificate = ""
+    /// Its private key, without a passphrase.
+    public var key = ""
+
+    /// Whether the relay serves in clear.
+    public var isOff: Bool { certificate.isEmpty && key.isEmpty }
   }
 
   /// How a client says who it is.
@@ -117,6 +132,14 @@ extension Configuration {
     public var hold = true
     /// A room's next fan-out waits as long as its last one took, at most this; 0 is never.
     public var pacingMaxMilliseconds = 5
+  }
+
+  /// `compression.*`: permessage-deflate (RFC 7692), for the clients that offer it.
+  public struct Compression: Equatable, Sendable {
+    /// Whether it is agreed to at all.
+    public var enabled = true
+    /// Messages of fewer bytes go as they are.
+    public var minimumBytes = 256
   }
 
   /// `debug.*`: for tests and benchmarks.

@@ -52,6 +52,9 @@ extension ConfigurationKey {
     .integer("log.keep_entries_per_room", \.log.keepEntriesPerRoom, 0...1_000_000_000_000),
     .integer("log.tail_bytes", \.log.tailBytes, 0...1_099_511_627_776),
 
+    .optionalFile("tls.certificate", \.tls.certificate),
+    .optionalFile("tls.key", \.tls.key),
+
     .choice("auth.mode", \.auth.mode, hint: "open: tokens (jwt) come with a later version"),
     .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
     .texts(
@@ -80,6 +83,9 @@ extension ConfigurationKey {
     .boolean("delivery.hold", \.delivery.hold),
     .integer("delivery.pacing_max_ms", \.delivery.pacingMaxMilliseconds, 0...1000),
 
+    .boolean("compression.enabled", \.compression.enabled),
+    .integer("compression.min_bytes", \.compression.minimumBytes, 0...1_073_741_824),
+
     .boolean("debug.echo", \.debug.echo),
     .integer("debug.commit_delay_ms", \.debug.commitDelayMilliseconds, 0...60_000),
 
@@ -88,14 +94,7 @@ extension ConfigurationKey {
       path: "rooms.listed", expected: "a list such as [{ room: general, title: General }]",
       shape: .objects),
     ConfigurationKey(path: "bots", expected: "a list of bots", shape: .objects),
-    ConfigurationKey(
-      path: "bots_file", expected: "a file, or nothing",
-      set: { node, configuration in
-        guard let text = node.isNull ? "" : node.text else { return false }
-        configuration.botsFile = text
-        return true
-      },
-      shown: { YAMLText.written($0.botsFile) }),
+    .optionalFile("bots_file", \.botsFile),
   ]
 
   private typealias Target<Value> = any WritableKeyPath<Configuration, Value> & Sendable
@@ -146,6 +145,17 @@ extension ConfigurationKey {
       set: { node, configuration in
         guard let value = node.text, isValid(value) else { return false }
         configuration[keyPath: target] = value
+        return true
+      },
+      shown: { YAMLText.written($0[keyPath: target]) })
+  }
+
+  private static func optionalFile(_ path: String, _ target: Target<String>) -> Self {
+    Self(
+      path: path, expected: "a file, or nothing",
+      set: { node, configuration in
+        guard let text = node.isNull ? "" : node.text else { return false }
+        configuration[keyPath: target] = text
         return true
       },
       shown: { YAMLText.written($0[keyPath: target]) })

@@ -4,6 +4,8 @@ import Glibc
 final class RelayProcess {
   let folder: Folder
   private(set) var port: UInt16 = 0
+  /// `ws` or `wss`.
+  private(set) var scheme = "ws"
   private(set) var process: ChildProcess
 
   /// Starts a relay, and waits until it serves.
@@ -25,7 +27,7 @@ final class RelayProcess {
     limits: { sends_per_s: 0, burst: 0, requests_per_s: 0 }
     """
 
-  var url: String { "ws://127.0.0.1:\(port)/ws" }
+  var url: String { "\(scheme)://127.0.0.1:\(port)/ws" }
   var dataDirectory: String { folder["data"] }
 
   private static func serve(_ folder: Folder, port: UInt16) throws -> ChildProcess {
@@ -37,9 +39,11 @@ final class RelayProcess {
   }
 
   func waitUntilListening(_ deadline: Deadline = Deadline()) throws {
-    let mark = "listening on ws://127.0.0.1:"
     try process.waitForErrors(deadline) { text in
-      guard let start = text.firstRange(of: mark) else { return false }
+      guard let start = text.firstRange(of: "://127.0.0.1:"),
+        let word = text.firstRange(of: "listening on "), word.upperBound < start.lowerBound
+      else { return false }
+      scheme = String(text[word.upperBound..<start.lowerBound])
       let digits = text[start.upperBound...].prefix { $0.isNumber }
       port = UInt16(digits) ?? 0
       return text[digits.endIndex...].hasPrefix("/ws\n")

@@ -79,7 +79,7 @@ public final class EchoRun {
     }
     let place: RelayURL
     do {
-      place = try RelayURL(self.url)
+      place = try RelayURL(inClear: self.url)
     } catch {
       throw Run.Failure(description: "\(error)", isUsage: true)
     }

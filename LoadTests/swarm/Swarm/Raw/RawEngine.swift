@@ -85,7 +85,7 @@ struct RawEngine {
     result = RawResult(plan: plan)
     reader = RawReader(plan.dialect, sampleEvery: plan.sampleEvery)
     do throws(RelayURL.Invalid) {
-      url = try RelayURL(plan.url)
+      url = try RelayURL(inClear: plan.url)
     } catch {
       throw RawLoad.Failure(description: "\(error)", isUsage: true)
     }

@@ -172,7 +172,7 @@ public final class Run {
     }
     let url: RelayURL
     do {
-      url = try RelayURL(text)
+      url = try RelayURL(inClear: text)
     } catch {
       throw Failure(description: "\(error)", isUsage: true)
     }

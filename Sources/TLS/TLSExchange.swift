@@ -1,0 +1,84 @@
+internal import COpenSSL
+
+/// What one call on a session reads and writes. OpenSSL reaches it through a BIO that keeps nothing
+/// by itself: OpenSSL's own memory BIO would hold on to the largest amount that ever lay in it,
+/// which for an idle connection is more than all the rest.
+@safe struct TLSExchange {
+  private var input: UnsafePointer<UInt8>?
+  private var inputCount: Int
+  private var inputOffset = 0
+  private var output: [UInt8] = []
+
+  private init(_ input: UnsafePointer<UInt8>?, _ count: Int) {
+    unsafe self.input = unsafe input
+    inputCount = count
+  }
+
+  /// Runs `body`, in which the session behind `bio` reads these bytes and appends to `output`.
+  static func run<Result>(
+    _ bio: OpaquePointer, reading input: UnsafePointer<UInt8>?, _ count: Int,
+    writing output: inout [UInt8], _ body: () -> Result
+  ) -> Result {
+    var exchange = unsafe TLSExchange(input, count)
+    swap(&exchange.output, &output)
+    let result = unsafe withUnsafeMutablePointer(to: &exchange) { pointer in
+      unsafe BIO_set_data(bio, pointer)
+      defer { unsafe BIO_set_data(bio, nil) }
+      return body()
+    }
+    swap(&exchange.output, &output)
+    return result
+  }
+
+  /// A new BIO of this kind, owned by the caller; `nil` without memory.
+  static func makeBIO() -> OpaquePointer? { unsafe BIO_new(method) }
+
+  // Never changed once it is made.
+  nonisolated(unsafe) private static let method: OpaquePointer = {
+    guard
+      let method = unsafe BIO_meth_new(
+        BIO_get_new_index() | Int32(BIO_TYPE_SOURCE_SINK), "relay exchange")
+    else { fatalError("no memory for OpenSSL") }
+    unsafe BIO_meth_set_create(method) { bio in
+      unsafe BIO_set_init(bio, 1)
+      return 1
+    }
+    unsafe BIO_meth_set_read(method) { bio, target, count in
+      unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+      guard let exchange = unsafe TLSExchange.of(bio), let target = unsafe target else { return -1 }
+      let taken = unsafe exchange.pointee.take(Int(count), into: target)
+      if taken == 0 {
+        unsafe BIO_set_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+        return -1
+      }
+      return Int32(taken)
+    }
+    unsafe BIO_meth_set_write(method) { bio, source, count in
+      unsafe BIO_clear_flags(bio, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+      guard let exchange = unsafe TLSExchange.of(bio), let source = unsafe source else { return -1 }
+      unsafe exchange.pointee.append(source, Int(count))
+      return count
+    }
+    unsafe BIO_meth_set_ctrl(method) { _, command, _, _ in
+      command == BIO_CTRL_FLUSH ? 1 : 0
+    }
+    return unsafe method
+  }()
+
+  private static func of(_ bio: OpaquePointer?) -> UnsafeMutablePointer<TLSExchange>? {
+    unsafe BIO_get_data(bio)?.assumingMemoryBound(to: TLSExchange.self)
+  }
+
+  private mutating func take(_ wanted: Int, into target: UnsafeMutablePointer<CChar>) -> Int {
+    let count = min(wanted, inputCount - inputOffset)
+    guard count > 0, let input = unsafe input else { return 0 }
+    unsafe UnsafeMutableRawPointer(target).copyMemory(from: input + inputOffset, byteCount: count)
+    inputOffset += count
+    return count
+  }
+
+  private mutating func append(_ source: UnsafePointer<CChar>, _ count: Int) {
+    unsafe output.append(
+      contentsOf: UnsafeRawBufferPointer(start: source, count: count))
+  }
+}

@@ -1,0 +1,105 @@
+internal import COpenSSL
+internal import Glibc
+
+/// The PEM files of a context, and sentences about what is wrong with them.
+enum TLSFiles {
+  static func use(
+    certificate: String, key: String, acceptingAnyDate: Bool, in context: TLSContext
+  ) throws(TLSFileError) {
+    try check(certificate, "certificate")
+    try check(key, "key")
+    ERR_clear_error()
+    guard unsafe SSL_CTX_use_certificate_chain_file(context.context, certificate) == 1,
+      let leaf = unsafe SSL_CTX_get0_certificate(context.context)
+    else {
+      throw TLSFileError(
+        "The certificate \(certificate) holds no certificate in PEM form (\(reason())).")
+    }
+    if !acceptingAnyDate { try unsafe checkDates(of: leaf, certificate) }
+    let secret = try unsafe readKey(key)
+    defer { unsafe EVP_PKEY_free(secret) }
+    guard unsafe X509_check_private_key(leaf, secret) == 1,
+      unsafe SSL_CTX_use_PrivateKey(context.context, secret) == 1
+    else {
+      throw TLSFileError(
+        "The key \(key) does not belong to the certificate \(certificate) (\(reason())).")
+    }
+  }
+
+  static func trust(_ file: String, in context: TLSContext) throws(TLSFileError) {
+    try check(file, "list of authorities")
+    ERR_clear_error()
+    guard unsafe SSL_CTX_load_verify_locations(context.context, file, nil) == 1 else {
+      throw TLSFileError(
+        "The list of authorities \(file) holds no certificate in PEM form (\(reason())).")
+    }
+  }
+
+  // MARK: Parts
+
+  /// That it is there and may be read: the system says it better than OpenSSL.
+  private static func check(_ file: String, _ what: String) throws(TLSFileError) {
+    let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw TLSFileError("The \(what) \(file) cannot be opened: \(systemReason()).")
+    }
+    defer { Glibc.close(descriptor) }
+    var byte: UInt8 = 0
+    guard unsafe read(descriptor, &byte, 1) >= 0 else {
+      throw TLSFileError("The \(what) \(file) cannot be read: \(systemReason()).")
+    }
+  }
+
+  private static func readKey(_ file: String) throws(TLSFileError) -> OpaquePointer {
+    ERR_clear_error()
+    guard let bio = unsafe BIO_new_file(file, "r") else {
+      throw TLSFileError("The key \(file) cannot be opened (\(reason())).")
+    }
+    defer { unsafe BIO_free(bio) }
+    var wantsPassphrase = false
+    // Without this OpenSSL would ask at the terminal.
+    let key = unsafe PEM_read_bio_PrivateKey(
+      bio, nil,
+      { _, _, _, asked in
+        unsafe asked?.assumingMemoryBound(to: Bool.self).pointee = true
+        return -1
+      }, &wantsPassphrase)
+    guard let key = unsafe key else {
+      throw TLSFileError(
+        wantsPassphrase
+          ? "The key \(file) has a passphrase, which nobody could type here; `openssl pkey` removes it."
+          : "The key \(file) holds no private key in PEM form (\(reason())).")
+    }
+    return unsafe key
+  }
+
+  private static func checkDates(
+    of certificate: OpaquePointer, _ file: String
+  ) throws(TLSFileError) {
+    let first = unsafe X509_get0_notBefore(certificate)
+    let last = unsafe X509_get0_notAfter(certificate)
+    if unsafe X509_cmp_current_time(last) < 0 {
+      throw TLSFileError(
+        "The certificate \(file) has expired on \(unsafe day(last)); clients would refuse it. Put a new one there."
+      )
+    }
+    if unsafe X509_cmp_current_time(first) > 0 {
+      throw TLSFileError(
+        "The certificate \(file) is not valid before \(unsafe day(first)); is the clock right?")
+    }
+  }
+
+  private static func day(_ time: UnsafePointer<ASN1_TIME>?) -> String {
+    var parts = unsafe tm()
+    guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return "a day that cannot be read" }
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+  }
+
+  private static func reason() -> String {
+    defer { ERR_clear_error() }
+    return TLSFailure.text(of: ERR_get_error())
+  }
+
+  private static func systemReason() -> String { unsafe String(cString: strerror(errno)) }
+}

@@ -1,0 +1,219 @@
+internal import COpenSSL
+internal import Glibc
+
+/// One side of a TLS connection (RFC 8446, RFC 5246), sans I/O: ciphertext in, plaintext out, and
+/// the other way round.
+///
+/// It keeps no bytes of its own but what OpenSSL has of an unfinished record: every byte that is
+/// given to `receive` is taken, and every byte that it wants sent is appended to `output`, also
+/// where it fails, since a peer is told why. Confined to one thread at a time.
+@safe public struct TLSSession: ~Copyable {
+  /// How far it has come.
+  public enum State: Equatable, Sendable {
+    /// Nothing can be sent yet.
+    case handshaking
+    case open
+    /// The peer has said that nothing more comes (`close_notify`); sending still works.
+    case ended
+    /// It is of no more use.
+    case failed(TLSFailure)
+  }
+
+  /// The most plaintext in one record (RFC 8446 §5.1).
+  public static let recordBytes = 16_384
+  /// The most that a record is longer than what is in it, its header included.
+  public static let recordOverheadBytes = 5 + 256
+  /// Room that `receive` needs before the ciphertext.
+  public static let headroomBytes = recordBytes
+
+  /// How far it has come.
+  public private(set) var state = State.handshaking
+  private let ssl: OpaquePointer
+  private let bio: OpaquePointer
+  private var hasClosed = false
+
+  /// The server's side of a connection that has just been accepted.
+  public init(server context: TLSContext) {
+    unsafe (ssl, bio) = unsafe Self.make(context)
+    unsafe SSL_set_accept_state(ssl)
+  }
+
+  /// The client's side; `begin` makes its first flight.
+  ///
+  /// - Parameters:
+  ///   - host: a name or a numeric address that the certificate must be for, unless the context
+  ///     trusts anyone.
+  ///   - ticket: of an earlier session with the same host and context, which makes this one's
+  ///     handshake shorter.
+  public init(client context: TLSContext, host: String, resuming ticket: TLSTicket? = nil) {
+    unsafe (ssl, bio) = unsafe Self.make(context)
+    unsafe SSL_set_connect_state(ssl)
+    // An address with a zone is one of this machine's own, and no certificate names those.
+    let address = String(host.prefix { $0 != "%" })
+    let parameters = unsafe SSL_get0_param(ssl)
+    if unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, address) != 1 {
+      // RFC 6066 §3: server names are no addresses.
+      unsafe SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+      let isName = unsafe SSL_set1_host(ssl, host) == 1 && copenssl_set_server_name(ssl, host) == 1
+      if !isName { state = .failed(.untrusted("\(host) can be in no certificate")) }
+    }
+    if let ticket { unsafe SSL_set_session(ssl, ticket.session) }
+  }
+
+  private static func make(_ context: TLSContext) -> (ssl: OpaquePointer, bio: OpaquePointer) {
+    guard let ssl = unsafe SSL_new(context.context), let bio = unsafe TLSExchange.makeBIO() else {
+      fatalError("no memory for a TLS session")
+    }
+    // One BIO for both directions is owned once.
+    unsafe SSL_set_bio(ssl, bio, bio)
+    return unsafe (ssl, bio)
+  }
+
+  deinit {
+    // Otherwise OpenSSL forbids to resume a session whose connection was lost.
+    unsafe SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
+    unsafe SSL_free(ssl)
+  }
+
+  // MARK: From the peer
+
+  /// A client's first flight.
+  public mutating func begin(output: inout [UInt8]) {
+    guard state == .handshaking else { return }
+    let (ssl, bio) = unsafe (ssl, bio)
+    state = unsafe TLSExchange.run(bio, reading: nil, 0, writing: &output) {
+      unsafe Self.shakeHands(ssl)
+    }
+  }
+
+  /// Takes all of what has been read, and puts the plaintext of it at the buffer's front. See
+  /// `state` afterwards: it may have come to its end behind the plaintext.
+  ///
+  /// - Parameters:
+  ///   - buffer: holds the ciphertext at its back. One buffer does for both, since plaintext is
+  ///     never longer than its ciphertext, but for what is left of the record before.
+  ///   - ciphertext: where in the buffer it lies; begins at `headroomBytes` or later.
+  /// - Returns: the bytes of plaintext, perhaps none.
+  public mutating func receive(
+    in buffer: inout MutableSpan<UInt8>, ciphertext: Range<Int>, output: inout [UInt8]
+  ) -> Int {
+    precondition(
+      ciphertext.lowerBound >= Self.headroomBytes && ciphertext.upperBound <= buffer.count,
+      "the plaintext would overwrite ciphertext that is not yet read")
+    guard state == .handshaking || state == .open else { return 0 }
+    let (ssl, bio, before) = unsafe (ssl, bio, state)
+    let (count, after) = unsafe buffer.withUnsafeMutableBufferPointer { bytes in
+      let start = bytes.baseAddress
+      return unsafe TLSExchange.run(
+        bio, reading: start.map { unsafe UnsafePointer($0 + ciphertext.lowerBound) },
+        ciphertext.count, writing: &output
+      ) {
+        unsafe Self.read(ssl, before, into: bytes)
+      }
+    }
+    state = after
+    return count
+  }
+
+  private static func shakeHands(_ ssl: OpaquePointer) -> State {
+    ERR_clear_error()
+    let code = unsafe SSL_do_handshake(ssl)
+    if code == 1 { return .open }
+    return unsafe SSL_get_error(ssl, code) == SSL_ERROR_WANT_READ
+      ? .handshaking : .failed(TLSFailure(of: ssl))
+  }
+
+  private static func read(
+    _ ssl: OpaquePointer, _ state: State, into buffer: UnsafeMutableBufferPointer<UInt8>
+  ) -> (count: Int, State) {
+    var state = state
+    if state == .handshaking { state = unsafe shakeHands(ssl) }
+    var count = 0
+    while state == .open {
+      var taken = 0
+      let room = min(recordBytes, buffer.count - count)
+      ERR_clear_error()
+      let code = unsafe SSL_read_ex(ssl, buffer.baseAddress.map { unsafe $0 + count }, room, &taken)
+      if code == 1 {
+        count += taken
+        continue
+      }
+      switch unsafe SSL_get_error(ssl, code) {
+      case SSL_ERROR_WANT_READ: return (count, .open)
+      case SSL_ERROR_ZERO_RETURN: state = .ended
+      default: state = .failed(unsafe TLSFailure(of: ssl))
+      }
+    }
+    return (count, state)
+  }
+
+  // MARK: To the peer
+
+  /// Appends one record with the front of `plaintext` to `output`.
+  ///
+  /// - Returns: how many bytes are in it; 0 if the session is not open.
+  public mutating func send(_ plaintext: Span<UInt8>, output: inout [UInt8]) -> Int {
+    guard state == .open || state == .ended, !hasClosed, !plaintext.isEmpty else { return 0 }
+    let (ssl, bio) = unsafe (ssl, bio)
+    let (taken, failure) = unsafe plaintext.withUnsafeBufferPointer { bytes in
+      unsafe TLSExchange.run(bio, reading: nil, 0, writing: &output) {
+        () -> (Int, TLSFailure?) in
+        var taken = 0
+        ERR_clear_error()
+        let code = unsafe SSL_write_ex(
+          ssl, bytes.baseAddress, min(bytes.count, Self.recordBytes), &taken)
+        return code == 1 ? (taken, nil) : (0, unsafe TLSFailure(of: ssl))
+      }
+    }
+    if let failure { state = .failed(failure) }
+    return taken
+  }
+
+  /// Says, once, that nothing more comes from here (`close_notify`, RFC 8446 §6.1). Reading goes on.
+  public mutating func close(output: inout [UInt8]) {
+    guard state == .open || state == .ended, !hasClosed else { return }
+    hasClosed = true
+    let (ssl, bio) = unsafe (ssl, bio)
+    unsafe TLSExchange.run(bio, reading: nil, 0, writing: &output) {
+      ERR_clear_error()
+      _ = unsafe SSL_shutdown(ssl)
+    }
+  }
+
+  // MARK: What was agreed
+
+  /// `TLSv1.2` or `TLSv1.3`, once the handshake is over.
+  public var version: String { unsafe String(cString: SSL_get_version(ssl)) }
+
+  /// Whether the handshake was a short one, by a ticket.
+  public var isResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+
+  /// The protocol that both sides named (ALPN, RFC 7301).
+  public var applicationProtocol: String? {
+    var name: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    unsafe SSL_get0_alpn_selected(ssl, &name, &count)
+    guard let name = unsafe name else { return nil }
+    return unsafe String(
+      decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+  }
+
+  /// A client's way to a shorter handshake the next time; `nil` before the server has given one.
+  public var ticket: TLSTicket? {
+    guard state == .open || state == .ended, let session = unsafe SSL_get1_session(ssl) else {
+      return nil
+    }
+    let ticket = unsafe TLSTicket(owning: session)
+    return unsafe SSL_SESSION_is_resumable(session) == 1 ? ticket : nil
+  }
+}
+
+/// What a server gave a client to resume a session by (RFC 8446 §2.2, RFC 5077).
+@safe public final class TLSTicket: Sendable {
+  // Counted by OpenSSL atomically, and not changed.
+  nonisolated(unsafe) let session: OpaquePointer
+
+  init(owning session: OpaquePointer) { unsafe self.session = unsafe session }
+
+  deinit { unsafe SSL_SESSION_free(session) }
+}

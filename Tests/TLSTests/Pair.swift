@@ -1,0 +1,64 @@
+import TLS
+
+/// A client and a server whose ciphertext a test carries.
+final class Pair {
+  var client: TLSSession
+  var server: TLSSession
+  /// Ciphertext on its way.
+  var toServer: [UInt8] = []
+  var toClient: [UInt8] = []
+
+  init(
+    _ server: TLSContext, _ client: TLSContext, host: String = "localhost",
+    resuming ticket: TLSTicket? = nil
+  ) {
+    self.client = TLSSession(client: client, host: host, resuming: ticket)
+    self.server = TLSSession(server: server)
+    self.client.begin(output: &toServer)
+  }
+
+  var isResumed: Bool { client.isResumed && server.isResumed }
+  var ticket: TLSTicket? { client.ticket }
+
+  /// Carries everything that there is, in pieces of `size`, and returns the plaintext that came out
+  /// of it on either side.
+  @discardableResult
+  func carry(by size: Int = 4096) -> (atServer: [UInt8], atClient: [UInt8]) {
+    var result: (atServer: [UInt8], atClient: [UInt8]) = ([], [])
+    while !toServer.isEmpty || !toClient.isEmpty {
+      let (up, down) = (toServer, toClient)
+      (toServer, toClient) = ([], [])
+      for start in stride(from: 0, to: up.count, by: size) {
+        result.atServer += server.receive(
+          up[start..<min(start + size, up.count)], answer: &toClient)
+      }
+      for start in stride(from: 0, to: down.count, by: size) {
+        result.atClient += client.receive(
+          down[start..<min(start + size, down.count)], answer: &toServer)
+      }
+    }
+    return result
+  }
+}
+
+extension TLSSession {
+  /// The plaintext of some ciphertext.
+  mutating func receive(_ ciphertext: ArraySlice<UInt8>, answer: inout [UInt8]) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0xAA, count: TLSSession.headroomBytes) + ciphertext
+    let range = TLSSession.headroomBytes..<buffer.count
+    var span = buffer.mutableSpan
+    let count = receive(in: &span, ciphertext: range, output: &answer)
+    return Array(buffer[..<count])
+  }
+
+  /// All of it, in as many records as it takes.
+  mutating func sendAll(_ plaintext: [UInt8], output: inout [UInt8]) -> Int {
+    var sent = 0
+    while sent < plaintext.count {
+      let count = send(plaintext.span.extracting(sent...), output: &output)
+      if count == 0 { break }
+      sent += count
+    }
+    return sent
+  }
+}

@@ -1,0 +1,59 @@
+import TLS
+import Testing
+
+@Suite struct `TLS files` {
+  let certificates: Certificates
+
+  init() throws { certificates = try Certificates() }
+
+  private func complaint(_ certificate: String, _ key: String) -> String {
+    do throws(TLSFileError) {
+      _ = try TLSContext(certificate: certificates[certificate], key: certificates[key])
+      return ""
+    } catch {
+      return "\(error)".replacing("\(certificates.folder)/", with: "")
+    }
+  }
+
+  @Test func `a pair that belongs together is taken`() {
+    #expect(complaint("server.pem", "server.key") == "")
+  }
+
+  @Test func `what is wrong with a pair is said in a sentence that names the file`() throws {
+    #expect(
+      complaint("none.pem", "server.key")
+        == "The certificate none.pem cannot be opened: No such file or directory.")
+    #expect(
+      complaint("server.pem", "none.key")
+        == "The key none.key cannot be opened: No such file or directory.")
+    #expect(complaint("server.pem", "") == "The key  cannot be read: Is a directory.")
+    #expect(
+      complaint("server.pem", "renewed.key")
+        == "The key renewed.key does not belong to the certificate server.pem (key values mismatch)."
+    )
+    #expect(
+      complaint("server.key", "server.key")
+        == "The certificate server.key holds no certificate in PEM form (no start line).")
+    #expect(
+      complaint("server.pem", "server.pem").hasPrefix(
+        "The key server.pem holds no private key in PEM form"))
+    #expect(
+      complaint("server.pem", "locked.key")
+        == "The key locked.key has a passphrase, which nobody could type here; `openssl pkey` removes it."
+    )
+    #expect(
+      complaint("expired.pem", "expired.key").hasPrefix(
+        "The certificate expired.pem has expired on 20"))
+    _ = try certificates.write("-----BEGIN CERTIFICATE-----\nAAAA\n", to: "broken.pem")
+    #expect(
+      complaint("broken.pem", "server.key").hasPrefix(
+        "The certificate broken.pem holds no certificate in PEM form"))
+  }
+
+  @Test func `a list of authorities that cannot be used is named`() {
+    let error = #expect(throws: TLSFileError.self) {
+      try TLSContext(trusting: .authorities(file: certificates["server.key"]))
+    }
+    #expect(error?.description.contains("server.key holds no certificate in PEM form") == true)
+  }
+}
