@@ -2,8 +2,9 @@ package import EventLoop
 internal import Mailbox
 package import WebSocket
 
-/// One connection without relay.v1 on it: messages of either kind, as they come. It runs on the
-/// `Link` of a `Client` and treats it in the same way, for a conformance test to look at that.
+/// One connection, in clear and without relay.v1 on it: messages of either kind, as they come. It
+/// runs on the `Link` of a `Client` and treats it in the same way, for a conformance test to look at
+/// that.
 ///
 /// Confined to its loop. After `onEnd` it is of no more use.
 package final class MessageConnection {
@@ -28,6 +29,7 @@ package final class MessageConnection {
   package init(_ url: RelayURL, limits: Limits, on loop: EventLoop, token: UInt64)
     throws(ClientError)
   {
+    precondition(!url.isEncrypted, "a connection in clear")
     self.url = url
     self.loop = loop
     link = Link(limits: limits)

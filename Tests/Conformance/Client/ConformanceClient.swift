@@ -29,8 +29,10 @@ struct ConformanceClient: ParsableCommand {
 
   func validate() throws {
     do {
-      _ = try RelayURL(base)
-    } catch {
+      guard try !RelayURL(base).isEncrypted else {
+        throw ValidationError("The suite has no TLS: use ws://")
+      }
+    } catch let error as RelayURL.Invalid {
       throw ValidationError("\(error)")
     }
     guard !agent.isEmpty, agent.utf8.allSatisfy({ 0x30...0x7A ~= $0 || $0 == 0x2D }) else {
