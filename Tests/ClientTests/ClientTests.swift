@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 /// A client on a loop of its own, until the test has seen what it wants.
-private final class Watcher: ClientHandler, EventHandler {
+final class Watcher: ClientHandler, EventHandler {
   let loop: EventLoop
   let clients: ClientLoop
   let client: Client
