@@ -5,26 +5,62 @@ import Synchronization
 final class Admission: Sendable {
   private struct Counts {
     var total = 0
+    var accepted = 0
     var byHost: [Address.HostKey: Int] = [:]
     var unidentifiedByHost: [Address.HostKey: Int] = [:]
+    var unidentified = 0
   }
   private let counts = Mutex(Counts())
   private let limits: Configuration.Limits
+  /// Descriptors from this number on are not for clients.
+  private let descriptorsEnd: Int32
 
-  init(limits: Configuration.Limits) { self.limits = limits }
+  /// - Parameter descriptors: how many this process may have open; `nil` if that is not known. Some
+  ///   are kept from clients: the log and bots need theirs also while a crowd takes all it can get,
+  ///   and who comes too many has to be accepted before it can be told so.
+  init(limits: Configuration.Limits, descriptors: Int?) {
+    self.limits = limits
+    descriptorsEnd = Int32(clamping: descriptors.map { $0 - min(64, $0 / 8) } ?? .max)
+  }
 
-  /// Counts a connection in; `nil`, or a sentence that says which limit is reached.
-  func admit(_ host: Address.HostKey) -> String? {
-    counts.withLock { counts in
+  /// Connections at present, those of them that have not said who they are, and all there ever were.
+  var census: (total: Int, unidentified: Int, accepted: Int) {
+    counts.withLock { ($0.total, $0.unidentified, $0.accepted) }
+  }
+
+  /// Why a connection is not let in.
+  struct Refusal {
+    var rule: Violations.Rule
+    /// A sentence for the client.
+    var text: String
+  }
+
+  /// Counts a connection in; `nil`, or the limit that is reached.
+  /// - Parameter descriptor: the connection's. The system gives the lowest number that is free, so a
+  ///   high one says how many are taken.
+  func admit(_ host: Address.HostKey, descriptor: Int32) -> Refusal? {
+    guard descriptor < descriptorsEnd else {
+      return Refusal(
+        rule: .descriptors,
+        text: "This relay has no descriptor left for another connection; try later.\n")
+    }
+    return counts.withLock { counts in
       if limits.connections > 0, counts.total >= limits.connections {
-        return "This relay serves \(limits.connections) connections, and no more fit; try later.\n"
+        return Refusal(
+          rule: .connections,
+          text: "This relay serves \(limits.connections) connections, and no more fit; try later.\n"
+        )
       }
       let fromHost = counts.byHost[host, default: 0]
       if limits.connectionsPerAddress > 0, fromHost >= limits.connectionsPerAddress {
-        return
-          "\(limits.connectionsPerAddress) connections come from this address, and no more are taken.\n"
+        return Refusal(
+          rule: .connectionsPerAddress,
+          text:
+            "\(limits.connectionsPerAddress) connections come from this address, and no more are taken.\n"
+        )
       }
       counts.total += 1
+      counts.accepted += 1
       counts.byHost[host] = fromHost + 1
       return nil
     }
@@ -45,12 +81,16 @@ final class Admission: Sendable {
         return false
       }
       counts.unidentifiedByHost[host] = count + 1
+      counts.unidentified += 1
       return true
     }
   }
 
   func uncountUnidentified(_ host: Address.HostKey) {
-    counts.withLock { Self.decrement(&$0.unidentifiedByHost, host) }
+    counts.withLock { counts in
+      counts.unidentified -= 1
+      Self.decrement(&counts.unidentifiedByHost, host)
+    }
   }
 
   private static func decrement(_ table: inout [Address.HostKey: Int], _ host: Address.HostKey) {

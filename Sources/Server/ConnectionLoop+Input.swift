@@ -8,6 +8,12 @@ import Wire
 extension ConnectionLoop {
   func accept() {
     lookAtClocks()
+    let turnedAway = acceptor?.turnedAway ?? 0
+    defer {
+      if let acceptor, acceptor.turnedAway > turnedAway {
+        context.violations.note(.descriptors, acceptor.turnedAway - turnedAway)
+      }
+    }
     do {
       try acceptor?.accept { socket, peer in admit(socket, from: peer) }
     } catch {
@@ -19,10 +25,12 @@ extension ConnectionLoop {
 
   private func admit(_ socket: consuming Socket, from peer: Address) {
     let host = peer.hostKey
-    if let reason = context.admission.admit(host) {
+    if let refusal = context.admission.admit(host, descriptor: socket.descriptor) {
+      context.violations.note(refusal.rule)
+      if refusal.rule == .descriptors { reportShortage() }
       // In clear, which a client that wants TLS could not read.
       guard context.credentials == nil else { return }
-      let response = HTTPResponse(status: 503, text: reason).bytes
+      let response = HTTPResponse(status: 503, text: refusal.text).bytes
       _ = socket.send(response.span)
       return
     }
@@ -30,6 +38,7 @@ extension ConnectionLoop {
     let descriptor = socket.release()
     connections[index].socket = BorrowedSocket(descriptor: descriptor)
     connections[index].host = host
+    connections[index].isLocal = peer.isLoopback
     connections[index].phase = .handshake
     connections[index].tls = context.credentials.map { TLSChannel($0.current) }
     connections[index].openedAt = now.monotonic
@@ -44,6 +53,14 @@ extension ConnectionLoop {
       _ = Socket(owning: descriptor)
       remove(index)
     }
+  }
+
+  /// Says it, but not all the time.
+  private func reportShortage() {
+    guard now.monotonic >= nextShortageReport else { return }
+    nextShortageReport = now.monotonic + 60_000
+    context.logger.warning(
+      "no descriptors are left for more clients, who are turned away; ulimit -n raises it")
   }
 
   func connectionReady(_ index: Int, _ readiness: Readiness) {
@@ -75,7 +92,10 @@ extension ConnectionLoop {
       heard(index, count, of: Self.readBytes)
       if connections[index].phase != .lingering { takeRead(count, index) }
     case .wouldBlock: connections[index].isReadable = false
-    case .end, .failed: remove(index)
+    case .failed:
+      context.violations.note(.reset)
+      remove(index)
+    case .end: remove(index)
     }
   }
 
@@ -150,9 +170,19 @@ extension ConnectionLoop {
         return false
       }
       offset = length
-      switch context.router.route(request) {
+      switch context.router.route(request, isLocal: connections[index].isLocal) {
       case .answer(let response):
         answer(response, index)
+        return false
+      case .refuse(let response, let rule):
+        context.violations.note(rule)
+        answer(response, index)
+        return false
+      case .metrics(let headOnly):
+        let metrics = Metrics(admission: context.admission, violations: context.violations)
+        let response = HTTPResponse(
+          status: 200, contentType: Metrics.contentType, body: Array(metrics.text.utf8))
+        answer(headOnly ? response.head : response.bytes, index)
         return false
       case .webSocket(let opening, let identity):
         identify(open(index, opening), index, identity)
@@ -164,6 +194,7 @@ extension ConnectionLoop {
         return true
       }
     } catch {
+      context.violations.note(error.rule)
       answer(error.response.bytes, index)
       return false
     }
@@ -205,7 +236,7 @@ extension ConnectionLoop {
 
   /// Says what there is to say over HTTP, and ends the connection.
   private func answer(_ response: [UInt8], _ index: Int) {
-    // A new socket takes a few hundred bytes; if it does not, the peer is not there.
+    // A new socket takes a few thousand bytes; if it does not, the peer is not there.
     _ = write(index, response.span)
     linger(index)
   }
@@ -220,6 +251,7 @@ extension ConnectionLoop {
     case full
     case binary
     case closedByPeer
+    case tooManyControlFrames
     case violation(ProtocolViolation)
   }
 
@@ -236,11 +268,21 @@ extension ConnectionLoop {
       switch pause {
       case .nothingLeft: return
       case .full:
+        if shard.hasOutput(session) { context.violations.note(.queueBytes) }
         self.pause(index, with: input.span.extracting(offset..<input.count))
         return
-      case .binary: close(index, .unsupportedData, "this relay takes text messages only")
+      case .binary:
+        context.violations.note(.framing)
+        close(index, .unsupportedData, "this relay takes text messages only")
       case .closedByPeer: beginClosing(session, index)
+      case .tooManyControlFrames:
+        context.violations.note(.controlFramesPerSecond)
+        let limit = context.configuration.limits.controlFramesPerSecond
+        close(
+          index, CloseCode(rawValue: CloseReason.abuse.rawValue),
+          "more than \(limit) pings and pongs in a second")
       case .violation(let violation):
+        context.violations.note(violation.rule)
         close(index, violation.closeCode, "\(violation)")
         return
       }
@@ -275,12 +317,29 @@ extension ConnectionLoop {
           shard.receive(session, webSocket.assembled.span, now: now)
         case .message: return .binary
         case .close: return .closedByPeer
-        case .ping, .pong: break
+        case .ping, .pong: guard mayTakeControlFrame(index) else { return .tooManyControlFrames }
         }
       }
     } catch {
       return .violation(error)
     }
+  }
+
+  /// Counts a ping or a pong; `false` beyond the limit. They cost a peer next to nothing, and no
+  /// bucket of the session's knows them.
+  private func mayTakeControlFrame(_ index: Int) -> Bool {
+    if now.monotonic - connections[index].controlFramesSince >= 1000 {
+      connections[index].controlFramesSince = now.monotonic
+      connections[index].controlFrames = 0
+    }
+    connections[index].controlFrames += 1
+    return !isFlooding(index)
+  }
+
+  /// Whether it was closed, or is about to be, for too many pings and pongs.
+  func isFlooding(_ index: Int) -> Bool {
+    let limit = context.configuration.limits.controlFramesPerSecond
+    return limit > 0 && connections[index].controlFrames > limit
   }
 
   /// Once a close is sent nothing holds the peer's input back, so a peer that pings and does not
@@ -309,5 +368,24 @@ extension ConnectionLoop {
     var copy: [UInt8] = []
     unsafe bytes.withUnsafeBufferPointer { unsafe copy.append(contentsOf: $0) }
     return copy
+  }
+}
+
+extension HTTPViolation {
+  fileprivate var rule: Violations.Rule {
+    switch self {
+    case .headerTooLong, .requestLineTooLong: .headerBytes
+    default: .handshake
+    }
+  }
+}
+
+extension ProtocolViolation {
+  fileprivate var rule: Violations.Rule {
+    switch self {
+    case .frameTooBig, .messageTooBig: .frameBytes
+    case .tooManyFragments: .messageFragments
+    default: .framing
+    }
   }
 }

@@ -71,7 +71,8 @@ extension ConnectionLoop {
         if shutdown != nil { remove(index) }
         continue
       }
-      if connections[index].webSocket.state == .closed { linger(index) }
+      // The close of who floods is not looked for among all the rest.
+      if connections[index].webSocket.state == .closed || isFlooding(index) { linger(index) }
     }
   }
 
@@ -111,6 +112,7 @@ extension ConnectionLoop {
         }
         let silence = now.monotonic - connections[index].heardAt
         if idle > 0, silence >= idle, now.monotonic - connections[index].takenAt >= idle {
+          context.violations.note(.idleTimeout)
           remove(index)
         } else if heartbeat > 0, silence >= heartbeat, !connections[index].wasPinged {
           ping(index)
@@ -131,6 +133,7 @@ extension ConnectionLoop {
   private func sweepUnidentified(_ index: Int) {
     let deadline = connections[index].deadline
     if deadline > 0, now.monotonic >= deadline {
+      context.violations.note(.handshakeTimeout)
       if connections[index].phase == .handshake {
         remove(index)
       } else {
@@ -147,6 +150,7 @@ extension ConnectionLoop {
     if context.admission.countUnidentified(host) {
       connections[index].isCountedAsUnidentified = true
     } else {
+      context.violations.note(.unauthenticatedPerAddress)
       remove(index)
     }
   }

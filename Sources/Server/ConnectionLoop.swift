@@ -25,6 +25,7 @@ enum LoopMessage: Sendable {
     var configuration: Configuration
     var router: RequestRouter
     var admission: Admission
+    var violations: Violations
     var log: any Log
     var logger: Logger
     /// `nil` serves in clear.
@@ -79,6 +80,8 @@ enum LoopMessage: Sendable {
   let deflater: Deflater
   var shardTimer: (id: TimerID, at: Int64)?
   var shutdown: Shutdown?
+  /// Milliseconds of the loop's clock.
+  var nextShortageReport: Int64 = 0
 
   /// How far the end has come.
   struct Shutdown {

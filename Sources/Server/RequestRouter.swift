@@ -8,6 +8,10 @@ struct RequestRouter {
     /// A WebSocket that gives back what it is sent.
     case echo(Opening)
     case answer([UInt8])
+    /// An answer to a request that breaks a rule.
+    case refuse([UInt8], Violations.Rule)
+    /// The counts; whether the head alone is asked for.
+    case metrics(headOnly: Bool)
   }
 
   /// What the opening handshake has come to.
@@ -38,7 +42,8 @@ struct RequestRouter {
   /// Whether permessage-deflate is agreed to where it is offered.
   var compresses = false
 
-  func route(_ request: HTTPRequest) -> Route {
+  /// - Parameter isLocal: whether the request comes from this machine.
+  func route(_ request: HTTPRequest, isLocal: Bool) -> Route {
     switch request.path {
     case "/ws":
       return open(request, [Self.subprotocol]) { .webSocket($0, identity(in: request)) }
@@ -51,29 +56,50 @@ struct RequestRouter {
       }
       return open(request, []) { .echo($0) }
     case "/healthz":
-      guard request.method == "GET" || request.method == "HEAD" else {
-        var response = HTTPResponse(status: 405, text: "Only GET and HEAD are served here.\n")
-        response.add("Allow", "GET, HEAD")
-        return .answer(response.bytes)
-      }
+      if let refusal = refusal(ofMethodIn: request) { return .answer(refusal.bytes) }
       let response = HTTPResponse(status: 200, text: "ok\n")
       return .answer(request.method == "HEAD" ? response.head : response.bytes)
+    case "/metrics": return metrics(request, isLocal: isLocal)
     default:
       let response = HTTPResponse(
         status: 404,
-        text: "There is nothing here. The WebSocket is at /ws, its state at /healthz.\n")
+        text:
+          "There is nothing here. The WebSocket is at /ws, its state at /healthz and /metrics.\n")
       return .answer(request.method == "HEAD" ? response.head : response.bytes)
     }
+  }
+
+  private func refusal(ofMethodIn request: HTTPRequest) -> HTTPResponse? {
+    if request.method == "GET" || request.method == "HEAD" { return nil }
+    var response = HTTPResponse(status: 405, text: "Only GET and HEAD are served here.\n")
+    response.add("Allow", "GET, HEAD")
+    return response
+  }
+
+  private func metrics(_ request: HTTPRequest, isLocal: Bool) -> Route {
+    if let refusal = refusal(ofMethodIn: request) { return .answer(refusal.bytes) }
+    guard isLocal else {
+      let text = "The metrics are for this machine only: ask from 127.0.0.1 or [::1].\n"
+      return .answer(HTTPResponse(status: 403, text: text).bytes)
+    }
+    if let refusal = refusal(ofOriginIn: request) { return .refuse(refusal.bytes, .origins) }
+    // A page whose name resolves to this machine reads what has its own origin, and sends no
+    // Origin for that (DNS rebinding).
+    guard Self.isLoopback(request.host.lowercased()) else {
+      let text = "The metrics are not there for \(request.host): ask for 127.0.0.1 or [::1].\n"
+      return .refuse(HTTPResponse(status: 403, text: text).bytes, .origins)
+    }
+    return .metrics(headOnly: request.method == "HEAD")
   }
 
   private func open(
     _ request: HTTPRequest, _ subprotocols: [String], _ route: (Opening) -> Route
   ) -> Route {
-    if let refusal = refusal(ofOriginIn: request) { return .answer(refusal.bytes) }
+    if let refusal = refusal(ofOriginIn: request) { return .refuse(refusal.bytes, .origins) }
     switch ServerHandshake.answer(request, subprotocols: subprotocols, compresses: compresses) {
     case .accept(let response, _, let deflate):
       return route(Opening(response: response, deflate: deflate))
-    case .refuse(_, _, let response): return .answer(response)
+    case .refuse(_, _, let response): return .refuse(response, .handshake)
     }
   }
 

@@ -27,7 +27,7 @@ public final class Server: Sendable {
   /// - Throws: what is wrong with the environment, in a sentence for the operator.
   public init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
     ignoreSIGPIPE()
-    Self.raiseDescriptorLimit(configuration, logger)
+    let descriptors = Self.raiseDescriptorLimit(configuration, logger)
     credentials = try TLSCredentials(configuration.tls)
     self.logger = logger
     // The port comes first: a second relay on the same port must not touch the store.
@@ -42,8 +42,8 @@ public final class Server: Sendable {
         origins: Set(configuration.auth.origins),
         requiresLoopbackHost: listener.address.isLoopback, botUsers: botUsers,
         servesEcho: configuration.debug.echo, compresses: configuration.compression.enabled),
-      admission: Admission(limits: configuration.limits), log: log, logger: logger,
-      credentials: credentials)
+      admission: Admission(limits: configuration.limits, descriptors: descriptors),
+      violations: Violations(), log: log, logger: logger, credentials: credentials)
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
     do {
       var mailboxes: [Mailbox<LoopMessage>] = []
@@ -153,14 +153,17 @@ public final class Server: Sendable {
     }
   }
 
-  private static func raiseDescriptorLimit(_ configuration: Configuration, _ logger: Logger) {
-    guard let limit = try? DescriptorLimit.raise() else { return }
+  private static func raiseDescriptorLimit(
+    _ configuration: Configuration, _ logger: Logger
+  ) -> Int? {
+    guard let limit = try? DescriptorLimit.raise() else { return nil }
     let wanted = configuration.limits.connections
     if wanted > 0, limit < wanted {
       logger.notice(
         "the system allows this process \(limit) open files: fewer connections than limits.connections (\(wanted)); ulimit -n raises it"
       )
     }
+    return limit
   }
 
   private func startBots(_ configuration: Configuration, _ logger: Logger) {

@@ -34,6 +34,8 @@ struct ServerConnection {
   /// Gives back what it is sent, and is nobody to the relay.
   var isEcho = false
   var host: Address.HostKey?
+  /// From this machine.
+  var isLocal = false
   /// Counted among those of its address that have not said who they are.
   var isCountedAsUnidentified = false
   /// Milliseconds of the loop's clock.
@@ -41,6 +43,9 @@ struct ServerConnection {
   var heardAt: Int64 = 0
   var takenAt: Int64 = 0
   var wasPinged = false
+  /// Pings and pongs of the second that began at `controlFramesSince`.
+  var controlFrames = 0
+  var controlFramesSince: Int64 = 0
   /// The phase ends by then; 0 = no limit.
   var deadline: Int64 = 0
   var bot: BotChannel?

@@ -25,6 +25,10 @@ extension `End to end` {
       try converse("/usr/bin/python3", "compression.py")
     }
 
+    @Test func `aiohttp has the conversation`() throws {
+      try converse("/usr/bin/python3", "conversation-aiohttp.py")
+    }
+
     @Test func `Node's ws has the conversation`() throws {
       try converse("/usr/bin/node", "conversation.js", ["NODE_PATH=/usr/share/nodejs"])
     }

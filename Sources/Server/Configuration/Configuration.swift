@@ -108,6 +108,8 @@ extension Configuration {
     public var frameBytes = 65_536
     /// Frames that one message may come in.
     public var messageFragments = 1024
+    /// Pings and pongs of one connection in a second; more of them end it.
+    public var controlFramesPerSecond = 100
     /// The `text` of an entry, in UTF-8.
     public var textBytes = 8192
     /// Rooms that one connection may have joined.

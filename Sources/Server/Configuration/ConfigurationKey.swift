@@ -71,6 +71,8 @@ extension ConfigurationKey {
     .integer("limits.header_bytes", \.limits.headerBytes, 0...1_048_576),
     .integer("limits.frame_bytes", \.limits.frameBytes, 0...1_073_741_824),
     .integer("limits.message_fragments", \.limits.messageFragments, 0...1_000_000_000),
+    .integer(
+      "limits.control_frames_per_s", \.limits.controlFramesPerSecond, 0...1_000_000_000),
     .integer("limits.text_bytes", \.limits.textBytes, 0...268_435_456),
     .integer("limits.rooms_per_connection", \.limits.roomsPerConnection, 0...1_000_000),
     .integer("limits.sends_per_s", \.limits.sendsPerSecond, 0...1_000_000_000),

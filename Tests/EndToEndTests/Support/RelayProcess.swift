@@ -7,18 +7,24 @@ final class RelayProcess {
   /// `ws` or `wss`.
   private(set) var scheme = "ws"
   private(set) var process: ChildProcess
+  private let wrapper: [String]
 
   /// Starts a relay, and waits until it serves.
   /// - Parameters:
   ///   - configuration: YAML, besides `listen` and `data`.
   ///   - data: the data directory; by default one in the folder.
-  init(_ configuration: String = "", in folder: Folder? = nil, data: String? = nil) throws {
+  ///   - wrapper: a command that runs the one that follows it, such as `taskset -c 0`.
+  init(
+    _ configuration: String = "", in folder: Folder? = nil, data: String? = nil,
+    under wrapper: [String] = []
+  ) throws {
     let folder = try folder ?? Folder()
     self.folder = folder
     let data = data ?? folder["data"]
     try folder.write(
       "listen: 127.0.0.1:0\ndata: \(data)\n\(configuration)\n", to: "relay.yaml")
-    process = try Self.serve(folder, port: 0)
+    self.wrapper = wrapper
+    process = try Self.serve(folder, port: 0, under: wrapper)
     try waitUntilListening()
   }
 
@@ -30,9 +36,11 @@ final class RelayProcess {
   var url: String { "\(scheme)://127.0.0.1:\(port)/ws" }
   var dataDirectory: String { folder["data"] }
 
-  private static func serve(_ folder: Folder, port: UInt16) throws -> ChildProcess {
+  private static func serve(
+    _ folder: Folder, port: UInt16, under wrapper: [String]
+  ) throws -> ChildProcess {
     try ChildProcess(
-      [
+      wrapper + [
         Programs.relay, "serve", "--config", folder["relay.yaml"],
         "--listen", "127.0.0.1:\(port)",
       ], input: "")
@@ -52,7 +60,7 @@ final class RelayProcess {
 
   /// Starts it again, on the port that it had.
   func start(waiting: Bool = true) throws {
-    process = try Self.serve(folder, port: port)
+    process = try Self.serve(folder, port: port, under: wrapper)
     if waiting { try waitUntilListening() }
   }
 
@@ -74,6 +82,23 @@ final class RelayProcess {
     let process = try ChildProcess([Programs.relay] + arguments, input: "")
     try process.wait()
     return process
+  }
+
+  // MARK: Counts
+
+  /// What `/metrics` shows.
+  func metrics() throws -> String {
+    try HTTPExchange(self, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").answer()
+  }
+
+  /// How often that limit or rule was broken.
+  func violations(of rule: String) throws -> Int {
+    let metrics = try metrics()
+    let mark = "relay_violations_total{rule=\"\(rule)\"} "
+    guard let start = metrics.firstRange(of: mark),
+      let count = Int(metrics[start.upperBound...].prefix { $0.isNumber })
+    else { throw Unexpected("no \(rule) in \(metrics)") }
+    return count
   }
 
   // MARK: Memory

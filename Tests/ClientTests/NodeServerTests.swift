@@ -1,0 +1,131 @@
+import Client
+import Testing
+import Wire
+
+@Suite struct `Client, against Node's ws` {
+  @Test func `it joins, sends, takes fragments and a ping between them, and says good-bye`() throws
+  {
+    let relay = try NodeRelay()
+    let watcher = try Watcher(relay.url)
+    watcher.client.join("r")
+    // Longer than the first two forms of a frame's length hold.
+    let texts =
+      ["hello \u{1F44B}\n\"quoted\"", String(repeating: "x", count: 300)]
+      + [String(repeating: "long ", count: 20_000)]
+    for text in texts { watcher.client.send(text, to: "r") }
+    var acknowledged = 0
+    watcher.run { watcher, event in
+      switch event {
+      case .acknowledged:
+        acknowledged += 1
+        if acknowledged == texts.count { watcher.client.close() }
+      case .ended: return true
+      default: break
+      }
+      return false
+    }
+    #expect(!watcher.timedOut)
+    #expect(watcher.texts == texts)
+    #expect(watcher.ended == .closedByClient)
+    #expect(
+      relay.seen() == [
+        "open relay.v1", "pong between", "pong between", "pong between", "closed 1000",
+      ])
+  }
+
+  @Test func `a reset brings it back, and nothing is lost or doubled`() throws {
+    let relay = try NodeRelay(resets: 3)
+    let watcher = try Watcher(relay.url)
+    watcher.client.join("r")
+    let texts = (0..<20).map { "line \($0)" }
+    for text in texts { watcher.client.send(text, to: "r") }
+    var acknowledged = 0
+    watcher.run { watcher, event in
+      if case .acknowledged = event { acknowledged += 1 }
+      return acknowledged == texts.count && watcher.texts.count == texts.count
+    }
+    #expect(!watcher.timedOut)
+    #expect(watcher.texts == texts)
+  }
+}
+
+/// A small relay on Node's ws; gone with this object.
+private final class NodeRelay {
+  private let process: ChildProcess
+  let url: String
+
+  /// - Parameter resets: so many times it hangs up instead of acknowledging a new entry.
+  init(resets: Int = 0) throws {
+    process = try ChildProcess(["/usr/bin/node", "-e", Self.script, "\(resets)"])
+    guard let port = process.readLine() else {
+      throw ScriptedRelay.DidNotStart(errors: ChildProcess.readAll(process.errors))
+    }
+    url = "ws://127.0.0.1:\(port)/ws"
+  }
+
+  /// Ends the relay, and returns what it saw.
+  func seen() -> [String] {
+    process.closeInput()
+    var lines: [String] = []
+    while let line = process.readLine() { lines.append(line) }
+    _ = process.wait()
+    return lines
+  }
+
+  private static let script = #"""
+    'use strict';
+    const { WebSocketServer } = require('/usr/share/nodejs/ws');
+    let resets = Number(process.argv[1]);
+    const entries = [];
+    const server = new WebSocketServer({
+      host: '127.0.0.1', port: 0, perMessageDeflate: false, maxPayload: 1 << 20 });
+    server.on('listening', () => console.log(server.address().port));
+    server.on('connection', (socket) => {
+      const say = (message) => socket.send(JSON.stringify(message));
+      // In two fragments, and a ping between them.
+      const show = (entry) => {
+        const text = Buffer.from(JSON.stringify({ type: 'message', room: 'r', ...entry }));
+        socket.send(text.subarray(0, 11), { binary: false, fin: false });
+        socket.ping('between');
+        socket.send(text.subarray(11), { binary: false, fin: true });
+      };
+      console.log(`open ${socket.protocol}`);
+      socket.on('pong', (data) => console.log(`pong ${data}`));
+      socket.on('close', (code) => console.log(`closed ${code}`));
+      socket.on('error', () => {});
+      say({ type: 'welcome', protocol: 'relay.v1', user: 'ada', session: 's', server: 'test/1',
+        time: 0, heartbeat_s: 25, limits: {} });
+      socket.on('message', (data) => {
+        const m = JSON.parse(data);
+        if (m.type === 'join') {
+          const after = m.after === undefined ? entries.length : m.after;
+          say({ type: 'joined', room: 'r', epoch: 'e1', head: entries.length, first: 1, after,
+            resume: 'ok', read: 0, received: 0 });
+          entries.slice(after).forEach(show);
+        } else if (m.type === 'send') {
+          let entry = entries.find((known) => known.id === m.id);
+          const duplicate = entry !== undefined;
+          if (!duplicate) {
+            entry = { seq: entries.length + 1, at: 1763650000000, id: m.id, from: 'ada',
+              kind: 'text', text: m.text };
+            entries.push(entry);
+            if (resets > 0 && entries.length % 5 === 0) {
+              resets -= 1;
+              socket._socket.resetAndDestroy();
+              return;
+            }
+            show(entry);
+          }
+          say({ type: 'ack', room: 'r', id: m.id, seq: entry.seq, at: entry.at,
+            ...(duplicate ? { duplicate } : {}) });
+        }
+      });
+    });
+    // The parent's end is the sign to go, once those who are leaving have left.
+    const leave = () => {
+      if (server.clients.size === 0) process.exit(0);
+      setTimeout(leave, 5);
+    };
+    process.stdin.on('end', leave).resume();
+    """#
+}

@@ -1,0 +1,104 @@
+import Testing
+
+extension `End to end` {
+  /// Headless Chromium, with a page from another origin than the relay's. A browser sends the
+  /// person's cookies and address wherever a page wants: so the relay asks where the page is from
+  /// (RFC 6455 §10.2, cross-site WebSocket hijacking).
+  @Suite struct `A page in Chromium` {
+    @Test func `from an origin that is allowed has the conversation`() throws {
+      let page = try Page()
+      let relay = try RelayProcess(
+        "\(`wschat, in lines`.echo)\nauth: { origins: [\"\(page.origin)\"] }")
+      #expect(try page.result(from: relay) == "chatted, closed with 1000")
+      #expect(try relay.refusedOrigins == 0)
+      #expect(try relay.stop() == .exit(0))
+    }
+
+    @Test func `from another origin is not let in, whoever is allowed besides`() throws {
+      for origins in [[], ["http://127.0.0.1:1"]] {
+        let page = try Page()
+        let relay = try RelayProcess(
+          "\(`wschat, in lines`.echo)\nauth: { origins: \(origins) }")
+        // All that a page learns of a handshake that failed is 1006.
+        #expect(try page.result(from: relay) == "not let in, closed with 1006")
+        #expect(try relay.refusedOrigins == 1)
+        #expect(try relay.stop() == .exit(0))
+      }
+    }
+  }
+
+  @Suite struct `The Origin of a request` {
+    @Test func `decides who is let in, and who is not is told why`() throws {
+      let relay = try RelayProcess("auth: { origins: [\"https://chat.example.org\"] }")
+      let own = "http://127.0.0.1:\(relay.port)"
+      for (origin, status) in [
+        (nil, 101), (own, 101), ("https://chat.example.org", 101),
+        ("http://chat.example.org", 403), ("https://chat.example.org:444", 403),
+        ("https://chat.example.org.evil.example", 403), ("http://127.0.0.1:1", 403),
+        ("http://localhost:\(relay.port)", 403), ("null", 403), ("", 403),
+        ("\(own)\r\nOrigin: https://evil.example", 403),
+      ] as [(String?, Int)] {
+        let exchange = try HTTPExchange(
+          relay,
+          """
+          GET /ws?user=ada HTTP/1.1\r
+          Host: 127.0.0.1:\(relay.port)\r
+          Upgrade: websocket\r
+          Connection: Upgrade\r
+          Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+          Sec-WebSocket-Version: 13\r
+          \(origin.map { "Origin: \($0)\r\n" } ?? "")\r\n
+          """)
+        guard status == 403 else {
+          #expect(try exchange.firstLine().hasPrefix("HTTP/1.1 \(status) "), "\(origin ?? "none")")
+          continue
+        }
+        let answer = try exchange.answer()
+        #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(origin ?? "none"): \(answer)")
+        #expect(answer.contains("may not connect; auth.origins"), "\(answer)")
+      }
+    }
+
+    @Test func `and Host decide who reads the metrics`() throws {
+      let relay = try RelayProcess()
+      for (host, origin, status) in [
+        ("127.0.0.1:\(relay.port)", "", 200), ("localhost:\(relay.port)", "", 200),
+        ("127.0.0.1:\(relay.port)", "Origin: https://evil.example\r\n", 403),
+        // A name that somebody makes resolve to this machine.
+        ("evil.example:\(relay.port)", "", 403),
+      ] {
+        let request = "GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\(origin)\r\n"
+        let answer = try HTTPExchange(relay, request).answer()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request)\(answer)")
+        #expect(answer.contains("\nrelay_accepted_total ") == (status == 200), "\(answer)")
+      }
+      let post = try HTTPExchange(relay, "POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+      #expect(try post.answer().hasPrefix("HTTP/1.1 405 "))
+    }
+  }
+}
+
+extension RelayProcess {
+  fileprivate var refusedOrigins: Int { get throws { try violations(of: "auth.origins") } }
+}
+
+/// A page that waits for the relay's URL.
+private final class Page {
+  private let browser: ChildProcess
+  let origin: String
+
+  init() throws {
+    browser = try ChildProcess(["/usr/bin/python3", Programs.peer("browser.py")])
+    try browser.waitForOutput { $0.hasSuffix("\n") }
+    origin = String(browser.output.dropLast())
+  }
+
+  /// What the page tells.
+  func result(from relay: RelayProcess) throws -> String {
+    browser.write("\(relay.url)?user=ada\n")
+    // Chromium takes its time to start.
+    let outcome = try browser.wait(Deadline(seconds: 180))
+    guard outcome == .exit(0) else { throw Unexpected("\(outcome): \(browser.errors)") }
+    return browser.output.split(separator: "\n").dropFirst().joined(separator: "\n")
+  }
+}
