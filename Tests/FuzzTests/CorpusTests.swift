@@ -20,12 +20,6 @@ import Testing
   @Test func `every folder belongs to a target`() {
     #expect(Set(Corpus.folders) == Set(FuzzTarget.allCases.map(\.rawValue)))
   }
-
-  /// So that the tests above can fail.
-  @Test func `a property that does not hold is thrown`() {
-    let finding = FuzzFinding(description: "a reason")
-    #expect("\(finding)" == "a reason")
-  }
 }
 
 /// Tests/Fuzz/corpus.
