@@ -92,10 +92,11 @@ simulate-bugs:
 # libFuzzer is a library of the program, which keeps its own `main`; so it is linked, and the code
 # instrumented for it, by hand. Each target runs for SECONDS: see Tests/Fuzz. lld, since gold cannot
 # link the sanitizer.
-CLANG_RUNTIME = $(shell $(SWIFT) -print-target-info | \
-  sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/clang/lib/linux
+SWIFT_LIBRARIES = $(shell $(SWIFT) -print-target-info | \
+  sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+FUZZER = $(SWIFT_LIBRARIES)/clang/lib/linux/libclang_rt.fuzzer_no_main-$(shell uname -m).a
 FUZZ_FLAGS = -Xswiftc -Xfrontend -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld \
-  -Xlinker $(CLANG_RUNTIME)/libclang_rt.fuzzer_no_main-$(shell uname -m).a -Xlinker -lstdc++
+  -Xlinker $(FUZZER) -Xlinker -lstdc++
 FUZZ_SECONDS = $(if $(filter command environment,$(firstword $(origin SECONDS))),$(SECONDS),60)
 
 fuzz:
@@ -108,20 +109,22 @@ fuzz-coverage:
 	@config/setup
 	@FUZZING=1 $(SWIFT) build --scratch-path .build/fuzz-coverage --product fuzz $(FUZZ_FLAGS) \
 	  -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping
-	@Tests/Fuzz/coverage .build/fuzz-coverage/debug/fuzz $(dir $(SWIFT))
+	@Tests/Fuzz/coverage .build/fuzz-coverage/debug/fuzz $(SWIFT_LIBRARIES)/../../bin/
 
-# The unit tests: what starts the commands, or plays for minutes, is not for a program that runs ten
-# times slower.
-SANITIZED := --skip '^EndToEndTests\.' --skip '^SwarmTests\.' --skip '^SimulationTests\.'
+# The unit tests: what starts the commands, or plays for minutes, is not for a program that is many
+# times slower. Swift's own report of a crash would wait for a debugger.
+SANITIZED := -Xswiftc -use-ld=lld \
+  --skip '^EndToEndTests\.' --skip '^SwarmTests\.' --skip '^SimulationTests\.'
 test-tsan:
 	@config/setup test
-	@TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer halt_on_error=0 exitcode=66" \
-	  SWIFT=$(SWIFT) Tests/run --scratch-path .build-tsan --sanitize thread $(SANITIZED)
+	@SWIFT_BACKTRACE=enable=no SWIFT=$(SWIFT) \
+	  Tests/run --scratch-path .build-tsan --sanitize thread $(SANITIZED)
 
+# What Swift's library holds on to for good is no leak, and the sanitizer cannot tell.
 test-asan:
 	@config/setup test
-	@ASAN_OPTIONS=detect_leaks=0 SWIFT=$(SWIFT) Tests/run --scratch-path .build-asan \
-	  --sanitize address -Xswiftc -use-ld=lld $(SANITIZED)
+	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 SWIFT=$(SWIFT) \
+	  Tests/run --scratch-path .build-asan --sanitize address $(SANITIZED)
 
 # Each scenario ends with 0, or something is wrong; five minutes.
 FAULTS := kills pause full-disk power-loss

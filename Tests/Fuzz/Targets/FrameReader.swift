@@ -22,8 +22,14 @@ struct FrameReader {
   private(set) var outcome = Outcome()
   private var fedBytes = 0
 
-  init(role: Role, limits: Limits, closedBefore: Bool) {
-    connection = Connection(role: role, limits: limits)
+  private let agreement: DeflateAgreement?
+
+  init(
+    role: Role, limits: Limits, closedBefore: Bool, deflate agreement: DeflateAgreement? = nil
+  ) {
+    connection = Connection(
+      role: role, limits: limits, deflate: agreement, sharing: DeflateStreams())
+    self.agreement = agreement
     if closedBefore { close() }
     outcome.state = connection.state
   }
@@ -92,7 +98,9 @@ struct FrameReader {
   private func checkMemory() throws(FuzzFinding) {
     let held = connection.assembled.capacity
     let limit = connection.limits.messageBytes
-    let bytes = limit == 0 ? fedBytes : min(fedBytes, limit)
+    // Deflate makes at most 1,032 bytes of one (zlib's technical notes), and is given room ahead.
+    let arrived = agreement == nil ? fedBytes : 1032 * fedBytes + 512
+    let bytes = limit == 0 ? arrived : min(arrived, limit)
     try expect(held <= 2 * bytes + 64, "\(held) bytes are held for \(fedBytes)")
     // A client's pong of nothing has 6 bytes, the ping that it answers 2.
     try expect(
@@ -104,14 +112,30 @@ struct FrameReader {
   }
 
   /// What the other end writes to say this to one of that role.
-  static func encoded(_ events: [Event], for role: Role) -> [UInt8] {
+  static func encoded(
+    _ events: [Event], for role: Role, deflate agreement: DeflateAgreement? = nil
+  ) -> [UInt8] {
     let none = Limits(frameBytes: 0, messageBytes: 0, fragments: 0)
-    var sender = Connection(role: role == .server ? .client : .server, limits: none)
+    let other: Role = role == .server ? .client : .server
+    var sender = Connection(
+      role: other, limits: none, deflate: agreement, sharing: DeflateStreams())
+    let deflater = agreement.map { agreement in
+      role == .client
+        ? Deflater(
+          windowBits: max(9, agreement.serverWindowBits),
+          keepsContext: agreement.serverKeepsContext)
+        : Deflater(
+          windowBits: max(9, agreement.clientWindowBits),
+          keepsContext: agreement.clientKeepsContext)
+    }
     var bytes: [UInt8] = []
     for event in events {
       switch event {
       case .message(let opcode, let payload):
-        if role == .client {
+        if let deflater {
+          sender.appendMessage(
+            opcode, payload.span, compressing: deflater, to: &bytes, maskKey: maskKey)
+        } else if role == .client {
           Connection.appendMessage(opcode, payload.span, to: &bytes)
         } else {
           sender.appendMessage(opcode, payload.span, to: &bytes, maskKey: maskKey)

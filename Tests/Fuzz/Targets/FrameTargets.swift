@@ -1,6 +1,7 @@
 import WebSocket
 
-/// Input: a byte for role, limits and whether we closed before; a byte that cuts; then frames.
+/// Input: a byte for role, limits and whether we closed before; a byte that cuts; where messages
+/// are compressed a byte for what was agreed; then frames.
 enum FrameTargets {
   private static let limits = [
     Limits(frameBytes: 0, messageBytes: 0, fragments: 0),
@@ -14,22 +15,44 @@ enum FrameTargets {
     let limits: Limits
     let closedBefore: Bool
     let seed: UInt8
+    let agreement: DeflateAgreement?
 
-    init(_ input: inout FuzzInput) {
+    init(_ input: inout FuzzInput, deflates: Bool = false) {
       let choice = input.choice()
       role = choice & 1 == 0 ? .server : .client
       limits = FrameTargets.limits[Int(choice >> 1 & 3)]
       closedBefore = choice & 8 != 0
       seed = input.choice()
+      agreement = deflates ? FrameTargets.agreement(input.choice()) : nil
     }
 
     func reader() -> FrameReader {
-      FrameReader(role: role, limits: limits, closedBefore: closedBefore)
+      FrameReader(role: role, limits: limits, closedBefore: closedBefore, deflate: agreement)
     }
   }
 
   static func checkFrames(_ input: inout FuzzInput) throws(FuzzFinding) {
-    let setting = Setting(&input)
+    try checkFrames(input, Setting(&input))
+  }
+
+  static func checkDeflate(_ input: inout FuzzInput) throws(FuzzFinding) {
+    let setting = Setting(&input, deflates: true)
+    try checkCuts(input, setting)
+    try checkFrames(input, setting)
+  }
+
+  private static func agreement(_ choice: UInt8) -> DeflateAgreement {
+    var response = DeflateParameters()
+    response.serverNoContextTakeover = choice & 1 == 0
+    response.clientNoContextTakeover = choice & 2 == 0
+    response.serverMaxWindowBits = 8 + Int(choice >> 2 & 7)
+    response.clientMaxWindowBits = 8 + Int(choice >> 5 & 7)
+    return DeflateAgreement(response)
+  }
+
+  private static func checkFrames(
+    _ input: FuzzInput, _ setting: Setting
+  ) throws(FuzzFinding) {
     try checkHeader(Array(input.rest), as: setting.role)
 
     var reader = setting.reader()
@@ -39,8 +62,10 @@ enum FrameTargets {
 
     // What was read, written by the other end, is read as the same.
     var again = FrameReader(
-      role: setting.role, limits: Self.limits[0], closedBefore: setting.closedBefore)
-    try again.feed(FrameReader.encoded(outcome.events, for: setting.role)[...])
+      role: setting.role, limits: Self.limits[0], closedBefore: setting.closedBefore,
+      deflate: setting.agreement)
+    try again.feed(
+      FrameReader.encoded(outcome.events, for: setting.role, deflate: setting.agreement)[...])
     try expect(again.outcome.violation == nil, "what we wrote broke a rule of ours")
     try expect(
       again.outcome.events == outcome.events, "what was read and written is read differently")
@@ -52,7 +77,10 @@ enum FrameTargets {
   }
 
   static func checkCuts(_ input: inout FuzzInput) throws(FuzzFinding) {
-    let setting = Setting(&input)
+    try checkCuts(input, Setting(&input))
+  }
+
+  private static func checkCuts(_ input: FuzzInput, _ setting: Setting) throws(FuzzFinding) {
     var whole = setting.reader()
     try whole.feed(input.rest)
     for seed in [setting.seed, 1] {
@@ -69,9 +97,9 @@ enum FrameTargets {
 
   /// A header is written as it was read, since its length is in the fewest bytes.
   private static func checkHeader(_ bytes: [UInt8], as role: Role) throws(FuzzFinding) {
-    guard let read = try? FrameHeader.read(bytes.span, as: role, payloadLimitBytes: 0) else {
-      return
-    }
+    guard
+      let read = try? FrameHeader.read(bytes.span, as: role, payloadLimitBytes: 0, allowsRSV1: true)
+    else { return }
     var written: [UInt8] = []
     read.append(to: &written)
     try expect(written[...] == bytes.prefix(read.headerLength), "\(read) is written as \(written)")

@@ -7,6 +7,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case frames
   /// Frames in one piece, in random pieces and byte by byte are the same to the reader.
   case framesCut = "frames-cut"
+  /// Frames with compressed messages, as both of the above.
+  case framesDeflate = "frames-deflate"
+  /// The inflating of one message after the other, and the deflating of any bytes.
+  case deflate
   /// Text that comes in pieces, against the standard library's own reading of UTF-8.
   case utf8
   /// The head of an HTTP request.
@@ -32,6 +36,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     switch self {
     case .frames: try FrameTargets.checkFrames(&choices)
     case .framesCut: try FrameTargets.checkCuts(&choices)
+    case .framesDeflate: try FrameTargets.checkDeflate(&choices)
+    case .deflate: try DeflateTarget.check(&choices)
     case .utf8: try UTF8Target.check(&choices)
     case .request: try HandshakeTargets.checkRequest(&choices)
     case .handshakeServer: try HandshakeTargets.checkServer(&choices)

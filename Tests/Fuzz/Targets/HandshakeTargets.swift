@@ -74,11 +74,13 @@ enum HandshakeTargets {
   // MARK: The server's side
 
   static func checkServer(_ input: inout FuzzInput) throws(FuzzFinding) {
-    let ours = protocols[Int(input.choice() & 3)]
-    _ = input.choice()
+    let choice = input.choice()
+    let ours = protocols[Int(choice & 3)]
     guard case .success((let request, _)?) = read(input.rest, 0) else { return }
-    switch ServerHandshake.answer(request, subprotocols: ours) {
-    case .accept(let response, let chosen, _):
+    switch ServerHandshake.answer(
+      request, subprotocols: ours, compresses: choice & 4 != 0)
+    {
+    case .accept(let response, let chosen, let agreement):
       guard let key = request.headers.only("Sec-WebSocket-Key"), let nonce = Base64.decode(key)
       else { throw FuzzFinding(description: "accepted without a key") }
       try expect(Base64.encode(nonce) == key, "the key \(key) is not the only one for its bytes")
@@ -87,16 +89,27 @@ enum HandshakeTargets {
         chosen.map { offered.contains($0) && ours.contains($0) } ?? true,
         "\(chosen ?? "") was not offered")
       let client = ClientHandshake(
-        host: request.host, target: request.target, subprotocols: offered, nonce: nonce)
+        host: request.host, target: request.target, subprotocols: offered,
+        deflate: agreement.map { [offer(meaning: $0)] } ?? [], nonce: nonce)
       guard let read = try? client.read(response.span, headerLimitBytes: 8192) else {
         throw FuzzFinding(description: "our client does not take the answer of our server")
       }
       try expect(
-        read.subprotocol == chosen && read.length == response.count,
+        read.subprotocol == chosen && read.deflate == agreement
+          && read.length == response.count,
         "our client reads \(read) out of \(response.count) bytes")
     case .refuse(let status, let reason, let response):
       try checkRefusal(response, status: status, body: reason)
     }
+  }
+
+  /// An offer that this follows from; what a client says of its own window does not show in it.
+  private static func offer(meaning agreement: DeflateAgreement) -> DeflateParameters {
+    var offer = DeflateParameters()
+    offer.serverNoContextTakeover = !agreement.serverKeepsContext
+    if agreement.serverWindowBits < 15 { offer.serverMaxWindowBits = agreement.serverWindowBits }
+    offer.clientMaxWindowBits = 15
+    return offer
   }
 
   /// A client reads the status and the reason out of a refusal.
@@ -116,10 +129,11 @@ enum HandshakeTargets {
     let limit = headerLimits[Int(choice & 3)]
     let offered = protocols[Int(choice >> 2 & 3)]
     let atEnd = choice & 0x10 != 0
+    let offers = choice & 0x20 != 0 ? DeflateParameters.clientOffers : []
     let seed = input.choice()
     let bytes = Array(input.rest)
     let client = ClientHandshake(
-      host: "a", target: "/ws", subprotocols: offered,
+      host: "a", target: "/ws", subprotocols: offered, deflate: offers,
       headers: [(name: "Authorization", value: "Bearer t")], nonce: nonce)
     let whole = Answer(client, bytes[...], limit, atEnd: atEnd)
 
@@ -132,8 +146,10 @@ enum HandshakeTargets {
       break
     }
     switch whole {
-    case .opened(let chosen, let length):
+    case .opened(let opening):
+      let (length, chosen) = (opening.length, opening.subprotocol)
       try expect(limit == 0 || length <= limit, "a head of \(length) bytes is read")
+      try expect(opening.deflate == nil || !offers.isEmpty, "compression was not offered")
       try expect(chosen.map(offered.contains) ?? true, "\(chosen ?? "") was not offered")
     case .failed(.refused(let status, let body)):
       try expect(status != 101, "101 is no refusal")
@@ -145,7 +161,7 @@ enum HandshakeTargets {
     case .failed(let failure): _ = failure.description
     case .unfinished: break
     }
-    try checkOwnRequest(client, offered)
+    try checkOwnRequest(client, offered, deflates: !offers.isEmpty)
   }
 
   /// A refusal that our server writes is read as it was meant.
@@ -158,26 +174,33 @@ enum HandshakeTargets {
 
   /// Our server takes what our client asks.
   private static func checkOwnRequest(
-    _ client: ClientHandshake, _ offered: [String]
+    _ client: ClientHandshake, _ offered: [String], deflates: Bool
   ) throws(FuzzFinding) {
     guard case .success((let request, let length)?) = read(client.request[...], 0) else {
       throw FuzzFinding(description: "our server does not read the request of our client")
     }
     try expect(length == client.request.count, "the request has another length")
-    guard case .accept(_, let chosen, _) = ServerHandshake.answer(request, subprotocols: offered)
-    else { throw FuzzFinding(description: "our server refuses the request of our client") }
+    let answer = ServerHandshake.answer(request, subprotocols: offered, compresses: true)
+    guard case .accept(let response, let chosen, let agreement) = answer else {
+      throw FuzzFinding(description: "our server refuses the request of our client")
+    }
+    try expect((agreement != nil) == deflates, "it is agreed: \(String(describing: agreement))")
+    guard case .opened(let opening) = Answer(client, response[...], 8192, atEnd: false) else {
+      throw FuzzFinding(description: "our client refuses the answer of our server")
+    }
+    try expect(opening.deflate == agreement, "each end understands another agreement")
     try expect(chosen == offered.first, "the dearest subprotocol is not chosen")
   }
 
   private enum Answer: Equatable {
     case unfinished
-    case opened(String?, length: Int)
+    case opened(ClientHandshake.Opening)
     case failed(HandshakeFailure)
 
     init(_ client: ClientHandshake, _ bytes: ArraySlice<UInt8>, _ limit: Int, atEnd: Bool) {
       do throws(HandshakeFailure) {
         let read = try client.read(Array(bytes).span, headerLimitBytes: limit, atEnd: atEnd)
-        self = read.map { .opened($0.subprotocol, length: $0.length) } ?? .unfinished
+        self = read.map(Answer.opened) ?? .unfinished
       } catch {
         self = .failed(error)
       }
