@@ -5,7 +5,7 @@ import Wire
 @Suite struct `Client, against Node's ws` {
   @Test func `it joins, sends, takes fragments and a ping between them, and says good-bye`() throws
   {
-    let relay = try NodeRelay()
+    let relay = try FragmentingRelay()
     let watcher = try Watcher(relay.url)
     watcher.client.join("r")
     // Longer than the first two forms of a frame's length hold.
@@ -34,7 +34,7 @@ import Wire
   }
 
   @Test func `a reset brings it back, and nothing is lost or doubled`() throws {
-    let relay = try NodeRelay(resets: 3)
+    let relay = try FragmentingRelay(resets: 3)
     let watcher = try Watcher(relay.url)
     watcher.client.join("r")
     let texts = (0..<20).map { "line \($0)" }
@@ -50,7 +50,7 @@ import Wire
 }
 
 /// A small relay on Node's ws; gone with this object.
-private final class NodeRelay {
+private final class FragmentingRelay {
   private let process: ChildProcess
   let url: String
 
