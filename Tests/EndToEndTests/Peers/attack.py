@@ -1,0 +1,326 @@
+"""Attacks a relay: `attack.py NAME PORT`. Ends with status 0 if the relay did what it should, and
+with a sentence if not. By plain sockets, since what it sends no library would.
+
+All attackers come from addresses of their own in 127.0.0.0/8, so that limits per address meet them
+and not the honest client of the test.
+"""
+import concurrent.futures
+import re
+import resource
+import select
+import socket
+import struct
+import sys
+import time
+
+PATIENCE_S = 30
+PORT = int(sys.argv[2])
+resource.setrlimit(
+    resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+CONTINUATION, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
+
+
+def frame(opcode, payload=b"", fin=True, masked=True, declared=None):
+    """One frame of a client. A mask of zeros is a mask like any other."""
+    length = len(payload) if declared is None else declared
+    head = bytes([(0x80 if fin else 0) | opcode])
+    mask = 0x80 if masked else 0
+    if length < 126:
+        head += bytes([mask | length])
+    elif length < 65536:
+        head += struct.pack("!BH", mask | 126, length)
+    else:
+        head += struct.pack("!BQ", mask | 127, length)
+    return head + (bytes(4) if masked else b"") + payload
+
+
+def request(user):
+    return (
+        f"GET /ws{'?user=' + user if user else ''} HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n"
+        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode()
+
+
+class Peer:
+    """A connection that does as it is told."""
+
+    def __init__(self, source="127.0.0.2", receive_buffer=None):
+        self.socket = socket.socket()
+        self.socket.settimeout(PATIENCE_S)
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        # The port is chosen when the other end is known: one serves many connections.
+        self.socket.setsockopt(socket.SOL_IP, 24, 1)  # IP_BIND_ADDRESS_NO_PORT
+        self.socket.bind((source, 0))
+        self.socket.connect(("127.0.0.1", PORT))
+        self.received = b""
+        self.is_over = False
+
+    def send(self, data):
+        """`False` where the relay has ended the connection."""
+        try:
+            self.socket.sendall(data)
+            return True
+        except (ConnectionResetError, BrokenPipeError):
+            return False
+
+    def read(self):
+        try:
+            news = self.socket.recv(65536)
+        except ConnectionResetError:
+            news = b""
+        self.received += news
+        self.is_over = not news
+        return news
+
+    def until(self, mark):
+        while mark not in self.received and not self.is_over:
+            self.read()
+        assert mark in self.received, f"no {mark} in {self.received[-300:]}"
+
+    def to_the_end(self):
+        """All that came until the relay hung up."""
+        while not self.is_over:
+            self.read()
+        return self.received
+
+    def opened(self, user="mallory"):
+        """Shakes hands, and is welcomed if it says who it is."""
+        self.send(request(user))
+        self.until(b'"type":"welcome"' if user else b"\r\n\r\n")
+        return self
+
+    def expect_close(self, code):
+        """What the relay says last is a close frame with this code."""
+        end = self.to_the_end()
+        found = re.findall(rb"\x88[\x02-\x7d](..)", end, re.DOTALL)
+        codes = [struct.unpack("!H", pair)[0] for pair in found]
+        assert code in codes, f"expected a close with {code}, not {end[-200:]}"
+
+    def reset(self):
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()
+
+
+def everyone(count, act):
+    """So many attackers at once."""
+    with concurrent.futures.ThreadPoolExecutor(min(count, 64)) as pool:
+        return list(pool.map(act, range(count)))
+
+
+# MARK: Before the handshake is over
+
+
+def slow_handshake():
+    """Forty connections say a byte a second."""
+    peers = [Peer() for _ in range(40)]
+    began, text = time.monotonic(), request("mallory")
+    for byte in text:
+        for peer in peers:
+            peer.send(bytes([byte]))
+        ended = select.select(peers_sockets(peers), [], [], 1)[0]
+        if len(ended) == len(peers):
+            break
+        assert time.monotonic() - began < PATIENCE_S, "the relay waits on"
+    for peer in peers:
+        assert peer.to_the_end() == b"", peer.received
+
+
+def peers_sockets(peers):
+    return [peer.socket for peer in peers]
+
+
+def endless_headers():
+    """Header lines, until the relay has enough: 64 MiB at most, of each of twenty."""
+
+    def act(_):
+        peer = Peer()
+        peer.send(request("mallory")[:-2])
+        lines = b"".join(b"X-%d: %s\r\n" % (n, b"x" * 100) for n in range(64))
+        for _ in range(8192):
+            if not peer.send(lines):
+                break
+            if select.select([peer.socket], [], [], 0)[0]:
+                break
+        else:
+            raise AssertionError("64 MiB of headers were taken")
+        assert peer.to_the_end().startswith(b"HTTP/1.1 431 "), peer.received
+
+    everyone(20, act)
+
+
+def unauthenticated():
+    """Two hundred connections of one address that shake hands and never say who they are."""
+    peers = [Peer().opened(None) for _ in range(200)]
+    late = 0
+    for peer in peers:
+        # Those beyond the limit are ended early and without a word.
+        late += b"\x88" in peer.to_the_end()
+    # On a busy machine the first of them are through when the last ones come.
+    assert 50 <= late <= 150, f"{late} were told why, a crowd of 50 at once may be"
+    for peer in peers:
+        if b"\x88" in peer.received:
+            peer.expect_close(4408)
+
+
+def one_address():
+    """Three thousand connections from one address; a thousand are its share."""
+    peers = [Peer() for _ in range(3000)]
+    for peer in peers:
+        peer.send(request("mallory"))
+    served = 0
+    for peer in peers:
+        while b"\r\n\r\n" not in peer.received and not peer.is_over:
+            peer.read()
+        served += peer.received.startswith(b"HTTP/1.1 101 ")
+    assert served == 1000, f"{served} were served"
+
+
+# MARK: Frames
+
+
+def oversized():
+    """Frames that declare far more than they may have."""
+
+    def act(number):
+        peer = Peer().opened()
+        declared = [65537, 2**32, 2**62][number % 3]
+        peer.send(frame(TEXT, b"{", declared=declared))
+        peer.expect_close(1009)
+
+    everyone(99, act)
+
+
+def fragments():
+    """A message in a million fragments of one byte."""
+
+    def act(_):
+        peer = Peer().opened()
+        peer.send(frame(TEXT, b" ", fin=False))
+        block = frame(CONTINUATION, b" ", fin=False) * 10_000
+        for _ in range(100):
+            if not peer.send(block):
+                break
+        peer.expect_close(1008)
+
+    everyone(10, act)
+
+
+def pings():
+    """A hundred thousand pings, as fast as they are taken, of each of ten."""
+
+    def act(_):
+        peer = Peer().opened()
+        peer.send(frame(PING, b"one"))
+        peer.until(b"\x8a\x03one")
+        block = frame(PING, b"x" * 125) * 1000
+        for _ in range(100):
+            if not peer.send(block):
+                break
+        peer.expect_close(4429)
+
+    everyone(10, act)
+
+
+def unmasked():
+    """Frames without a mask."""
+
+    def act(_):
+        peer = Peer().opened()
+        peer.send(frame(TEXT, b'{"type":"ping"}', masked=False))
+        peer.expect_close(1002)
+
+    everyone(100, act)
+
+
+def resets():
+    """A thousand connections that are reset in the middle of a frame."""
+
+    def act(_):
+        peer = Peer().opened()
+        peer.send(frame(TEXT, b"x" * 100, declared=4096))
+        peer.reset()
+
+    everyone(1000, act)
+
+
+# MARK: Those who stay
+
+
+def half_open():
+    """Two hundred connections whose owner is stopped by the test, and answers no ping."""
+    peers = [Peer().opened(f"u{number}") for number in range(200)]
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for peer in peers:
+        peer.to_the_end()
+
+
+def never_reads():
+    """Twenty connections that ask on and on, and read no answer."""
+    ask = frame(TEXT, b'{"type":"history","room":"general","after":0,"limit":500}') * 500
+    writer = Peer().opened("writer")
+    for number in range(16):
+        writer.send(frame(TEXT, b'{"type":"send","room":"general","id":"%d","text":"%s"}' % (
+            number, b"x" * 8000)))
+    writer.until(b'"id":"15","seq":16')
+    writer.socket.close()
+    peers = [Peer(receive_buffer=4096).opened(f"u{number}") for number in range(20)]
+    waiting, taken, quiet_since = peers, {peer: 0 for peer in peers}, time.monotonic()
+    for peer in peers:
+        peer.socket.setblocking(False)
+    while time.monotonic() - quiet_since < 1:
+        _, writable, _ = select.select([], waiting and peers_sockets(waiting), [], 0.1)
+        for peer in peers:
+            if peer.socket in writable:
+                taken[peer] += peer.socket.send(ask)
+                quiet_since = time.monotonic()
+        assert max(taken.values()) < 256 << 20, "the relay takes everything"
+    print("ready", flush=True)
+    sys.stdin.readline()
+
+
+def storm():
+    """Ten thousand at once in a hundred rooms, of whom half leave by a reset, half by an end."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200
+    count = min(10_000, allowed)
+    print(f"{count} connections", flush=True)
+    peers = []
+    for first in range(0, count, 500):
+        group = []
+        for number in range(first, min(first + 500, count)):
+            peer = Peer(source=f"127.0.1.{1 + number // 800}")
+            join = b'{"type":"join","room":"storm-%d"}' % (number % 100)
+            peer.send(request(f"u{number}") + frame(TEXT, join))
+            group.append(peer)
+        for peer in group:
+            peer.until(b'"type":"joined"')
+        peers += group
+    for number, peer in enumerate(peers):
+        if number % 2:
+            peer.socket.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    # The kernel closes all of them at once: that is the storm.
+
+
+def descriptors():
+    """Three hundred connections to a relay that has no descriptors for so many."""
+    peers = [Peer() for _ in range(300)]
+    for peer in peers:
+        peer.send(request("mallory"))
+    deadline = time.monotonic() + PATIENCE_S
+    turned_away = served = 0
+    for peer in peers:
+        peer.socket.settimeout(max(0.1, deadline - time.monotonic()))
+        peer.read()
+        served += peer.received.startswith(b"HTTP/1.1 101 ")
+        # A reset may overtake the sentence that goes with it.
+        turned_away += peer.is_over or peer.received.startswith(b"HTTP/1.1 503 ")
+    assert served > 0 and turned_away > 0, f"{served} were served, {turned_away} turned away"
+    assert served + turned_away == 300, f"{300 - served - turned_away} wait without an answer"
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1].replace("-", "_")]()
