@@ -18,8 +18,9 @@ def context(version=None):
 
 
 def connect(path, tls=None):
+    # Compressed, the megabytes below would be a few kilobytes.
     return websockets.connect(
-        f"wss://localhost:{port}{path}", ssl=tls or context(), max_size=None)
+        f"wss://localhost:{port}{path}", ssl=tls or context(), max_size=None, compression=None)
 
 
 async def one_version(version, name):
