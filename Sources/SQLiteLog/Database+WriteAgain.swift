@@ -23,9 +23,12 @@ extension Database {
           message: "\(logPath) cannot be written again: \(SQLiteError.meaning(of: code))")
       }
     }
-    var exists: Int32 = 0
-    try check(unsafe access(vfs, logPath, SQLITE_ACCESS_EXISTS, &exists))
-    guard exists != 0 else { return }
+    // A log without its database is of no use: SQLite deletes it, and does not open it.
+    for needed in [path, logPath] {
+      var exists: Int32 = 0
+      try check(unsafe access(vfs, needed, SQLITE_ACCESS_EXISTS, &exists))
+      guard exists != 0 else { return }
+    }
 
     let slot = UnsafeMutableRawPointer.allocate(
       byteCount: Int(unsafe vfs.pointee.szOsFile), alignment: 16)
