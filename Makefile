@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: run build test bench bench-full conformance faults simulate simulate-bugs fuzz \
-  fuzz-coverage test-tsan test-asan format lint install help
+  fuzz-coverage format lint install help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -32,7 +32,6 @@ help:
 	@echo 'make simulate-bugs     see how soon the simulation finds bugs that are planted'
 	@echo 'make fuzz              feed every parser made-up input, a minute each; SECONDS=600 for more'
 	@echo 'make fuzz-coverage     see how much of WebSocket the kept inputs reach'
-	@echo 'make test-tsan         run the unit tests under Thread Sanitizer; test-asan: under Address Sanitizer'
 	@echo 'make build             build the commands for release, into .build/release'
 	@echo 'make install PREFIX=   install relay, wschat and swarm, to /usr/local by default'
 	@echo 'make format            format the code'
@@ -110,23 +109,6 @@ fuzz-coverage:
 	@FUZZING=1 $(SWIFT) build --scratch-path .build/fuzz-coverage --product fuzz $(FUZZ_FLAGS) \
 	  -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping
 	@Tests/Fuzz/coverage .build/fuzz-coverage/debug/fuzz $(SWIFT_LIBRARIES)/../../bin/
-
-# The unit tests: what starts the commands, or plays for minutes, is not for a program that is many
-# times slower. Swift's own report of a crash would wait for a debugger.
-# Thread Sanitizer does not see Synchronization.Mutex, whose library is not instrumented: what a Mutex
-# guards, and what is handed over through a Mailbox, it still reports.
-SANITIZED := -Xswiftc -use-ld=lld \
-  --skip '^EndToEndTests\.' --skip '^SwarmTests\.' --skip '^SimulationTests\.'
-test-tsan:
-	@config/setup test
-	@SWIFT_BACKTRACE=enable=no SWIFT=$(SWIFT) \
-	  Tests/run --scratch-path .build-tsan --sanitize thread $(SANITIZED)
-
-# What Swift's library holds on to for good is no leak, and the sanitizer cannot tell.
-test-asan:
-	@config/setup test
-	@SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 SWIFT=$(SWIFT) \
-	  Tests/run --scratch-path .build-asan --sanitize address $(SANITIZED)
 
 # Each scenario ends with 0, or something is wrong; five minutes.
 FAULTS := kills pause full-disk power-loss

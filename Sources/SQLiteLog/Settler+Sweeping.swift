@@ -195,9 +195,6 @@ extension Settler.State {
   }
 
   private func deleteIdentities(on shelf: Tail.Shelf) throws(SQLiteError) {
-    #if PLANTED_BUGS
-      if PlantedBug.identitiesLeftBehind.isActive { return }
-    #endif
     try database.execute(
       """
       DELETE FROM identities WHERE place >= \(shelf.place(ofBucket: 0))

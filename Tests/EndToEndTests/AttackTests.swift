@@ -4,8 +4,6 @@ import Testing
 extension `End to end` {
   /// Peers that are out to hurt. Whatever they do is cut off by a limit, counted, and leaves nothing
   /// behind; and an honest client is served meanwhile. What each attack cost is printed.
-  ///
-  /// Bombs of compressed data belong here as soon as the relay inflates any.
   @Suite struct `Under attack` {
     @Test func `handshakes of a byte a second end with the time for a handshake`() throws {
       try Attack("slow-handshake", limits: "handshake_timeout_ms: 1500").run(
@@ -34,6 +32,12 @@ extension `End to end` {
 
     @Test func `a message in a million fragments is refused after some`() throws {
       try Attack("fragments").run(breaking: "limits.message_fragments", times: 10)
+    }
+
+    @Test func `a small message that inflates to a large one is refused while it is inflated`()
+      throws
+    {
+      try Attack("bombs").run(breaking: "limits.frame_bytes", times: 50)
     }
 
     @Test func `a flood of pings ends its connection`() throws {

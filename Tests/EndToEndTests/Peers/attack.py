@@ -12,6 +12,7 @@ import socket
 import struct
 import sys
 import time
+import zlib
 
 PATIENCE_S = 30
 PORT = int(sys.argv[2])
@@ -204,6 +205,26 @@ def fragments():
         peer.expect_close(1008)
 
     everyone(10, act)
+
+
+def bombs():
+    """Messages of 60 kB that inflate to 60 MB."""
+    deflate = zlib.compressobj(9, wbits=-15)
+    bomb = deflate.compress(bytes(60_000_000)) + deflate.flush(zlib.Z_SYNC_FLUSH)[:-4]
+    assert 50_000 < len(bomb) < 65_536
+    offer = b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"
+
+    def act(_):
+        peer = Peer()
+        peer.send(request("mallory")[:-2] + offer)
+        # What follows may be compressed.
+        peer.until(b"\r\n\r\n")
+        assert b"permessage-deflate" in peer.received
+        header = frame(TEXT, bomb)
+        peer.send(bytes([header[0] | 0x40]) + header[1:])
+        peer.expect_close(1009)
+
+    everyone(50, act)
 
 
 def pings():

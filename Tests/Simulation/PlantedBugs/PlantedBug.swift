@@ -26,7 +26,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case trimNotStored
   case readerSkipsAnEntry
   case sweepTakesOneMore
-  case identitiesLeftBehind
   case aheadIndexUsed
   case journalNotWrittenAgainAtStart
 
@@ -57,8 +56,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .trimNotStored: "where a trimmed room begins is not stored|`StoreState.apply`"
     case .readerSkipsAnEntry: "a page begins one entry late|`SQLiteReader`"
     case .sweepTakesOneMore: "the oldest kept entry is deleted as well|`Settler.garbage`"
-    case .identitiesLeftBehind:
-      "a shelf's identities stay when it is deleted, and its number is given again|`Settler.forget`"
     case .aheadIndexUsed: "an index from after the backup is used|`IndexSchema.misfit`"
     case .journalNotWrittenAgainAtStart:
       "what a failed sync left unwritten is not written at a start|`Schema`"
