@@ -242,8 +242,9 @@ final class SessionParticipant: Participant {
   }
 
   var isSettled: Bool {
-    guard session.unacknowledged == 0, let end, session.isLive, end.witness.unanswered == 0,
-      end.output.isEmpty
+    // It may believe in a connection to a relay that is dead, and whose log was as long by chance.
+    guard session.unacknowledged == 0, let end, session.isLive, end.link.life == world.life,
+      end.witness.unanswered == 0, end.output.isEmpty
     else { return false }
     return wanted.allSatisfy { name in
       held[name]?.isJoined == true && held[name]?.last == world.court.ledger.room(name).head
