@@ -69,6 +69,7 @@ let package = Package(
     .target(name: "CLinux"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -89,7 +90,7 @@ let package = Package(
       "Server",
       [
         "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots", "YAML",
-        logging, deque,
+        "CJWT", "COpenSSL", logging, deque,
       ]),
     module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", deque] + planted),
 
@@ -153,7 +154,10 @@ let package = Package(
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "Server",
-      ["Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", "YAML", logging]),
+      [
+        "Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", "YAML", "CJWT",
+        logging,
+      ]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
     tests(
       "EndToEnd",

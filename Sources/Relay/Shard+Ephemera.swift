@@ -248,6 +248,7 @@ extension Shard {
           tell(.typing(false), key, now)
         }
       case .activity(let room, let id): tellLateActivity(in: room, to: id, now)
+      case .expiry(let id): checkExpiry(id, now)
       }
     }
   }

@@ -13,6 +13,8 @@ enum LoopMessage: Sendable {
   case fromBot(BotChannel, [UInt8])
   case botDrained(BotChannel)
   case botGone(BotChannel)
+  /// These users are not to be here any more.
+  case ban(Set<String>)
   /// Serve no one new, finish what was accepted, and end.
   case shutDown
 }
@@ -24,6 +26,7 @@ enum LoopMessage: Sendable {
   struct Context: Sendable {
     var configuration: Configuration
     var router: RequestRouter
+    var authenticator: Authenticator
     var admission: Admission
     var violations: Violations
     var log: any Log
@@ -102,8 +105,15 @@ enum LoopMessage: Sendable {
       fragments: limits.messageFragments)
     let deflater = Deflater()
     self.deflater = deflater
+    var configuration = context.configuration.shard
+    if context.authenticator.takesTokens {
+      configuration.verifyToken = {
+        [authenticator = context.authenticator] token, wall throws(WireError) in
+        try authenticator.identify(token: token, wall: wall)
+      }
+    }
     shard = Shard(
-      configuration: context.configuration.shard, framing: .webSocket,
+      configuration: configuration, framing: .webSocket,
       compression: Compression(
         minimumBytes: context.configuration.compression.minimumBytes
       ) { json, frames in
@@ -232,6 +242,7 @@ enum LoopMessage: Sendable {
       case .fromBot(let channel, let json): receive(json, from: channel)
       case .botDrained(let channel): drained(channel)
       case .botGone(let channel): gone(channel)
+      case .ban(let users): shard.ban(users)
       case .shutDown: beginShutdown()
       }
     }

@@ -17,7 +17,7 @@ import Testing
     "Bots": ["Wire", "Logging", "Subprocess"],
     "Server": [
       "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots", "YAML",
-      "Logging",
+      "CJWT", "COpenSSL", "Logging",
     ],
     "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
