@@ -3,6 +3,8 @@ public import Wire
 
 /// Who clients are, and what they may: tokens, rights, and their end.
 extension Shard {
+  /// Verifying takes as long as some tens of other requests: a renewal counts as so many.
+  static let renewalRequests = 10
   /// A clock may be set: how much of a token's time is left is looked at so often.
   static let expiryCheckMilliseconds: Int64 = 60_000
 
@@ -113,6 +115,7 @@ extension Shard {
       refuseRenewal("This relay takes no tokens; the session goes on as it was.", index)
       return
     }
+    for _ in 1..<Self.renewalRequests { sessions[index].requests.charge(now.monotonic) }
     do throws(WireError) {
       let identity = try verify(token, now.wall)
       guard identity.user == grant.identity.user else {

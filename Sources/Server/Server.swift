@@ -18,6 +18,7 @@ public final class Server: Sendable {
 
   private let credentials: TLSCredentials?
   private let authenticator: Authenticator
+  private let auth: Configuration.Auth
   private let logger: Logger
   private let log: any Log
   private let mailboxes: [Mailbox<LoopMessage>]
@@ -31,6 +32,7 @@ public final class Server: Sendable {
     let descriptors = Self.raiseDescriptorLimit(configuration, logger)
     credentials = try TLSCredentials(configuration.tls)
     authenticator = try Authenticator(configuration)
+    auth = configuration.auth
     self.logger = logger
     // The port comes first: a second relay on the same port must not touch the store.
     let listener = try Self.claim(configuration.listen)
@@ -80,7 +82,11 @@ public final class Server: Sendable {
   /// that are there keep theirs; one that cannot be used is logged, and the old one stays. Who is
   /// banned: their connections end. Blocks for as long as files are read. May be called from any thread.
   public func reload(_ configuration: Configuration) {
-    let banned = Set(configuration.auth.banned)
+    let new = configuration.auth
+    if (new.mode, new.secret, new.publicKey) != (auth.mode, auth.secret, auth.publicKey) {
+      logger.error("auth.mode and its keys do not change while the relay runs: restart it.")
+    }
+    let banned = Set(new.banned)
     authenticator.ban(banned)
     for mailbox in mailboxes { mailbox.post(.ban(banned)) }
     reloadCertificate(configuration)

@@ -108,6 +108,15 @@ extension `End to end` {
       #expect(error.code == .unauthorized && refused.messages.count == 1)
     }
 
+    @Test func `bots need no token, and answer who came with one`() throws {
+      let relay = try relay(`wschat, in lines`.echo)
+      let ada = try client(relay, #"{"sub":"ada"}"#)
+      try ada.say("hello", in: "dm:ada:echo", id: "1")
+      _ = try ada.join("dm:ada:echo", after: 1)
+      let answer = try ada.entry()
+      #expect(answer.from == "echo" && answer.text == "hello")
+    }
+
     // MARK: The end, and renewal
 
     @Test func `a session ends 30 s after its token, unless that was renewed`() throws {
@@ -231,7 +240,11 @@ extension `End to end` {
       relay.process.signal(SIGHUP)
       try relay.process.waitForErrors { $0.contains("auth.banned is a list") }
       #expect(try eve().untilClosed().code == 4403)
-      try ban("")
+      try relay.folder.write(
+        "data: \(relay.dataDirectory)\nauth: { mode: jwt, secret: \(Self.secret.uppercased()) }\n",
+        to: "relay.yaml")
+      relay.process.signal(SIGHUP)
+      try relay.process.waitForErrors { $0.contains("auth.mode and its keys do not change") }
       while true {
         let again = try eve()
         if case .welcome? = try? again.nextMessage() { break }

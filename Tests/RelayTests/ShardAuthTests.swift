@@ -8,9 +8,11 @@ import Wire
 @Suite struct `A shard, tokens and rights` {
   private static let start: Int64 = 1_763_650_000_000
 
-  private func relay() -> SimulatedRelay {
+  private func relay(
+    _ configure: (inout Shard.Configuration) -> Void = unlimited
+  ) -> SimulatedRelay {
     SimulatedRelay {
-      unlimited(&$0)
+      configure(&$0)
       $0.verifyToken = { token, wall throws(WireError) in
         let parts = token.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4 else { throw WireError(.unauthorized, "No such token.") }
@@ -175,6 +177,19 @@ import Wire
     #expect(messages.acks.count == 1 && messages.entries.count == 1)
     relay.run(forMilliseconds: 40_000)
     #expect(ada.take().errors.map(\.code) == [.tokenExpired])
+  }
+
+  @Test func `who renews without end is limited sooner than by other requests`() {
+    let relay = relay { _ in }
+    let ada = client(relay, "ada|||")
+    _ = ada.take()
+    for _ in 1...40 { ada.send(.auth(token: "x")) }
+    ada.post("r", "1")
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.count { $0.code == .unauthorized } == 5)
+    #expect(messages.errors.count { $0.code == .rateLimited && $0.re == "auth" } == 35)
+    #expect(messages.acks.count == 1)
   }
 
   @Test func `rights that are lost end their subscriptions, those under way as well`() {
