@@ -31,16 +31,25 @@ extension Shard {
   // MARK: - Coming in
 
   /// It is known who the client is: `welcome` goes out.
-  public mutating func identify(_ id: SessionID, as user: String, now: Moment) {
-    identify(id, as: Identity(user: user), now: now)
+  /// - Parameter isPresence: whether the user is there with it, as far as others are told.
+  public mutating func identify(
+    _ id: SessionID, as user: String, isPresence: Bool = true, now: Moment
+  ) {
+    identify(id, as: Identity(user: user), isPresence: isPresence, now: now)
   }
 
   /// As above; where the identity ends, or does not allow everything, the relay holds to that.
-  public mutating func identify(_ id: SessionID, as identity: Identity, now: Moment) {
+  public mutating func identify(
+    _ id: SessionID, as identity: Identity, isPresence: Bool = true, now: Moment
+  ) {
     guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
     let index = Int(id.index)
-    sessions[index].user = identity.user
-    sessions[index].nextOfUser = sessionsByUser.updateValue(id.index, forKey: identity.user) ?? -1
+    let user = identity.user
+    sessions[index].user = user
+    sessions[index].isPresence = isPresence
+    sessions[index].nextOfUser = localUsers[user]?.firstSession ?? -1
+    localUsers[user, default: LocalUser()].firstSession = id.index
+    notePresence(of: user)
     let name = Lineage.randomName(using: &random)
     if configuration.verifyToken != nil {
       let grant = Grant(session: name, identity)

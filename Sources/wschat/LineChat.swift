@@ -283,7 +283,7 @@ extension LineChat: ClientHandler {
     case .message: break
     case .tokenWanted(let refused):
       isLockedOut = refused != nil
-      if let refused { complain("\(refused) Asking --token-command for another") }
+      if let refused { complain("\(refused) (asking --token-command for another)") }
       renewal?.begin()
     case .disconnected(let error, retryMilliseconds: _):
       // The same reason again and again is told once.

@@ -26,7 +26,10 @@ struct Wschat: ParsableCommand {
   @Option(help: "Who you are, where the relay believes it (default: $USER in lower case).")
   var user: String?
 
-  @Option(help: "A token that says who you are.")
+  @Option(
+    help: ArgumentHelp(
+      "A token that says who you are; others on this machine can see it there, in a list of processes.",
+      valueName: "t"))
   var token: String?
 
   @Option(

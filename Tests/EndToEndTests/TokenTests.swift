@@ -356,7 +356,7 @@ extension `End to end` {
       let first = "cat \(folder["token"]); cp \(folder["good"]) \(folder["token"])"
       let chat = try wschat(relay, "--token-command", first, input: "hello\n")
       #expect(try chat.wait() == .exit(0), "\(chat.errors)")
-      #expect(chat.errors.contains("The token has expired. Asking --token-command for another"))
+      #expect(chat.errors.contains("The token has expired. (asking --token-command for another)"))
       #expect(
         try client(relay, #"{"sub":"bo"}"#).history("general").entries.map(\.text) == ["hello"])
 

@@ -93,6 +93,22 @@ import Wire
     #expect(!relay.shards[0].mayRead("s", Int(ada.session.index)))
   }
 
+  @Test func `only what may be read is forwarded`() {
+    let relay = relay()
+    let (ada, bo) = (client(relay, "ada|a*||"), client(relay, "bo|||"))
+    for room in ["a", "b"] { bo.post(room, "said in \(room)") }
+    relay.run()
+    _ = ada.take()
+    for room in ["a", "b"] {
+      ada.send(.send(.init(room: "c", id: room, forward: Forward(room: room, seq: 1))))
+    }
+    relay.run()
+    let answers = ada.take()
+    #expect(answers.acks.map(\.id) == ["a"])
+    #expect(answers.errors.map(\.code) == [.forbidden])
+    #expect(answers.errors.first?.id == "b" && answers.errors.first?.field == "forward")
+  }
+
   @Test func `rooms lists what may be read, and tells of activity there alone`() {
     let limited = self.relay()
     let (ada, bo) = (client(limited, "ada|a||"), client(limited, "bo|||"))
