@@ -1,68 +1,10 @@
 import EventLoop
-import Logging
 import Relay
 import WebSocket
 import Wire
 
 /// From sockets to the shard.
 extension ConnectionLoop {
-  func accept() {
-    lookAtClocks()
-    let turnedAway = acceptor?.turnedAway ?? 0
-    defer {
-      if let acceptor, acceptor.turnedAway > turnedAway {
-        context.violations.note(.descriptors, acceptor.turnedAway - turnedAway)
-      }
-    }
-    do {
-      try acceptor?.accept { socket, peer in admit(socket, from: peer) }
-    } catch {
-      context.logger.error("accepting clients has ended: \(error)")
-      acceptor?.close()
-      acceptor = nil
-    }
-  }
-
-  private func admit(_ socket: consuming Socket, from peer: Address) {
-    let host = peer.hostKey
-    if let refusal = context.admission.admit(host, descriptor: socket.descriptor) {
-      context.violations.note(refusal.rule)
-      if refusal.rule == .descriptors { reportShortage() }
-      // In clear, which a client that wants TLS could not read.
-      guard context.credentials == nil else { return }
-      let response = HTTPResponse(status: 503, text: refusal.text).bytes
-      _ = socket.send(response.span)
-      return
-    }
-    let index = addConnection()
-    let descriptor = socket.release()
-    connections[index].socket = BorrowedSocket(descriptor: descriptor)
-    connections[index].host = host
-    connections[index].isLocal = peer.isLoopback
-    connections[index].phase = .handshake
-    connections[index].tls = context.credentials.map { TLSChannel($0.current) }
-    connections[index].openedAt = now.monotonic
-    connections[index].heardAt = now.monotonic
-    let timeout = context.configuration.limits.handshakeTimeoutMilliseconds
-    connections[index].deadline = timeout == 0 ? 0 : now.monotonic + Int64(timeout)
-    do {
-      connections[index].registration = try loop.register(
-        descriptor, for: [.readable, .writable, .edgeTriggered], token: UInt64(index))
-    } catch {
-      context.logger.error("a client cannot be served: \(error)")
-      _ = Socket(owning: descriptor)
-      remove(index)
-    }
-  }
-
-  /// Says it, but not all the time.
-  private func reportShortage() {
-    guard now.monotonic >= nextShortageReport else { return }
-    nextShortageReport = now.monotonic + 60_000
-    context.logger.warning(
-      "no descriptors are left for more clients, who are turned away; ulimit -n raises it")
-  }
-
   func connectionReady(_ index: Int, _ readiness: Readiness) {
     lookAtClocks()
     if readiness.contains(.closed) || readiness.contains(.failed) {
@@ -235,7 +177,7 @@ extension ConnectionLoop {
   }
 
   /// Says what there is to say over HTTP, and ends the connection.
-  private func answer(_ response: [UInt8], _ index: Int) {
+  func answer(_ response: [UInt8], _ index: Int) {
     // A new socket takes a few thousand bytes; if it does not, the peer is not there.
     _ = write(index, response.span)
     linger(index)

@@ -36,6 +36,10 @@ enum LoopMessage: Sendable {
   static let readBytes = 65_536
   /// Handshakes, idle connections and closes are looked at so often.
   static let sweepMilliseconds = 250
+  /// Who says within so many sweeps who it is never counts as one that does not: time for TLS and
+  /// an `auth` over a long way. Between two sweeps everything is read that has come, so nobody
+  /// counts because this loop is late, as it is when a crowd shakes hands.
+  static let sweepsGranted: UInt8 = 4
   /// How long a closing peer is waited for.
   static let lingerMilliseconds: Int64 = 2000
 
