@@ -87,6 +87,8 @@ public struct Shard {
   var throttles: [EphemeralKey: Throttle] = [:]
   var typers: [EphemeralKey: Typer] = [:]
 
+  /// Messages refused with `rate_limited` that the owner has not yet taken note of.
+  var refusals = Refusals()
   /// Connections whose input may go on.
   var resumable: [Int32] = []
   var congested: [SessionID] = []

@@ -197,7 +197,7 @@ extension ConnectionLoop {
     case violation(ProtocolViolation)
   }
 
-  private func takeFrames(
+  func takeFrames(
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int
   ) {
     guard let session = connections[index].session else { return }
@@ -218,11 +218,7 @@ extension ConnectionLoop {
         close(index, .unsupportedData, "this relay takes text messages only")
       case .closedByPeer: beginClosing(session, index)
       case .tooManyControlFrames:
-        context.violations.note(.controlFramesPerSecond)
-        let limit = context.configuration.limits.controlFramesPerSecond
-        close(
-          index, CloseCode(rawValue: CloseReason.abuse.rawValue),
-          "more than \(limit) pings and pongs in a second")
+        closeFlooding(index)
       case .violation(let violation):
         context.violations.note(violation.rule)
         close(index, violation.closeCode, "\(violation)")
@@ -269,13 +265,21 @@ extension ConnectionLoop {
 
   /// Counts a ping or a pong; `false` beyond the limit. They cost a peer next to nothing, and no
   /// bucket of the session's knows them.
-  private func mayTakeControlFrame(_ index: Int) -> Bool {
+  func mayTakeControlFrame(_ index: Int) -> Bool {
     if now.monotonic - connections[index].controlFramesSince >= 1000 {
       connections[index].controlFramesSince = now.monotonic
       connections[index].controlFrames = 0
     }
     connections[index].controlFrames += 1
     return !isFlooding(index)
+  }
+
+  func closeFlooding(_ index: Int) {
+    context.violations.note(.controlFramesPerSecond)
+    let limit = context.configuration.limits.controlFramesPerSecond
+    close(
+      index, CloseCode(rawValue: CloseReason.abuse.rawValue),
+      "more than \(limit) pings and pongs in a second")
   }
 
   /// Whether it was closed, or is about to be, for too many pings and pongs.
@@ -323,7 +327,7 @@ extension HTTPViolation {
 }
 
 extension ProtocolViolation {
-  fileprivate var rule: Violations.Rule {
+  var rule: Violations.Rule {
     switch self {
     case .frameTooBig, .messageTooBig: .frameBytes
     case .tooManyFragments: .messageFragments

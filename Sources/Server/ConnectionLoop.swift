@@ -211,6 +211,7 @@ enum LoopMessage: Sendable {
     let resumable = shard.takeResumable()
     for connection in resumable { resume(Int(connection)) }
     settle()
+    noteRefusals()
     scheduleShard()
     // What resumed connections ask for has to reach the log as well before the loop may sleep.
     if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty { loop.runAgain() }
@@ -224,6 +225,12 @@ enum LoopMessage: Sendable {
       shard.noteFlush(
         connections: count, nanoseconds: Int64(Instant.now().nanoseconds(since: began)))
     }
+  }
+
+  private func noteRefusals() {
+    let refusals = shard.takeRefusals()
+    if refusals.sends > 0 { context.violations.note(.sendsPerSecond, refusals.sends) }
+    if refusals.requests > 0 { context.violations.note(.requestsPerSecond, refusals.requests) }
   }
 
   private func takeMail() {

@@ -18,6 +18,11 @@ final class Violations: Sendable {
     case controlFramesPerSecond = "limits.control_frames_per_s"
     /// Its answers were not taken, so it was not read from for a while.
     case queueBytes = "limits.queue_bytes"
+    /// A message was refused: sent too soon after others, or, where an earlier one to the same room
+    /// had been refused, before its turn.
+    case sendsPerSecond = "limits.sends_per_s"
+    /// A request was refused.
+    case requestsPerSecond = "limits.requests_per_s"
     case idleTimeout = "limits.idle_timeout_s"
     case origins = "auth.origins"
     /// The process has no descriptor left (`ulimit -n`).
