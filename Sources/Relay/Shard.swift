@@ -52,6 +52,7 @@ public struct Shard {
 
   var sessions: [Session] = []
   var freeSessions: [Int32] = []
+  private var nextGeneration: UInt32 = 0
   /// The first session of each user; the next is in the session.
   var sessionsByUser: [String: Int32] = [:]
   var subscriptions: [Subscription] = []
@@ -135,13 +136,15 @@ public struct Shard {
     session.isOpen = true
     session.compresses = compresses && compression != nil
     session.connection = connection
+    // Of the shard and not of the slot: slots may go, see `shrink`.
+    nextGeneration &+= 1
+    session.generation = nextGeneration
     if let index = freeSessions.popLast() {
-      session.generation = sessions[Int(index)].generation
       sessions[Int(index)] = session
       return SessionID(index: index, generation: session.generation)
     }
     sessions.append(session)
-    return SessionID(index: Int32(sessions.count - 1), generation: 0)
+    return SessionID(index: Int32(sessions.count - 1), generation: session.generation)
   }
 
   /// It is known who the client is: `welcome` goes out.
@@ -179,7 +182,6 @@ public struct Shard {
     let user = sessions[index].user
     if !user.isEmpty { unlink(id.index, from: user) }
     sessions[index].isOpen = false
-    sessions[index].generation &+= 1
     sessions[index].outbox = []
     sessions[index].behind = []
     sessions[index].extras = nil

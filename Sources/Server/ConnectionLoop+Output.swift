@@ -119,6 +119,9 @@ extension ConnectionLoop {
         }
       }
     }
+    if connections.count > Self.tableAtLeast, connectionCount < connections.count / 4 {
+      wantsToShrink = true
+    }
   }
 
   private func ping(_ index: Int) {

@@ -60,6 +60,8 @@ enum LoopMessage: Sendable {
   var connections: [ServerConnection] = []
   var freeConnections: [Int32] = []
   var connectionCount = 0
+  /// A crowd has left.
+  var wantsToShrink = false
   var botConnections: [ObjectIdentifier: Int32] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
   /// Where the WebSocket's own answers are put together.
@@ -214,7 +216,11 @@ enum LoopMessage: Sendable {
     noteRefusals()
     scheduleShard()
     // What resumed connections ask for has to reach the log as well before the loop may sleep.
-    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty { loop.runAgain() }
+    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty {
+      loop.runAgain()
+    } else if wantsToShrink {
+      shrink()
+    }
     endIfOver()
   }
 

@@ -394,7 +394,12 @@ def never_reads():
     sys.stdin.readline()
 
 
-def storm():
+def strangers():
+    """As storm, but nobody joins anything."""
+    storm(joins=False)
+
+
+def storm(joins=True):
     """Ten thousand at once in a hundred rooms, of whom half leave by a reset, half by an end."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200
     count = min(10_000, allowed)
@@ -404,11 +409,11 @@ def storm():
         group = []
         for number in range(first, min(first + 500, count)):
             peer = Peer(source=f"127.0.1.{1 + number // 800}")
-            join = b'{"type":"join","room":"storm-%d"}' % (number % 100)
-            peer.send(request(f"u{number}") + frame(TEXT, join))
+            join = frame(TEXT, b'{"type":"join","room":"storm-%d"}' % (number % 100))
+            peer.send(request(f"u{number}") + (join if joins else b""))
             group.append(peer)
         for peer in group:
-            peer.until(b'"type":"joined"')
+            peer.until(b'"type":"joined"' if joins else b'"type":"welcome"')
         peers += group
     for number, peer in enumerate(peers):
         if number % 2:
