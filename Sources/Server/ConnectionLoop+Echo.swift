@@ -67,12 +67,11 @@ extension ConnectionLoop {
     _ opcode: Opcode, _ payload: Span<UInt8>, _ webSocket: borrowing WebSocket.Connection,
     _ output: inout [UInt8]
   ) {
-    if payload.count >= context.configuration.compression.minimumBytes,
-      webSocket.canInflate(from: deflater)
-    {
-      WebSocket.Connection.appendMessage(opcode, payload, compressing: deflater, to: &output)
+    if payload.count < context.configuration.compression.minimumBytes {
+      webSocket.appendMessage(opcode, payload, to: &output, maskKey: 0)
     } else {
-      WebSocket.Connection.appendMessage(opcode, payload, to: &output)
+      webSocket.appendMessage(
+        opcode, payload, compressing: deflateStreams, to: &output, maskKey: 0)
     }
   }
 

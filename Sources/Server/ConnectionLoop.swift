@@ -83,7 +83,7 @@ enum LoopMessage: Sendable {
   let webSocketLimits: WebSocket.Limits
   let deflateStreams = DeflateStreams()
   /// For what goes to many.
-  let deflater: Deflater
+  var deflater: Deflater { deflateStreams.widestDeflater }
   var shardTimer: (id: TimerID, at: Int64)?
   var shutdown: Shutdown?
   /// Milliseconds of the loop's clock.
@@ -106,8 +106,7 @@ enum LoopMessage: Sendable {
     webSocketLimits = WebSocket.Limits(
       frameBytes: limits.frameBytes, messageBytes: limits.frameBytes,
       fragments: limits.messageFragments)
-    let deflater = Deflater()
-    self.deflater = deflater
+    let deflater = deflateStreams.widestDeflater
     shard = Shard(
       configuration: context.configuration.shard, framing: .webSocket,
       compression: Compression(
