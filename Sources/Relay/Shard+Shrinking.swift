@@ -1,14 +1,27 @@
 /// What a crowd leaves behind when it has left.
 extension Shard {
+  /// Whether it has far more room for users than there are.
+  public var isLoose: Bool { localUsers.isLoose || presences.isLoose }
+
   /// Gives the memory of the tables' unused ends back. To be called when there is no work.
   public mutating func shrink() {
     precondition(!hasWork, "what is under way knows sessions by their places")
     sessions.shrink(free: &freeSessions) { $0.isOpen }
     subscriptions.shrink(free: &freeSubscriptions) { $0.state != .free }
-    var users: [String: Int32] = [:]
-    users.reserveCapacity(sessionsByUser.count)
-    for (user, session) in sessionsByUser { users[user] = session }
-    sessionsByUser = users
+    if localUsers.isLoose { localUsers = localUsers.fitting }
+    if presences.isLoose { presences = presences.fitting }
+  }
+}
+
+extension Dictionary {
+  fileprivate var isLoose: Bool { capacity > 1024 && count < capacity / 4 }
+
+  /// The same in as little memory as it takes.
+  fileprivate var fitting: Self {
+    var fitting: Self = [:]
+    fitting.reserveCapacity(count)
+    for (key, value) in self { fitting[key] = value }
+    return fitting
   }
 }
 

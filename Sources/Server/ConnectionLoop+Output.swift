@@ -119,9 +119,8 @@ extension ConnectionLoop {
         }
       }
     }
-    if connections.count > Self.tableAtLeast, connectionCount < connections.count / 4 {
-      wantsToShrink = true
-    }
+    let isLoose = connections.count > Self.tableAtLeast && connectionCount < connections.count / 4
+    if isLoose || shard.isLoose { wantsToShrink = true }
   }
 
   private func ping(_ index: Int) {

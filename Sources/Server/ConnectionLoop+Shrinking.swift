@@ -11,7 +11,8 @@ extension ConnectionLoop {
   func shrink() {
     guard toSettle.isEmpty, failed.isEmpty else { return }
     wantsToShrink = false
-    guard connections.shrink(free: &freeConnections, where: { $0.phase != .free }) else { return }
+    let isShorter = connections.shrink(free: &freeConnections) { $0.phase != .free }
+    guard isShorter || shard.isLoose else { return }
     shard.shrink()
     FreeMemory.giveBack()
   }
