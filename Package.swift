@@ -158,7 +158,10 @@ let package = Package(
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "Server",
-      ["Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", "YAML", logging]),
+      [
+        "Server", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop", "Mailbox",
+        "YAML", logging,
+      ]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
     tests(
       "EndToEnd",

@@ -60,6 +60,8 @@ public struct Shard {
   var freeRooms: [Int32] = []
   var roomIndices: [String: Int32] = [:]
   let listedRooms: Set<String>
+  /// What the directory said last.
+  var directory: DirectoryUpdate?
 
   /// Commits in the tail, oldest first.
   var tail = Deque<Commit>()

@@ -87,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
         status = other.get("status", 200)
         self.record["status"] = status
         self.send_response(status)
-        length = len(body) + (1000 if mode == "half" else 0)
+        length = len(body) + (1000 if mode in ("half", "slow") else 0)
         if mode == "endless":
             self.send_header("Connection", "close")
         else:

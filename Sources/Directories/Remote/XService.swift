@@ -7,7 +7,7 @@ public enum XVersion: String, CaseIterable, Sendable {
 }
 
 /// Followers of an account, by X's interface 2 or 1.1.
-struct XService: RemoteService {
+package struct XService: RemoteService {
   private let base: String
   private let account: String
   private let version: XVersion

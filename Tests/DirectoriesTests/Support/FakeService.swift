@@ -78,6 +78,9 @@ final class FakeService {
     var at: Int64
     let headers: JSONNode?
 
+    /// Not of the token, nor of an account.
+    var isPage: Bool { path.contains("/followers") || path.contains("/members") }
+
     func header(_ name: StaticString) -> String? { headers?[name]?.string }
   }
 
