@@ -13,6 +13,7 @@ enum LoopMessage: Sendable {
   case fromBot(BotChannel, [UInt8])
   case botDrained(BotChannel)
   case botGone(BotChannel)
+  case people(DirectoryUpdate)
   /// Serve no one new, finish what was accepted, and end.
   case shutDown
 }
@@ -248,6 +249,7 @@ enum LoopMessage: Sendable {
       case .fromBot(let channel, let json): receive(json, from: channel)
       case .botDrained(let channel): drained(channel)
       case .botGone(let channel): gone(channel)
+      case .people(let update): shard.update(people: update, now: now)
       case .shutDown: beginShutdown()
       }
     }
