@@ -68,6 +68,8 @@ let package = Package(
     // What the system provides, as modules.
     .target(name: "CLinux"),
     .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -85,12 +87,13 @@ let package = Package(
     module("TLS", ["COpenSSL"]),
     module("SQLiteLog", ["Relay", "Mailbox", "CSQLite", deque] + planted),
     module("YAML", ["CYAML"]),
+    module("Directories", ["Relay", "Wire", "Mailbox", "YAML", "CCurl"]),
     module("Bots", ["Wire", logging, subprocess]),
     module(
       "Server",
       [
-        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots", "YAML",
-        "CJWT", "COpenSSL", logging, deque,
+        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
+        "Directories", "YAML", "CJWT", "COpenSSL", logging, deque,
       ]),
     module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", deque] + planted),
 
@@ -151,12 +154,14 @@ let package = Package(
     tests("TLS", ["TLS"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
     tests("YAML", ["YAML"]),
+    tests(
+      "Directories", ["Directories", "Relay", "Wire", "Mailbox"], excluding: ["directory.py"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "Server",
       [
-        "Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", "YAML", "CJWT",
-        logging,
+        "Server", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop", "Mailbox",
+        "YAML", "CJWT", logging,
       ]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
     tests(

@@ -21,6 +21,7 @@ public final class Server: Sendable {
   private let auth: Configuration.Auth
   private let logger: Logger
   private let log: any Log
+  private let directory: any Directory
   private let mailboxes: [Mailbox<LoopMessage>]
   private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
@@ -53,6 +54,7 @@ public final class Server: Sendable {
       var mailboxes: [Mailbox<LoopMessage>] = []
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
+      directory = try PeopleDirectory.open(configuration, logger)
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }
@@ -67,6 +69,7 @@ public final class Server: Sendable {
       log.stop()
       throw ServerError("The relay cannot start: \(error).")
     }
+    PeopleDirectory.start(directory, mailboxes, logger)
     bots = Mutex(nil)
     startBots(configuration, logger)
   }
@@ -113,6 +116,7 @@ public final class Server: Sendable {
       defer { threads = [] }
       return threads
     }
+    directory.stop()
     for thread in threads { thread.join() }
     log.stop()
   }
@@ -121,6 +125,7 @@ public final class Server: Sendable {
   public static func check(_ configuration: Configuration) throws(ServerError) {
     _ = try TLSCredentials(configuration.tls)
     _ = try Authenticator(configuration)
+    try configuration.directory.check()
   }
 
   // MARK: - Parts

@@ -9,7 +9,7 @@ extension `End to end` {
       let page = try Page()
       let relay = try RelayProcess(
         "\(`wschat, in lines`.echo)\nauth: { origins: [\"\(page.origin)\"] }")
-      #expect(try page.result(from: relay) == "chatted, closed with 1000")
+      #expect(try page.result(from: relay) == "chatted with permessage-deflate, closed with 1000")
       #expect(try relay.refusedOrigins == 0)
       #expect(try relay.stop() == .exit(0))
     }
@@ -30,8 +30,8 @@ extension `End to end` {
       throws
     {
       let secret = "0123456789abcdef0123456789abcdef"
-      for (key, result) in [
-        (secret, "chatted, closed with 1000"), (secret.uppercased(), "chatted, closed with 4401"),
+      for (key, code) in [
+        (secret, 1000), (secret.uppercased(), 4401),
       ] {
         let page = try Page()
         let relay = try RelayProcess(
@@ -43,7 +43,9 @@ extension `End to end` {
           [Programs.relay, "token", "--user", "ada"], environment: ["RELAY_AUTH_SECRET=\(key)"],
           input: "")
         #expect(try token.wait() == .exit(0))
-        #expect(try page.result(from: relay, by: "#\(token.output.dropLast())") == result)
+        #expect(
+          try page.result(from: relay, by: "#\(token.output.dropLast())")
+            == "chatted with permessage-deflate, closed with \(code)")
       }
     }
   }
@@ -104,12 +106,14 @@ extension RelayProcess {
 }
 
 /// A page that waits for the relay's URL.
-private final class Page {
+final class Page {
   private let browser: ChildProcess
   let origin: String
 
-  init() throws {
-    browser = try ChildProcess(["/usr/bin/python3", Programs.peer("browser.py")])
+  /// - Parameter certificate: a file; its key is trusted, whoever has signed it.
+  init(trusting certificate: String? = nil) throws {
+    browser = try ChildProcess(
+      ["/usr/bin/python3", Programs.peer("browser.py")] + (certificate.map { [$0] } ?? []))
     try browser.waitForOutput { $0.hasSuffix("\n") }
     origin = String(browser.output.dropLast())
   }

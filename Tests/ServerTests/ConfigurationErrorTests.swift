@@ -101,7 +101,7 @@ import Testing
 
   @Test(arguments: [
     ("metrics: { port: 1 }", "metrics"),
-    ("directory: { kind: github }", "directory"), ("auth: { leeway_s: 5 }", "auth.leeway_s"),
+    ("directory: { limit: 5 }", "directory.limit"), ("auth: { leeway_s: 5 }", "auth.leeway_s"),
     ("debug: { loopback: true }", "debug.loopback"), ("colour: red", "colour"),
   ])
   func `an unknown key that is near to none is only called unknown`(

@@ -17,7 +17,7 @@ extension Configuration {
   /// What no single key can tell: settings that are each fine and do not go together.
   func contradictions() -> [Contradiction] {
     listenContradictions() + tlsContradictions() + authContradictions() + limitContradictions()
-      + botContradictions()
+      + directoryContradictions() + botContradictions()
   }
 
   private func listenContradictions() -> [Contradiction] {
