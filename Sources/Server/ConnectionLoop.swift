@@ -13,9 +13,9 @@ enum LoopMessage: Sendable {
   case fromBot(BotChannel, [UInt8])
   case botDrained(BotChannel)
   case botGone(BotChannel)
+  case people(DirectoryUpdate)
   /// These users are not to be here any more.
   case ban(Set<String>)
-  case people(DirectoryUpdate)
   /// Serve no one new, finish what was accepted, and end.
   case shutDown
 }
@@ -259,8 +259,8 @@ enum LoopMessage: Sendable {
       case .fromBot(let channel, let json): receive(json, from: channel)
       case .botDrained(let channel): drained(channel)
       case .botGone(let channel): gone(channel)
-      case .ban(let users): shard.ban(users)
       case .people(let update): shard.update(people: update, now: now)
+      case .ban(let users): shard.ban(users)
       case .shutDown: beginShutdown()
       }
     }
@@ -353,6 +353,7 @@ extension Configuration {
   /// What the pure part needs to know.
   var shard: Shard.Configuration {
     var shard = Shard.Configuration()
+    shard.bots = bots.map { ($0.user, $0.name ?? $0.user) }
     shard.limits.frameBytes = limits.frameBytes
     shard.limits.textBytes = limits.textBytes
     shard.limits.roomsPerConnection = limits.roomsPerConnection

@@ -124,8 +124,8 @@ public final class Server: Sendable {
   /// Whether the files that a configuration names can be used; reads them with blocking calls.
   public static func check(_ configuration: Configuration) throws(ServerError) {
     _ = try TLSCredentials(configuration.tls)
-    _ = try Authenticator(configuration)
     try configuration.directory.check()
+    _ = try Authenticator(configuration)
   }
 
   // MARK: - Parts
