@@ -43,7 +43,8 @@ extension SimulatedRelay {
 }
 
 @Suite struct `A shard and people` {
-  @Test func `a crowd that watched and left is forgotten, its places in the tables as well`() throws {
+  @Test func `a crowd that watched and left is forgotten, its places in the tables as well`() throws
+  {
     let relay = SimulatedRelay { unlimited(&$0) }
     relay.update(directory(3))
     let crowd = (0..<40).map { relay.connect("stranger-\($0)") }
