@@ -133,7 +133,7 @@ private final class Attack {
     #expect(try relay.descriptors(atMost: descriptors), "descriptors leak: \(descriptors) before")
     let peak = try relay.memory.peak
     let allowed = settled + settled / 10
-    let isBack = try relay.memory(atMost: allowed)
+    let isBack = try Programs.areSanitized || relay.memory(atMost: allowed)
     let after = try relay.memory.now
     #expect(isBack, "\(settled) bytes before, \(after) now")
     for _ in 0..<3 { try honest.probe(connecting: true) }
@@ -143,7 +143,8 @@ private final class Attack {
         + "\((try relay.processorSeconds - processor).rounded(toPlaces: 2)) s; \(honest)")
     // On a machine of its own 100 ms are promised; one that is busy is late by itself.
     let tolerance = Duration.seconds(2) + honest.longestOversleep * 2
-    #expect(honest.longestAnswer < tolerance && honest.longestConnect < tolerance, "\(honest)")
+    let isServed = honest.longestAnswer < tolerance && honest.longestConnect < tolerance
+    #expect(isServed || Programs.areSanitized, "\(honest)")
     #expect(try relay.violations(of: rule) >= times * rounds)
   }
 

@@ -13,6 +13,10 @@ enum Programs {
     "\(parent(of: #filePath, levels: 2))/Peers/\(name)"
   }
 
+  /// Whether they run under a sanitizer, with several times the time and the memory: see
+  /// Tests/Sanitizers.
+  static let areSanitized = unsafe getenv("SANITIZED") != nil
+
   /// `TEST_BIN_DIR`, or where the tests themselves were built.
   private static let directory: String = {
     if let named = unsafe getenv("TEST_BIN_DIR") { return unsafe String(cString: named) }
