@@ -28,6 +28,8 @@ public struct Shard {
     /// Whether a client may bring rooms into existence that are not listed.
     public var anyoneMayCreate = true
     public var listed: [(room: String, title: String)] = []
+    /// Configured bots: they are on the list of people.
+    public var bots: [(user: String, name: String)] = []
     /// Recent entries kept in memory, all rooms together.
     public var tailBytes = 8_388_608
     /// Entries that are ready wait once for those of their room that the log is at work on.
@@ -52,8 +54,8 @@ public struct Shard {
 
   var sessions: [Session] = []
   var freeSessions: [Int32] = []
-  /// The first session of each user; the next is in the session.
-  var sessionsByUser: [String: Int32] = [:]
+  private var nextGeneration: UInt32 = 0
+  var localUsers: [String: LocalUser] = [:]
   var subscriptions: [Subscription] = []
   var freeSubscriptions: [Int32] = []
   var rooms: [Room] = []
@@ -87,12 +89,24 @@ public struct Shard {
   var throttles: [EphemeralKey: Throttle] = [:]
   var typers: [EphemeralKey: Typer] = [:]
 
+  /// Messages refused with `rate_limited` that the owner has not yet taken note of.
+  var refusals = Refusals()
   /// Connections whose input may go on.
   var resumable: [Int32] = []
   var congested: [SessionID] = []
   /// Connections to be closed, once what is queued for them is out.
   var closings: [Closing] = []
   var isShuttingDown = false
+
+  /// Everybody who is there, on whatever loop.
+  var presences: [String: Presence] = [:]
+  /// Users whose last session here has ended in this turn.
+  var departures: [String] = []
+  var watchedUsers: [WatchedUser] = []
+  var freeWatchedUsers: [Int32] = []
+  var watchedUserIndices: [String: Int32] = [:]
+  var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
+  let bots: PeopleList
 
   /// A connection that the relay ends.
   public struct Closing: Sendable {
@@ -114,6 +128,8 @@ public struct Shard {
     self.compression = compression
     self.epoch = epoch
     random = SplitMix64(seed: seed)
+    bots = PeopleList(
+      configuration.bots.map { Person(user: $0.user, name: $0.name) }, source: "", asOf: 0)
     listedRooms = Set(configuration.listed.map(\.room))
     paceLimits = Pace.Limits(
       hold: configuration.holds,
@@ -133,21 +149,29 @@ public struct Shard {
     session.isOpen = true
     session.compresses = compresses && compression != nil
     session.connection = connection
+    // Of the shard and not of the slot: slots may go, see `shrink`.
+    nextGeneration &+= 1
+    session.generation = nextGeneration
     if let index = freeSessions.popLast() {
-      session.generation = sessions[Int(index)].generation
       sessions[Int(index)] = session
       return SessionID(index: index, generation: session.generation)
     }
     sessions.append(session)
-    return SessionID(index: Int32(sessions.count - 1), generation: 0)
+    return SessionID(index: Int32(sessions.count - 1), generation: session.generation)
   }
 
   /// It is known who the client is: `welcome` goes out.
-  public mutating func identify(_ id: SessionID, as user: String, now: Moment) {
+  /// - Parameter isPresence: whether the user is there with it, as far as others are told.
+  public mutating func identify(
+    _ id: SessionID, as user: String, isPresence: Bool = true, now: Moment
+  ) {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
     sessions[index].user = user
-    sessions[index].nextOfUser = sessionsByUser.updateValue(id.index, forKey: user) ?? -1
+    sessions[index].isPresence = isPresence
+    sessions[index].nextOfUser = localUsers[user]?.firstSession ?? -1
+    localUsers[user, default: LocalUser()].firstSession = id.index
+    notePresence(of: user)
     let limits = configuration.limits
     var told = ServerMessage.Welcome.Limits()
     told.frameBytes = limits.frameBytes
@@ -177,7 +201,6 @@ public struct Shard {
     let user = sessions[index].user
     if !user.isEmpty { unlink(id.index, from: user) }
     sessions[index].isOpen = false
-    sessions[index].generation &+= 1
     sessions[index].outbox = []
     sessions[index].behind = []
     sessions[index].extras = nil
@@ -187,20 +210,21 @@ public struct Shard {
   }
 
   private mutating func unlink(_ index: Int32, from user: String) {
-    guard var before = sessionsByUser[user] else { return }
+    guard var before = localUsers[user]?.firstSession, before >= 0 else { return }
     let next = sessions[Int(index)].nextOfUser
     if before == index {
-      sessionsByUser[user] = next < 0 ? nil : next
+      localUsers[user]?.firstSession = next
     } else {
       while sessions[Int(before)].nextOfUser != index { before = sessions[Int(before)].nextOfUser }
       sessions[Int(before)].nextOfUser = next
     }
     sessions[Int(index)].nextOfUser = -1
+    notePresence(of: user)
   }
 
   /// Calls `body` with every session of a user.
   mutating func forEachSession(of user: String, _ body: (inout Shard, Int32) -> Void) {
-    var index = sessionsByUser[user] ?? -1
+    var index = localUsers[user]?.firstSession ?? -1
     while index >= 0 {
       let next = sessions[Int(index)].nextOfUser
       body(&self, index)
@@ -268,7 +292,10 @@ public struct Shard {
   // MARK: - Shutting down
 
   /// From now on sends are refused; what was accepted is still committed and acknowledged.
-  public mutating func beginShutdown() { isShuttingDown = true }
+  public mutating func beginShutdown() {
+    isShuttingDown = true
+    for user in localUsers.keys.sorted() { tellPresence(of: user, .offline) }
+  }
 
   /// Nothing accepted is waiting for the log, and nothing committed to be shown.
   public var isSettled: Bool { requests.isEmpty && !logIsBusy && turn.rooms.isEmpty }
