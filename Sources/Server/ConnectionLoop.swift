@@ -13,6 +13,7 @@ enum LoopMessage: Sendable {
   case fromBot(BotChannel, [UInt8])
   case botDrained(BotChannel)
   case botGone(BotChannel)
+  case people(DirectoryUpdate)
   /// Serve no one new, finish what was accepted, and end.
   case shutDown
 }
@@ -248,6 +249,7 @@ enum LoopMessage: Sendable {
       case .fromBot(let channel, let json): receive(json, from: channel)
       case .botDrained(let channel): drained(channel)
       case .botGone(let channel): gone(channel)
+      case .people(let update): shard.update(people: update, now: now)
       case .shutDown: beginShutdown()
       }
     }
@@ -340,6 +342,7 @@ extension Configuration {
   /// What the pure part needs to know.
   var shard: Shard.Configuration {
     var shard = Shard.Configuration()
+    shard.bots = bots.map { ($0.user, $0.name ?? $0.user) }
     shard.limits.frameBytes = limits.frameBytes
     shard.limits.textBytes = limits.textBytes
     shard.limits.roomsPerConnection = limits.roomsPerConnection

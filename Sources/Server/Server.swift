@@ -19,6 +19,7 @@ public final class Server: Sendable {
   private let credentials: TLSCredentials?
   private let logger: Logger
   private let log: any Log
+  private let directory: any Directory
   private let mailboxes: [Mailbox<LoopMessage>]
   private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
@@ -49,6 +50,7 @@ public final class Server: Sendable {
       var mailboxes: [Mailbox<LoopMessage>] = []
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
+      directory = try PeopleDirectory.open(configuration, logger)
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }
@@ -63,6 +65,7 @@ public final class Server: Sendable {
       log.stop()
       throw ServerError("The relay cannot start: \(error).")
     }
+    PeopleDirectory.start(directory, mailboxes, logger)
     bots = Mutex(nil)
     startBots(configuration, logger)
   }
@@ -98,6 +101,7 @@ public final class Server: Sendable {
       defer { threads = [] }
       return threads
     }
+    directory.stop()
     for thread in threads { thread.join() }
     log.stop()
   }
@@ -105,6 +109,7 @@ public final class Server: Sendable {
   /// Whether the files that a configuration names can be used; reads them with blocking calls.
   public static func check(_ configuration: Configuration) throws(ServerError) {
     _ = try TLSCredentials(configuration.tls)
+    try configuration.directory.check()
   }
 
   // MARK: - Parts
