@@ -1,5 +1,9 @@
 import Wire
 
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
 /// Entries that are about others: whether they may be, and what becomes of those.
 extension Sequencer {
   /// Holds what an append refers to against the log, before the append has a place in it.
@@ -99,6 +103,12 @@ extension Sequencer {
       return
     }
     guard let number = rooms[room].number else { return }
+    #if PLANTED_BUGS
+      if PlantedBug.editsOfDeletedStay.isActive {
+        batch.blanks.append(Batch.Blank(room: room, seq: entry.seq, body: Entry.deletedTextBody))
+        return
+      }
+    #endif
     for edit in try store.edits(of: entry.seq, inRoom: number, named: rooms[room].name) {
       batch.blanks.append(
         Batch.Blank(room: room, seq: edit.seq, body: Entry.deletedEditBody(of: entry.seq)))
@@ -128,4 +138,9 @@ extension Sequencer {
     }
     return unread
   }
+}
+
+extension WireError {
+  /// Whether it tells that a send may not refer to what it refers to.
+  var isAboutEntries: Bool { re == "send" && (code == .noSuchEntry || code == .forbidden) }
 }

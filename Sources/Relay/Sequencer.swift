@@ -213,7 +213,11 @@ public struct Sequencer {
           error: Self.unavailable(re: "send", room: outcome.ack.room, id: outcome.ack.id)))
     }
     let until = batch.now + Refusal.retryAfterMilliseconds
-    for refusal in batch.refusals {
+    for var refusal in batch.refusals {
+      if refusal.error.isAboutEntries, let room = refusal.error.room {
+        // What it was held against may have been of this batch: it is for the next one to say.
+        refusal.error = Self.unavailable(re: "send", room: room, id: refusal.error.id)
+      }
       if refusal.error.re == "send", refusal.error.code == .unavailable,
         let room = refusal.error.room
       {

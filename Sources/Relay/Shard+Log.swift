@@ -92,6 +92,9 @@ extension Shard {
   /// What was deleted is not to be read here any more. Storage has what is left of it.
   private mutating func forget(_ blanking: Commit.Blanking) {
     guard let room = roomIndices[blanking.room] else { return }
+    #if PLANTED_BUGS
+      if PlantedBug.deletedTextStaysInMemory.isActive { return }
+    #endif
     while let oldest = rooms[Int(room)].tail.first, oldest.firstSeq <= blanking.through {
       rooms[Int(room)].tail.removeFirst()
     }

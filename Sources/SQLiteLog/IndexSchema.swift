@@ -11,14 +11,15 @@ internal import CSQLite
 enum IndexSchema {
   /// "RELI".
   static let applicationID: Int64 = 0x5245_4C49
-  static let version: Int64 = 1
+  static let version: Int64 = 2
   static let pageBytes = 16_384
 
   static let tables = """
     -- How far the index has come. One row.
     CREATE TABLE progress (
       position INTEGER NOT NULL,  -- of the last entry that is settled
-      epoch TEXT NOT NULL         -- of the relay that settled it
+      epoch TEXT NOT NULL,        -- of the relay that wrote here last
+      seen INTEGER NOT NULL       -- the journal's last entry that it knew of by then
     ) STRICT;
     -- Stretches of the journal that were settled at once.
     CREATE TABLE shelves (
@@ -62,6 +63,7 @@ enum IndexSchema {
   struct Progress: Equatable {
     var position: Int64 = 0
     var epoch = ""
+    var seen: Int64 = 0
   }
 
   /// Opens the index of a journal for writing, and makes it where there is none that can be used.
@@ -107,15 +109,17 @@ enum IndexSchema {
   }
 
   static func progress(of index: borrowing Database) throws(SQLiteError) -> Progress {
-    var select = try Statement("SELECT position, epoch FROM progress", on: index)
+    var select = try Statement("SELECT position, epoch, seen FROM progress", on: index)
     guard try select.step() else { return Progress() }
-    return Progress(position: select.integer(0), epoch: select.text(1))
+    return Progress(
+      position: select.integer(0), epoch: select.text(1), seen: select.integer(2))
   }
 
   /// Why an index cannot be that of a journal; `nil` if it is.
   ///
-  /// Whatever was settled in an epoch was in the journal by then. So a journal that has the epoch,
-  /// and in it or before it the last settled position, begins with what the index knows.
+  /// Whatever was settled in an epoch, or taken out since it was no longer kept, was in the journal by
+  /// then, or no longer kept. So a journal that has the epoch, and in it or before it the last position
+  /// that was seen, begins with what the index knows, and keeps nothing that the index has forgotten.
   static func misfit(
     of index: borrowing Database, to journal: borrowing Database
   ) throws(SQLiteError) -> String? {
@@ -136,7 +140,7 @@ enum IndexSchema {
     #if PLANTED_BUGS
       if PlantedBug.aheadIndexUsed.isActive { return nil }
     #endif
-    guard progress.position <= select.integer(0) else { return "it is ahead of the store" }
+    guard progress.seen <= select.integer(0) else { return "it is ahead of the store" }
     return nil
   }
 }

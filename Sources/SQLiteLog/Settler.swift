@@ -46,7 +46,12 @@ package final class Settler {
         ON CONFLICT DO UPDATE SET seq = excluded.seq
         """, on: database)
       let setProgress = try Statement(
-        "REPLACE INTO progress (rowid, position, epoch) VALUES (1, ?1, ?2)", on: database)
+        """
+        INSERT INTO progress (rowid, position, epoch, seen) VALUES (1, ?1, ?2, ?1)
+        ON CONFLICT (rowid) DO UPDATE SET
+          seen = iif(epoch = excluded.epoch, max(seen, excluded.seen), excluded.seen),
+          position = excluded.position, epoch = excluded.epoch
+        """, on: database)
       state = State(
         database: database, journal: journal, begin: begin, commit: commit,
         insertShelf: insertShelf,

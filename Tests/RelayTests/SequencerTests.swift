@@ -112,6 +112,30 @@ extension Sequencer.Outcome {
       desk.submit(append("r", "ada", "1"), append("r", "ada", "2")).acks.map(\.seq) == [2, 3])
   }
 
+  @Test func `what a refused batch has not changed is not held against what refers to it`() {
+    var desk = Desk()
+    desk.submit(append("r", "ada", "1"))
+    let (delete, react) = (
+      ClientMessage.Send(room: "r", id: "2", delete: 1),
+      ClientMessage.Send(room: "r", id: "3", react: 1, emoji: "👍", isOn: true)
+    )
+    func both() -> [LogRequest] {
+      [(delete, "ada"), (react, "bo")].map { send, user in
+        .append(
+          .init(
+            session: SessionID(index: user == "bo" ? 2 : 1, generation: 0), room: "r", user: user,
+            id: send.id, kind: send.kind, body: send.body, reference: send.reference,
+            mayCreate: true))
+      }
+    }
+    desk.store.failsCommits = true
+    // The deletion is not there, so that the reaction must not be told that its target is gone.
+    #expect(desk.submit(both()).refusals.map(\.code) == [.unavailable, .unavailable])
+    desk.store.failsCommits = false
+    desk.now += 1000
+    #expect(desk.submit(both()).refusals.map(\.code) == [.noSuchEntry])
+  }
+
   @Test func `a clock that is put back does not prolong a hold`() {
     var desk = Desk()
     desk.store.failsCommits = true

@@ -15,6 +15,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case blockedSocketRepeats
   case catchUpSkips
   case joinMissesCommit
+  case deletedTextStaysInMemory
+  case editsOfDeletedStay
   // WebSocket, Client
   case maskPhaseLost
   case lineForgottenOnReconnect
@@ -27,6 +29,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case readerSkipsAnEntry
   case sweepTakesOneMore
   case aheadIndexUsed
+  case sweepNotNoted
   case journalNotWrittenAgainAtStart
 
   /// What is wrong, and where.
@@ -46,6 +49,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .catchUpSkips: "a page from storage moves the cursor one too far|`Shard.apply(page)`"
     case .joinMissesCommit:
       "a cursor that begins behind the head is taken to be at it|`Shard.entered`"
+    case .deletedTextStaysInMemory:
+      "what was deleted is still read from memory|`Shard.forget`"
+    case .editsOfDeletedStay: "the edits of what was deleted keep their text|`Sequencer.blank`"
     case .maskPhaseLost: "a payload that comes in pieces is unmasked wrongly|`WebSocket.Connection`"
     case .lineForgottenOnReconnect:
       "a line that was on its way is not sent again|`Outbox.connectionLost`"
@@ -57,6 +63,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .readerSkipsAnEntry: "a page begins one entry late|`SQLiteReader`"
     case .sweepTakesOneMore: "the oldest kept entry is deleted as well|`Settler.garbage`"
     case .aheadIndexUsed: "an index from after the backup is used|`IndexSchema.misfit`"
+    case .sweepNotNoted:
+      "an index that has forgotten more than a backup is used with it|`Settler.forget`"
     case .journalNotWrittenAgainAtStart:
       "what a failed sync left unwritten is not written at a start|`Schema`"
     }

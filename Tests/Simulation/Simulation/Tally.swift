@@ -1,3 +1,5 @@
+internal import Wire
+
 /// How often what happened: a fault that never occurs proves nothing.
 public struct Tally: Sendable {
   /// Something whose occurrences are counted; the raw value is for a person.
@@ -75,6 +77,11 @@ public struct Tally: Sendable {
     case roomsListed = "lists of rooms"
     case activityTold = "activity elsewhere"
     case receiptTold = "receipts"
+    case presenceTold = "presence of others"
+    case changed = "edits and reactions"
+    case deleted = "deletions"
+    case referred = "replies and forwards"
+    case changeRefused = "sends refused for what they refer to"
     case closingTold = "announcements of a restart"
   }
 
@@ -106,6 +113,17 @@ public struct Tally: Sendable {
 
   public mutating func count(_ event: Event, _ times: Int = 1) {
     counts[Self.place(of: event)] += times
+  }
+
+  /// Counts what an entry does to others.
+  mutating func count(_ entry: Entry) {
+    if entry.kind == .delete {
+      count(.deleted)
+    } else if !entry.kind.isContent {
+      count(.changed)
+    } else if entry.replyTo != nil || entry.forward != nil {
+      count(.referred)
+    }
   }
 
   public subscript(_ event: Event) -> Int { counts[Self.place(of: event)] }

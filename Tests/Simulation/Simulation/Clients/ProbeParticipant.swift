@@ -128,7 +128,11 @@ final class ProbeParticipant: Participant {
         if acknowledged.count > 50 { acknowledged.removeFirst() }
       }
     case .error(let error):
-      guard let room = error.room, let wait = error.retryAfterMilliseconds else { return }
+      guard let room = error.room else { return }
+      if error.re == "send", error.retryAfterMilliseconds == nil {
+        outbox[room]?.removeAll { $0.send.id == error.id }
+      }
+      guard let wait = error.retryAfterMilliseconds else { return }
       if error.re == "join" { joined.remove(room) }
       guard error.re == "send", let id = error.id else { return }
       waitUntil[room] = max(waitUntil[room] ?? 0, world.now.monotonic + wait)
@@ -163,9 +167,33 @@ final class ProbeParticipant: Participant {
     case 30..<32: end.send(.read(room: room, seq: world.pick(0...100)))
     case 32: end.send(.received(room: room, seq: world.pick(0...100)))
     case 33: end.send(.ping(t: Array("[1,{}]".utf8)))
-    case 34 where world.chance(30): end.close(.goingAway)
+    case 34..<36 where outbox[room, default: []].count < 20: change(in: room)
+    case 36: end.send(.people(.init(limit: Int(world.pick(1...200)))))
+    case 37: end.send(.presence(isAway: world.chance(50)))
+    case 38 where world.chance(30): end.close(.goingAway)
     default: break
     }
+  }
+
+  /// Says something about an entry that is there, or is not.
+  private func change(in room: String) {
+    sent += 1
+    let id = "\(name)-\(sent)"
+    let last = positions[room]?.last ?? 0
+    let target = world.pick(max(0, last - 12)...last + 1)
+    let send: ClientMessage.Send
+    switch Int.random(in: 0..<10, using: &world.random) {
+    case 0..<3: send = .init(room: room, id: id, edit: target, text: "\(name) meant \(sent)")
+    case 3..<5: send = .init(room: room, id: id, delete: target)
+    case 5..<7:
+      send = .init(room: room, id: id, react: target, emoji: "👍", isOn: world.chance(70))
+    case 7..<9: send = .init(room: room, id: id, text: "\(name) \(sent)", replyTo: target)
+    default:
+      let source = self.room(in: Simulation.rooms, using: &world.random)
+      let seq = world.pick(1...20)
+      send = .init(room: room, id: id, forward: Forward(room: source, seq: seq))
+    }
+    outbox[room, default: []].append(Line(send: send))
   }
 
   private func join(_ room: String) {

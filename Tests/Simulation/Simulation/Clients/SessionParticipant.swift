@@ -258,7 +258,10 @@ final class SessionParticipant: Participant {
     for (name, room) in held.sorted(by: { $0.key < $1.key }) where room.isJoined {
       let truth = world.court.ledger.room(name)
       if room.last != truth.head { fault("\(name) ends at \(room.last ?? -1), not \(truth.head)") }
-      for (seq, entry) in room.entries where seq >= truth.first && truth.entries[seq] != entry {
+      // What has been deleted since it may hold as it was.
+      for (seq, entry) in room.entries
+      where seq >= truth.first && truth.entries[seq] != entry && truth.deleted[seq]?.entry != entry
+      {
         fault("holds another \(name) \(seq) than the log: \(entry.id)")
       }
       if room.last ?? 0 > truth.head { fault("holds more of \(name) than there is") }

@@ -26,6 +26,15 @@ struct Ledger {
     var epochs: [Int] = []
     var head: Int64 = 0
     var lastAt: Int64 = 0
+    /// Of `entries`, those whose text was deleted, as they were.
+    var deleted: [Int64: Deleted] = [:]
+    /// Entries that came without their text: the one that deletes them has to follow.
+    var bare: Set<Int64> = []
+  }
+  struct Deleted {
+    var entry: Entry
+    /// In milliseconds of the monotonic clock.
+    var at: Int64
   }
 
   private(set) var rooms: [String: Room] = [:]
@@ -44,9 +53,36 @@ struct Ledger {
 
   mutating func begin(epoch: String) { lineage.append(epoch) }
 
+  /// How an entry was before its text was deleted, if that was so not before `time`.
+  func deleted(_ room: String, _ seq: Int64, notBefore time: Int64) -> Entry? {
+    guard let deleted = rooms[room]?.deleted[seq], deleted.at >= time else { return nil }
+    return deleted.entry
+  }
+
+  /// Whether it is a text that may be changed.
+  func isText(_ room: String, _ seq: Int64) -> Bool {
+    guard let entry = entry(room, seq) else { return false }
+    return entry.kind == .text && !entry.isDeleted
+  }
+
+  /// What a text or its edits have ever said.
+  func versions(of seq: Int64, in room: String) -> Set<String> {
+    var versions: Set<String> = []
+    for entry in (rooms[room]?.entries ?? [:]).values
+    where entry.seq == seq || entry.kind == .edit && entry.target == seq {
+      versions.insert((rooms[room]?.deleted[entry.seq]?.entry ?? entry).text ?? "")
+    }
+    return versions
+  }
+
+  /// Entries without a text that nothing deletes.
+  var bare: [String] {
+    rooms.flatMap { name, room in room.bare.map { "\(name) \($0)" } }.sorted()
+  }
+
   /// Adds an entry that comes next in its room.
   /// - Returns: which promise that breaks.
-  mutating func append(_ entry: Entry) -> String? {
+  mutating func append(_ entry: Entry, now: Int64) -> String? {
     let name = entry.room
     let (head, first, lastAt) = (
       rooms[name]?.head ?? 0, rooms[name]?.first ?? 1, rooms[name]?.lastAt
@@ -63,7 +99,54 @@ struct Ledger {
     rooms[name, default: Room()].entries[entry.seq] = entry
     rooms[name, default: Room()].epochs.append(lineage.count - 1)
     seqs[identity] = entry.seq
+    if entry.kind == .text || entry.kind == .edit, entry.text == "" {
+      rooms[name]?.bare.insert(entry.seq)
+    }
+    if entry.kind.isContent { return nil }
+    return change(by: entry, now)
+  }
+
+  /// Does what an entry says that is about an earlier one.
+  private mutating func change(by entry: Entry, _ now: Int64) -> String? {
+    let name = entry.room
+    guard let target = entry.target, target < entry.seq else {
+      return "\(name) \(entry.seq) is about nothing"
+    }
+    // What is no longer kept was there when the entry was made.
+    guard let about = self.entry(name, target) else {
+      return target >= room(name).first ? "\(name) \(entry.seq) is about nothing" : nil
+    }
+    let isBare = rooms[name]?.bare.contains(target) == true
+    if about.kind != .text || about.isDeleted && !isBare {
+      return "\(name) \(entry.seq) is about \(target), which is no text"
+    }
+    if entry.kind != .react, about.from != entry.from {
+      return "\(name) \(entry.seq) changes \(target), which is \(about.from)'s"
+    }
+    if entry.kind == .delete { delete(target, of: name, now) }
     return nil
+  }
+
+  /// Takes the text out of an entry and its edits.
+  mutating func delete(_ target: Int64, of name: String, _ now: Int64) {
+    guard let room = rooms[name] else { return }
+    for entry in room.entries.values
+    where entry.seq == target || entry.kind == .edit && entry.target == target {
+      rooms[name]?.bare.remove(entry.seq)
+      if entry.text == "" { continue }
+      rooms[name]?.deleted[entry.seq] = Deleted(entry: entry, at: now)
+      rooms[name]?.entries[entry.seq]?.body =
+        entry.kind == .text ? Entry.deletedTextBody : Entry.deletedEditBody(of: target)
+    }
+  }
+
+  /// Brings back what only a deletion took that is lost itself.
+  private mutating func restore(_ target: Int64, of name: String) {
+    for (seq, deleted) in rooms[name]?.deleted ?? [:]
+    where seq == target || deleted.entry.target == target {
+      rooms[name]?.entries[seq] = deleted.entry
+      rooms[name]?.deleted[seq] = nil
+    }
   }
 
   /// Entries before `first` are no longer kept.
@@ -88,6 +171,9 @@ struct Ledger {
   /// Forgets entries after `head`: for a log that promises less than to survive a loss of power.
   mutating func cutBack(_ name: String, to head: Int64) {
     guard let room = rooms[name], room.head > head else { return }
+    for entry in room.entries.values where entry.seq > head && entry.kind == .delete {
+      if let target = entry.target { restore(target, of: name) }
+    }
     drop((head + 1)..<(room.head + 1), of: name)
     rooms[name]?.epochs.removeLast(Int(room.head - head))
     rooms[name]?.head = head
@@ -120,6 +206,8 @@ struct Ledger {
   private mutating func drop(_ range: Range<Int64>, of name: String) {
     for seq in range {
       guard let entry = rooms[name]?.entries.removeValue(forKey: seq) else { continue }
+      rooms[name]?.deleted[seq] = nil
+      rooms[name]?.bare.remove(seq)
       if seqs[Identity(entry)] == seq { seqs[Identity(entry)] = nil }
     }
   }

@@ -15,6 +15,7 @@ final class Court {
   private var leavers: Set<String> = []
   /// Rooms in which a user's refusals came too late to keep the order.
   private var overtaken: Set<String> = []
+  private var forwards: [(entry: Entry, source: Forward)] = []
   /// When the relay took a send: by connection and how many it had taken before.
   private var takenAt: [Int32: [Int64]] = [:]
   /// Of everything that clients were told.
@@ -35,7 +36,29 @@ final class Court {
   }
 
   func wasSent(_ entry: Entry) -> Bool {
-    sent[Ledger.Identity(entry)]?.contains(entry.body) == true
+    guard let bodies = sent[Ledger.Identity(entry)] else { return false }
+    if bodies.contains(entry.body) { return true }
+    // Deleted before anybody saw it: the ledger waits for what deletes it.
+    if entry.text == "" { return true }
+    guard var source = entry.forward, source.from != nil else { return false }
+    source.from = nil
+    let send = ClientMessage.Send(room: entry.room, id: entry.id, forward: source)
+    guard bodies.contains(send.body) else { return false }
+    forwards.append((entry, source))
+    return true
+  }
+
+  /// What is forwarded says what its source says: to be called when a whole commit is in the ledger,
+  /// in which the source may have its place behind the forward.
+  func checkForwards() {
+    // One that was deleted in the batch of the forward nobody has ever seen.
+    for (entry, source) in forwards
+    where ledger.isText(source.room, source.seq)
+      && !ledger.versions(of: source.seq, in: source.room).contains(entry.text ?? "")
+    {
+      fault("\(entry.room) \(entry.seq) is not what \(source.room) \(source.seq) says")
+    }
+    forwards = []
   }
 
   func noteLeft(_ room: String, _ user: String) { leavers.insert("\(room) \(user)") }
@@ -87,12 +110,17 @@ final class Witness {
     var sentAt: Int64
     var answer: Answer?
     var answeredAt: Int64 = 0
+    /// What it is about was there when it was sent, and the sender's own.
+    var isRightful = false
+    var target: Int64?
     /// Sent once more before it was answered: which answer is whose cannot be told.
     var isAmbiguous = false
   }
   private enum Answer {
     case stored(seq: Int64, isDuplicate: Bool)
     case refused(retryAfter: Int64)
+    /// For good.
+    case rejected
   }
 
   private let court: Court
@@ -107,6 +135,8 @@ final class Witness {
   private var watchesRooms = false
   private var toldHeads: [String: Int64] = [:]
   private var isWelcome = false
+  private let startedAt: Int64
+  private var peopleAsked = 0
   /// The closing handshake has begun: nothing may follow.
   private var isOver = false
 
@@ -115,6 +145,7 @@ final class Witness {
     self.link = link
     self.user = user
     self.epoch = epoch
+    startedAt = court.now
   }
 
   private func fault(_ text: String) { court.fault("connection \(link) of \(user): \(text)") }
@@ -134,6 +165,14 @@ final class Witness {
     case .send(let send):
       court.noteSent(send, by: user)
       var fate = Fate(id: send.id, room: send.room, place: fates.count, sentAt: court.now)
+      if case .target(let target)? = send.reference {
+        fate.target = target
+        let about = court.ledger.entry(send.room, target)
+        fate.isRightful =
+          court.ledger.isText(send.room, target)
+          && (send.kind == .react || about?.from == user)
+          && (send.kind != .edit || about?.forward == nil)
+      }
       for place in fates.indices
       where fates[place].answer == nil && fates[place].id == send.id
         && fates[place].room == send.room
@@ -147,7 +186,8 @@ final class Witness {
     case .rooms:
       watchesRooms = true
       roomsAsked.append(court.ledger.rooms.mapValues(\.head))
-    case .auth, .received, .read, .typing, .people, .presence, .ping: break
+    case .people: peopleAsked += 1
+    case .auth, .received, .read, .typing, .presence, .ping: break
     }
   }
 
@@ -186,7 +226,13 @@ final class Witness {
     case .activity(let activity): take(activity)
     case .history(let page): take(page)
     case .closing: court.tally.count(.closingTold)
-    case .people, .presence, .pong: break
+    case .people:
+      peopleAsked -= 1
+      if peopleAsked < 0 { fault("people unasked") }
+    case .presence(let presence):
+      court.tally.count(.presenceTold)
+      if presence.user == user { fault("told of its own presence") }
+    case .pong: break
     }
   }
 
@@ -208,7 +254,13 @@ final class Witness {
   /// Entries that were trimmed meanwhile may still be on their way.
   private func check(_ entry: Entry) {
     if let truth = court.ledger.entry(entry.room, entry.seq) {
-      if truth != entry { fault("\(entry.room) \(entry.seq) is not what the log has: \(entry.id)") }
+      // What was deleted since may still be on its way to one who was there then.
+      if truth == entry
+        || court.ledger.deleted(entry.room, entry.seq, notBefore: startedAt) == entry
+      {
+        return
+      }
+      fault("\(entry.room) \(entry.seq) is not what the log has: \(entry.id)")
     } else if entry.seq >= court.ledger.room(entry.room).first {
       fault("\(entry.room) \(entry.seq) is not in the log")
     }
@@ -321,6 +373,19 @@ final class Witness {
         return
       }
       answer(room, id, .refused(retryAfter: wait))
+    case ("send", .noSuchEntry), ("send", .forbidden):
+      court.tally.count(.changeRefused)
+      guard let id = error.id else {
+        fault("a refusal without id: \(error)")
+        return
+      }
+      if let fate = fates.first(where: { $0.id == id && $0.room == room && $0.answer == nil }),
+        !fate.isAmbiguous, fate.isRightful, let target = fate.target,
+        court.ledger.isText(room, target)
+      {
+        fault("\(id) was refused, though \(room) \(target) is there: \(error.code)")
+      }
+      answer(room, id, .rejected)
     case ("join", .unavailable):
       court.tally.count(.joinRefused)
       // Of several joins that the log takes at once those that fail are answered first.
@@ -397,6 +462,12 @@ final class Witness {
         fault("rooms has \(summary.room) at \(summary.head), not \(truth.head)")
       }
       if summary.unread > max(0, summary.head - summary.read) { fault("unread: \(summary)") }
+      if summary.unread > 0, truth.first == 1 {
+        let unread = truth.entries.values.count {
+          $0.kind.isContent && $0.seq > summary.read && $0.seq <= summary.head
+        }
+        if summary.unread != unread { fault("unread is \(unread): \(summary)") }
+      }
       if let last = summary.last { check(last) }
       toldHeads[summary.room] = summary.head
     }
@@ -434,6 +505,7 @@ final class Witness {
       switch fate.answer {
       case .stored: continue
       case .refused(let wait): (heardAt, until) = (fate.answeredAt, takenAt + wait)
+      case .rejected: continue
       case nil: break
       }
       for later in fates[(index + 1)...] where later.room == fate.room {
@@ -461,7 +533,7 @@ final class Witness {
         }
         if seq <= place.seq { fault("\(fate.id) has \(seq) in \(fate.room), an earlier one more") }
         place.seq = seq
-      case nil: continue
+      case .rejected, nil: continue
       }
       places[fate.room] = place
     }

@@ -92,6 +92,7 @@ extension Simulation {
     for room in Self.rooms {
       examine(contents[room] ?? StoredLog(first: 1, head: 0), of: room)
     }
+    court.checkForwards()
     if mayHaveLost { court.ledger.forgetMarks() }
     mayHaveLost = false
     inDoubt = []
@@ -130,6 +131,11 @@ extension Simulation {
     if stored.first > known.head + 1, !inDoubt.isEmpty || !refusedSinceCommit.isEmpty {
       court.ledger.skip(name, to: stored.first - 1)
     }
+    // A deletion that nobody was told of has done its work already.
+    for entry in stored.entries
+    where entry.kind == .delete && court.ledger.entry(name, entry.seq) == nil {
+      if let target = entry.target { court.ledger.delete(target, of: name, now.monotonic) }
+    }
     for entry in stored.entries {
       if let truth = court.ledger.entry(name, entry.seq) {
         if truth != entry { court.fault("\(name) \(entry.seq) is altered after a start") }
@@ -145,7 +151,9 @@ extension Simulation {
         court.fault("\(name) \(entry.seq) (\(entry.id)) comes from nowhere")
       }
       if !court.wasSent(entry) { court.fault("\(name) \(entry.seq) was not sent so") }
-      if let fault = court.ledger.append(entry) { court.fault("after a start, \(fault)") }
+      if let fault = court.ledger.append(entry, now: now.monotonic) {
+        court.fault("after a start, \(fault)")
+      }
     }
     if stored.first > court.ledger.room(name).first {
       // Of a batch that nobody was told of.

@@ -152,10 +152,13 @@ extension Simulation {
         }
         trace("durable \(entry.room) \(entry.seq): \(entry.id)")
         if !court.wasSent(entry) { court.fault("\(entry.room) \(entry.seq) was not sent so") }
-        if let fault = court.ledger.append(entry) { court.fault(fault) }
+        if let fault = court.ledger.append(entry, now: now.monotonic) { court.fault(fault) }
+        court.tally.count(entry)
       }
       if court.ledger.trim(span.room, to: span.firstKept) { court.tally.count(.trimmed) }
     }
+    court.checkForwards()
+    for place in court.ledger.bare { court.fault("\(place) says nothing, and nothing deletes it") }
   }
 
   func publish(_ outcome: Sequencer.Outcome, _ submitters: Set<Int>) {
