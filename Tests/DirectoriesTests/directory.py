@@ -144,6 +144,7 @@ class Handler(BaseHTTPRequestHandler):
             "body": body.decode(),
             "headers": {name.lower(): value for name, value in self.headers.items()},
             "at": int(time.time() * 1000),
+            "until": 0,
             "limited": False,
             "status": 0,
         }
@@ -156,8 +157,11 @@ class Handler(BaseHTTPRequestHandler):
             )
             other = State.instead.pop(place) if place is not None else None
         time.sleep(delay / 1000)
+        self.record["until"] = int(time.time() * 1000)
         if other:
             return self.answer_instead(other)
+        if self.path.startswith("/avatar/"):
+            return self.serve_avatar()
         with lock:
             self.route()
 
@@ -171,6 +175,11 @@ class Handler(BaseHTTPRequestHandler):
             self.serve_x(parts, query)
         else:
             self.serve_github(parts, query)
+
+    def serve_avatar(self):
+        url = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        self.answer(200, b"x" * int(url.path.split("/")[2]), kind=query.get("type", "image/png"))
 
     # Limits
 
