@@ -22,7 +22,7 @@ struct Metrics {
     text += "relay_accepted_total \(connections.accepted)\n"
     family(
       "relay_violations_total", "counter",
-      "Connections refused, ended or held back since the start, by the limit or rule they broke.")
+      "Connections and messages refused, ended or held back since the start, by the limit or rule.")
     for rule in Violations.Rule.allCases {
       text += "relay_violations_total{rule=\"\(rule.rawValue)\"} \(violations[rule])\n"
     }
