@@ -24,7 +24,9 @@ import Testing
     return directory
   }
 
-  @Test func `1,234 members in pages of 100 cost 13 requests, and a refresh 13 on condition`() throws {
+  @Test func `1,234 members in pages of 100 cost 13 requests, and a refresh 13 on condition`()
+    throws
+  {
     try place.setPeople(1234, [])
     place.options.refreshMilliseconds = 1500
     let directory = try start(token: .fixed("t0ken"))
@@ -115,7 +117,8 @@ import Testing
     directory.stop()
     #expect(list.people.count == 250)
     #expect(try service.log().count == 3)
-    #expect(observer.told == ["users has more than 250 people: the list ends there (directory.max)."])
+    #expect(
+      observer.told == ["users has more than 250 people: the list ends there (directory.max)."])
   }
 
   @Test(arguments: [301, 302, 307])

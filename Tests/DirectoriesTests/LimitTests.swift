@@ -101,7 +101,9 @@ import Testing
     let directory = try place.directory(observer)
     directory.start(publish: observer.publish)
     let problem = try observer.waitForProblem().problem
-    guard case .limited(let until?)? = problem else { throw Unexpected("\(String(describing: problem))") }
+    guard case .limited(let until?)? = problem else {
+      throw Unexpected("\(String(describing: problem))")
+    }
     #expect((asked + 2000...asked + 5000).contains(until))
     try observer.waitForPeople()
     directory.stop()
@@ -140,7 +142,9 @@ import Testing
     let directory = try place.directory(observer)
     directory.start(publish: observer.publish)
     let problem = try observer.waitForProblem().problem
-    guard case .limited(let until?)? = problem else { throw Unexpected("\(String(describing: problem))") }
+    guard case .limited(let until?)? = problem else {
+      throw Unexpected("\(String(describing: problem))")
+    }
     #expect((reset * 1000 - 2000...reset * 1000 + 2000).contains(until))
     try observer.waitForPeople()
     directory.stop()

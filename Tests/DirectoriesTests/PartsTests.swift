@@ -29,8 +29,14 @@ import Testing
 
 @Suite struct `Link, RFC 8288` {
   @Test(arguments: [
-    (#"<https://a/?since=46>; rel="next", <https://a/{?since}>; rel="first""#, "https://a/?since=46"),
-    (#"<https://a/1>; rel="prev", <https://a/3>; rel="next", <https://a/9>; rel="last""#, "https://a/3"),
+    (
+      #"<https://a/?since=46>; rel="next", <https://a/{?since}>; rel="first""#,
+      "https://a/?since=46"
+    ),
+    (
+      #"<https://a/1>; rel="prev", <https://a/3>; rel="next", <https://a/9>; rel="last""#,
+      "https://a/3"
+    ),
     (#"<https://a/?a=1,2;3>; title="x, <y>; rel=next"; rel=next"#, "https://a/?a=1,2;3"),
     (#"<https://a/1>;rel="last NEXT""#, "https://a/1"),
     (#"<https://a/1>; rel="prev""#, nil), ("", nil), ("<", nil), ("next", nil), ("<a>", nil),
@@ -74,7 +80,9 @@ import Testing
     state.pages = [page, Page(url: "https://a/2")]
     state.walk = PageWalk(from: "https://a/1", at: 5)
     state.walk?.take(page)
-    state.limits = ["core": RateLimit(until: 7, isKnown: true), "x": RateLimit(until: 8, isKnown: false)]
+    state.limits = [
+      "core": RateLimit(until: 7, isKnown: true), "x": RateLimit(until: 8, isKnown: false),
+    ]
     state.memory = ["account": "1", "other": "2"]
     #expect(DirectoryState(state.json) == state)
     let empty = DirectoryState(identity: "")
@@ -106,7 +114,9 @@ import Testing
     WebAnswer(status: status, headers: WebHeaders(headers), body: [])
   }
 
-  private func limits() -> RateLimits { RateLimits(prefix: "x-ratelimit-", pace: RateLimits.Pace()) }
+  private func limits() -> RateLimits {
+    RateLimits(prefix: "x-ratelimit-", pace: RateLimits.Pace())
+  }
 
   private var reset: String { String(now / 1000 + 600) }
 
@@ -134,7 +144,9 @@ import Testing
 
   @Test func `are waited for at least a minute, and longer each time, where nothing is said`() {
     var limits = limits()
-    let waits = (0..<8).map { _ in limits.noteRefused(answer(429, [:]), "core", now: now).until - now }
+    let waits = (0..<8).map { _ in
+      limits.noteRefused(answer(429, [:]), "core", now: now).until - now
+    }
     #expect(waits.map { $0 / 60_000 } == [1, 2, 4, 8, 16, 32, 60, 60])
     limits.noteServed(WebHeaders(), "core", now: now)
     #expect(limits.noteRefused(answer(429, [:]), "core", now: now).until == now + 60_000)

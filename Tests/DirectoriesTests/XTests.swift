@@ -189,7 +189,9 @@ import Testing
     let problem = try observer.waitForProblem().problem
     #expect(
       problem == .failed("X answered something that is no list of followers.", support: nil)
-        || problem == .failed("X answered something that is no list of followers.", support: "REQ:3"))
+        || problem
+          == .failed("X answered something that is no list of followers.", support: "REQ:3")
+    )
     #expect(try observer.waitForPeople().people.count == 3)
     directory.stop()
   }

@@ -3,7 +3,8 @@ import Testing
 
 /// The relay's own account of its directory; what clients are told of people is tested elsewhere.
 @Suite struct `A relay and its directory` {
-  @Test func `the file of people is read again when it changes, and a mistake is told with its line`()
+  @Test
+  func `the file of people is read again when it changes, and a mistake is told with its line`()
     throws
   {
     let folder = try Folder()
@@ -22,7 +23,9 @@ import Testing
   }
 
   @Test func `people of GitHub are kept: a restart without network has them`() throws {
-    let service = try ChildProcess(["/usr/bin/python3", "\(Programs.package)/Tests/DirectoriesTests/directory.py"])
+    let service = try ChildProcess([
+      "/usr/bin/python3", "\(Programs.package)/Tests/DirectoriesTests/directory.py",
+    ])
     try service.waitForOutput { $0.hasSuffix("\n") }
     let port = service.output.dropLast()
     let relay = try RelayProcess(

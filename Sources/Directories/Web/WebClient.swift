@@ -47,8 +47,9 @@ struct WebOptions: Sendable {
 
   /// Sleeps until an answer is there, or the descriptor is readable, or time is up.
   /// - Returns: the requests that have ended.
-  func wait(milliseconds: Int32) -> [(transfer: WebTransfer, outcome: Result<WebAnswer, WebFailure>)]
-  {
+  func wait(milliseconds: Int32) -> [(
+    transfer: WebTransfer, outcome: Result<WebAnswer, WebFailure>
+  )] {
     var running: Int32 = 0
     unsafe curl_multi_perform(multi, &running)
     let ended = takeEnded()

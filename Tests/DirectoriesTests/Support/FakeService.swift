@@ -20,7 +20,8 @@ final class FakeService {
     }
     for end in inputs + outputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     input = inputs[1]
-    let script = "\(#filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined())/directory.py"
+    let script =
+      "\(#filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined())/directory.py"
     id = try Self.spawn(["/usr/bin/python3", script], inputs[0], outputs[1])
     close(inputs[0])
     close(outputs[1])
