@@ -14,6 +14,8 @@ enum LoopMessage: Sendable {
   case botDrained(BotChannel)
   case botGone(BotChannel)
   case people(DirectoryUpdate)
+  /// These users are not to be here any more.
+  case ban(Set<String>)
   /// Serve no one new, finish what was accepted, and end.
   case shutDown
 }
@@ -25,6 +27,7 @@ enum LoopMessage: Sendable {
   struct Context: Sendable {
     var configuration: Configuration
     var router: RequestRouter
+    var authenticator: Authenticator
     var admission: Admission
     var violations: Violations
     var log: any Log
@@ -108,8 +111,15 @@ enum LoopMessage: Sendable {
       frameBytes: limits.frameBytes, messageBytes: limits.frameBytes,
       fragments: limits.messageFragments)
     let deflater = deflateStreams.widestDeflater
+    var configuration = context.configuration.shard
+    if context.authenticator.takesTokens {
+      configuration.verifyToken = {
+        [authenticator = context.authenticator] token, wall throws(WireError) in
+        try authenticator.identify(token: token, wall: wall)
+      }
+    }
     shard = Shard(
-      configuration: context.configuration.shard, framing: .webSocket,
+      configuration: configuration, framing: .webSocket,
       compression: Compression(
         minimumBytes: context.configuration.compression.minimumBytes
       ) { json, frames in
@@ -250,6 +260,7 @@ enum LoopMessage: Sendable {
       case .botDrained(let channel): drained(channel)
       case .botGone(let channel): gone(channel)
       case .people(let update): shard.update(people: update, now: now)
+      case .ban(let users): shard.ban(users)
       case .shutDown: beginShutdown()
       }
     }
@@ -342,6 +353,7 @@ extension Configuration {
   /// What the pure part needs to know.
   var shard: Shard.Configuration {
     var shard = Shard.Configuration()
+    shard.bots = bots.map { ($0.user, $0.name ?? $0.user) }
     shard.limits.frameBytes = limits.frameBytes
     shard.limits.textBytes = limits.textBytes
     shard.limits.roomsPerConnection = limits.roomsPerConnection

@@ -187,7 +187,8 @@ private final class Attack {
         + "\((try relay.processorSeconds - processor).rounded(toPlaces: 2)) s; \(honest)")
     // On a machine of its own 100 ms are promised; one that is busy is late by itself.
     let tolerance = Duration.seconds(2) + honest.longestOversleep * 2
-    #expect(honest.longestAnswer < tolerance && honest.longestConnect < tolerance, "\(honest)")
+    let isServed = honest.longestAnswer < tolerance && honest.longestConnect < tolerance
+    #expect(isServed || Programs.areSanitized, "\(honest)")
     #expect(try relay.violations(of: rule) >= times * rounds)
   }
 
@@ -314,7 +315,7 @@ extension RelayProcess {
   }
 
   fileprivate func memory(atMost bytes: Int) throws -> Bool {
-    try becomesTrue { try memory.now <= bytes }
+    try Programs.areSanitized || becomesTrue { try memory.now <= bytes }
   }
 
   private func becomesTrue(_ condition: () throws -> Bool) throws -> Bool {
