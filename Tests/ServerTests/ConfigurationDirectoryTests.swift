@@ -85,7 +85,7 @@ import Testing
       "sorce: users", ":1: directory.sorce is not a known key; did you mean directory.source?"
     ),
     (
-      "source: org:",
+      "source: \"org:\"",
       #":1: directory.source is "org:"; "#
         + "expected org:NAME, followers:NAME, following:NAME or users (of x, followers:NAME)"
     ),

@@ -11,7 +11,7 @@ struct WebOptions: Sendable {
 /// HTTP by libcurl for one thread, to which it is confined: several requests at once, connections
 /// used again, and one descriptor that ends every wait.
 ///
-/// libcurl reads `https_proxy` and its kin from the environment.
+/// libcurl reads `https_proxy` and its kin from the environment; they are not used for this machine.
 @safe final class WebClient {
   private let multi: UnsafeMutableRawPointer
   private let options: WebOptions

@@ -1,5 +1,6 @@
 import Glibc
 import Mailbox
+import Relay
 import Wire
 
 @testable import Directories
@@ -86,6 +87,9 @@ final class FakeService {
 
     func header(_ name: StaticString) -> String? { headers?[name]?.string }
   }
+
+  /// What it had been asked for when a list was complete.
+  func log(until list: PeopleList) throws -> [Request] { try log().filter { $0.at <= list.asOf } }
 
   /// The most requests that were under way at a time.
   func mostAtOnce() throws -> Int {
