@@ -87,7 +87,7 @@ let package = Package(
     module("TLS", ["COpenSSL"]),
     module("SQLiteLog", ["Relay", "Mailbox", "CSQLite", deque] + planted),
     module("YAML", ["CYAML"]),
-    module("Directories", ["Relay", "Wire", "Mailbox", "YAML", "CCurl"]),
+    module("Directories", ["Relay", "Wire", "Mailbox", "YAML", "CCurl", deque]),
     module("Bots", ["Wire", logging, subprocess]),
     module(
       "Server",

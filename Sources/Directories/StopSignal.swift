@@ -23,12 +23,14 @@ final class StopSignal: Sendable {
     _ = event.wait(timeoutMilliseconds: Int32(clamping: max(0, milliseconds)))
   }
 
-  /// Sleeps until the system's clock says so, or until it is raised.
+  /// Sleeps until the system's clock says so, or until it is raised. That clock may be set
+  /// meanwhile, forward or back: this never sleeps for longer than it was to at first.
   func wait(until wall: Int64) {
+    let first = wall - WallClock.milliseconds
+    let end = ContinuousClock.now + .milliseconds(first)
     while !isRaised {
       let left = wall - WallClock.milliseconds
-      guard left > 0 else { return }
-      // The clock may be set meanwhile, and the machine may sleep.
+      guard left > 0, ContinuousClock.now < end else { return }
       wait(milliseconds: min(left, 30_000))
     }
   }

@@ -47,7 +47,8 @@ enum PeopleDirectory {
       let sentence = Self.sentence(update)
       let isNews = last.withLock { last in
         // That there is nobody is worth a line only where there was something before.
-        if last == sentence || last.isEmpty && update.people.people.isEmpty && update.problem == nil {
+        if last == sentence || last.isEmpty && update.people.people.isEmpty && update.problem == nil
+        {
           return false
         }
         last = sentence

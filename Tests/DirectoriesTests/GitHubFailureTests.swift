@@ -22,7 +22,8 @@ import Testing
     return directory
   }
 
-  @Test func `a token that is refused is told, with the id for support, and not the token`() throws {
+  @Test func `a token that is refused is told, with the id for support, and not the token`() throws
+  {
     try service.control(#"{"token":"right"}"#)
     let directory = try start(token: .fixed("wr0ng"))
     let problem = try observer.waitForProblem().problem
@@ -90,7 +91,8 @@ import Testing
   @Test func `what was read before a failure is not read again`() throws {
     try place.setPeople(450, [])
     try service.control(
-      #"{"instead":[{"path":"/organizations/9919/members?role=all&per_page=100&page=3","status":500}]}"#)
+      #"{"instead":[{"path":"/organizations/9919/members?role=all&per_page=100&page=3","status":500}]}"#
+    )
     let directory = try start()
     #expect(try observer.waitForPeople().people.count == 450)
     directory.stop()
@@ -101,7 +103,8 @@ import Testing
 
   @Test func `what was read before a restart is not read again`() throws {
     try place.setPeople(450, [])
-    let broken = #"{"path":"/organizations/9919/members?role=all&per_page=100&page=3","status":500}"#
+    let broken =
+      #"{"path":"/organizations/9919/members?role=all&per_page=100&page=3","status":500}"#
     try service.control("{\"instead\":[\(broken)]}")
     place.options.retryMilliseconds = 60_000...60_000
     let first = try start()
@@ -118,7 +121,8 @@ import Testing
   @Test func `a page that is no longer there begins the list anew`() throws {
     try place.setPeople(250, [])
     try service.control(
-      #"{"instead":[{"path":"/organizations/9919/members?role=all&per_page=100&page=2","status":404}]}"#)
+      #"{"instead":[{"path":"/organizations/9919/members?role=all&per_page=100&page=2","status":404}]}"#
+    )
     let directory = try start()
     #expect(try observer.waitForPeople().people.count == 250)
     directory.stop()

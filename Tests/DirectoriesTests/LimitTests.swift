@@ -8,7 +8,7 @@ import Testing
 /// Both services limit: what they have in common.
 @Suite struct `A directory that is limited` {
   /// Seconds since 1970, a whole number: as the services count.
-  private func soon(_ seconds: Int64 = 3) -> Int64 { WallClock.milliseconds / 1000 + seconds }
+  private func soon(_ seconds: Int64 = 4) -> Int64 { WallClock.milliseconds / 1000 + seconds }
 
   private func place(_ conformer: Conformer) throws -> ServicePlace {
     let place = try ServicePlace(conformer)
@@ -67,7 +67,7 @@ import Testing
   @Test(arguments: [Conformer.gitHub, .x, .xOld])
   func `stays limited over a restart`(_ conformer: Conformer) throws {
     let place = try place(conformer)
-    let reset = soon(4)
+    let reset = soon(5)
     try place.service.control(#"{"remaining":3,"limit":null,"reset":\#(reset)}"#)
     let before = try Observer()
     let first = try place.directory(before)
@@ -101,8 +101,10 @@ import Testing
     let directory = try place.directory(observer)
     directory.start(publish: observer.publish)
     let problem = try observer.waitForProblem().problem
-    guard case .limited(let until?)? = problem else { throw Unexpected("\(String(describing: problem))") }
-    #expect((asked + 2000...asked + 5000).contains(until))
+    guard case .limited(let until?)? = problem else {
+      throw Unexpected("\(String(describing: problem))")
+    }
+    #expect((asked + 3000...asked + 6000).contains(until))
     try observer.waitForPeople()
     directory.stop()
     let log = try place.service.log()
@@ -117,7 +119,7 @@ import Testing
     let place = try place(conformer)
     let observer = try Observer()
     try place.service.control(
-      #"{"remaining":0,"limit":null,"reset":\#(soon(4)),"refusal_form":"\#(form)"}"#)
+      #"{"remaining":0,"limit":null,"reset":\#(soon()),"refusal_form":"\#(form)"}"#)
     let directory = try place.directory(observer)
     directory.start(publish: observer.publish)
     #expect(try observer.waitForProblem().problem == .limited(until: nil))
@@ -140,7 +142,9 @@ import Testing
     let directory = try place.directory(observer)
     directory.start(publish: observer.publish)
     let problem = try observer.waitForProblem().problem
-    guard case .limited(let until?)? = problem else { throw Unexpected("\(String(describing: problem))") }
+    guard case .limited(let until?)? = problem else {
+      throw Unexpected("\(String(describing: problem))")
+    }
     #expect((reset * 1000 - 2000...reset * 1000 + 2000).contains(until))
     try observer.waitForPeople()
     directory.stop()

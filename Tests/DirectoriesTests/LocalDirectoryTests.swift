@@ -65,7 +65,10 @@ import Testing
   @Test(arguments: [
     ("user: ada", 1, "is a mapping; expected a list such as [{ user: ada, name: Ada }]"),
     ("- ada", 1, #"[0] is "ada"; expected keys and values"#),
-    ("- { user: ada }\n- { nmae: Bo, user: bo }", 2, "[1].nmae is not a known key; did you mean [1].name?"),
+    (
+      "- { user: ada }\n- { nmae: Bo, user: bo }", 2,
+      "[1].nmae is not a known key; did you mean [1].name?"
+    ),
     ("- { name: Ada }", 1, "[0].user is missing; expected a user name"),
     ("- { user: ada, name: ' ' }", 1, #"[0].name is " "; expected a name that can be shown"#),
     (

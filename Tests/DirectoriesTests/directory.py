@@ -1,7 +1,7 @@
 """GitHub's and X's interfaces on loopback, as far as lists of people go.
 
 Prints its port, and ends with its standard input. `POST /_control` changes what it does, by a JSON
-object of the keys of `State`; `GET /_log` tells what it was asked for.
+object of the keys of `State`, as its argument does; `GET /_log` tells what it was asked for.
 """
 
 import base64
@@ -48,6 +48,13 @@ class State:
 
 
 log = []
+
+
+def change(settings):
+    for name, value in settings.items():
+        if not hasattr(State, name):
+            raise KeyError(name)
+        setattr(State, name, value)
 
 
 def person(index):
@@ -119,10 +126,7 @@ class Handler(BaseHTTPRequestHandler):
     def serve(self, body):
         if self.path == "/_control":
             with lock:
-                for name, value in json.loads(body).items():
-                    if not hasattr(State, name):
-                        raise KeyError(name)
-                    setattr(State, name, value)
+                change(json.loads(body))
             self.plain(b"{}")
         elif self.path == "/_log":
             with lock:
@@ -144,6 +148,7 @@ class Handler(BaseHTTPRequestHandler):
             "body": body.decode(),
             "headers": {name.lower(): value for name, value in self.headers.items()},
             "at": int(time.time() * 1000),
+            "until": 0,
             "limited": False,
             "status": 0,
         }
@@ -156,8 +161,11 @@ class Handler(BaseHTTPRequestHandler):
             )
             other = State.instead.pop(place) if place is not None else None
         time.sleep(delay / 1000)
+        self.record["until"] = int(time.time() * 1000)
         if other:
             return self.answer_instead(other)
+        if self.path.startswith("/avatar/"):
+            return self.serve_avatar()
         with lock:
             self.route()
 
@@ -171,6 +179,11 @@ class Handler(BaseHTTPRequestHandler):
             self.serve_x(parts, query)
         else:
             self.serve_github(parts, query)
+
+    def serve_avatar(self):
+        url = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        self.answer(200, b"x" * int(url.path.split("/")[2]), kind=query.get("type", "image/png"))
 
     # Limits
 
@@ -374,6 +387,8 @@ class Server(ThreadingHTTPServer):
             super().handle_error(*_)
 
 
+if len(sys.argv) > 1:
+    change(json.loads(sys.argv[1]))
 server = Server(("127.0.0.1", 0), Handler)
 print(server.server_port, flush=True)
 threading.Thread(target=server.serve_forever, daemon=True).start()

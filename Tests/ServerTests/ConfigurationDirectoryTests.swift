@@ -85,20 +85,24 @@ import Testing
       "sorce: users", ":1: directory.sorce is not a known key; did you mean directory.source?"
     ),
     (
-      "source: org:", #":1: directory.source is "org:"; "#
+      "source: \"org:\"",
+      #":1: directory.source is "org:"; "#
         + "expected org:NAME, followers:NAME, following:NAME or users (of x, followers:NAME)"
     ),
     (
-      "source: \"followers:a/b\"", #":1: directory.source is "followers:a/b"; "#
+      "source: \"followers:a/b\"",
+      #":1: directory.source is "followers:a/b"; "#
         + "expected org:NAME, followers:NAME, following:NAME or users (of x, followers:NAME)"
     ),
     (
-      "base_url: ftp://a.example", #":1: directory.base_url is "ftp://a.example"; "#
+      "base_url: ftp://a.example",
+      #":1: directory.base_url is "ftp://a.example"; "#
         + "expected an http or https address such as https://github.example.org/api/v3, "
         + "without a user or a ?"
     ),
     (
-      "kind: github", ":1: directory.source is empty, while directory.kind is github; "
+      "kind: github",
+      ":1: directory.source is empty, while directory.kind is github; "
         + "expected org:NAME, followers:NAME, following:NAME or users"
     ),
     (

@@ -56,8 +56,9 @@ public final class LocalDirectory: Directory {
   }
 
   /// What is wrong with a file, and who would be left out, a sentence each; blocks.
-  public static func check(file path: String, mayBeMissing: Bool) -> (wrong: [String], remarks: [String])
-  {
+  public static func check(file path: String, mayBeMissing: Bool) -> (
+    wrong: [String], remarks: [String]
+  ) {
     do throws(PeopleFile.Failure) {
       return ([], try PeopleFile.read(path).remarks)
     } catch {

@@ -31,7 +31,9 @@ package struct PeopleFile: Equatable {
       bytes = try WholeFile.read(path, limitBytes: limitBytes)
     } catch {
       throw Failure(
-        sentences: ["\(path) cannot be read: \(error). Name a file that exists and that the relay may read."],
+        sentences: [
+          "\(path) cannot be read: \(error). Name a file that exists and that the relay may read."
+        ],
         isMissing: error.code == ENOENT)
     }
     return try PeopleFile(bytes, path)
@@ -82,7 +84,8 @@ package struct PeopleFile: Equatable {
     if Listing.user(login) == nil {
       misfits.append(
         YAMLDocument.Fault(
-          line: node.line, key: "[\(index)].user", found: "is \(YAMLText.quoted(login)) and left out",
+          line: node.line, key: "[\(index)].user",
+          found: "is \(YAMLText.quoted(login)) and left out",
           expected: "expected 1 to 64 of a-z 0-9 . _ -"))
     }
     listing.add(login: login, name: name, avatar: avatar)

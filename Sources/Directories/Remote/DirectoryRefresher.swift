@@ -75,7 +75,9 @@ final class DirectoryRefresher {
       }
       let known = Dictionary(state.pages.map { ($0.url, $0) }, uniquingKeysWith: { $1 })
       while let next = walk.next {
-        guard !walk.isCircle else { throw lost("The pages of \(run.manners.name) run in a circle.") }
+        guard !walk.isCircle else {
+          throw lost("The pages of \(run.manners.name) run in a circle.")
+        }
         walk.take(try read(next, known[next]))
         cutIfTooLong(&walk)
         state.walk = walk
@@ -104,7 +106,8 @@ final class DirectoryRefresher {
     guard walk.count >= run.options.peopleLimit, walk.next != nil else { return }
     walk.next = nil
     run.report(
-      "\(run.source) has more than \(run.options.peopleLimit) people: the list ends there (directory.max).")
+      "\(run.source) has more than \(run.options.peopleLimit) people: the list ends there (directory.max)."
+    )
   }
 
   private func lost(_ text: String) -> Setback {

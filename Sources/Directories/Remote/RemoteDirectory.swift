@@ -109,7 +109,8 @@ public final class RemoteDirectory: Directory {
     } catch {
       report("The directory cannot start: \(error).")
       publish(
-        DirectoryUpdate(people: empty, problem: .failed("The directory cannot start.", support: nil)))
+        DirectoryUpdate(
+          people: empty, problem: .failed("The directory cannot start.", support: nil)))
     }
   }
 

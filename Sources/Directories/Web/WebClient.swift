@@ -11,7 +11,7 @@ struct WebOptions: Sendable {
 /// HTTP by libcurl for one thread, to which it is confined: several requests at once, connections
 /// used again, and one descriptor that ends every wait.
 ///
-/// libcurl reads `https_proxy` and its kin from the environment.
+/// libcurl reads `https_proxy` and its kin from the environment; they are not used for this machine.
 @safe final class WebClient {
   private let multi: UnsafeMutableRawPointer
   private let options: WebOptions
@@ -47,8 +47,9 @@ struct WebOptions: Sendable {
 
   /// Sleeps until an answer is there, or the descriptor is readable, or time is up.
   /// - Returns: the requests that have ended.
-  func wait(milliseconds: Int32) -> [(transfer: WebTransfer, outcome: Result<WebAnswer, WebFailure>)]
-  {
+  func wait(milliseconds: Int32) -> [(
+    transfer: WebTransfer, outcome: Result<WebAnswer, WebFailure>
+  )] {
     var running: Int32 = 0
     unsafe curl_multi_perform(multi, &running)
     let ended = takeEnded()

@@ -20,6 +20,8 @@ internal import CCurl
     for header in request.headers { unsafe headers = curl_slist_append(headers, header) }
     unsafe ccurl_set_headers(handle, headers)
     set(CURLOPT_USERAGENT, options.userAgent)
+    // What is on this machine no proxy can reach.
+    if WebAddress(request.url)?.isLoopback == true { set(CURLOPT_PROXY, "") }
     setLimits(options)
     setRedirects(request)
     if let form = request.form {

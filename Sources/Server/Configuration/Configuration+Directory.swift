@@ -5,8 +5,10 @@ extension Configuration {
   func directoryContradictions() -> [Contradiction] {
     switch directory.kind {
     case .local: []
-    case .github: gitHubContradictions() + clearTextContradictions(
-      hasSecret: !directory.token.isEmpty || !directory.tokenCommand.isEmpty)
+    case .github:
+      gitHubContradictions()
+        + clearTextContradictions(
+          hasSecret: !directory.token.isEmpty || !directory.tokenCommand.isEmpty)
     case .x: xContradictions() + clearTextContradictions(hasSecret: true)
     }
   }
@@ -49,7 +51,8 @@ extension Configuration {
   private func sourceContradiction(_ expected: String) -> Contradiction {
     let found = directory.source.isEmpty ? "is empty" : "is \(directory.source)"
     return Contradiction(
-      key: "directory.source", found: "\(found), while directory.kind is \(directory.kind.rawValue)",
+      key: "directory.source",
+      found: "\(found), while directory.kind is \(directory.kind.rawValue)",
       expected: expected)
   }
 
@@ -60,7 +63,8 @@ extension Configuration {
     else { return [] }
     return [
       Contradiction(
-        key: "directory.base_url", found: "is \(directory.baseURL), where others could read the token",
+        key: "directory.base_url",
+        found: "is \(directory.baseURL), where others could read the token",
         expected: "expected https")
     ]
   }

@@ -1,5 +1,6 @@
 import Glibc
 import Mailbox
+import Relay
 import Wire
 
 @testable import Directories
@@ -20,7 +21,8 @@ final class FakeService {
     }
     for end in inputs + outputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     input = inputs[1]
-    let script = "\(#filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined())/directory.py"
+    let script =
+      "\(#filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined())/directory.py"
     id = try Self.spawn(["/usr/bin/python3", script], inputs[0], outputs[1])
     close(inputs[0])
     close(outputs[1])
@@ -76,6 +78,8 @@ final class FakeService {
     /// Refused, since the limit was reached.
     var wasLimited: Bool
     var at: Int64
+    /// When it was answered.
+    var until: Int64
     let headers: JSONNode?
 
     /// Not of the token, nor of an account.
@@ -84,16 +88,26 @@ final class FakeService {
     func header(_ name: StaticString) -> String? { headers?[name]?.string }
   }
 
+  /// What it had been asked for when a list was complete.
+  func log(until list: PeopleList) throws -> [Request] { try log().filter { $0.at <= list.asOf } }
+
+  /// The most requests that were under way at a time.
+  func mostAtOnce() throws -> Int {
+    let log = try log()
+    return log.map { one in log.count { $0.at <= one.at && one.at < $0.until } }.max() ?? 0
+  }
+
   func log() throws -> [Request] {
     let answer = try client.perform(WebRequest(url: "\(url)/_log"), until: stop)
     guard let rows = JSONNode(answer.body)?.elements else { throw Unexpected("no log") }
     return try rows.map { row in
       guard let method = row["method"]?.string, let path = row["path"]?.string,
-        let status = row["status"]?.integer, let at = row["at"]?.integer
+        let status = row["status"]?.integer, let at = row["at"]?.integer,
+        let until = row["until"]?.integer
       else { throw Unexpected("a log without its fields") }
       return Request(
         method: method, path: path, status: status, wasLimited: row["limited"]?.boolean == true,
-        at: at, headers: row["headers"])
+        at: at, until: until, headers: row["headers"])
     }
   }
 }

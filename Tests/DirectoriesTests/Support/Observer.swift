@@ -36,7 +36,9 @@ final class Observer: Sendable {
     while true {
       if let update = seen.dropFirst(first).first(where: condition) { return update }
       guard !deadline.hasPassed else {
-        let last = seen.last.map { "\($0.people.people.count) people, \(String(describing: $0.problem))" }
+        let last = seen.last.map {
+          "\($0.people.people.count) people, \(String(describing: $0.problem))"
+        }
         throw Unexpected("published only \(seen.count), last \(last ?? "nothing"); told \(told)")
       }
       _ = updates.wait(timeoutMilliseconds: deadline.milliseconds)

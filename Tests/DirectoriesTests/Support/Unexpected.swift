@@ -13,7 +13,9 @@ struct Deadline {
 
   init(seconds: Int = 30) { end = .now + .seconds(seconds) }
 
-  var milliseconds: Int32 { Int32(max(0, ContinuousClock.now.duration(to: end) / .milliseconds(1))) }
+  var milliseconds: Int32 {
+    Int32(max(0, ContinuousClock.now.duration(to: end) / .milliseconds(1)))
+  }
   var hasPassed: Bool { milliseconds == 0 }
 }
 
@@ -61,7 +63,9 @@ final class Folder: Sendable {
   }
 
   func read(_ name: String) throws -> String {
-    guard let file = unsafe fopen(self[name], "r") else { throw Unexpected("open \(name): \(errno)") }
+    guard let file = unsafe fopen(self[name], "r") else {
+      throw Unexpected("open \(name): \(errno)")
+    }
     defer { unsafe fclose(file) }
     var bytes: [UInt8] = []
     while case let byte = unsafe getc(file), byte != EOF { bytes.append(UInt8(byte)) }

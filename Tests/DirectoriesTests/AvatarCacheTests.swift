@@ -1,0 +1,197 @@
+import Mailbox
+import Synchronization
+import Testing
+
+@testable import Directories
+
+@Suite struct `Avatars` {
+  let service: FakeService
+  let answers: Answers
+
+  init() throws {
+    service = try FakeService()
+    answers = try Answers()
+  }
+
+  private func ask(_ cache: AvatarCache, _ user: String, _ path: String) throws -> Avatar? {
+    cache.avatar(for: user, url: service.url + path, completion: answers.take)
+    return try answers.next()
+  }
+
+  @Test func `a picture is fetched once, and then known`() throws {
+    let cache = try AvatarCache()
+    defer { cache.stop() }
+    let first = try ask(cache, "ada", "/avatar/100?type=image/png")
+    #expect(first?.contentType == "image/png")
+    #expect(first?.bytes.count == 100)
+    // Now on the thread that asks.
+    let known = Mutex<Avatar?>(nil)
+    cache.avatar(for: "ada", url: "\(service.url)/avatar/100?type=image/png") { avatar in
+      known.withLock { $0 = avatar }
+    }
+    #expect(known.withLock { $0 } == first)
+    #expect(try service.log().count == 1)
+  }
+
+  @Test func `many who ask at the same time are answered by one fetch`() throws {
+    try service.control(#"{"delay_ms":300}"#)
+    let cache = try AvatarCache()
+    defer { cache.stop() }
+    for _ in 0..<50 {
+      cache.avatar(for: "ada", url: "\(service.url)/avatar/10", completion: answers.take)
+    }
+    for _ in 0..<50 { #expect(try answers.next()?.bytes.count == 10) }
+    #expect(try service.log().count == 1)
+  }
+
+  @Test(arguments: [
+    "/avatar/524289", "/avatar/10?type=image/svg%2Bxml", "/avatar/10?type=text/html", "/avatar/0",
+    "/no/avatar",
+  ])
+  func `what is no picture, or too large, is none, and is not asked for again`(
+    path: String
+  ) throws {
+    let cache = try AvatarCache()
+    defer { cache.stop() }
+    #expect(try ask(cache, "ada", path) == nil)
+    #expect(try ask(cache, "ada", path) == nil)
+    #expect(try service.log().count == 1)
+    #expect(
+      try ask(cache, "bo", "/avatar/524288?type=image/JPEG;%20q=1")?.contentType == "image/jpeg")
+  }
+
+  @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "dict://127.0.0.1:1/x"])
+  func `other schemes are not followed, neither at first nor by a redirect`(url: String) throws {
+    let cache = try AvatarCache()
+    defer { cache.stop() }
+    cache.avatar(for: "ada", url: url, completion: answers.take)
+    #expect(try answers.next() == nil)
+    try service.control(
+      "{\"instead\":[{\"path\":\"/\",\"status\":302,\"headers\":{\"Location\":\"\(url)\"}}]}")
+    #expect(try ask(cache, "bo", "/avatar/1") == nil)
+  }
+
+  @Test func `a redirect to where the picture is now is followed`() throws {
+    let cache = try AvatarCache()
+    defer { cache.stop() }
+    try service.control(
+      #"{"instead":[{"path":"/old","status":301,"headers":{"Location":"/avatar/7"}}]}"#)
+    #expect(try ask(cache, "ada", "/old")?.bytes.count == 7)
+  }
+
+  @Test func `another address is another picture`() throws {
+    let cache = try AvatarCache()
+    defer { cache.stop() }
+    #expect(try ask(cache, "ada", "/avatar/1")?.bytes.count == 1)
+    #expect(try ask(cache, "ada", "/avatar/2")?.bytes.count == 2)
+  }
+
+  @Test func `a picture ages, and stays where it cannot be fetched again`() throws {
+    var options = AvatarCache.Options()
+    options.lifetimeMilliseconds = 0
+    options.failureLifetimeMilliseconds = 60_000
+    let cache = try AvatarCache(options)
+    defer { cache.stop() }
+    #expect(try ask(cache, "ada", "/avatar/5") != nil)
+    #expect(try ask(cache, "ada", "/avatar/5") != nil)
+    #expect(try service.log().count == 2)
+    try service.control(#"{"instead":[{"path":"/avatar","status":500}]}"#)
+    #expect(try ask(cache, "ada", "/avatar/5")?.bytes.count == 5)
+    #expect(try ask(cache, "ada", "/avatar/5")?.bytes.count == 5)
+    #expect(try service.log().count == 3)
+  }
+
+  @Test func `those that were not asked for longest give way`() throws {
+    var options = AvatarCache.Options()
+    options.limitBytes = 250
+    let cache = try AvatarCache(options)
+    defer { cache.stop() }
+    for user in ["ada", "bo", "ada", "cy", "ada", "cy"] {
+      #expect(try ask(cache, user, "/avatar/100?\(user)") != nil)
+    }
+    // Room is for two: bo went for cy, since ada had been asked for meanwhile.
+    #expect(try service.log().count == 3)
+    #expect(try ask(cache, "bo", "/avatar/100?bo") != nil)
+    #expect(try service.log().count == 4)
+  }
+
+  @Test func `several are fetched at once, and no more than that`() throws {
+    try service.control(#"{"delay_ms":200}"#)
+    var options = AvatarCache.Options()
+    options.transferLimit = 4
+    let cache = try AvatarCache(options)
+    defer { cache.stop() }
+    for user in 0..<12 {
+      cache.avatar(
+        for: "u\(user)", url: "\(service.url)/avatar/1?\(user)", completion: answers.take)
+    }
+    for _ in 0..<12 { #expect(try answers.next() != nil) }
+    #expect(try service.log().count == 12)
+    #expect((2...4).contains(try service.mostAtOnce()))
+  }
+
+  @Test func `who would wait beyond the limit is told at once`() throws {
+    try service.control(#"{"delay_ms":300}"#)
+    var options = AvatarCache.Options()
+    options.waiterLimit = 1
+    let cache = try AvatarCache(options)
+    defer { cache.stop() }
+    cache.avatar(for: "ada", url: "\(service.url)/avatar/1", completion: answers.take)
+    #expect(try ask(cache, "bo", "/avatar/1") == nil)
+    #expect(try answers.next() != nil)
+    #expect(try ask(cache, "bo", "/avatar/1") != nil)
+  }
+
+  @Test func `stop tells those who wait, and does not wait itself`() throws {
+    try service.control(#"{"instead":[{"path":"/","body":"x","mode":"slow"}]}"#)
+    let cache = try AvatarCache()
+    cache.avatar(for: "ada", url: "\(service.url)/avatar/1", completion: answers.take)
+    while try service.log().isEmpty {}
+    #expect(ContinuousClock().measure { cache.stop() } < .seconds(2))
+    #expect(try answers.next() == nil)
+    #expect(try ask(cache, "ada", "/avatar/1") == nil)
+    cache.stop()
+  }
+
+  @Test func `what is known of people has a limit, failures included`() {
+    var options = AvatarCache.Options()
+    options.peopleLimit = 3
+    var shelf = AvatarShelf(options)
+    for user in 0..<1000 {
+      _ = shelf.ask(for: "u\(user)", "x", now: 0) { _ in }
+      _ = shelf.put(nil, for: "u\(user)", "x", now: 0)
+    }
+    #expect(shelf.count == 3)
+    for user in ["u997", "u998", "u999"] {
+      guard case .known(nil) = shelf.ask(for: user, "x", now: 1, { _ in }) else {
+        Issue.record("\(user) is forgotten")
+        continue
+      }
+    }
+  }
+}
+
+/// Pictures as they come.
+final class Answers: Sendable {
+  private let mailbox: Mailbox<Avatar?>
+  private let waiting = Mutex<[Avatar?]>([])
+
+  init() throws { mailbox = try Mailbox() }
+
+  func take(_ avatar: Avatar?) { mailbox.post(avatar) }
+
+  func next() throws -> Avatar? {
+    let deadline = Deadline()
+    while true {
+      var news: [Avatar?] = []
+      mailbox.drain(into: &news)
+      let first: [Avatar?] = waiting.withLock { waiting in
+        waiting += news
+        return waiting.isEmpty ? [] : [waiting.removeFirst()]
+      }
+      if let first = first.first { return first }
+      guard !deadline.hasPassed else { throw Unexpected("no answer") }
+      _ = mailbox.wait(timeoutMilliseconds: deadline.milliseconds)
+    }
+  }
+}

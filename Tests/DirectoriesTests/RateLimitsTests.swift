@@ -1,0 +1,70 @@
+import Testing
+
+@testable import Directories
+
+@Suite struct `The limits of a service` {
+  private let now: Int64 = 1_763_650_000_000
+
+  private func answer(_ status: Int, _ headers: [String: String]) -> WebAnswer {
+    WebAnswer(status: status, headers: WebHeaders(headers), body: [])
+  }
+
+  private func limits() -> RateLimits {
+    RateLimits(prefix: "x-ratelimit-", pace: RateLimits.Pace())
+  }
+
+  private var reset: String { String(now / 1000 + 600) }
+
+  @Test func `end when retry-after says, in seconds or as a date`() {
+    var limits = limits()
+    let seconds = limits.noteRefused(answer(403, ["retry-after": "90"]), "core", now: now)
+    #expect(seconds == RateLimit(until: now + 90_000, isKnown: true))
+    let date = limits.noteRefused(
+      answer(429, ["Retry-After": "Thu, 20 Nov 2025 15:00:00 GMT"]), "core", now: now)
+    #expect(date == RateLimit(until: 1_763_650_800_000, isKnown: true))
+    #expect(limits.limit("core", now: now + 1) == date)
+    #expect(limits.limit("other", now: now + 1) == nil)
+    #expect(limits.limit("core", now: date.until + 999) == date)
+    #expect(limits.limit("core", now: date.until + 1000) == nil)
+  }
+
+  @Test func `end at the reset only where nothing remains`() {
+    var limits = limits()
+    let primary = answer(403, ["x-ratelimit-remaining": "0", "x-ratelimit-reset": reset])
+    #expect(limits.noteRefused(primary, "core", now: now).until == now + 600_000)
+    let secondary = answer(403, ["x-ratelimit-remaining": "12", "x-ratelimit-reset": reset])
+    let guess = limits.noteRefused(secondary, "core", now: now)
+    #expect(guess == RateLimit(until: now + 60_000, isKnown: false))
+  }
+
+  @Test func `are waited for at least a minute, and longer each time, where nothing is said`() {
+    var limits = limits()
+    let waits = (0..<8).map { _ in
+      limits.noteRefused(answer(429, [:]), "core", now: now).until - now
+    }
+    #expect(waits.map { $0 / 60_000 } == [1, 2, 4, 8, 16, 32, 60, 60])
+    limits.noteServed(WebHeaders(), "core", now: now)
+    #expect(limits.noteRefused(answer(429, [:]), "core", now: now).until == now + 60_000)
+  }
+
+  @Test func `are not believed where they are absurd`() {
+    for value in ["0", "99999999999", "-5", "soon", "9223372036854775807"] {
+      var limits = limits()
+      let headers = ["x-ratelimit-remaining": "0", "x-ratelimit-reset": value]
+      #expect(!limits.noteRefused(answer(403, headers), "core", now: now).isKnown)
+      limits.noteServed(WebHeaders(headers), "core", now: now)
+      #expect(limits.limit("core", now: now) == nil)
+    }
+  }
+
+  @Test func `are told from other refusals`() {
+    let limits = limits()
+    #expect(limits.isLimit(answer(429, [:]), saying: nil))
+    #expect(limits.isLimit(answer(403, ["retry-after": "1"]), saying: nil))
+    #expect(limits.isLimit(answer(403, ["x-ratelimit-remaining": "0"]), saying: nil))
+    #expect(
+      limits.isLimit(answer(403, [:]), saying: "You have exceeded a secondary rate limit."))
+    #expect(!limits.isLimit(answer(403, ["x-ratelimit-remaining": "9"]), saying: "Forbidden"))
+    #expect(!limits.isLimit(answer(404, ["x-ratelimit-remaining": "0"]), saying: nil))
+  }
+}
