@@ -141,6 +141,7 @@ extension Shard {
       sessions[index].queuedBytes < Self.pageBytes
     {
       sessions[index].outbox.append(contentsOf: frame)
+      counters.ephemera += 1
       markDirty(index)
       return
     }
@@ -177,6 +178,7 @@ extension Shard {
       if key.kind == .activity { encodeActivity(in: key.room, to: index) }
       if key.kind == .typing { encode(.typing(typers[key]?.isTyping == true), key) }
       sessions[index].outbox.append(contentsOf: frame)
+      counters.ephemera += 1
     }
     extras.ephemera = waiting
     markDirty(index)

@@ -112,6 +112,7 @@ extension Shard {
     case .reply(let id, let json):
       guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
       let index = Int(id.index)
+      counters.note(reply: json)
       append(message: json, to: index)
       sessions[index].awaitsReply = false
       markDirty(index)
@@ -126,6 +127,8 @@ extension Shard {
     let isAlone =
       room >= 0 && rooms[Int(room)].name == ack.room
       && (sessions[index].queuedBytes == 0 || sessions[index].ackedRoom == room)
+    acknowledged += 1
+    counters.acks += 1
     scratch.removeAll(keepingCapacity: true)
     ack.append(to: &scratch)
     replyWithScratch(to: index)

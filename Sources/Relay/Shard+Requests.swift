@@ -15,6 +15,7 @@ extension Shard {
       refuse(error, to: index, now)
       return
     }
+    counters.note(received: message)
     guard !sessions[index].user.isEmpty else {
       refuseUnidentified(message, index)
       return
@@ -91,6 +92,7 @@ extension Shard {
     _ room: String, re: String, _ index: Int, id: String? = nil
   ) -> Bool {
     if RoomName.isOpen(room, to: sessions[index].user) { return true }
+    if sessions[index].isInternal, RoomName.isReserved(room) { return true }
     let text =
       RoomName.isReserved(room)
       ? "The room \(room) is the relay's own." : "The room \(room) is open to its two users only."
@@ -99,7 +101,8 @@ extension Shard {
   }
 
   private func mayCreate(_ room: String) -> Bool {
-    configuration.anyoneMayCreate || RoomName.isDirect(room) || listedRooms.contains(room)
+    configuration.anyoneMayCreate || RoomName.isDirect(room) || RoomName.isReserved(room)
+      || listedRooms.contains(room)
   }
 
   // MARK: - Subscribing
@@ -209,6 +212,7 @@ extension Shard {
       return
     }
     noteSend(to: send.room, index)
+    if gatherBegan < 0 { gatherBegan = now.microseconds }
     gatheredBytes += send.body.count + 128
     sessions[index].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     requests.append(
@@ -338,6 +342,8 @@ extension Shard {
     guard !logIsBusy, !requests.isEmpty else { return nil }
     logIsBusy = true
     batchNumber = nextBatchNumber
+    batchBegan = gatherBegan
+    gatherBegan = -1
     defer {
       requests = []
       gatheredBytes = 0

@@ -94,6 +94,14 @@ public struct Shard {
   var closings: [Closing] = []
   var isShuttingDown = false
 
+  public var counters = ShardCounters()
+  /// When the first send was received of those that gather, and of those that the log has: in
+  /// microseconds of the monotonic clock; -1 if there is none.
+  var gatherBegan: Int64 = -1
+  var batchBegan: Int64 = -1
+  /// Acks since they were last counted.
+  var acknowledged = 0
+
   /// A connection that the relay ends.
   public struct Closing: Sendable {
     public var connection: Int32
@@ -143,10 +151,14 @@ public struct Shard {
   }
 
   /// It is known who the client is: `welcome` goes out.
-  public mutating func identify(_ id: SessionID, as user: String, now: Moment) {
+  /// - Parameter isInternal: the relay itself, for which its own rooms are open.
+  public mutating func identify(
+    _ id: SessionID, as user: String, isInternal: Bool = false, now: Moment
+  ) {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
     sessions[index].user = user
+    sessions[index].isInternal = isInternal
     sessions[index].nextOfUser = sessionsByUser.updateValue(id.index, forKey: user) ?? -1
     let limits = configuration.limits
     var told = ServerMessage.Welcome.Limits()

@@ -13,6 +13,12 @@ enum LoopMessage: Sendable {
   case fromBot(BotChannel, [UInt8])
   case botDrained(BotChannel)
   case botGone(BotChannel)
+  /// What came of the canary, for those here who wait for it: exchanges by place and serial number.
+  case canary(Canary.Outcome, [Canary.Waiter])
+  /// Counts are gathered; this loop is to add its own.
+  case countsWanted(MetricsGathering)
+  /// All have.
+  case countsGathered(MetricsGathering)
   /// Serve no one new, finish what was accepted, and end.
   case shutDown
 }
@@ -26,7 +32,13 @@ enum LoopMessage: Sendable {
     var router: RequestRouter
     var admission: Admission
     var violations: Violations
+    var budgets: RequestBudgets
+    var canary: Canary
     var log: any Log
+    /// To each loop.
+    var mailboxes: [Mailbox<LoopMessage>]
+    /// Seconds since 1970.
+    var startedAt: Double
     var logger: Logger
     /// `nil` serves in clear.
     var credentials: TLSCredentials?
@@ -68,6 +80,11 @@ enum LoopMessage: Sendable {
   var unfinished: [Int32] = []
   /// Connections whose output may have come to its end.
   var toSettle: [Int32] = []
+  /// Connections whose last request over HTTP is answered, and of which another may have been read.
+  var nextRequests: [Int32] = []
+  var counts = LoopCounts()
+  /// Requests over HTTP so far.
+  var exchangeCount: UInt64 = 0
   /// Connections that failed while something else was under way.
   var failed: [Int32] = []
 
@@ -198,6 +215,9 @@ enum LoopMessage: Sendable {
     let more = unfinished
     unfinished.removeAll(keepingCapacity: true)
     for index in more { read(Int(index)) }
+    let next = nextRequests
+    nextRequests.removeAll(keepingCapacity: true)
+    for index in next { takeNextRequest(Int(index)) }
     shard.tick(now: now)
     advanceShutdown()
     closeWhatIsToBeClosed()
@@ -209,7 +229,9 @@ enum LoopMessage: Sendable {
     settle()
     scheduleShard()
     // What resumed connections ask for has to reach the log as well before the loop may sleep.
-    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty { loop.runAgain() }
+    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty {
+      loop.runAgain()
+    }
     endIfOver()
   }
 
@@ -220,6 +242,7 @@ enum LoopMessage: Sendable {
       shard.noteFlush(
         connections: count, nanoseconds: Int64(Instant.now().nanoseconds(since: began)))
     }
+    noteAcks()
   }
 
   private func takeMail() {
@@ -232,6 +255,9 @@ enum LoopMessage: Sendable {
       case .fromBot(let channel, let json): receive(json, from: channel)
       case .botDrained(let channel): drained(channel)
       case .botGone(let channel): gone(channel)
+      case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
+      case .countsWanted(let gathering): addCounts(to: gathering)
+      case .countsGathered(let gathering): answerMetrics(gathering)
       case .shutDown: beginShutdown()
       }
     }
