@@ -21,6 +21,7 @@ extension ConnectionLoop {
     let exchange = HTTPExchange(call, serial: exchangeCount)
     connections[index].exchange = exchange
     connections[index].phase = .exchange
+    noteIdentified(index)
     let timeout = Int64(context.configuration.limits.handshakeTimeoutMilliseconds)
     connections[index].deadline = timeout == 0 ? 0 : now.monotonic + timeout
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
@@ -161,7 +162,6 @@ extension ConnectionLoop {
     connections[index].phase = .handshake
     // Between two requests nobody is waited for longer than for a first one.
     let timeout = Int64(context.configuration.limits.handshakeTimeoutMilliseconds)
-    connections[index].isIdentified = true
     connections[index].deadline = timeout == 0 ? 0 : now.monotonic + timeout
     connections[index].isPaused = false
     nextRequests.append(Int32(index))

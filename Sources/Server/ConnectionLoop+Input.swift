@@ -243,7 +243,7 @@ extension ConnectionLoop {
   }
 
   /// Nothing more is awaited of the client.
-  private func noteIdentified(_ index: Int) {
+  func noteIdentified(_ index: Int) {
     connections[index].isIdentified = true
     connections[index].deadline = 0
     if connections[index].isCountedAsUnidentified, let host = connections[index].host {

@@ -40,7 +40,8 @@ struct Metrics {
       Violations.Rule.allCases.map { ($0.rawValue, violations[$0]) })
     text.counters(
       "relay_closes_total", "WebSockets that the relay closed, by close code.", by: "code",
-      Self.sorted(loops.counts.closes))
+      Self.sorted(
+        loops.counts.closes.merging(Self.closeCodes.map { ($0, 0) }, uniquingKeysWith: max)))
     text.counters(
       "relay_http_responses_total", "Answers over HTTP, but for WebSockets, by status.",
       by: "status", Self.sorted(loops.counts.responses))
@@ -138,6 +139,11 @@ struct Metrics {
       seconds: process.startedAt)
     text.info("relay_build_info", "Which relay this is.", [("version", Server.version)])
   }
+
+  /// Those that the relay gives, to be there from the start.
+  private static let closeCodes: [UInt16] = [
+    1000, 1001, 1002, 1003, 1007, 1008, 1009, 1011, 1012, 1013, 4401, 4403, 4408, 4429,
+  ]
 
   private func byLoop(_ gauge: KeyPath<ShardGauges, Int>) -> [(String, Int)] {
     loops.gauges.sorted { $0.loop < $1.loop }.map { ("\($0.loop)", $0.gauges[keyPath: gauge]) }

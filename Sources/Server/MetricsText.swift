@@ -18,8 +18,8 @@ struct MetricsText {
     sample(name, [], "\(seconds)")
   }
 
-  /// One such number for each value of a label. Each is there from the start, at 0, so that a first
-  /// increase is seen as one.
+  /// One such number for each value of a label. Those that are known beforehand are there from the
+  /// start, at 0, so that a first increase is seen as one.
   mutating func counters(
     _ name: String, _ help: String, by label: String, _ values: [(String, Int)]
   ) {

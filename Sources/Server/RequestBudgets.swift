@@ -18,8 +18,9 @@ final class RequestBudgets: Sendable {
 
   private struct State {
     var buckets: [Payer: Buckets] = [:]
-    /// Those that are full are forgotten when there are so many.
+    /// Those that have rested are forgotten when there are so many.
     var sweepAt = 1024
+    var nextSweep = Int64.min
   }
 
   /// More payers than this, none of whom has rested: newcomers wait.
@@ -66,7 +67,10 @@ final class RequestBudgets: Sendable {
   ) -> Int64? {
     state.withLock { state in
       if state.buckets[payer] == nil {
-        if state.buckets.count >= state.sweepAt { Self.forgetRested(&state, now) }
+        // Looking at a crowd for each newcomer would be what the crowd is after.
+        if state.buckets.count >= state.sweepAt, now >= state.nextSweep {
+          Self.forgetRested(&state, now)
+        }
         guard state.buckets.count < Self.payersLimit else { return Self.waitMilliseconds }
         state.buckets[payer] = Buckets(
           sends: TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: now),
@@ -83,6 +87,10 @@ final class RequestBudgets: Sendable {
       var buckets = buckets
       return !buckets.sends.isFull(now) || !buckets.requests.isFull(now)
     }
-    state.sweepAt = min(payersLimit, max(1024, state.buckets.count * 2))
+    state.sweepAt = max(1024, state.buckets.count * 2)
+    if state.sweepAt > payersLimit {
+      state.sweepAt = payersLimit
+      state.nextSweep = now + waitMilliseconds
+    }
   }
 }

@@ -15,10 +15,19 @@ import Wire
     relay.run()
     #expect(bo.take().entries.map(\.seq) == [1, 2, 3, 4])
     #expect(relay.queuedBytes(bo) > 0 && relay.queuedBytes(bo) < 1200)
+    let gauges = relay.shards[0].gauges()
+    #expect(gauges.behind == 1 && gauges.subscriptions == 1 && gauges.rooms == 1)
+    #expect(gauges.queuedBytes == relay.queuedBytes(bo))
+    #expect(gauges.sessions == 2 && gauges.users == 2 && gauges.tailBytes > 400_000)
     bo.space = .max
     relay.run()
     #expect(bo.take().entries.map(\.seq) == Array(5...400))
     #expect(ada.take().acks.map(\.seq) == Array(1...400))
+    #expect(relay.shards[0].gauges().behind == 0 && relay.shards[0].gauges().queuedBytes == 0)
+    // However they went out, each is counted once.
+    let counters = relay.shards[0].counters
+    #expect(counters.deliveries == 400 && counters.acks == 400 && counters.sends == 400)
+    #expect(counters.received == ["join": 1] && counters.refusals.isEmpty)
   }
 
   @Test(arguments: [8_388_608, 0])
