@@ -63,13 +63,21 @@ extension Bot {
     let mayReadFirst =
       isDirect || !description.answers || conversations[room]?.hasSpoken == true
     if mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
+    guard entry.kind.isContent, !entry.isDeleted else {
+      // Nothing is said to what changes something earlier, or is gone.
+      if !mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
+      return
+    }
+    // What the text answers, or where it comes from, is not the bot's to say.
+    let said =
+      entry.text.map { ClientMessage.Send(room: room, id: "", text: $0).body } ?? entry.body
     if let program, entry.seq > conversations[room]?.programAfter ?? 0 {
       await program.offer(entry)
     }
     var isAnswered = true
     for part in 1..<(1 + description.echoes) where isAnswered {
       isAnswered = await speak(
-        AnswerID(.echo, to: entry.seq, part: part), kind: entry.kind, body: entry.body, in: room)
+        AnswerID(.echo, to: entry.seq, part: part), kind: entry.kind, body: said, in: room)
     }
     if isAnswered, isDirect, description.playsScript,
       entry.seq > conversations[room]?.scriptEnd ?? 0

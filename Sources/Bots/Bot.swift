@@ -269,7 +269,7 @@ extension Bot {
     case .history(let page): settle(.history(room: page.room), .history(page))
     case .error(let error): refuse(error)
     case .closing(_, let delay): reconnectAfter = .milliseconds(delay)
-    case .welcome, .receipt, .typing, .pong: break
+    case .welcome, .receipt, .typing, .people, .presence, .pong: break
     }
   }
 }

@@ -28,6 +28,17 @@ struct Batch {
     var user: String
     var listed: [String]
   }
+  /// An entry that was stored before this batch.
+  struct Blank {
+    var room: Int
+    var seq: Int64
+    /// What it says from now on.
+    var body: [UInt8]
+  }
+  struct Place: Hashable {
+    var room: Int
+    var seq: Int64
+  }
   /// Tells batches apart.
   let number: Int
   let now: Int64
@@ -53,6 +64,15 @@ struct Batch {
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
   var trimmed: [Int] = []
+  /// Earlier entries that lose their text.
+  var blanks: [Blank] = []
+  /// Users whose presence changed, and what it was before this batch.
+  var presences: [String: Presence] = [:]
+  /// Of `entries`, by place, as far as somebody has asked: most batches need none of it.
+  private var indices: [Place: Int] = [:]
+  private var indexedEntries = 0
+  /// The entries about others, by these.
+  private var changes: [Place: [Int]] = [:]
   /// What is tried again from an earlier batch.
   var retried: [Sequencer.MemberKey: Sequencer.MemberRetry] = [:]
   /// Reading failed on the way: the batch must not be stored.
@@ -83,5 +103,25 @@ struct Batch {
     entries.append(entry)
     entryRooms.append(room)
     identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }
+  }
+
+  /// Which of this batch's entries has this place in a room.
+  mutating func index(ofRoom room: Int, seq: Int64) -> Int? {
+    while indexedEntries < entries.count {
+      let place = Place(room: entryRooms[indexedEntries], seq: entries[indexedEntries].entry.seq)
+      indices[place] = indexedEntries
+      indexedEntries += 1
+    }
+    return indices[Place(room: room, seq: seq)]
+  }
+
+  /// Takes note that the last entry is about another one.
+  mutating func noteChange(of target: Int64, room: Int) {
+    changes[Place(room: room, seq: target), default: []].append(entries.count - 1)
+  }
+
+  /// Which of this batch's entries are edits of another one.
+  func edits(of target: Int64, room: Int) -> [Int] {
+    (changes[Place(room: room, seq: target)] ?? []).filter { entries[$0].entry.kind == .edit }
   }
 }

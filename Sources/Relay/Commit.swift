@@ -21,6 +21,8 @@ public final class Commit: Sendable {
     public var marks: Marks
     /// How many users belong to the room.
     public var members: Int
+    /// What the user has not read, with this commit.
+    public var unread: Int64
   }
 
   /// A user came to belong to a room, or no longer does.
@@ -28,7 +30,8 @@ public final class Commit: Sendable {
     public var room: String
     public var user: String
     public var belongs: Bool
-    public var read: Int64
+    /// What the user has not read, without this commit's entries.
+    public var unread: Int64
   }
 
   /// A user types, or stopped.
@@ -44,6 +47,21 @@ public final class Commit: Sendable {
     public var subscribers: Int64
   }
 
+  /// Earlier entries of a room have lost their text.
+  public struct Blanking: Sendable {
+    public var room: String
+    /// The `seq` of the last of them: up to here what is kept in memory is no longer true.
+    public var through: Int64
+  }
+
+  /// A user came, went, or is away.
+  public struct PresenceChange: Sendable {
+    public var user: String
+    public var presence: Presence
+    /// Milliseconds since 1970.
+    public var at: Int64
+  }
+
   /// One span a room, so that what a room's subscribers get is one run of bytes.
   public let spans: [RoomSpan]
   public let frames: Frames
@@ -53,18 +71,34 @@ public final class Commit: Sendable {
   public let memberships: [MembershipChange]
   public let typing: [TypingChange]
   public let audiences: [AudienceChange]
+  public let presences: [PresenceChange]
+  public let blankings: [Blanking]
+  /// Which of `frames` are about earlier entries and say nothing of their own, in rising order.
+  private let changes: [Int]
 
   init(
     _ entries: SpannedEntries, marks: [MarkChange], memberships: [MembershipChange],
-    typing: [TypingChange], audiences: [AudienceChange]
+    typing: [TypingChange], audiences: [AudienceChange], presences: [PresenceChange],
+    blankings: [Blanking]
   ) {
     spans = entries.spans
     frames = entries.frames
     senders = entries.senders
+    changes = entries.changes
+    self.presences = presences
+    self.blankings = blankings
     self.marks = marks
     self.memberships = memberships
     self.typing = typing
     self.audiences = audiences
+  }
+
+  /// How many of these frames say something of their own.
+  func contents(of frames: Range<Int>) -> Int64 {
+    if changes.isEmpty { return Int64(frames.count) }
+    let before = changes.partitioningIndex { $0 >= frames.lowerBound }
+    let through = changes.partitioningIndex { $0 >= frames.upperBound }
+    return Int64(frames.count - (through - before))
   }
 }
 
@@ -73,6 +107,7 @@ struct SpannedEntries {
   private(set) var spans: [Commit.RoomSpan] = []
   private(set) var frames = Frames()
   private(set) var senders: [String] = []
+  private(set) var changes: [Int] = []
 
   /// None.
   init() {}
@@ -99,6 +134,7 @@ struct SpannedEntries {
     spans.reserveCapacity(firstKept.count)
     for index in order {
       frames.append(entries[index].entry, framing)
+      if entries[index].change != nil { changes.append(senders.count) }
       senders.append(entries[index].entry.from)
     }
     for (group, first) in firstKept.enumerated() {

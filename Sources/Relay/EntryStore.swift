@@ -27,6 +27,22 @@ public protocol EntryStore {
   /// kept.
   mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(StoreFailure) -> Int64
 
+  /// An entry of a room; `nil` where it is not kept.
+  mutating func entry(
+    _ seq: Int64, ofRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> Entry?
+
+  /// The `edit` entries of a room that are about `target`, in rising `seq`.
+  mutating func edits(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> [Entry]
+
+  /// How many of a room's entries up to `seq` are not content, counted from its very first entry on.
+  /// - Parameter total: how many there are up to the last.
+  mutating func changes(
+    inRoom number: Int64, through seq: Int64, total: Int64
+  ) throws(StoreFailure) -> Int64
+
   /// The rooms that the user belongs to.
   mutating func belongings(of user: String) throws(StoreFailure) -> [String]
 
@@ -46,6 +62,16 @@ public protocol EntryReader {
     ofRoom number: Int64, named room: String, in seqs: ClosedRange<Int64>,
     _ body: (Entry) -> Bool
   ) throws(StoreFailure)
+
+  /// Calls `body` with the entries that are about others: by the `seq` of these, and of one in the
+  /// order of the log.
+  mutating func forEachChange(
+    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
+    _ body: (_ target: Int64, Entry) -> Void
+  ) throws(StoreFailure)
+
+  /// When a user was last there, in milliseconds since 1970; `nil` where that is not known.
+  mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64?
 }
 
 /// A room as the store has it.
@@ -60,15 +86,19 @@ public struct StoredRoom: Sendable {
   public var lastAt: Int64
   /// Who belongs to the room, and how far they are; the senders' marks include what they sent.
   public var members: [String: MemberMarks]
+  /// How many of its entries were not content, those among them that are no longer kept.
+  public var changes: Int64
 
   public init(
-    number: Int64, head: Int64, first: Int64, lastAt: Int64, members: [String: MemberMarks]
+    number: Int64, head: Int64, first: Int64, lastAt: Int64, members: [String: MemberMarks],
+    changes: Int64 = 0
   ) {
     self.number = number
     self.head = head
     self.first = first
     self.lastAt = lastAt
     self.members = members
+    self.changes = changes
   }
 }
 
@@ -90,11 +120,27 @@ public struct StoreChanges: Sendable {
     public var room: Int64
     public var identity: EntryIdentity
     public var entry: Entry
+    /// Where the entry is about another one.
+    public var change: Change?
 
-    public init(room: Int64, identity: EntryIdentity, entry: Entry) {
+    public init(room: Int64, identity: EntryIdentity, entry: Entry, change: Change? = nil) {
       self.room = room
       self.identity = identity
       self.entry = entry
+      self.change = change
+    }
+  }
+
+  /// That an entry is about another one.
+  public struct Change: Equatable, Sendable {
+    /// The other one's `seq`.
+    public var target: Int64
+    /// How many of the room's entries up to this one are not content.
+    public var number: Int64
+
+    public init(target: Int64, number: Int64) {
+      self.target = target
+      self.number = number
     }
   }
 
@@ -111,12 +157,16 @@ public struct StoreChanges: Sendable {
   public var formerMembers: [(room: Int64, user: String)] = []
   /// Entries before `first` are to be deleted.
   public var trims: [(room: Int64, first: Int64)] = []
+  /// Earlier entries whose text is deleted, and what they say from now on.
+  public var blanks: [(room: Int64, seq: Int64, body: [UInt8])] = []
+  /// Users who came or went, and when, in milliseconds since 1970.
+  public var seen: [(user: String, at: Int64, isHere: Bool)] = []
 
   public init() {}
 
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
-      && trims.isEmpty
+      && trims.isEmpty && blanks.isEmpty && seen.isEmpty
   }
 }
 

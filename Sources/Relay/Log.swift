@@ -76,6 +76,8 @@ public enum LogRequest: Sendable {
   case forget(room: String, user: String)
   /// A user types, or stopped: passed on to every loop, kept nowhere.
   case typing(room: String, user: String, on: Bool)
+  /// How a user stands to the sessions of this loop is another: `offline` = there are none.
+  case presence(user: String, from: Presence, to: Presence)
   /// Which rooms a user belongs to; `listed` ones are told as well where they exist.
   case belongings(session: SessionID, user: String, listed: [String])
 
@@ -87,12 +89,14 @@ public enum LogRequest: Sendable {
     public var id: String
     public var kind: EntryKind
     public var body: [UInt8]
+    /// As in `ClientMessage.Send`: the log looks whether it may be so.
+    public var reference: ClientMessage.Reference?
     /// Whether this send may bring the room into existence.
     public var mayCreate: Bool
 
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
-      mayCreate: Bool
+      reference: ClientMessage.Reference? = nil, mayCreate: Bool
     ) {
       self.session = session
       self.room = room
@@ -100,6 +104,7 @@ public enum LogRequest: Sendable {
       self.id = id
       self.kind = kind
       self.body = body
+      self.reference = reference
       self.mayCreate = mayCreate
     }
   }
@@ -159,6 +164,8 @@ public enum LogAnswer: Sendable {
   case reply(SessionID, json: [UInt8])
   /// The last entries that a `ReadRequest.lasts` asked for, in its order; `nil` where gone.
   case lasts(SessionID, [[UInt8]?])
+  /// What a `ReadRequest.lastSeen` asked for.
+  case lastSeen(SessionID, Seen)
 
   /// A room as it is at this point of the order of commits.
   public struct Entered: Sendable {
@@ -172,25 +179,37 @@ public enum LogAnswer: Sendable {
     }
   }
 
+  /// When users were last there.
+  public struct Seen: Sendable {
+    public var purpose: ReadRequest.SeenPurpose
+    public var users: [String]
+    /// In milliseconds since 1970, of those of whom it is known.
+    public var at: [String: Int64]
+
+    public init(purpose: ReadRequest.SeenPurpose, users: [String], at: [String: Int64]) {
+      self.purpose = purpose
+      self.users = users
+      self.at = at
+    }
+  }
+
   /// A room that a user belongs to, or may want to know of.
   public struct Belonging: Sendable, Equatable {
     public var room: String
     public var belongs: Bool
     public var head: Int64
-    public var first: Int64
     public var read: Int64
+    /// Entries of others after the read mark that say something. A send moves the sender's own mark,
+    /// so that behind the mark none of the user's own can be.
+    public var unread: Int64
 
-    public init(room: String, belongs: Bool, head: Int64, first: Int64, read: Int64) {
+    public init(room: String, belongs: Bool, head: Int64, read: Int64, unread: Int64) {
       self.room = room
       self.belongs = belongs
       self.head = head
-      self.first = first
       self.read = read
+      self.unread = unread
     }
-
-    /// Entries of others after the read mark. A send moves the sender's own mark, so that behind
-    /// the mark none of the user's own can be.
-    public var unread: Int64 { max(0, head - max(read, first - 1)) }
   }
 }
 
@@ -206,10 +225,16 @@ public enum ReadRequest: Sendable {
     SessionID, ClientMessage.HistoryRequest, mayCreate: Bool, limitBytes: Int)
   /// The entries at these places, as `message` JSON. Answered by `.lasts`.
   case lasts(SessionID, [(room: String, seq: Int64)])
+  /// When these users were last there. Answered by `.lastSeen`.
+  case lastSeen(SessionID, [String], for: SeenPurpose)
+
+  /// What of a session waits for it.
+  public enum SeenPurpose: Sendable { case people, rooms, peer }
 
   public var session: SessionID {
     switch self {
-    case .entries(let session, _, _, _, _), .history(let session, _, _, _), .lasts(let session, _):
+    case .entries(let session, _, _, _, _), .history(let session, _, _, _), .lasts(let session, _),
+      .lastSeen(let session, _, _):
       session
     }
   }

@@ -9,6 +9,20 @@ public struct MemoryStore: EntryStore, EntryReader {
     var first: Int64 = 1
     var members: [String: MemberMarks] = [:]
     var identities: [Identity: Int64] = [:]
+    /// The entries that are about others, by these; in rising `seq`.
+    var changes: [Int64: [Int64]] = [:]
+    /// The `seq` of each of them, and how many there were before the first of these.
+    var changeSeqs: [Int64] = []
+    var forgottenChanges: Int64 = 0
+
+    func entry(_ seq: Int64) -> Entry? {
+      seq >= first && seq - first < entries.count ? entries[Int(seq - first)] : nil
+    }
+
+    /// How many of `changeSeqs` are not beyond `seq`.
+    func changes(through seq: Int64) -> Int {
+      changeSeqs.partitioningIndex { $0 > seq }
+    }
   }
   private struct Identity: Hashable {
     var sender: String
@@ -18,6 +32,7 @@ public struct MemoryStore: EntryStore, EntryReader {
   private var rooms: [Int64: Room] = [:]
   private var numbers: [String: Int64] = [:]
   private var roomsByMember: [String: Set<Int64>] = [:]
+  private var seen: [String: Int64] = [:]
 
   /// An empty store.
   public init() {}
@@ -26,7 +41,8 @@ public struct MemoryStore: EntryStore, EntryReader {
     guard let number = numbers[name], let room = rooms[number] else { return nil }
     return StoredRoom(
       number: number, head: room.first + Int64(room.entries.count) - 1, first: room.first,
-      lastAt: room.entries.last?.at ?? 0, members: room.members)
+      lastAt: room.entries.last?.at ?? 0, members: room.members,
+      changes: room.forgottenChanges + Int64(room.changeSeqs.count))
   }
 
   public mutating func nextRoomNumber() throws(StoreFailure) -> Int64 {
@@ -49,6 +65,26 @@ public struct MemoryStore: EntryStore, EntryReader {
     rooms[room].map { $0.first + Int64($0.entries.count) - 1 } ?? 0
   }
 
+  public mutating func entry(
+    _ seq: Int64, ofRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> Entry? {
+    rooms[number]?.entry(seq)
+  }
+
+  public mutating func edits(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> [Entry] {
+    guard let room = rooms[number] else { return [] }
+    return (room.changes[target] ?? []).compactMap(room.entry).filter { $0.kind == .edit }
+  }
+
+  public mutating func changes(
+    inRoom number: Int64, through seq: Int64, total: Int64
+  ) throws(StoreFailure) -> Int64 {
+    guard let room = rooms[number] else { return 0 }
+    return room.forgottenChanges + Int64(room.changes(through: seq))
+  }
+
   public mutating func belongings(
     of user: String
   ) throws(StoreFailure) -> [String] {
@@ -67,7 +103,16 @@ public struct MemoryStore: EntryStore, EntryReader {
       if rooms[new.room]?.members[entry.from] != nil {
         rooms[new.room]?.members[entry.from] = MemberMarks(read: entry.seq, received: entry.seq)
       }
+      if let change = new.change {
+        rooms[new.room]?.changes[change.target, default: []].append(entry.seq)
+        rooms[new.room]?.changeSeqs.append(entry.seq)
+      }
     }
+    for (number, seq, body) in changes.blanks {
+      guard let first = rooms[number]?.first, seq >= first else { continue }
+      rooms[number]?.entries[Int(seq - first)].body = body
+    }
+    for (user, at, _) in changes.seen { seen[user] = at }
     for (number, user) in changes.formerMembers {
       rooms[number]?.members[user] = nil
       roomsByMember[user]?.remove(number)
@@ -85,6 +130,13 @@ public struct MemoryStore: EntryStore, EntryReader {
     for entry in room.entries.prefix(count) {
       room.identities[Identity(sender: entry.from, id: entry.id)] = nil
     }
+    for (target, seqs) in room.changes {
+      let kept = seqs.filter { $0 >= first }
+      room.changes[target] = kept.isEmpty ? nil : kept
+    }
+    let forgotten = room.changes(through: first - 1)
+    room.changeSeqs.removeFirst(forgotten)
+    room.forgottenChanges += Int64(forgotten)
     room.entries.removeFirst(count)
     room.first = first
     rooms[number] = room
@@ -104,5 +156,36 @@ public struct MemoryStore: EntryStore, EntryReader {
     for seq in seqs where seq >= room.first && seq < room.first + Int64(room.entries.count) {
       guard body(room.entries[Int(seq - room.first)]) else { return }
     }
+  }
+
+  public mutating func forEachChange(
+    ofRoom number: Int64, named name: String, about targets: ClosedRange<Int64>,
+    _ body: (_ target: Int64, Entry) -> Void
+  ) throws(StoreFailure) {
+    guard let room = rooms[number], !room.changes.isEmpty else { return }
+    for target in targets {
+      for entry in (room.changes[target] ?? []).compactMap(room.entry) { body(target, entry) }
+    }
+  }
+
+  public mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64? { seen[user] }
+}
+
+extension Collection {
+  /// The first index from which on `belongs` holds, for a collection that is sorted by it.
+  func partitioningIndex(where belongs: (Element) -> Bool) -> Index {
+    var start = startIndex
+    var count = self.count
+    while count > 0 {
+      let half = count / 2
+      let middle = index(start, offsetBy: half)
+      if belongs(self[middle]) {
+        count = half
+      } else {
+        start = index(after: middle)
+        count -= half + 1
+      }
+    }
+    return start
   }
 }

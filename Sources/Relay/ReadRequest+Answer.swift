@@ -19,6 +19,10 @@ extension ReadRequest {
       return .reply(session, json: message.json)
     case .lasts(let session, let places):
       return .lasts(session, places.map { try? Self.last($0.room, $0.seq, &reader) })
+    case .lastSeen(let session, let users, let purpose):
+      var seen = LogAnswer.Seen(purpose: purpose, users: users, at: [:])
+      for user in users { seen.at[user] = (try? reader.lastSeen(user)) ?? nil }
+      return .lastSeen(session, seen)
     }
   }
 
@@ -57,6 +61,10 @@ extension ReadRequest {
     }
     page.first = bounds.first
     page.head = bounds.head
+    if request.isFolded {
+      try fold(&page, request, bounds.number, limitBytes, &reader)
+      return .history(page)
+    }
     // Gapless numbers make a page a range.
     let count = Int64(request.limit)
     let lower: Int64
@@ -76,7 +84,7 @@ extension ReadRequest {
         return true
       }
     }
-    page.cut(sizes, limitBytes, keepingNewest: request.after == nil)
+    _ = page.cut(sizes, limitBytes, keepingNewest: request.after == nil)
     if request.after == nil {
       page.more = (page.entries.first?.seq ?? bounds.first) > bounds.first
     } else {
@@ -100,6 +108,57 @@ extension ReadRequest {
   }
 }
 
+/// History without the entries that are about others: what these say has gone into those.
+extension ReadRequest {
+  /// So many entries are looked at before a page that has something is answered as it is.
+  private static let scanLimit: Int64 = 20_000
+
+  private static func fold(
+    _ page: inout ServerMessage.HistoryPage, _ request: ClientMessage.HistoryRequest,
+    _ number: Int64, _ limitBytes: Int, _ reader: inout some EntryReader
+  ) throws(StoreFailure) {
+    let isForward = request.after != nil
+    var lower = max((request.after ?? 0) + 1, page.first)
+    var upper = min((request.before ?? page.head + 1) - 1, page.head)
+    let step = Int64(request.limit)
+    var scanned: Int64 = 0
+    while lower <= upper, page.entries.count < request.limit,
+      scanned < scanLimit || page.entries.isEmpty
+    {
+      let stretch =
+        isForward ? lower...min(lower + step - 1, upper) : max(upper - step + 1, lower)...upper
+      var contents: [Entry] = []
+      try reader.forEachEntry(ofRoom: number, named: request.room, in: stretch) {
+        if $0.kind.isContent { contents.append($0) }
+        return true
+      }
+      scanned += Int64(stretch.count)
+      if isForward {
+        page.entries += contents
+        lower = stretch.upperBound + 1
+      } else {
+        page.entries = contents + page.entries
+        upper = stretch.lowerBound - 1
+      }
+    }
+    page.more = lower <= upper
+    let surplus = page.entries.count - request.limit
+    if surplus > 0 {
+      page.more = true
+      if isForward { page.entries.removeLast(surplus) } else { page.entries.removeFirst(surplus) }
+    }
+    guard let first = page.entries.first, let last = page.entries.last else { return }
+    var changes: [Int64: [Entry]] = [:]
+    try reader.forEachChange(ofRoom: number, named: request.room, about: first.seq...last.seq) {
+      changes[$0, default: []].append($1)
+    }
+    page.entries = page.entries.map { $0.folded(with: changes[$0.seq] ?? []) }
+    if page.cut(page.entries.map(\.jsonBytes), limitBytes, keepingNewest: !isForward) {
+      page.more = true
+    }
+  }
+}
+
 extension Entry {
   /// At least what the entry takes as a `message`.
   fileprivate var jsonBytes: Int {
@@ -109,7 +168,11 @@ extension Entry {
 
 extension ServerMessage.HistoryPage {
   /// Leaves as many entries as fit, but at least one.
-  fileprivate mutating func cut(_ sizes: [Int], _ limitBytes: Int, keepingNewest: Bool) {
+  /// - Returns: whether that was fewer than there were.
+  fileprivate mutating func cut(
+    _ sizes: [Int], _ limitBytes: Int, keepingNewest: Bool
+  ) -> Bool {
+    let all = entries.count
     var bytes = 0
     var count = 0
     for size in keepingNewest ? sizes.reversed() : sizes {
@@ -122,5 +185,6 @@ extension ServerMessage.HistoryPage {
     } else {
       entries.removeLast(entries.count - count)
     }
+    return count < all
   }
 }

@@ -14,6 +14,8 @@ struct SequencedRoom {
   var head: Int64 = 0
   var first: Int64 = 1
   var lastAt: Int64 = 0
+  /// As in `StoredRoom`.
+  var changes: Int64 = 0
   var members: [String: MemberMarks] = [:]
   /// How many subscriptions each user has.
   var subscribers: [String: Int] = [:]
@@ -57,6 +59,7 @@ struct SequencedRoom {
     head = stored.head
     first = stored.first
     lastAt = stored.lastAt
+    changes = stored.changes
     members = stored.members
     isStale = false
   }
@@ -67,6 +70,7 @@ struct SequencedRoom {
     head = 0
     first = 1
     lastAt = 0
+    changes = 0
     for user in members.keys { members[user] = MemberMarks() }
   }
 }

@@ -98,7 +98,7 @@ extension Sequencer {
     case .forget(let name, let user):
       guard let room = indices[name] else { return }
       keep(MemberRetry(belongs: false), for: MemberKey(room: room, user: user))
-    case .exit, .typing, .belongings: break
+    case .exit, .typing, .presence, .belongings: break
     }
   }
 }

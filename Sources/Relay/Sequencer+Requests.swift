@@ -30,6 +30,9 @@ extension Sequencer {
         if rooms[room].members.count <= SequencedRoom.memberListLimit {
           batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
         }
+      case .presence(let user, let from, let to):
+        let before = presences.shift(user, from: from, to: to)
+        if batch.presences[user] == nil { batch.presences[user] = before }
       case .belongings(let session, let user, let listed):
         batch.questions.append(
           Batch.Question(loop: loop, session: session, user: user, listed: listed))
@@ -98,10 +101,8 @@ extension Sequencer {
       batch.acks.append(
         Batch.Acknowledgement(loop: loop, session: append.session, ack: ack, wasStored: wasStored))
     }
-    let isNew = rooms[room].number == nil
-    let number = try makeStorable(room, &batch, &store)
-    let identity = EntryIdentity(room: number, sender: append.user, id: append.id)
-    if !isNew {
+    if let number = rooms[room].number {
+      let identity = EntryIdentity(room: number, sender: append.user, id: append.id)
       if let index = batch.find(identity, room: room, sender: append.user, id: append.id) {
         let first = batch.entries[index].entry
         acknowledge(first.seq, first.at, duplicate: true, wasStored: false)
@@ -112,17 +113,35 @@ extension Sequencer {
         return
       }
     }
+    var body = append.body
+    if append.reference != nil {
+      switch try resolve(append, room, &batch, &store) {
+      case .success(let resolved): body = resolved
+      case .failure(let error):
+        refuse(error)
+        return
+      }
+    }
+    let number = try makeStorable(room, &batch, &store)
     touch(room, &batch)
     let seq = rooms[room].head + 1
     let at = max(batch.now, rooms[room].lastAt)
     rooms[room].head = seq
     rooms[room].lastAt = at
-    batch.append(
-      StoreChanges.NewEntry(
-        room: number, identity: identity,
-        entry: Entry(
-          room: append.room, seq: seq, id: append.id, from: append.user, at: at,
-          kind: append.kind, body: append.body)), room: room)
+    var entry = StoreChanges.NewEntry(
+      room: number,
+      identity: EntryIdentity(room: number, sender: append.user, id: append.id),
+      entry: Entry(
+        room: append.room, seq: seq, id: append.id, from: append.user, at: at, kind: append.kind,
+        body: body))
+    if case .target(let target)? = append.reference {
+      rooms[room].changes += 1
+      entry.change = StoreChanges.Change(target: target, number: rooms[room].changes)
+      batch.append(entry, room: room)
+      batch.noteChange(of: target, room: room)
+    } else {
+      batch.append(entry, room: room)
+    }
     if !rooms[room].setMarks(of: append.user, MemberMarks(read: seq, received: seq)),
       !rooms[room].isReserved
     {
@@ -216,7 +235,7 @@ extension Sequencer {
       batch.dirtyMembers.insert(MemberKey(room: room, user: user))
     }
     batch.memberships.append(
-      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true, read: 0))
+      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true, unread: 0))
   }
 
   mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
@@ -230,7 +249,7 @@ extension Sequencer {
       batch.formerMembers.append(key)
     }
     batch.memberships.append(
-      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: false, read: 0))
+      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: false, unread: 0))
   }
 
   mutating func mark(_ room: Int, user: String, _ marks: MemberMarks, _ batch: inout Batch) {

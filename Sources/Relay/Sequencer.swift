@@ -38,6 +38,10 @@ public struct Sequencer {
   /// Members and marks of a batch that was not stored: nobody sends these again.
   var membersToRetry: [MemberKey: MemberRetry] = [:]
   static let membersToRetryLimit = 10_000
+  /// Who is there, over all loops.
+  var presences = PresenceBook()
+  /// When users came or went, while that could not be stored.
+  var seenToRetry: [String: Seen] = [:]
   /// `forgetIdleRooms` is not worth its while before there are so many.
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
 
@@ -85,6 +89,7 @@ public struct Sequencer {
       for request in requests { handle(request, from: loop, &batch, &store) }
     }
     trimRooms(&batch)
+    noteSeen(batch)
     let changes = changes(of: batch)
     var failure = batch.failure
     if failure == nil, !changes.isEmpty {
@@ -92,6 +97,7 @@ public struct Sequencer {
     }
     if let failure { return refuse(batch, failure, &store) }
     noteAudiences(&batch)
+    seenToRetry = [:]
     return publish(batch, &store, framing)
   }
 
@@ -113,7 +119,7 @@ public struct Sequencer {
     for question in batch.questions {
       answers[question.loop].append(belongings(question, &store))
     }
-    return Outcome(commit: commit(of: batch, framing), answers: answers, failure: nil)
+    return Outcome(commit: commit(of: batch, &store, framing), answers: answers, failure: nil)
   }
 
   /// Notes that a room's stored part changes.
@@ -138,23 +144,45 @@ public struct Sequencer {
     return SpannedEntries(batch.entries, groups: groups, firstKept: firstKept, framing)
   }
 
-  private mutating func commit(of batch: Batch, _ framing: Framing) -> Commit? {
+  private mutating func commit(
+    of batch: Batch, _ store: inout some EntryStore, _ framing: Framing
+  ) -> Commit? {
     let marks = batch.marked.sorted().compactMap { key -> Commit.MarkChange? in
       let room = rooms[key.room]
       guard let marks = room.members[key.user] else { return nil }
       return Commit.MarkChange(
         room: room.name,
         marks: Marks(user: key.user, read: marks.read, received: marks.received),
-        members: room.members.count)
+        members: room.members.count, unread: unread(key.room, read: marks.read, &store))
     }
+    let presences = presenceChanges(batch)
     if batch.entries.isEmpty, marks.isEmpty, batch.memberships.isEmpty, batch.typing.isEmpty,
-      batch.audiences.isEmpty
+      batch.audiences.isEmpty, presences.isEmpty
     {
       return nil
     }
     return Commit(
-      spans(of: batch, framing), marks: marks, memberships: batch.memberships,
-      typing: batch.typing, audiences: batch.audiences)
+      spans(of: batch, framing), marks: marks, memberships: memberships(of: batch, &store),
+      typing: batch.typing, audiences: batch.audiences, presences: presences,
+      blankings: Self.blankings(batch, rooms))
+  }
+
+  /// Who came has read nothing.
+  private mutating func memberships(
+    of batch: Batch, _ store: inout some EntryStore
+  ) -> [Commit.MembershipChange] {
+    var fresh: [Int: Int64] = [:]
+    for (room, new) in zip(batch.entryRooms, batch.entries)
+    where !batch.memberships.isEmpty && new.change == nil {
+      fresh[room, default: 0] += 1
+    }
+    return batch.memberships.map { change in
+      var change = change
+      if change.belongs, let room = indices[change.room] {
+        change.unread = max(0, unread(room, read: 0, &store) - (fresh[room] ?? 0))
+      }
+      return change
+    }
   }
 
   /// Answers a batch of which nothing was stored.
@@ -222,7 +250,7 @@ public struct Sequencer {
     }
     let commit = Commit(
       SpannedEntries(), marks: [], memberships: memberships, typing: batch.typing,
-      audiences: batch.audiences)
+      audiences: batch.audiences, presences: presenceChanges(batch), blankings: [])
     return Outcome(commit: commit, answers: answers, failure: failure)
   }
 
@@ -282,22 +310,22 @@ public struct Sequencer {
         guard let marks = rooms[room].members[question.user] else { continue }
         belongings.append(
           LogAnswer.Belonging(
-            room: name, belongs: true, head: rooms[room].head, first: rooms[room].first,
-            read: marks.read))
+            room: name, belongs: true, head: rooms[room].head, read: marks.read,
+            unread: unread(room, read: marks.read, &store)))
       }
       for name in question.listed {
         let room = try room(name, &store)
         if rooms[room].members[question.user] != nil { continue }
         belongings.append(
           LogAnswer.Belonging(
-            room: name, belongs: false, head: rooms[room].head, first: rooms[room].first, read: 0))
+            room: name, belongs: false, head: rooms[room].head, read: 0, unread: 0))
       }
     } catch {
       isComplete = false
     }
     for name in (unstored[question.user] ?? []).sorted() {
       belongings.append(
-        LogAnswer.Belonging(room: name, belongs: true, head: 0, first: 1, read: 0))
+        LogAnswer.Belonging(room: name, belongs: true, head: 0, read: 0, unread: 0))
     }
     return .belongings(question.session, belongings, isComplete: isComplete)
   }
@@ -321,6 +349,12 @@ public struct Sequencer {
     for index in batch.trimmed {
       if let number = rooms[index].number { changes.trims.append((number, rooms[index].first)) }
     }
+    for blank in batch.blanks {
+      if let number = rooms[blank.room].number {
+        changes.blanks.append((number, blank.seq, blank.body))
+      }
+    }
+    changes.seen = seenToRetry.map { (user: $0.key, at: $0.value.at, isHere: $0.value.isHere) }
     return changes
   }
 

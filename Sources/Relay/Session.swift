@@ -16,6 +16,10 @@ struct Session {
   var user = ""
   /// Another session of the same user; -1 = none.
   var nextOfUser: Int32 = -1
+  /// Whether it makes its user one who is there, as a request over HTTP does not.
+  var isPresence = false
+  /// The client says that nobody looks.
+  var isAway = false
 
   /// Replies, catch-up pages and what remained of a frame: bytes that have to go out as they are.
   var outbox: [UInt8] = []
@@ -80,6 +84,7 @@ final class SessionExtras {
   /// Marks and typing beyond the limit, the latest of each room.
   var marks: [String: MemberMarks] = [:]
   var typing: [String: Bool] = [:]
+  var away: Bool?
   var hasMarkTimer = false
   /// The latest of everything that does not wait in a log, while the client does not read; empty where
   /// it is made when it can be told.
@@ -90,12 +95,20 @@ final class SessionExtras {
   /// The answer to `rooms` while the last entries are being read.
   var summaries: [ServerMessage.RoomSummary] = []
   var summariesAreComplete = true
+  /// Whether it has asked for people.
+  var asksForPeople = false
+  /// The answer to `people` while it is looked up when those were there who are not.
+  var people: PeopleAnswer?
+  /// Whose presence it is told, the latest last.
+  var watchedUsers = Deque<Int32>()
+  var watchedUserSet: Set<Int32> = []
 }
 
 /// What of several ephemeral messages only the latest matters.
 struct EphemeralKey: Hashable, Comparable {
-  enum Kind: UInt8 { case receipt, typing, subscribers, activity }
+  enum Kind: UInt8 { case receipt, typing, subscribers, activity, presence }
   var kind: Kind
+  /// -1 for what is of no room.
   var room: Int32
   /// The room's, since its place may be another room's later.
   var generation: UInt32
@@ -166,7 +179,7 @@ struct Room {
   /// Somebody who is told of activity here.
   struct Watcher {
     var generation: UInt32
-    var read: Int64
+    var unread: Int64
     /// Subscribed as well: entries come, activity does not.
     var isJoined: Bool
     /// Not before this, in milliseconds.

@@ -63,6 +63,8 @@ public struct ShardGauges: Sendable {
   public var behind = 0
   public var queuedBytes = 0
   public var tailBytes = 0
+  /// The same for all shards, but for a moment.
+  public var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
 
   public init() {}
 }
@@ -83,7 +85,8 @@ extension Shard {
       if subscription.state == .behind { gauges.behind += 1 }
     }
     gauges.rooms = rooms.count { !$0.subscribers.isEmpty }
-    gauges.users = sessionsByUser.count
+    gauges.users = localUsers.values.count { $0.firstSession >= 0 }
+    gauges.directory = directory
     gauges.tailBytes = tailBytes
     return gauges
   }

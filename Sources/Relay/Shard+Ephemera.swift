@@ -17,7 +17,7 @@ extension Shard {
   mutating func apply(_ change: Commit.MarkChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
     forEachSession(of: change.marks.user) { shard, session in
-      shard.rooms[Int(room)].watchers[session]?.read = change.marks.read
+      shard.rooms[Int(room)].watchers[session]?.unread = change.unread
     }
     tell(
       .receipt(change.marks, toOthers: change.members <= SequencedRoom.memberListLimit),
@@ -44,11 +44,18 @@ extension Shard {
       .subscribers(change.subscribers), key(.subscribers, room, ""), now)
   }
 
-  /// A new entry ends its sender's typing, without a word; and moves the sender's marks.
+  /// A new entry ends its sender's typing, without a word; it moves the sender's marks, and is new to
+  /// everybody else.
   mutating func noteSenders(_ commit: Commit, _ span: Commit.RoomSpan, in room: Int32) {
     let watched = !rooms[Int(room)].watchers.isEmpty
     guard watched || !typers.isEmpty else { return }
-    for (place, frame) in span.frames.enumerated() {
+    if watched {
+      let new = commit.contents(of: span.frames)
+      for session in Array(rooms[Int(room)].watchers.keys) {
+        rooms[Int(room)].watchers[session]?.unread += new
+      }
+    }
+    for frame in span.frames {
       let user = commit.senders[frame]
       if !typers.isEmpty {
         let key = self.key(.typing, room, user)
@@ -58,8 +65,9 @@ extension Shard {
         }
       }
       if watched {
+        let behind = commit.contents(of: frame + 1..<span.frames.upperBound)
         forEachSession(of: user) { shard, session in
-          shard.rooms[Int(room)].watchers[session]?.read = span.firstSeq + Int64(place)
+          shard.rooms[Int(room)].watchers[session]?.unread = behind
         }
       }
     }
@@ -152,7 +160,7 @@ extension Shard {
   private mutating func wait(_ key: EphemeralKey, for index: Int) {
     let extras = extras(of: index)
     switch key.kind {
-    case .activity, .typing: extras.ephemera[key] = []
+    case .activity, .typing, .presence: extras.ephemera[key] = []
     case .receipt, .subscribers:
       if extras.ephemera[key] != nil || extras.ephemera.count < Self.waitingLimit {
         extras.ephemera[key] = frame
@@ -171,9 +179,15 @@ extension Shard {
       // The rest waits until this is out.
       guard sessions[index].queuedBytes < Self.pageBytes else { break }
       let kept = waiting.removeValue(forKey: key)
-      guard let kept, rooms[Int(key.room)].generation == key.generation, mayTell(key, index) else {
+      guard let kept else { continue }
+      if key.kind == .presence {
+        if encodePresence(of: key.user, to: index) {
+          sessions[index].outbox.append(contentsOf: frame)
+          counters.ephemera += 1
+        }
         continue
       }
+      guard rooms[Int(key.room)].generation == key.generation, mayTell(key, index) else { continue }
       frame = kept
       if key.kind == .activity { encodeActivity(in: key.room, to: index) }
       if key.kind == .typing { encode(.typing(typers[key]?.isTyping == true), key) }
@@ -196,6 +210,7 @@ extension Shard {
       let isPeer =
         RoomName.isDirect(rooms[Int(key.room)].name) || key.user == sessions[index].user
       return hasJoined || watcher != nil && isPeer
+    case .presence: return true
     }
   }
 
@@ -219,6 +234,7 @@ extension Shard {
 
   /// Does what is due.
   public mutating func tick(now: Moment) {
+    noteDepartures(now)
     while let next = timers.min, next.at <= now.monotonic {
       timers.removeMin()
       switch next.kind {
@@ -250,6 +266,9 @@ extension Shard {
           tell(.typing(false), key, now)
         }
       case .activity(let room, let id): tellLateActivity(in: room, to: id, now)
+      case .departure(let user): depart(user, now)
+      case .presence(let watched, let generation):
+        tellLatePresence(ofWatched: watched, generation, now)
       }
     }
   }

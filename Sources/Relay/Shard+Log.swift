@@ -42,6 +42,7 @@ extension Shard {
 
   private mutating func apply(_ commit: Commit, _ now: Moment) {
     for change in commit.memberships { apply(change) }
+    for blanking in commit.blankings { forget(blanking) }
     for (place, span) in commit.spans.enumerated() {
       let room = room(named: span.room)
       keep(commit, place, in: room)
@@ -57,6 +58,7 @@ extension Shard {
     for change in commit.marks { apply(change, now) }
     for change in commit.typing { apply(change, now) }
     for change in commit.audiences { apply(change, now) }
+    for change in commit.presences { apply(change, now) }
   }
 
   // MARK: - The tail
@@ -85,6 +87,16 @@ extension Shard {
         releaseIfUnused(room)
       }
     }
+  }
+
+  /// What was deleted is not to be read here any more. Storage has what is left of it.
+  private mutating func forget(_ blanking: Commit.Blanking) {
+    guard let room = roomIndices[blanking.room] else { return }
+    while let oldest = rooms[Int(room)].tail.first, oldest.firstSeq <= blanking.through {
+      rooms[Int(room)].tail.removeFirst()
+    }
+    // The entry that deletes follows in the same commit, and is the last one then.
+    rooms[Int(room)].last = []
   }
 
   // MARK: - Answers
@@ -119,6 +131,9 @@ extension Shard {
     case .lasts(let id, let lasts):
       guard isCurrent(id) else { return }
       answerRooms(lasts, Int(id.index), now)
+    case .lastSeen(let id, let seen):
+      guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
+      apply(seen, to: Int(id.index))
     }
   }
 
@@ -186,6 +201,7 @@ extension Shard {
     rooms[Int(room)].subscribers.append(index)
     rooms[Int(room)].watchers[id.index]?.isJoined = true
     reply(.joined(told), to: session)
+    watchPeer(inRoom: joined.room, session)
     #if PLANTED_BUGS
       if PlantedBug.joinMissesCommit.isActive {
         subscriptions[Int(index)].cursor = rooms[Int(room)].head

@@ -70,7 +70,7 @@ extension Shard {
   /// Whether another turn has work to do without any event.
   public var hasWork: Bool {
     !dirty.isEmpty || !resumable.isEmpty || !reads.isEmpty || !closings.isEmpty
-      || !logIsBusy && !requests.isEmpty
+      || !departures.isEmpty || !logIsBusy && !requests.isEmpty
   }
 
   /// Ends the turn: lays out what is new, and writes once to each socket that has something.

@@ -25,6 +25,7 @@ extension Shard {
     case .received(let room, let seq): mark(room, read: 0, received: seq, "received", index, now)
     case .read(let room, let seq): mark(room, read: seq, received: seq, "read", index, now)
     case .typing(let room, let on): typing(room, on, index, now)
+    case .presence(let isAway): setAway(isAway, index, now)
     default:
       guard let wait = wait(forRequestOf: index, now) else {
         request(message, index, now)
@@ -45,6 +46,7 @@ extension Shard {
     case .leave(let room, let forget): leave(room, forget: forget, index)
     case .history(let request): history(request, index)
     case .rooms: askForRooms(index)
+    case .people(let request): people(request, index)
     case .ping(let t): reply(.pong(t: t, time: now.wall), to: index)
     case .auth:
       // In open mode there is nothing that a token could be held against.
@@ -54,7 +56,7 @@ extension Shard {
             .unauthorized, "This relay takes no tokens; the session goes on as it was.",
             re: "auth")),
         to: index)
-    case .send, .received, .read, .typing: break
+    case .send, .received, .read, .typing, .presence: break
     }
   }
 
@@ -187,6 +189,7 @@ extension Shard {
 
   private mutating func send(_ send: ClientMessage.Send, _ index: Int, _ now: Moment) {
     guard isOpen(send.room, re: "send", index, id: send.id) else { return }
+    if case .forward(let source)? = send.reference, !mayForward(source, send, index) { return }
     if isShuttingDown {
       refuseSend(
         .unavailable,
@@ -219,7 +222,22 @@ extension Shard {
       .append(
         LogRequest.Append(
           session: id(of: index), room: send.room, user: sessions[index].user, id: send.id,
-          kind: send.kind, body: send.body, mayCreate: mayCreate(send.room))))
+          kind: send.kind, body: send.body, reference: send.reference,
+          mayCreate: mayCreate(send.room))))
+  }
+
+  /// What is passed on the sender must be allowed to read.
+  private mutating func mayForward(
+    _ source: Forward, _ send: ClientMessage.Send, _ index: Int
+  ) -> Bool {
+    if RoomName.isOpen(source.room, to: sessions[index].user) { return true }
+    reply(
+      .error(
+        WireError(
+          .forbidden, "You may not read \(source.room), so that you cannot forward from it.",
+          re: "send", room: send.room, id: send.id, field: "forward")),
+      to: index)
+    return false
   }
 
   /// Remembers that entries for the room are on their way, where that matters to somebody here.
@@ -296,7 +314,7 @@ extension Shard {
     scheduleMerged(extras, index, now)
   }
 
-  private mutating func scheduleMerged(
+  mutating func scheduleMerged(
     _ extras: SessionExtras, _ index: Int, _ now: Moment
   ) {
     guard !extras.hasMarkTimer else { return }
@@ -321,8 +339,13 @@ extension Shard {
       sessions[index].requests.charge(now.monotonic)
       ask(.typing(room: room, user: user, on: on))
     }
+    if let isAway = extras.away {
+      sessions[index].requests.charge(now.monotonic)
+      applyAway(isAway, index)
+    }
     extras.marks = [:]
     extras.typing = [:]
+    extras.away = nil
   }
 
   // MARK: - Reading
@@ -369,7 +392,7 @@ extension ClientMessage {
       room
     case .send(let send): send.room
     case .history(let request): request.room
-    case .auth, .rooms, .ping: nil
+    case .auth, .rooms, .people, .presence, .ping: nil
     }
   }
 }

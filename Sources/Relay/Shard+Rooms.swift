@@ -26,13 +26,24 @@ extension Shard {
     let extras = extras(of: index)
     extras.watchesRooms = true
     for belonging in belongings where belonging.belongs {
-      watch(belonging.room, read: belonging.read, index)
+      watch(belonging.room, unread: belonging.unread, index)
     }
     var summaries = belongings.map { summary($0, of: sessions[index].user) }
     // The unread ones come first, since what does not fit is left out.
     summaries.sort { ($0.unread > 0 ? 0 : 1, $0.room) < ($1.unread > 0 ? 0 : 1, $1.room) }
     extras.summariesAreComplete = isComplete && summaries.count <= Self.summaryLimit
     extras.summaries = Array(summaries.prefix(Self.summaryLimit))
+    let peers = extras.summaries.compactMap(\.peer).filter { presence(of: $0) == .offline }
+    reads.append(.lastSeen(id(of: index), peers, for: .rooms))
+  }
+
+  /// It is known when those were there who are not; what was last said is next.
+  mutating func answerRoomsSeen(_ seen: [String: Int64], _ index: Int) {
+    guard let extras = sessions[index].extras else { return }
+    for (place, summary) in extras.summaries.enumerated() {
+      guard let peer = summary.peer else { continue }
+      extras.summaries[place].lastSeen = seen[peer]
+    }
     reads.append(
       .lasts(id(of: index), extras.summaries.map { ($0.room, $0.head) }))
   }
@@ -40,12 +51,18 @@ extension Shard {
   private func summary(
     _ belonging: LogAnswer.Belonging, of user: String
   ) -> ServerMessage.RoomSummary {
-    let peers = RoomName.peers(of: belonging.room)
-    let peer = peers.map { $0.0 == user ? $0.1 : $0.0 }
     let title = configuration.listed.first { $0.room == belonging.room }?.title
-    return ServerMessage.RoomSummary(
-      room: belonging.room, title: title ?? peer ?? belonging.room, head: belonging.head,
-      read: belonging.read, unread: belonging.unread, listed: title != nil, peer: peer, last: nil)
+    var summary = ServerMessage.RoomSummary(
+      room: belonging.room, title: title ?? belonging.room, head: belonging.head,
+      read: belonging.read, unread: belonging.unread, listed: title != nil, peer: nil, last: nil)
+    if let peers = RoomName.peers(of: belonging.room) {
+      let peer = peers.0 == user ? peers.1 : peers.0
+      let profile = profile(of: peer)
+      summary.peer = peer
+      summary.title = profile?.name ?? peer
+      summary.avatar = profile?.avatar
+    }
+    return summary
   }
 
   /// The last entries are there: the answer is complete.
@@ -58,6 +75,7 @@ extension Shard {
       if place < lasts.count, let json = lasts[place] {
         summary.last = try? Entry(decoding: json.span)
       }
+      summary.presence = summary.peer.map(presence)
       scratch.removeAll(keepingCapacity: true)
       summary.append(to: &scratch)
       bytes += scratch.count + 1
@@ -67,6 +85,9 @@ extension Shard {
       }
       included.append(summary)
     }
+    for row in included {
+      if let peer = row.peer { watch(peer, lastSeen: row.lastSeen, index) }
+    }
     extras.summaries = []
     sessions[index].awaitsReply = false
     reply(.rooms(included, more: !extras.summariesAreComplete), to: index)
@@ -74,7 +95,7 @@ extension Shard {
 
   // MARK: - Watching
 
-  mutating func watch(_ name: String, read: Int64, _ index: Int) {
+  mutating func watch(_ name: String, unread: Int64, _ index: Int) {
     let room = room(named: name)
     extras(of: index).watched.insert(room)
     let isJoined = subscription(of: index, toRoom: room).map {
@@ -83,7 +104,7 @@ extension Shard {
     // Asking once more for `rooms` does not make activity come more often.
     let earlier = rooms[Int(room)].watchers[Int32(index)]
     rooms[Int(room)].watchers[Int32(index)] = Room.Watcher(
-      generation: sessions[index].generation, read: read, isJoined: isJoined ?? false,
+      generation: sessions[index].generation, unread: unread, isJoined: isJoined ?? false,
       nextAt: earlier?.nextAt ?? 0, isPending: earlier?.isPending ?? false)
   }
 
@@ -92,7 +113,7 @@ extension Shard {
     forEachSession(of: change.user) { shard, session in
       guard let extras = shard.sessions[Int(session)].extras, extras.watchesRooms else { return }
       if change.belongs {
-        shard.watch(change.room, read: change.read, Int(session))
+        shard.watch(change.room, unread: change.unread, Int(session))
       } else if let room = shard.roomIndices[change.room] {
         extras.watched.remove(room)
         shard.rooms[Int(room)].watchers[session] = nil
@@ -139,7 +160,6 @@ extension Shard {
   /// Lays what the session is to be told of the room into `frame`.
   mutating func encodeActivity(in room: Int32, to index: Int) {
     let state = rooms[Int(room)]
-    let read = state.watchers[Int32(index)]?.read ?? 0
     var last = state.last[...]
     if let newest = state.tail.last {
       let frames = newest.commit.frames
@@ -147,7 +167,9 @@ extension Shard {
     }
     let activity = ServerMessage.Activity(
       room: state.name, head: state.head,
-      unread: max(0, state.head - max(read, state.firstKept - 1)), last: nil)
+      // Of what was not read, some may no longer be kept.
+      unread: min(
+        state.watchers[Int32(index)]?.unread ?? 0, state.head - state.firstKept + 1), last: nil)
     scratch.removeAll(keepingCapacity: true)
     activity.append(to: &scratch, last: last)
     frame.removeAll(keepingCapacity: true)

@@ -28,6 +28,8 @@ public struct Shard {
     /// Whether a client may bring rooms into existence that are not listed.
     public var anyoneMayCreate = true
     public var listed: [(room: String, title: String)] = []
+    /// Configured bots: they are on the list of people.
+    public var bots: [(user: String, name: String)] = []
     /// Recent entries kept in memory, all rooms together.
     public var tailBytes = 8_388_608
     /// Entries that are ready wait once for those of their room that the log is at work on.
@@ -52,8 +54,7 @@ public struct Shard {
 
   var sessions: [Session] = []
   var freeSessions: [Int32] = []
-  /// The first session of each user; the next is in the session.
-  var sessionsByUser: [String: Int32] = [:]
+  var localUsers: [String: LocalUser] = [:]
   var subscriptions: [Subscription] = []
   var freeSubscriptions: [Int32] = []
   var rooms: [Room] = []
@@ -102,6 +103,16 @@ public struct Shard {
   /// Acks since they were last counted.
   var acknowledged = 0
 
+  /// Everybody who is there, on whatever loop.
+  var presences: [String: Presence] = [:]
+  /// Users whose last session here has ended in this turn.
+  var departures: [String] = []
+  var watchedUsers: [WatchedUser] = []
+  var freeWatchedUsers: [Int32] = []
+  var watchedUserIndices: [String: Int32] = [:]
+  var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
+  let bots: PeopleList
+
   /// A connection that the relay ends.
   public struct Closing: Sendable {
     public var connection: Int32
@@ -122,6 +133,8 @@ public struct Shard {
     self.compression = compression
     self.epoch = epoch
     random = SplitMix64(seed: seed)
+    bots = PeopleList(
+      configuration.bots.map { Person(user: $0.user, name: $0.name) }, source: "", asOf: 0)
     listedRooms = Set(configuration.listed.map(\.room))
     paceLimits = Pace.Limits(
       hold: configuration.holds,
@@ -151,15 +164,21 @@ public struct Shard {
   }
 
   /// It is known who the client is: `welcome` goes out.
-  /// - Parameter isInternal: the relay itself, for which its own rooms are open.
+  /// - Parameters:
+  ///   - isPresence: whether the user is there with it, as far as others are told.
+  ///   - isInternal: the relay itself, for which its own rooms are open.
   public mutating func identify(
-    _ id: SessionID, as user: String, isInternal: Bool = false, now: Moment
+    _ id: SessionID, as user: String, isPresence: Bool = true, isInternal: Bool = false,
+    now: Moment
   ) {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
     sessions[index].user = user
     sessions[index].isInternal = isInternal
-    sessions[index].nextOfUser = sessionsByUser.updateValue(id.index, forKey: user) ?? -1
+    sessions[index].isPresence = isPresence
+    sessions[index].nextOfUser = localUsers[user]?.firstSession ?? -1
+    localUsers[user, default: LocalUser()].firstSession = id.index
+    notePresence(of: user)
     let limits = configuration.limits
     var told = ServerMessage.Welcome.Limits()
     told.frameBytes = limits.frameBytes
@@ -199,20 +218,21 @@ public struct Shard {
   }
 
   private mutating func unlink(_ index: Int32, from user: String) {
-    guard var before = sessionsByUser[user] else { return }
+    guard var before = localUsers[user]?.firstSession, before >= 0 else { return }
     let next = sessions[Int(index)].nextOfUser
     if before == index {
-      sessionsByUser[user] = next < 0 ? nil : next
+      localUsers[user]?.firstSession = next
     } else {
       while sessions[Int(before)].nextOfUser != index { before = sessions[Int(before)].nextOfUser }
       sessions[Int(before)].nextOfUser = next
     }
     sessions[Int(index)].nextOfUser = -1
+    notePresence(of: user)
   }
 
   /// Calls `body` with every session of a user.
   mutating func forEachSession(of user: String, _ body: (inout Shard, Int32) -> Void) {
-    var index = sessionsByUser[user] ?? -1
+    var index = localUsers[user]?.firstSession ?? -1
     while index >= 0 {
       let next = sessions[Int(index)].nextOfUser
       body(&self, index)
@@ -280,7 +300,10 @@ public struct Shard {
   // MARK: - Shutting down
 
   /// From now on sends are refused; what was accepted is still committed and acknowledged.
-  public mutating func beginShutdown() { isShuttingDown = true }
+  public mutating func beginShutdown() {
+    isShuttingDown = true
+    for user in localUsers.keys.sorted() { tellPresence(of: user, .offline) }
+  }
 
   /// Nothing accepted is waiting for the log, and nothing committed to be shown.
   public var isSettled: Bool { requests.isEmpty && !logIsBusy && turn.rooms.isEmpty }

@@ -68,6 +68,10 @@ struct ExportLine: Equatable {
   }
 
   private func check() throws(Malformed) {
+    guard entry.kind.isKnown else {
+      throw Malformed(
+        reason: "\"\(entry.kind.rawValue)\" is no kind of entry that this relay knows")
+    }
     guard RoomName.isValid(entry.room) else {
       throw Malformed(reason: "\"\(entry.room)\" is not a room's name")
     }

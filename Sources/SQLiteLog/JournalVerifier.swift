@@ -14,6 +14,8 @@ struct JournalVerifier: ~Copyable {
     var epoch: Int64 = 0
     /// What the index should have of it.
     var settled = PlaceSum()
+    /// Entries that are about others.
+    var changes = PlaceSum()
     /// Each sender's last settled entry; only where there is an index.
     var senders: [String: Int64] = [:]
   }
@@ -38,6 +40,7 @@ struct JournalVerifier: ~Copyable {
     try loadRooms()
     try checkEntries(settledThrough)
     try checkIdentities()
+    try checkChanges()
     try checkMembers()
   }
 
@@ -96,7 +99,7 @@ struct JournalVerifier: ~Copyable {
       if seq < room.first { continue }
       findings.count.entries += 1
       checkOrder(select, &room)
-      checkContent(select, room: room.name)
+      checkContent(select, &room)
       if select.integer(7) <= settledThrough {
         room.settled.add(seq: seq, position: select.integer(7))
         room.senders[select.text(2)] = seq
@@ -158,8 +161,9 @@ struct JournalVerifier: ~Copyable {
     }
   }
 
-  private mutating func checkContent(_ row: borrowing Statement, room: String) {
+  private mutating func checkContent(_ row: borrowing Statement, _ known: inout Room) {
     let (seq, sender, id) = (row.integer(0), row.text(2), row.text(3))
+    let room = known.name
     if row.integer(9) != EntryIdentity(room: row.integer(6), sender: sender, id: id).hash {
       findings.add("it cannot be found by its id: the hash is another", room: room, seq: seq)
     }
@@ -173,6 +177,31 @@ struct JournalVerifier: ~Copyable {
     let json = ServerMessage.message(entry).json
     if (try? Entry(decoding: json.span)) != entry {
       findings.add("the content is not that of a message", room: room, seq: seq)
+    }
+    if let target = entry.target, !entry.kind.isContent {
+      if target < 1 || target >= seq {
+        findings.add("it is about entry \(target), which is not before it", room: room, seq: seq)
+      }
+      known.changes.add(seq: target, position: row.integer(7))
+    }
+  }
+
+  /// What is noted of entries that are about others is what these entries say.
+  private mutating func checkChanges() throws(SQLiteError) {
+    var select = try Statement(
+      """
+      SELECT room, target, position FROM changes JOIN rooms ON rooms.number = changes.room
+      WHERE seq >= rooms.first
+      """, on: database)
+    var sums: [Int64: PlaceSum] = [:]
+    while try select.step() {
+      sums[select.integer(0), default: PlaceSum()]
+        .add(seq: select.integer(1), position: select.integer(2))
+    }
+    for (number, room) in rooms where sums[number] ?? PlaceSum() != room.changes {
+      findings.add(
+        "its edits, deletions and reactions are not noted as they are: \(room.changes.count) are "
+          + "there, \((sums[number] ?? PlaceSum()).count) noted", room: room.name)
     }
   }
 

@@ -27,6 +27,10 @@ internal import Synchronization
 ///   sender's last entry in a room. They are written before that entry is deleted.
 /// - **A start** reads back what is not settled. `index.db` is derived: where it is missing, damaged,
 ///   of another store or ahead of the journal, it is thrown away and made anew.
+/// - **Changes** of earlier entries are entries themselves; the table `changes` says which are about
+///   which, so that history is folded by one look-up, and counts them, so that what is unread is known
+///   without reading it. A deletion blanks its target and the edits of it in place, and SQLite
+///   overwrites what was there (`secure_delete`); the write-ahead log has it until it is next rewound.
 /// - **Retention** moves a room's `first` with the batch. The rows go later, in slices between two
 ///   batches (`Garbage`), and free pages are cut off the file when they are a quarter of it.
 /// - **Trouble**: where the journal cannot be written, batches are refused. Where the index cannot,

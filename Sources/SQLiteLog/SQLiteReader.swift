@@ -26,6 +26,8 @@ package final class SQLiteReader: EntryReader {
     var selectNumber: Statement
     var selectFirst: Statement
     var selectEntries: Statement
+    var selectChanges: Statement
+    var selectSeen: Statement
   }
 
   /// So often an answer is begun anew where entries were deleted meanwhile.
@@ -50,9 +52,17 @@ package final class SQLiteReader: EntryReader {
         SELECT seq, at, sender, id, kind, body, position, room FROM entries WHERE position >= ?1
         ORDER BY position
         """, on: database)
+      let selectChanges = try Statement(
+        """
+        SELECT entries.seq, at, sender, id, kind, body, target
+        FROM changes JOIN entries ON entries.position = changes.position
+        WHERE changes.room = ?1 AND target BETWEEN ?2 AND ?3 ORDER BY target, changes.seq
+        """, on: database)
+      let selectSeen = try Statement("SELECT seen FROM users WHERE name = ?1", on: database)
       state = State(
         tail: store.tail, database: database, index: index, begin: begin, end: end,
-        selectNumber: selectNumber, selectFirst: selectFirst, selectEntries: selectEntries)
+        selectNumber: selectNumber, selectFirst: selectFirst, selectEntries: selectEntries,
+        selectChanges: selectChanges, selectSeen: selectSeen)
     } catch {
       throw StoreError(error, "read", path: path)
     }
@@ -99,6 +109,21 @@ package final class SQLiteReader: EntryReader {
     } catch {
       throw note(error)
     }
+  }
+
+  package func forEachChange(
+    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
+    _ body: (_ target: Int64, Entry) -> Void
+  ) throws(StoreFailure) {
+    do throws(SQLiteError) {
+      try state.forEachChange(ofRoom: number, named: room, about: targets, body)
+    } catch {
+      throw note(error)
+    }
+  }
+
+  package func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {
+    do throws(SQLiteError) { return try state.lastSeen(user) } catch { throw note(error) }
   }
 
   private func note(_ error: SQLiteError) -> StoreFailure {
@@ -151,6 +176,25 @@ extension SQLiteReader.State {
     return places
   }
 
+  mutating func forEachChange(
+    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
+    _ body: (_ target: Int64, Entry) -> Void
+  ) throws(SQLiteError) {
+    try selectChanges.bind(1, number)
+    try selectChanges.bind(2, targets.lowerBound)
+    try selectChanges.bind(3, targets.upperBound)
+    defer { selectChanges.reset() }
+    while try selectChanges.step() {
+      body(selectChanges.integer(6), try selectChanges.entry(in: room))
+    }
+  }
+
+  mutating func lastSeen(_ user: String) throws(SQLiteError) -> Int64? {
+    try selectSeen.bind(1, user)
+    defer { selectSeen.reset() }
+    return try selectSeen.step() ? selectSeen.integer(0) : nil
+  }
+
   /// - Returns: whether more is wanted.
   mutating func forEachEntry(
     at places: [Place], ofRoom number: Int64, named room: String, _ body: (Entry) -> Bool
@@ -180,7 +224,8 @@ extension SQLiteReader.State {
 extension Statement {
   /// The row as an entry; its columns are seq, at, sender, id, kind and body, in this order.
   func entry(in room: String) throws(SQLiteError) -> Entry {
-    guard let kind = EntryKind(rawValue: text(4)) else {
+    let kind = EntryKind(rawValue: text(4))
+    guard kind.isKnown else {
       throw SQLiteError(
         extendedCode: SQLITE_CORRUPT,
         message: "entry \(integer(0)) of room \(room) is of the unknown kind \"\(text(4))\"")

@@ -1,5 +1,6 @@
 internal import CSQLite
 package import Relay
+package import Wire
 
 #if PLANTED_BUGS
   internal import PlantedBugs
@@ -70,6 +71,7 @@ package final class SQLiteStore: EntryStore {
     discardedIndex = try IndexLoader(store: shared).load(from: database)
     let index = try IndexReader.open(shared, .readWrite)
     do throws(SQLiteError) {
+      try StoreState.endVisits(in: database)
       state = try StoreState(database, epoch: number, tail: shared.tail, index: index)
       lineage = try state.lineage()
     } catch {
@@ -99,6 +101,36 @@ package final class SQLiteStore: EntryStore {
   ) throws(StoreFailure) -> Int64 {
     do {
       return try state.lastSeq(room: room, throughEpoch: number)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func entry(
+    _ seq: Int64, ofRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> Entry? {
+    do {
+      return try state.entry(seq, ofRoom: number, named: room)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func edits(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> [Entry] {
+    do {
+      return try state.edits(of: target, inRoom: number, named: room)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func changes(
+    inRoom number: Int64, through seq: Int64, total: Int64
+  ) throws(StoreFailure) -> Int64 {
+    do {
+      return try state.changes(inRoom: number, through: seq, total: total)
     } catch {
       throw failure("read", error)
     }

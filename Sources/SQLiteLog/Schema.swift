@@ -19,6 +19,14 @@ enum Schema {
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
     """
 
+  /// Adds an entry that is about another one.
+  static let insertChange = """
+    INSERT INTO changes (room, target, seq, position, number) VALUES (?1, ?2, ?3, ?4, ?5)
+    """
+
+  /// How many entries of a room up to its last are about others.
+  static let updateChanges = "UPDATE rooms SET changes = ?2 WHERE number = ?1"
+
   /// Step *n* leads from version *n* - 1 to version *n*. A step that has been released never
   /// changes: another one is added behind it.
   static let steps = [
@@ -68,6 +76,25 @@ enum Schema {
     DROP INDEX entries_by_place;
     DROP INDEX entries_by_identity;
     """,
+    """
+    -- Entries that are about others: edits, deletions, reactions.
+    CREATE TABLE changes (
+      room INTEGER NOT NULL,
+      target INTEGER NOT NULL,  -- the seq of the other one
+      seq INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      number INTEGER NOT NULL,  -- how many the room has up to this one
+      PRIMARY KEY (room, target, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX changes_by_seq ON changes (room, seq, number);
+    ALTER TABLE rooms ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;  -- how many it has had
+    CREATE TABLE users (
+      name TEXT PRIMARY KEY,
+      seen INTEGER NOT NULL,  -- when the user came or went
+      here INTEGER NOT NULL  -- 1 = came, and has not gone
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX users_here ON users (here) WHERE here = 1;
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }
@@ -108,6 +135,8 @@ enum Schema {
       try database.execute("PRAGMA wal_autocheckpoint = 0")
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
       try database.execute("PRAGMA cache_size = -16384")
+      // What is deleted is overwritten, where that costs no further write.
+      try database.execute("PRAGMA secure_delete = FAST")
       try migrate(database)
       return database
     } catch let error as SQLiteError {

@@ -55,6 +55,8 @@ private struct Importer: ~Copyable {
     var head: Int64
     var lastAt: Int64 = 0
     var epoch: Int64 = 0
+    /// How many of its entries are about others.
+    var changes: Int64 = 0
     /// Each member's mark: the sender's last entry.
     var members: [String: Int64] = [:]
   }
@@ -83,6 +85,8 @@ private struct Importer: ~Copyable {
   private var insertRoom: Statement
   private var insertEntry: Statement
   private var insertMember: Statement
+  private var insertChange: Statement
+  private var updateChanges: Statement
 
   static func prepare(_ database: consuming Database) throws(SQLiteError) -> Importer {
     let last = try database.integer("SELECT coalesce(max(position), 0) FROM entries")
@@ -94,16 +98,20 @@ private struct Importer: ~Copyable {
     let insertMember = try Statement(
       "INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?3, ?4)",
       on: database)
+    let insertChange = try Statement(Schema.insertChange, on: database)
+    let updateChanges = try Statement(Schema.updateChanges, on: database)
     return Importer(
       database: database, bringsEpochs: last == 0, position: max(last, begun),
       selectRoom: selectRoom, insertRoom: insertRoom, insertEntry: insertEntry,
-      insertMember: insertMember)
+      insertMember: insertMember,
+      insertChange: insertChange, updateChanges: updateChanges)
   }
 
   private init(
     database: consuming Database, bringsEpochs: Bool, position: Int64,
     selectRoom: consuming Statement, insertRoom: consuming Statement,
-    insertEntry: consuming Statement, insertMember: consuming Statement
+    insertEntry: consuming Statement, insertMember: consuming Statement,
+    insertChange: consuming Statement, updateChanges: consuming Statement
   ) {
     self.database = database
     self.bringsEpochs = bringsEpochs
@@ -113,6 +121,8 @@ private struct Importer: ~Copyable {
     self.insertRoom = insertRoom
     self.insertEntry = insertEntry
     self.insertMember = insertMember
+    self.insertChange = insertChange
+    self.updateChanges = updateChanges
   }
 
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
@@ -147,6 +157,15 @@ private struct Importer: ~Copyable {
     try insertEntry.bind(10, entry.body)
     try insertEntry.run()
     try note(identity, line: number)
+    if let target = entry.target, !entry.kind.isContent {
+      room.changes += 1
+      try insertChange.bind(1, room.number)
+      try insertChange.bind(2, target)
+      try insertChange.bind(3, entry.seq)
+      try insertChange.bind(4, position)
+      try insertChange.bind(5, room.changes)
+      try insertChange.run()
+    }
     room.head = entry.seq
     room.lastAt = entry.at
     room.epoch = epoch
@@ -170,6 +189,9 @@ private struct Importer: ~Copyable {
         try insertMember.bind(4, room.head)
         try insertMember.run()
       }
+      try updateChanges.bind(1, room.number)
+      try updateChanges.bind(2, room.changes)
+      try updateChanges.run()
     }
     count.rooms = rooms.count
     try database.execute("COMMIT")

@@ -85,7 +85,9 @@ struct StoreState: ~Copyable {
     guard try statements.selectRoom.step() else { return nil }
     let number = statements.selectRoom.integer(0)
     let first = statements.selectRoom.integer(1)
-    var room = StoredRoom(number: number, head: first - 1, first: first, lastAt: 0, members: [:])
+    var room = StoredRoom(
+      number: number, head: first - 1, first: first, lastAt: 0, members: [:],
+      changes: statements.selectRoom.integer(2))
     if let head = try head(of: number) {
       room.head = head.seq
       try statements.selectTime.bind(1, head.position)
@@ -175,11 +177,15 @@ struct StoreState: ~Copyable {
     return lower == first ? 0 : lower - 1
   }
 
-  private mutating func epoch(of seq: Int64, inRoom room: Int64) throws(SQLiteError) -> Int64 {
+  private mutating func position(of seq: Int64, inRoom room: Int64) throws(SQLiteError) -> Int64 {
     var places = tail.places(ofRoom: room, in: seq...seq)
     if places.isEmpty { places = try index.places(ofRoom: room, in: seq...seq) }
     guard let place = places.first else { throw Self.missing(seq, room: room) }
-    try statements.selectEpoch.bind(1, place.position)
+    return place.position
+  }
+
+  private mutating func epoch(of seq: Int64, inRoom room: Int64) throws(SQLiteError) -> Int64 {
+    try statements.selectEpoch.bind(1, position(of: seq, inRoom: room))
     defer { statements.selectEpoch.reset() }
     guard try statements.selectEpoch.step() else { throw Self.missing(seq, room: room) }
     return statements.selectEpoch.integer(0)
@@ -189,6 +195,56 @@ struct StoreState: ~Copyable {
     SQLiteError(
       extendedCode: SQLITE_CORRUPT,
       message: "entry \(seq) of room \(room) is missing; `relay verify` tells more")
+  }
+
+  /// - Parameter seq: of an entry that is kept.
+  mutating func entry(
+    _ seq: Int64, ofRoom number: Int64, named room: String
+  ) throws(SQLiteError) -> Entry? {
+    try statements.selectEntry.bind(1, position(of: seq, inRoom: number))
+    defer { statements.selectEntry.reset() }
+    return try statements.selectEntry.step() ? statements.selectEntry.entry(in: room) : nil
+  }
+
+  mutating func edits(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(SQLiteError) -> [Entry] {
+    try statements.selectEdits.bind(1, number)
+    try statements.selectEdits.bind(2, target)
+    defer { statements.selectEdits.reset() }
+    var edits: [Entry] = []
+    while try statements.selectEdits.step() {
+      edits.append(try statements.selectEdits.entry(in: room))
+    }
+    return edits
+  }
+
+  mutating func changes(
+    inRoom number: Int64, through seq: Int64, total: Int64
+  ) throws(SQLiteError) -> Int64 {
+    try statements.selectChangesBefore.bind(1, number)
+    try statements.selectChangesBefore.bind(2, seq)
+    defer { statements.selectChangesBefore.reset() }
+    if try statements.selectChangesBefore.step() {
+      return statements.selectChangesBefore.integer(0)
+    }
+    // Those before may have been deleted with what is no longer kept.
+    try statements.selectChangesBehind.bind(1, number)
+    try statements.selectChangesBehind.bind(2, seq)
+    defer { statements.selectChangesBehind.reset() }
+    return try statements.selectChangesBehind.step()
+      ? statements.selectChangesBehind.integer(0) - 1 : total
+  }
+
+  /// Who was there when the process before this one ended has gone with it: with the last entry, as
+  /// far as anybody can tell.
+  static func endVisits(in database: borrowing Database) throws(SQLiteError) {
+    try database.execute(
+      """
+      UPDATE users SET here = 0, seen = max(
+        seen, coalesce((SELECT at FROM entries ORDER BY position DESC LIMIT 1), 0))
+      WHERE here = 1
+      """)
   }
 
   mutating func belongings(of user: String) throws(SQLiteError) -> [String] {
@@ -242,6 +298,13 @@ struct StoreState: ~Copyable {
       next += 1
       try insert(new, at: next)
     }
+    try applyChanges(changes)
+    for user in changes.seen {
+      try statements.upsertUser.bind(1, user.user)
+      try statements.upsertUser.bind(2, user.at)
+      try statements.upsertUser.bind(3, user.isHere ? 1 : 0)
+      try statements.upsertUser.run()
+    }
     for member in changes.formerMembers {
       try statements.deleteMember.bind(1, member.room)
       try statements.deleteMember.bind(2, member.user)
@@ -262,6 +325,36 @@ struct StoreState: ~Copyable {
       try statements.updateFirst.bind(1, trim.room)
       try statements.updateFirst.bind(2, trim.first)
       try statements.updateFirst.run()
+      try statements.deleteChanges.bind(1, trim.room)
+      try statements.deleteChanges.bind(2, trim.first)
+      try statements.deleteChanges.run()
+    }
+  }
+
+  /// Notes which entries are about which, and takes away what was deleted.
+  private mutating func applyChanges(_ changes: StoreChanges) throws(SQLiteError) {
+    var position = position
+    var totals: [Int64: Int64] = [:]
+    for new in changes.entries {
+      position += 1
+      guard let change = new.change else { continue }
+      try statements.insertChange.bind(1, new.room)
+      try statements.insertChange.bind(2, change.target)
+      try statements.insertChange.bind(3, new.entry.seq)
+      try statements.insertChange.bind(4, position)
+      try statements.insertChange.bind(5, change.number)
+      try statements.insertChange.run()
+      totals[new.room] = change.number
+    }
+    for (room, total) in totals {
+      try statements.updateChanges.bind(1, room)
+      try statements.updateChanges.bind(2, total)
+      try statements.updateChanges.run()
+    }
+    for blank in changes.blanks {
+      try statements.updateBody.bind(1, self.position(of: blank.seq, inRoom: blank.room))
+      try statements.updateBody.bind(2, blank.body)
+      try statements.updateBody.run()
     }
   }
 
@@ -302,72 +395,5 @@ struct StoreState: ~Copyable {
     try statements.insertEntry.bind(
       from: 7, texts: entry.from, entry.id, entry.kind.rawValue, blob: entry.body)
     try statements.insertEntry.run()
-  }
-}
-
-extension StoreState {
-  /// Prepared once, used for every batch.
-  private struct Statements: ~Copyable {
-    var begin: Statement
-    var commit: Statement
-    var selectRoom: Statement
-    var selectFirst: Statement
-    var selectTime: Statement
-    var selectMembers: Statement
-    var selectIdentical: Statement
-    var selectEpoch: Statement
-    var selectBelongings: Statement
-    var insertRoom: Statement
-    var insertEntry: Statement
-    var upsertMember: Statement
-    var deleteMember: Statement
-    var updateFirst: Statement
-    var deleteEntries: Statement
-    var raiseMarks: Statement
-
-    static func prepare(
-      on database: borrowing Database, epoch: Int64
-    ) throws(SQLiteError) -> Statements {
-      var insertEntry = try Statement(Schema.insertEntry, on: database)
-      // The same for every entry of a run; a binding outlives a reset.
-      try insertEntry.bind(4, epoch)
-      return Statements(
-        begin: try Statement("BEGIN IMMEDIATE", on: database),
-        commit: try Statement("COMMIT", on: database),
-        selectRoom: try Statement("SELECT number, first FROM rooms WHERE name = ?1", on: database),
-        selectFirst: try Statement("SELECT first FROM rooms WHERE number = ?1", on: database),
-        selectTime: try Statement("SELECT at FROM entries WHERE position = ?1", on: database),
-        selectMembers: try Statement(
-          "SELECT user, read, received, since FROM members WHERE room = ?1", on: database),
-        selectIdentical: try Statement(
-          """
-          SELECT seq, at FROM entries WHERE position = ?1 AND room = ?2 AND sender = ?3 AND id = ?4
-            AND seq >= (SELECT first FROM rooms WHERE number = ?2)
-          """, on: database),
-        selectEpoch: try Statement("SELECT epoch FROM entries WHERE position = ?1", on: database),
-        selectBelongings: try Statement(
-          """
-          SELECT rooms.name FROM members JOIN rooms ON rooms.number = members.room
-          WHERE members.user = ?1 ORDER BY rooms.name
-          """, on: database),
-        insertRoom: try Statement("INSERT INTO rooms (number, name) VALUES (?1, ?2)", on: database),
-        insertEntry: insertEntry,
-        upsertMember: try Statement(
-          """
-          INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?4, ?5)
-          ON CONFLICT DO UPDATE SET
-            read = excluded.read, received = excluded.received, since = excluded.since
-          """, on: database),
-        deleteMember: try Statement(
-          "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
-        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
-        deleteEntries: try Statement(
-          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database),
-        raiseMarks: try Statement(
-          """
-          UPDATE members SET read = max(read, ?3), received = max(received, ?3)
-          WHERE room = ?1 AND user = ?2 AND since < ?3
-          """, on: database))
-    }
   }
 }

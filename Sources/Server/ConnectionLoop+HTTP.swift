@@ -85,7 +85,7 @@ extension ConnectionLoop {
     exchange.content = message.json(exchange.content)
     let session = shard.open(connection: Int32(index), now: now)
     connections[index].session = session
-    shard.identify(session, as: user, now: now)
+    shard.identify(session, as: user, isPresence: false, now: now)
     submit(exchange, index)
   }
 

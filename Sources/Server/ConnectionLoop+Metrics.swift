@@ -24,7 +24,7 @@ extension ConnectionLoop {
     let metrics = Metrics(
       loops: gathering.sum, admission: context.admission, violations: context.violations,
       log: context.log.statistics(), process: ProcessStatistics(startedAt: context.startedAt),
-      configuredBots: context.configuration.bots.count)
+      configuredBots: context.configuration.bots.count, now: now.wall)
     finish(
       gathering.connection,
       HTTPResponse(

@@ -9,12 +9,15 @@ struct Metrics {
   var log: LogStatistics
   var process: ProcessStatistics
   var configuredBots: Int
+  /// Milliseconds since 1970.
+  var now: Int64
 
   var text: String {
     var text = MetricsText()
     addConnections(to: &text)
     addMessages(to: &text)
     addRooms(to: &text)
+    addDirectory(to: &text)
     addLog(to: &text)
     addProcess(to: &text)
     return text.text
@@ -100,6 +103,31 @@ struct Metrics {
     text.gauge(
       "relay_tail_bytes", "Recent entries kept in memory, of all event loops.",
       loops.total(\.tailBytes))
+  }
+
+  private func addDirectory(to text: inout MetricsText) {
+    let directory = loops.gauges.first?.gauges.directory
+    let people = directory?.people
+    text.gauge("relay_directory_people", "People on the list.", people?.people.count ?? 0)
+    text.gauge(
+      "relay_directory_left_out_people",
+      "People that are not on the list, since their names do not fit.",
+      people?.leftOut ?? 0)
+    if let asOf = people?.asOf, asOf > 0 {
+      text.gauge(
+        "relay_directory_age_seconds", "How old the list is.",
+        seconds: Double(max(0, now - asOf)) / 1000)
+    }
+    var limited = 0
+    var failed = 0
+    switch directory?.problem {
+    case .limited: limited = 1
+    case .failed: failed = 1
+    case nil: break
+    }
+    text.gauges(
+      "relay_directory_problems", "1 for what keeps the list from being newer.", by: "problem",
+      [("failed", failed), ("limited", limited)])
   }
 
   private func addLog(to text: inout MetricsText) {

@@ -39,6 +39,8 @@ extension ClientMessage {
       self = .typing(room: try reader.room(json), on: on)
     case "history": self = .history(try reader.history(json))
     case "rooms": self = .rooms
+    case "people": self = .people(try reader.people(json))
+    case "presence": self = .presence(isAway: try reader.isAway(json))
     case "ping":
       let t = fields[.t]
       self = .ping(t: t.kind == .absent ? nil : json.extracting(t.range).bytes)
@@ -125,13 +127,36 @@ private struct FieldReader {
     if request.before != nil, request.after != nil {
       throw bad(.before, "absent where \"after\" is given", json)
     }
-    if !fields[.limit].isAbsent {
-      guard let limit = json.jsonSequence(fields[.limit]),
-        let limit = Int(exactly: limit), ClientMessage.HistoryRequest.limits.contains(limit)
-      else { throw bad(.limit, "a whole number from 1 to 500", json) }
-      request.limit = limit
-    }
+    if let limit = try limit(ClientMessage.HistoryRequest.limits, json) { request.limit = limit }
+    request.isFolded = try flag(.fold, json) ?? false
     return request
+  }
+
+  func people(_ json: Span<UInt8>) throws(WireError) -> ClientMessage.PeopleRequest {
+    var request = ClientMessage.PeopleRequest()
+    request.query = try optionalString(.query, json) ?? ""
+    guard request.query.utf8.count <= 256 else { throw bad(.query, "at most 256 bytes", json) }
+    request.cursor = try optionalString(.cursor, json)
+    if let limit = try limit(ClientMessage.PeopleRequest.limits, json) { request.limit = limit }
+    return request
+  }
+
+  private func limit(
+    _ range: ClosedRange<Int>, _ json: Span<UInt8>
+  ) throws(WireError) -> Int? {
+    if fields[.limit].isAbsent { return nil }
+    guard let limit = json.jsonSequence(fields[.limit]), let limit = Int(exactly: limit),
+      range.contains(limit)
+    else { throw bad(.limit, "a whole number from 1 to \(range.upperBound)", json) }
+    return limit
+  }
+
+  func isAway(_ json: Span<UInt8>) throws(WireError) -> Bool {
+    switch fields[.presence].isString ? json.jsonString(fields[.presence]) : "" {
+    case "online": return false
+    case "away": return true
+    default: throw bad(.presence, "\"online\" or \"away\"", json)
+    }
   }
 
   static func isValidID(_ id: String) -> Bool {
@@ -147,18 +172,87 @@ private struct FieldReader {
     let id = json.jsonString(fields[.id])
     guard Self.isValidID(id) else { throw badID(json) }
     if fields[.kind].isAbsent || json.jsonEquals(fields[.kind], "text") {
-      let body = try text(json, limitBytes: textLimitBytes)
-      return ClientMessage.Send(room: room, id: id, kind: .text, body: body)
+      if fields[.replyTo].isAbsent, fields[.forward].isAbsent {
+        let body = try text(json, limitBytes: textLimitBytes)
+        return ClientMessage.Send(room: room, id: id, kind: .text, body: body)
+      }
+      return try referringText(room, id, json, textLimitBytes)
     }
-    guard json.jsonEquals(fields[.kind], "data") else {
-      throw bad(.kind, "\"text\" or \"data\"", json)
+    guard fields[.kind].isString else { throw badKind(json) }
+    switch json.jsonString(fields[.kind]) {
+    case "data":
+      guard fields[.data].kind != .absent else { throw bad(.data, "present, as any JSON", json) }
+      var body: [UInt8] = []
+      body.reserveCapacity(fields[.data].range.count + 8)
+      body.append("\"data\":")
+      body.append(json.extracting(fields[.data].range))
+      return ClientMessage.Send(room: room, id: id, kind: .data, body: body)
+    case "edit":
+      let (target, start) = try target(json)
+      let body = start + [UInt8(ascii: ",")] + (try text(json, limitBytes: textLimitBytes))
+      return ClientMessage.Send(
+        room: room, id: id, kind: .edit, body: body, reference: .target(target))
+    case "delete":
+      let (target, body) = try target(json)
+      return ClientMessage.Send(
+        room: room, id: id, kind: .delete, body: body, reference: .target(target))
+    case "react":
+      let (target, _) = try target(json)
+      guard let isOn = try flag(.on, json) else { throw bad(.on, "true or false", json) }
+      return ClientMessage.Send(
+        room: room, id: id, react: target, emoji: try emoji(json), isOn: isOn)
+    default: throw badKind(json)
     }
-    guard fields[.data].kind != .absent else { throw bad(.data, "present, as any JSON", json) }
+  }
+
+  private func badKind(_ json: Span<UInt8>) -> WireError {
+    bad(.kind, "\"text\", \"data\", \"edit\", \"delete\" or \"react\"", json)
+  }
+
+  /// A text that answers another entry, or passes one on.
+  private func referringText(
+    _ room: String, _ id: String, _ json: Span<UInt8>, _ limitBytes: Int
+  ) throws(WireError) -> ClientMessage.Send {
+    guard fields[.forward].isAbsent else {
+      guard fields[.replyTo].isAbsent else {
+        throw bad(.replyTo, "absent where \"forward\" is given", json)
+      }
+      var forward: Forward?
+      if fields[.forward].kind == .object {
+        let inner = json.extracting(fields[.forward].range)
+        forward = (try? ObjectReader(inner)).flatMap { try? Forward($0, inner) }
+      }
+      guard var forward, RoomName.isValid(forward.room) else {
+        throw bad(.forward, "an object with a room and a seq", json)
+      }
+      // Who sent it is the relay's to say.
+      forward.from = nil
+      return ClientMessage.Send(room: room, id: id, forward: forward)
+    }
+    let seq = try sequence(.replyTo, json)
+    var body = try text(json, limitBytes: limitBytes)
+    body.append(member: ",\"reply_to\":", seq)
+    return ClientMessage.Send(
+      room: room, id: id, kind: .text, body: body, reference: .reply(to: seq))
+  }
+
+  private func target(_ json: Span<UInt8>) throws(WireError) -> (Int64, [UInt8]) {
+    let target = try sequence(.target, json)
     var body: [UInt8] = []
-    body.reserveCapacity(fields[.data].range.count + 8)
-    body.append("\"data\":")
-    body.append(json.extracting(fields[.data].range))
-    return ClientMessage.Send(room: room, id: id, kind: .data, body: body)
+    body.append(member: "\"target\":", target)
+    return (target, body)
+  }
+
+  /// What may be given to an entry: the longest emoji of Unicode's own lists have 35 bytes.
+  private func emoji(_ json: Span<UInt8>) throws(WireError) -> String {
+    if fields[.emoji].isString {
+      let emoji = json.jsonString(fields[.emoji])
+      let isPlain = emoji.unicodeScalars.allSatisfy {
+        !$0.properties.isWhitespace && $0.properties.generalCategory != .control
+      }
+      if isPlain, (1...64).contains(emoji.utf8.count) { return emoji }
+    }
+    throw bad(.emoji, "1 to 64 bytes of UTF-8 without spaces and control characters", json)
   }
 
   private func badID(_ json: Span<UInt8>) -> WireError {

@@ -9,6 +9,9 @@ public enum ClientMessage: Equatable, Sendable {
   case typing(room: String, on: Bool)
   case history(HistoryRequest)
   case rooms
+  case people(PeopleRequest)
+  /// Whether this connection is away; it cannot say that it is offline.
+  case presence(isAway: Bool)
   /// `t` is any JSON, to come back byte for byte.
   case ping(t: [UInt8]?)
 
@@ -38,22 +41,69 @@ public enum ClientMessage: Equatable, Sendable {
     /// 1 to 64 printable ASCII characters.
     public var id: String
     public var kind: EntryKind
-    /// As in `Entry.body`.
+    /// As in `Entry.body`; of a `forward` without the text, which the relay adds.
     public var body: [UInt8]
+    /// What the entry refers to; `nil` for most.
+    public var reference: Reference?
 
-    public init(room: String, id: String, kind: EntryKind, body: [UInt8]) {
+    public init(
+      room: String, id: String, kind: EntryKind, body: [UInt8], reference: Reference? = nil
+    ) {
       self.room = room
       self.id = id
       self.kind = kind
       self.body = body
+      self.reference = reference
     }
 
     /// A `text` entry; the relay holds the text against its limits.
-    public init(room: String, id: String, text: String) {
+    /// - Parameter replyTo: the `seq` of the entry that it answers.
+    public init(room: String, id: String, text: String, replyTo: Int64? = nil) {
       var body: [UInt8] = []
       body.append(member: "\"text\":", text)
-      self.init(room: room, id: id, kind: .text, body: body)
+      if let replyTo { body.append(member: ",\"reply_to\":", replyTo) }
+      self.init(
+        room: room, id: id, kind: .text, body: body, reference: replyTo.map { .reply(to: $0) })
     }
+
+    /// A `text` entry that passes on an entry of a room that the sender may read.
+    public init(room: String, id: String, forward: Forward) {
+      var body: [UInt8] = []
+      body.append("\"forward\":")
+      forward.append(to: &body)
+      self.init(room: room, id: id, kind: .text, body: body, reference: .forward(forward))
+    }
+
+    /// Another text for the entry `target`.
+    public init(room: String, id: String, edit target: Int64, text: String) {
+      var body: [UInt8] = []
+      body.append(member: "\"target\":", target)
+      body.append(member: ",\"text\":", text)
+      self.init(room: room, id: id, kind: .edit, body: body, reference: .target(target))
+    }
+
+    /// The end of the entry `target`.
+    public init(room: String, id: String, delete target: Int64) {
+      var body: [UInt8] = []
+      body.append(member: "\"target\":", target)
+      self.init(room: room, id: id, kind: .delete, body: body, reference: .target(target))
+    }
+
+    /// An emoji given to the entry `target`, or taken back.
+    public init(room: String, id: String, react target: Int64, emoji: String, isOn: Bool) {
+      var body: [UInt8] = []
+      body.append(member: "\"target\":", target)
+      body.append(member: ",\"emoji\":", emoji)
+      body.append(isOn ? ",\"on\":true" : ",\"on\":false")
+      self.init(room: room, id: id, kind: .react, body: body, reference: .target(target))
+    }
+  }
+
+  /// An entry that another one is about.
+  public indirect enum Reference: Equatable, Sendable {
+    case reply(to: Int64)
+    case forward(Forward)
+    case target(Int64)
   }
 
   /// A page of a room's log.
@@ -65,13 +115,35 @@ public enum ClientMessage: Equatable, Sendable {
     public var before: Int64?
     public var after: Int64?
     public var limit: Int
+    /// Whether to have what was said in its current state, instead of entry by entry.
+    public var isFolded: Bool
 
     public init(
-      room: String, before: Int64? = nil, after: Int64? = nil, limit: Int = defaultLimit
+      room: String, before: Int64? = nil, after: Int64? = nil, limit: Int = defaultLimit,
+      isFolded: Bool = false
     ) {
       self.room = room
       self.before = before
       self.after = after
+      self.limit = limit
+      self.isFolded = isFolded
+    }
+  }
+
+  /// A page of the list of people.
+  public struct PeopleRequest: Equatable, Sendable {
+    public static let defaultLimit = 50
+    public static let limits = 1...200
+
+    /// Part of a name or of a user's name, however written; empty for everybody.
+    public var query: String
+    /// The `next` of the page before.
+    public var cursor: String?
+    public var limit: Int
+
+    public init(query: String = "", cursor: String? = nil, limit: Int = defaultLimit) {
+      self.query = query
+      self.cursor = cursor
       self.limit = limit
     }
   }
@@ -88,6 +160,8 @@ public enum ClientMessage: Equatable, Sendable {
     case .typing: "typing"
     case .history: "history"
     case .rooms: "rooms"
+    case .people: "people"
+    case .presence: "presence"
     case .ping: "ping"
     }
   }
@@ -132,8 +206,15 @@ extension ClientMessage {
       if let before = request.before { json.append(member: ",\"before\":", before) }
       if let after = request.after { json.append(member: ",\"after\":", after) }
       json.append(member: ",\"limit\":", Int64(request.limit))
+      if request.isFolded { json.append(",\"fold\":true") }
     case .rooms:
       break
+    case .people(let request):
+      if !request.query.isEmpty { json.append(member: ",\"query\":", request.query) }
+      if let cursor = request.cursor { json.append(member: ",\"cursor\":", cursor) }
+      json.append(member: ",\"limit\":", Int64(request.limit))
+    case .presence(let isAway):
+      json.append(isAway ? ",\"presence\":\"away\"" : ",\"presence\":\"online\"")
     case .ping(let t):
       if let t {
         json.append(",\"t\":")

@@ -1,7 +1,26 @@
-/// Which kind of entry a room's log holds; the raw value is what stands on the wire.
-public enum EntryKind: String, Sendable, CaseIterable {
-  case text
-  case data
+/// Which kind of entry a room's log holds; the raw value is what stands on the wire. The protocol
+/// grows, so that a client may meet kinds that it does not know: these it passes over.
+public struct EntryKind: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  public static let text = EntryKind(rawValue: "text")
+  /// Any JSON.
+  public static let data = EntryKind(rawValue: "data")
+  /// Another text for an entry of the sender's own.
+  public static let edit = EntryKind(rawValue: "edit")
+  /// The end of a text of the sender's own.
+  public static let delete = EntryKind(rawValue: "delete")
+  /// An emoji given to a text, or taken back.
+  public static let react = EntryKind(rawValue: "react")
+
+  /// Whether this relay keeps entries of the kind.
+  public var isKnown: Bool { isContent || self == .edit || self == .delete || self == .react }
+
+  /// Whether it says something of its own; the others change what was said before, and count as
+  /// unread nowhere.
+  public var isContent: Bool { self == .text || self == .data }
 }
 
 /// One entry of a room's log, as the `message` message carries it.
@@ -41,26 +60,8 @@ public struct Entry: Equatable, Sendable {
     json.append(member: ",\"from\":", from)
     json.append(member: ",\"at\":", at)
     json.append(member: ",\"kind\":", kind.rawValue)
-    json.append(UInt8(ascii: ","))
+    if !body.isEmpty { json.append(UInt8(ascii: ",")) }
     json.append(contentsOf: body)
     json.append(UInt8(ascii: "}"))
   }
-
-  /// What a `text` entry says, unescaped; `nil` for another kind.
-  public var text: String? {
-    let object = braced
-    guard kind == .text, let fields = try? JSONFields(object.span), fields[.text].isString else {
-      return nil
-    }
-    return object.span.jsonString(fields[.text])
-  }
-
-  /// The JSON of a `data` entry, byte for byte; `nil` for another kind.
-  public var data: ArraySlice<UInt8>? {
-    let object = braced
-    guard kind == .data, let fields = try? JSONFields(object.span) else { return nil }
-    return object[fields[.data].range]
-  }
-
-  private var braced: [UInt8] { [UInt8(ascii: "{")] + body + [UInt8(ascii: "}")] }
 }

@@ -8,6 +8,8 @@ struct JSONFields {
     case entries, more, rooms, title, unread, listed, peer, last, reason, session, server, time
     case limits, from, at, duplicate, retryAfter, resetAt, reconnectAfter, heartbeat, version
     case expires, subscribers, frameBytes, textBytes, sendsPerSecond, burst
+    case replyTo, forward, target, emoji, fold, editedAt, deleted, reactions
+    case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
 
     /// As it stands on the wire.
     var name: String {
@@ -20,13 +22,17 @@ struct JSONFields {
       case .frameBytes: "frame_bytes"
       case .textBytes: "text_bytes"
       case .sendsPerSecond: "sends_per_s"
+      case .replyTo: "reply_to"
+      case .editedAt: "edited_at"
+      case .asOf: "as_of"
+      case .lastSeen: "last_seen"
       default: "\(self)"
       }
     }
   }
 
   /// More than there are keys, so that adding one needs no second edit.
-  private var values = InlineArray<64, JSONValue>(repeating: .absent)
+  private var values = InlineArray<80, JSONValue>(repeating: .absent)
 
   subscript(key: Key) -> JSONValue { values[key.rawValue] }
 

@@ -41,6 +41,8 @@ extension ServerMessage {
         room: try reader.string(.room, json), count: try reader.integer(.subscribers, json))
     case "rooms":
       self = .rooms(try reader.array(.rooms, json) ?? [], more: reader.flag(.more))
+    case "people": self = .people(try PeoplePage(reader, json))
+    case "presence": self = .presence(try UserPresence(reader, json))
     case "activity":
       self = .activity(
         Activity(
@@ -96,6 +98,10 @@ struct ObjectReader {
     return value
   }
 
+  func presence(_ json: Span<UInt8>) -> Presence? {
+    optionalString(.presence, json).flatMap(Presence.init)
+  }
+
   func flag(_ key: JSONFields.Key) -> Bool { fields[key].kind == .true }
 
   func object<Object: WireObject>(
@@ -129,29 +135,6 @@ struct ObjectReader {
   }
 }
 
-extension Entry: WireObject {
-  /// Reads a `message` object, as `message`, `history` and the relay's own export have it.
-  public init(decoding json: Span<UInt8>) throws(UndecodableMessage) {
-    try self.init(ObjectReader(json), json)
-  }
-
-  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
-    let kind = try reader.string(.kind, json)
-    guard let kind = EntryKind(rawValue: kind) else { throw reader.bad(.kind) }
-    let key: JSONFields.Key = kind == .text ? .text : .data
-    let value = reader.fields[key]
-    guard kind == .text ? value.isString : value.kind != .absent else { throw reader.bad(key) }
-    var body: [UInt8] = []
-    body.reserveCapacity(value.range.count + 8)
-    body.append(kind == .text ? "\"text\":" : "\"data\":")
-    body.append(json.extracting(value.range))
-    self.init(
-      room: try reader.string(.room, json), seq: try reader.integer(.seq, json),
-      id: try reader.string(.id, json), from: try reader.string(.from, json),
-      at: try reader.integer(.at, json), kind: kind, body: body)
-  }
-}
-
 extension ServerMessage.Marks: WireObject {
   init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
     self.init(
@@ -167,6 +150,36 @@ extension ServerMessage.RoomSummary: WireObject {
       head: try reader.integer(.head, json), read: try reader.integer(.read, json),
       unread: try reader.integer(.unread, json), listed: reader.flag(.listed),
       peer: reader.optionalString(.peer, json), last: try reader.object(.last, json))
+    avatar = reader.optionalString(.avatar, json)
+    presence = reader.presence(json)
+    lastSeen = json.jsonSequence(reader.fields[.lastSeen])
+  }
+}
+
+extension ServerMessage.PeoplePage: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    self.init(
+      people: try reader.array(.people, json) ?? [], next: reader.optionalString(.next, json),
+      source: reader.optionalString(.source, json) ?? "", asOf: try reader.integer(.asOf, json))
+  }
+}
+
+extension ServerMessage.PersonRow: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    self.init(
+      user: try reader.string(.user, json), name: reader.optionalString(.name, json) ?? "",
+      avatar: reader.optionalString(.avatar, json), presence: reader.presence(json) ?? .offline,
+      lastSeen: json.jsonSequence(reader.fields[.lastSeen]), isBot: reader.flag(.bot),
+      room: reader.optionalString(.room, json))
+  }
+}
+
+extension ServerMessage.UserPresence: WireObject {
+  init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
+    guard let presence = reader.presence(json) else { throw reader.bad(.presence) }
+    self.init(
+      user: try reader.string(.user, json), presence: presence,
+      lastSeen: json.jsonSequence(reader.fields[.lastSeen]))
   }
 }
 

@@ -39,6 +39,8 @@ extension ServerMessage {
       }
       json.append(more ? "],\"more\":true}" : "],\"more\":false}")
     case .activity(let activity): activity.append(to: &json)
+    case .people(let page): page.append(to: &json)
+    case .presence(let presence): presence.append(to: &json)
     case .pong(let t, let time):
       json.append("{\"type\":\"pong\"")
       if let t {
@@ -133,10 +135,51 @@ extension ServerMessage.RoomSummary {
     json.append(member: ",\"unread\":", unread)
     if listed { json.append(",\"listed\":true") }
     if let peer { json.append(member: ",\"peer\":", peer) }
+    if let avatar { json.append(member: ",\"avatar\":", avatar) }
+    if let presence { json.append(member: ",\"presence\":", presence.rawValue) }
+    if let lastSeen { json.append(member: ",\"last_seen\":", lastSeen) }
     if let last {
       json.append(",\"last\":")
       last.append(to: &json)
     }
+    json.append("}")
+  }
+}
+
+extension ServerMessage.PeoplePage {
+  fileprivate func append(to json: inout [UInt8]) {
+    json.append("{\"type\":\"people\",\"people\":[")
+    for (index, person) in people.enumerated() {
+      if index > 0 { json.append(",") }
+      person.append(to: &json)
+    }
+    json.append("]")
+    if let next { json.append(member: ",\"next\":", next) }
+    json.append(member: ",\"source\":", source)
+    json.append(member: ",\"as_of\":", asOf)
+    json.append("}")
+  }
+}
+
+extension ServerMessage.PersonRow {
+  /// Appends the JSON text of this row.
+  public func append(to json: inout [UInt8]) {
+    json.append(member: "{\"user\":", user)
+    json.append(member: ",\"name\":", name)
+    if let avatar { json.append(member: ",\"avatar\":", avatar) }
+    json.append(member: ",\"presence\":", presence.rawValue)
+    if let lastSeen { json.append(member: ",\"last_seen\":", lastSeen) }
+    if isBot { json.append(",\"bot\":true") }
+    if let room { json.append(member: ",\"room\":", room) }
+    json.append("}")
+  }
+}
+
+extension ServerMessage.UserPresence {
+  fileprivate func append(to json: inout [UInt8]) {
+    json.append(member: "{\"type\":\"presence\",\"user\":", user)
+    json.append(member: ",\"presence\":", presence.rawValue)
+    if let lastSeen { json.append(member: ",\"last_seen\":", lastSeen) }
     json.append("}")
   }
 }

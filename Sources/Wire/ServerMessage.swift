@@ -12,6 +12,8 @@ public enum ServerMessage: Equatable, Sendable {
   case subscribers(room: String, count: Int64)
   case rooms([RoomSummary], more: Bool)
   case activity(Activity)
+  case people(PeoplePage)
+  case presence(UserPresence)
   /// `t` is the JSON that the ping brought; `time` in milliseconds since 1970.
   case pong(t: [UInt8]?, time: Int64)
   case error(WireError)
@@ -152,6 +154,10 @@ public enum ServerMessage: Equatable, Sendable {
     public var listed: Bool
     /// The other user of a dm.
     public var peer: String?
+    /// The peer's picture, whether the peer is there, and when last: where there is a peer.
+    public var avatar: String?
+    public var presence: Presence?
+    public var lastSeen: Int64?
     public var last: Entry?
 
     public init(
@@ -183,4 +189,71 @@ public enum ServerMessage: Equatable, Sendable {
       self.last = last
     }
   }
+
+  /// Part of the list of people, in the directory's order.
+  public struct PeoplePage: Equatable, Sendable {
+    public var people: [PersonRow]
+    /// Where the next page begins; absent at the end.
+    public var next: String?
+    /// Which directory the people come from.
+    public var source: String
+    /// How old the list is: when it was read, in milliseconds since 1970.
+    public var asOf: Int64
+
+    public init(people: [PersonRow], next: String?, source: String, asOf: Int64) {
+      self.people = people
+      self.next = next
+      self.source = source
+      self.asOf = asOf
+    }
+  }
+
+  /// Somebody to talk to.
+  public struct PersonRow: Equatable, Sendable {
+    public var user: String
+    public var name: String
+    public var avatar: String?
+    public var presence: Presence
+    /// When the user was last there, in milliseconds since 1970; absent where nobody knows.
+    public var lastSeen: Int64?
+    public var isBot: Bool
+    /// The direct room; absent for the one who asks.
+    public var room: String?
+
+    public init(
+      user: String, name: String, avatar: String?, presence: Presence, lastSeen: Int64?,
+      isBot: Bool, room: String?
+    ) {
+      self.user = user
+      self.name = name
+      self.avatar = avatar
+      self.presence = presence
+      self.lastSeen = lastSeen
+      self.isBot = isBot
+      self.room = room
+    }
+  }
+
+  /// Whether somebody is there.
+  public struct UserPresence: Equatable, Sendable {
+    public var user: String
+    public var presence: Presence
+    /// As in `PersonRow`.
+    public var lastSeen: Int64?
+
+    public init(user: String, presence: Presence, lastSeen: Int64?) {
+      self.user = user
+      self.presence = presence
+      self.lastSeen = lastSeen
+    }
+  }
+}
+
+/// Whether a user is there; the raw value is what stands on the wire.
+public enum Presence: String, Sendable, CaseIterable {
+  /// At least one connection is, and does not say that it is away.
+  case online
+  /// All connections say so.
+  case away
+  case offline
 }

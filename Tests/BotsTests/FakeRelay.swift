@@ -208,7 +208,7 @@ final class FakeRelay: BotHost {
         var room = state.rooms[name] ?? Room()
         room.received[user] = max(seq, room.received[user] ?? 0)
         state.rooms[name] = room
-      case .typing, .auth, .ping: break
+      case .typing, .auth, .people, .presence, .ping: break
       }
     }
     record.yield(Event(user: user, at: clock.now.offset, message: message))

@@ -29,6 +29,17 @@ extension `End to end` {
       try play("problems", RelayProcess.withoutLimits)
     }
 
+    @Test func `all kinds of entry are published, and read as they are now or as they came`() throws
+    {
+      try play("kinds", RelayProcess.withoutLimits)
+    }
+
+    @Test func `people are listed in pages`() throws {
+      let bots = (1...7).map { "{ user: bot-\($0), name: Number \($0), behaviour: echo }" }
+      try play(
+        "people", "\(RelayProcess.withoutLimits)\nbots: [\(bots.joined(separator: ", "))]")
+    }
+
     @Test func `a user's limits hold over all connections`() throws {
       try play("limits", "loops: 2\nlimits: { sends_per_s: 2, burst: 4, requests_per_s: 4 }")
     }
@@ -72,6 +83,12 @@ extension `End to end` {
         let entry = try bo.entry()
         #expect(entry.seq == Int64(number) && entry.from == "ada" && entry.text == "over HTTP")
       }
+      // Who publishes over HTTP has never been there.
+      try bo.send(.join(.init(room: "dm:ada:bo")))
+      let presence = try bo.first { message in
+        if case .presence(let presence) = message { presence } else { nil }
+      }
+      #expect(presence.user == "ada" && presence.presence == .offline)
       try relay.stop()
     }
 

@@ -46,6 +46,27 @@ struct FaultyStore: EntryStore, EntryReader {
     return try memory.belongings(of: user)
   }
 
+  mutating func entry(
+    _ seq: Int64, ofRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> Entry? {
+    try check()
+    return try memory.entry(seq, ofRoom: number, named: room)
+  }
+
+  mutating func edits(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> [Entry] {
+    try check()
+    return try memory.edits(of: target, inRoom: number, named: room)
+  }
+
+  mutating func changes(
+    inRoom number: Int64, through seq: Int64, total: Int64
+  ) throws(StoreFailure) -> Int64 {
+    try check()
+    return try memory.changes(inRoom: number, through: seq, total: total)
+  }
+
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
     if failsCommits { throw StoreFailure("the disk is full") }
     commits.append(changes)
@@ -64,5 +85,18 @@ struct FaultyStore: EntryStore, EntryReader {
   ) throws(StoreFailure) {
     try check()
     try memory.forEachEntry(ofRoom: number, named: room, in: seqs, body)
+  }
+
+  mutating func forEachChange(
+    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
+    _ body: (_ target: Int64, Entry) -> Void
+  ) throws(StoreFailure) {
+    try check()
+    try memory.forEachChange(ofRoom: number, named: room, about: targets, body)
+  }
+
+  mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {
+    try check()
+    return try memory.lastSeen(user)
   }
 }

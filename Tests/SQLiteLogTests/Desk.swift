@@ -147,6 +147,13 @@ extension LogRequest {
         mayCreate: mayCreate))
   }
 
+  static func append(_ send: ClientMessage.Send, from user: String) -> LogRequest {
+    .append(
+      Append(
+        session: .test, room: send.room, user: user, id: send.id, kind: send.kind,
+        body: send.body, reference: send.reference, mayCreate: true))
+  }
+
   static func append(
     _ room: String, _ user: String, _ id: String, data: String
   ) -> LogRequest {
@@ -171,7 +178,7 @@ extension LogAnswer {
     switch self {
     case .ack(let session, _), .refused(let session, _), .entered(let session, _),
       .belongings(let session, _, _), .entries(let session, _), .reply(let session, _),
-      .lasts(let session, _):
+      .lasts(let session, _), .lastSeen(let session, _):
       session
     }
   }

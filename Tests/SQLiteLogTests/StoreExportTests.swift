@@ -141,7 +141,7 @@ import Wire
     (#""from":"ada""#, #""from":"ADA""#, "\"ADA\" is not a user's name"),
     (#""room":"r""#, #""room":"a/b""#, "\"a/b\" is not a room's name"),
     (#""id":"1""#, #""id":"é""#, "the \"id\" is not"),
-    (#""kind":"text""#, #""kind":"song""#, "\"kind\" is missing or not"),
+    (#""kind":"text""#, #""kind":"song""#, "\"song\" is no kind of entry"),
     (#""text":"hi""#, #""text":7"#, "\"text\" is missing or not"),
     (#","epoch":"e""#, "", "\"epoch\" is missing"),
     (#""hi","#, #""hi""#, "not one JSON object"),

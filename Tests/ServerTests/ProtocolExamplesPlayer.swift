@@ -6,7 +6,8 @@ import Server
 struct TranscriptPlayer {
   /// What differs from run to run, and prose: it is there, and of the same kind.
   static let varying: Set<String> = [
-    "at", "epoch", "message", "reconnect_after_ms", "retry_after_ms", "server", "session", "time",
+    "at", "edited_at", "epoch", "last_seen", "message", "reconnect_after_ms", "retry_after_ms",
+    "server", "session", "time",
   ]
   /// What may come earlier than shown: acknowledgements are ordered with nothing, and the rest
   /// does not wait for entries.

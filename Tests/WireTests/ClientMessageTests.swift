@@ -93,8 +93,12 @@ import Wire
     (#"{"type":1}"#, .badField, "type"),
     (#"{"type":null}"#, .badField, "type"),
     (#"{"type":""}"#, .unknownType, nil),
-    (#"{"type":"people"}"#, .unknownType, nil),
-    (#"{"type":"presence","presence":"away"}"#, .unknownType, nil),
+    (#"{"type":"persons"}"#, .unknownType, nil),
+    (#"{"type":"people","query":1}"#, .badField, "query"),
+    (#"{"type":"people","cursor":1}"#, .badField, "cursor"),
+    (#"{"type":"people","limit":201}"#, .badField, "limit"),
+    (#"{"type":"presence"}"#, .badField, "presence"),
+    (#"{"type":"presence","presence":"offline"}"#, .badField, "presence"),
     (#"{"type":"auth"}"#, .badField, "token"),
     (#"{"type":"auth","token":5}"#, .badField, "token"),
     (#"{"type":"join"}"#, .badField, "room"),
@@ -129,7 +133,29 @@ import Wire
     (#"{"type":"send","room":"r","id":"a"}"#, .badField, "text"),
     (#"{"type":"send","room":"r","id":"a","text":null}"#, .badField, "text"),
     (#"{"type":"send","room":"r","id":"a","text":["x"]}"#, .badField, "text"),
-    (#"{"type":"send","room":"r","id":"a","kind":"edit","text":"x"}"#, .badField, "kind"),
+    (#"{"type":"send","room":"r","id":"a","kind":"song","text":"x"}"#, .badField, "kind"),
+    (#"{"type":"send","room":"r","id":"a","kind":"edit","text":"x"}"#, .badField, "target"),
+    (#"{"type":"send","room":"r","id":"a","kind":"edit","target":1}"#, .badField, "text"),
+    (
+      #"{"type":"send","room":"r","id":"a","kind":"edit","target":1,"text":" "}"#, .badField, "text"
+    ),
+    (#"{"type":"send","room":"r","id":"a","kind":"delete","target":-1}"#, .badField, "target"),
+    (
+      #"{"type":"send","room":"r","id":"a","kind":"react","target":1,"emoji":"x"}"#, .badField, "on"
+    ),
+    (
+      #"{"type":"send","room":"r","id":"a","kind":"react","target":1,"emoji":"a b","on":true}"#,
+      .badField, "emoji"
+    ),
+    (
+      #"{"type":"send","room":"r","id":"a","kind":"react","target":1,"emoji":"","on":true}"#,
+      .badField, "emoji"
+    ),
+    (#"{"type":"send","room":"r","id":"a","text":"x","reply_to":"1"}"#, .badField, "reply_to"),
+    (#"{"type":"send","room":"r","id":"a","reply_to":1}"#, .badField, "text"),
+    (#"{"type":"send","room":"r","id":"a","forward":{"room":"r"}}"#, .badField, "forward"),
+    (#"{"type":"send","room":"r","id":"a","forward":{"room":"R","seq":1}}"#, .badField, "forward"),
+    (#"{"type":"send","room":"r","id":"a","forward":[]}"#, .badField, "forward"),
     (#"{"type":"send","room":"r","id":"a","kind":3,"text":"x"}"#, .badField, "kind"),
     (#"{"type":"send","room":"r","id":"a","kind":"data"}"#, .badField, "data"),
   ]
@@ -156,7 +182,7 @@ import Wire
     let badAfter = try #require(
       ClientMessage.refusal(of: #"{"type":"join","room":"r","after":-1}"#))
     #expect((badAfter.re, badAfter.room, badAfter.id) == ("join", "r", nil))
-    #expect(ClientMessage.refusal(of: #"{"type":"people"}"#)?.re == "people")
+    #expect(ClientMessage.refusal(of: #"{"type":"persons"}"#)?.re == "persons")
     let long = String(repeating: "x", count: 1000)
     #expect(ClientMessage.refusal(of: #"{"type":"\#(long)"}"#)?.re == String(long.prefix(64)))
   }
@@ -190,6 +216,15 @@ import Wire
     .typing(room: "r", on: true), .typing(room: "r", on: false),
     .history(.init(room: "r", before: 3, limit: 1)), .history(.init(room: "r", after: 3)),
     .rooms, .ping(t: nil), .ping(t: Array("[1, 2]".utf8)),
+    .history(.init(room: "r", before: 3, isFolded: true)),
+    .people(.init()), .people(.init(query: "Ä \"", cursor: "bo@7", limit: 200)),
+    .presence(isAway: true), .presence(isAway: false),
+    .send(.init(room: "r", id: "1", text: "x", replyTo: 7)),
+    .send(.init(room: "r", id: "1", forward: Forward(room: "dm:a:b", seq: 7))),
+    .send(.init(room: "r", id: "1", edit: 7, text: "x \"y\"")),
+    .send(.init(room: "r", id: "1", delete: 7)),
+    .send(.init(room: "r", id: "1", react: 7, emoji: "👩‍👩‍👧‍👦", isOn: true)),
+    .send(.init(room: "r", id: "1", react: 7, emoji: "+1", isOn: false)),
   ]
 
   @Test(arguments: messages)

@@ -9,6 +9,11 @@ import Wire
       kind: data == nil ? .text : .data, body: Array(body.utf8))
   }
 
+  static func entry(_ seq: Int64, _ kind: EntryKind, _ body: String) -> Entry {
+    Entry(
+      room: "r", seq: seq, id: "a", from: "ada", at: 9, kind: kind, body: Array(body.utf8))
+  }
+
   static var error: WireError {
     var error = WireError(
       .rateLimited, "Wait \"a\" bit.\n", re: "send", room: "r", id: "a", field: "text",
@@ -44,6 +49,28 @@ import Wire
         room: "r", epoch: "E", head: 0, first: 1, after: 0, resume: .truncated, read: 0,
         received: 0,
         members: [.init(user: "a", read: 1, received: 2), .init(user: "b", read: 0, received: 0)])),
+    .people(
+      .init(
+        people: [
+          .init(
+            user: "bo", name: "B\"o", avatar: "https://a", presence: .away, lastSeen: 7,
+            isBot: true,
+            room: "dm:a:bo"),
+          .init(
+            user: "a", name: "", avatar: nil, presence: .offline, lastSeen: nil, isBot: false,
+            room: nil),
+        ], next: "a@2", source: "org:x", asOf: 9)),
+    .people(.init(people: [], next: nil, source: "", asOf: 0)),
+    .presence(.init(user: "bo", presence: .online, lastSeen: 7)),
+    .presence(.init(user: "bo", presence: .offline, lastSeen: nil)),
+    .message(entry(3, .edit, #""target":1,"text":"x""#)),
+    .message(entry(3, .delete, #""target":1"#)),
+    .message(entry(3, .react, #""target":1,"emoji":"👍","on":false"#)),
+    .message(entry(3, .text, #""text":"x","reply_to":1"#)),
+    .message(entry(3, .text, #""text":"x","forward":{"room":"r","seq":1,"from":"bo"}"#)),
+    .message(entry(3, .text, #""text":"x","edited_at":5,"reactions":{"👍":["a","b"]}"#)),
+    .message(entry(3, EntryKind(rawValue: "poll"), #""question":"a, b?","options":["a","b"]"#)),
+    .message(entry(3, EntryKind(rawValue: "knock"), "")),
     .left(room: "r"), .message(entry(Entry.sequenceLimit)), .message(entry(1, data: "[ 1.0 ]")),
     .message(entry(1, data: "null")),
     .ack(.init(room: "r", id: "a\"", seq: 1, at: 2, duplicate: false)),
@@ -109,7 +136,7 @@ import Wire
     (#"{"type":"ack","room":"r","id":"a","seq":-1,"at":1}"#, .field(type: "ack", name: "seq")),
     (
       #"{"type":"message","room":"r","seq":1,"id":"a","from":"b","at":1,"kind":"edit","text":""}"#,
-      .field(type: "message", name: "kind")
+      .field(type: "message", name: "target")
     ),
   ])
   func `what is not a known message is told apart`(_ json: String, _ error: UndecodableMessage) {

@@ -207,6 +207,56 @@ def read_responses(peer, count):
     return answers
 
 
+def kinds():
+    """What is edited, deleted or reacted to reads as it is now with `fold`, and as it came without."""
+    def send(user, **body):
+        return ask(connect(), "POST", "/v1/rooms/general/messages?user=" + user, body)
+    assert send("ada", id="1", text="helo")[0] == 201
+    assert send("ada", id="2", text="a secret")[0] == 201
+    assert send("ada", id="3", kind="edit", target=1, text="hello")[0] == 201
+    assert send("bo", id="4", kind="react", target=1, emoji="\U0001f44d", on=True)[0] == 201
+    assert send("ada", id="5", kind="delete", target=2)[0] == 201
+    for body, status, code in [
+        (dict(id="6", kind="edit", target=1, text="mine"), 403, "forbidden"),
+        (dict(id="7", kind="react", target=99, emoji="x", on=True), 404, "no_such_entry"),
+        (dict(id="8", kind="shout", text="x"), 400, "bad_field"),
+    ]:
+        got, _, problem = send("bo", **body)
+        assert (got, problem["code"]) == (status, code), problem
+    for fold in ["fold=true", "fold=1", "fold"]:
+        page = ask(connect(), "GET", MESSAGES + "&" + fold)[2]
+        first, second = page["entries"]
+        assert first["text"] == "hello" and first["edited_at"] > 0, first
+        assert first["reactions"] == {"\U0001f44d": ["bo"]} and second["deleted"] is True, page
+    for plain in ["fold=false", "limit=500"]:
+        page = ask(connect(), "GET", MESSAGES + "&" + plain)[2]
+        assert [entry["seq"] for entry in page["entries"]] == [1, 2, 3, 4, 5], page
+    got, _, problem = ask(connect(), "GET", MESSAGES + "&fold=maybe")
+    assert got == 400 and problem["field"] == "fold", problem
+
+
+def people():
+    """The list of people, in pages."""
+    status, _, everyone = ask(connect(), "GET", "/v1/people?user=bot-1")
+    assert status == 401, everyone
+    status, _, everyone = ask(connect(), "GET", "/v1/people?user=ada")
+    names = ["bot-%d" % number for number in range(1, 8)]
+    assert status == 200 and [person["user"] for person in everyone["people"]] == names, everyone
+    assert "next" not in everyone and everyone["people"][0]["room"] == "dm:ada:bot-1", everyone
+    found, query = [], "limit=3"
+    while query:
+        status, _, page = ask(connect(), "GET", "/v1/people?user=ada&" + query)
+        assert status == 200 and len(page["people"]) <= 3, page
+        found += [person["user"] for person in page["people"]]
+        query = "limit=3&cursor=" + page["next"] if "next" in page else None
+    assert found == names, found
+    status, _, some = ask(connect(), "GET", "/v1/people?user=ada&query=Num%62er%205")
+    assert [person["user"] for person in some["people"]] == ["bot-5"], some
+    for query, field in [("limit=0", "limit"), ("limit=201", "limit"), ("limit=a", "limit")]:
+        status, _, problem = ask(connect(), "GET", "/v1/people?user=ada&" + query)
+        assert (status, problem["field"]) == (400, field), problem
+
+
 def pipelining():
     """Requests sent ahead are answered one after the other, in their order, however they are cut."""
     requests = b""

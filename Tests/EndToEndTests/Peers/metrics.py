@@ -144,6 +144,8 @@ def check(before, after):
         "relay_subscriptions": 2,
         "relay_behind_subscriptions": 0,
         "relay_queued_bytes": 0,
+        "relay_directory_people": 0,
+        "relay_directory_problems|problem=limited": 0,
         "relay_bots_configured": 1,
         "relay_bots_connected": 1,
         "relay_log_rooms": 1,

@@ -40,7 +40,10 @@ enum WireTargets {
     let entry = Entry(
       room: send.room, seq: 1, id: send.id, from: "ada", at: 2, kind: send.kind, body: send.body)
     switch send.kind {
-    case .text:
+    case .text where entry.forward != nil:
+      // The relay puts the text in.
+      return
+    case .text, .edit:
       guard let text = entry.text else {
         throw FuzzFinding(description: "\(entry) has no text")
       }
@@ -48,6 +51,8 @@ enum WireTargets {
         textLimitBytes == 0 || text.utf8.count <= textLimitBytes,
         "a text of \(text.utf8.count) bytes is taken")
     case .data: try expect(entry.data != nil, "\(entry) has no data")
+    case .react: try expect(entry.reaction != nil, "\(entry) has no emoji")
+    default: try expect(entry.target != nil, "\(entry) has no target")
     }
     try check(.message(entry))
     try check(
@@ -71,7 +76,10 @@ enum WireTargets {
     if let message { try check(message) }
     if let entry {
       try check(.message(entry))
-      try expect((entry.text != nil) == (entry.kind == .text), "\(entry) has no text, or too much")
+      try expect(
+        (entry.text != nil) == (entry.kind == .text || entry.kind == .edit),
+        "\(entry) has no text, or too much")
+      try check(.message(entry.folded(with: [entry])))
     }
   }
 

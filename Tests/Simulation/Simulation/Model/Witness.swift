@@ -147,7 +147,7 @@ final class Witness {
     case .rooms:
       watchesRooms = true
       roomsAsked.append(court.ledger.rooms.mapValues(\.head))
-    case .auth, .received, .read, .typing, .ping: break
+    case .auth, .received, .read, .typing, .people, .presence, .ping: break
     }
   }
 
@@ -186,7 +186,7 @@ final class Witness {
     case .activity(let activity): take(activity)
     case .history(let page): take(page)
     case .closing: court.tally.count(.closingTold)
-    case .pong: break
+    case .people, .presence, .pong: break
     }
   }
 

@@ -1,0 +1,239 @@
+import DequeModule
+import HeapModule
+import Wire
+
+/// A user as one loop knows them.
+struct LocalUser {
+  /// The first session; the next is in the session. -1 = none.
+  var firstSession: Int32 = -1
+  /// What the log was told that the sessions here come to.
+  var told = Presence.offline
+  /// When the last session ended, in milliseconds of the monotonic clock.
+  var leftAt: Int64 = 0
+}
+
+/// A user whose presence somebody here is told.
+struct WatchedUser {
+  /// Empty where the place is free.
+  var name = ""
+  var generation: UInt32 = 0
+  var presence = Presence.offline
+  /// When it became so, in milliseconds since 1970; `nil` where nobody knows.
+  var at: Int64?
+  /// Those who watch, and some who have ceased to.
+  var watchers: [SessionID] = []
+  /// A change was told a moment ago, and whether there was another since.
+  var isHeld = false
+  var hasChanged = false
+}
+
+/// Who is there: what sessions here come to is told to the log, and what the log makes of it over
+/// all loops to those who have asked.
+extension Shard {
+  /// Who has gone for no longer has not gone: connections are lost and made again.
+  static let departureMilliseconds: Int64 = 3000
+  /// Changes of one user are told at most so often.
+  static let presenceMilliseconds: Int64 = 1000
+  /// So many users a connection is told about, those that it asked for last.
+  static let watchedUserLimit = 2000
+
+  // MARK: - Of the sessions here
+
+  /// A session came or went, or is away now or not any more.
+  mutating func notePresence(of user: String) {
+    let presence = localPresence(of: user)
+    if presence == .offline {
+      departures.append(user)
+    } else {
+      tellPresence(of: user, presence)
+    }
+  }
+
+  private func localPresence(of user: String) -> Presence {
+    var presence = Presence.offline
+    var index = localUsers[user]?.firstSession ?? -1
+    while index >= 0 {
+      let session = sessions[Int(index)]
+      if session.isPresence {
+        if !session.isAway { return .online }
+        presence = .away
+      }
+      index = session.nextOfUser
+    }
+    return presence
+  }
+
+  mutating func tellPresence(of user: String, _ presence: Presence) {
+    guard let told = localUsers[user]?.told else { return }
+    if told != presence {
+      localUsers[user]?.told = presence
+      ask(.presence(user: user, from: told, to: presence))
+    }
+    if presence == .offline, localUsers[user]?.firstSession == -1 { localUsers[user] = nil }
+  }
+
+  /// Gives those who went a while to come back.
+  mutating func noteDepartures(_ now: Moment) {
+    for user in departures where localPresence(of: user) == .offline {
+      guard let told = localUsers[user]?.told else { continue }
+      if told == .offline || isShuttingDown {
+        tellPresence(of: user, .offline)
+      } else {
+        localUsers[user]?.leftAt = now.monotonic
+        timers.insert(
+          ShardTimer(at: now.monotonic + Self.departureMilliseconds, kind: .departure(user)))
+      }
+    }
+    departures.removeAll(keepingCapacity: true)
+  }
+
+  mutating func depart(_ user: String, _ now: Moment) {
+    guard let leftAt = localUsers[user]?.leftAt, localPresence(of: user) == .offline,
+      // Who came and went again meanwhile has a later timer.
+      now.monotonic >= leftAt + Self.departureMilliseconds
+    else { return }
+    tellPresence(of: user, .offline)
+  }
+
+  /// The client says whether it is away; beyond the limit the latest word counts.
+  mutating func setAway(_ isAway: Bool, _ index: Int, _ now: Moment) {
+    if sessions[index].extras?.hasMarkTimer != true, sessions[index].requests.take(now.monotonic) {
+      applyAway(isAway, index)
+      return
+    }
+    let extras = extras(of: index)
+    extras.away = isAway
+    scheduleMerged(extras, index, now)
+  }
+
+  mutating func applyAway(_ isAway: Bool, _ index: Int) {
+    guard sessions[index].isAway != isAway else { return }
+    sessions[index].isAway = isAway
+    notePresence(of: sessions[index].user)
+  }
+
+  // MARK: - Of everybody
+
+  func presence(of user: String) -> Presence { presences[user] ?? .offline }
+
+  /// Somebody came, went, or is away.
+  mutating func apply(_ change: Commit.PresenceChange, _ now: Moment) {
+    presences[change.user] = change.presence == .offline ? nil : change.presence
+    guard let index = watchedUserIndices[change.user] else { return }
+    watchedUsers[Int(index)].presence = change.presence
+    watchedUsers[Int(index)].at = change.at
+    if watchedUsers[Int(index)].isHeld {
+      watchedUsers[Int(index)].hasChanged = true
+    } else {
+      broadcastPresence(ofWatched: index, now)
+    }
+  }
+
+  private mutating func broadcastPresence(ofWatched index: Int32, _ now: Moment) {
+    let key = EphemeralKey(
+      kind: .presence, room: -1, generation: 0, user: watchedUsers[Int(index)].name)
+    removeFormerWatchers(of: index)
+    guard !watchedUsers[Int(index)].name.isEmpty else { return }
+    encodePresence(ofWatched: index)
+    for watcher in watchedUsers[Int(index)].watchers { emit(key, to: Int(watcher.index)) }
+    watchedUsers[Int(index)].isHeld = true
+    watchedUsers[Int(index)].hasChanged = false
+    timers.insert(
+      ShardTimer(
+        at: now.monotonic + Self.presenceMilliseconds,
+        kind: .presence(watched: index, generation: watchedUsers[Int(index)].generation)))
+  }
+
+  mutating func tellLatePresence(
+    ofWatched index: Int32, _ generation: UInt32, _ now: Moment
+  ) {
+    guard watchedUsers[Int(index)].generation == generation else { return }
+    watchedUsers[Int(index)].isHeld = false
+    if watchedUsers[Int(index)].hasChanged { broadcastPresence(ofWatched: index, now) }
+  }
+
+  /// Lays the message into `frame`.
+  private mutating func encodePresence(ofWatched index: Int32) {
+    let watched = watchedUsers[Int(index)]
+    scratch.removeAll(keepingCapacity: true)
+    ServerMessage.presence(
+      ServerMessage.UserPresence(
+        user: watched.name, presence: watched.presence, lastSeen: watched.at)
+    ).append(to: &scratch)
+    frame.removeAll(keepingCapacity: true)
+    framing.appendHeader(scratch.count, &frame)
+    frame.append(contentsOf: scratch)
+  }
+
+  /// Lays what a session that reads again is to be told into `frame`.
+  /// - Returns: whether it still wants to know.
+  mutating func encodePresence(of user: String, to index: Int) -> Bool {
+    guard let watched = watchedUserIndices[user],
+      sessions[index].extras?.watchedUserSet.contains(watched) == true
+    else { return false }
+    encodePresence(ofWatched: watched)
+    return true
+  }
+
+  // MARK: - Watching
+
+  /// The session is told of a user's presence from now on.
+  /// - Parameter lastSeen: when the user was last there, if that is known.
+  mutating func watch(_ user: String, lastSeen: Int64?, _ session: Int) {
+    let index = watchedUser(user)
+    if watchedUsers[Int(index)].at == nil { watchedUsers[Int(index)].at = lastSeen }
+    let extras = extras(of: session)
+    guard extras.watchedUserSet.insert(index).inserted else { return }
+    extras.watchedUsers.append(index)
+    if watchedUsers[Int(index)].watchers.count == watchedUsers[Int(index)].watchers.capacity {
+      removeFormerWatchers(of: index, keepingPlace: true)
+    }
+    watchedUsers[Int(index)].watchers.append(id(of: session))
+    if extras.watchedUsers.count > Self.watchedUserLimit,
+      let oldest = extras.watchedUsers.popFirst()
+    {
+      extras.watchedUserSet.remove(oldest)
+      removeFormerWatchers(of: oldest)
+    }
+  }
+
+  func isWatching(_ user: String, _ session: Int) -> Bool {
+    guard let index = watchedUserIndices[user] else { return false }
+    return sessions[session].extras?.watchedUserSet.contains(index) == true
+  }
+
+  private mutating func watchedUser(_ name: String) -> Int32 {
+    if let index = watchedUserIndices[name] { return index }
+    var watched = WatchedUser()
+    watched.name = name
+    watched.presence = presence(of: name)
+    let index: Int32
+    if let free = freeWatchedUsers.popLast() {
+      watched.generation = watchedUsers[Int(free)].generation
+      watchedUsers[Int(free)] = watched
+      index = free
+    } else {
+      watchedUsers.append(watched)
+      index = Int32(watchedUsers.count - 1)
+    }
+    watchedUserIndices[name] = index
+    return index
+  }
+
+  /// Those who have ceased to watch are found out here, so that a session's end costs nothing for
+  /// each of the thousands that it watched.
+  private mutating func removeFormerWatchers(of index: Int32, keepingPlace: Bool = false) {
+    let sessions = sessions
+    watchedUsers[Int(index)].watchers.removeAll { id in
+      let session = sessions[Int(id.index)]
+      return !session.isOpen || session.generation != id.generation
+        || session.extras?.watchedUserSet.contains(index) != true
+    }
+    guard watchedUsers[Int(index)].watchers.isEmpty, !keepingPlace else { return }
+    watchedUserIndices[watchedUsers[Int(index)].name] = nil
+    let generation = watchedUsers[Int(index)].generation
+    watchedUsers[Int(index)] = WatchedUser()
+    watchedUsers[Int(index)].generation = generation &+ 1
+    freeWatchedUsers.append(index)
+  }
+}

@@ -1,0 +1,101 @@
+extension StoreState {
+  /// Prepared once, used for every batch.
+  struct Statements: ~Copyable {
+    var begin: Statement
+    var commit: Statement
+    var selectRoom: Statement
+    var selectFirst: Statement
+    var selectTime: Statement
+    var selectMembers: Statement
+    var selectIdentical: Statement
+    var selectEpoch: Statement
+    var selectBelongings: Statement
+    var selectEntry: Statement
+    var selectEdits: Statement
+    var selectChangesBefore: Statement
+    var selectChangesBehind: Statement
+    var insertRoom: Statement
+    var insertEntry: Statement
+    var insertChange: Statement
+    var updateChanges: Statement
+    var deleteChanges: Statement
+    var updateBody: Statement
+    var upsertUser: Statement
+    var upsertMember: Statement
+    var deleteMember: Statement
+    var updateFirst: Statement
+    var deleteEntries: Statement
+    var raiseMarks: Statement
+
+    static func prepare(
+      on database: borrowing Database, epoch: Int64
+    ) throws(SQLiteError) -> Statements {
+      var insertEntry = try Statement(Schema.insertEntry, on: database)
+      // The same for every entry of a run; a binding outlives a reset.
+      try insertEntry.bind(4, epoch)
+      return Statements(
+        begin: try Statement("BEGIN IMMEDIATE", on: database),
+        commit: try Statement("COMMIT", on: database),
+        selectRoom: try Statement(
+          "SELECT number, first, changes FROM rooms WHERE name = ?1", on: database),
+        selectFirst: try Statement("SELECT first FROM rooms WHERE number = ?1", on: database),
+        selectTime: try Statement("SELECT at FROM entries WHERE position = ?1", on: database),
+        selectMembers: try Statement(
+          "SELECT user, read, received, since FROM members WHERE room = ?1", on: database),
+        selectIdentical: try Statement(
+          """
+          SELECT seq, at FROM entries WHERE position = ?1 AND room = ?2 AND sender = ?3 AND id = ?4
+            AND seq >= (SELECT first FROM rooms WHERE number = ?2)
+          """, on: database),
+        selectEpoch: try Statement("SELECT epoch FROM entries WHERE position = ?1", on: database),
+        selectBelongings: try Statement(
+          """
+          SELECT rooms.name FROM members JOIN rooms ON rooms.number = members.room
+          WHERE members.user = ?1 ORDER BY rooms.name
+          """, on: database),
+        selectEntry: try Statement(
+          "SELECT seq, at, sender, id, kind, body FROM entries WHERE position = ?1", on: database),
+        selectEdits: try Statement(
+          """
+          SELECT entries.seq, at, sender, id, kind, body
+          FROM changes JOIN entries ON entries.position = changes.position
+          WHERE changes.room = ?1 AND target = ?2 AND kind = 'edit' ORDER BY changes.seq
+          """, on: database),
+        selectChangesBefore: try Statement(
+          """
+          SELECT number FROM changes WHERE room = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1
+          """, on: database),
+        selectChangesBehind: try Statement(
+          "SELECT number FROM changes WHERE room = ?1 AND seq > ?2 ORDER BY seq LIMIT 1",
+          on: database),
+        insertRoom: try Statement("INSERT INTO rooms (number, name) VALUES (?1, ?2)", on: database),
+        insertEntry: insertEntry,
+        insertChange: try Statement(Schema.insertChange, on: database),
+        updateChanges: try Statement(Schema.updateChanges, on: database),
+        deleteChanges: try Statement(
+          "DELETE FROM changes WHERE room = ?1 AND seq < ?2", on: database),
+        updateBody: try Statement("UPDATE entries SET body = ?2 WHERE position = ?1", on: database),
+        upsertUser: try Statement(
+          """
+          INSERT INTO users (name, seen, here) VALUES (?1, ?2, ?3)
+          ON CONFLICT DO UPDATE SET seen = excluded.seen, here = excluded.here
+          """, on: database),
+        upsertMember: try Statement(
+          """
+          INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?4, ?5)
+          ON CONFLICT DO UPDATE SET
+            read = excluded.read, received = excluded.received, since = excluded.since
+          """, on: database),
+        deleteMember: try Statement(
+          "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
+        updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
+        deleteEntries: try Statement(
+          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database),
+        raiseMarks: try Statement(
+          """
+          UPDATE members SET read = max(read, ?3), received = max(received, ?3)
+          WHERE room = ?1 AND user = ?2 AND since < ?3
+          """, on: database))
+    }
+  }
+}

@@ -1,0 +1,311 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+extension [ServerMessage] {
+  fileprivate var peoplePages: [ServerMessage.PeoplePage] {
+    compactMap { if case .people(let page) = $0 { page } else { nil } }
+  }
+  fileprivate var presences: [ServerMessage.UserPresence] {
+    compactMap { if case .presence(let presence) = $0 { presence } else { nil } }
+  }
+  fileprivate var rows: [ServerMessage.RoomSummary] {
+    flatMap { message -> [ServerMessage.RoomSummary] in
+      if case .rooms(let rows, _) = message { rows } else { [] }
+    }
+  }
+}
+
+private func directory(
+  _ count: Int, problem: DirectoryProblem? = nil, without: Set<Int> = []
+) -> DirectoryUpdate {
+  let people = (0..<count).filter { !without.contains($0) }.map {
+    Person(user: "user-\($0)", name: "Näme \($0)", avatar: $0 % 2 == 0 ? "https://a/\($0)" : nil)
+  }
+  return DirectoryUpdate(
+    people: PeopleList(people, source: "org:test", asOf: 77), problem: problem)
+}
+
+extension SimulatedRelay {
+  fileprivate func update(_ update: DirectoryUpdate) {
+    for loop in shards.indices { shards[loop].update(people: update, now: now) }
+    run()
+  }
+
+  fileprivate func page(
+    _ socket: SimulatedSocket, _ request: ClientMessage.PeopleRequest
+  ) throws -> ServerMessage.PeoplePage {
+    socket.send(.people(request))
+    run()
+    return try #require(socket.take().peoplePages.last)
+  }
+}
+
+@Suite struct `A shard and people` {
+  @Test func `the whole directory comes in its order, page by page, and the bots behind it`() throws
+  {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.bots = [("echo", "Echo"), ("user-3", "Three")]
+    }
+    relay.update(directory(1234))
+    let ada = relay.connect("ada")
+    var users: [String] = []
+    var cursor: String?
+    repeat {
+      let page = try relay.page(ada, .init(cursor: cursor, limit: 100))
+      #expect(page.source == "org:test" && page.asOf == 77)
+      users += page.people.map(\.user)
+      cursor = page.next
+    } while cursor != nil
+    #expect(users == (0..<1234).map { "user-\($0)" } + ["echo"])
+  }
+
+  @Test func `a row says who it is, and where to talk to them`() throws {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.bots = [("echo", "Echo")]
+    }
+    relay.update(directory(2))
+    let me = relay.connect("user-1")
+    let page = try relay.page(me, .init())
+    #expect(
+      page.people == [
+        .init(
+          user: "user-0", name: "Näme 0", avatar: "https://a/0", presence: .offline, lastSeen: nil,
+          isBot: false, room: "dm:user-0:user-1"),
+        .init(
+          user: "user-1", name: "Näme 1", avatar: nil, presence: .online, lastSeen: nil,
+          isBot: false, room: nil),
+        .init(
+          user: "echo", name: "Echo", avatar: nil, presence: .offline, lastSeen: nil,
+          isBot: true, room: "dm:echo:user-1"),
+      ])
+  }
+
+  @Test func `a refresh between two pages neither skips nor repeats`() throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(100))
+    let ada = relay.connect("ada")
+    let first = try relay.page(ada, .init(limit: 40))
+    // Those who were on the first page are gone, but for the last.
+    relay.update(directory(100, without: Set(0..<39)))
+    let second = try relay.page(ada, .init(cursor: first.next, limit: 100))
+    #expect(second.people.map(\.user) == (40..<100).map { "user-\($0)" })
+    #expect(second.next == nil)
+  }
+
+  @Test(arguments: ["NÄME 1", "user-1", "ÄmE 1"])
+  func `who is looked for is found by name and by user, however written`(_ query: String) throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(30))
+    let page = try relay.page(relay.connect("ada"), .init(query: query))
+    #expect(page.people.map(\.user) == ["user-1"] + (10..<20).map { "user-\($0)" })
+  }
+
+  @Test func `a hundred thousand people are looked through in steps, each of them short`() throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(100_000))
+    let ada = relay.connect("ada")
+    var found: [String] = []
+    var pages = 0
+    var cursor: String?
+    repeat {
+      let page = try relay.page(ada, .init(query: "user-99999", cursor: cursor))
+      found += page.people.map(\.user)
+      cursor = page.next
+      pages += 1
+    } while cursor != nil
+    #expect(found == ["user-99999"] && pages == 5)
+  }
+
+  @Test func `trouble is told with the last list, and once to those who asked before`() throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(3))
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    _ = try relay.page(ada, .init())
+    _ = bo.take()
+    relay.update(directory(3, problem: .limited(until: 99_000)))
+    let told = try #require(ada.take().errors.first)
+    #expect(told.code == .directoryLimited && told.resetAt == 99_000 && told.re == "people")
+    #expect(bo.take().errors.isEmpty)
+    relay.update(directory(3, problem: .limited(until: 100_000)))
+    #expect(ada.take().errors.isEmpty)
+    bo.send(.people(.init()))
+    relay.run()
+    let answer = bo.take()
+    #expect(answer.peoplePages.map(\.people.count) == [3])
+    #expect(answer.errors.map(\.resetAt) == [100_000])
+    relay.update(directory(3, problem: .failed("The directory is broken.", support: "id-7")))
+    #expect(ada.take().errors.map(\.support) == ["id-7"])
+    relay.update(directory(4))
+    #expect(try relay.page(ada, .init()).people.count == 4)
+  }
+
+  @Test func `the list of rooms has names, pictures and presence`() throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(3))
+    let (me, peer) = (relay.connect("user-1"), relay.connect("user-0"))
+    me.post("dm:user-0:user-1", "1")
+    me.post("dm:user-1:user-2", "2")
+    relay.run()
+    me.send(.rooms)
+    relay.run()
+    let rows = me.take().rows
+    #expect(rows.map(\.title) == ["Näme 0", "Näme 2"])
+    #expect(rows.map(\.avatar) == ["https://a/0", "https://a/2"])
+    #expect(rows.map(\.presence) == [.online, .offline])
+    // From here on it is told of both.
+    relay.disconnect(peer)
+    relay.run(forMilliseconds: 4000)
+    #expect(me.take().presences.map(\.user) == ["user-0"])
+  }
+}
+
+@Suite struct `A shard and presence` {
+  @Test func `who asked is told who comes, is away and goes, and nobody else is`() throws {
+    let relay = SimulatedRelay(loops: 2, unlimited)
+    relay.update(directory(3))
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    _ = try relay.page(ada, .init())
+    _ = bo.take()
+    let user = relay.connect("user-1", loop: 1)
+    relay.run(forMilliseconds: 2000)
+    #expect(ada.take().presences.map(\.presence) == [.online])
+    user.send(.presence(isAway: true))
+    relay.run(forMilliseconds: 2000)
+    #expect(ada.take().presences.map(\.presence) == [.away])
+    relay.disconnect(user)
+    relay.run(forMilliseconds: 2500)
+    #expect(ada.take().presences.isEmpty)
+    relay.run(forMilliseconds: 1000)
+    let gone = try #require(ada.take().presences.first)
+    #expect(gone.presence == .offline && gone.user == "user-1")
+    #expect(bo.take().presences.isEmpty)
+    // And that is when they were last seen.
+    let page = try relay.page(bo, .init())
+    #expect(page.people[1].lastSeen == gone.lastSeen && gone.lastSeen != nil)
+  }
+
+  @Test func `one who comes back at once was not gone`() throws {
+    let relay = SimulatedRelay(loops: 2, unlimited)
+    relay.update(directory(3))
+    let ada = relay.connect("ada")
+    var user = relay.connect("user-1")
+    _ = try relay.page(ada, .init())
+    for loop in [1, 0, 1] {
+      relay.disconnect(user)
+      relay.run(forMilliseconds: 2000)
+      user = relay.connect("user-1", loop: loop)
+      relay.run(forMilliseconds: 2000)
+    }
+    relay.run(forMilliseconds: 10_000)
+    #expect(ada.take().presences.isEmpty)
+  }
+
+  @Test func `one is away only when all of one's connections say so`() throws {
+    let relay = SimulatedRelay(loops: 2, unlimited)
+    relay.update(directory(3))
+    let ada = relay.connect("ada")
+    let (phone, desk) = (relay.connect("user-1"), relay.connect("user-1", loop: 1))
+    relay.run()
+    _ = try relay.page(ada, .init())
+    phone.send(.presence(isAway: true))
+    relay.run(forMilliseconds: 2000)
+    #expect(ada.take().presences.isEmpty)
+    desk.send(.presence(isAway: true))
+    relay.run(forMilliseconds: 2000)
+    #expect(ada.take().presences.map(\.presence) == [.away])
+    desk.send(.presence(isAway: false))
+    relay.run(forMilliseconds: 2000)
+    #expect(ada.take().presences.map(\.presence) == [.online])
+  }
+
+  @Test func `however often one changes one's mind, others are told once a second`() throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(3))
+    let (ada, user) = (relay.connect("ada"), relay.connect("user-1"))
+    relay.run()
+    _ = try relay.page(ada, .init())
+    for round in 0..<101 {
+      user.send(.presence(isAway: round % 2 == 0))
+      relay.run(forMilliseconds: 30)
+    }
+    relay.run(forMilliseconds: 2000)
+    let told = ada.take().presences
+    #expect(told.count <= 5 && told.last?.presence == .away)
+  }
+
+  @Test func `in a direct room one is told of the other`() throws {
+    let relay = SimulatedRelay(unlimited)
+    let ada = relay.connect("ada")
+    ada.join("dm:ada:bo")
+    relay.run()
+    #expect(
+      ada.take().presences == [.init(user: "bo", presence: .offline, lastSeen: nil)])
+    let bo = relay.connect("bo")
+    relay.run()
+    #expect(ada.take().presences.map(\.presence) == [.online])
+    bo.join("dm:ada:bo")
+    relay.run()
+    #expect(bo.take().presences.map(\.presence) == [.online])
+  }
+
+  @Test func `a client that does not read is told the latest when it does`() throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(50))
+    let ada = relay.connect("ada")
+    _ = try relay.page(ada, .init())
+    ada.post("r", "1")
+    relay.run()
+    ada.space = 0
+    ada.join("r")
+    relay.run()
+    for _ in 0..<3 {
+      let users = (0..<50).map { relay.connect("user-\($0)") }
+      relay.run(forMilliseconds: 2000)
+      for user in users { relay.disconnect(user) }
+      relay.run(forMilliseconds: 5000)
+    }
+    ada.space = .max
+    relay.run()
+    let told = ada.take().presences
+    #expect(told.count <= 50 + 1)
+    var last: [String: Presence] = [:]
+    for presence in told { last[presence.user] = presence.presence }
+    #expect(last.values.allSatisfy { $0 == .offline })
+  }
+
+  @Test func `a connection is told of those two thousand that it asked for last`() throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(2500))
+    let ada = relay.connect("ada")
+    var cursor: String?
+    repeat {
+      cursor = try relay.page(ada, .init(cursor: cursor, limit: 200)).next
+    } while cursor != nil
+    for number in [0, 499, 500, 2499] { _ = relay.connect("user-\(number)") }
+    relay.run()
+    #expect(ada.take().presences.map(\.user) == ["user-2499", "user-500"])
+    // With their next change nothing is left of those who were watched.
+    relay.disconnect(ada)
+    for number in 500..<2500 { _ = relay.connect("user-\(number)") }
+    relay.run(forMilliseconds: 2000)
+    #expect(relay.shards[0].watchedUserIndices.keys.sorted() == ["user-2499", "user-500"])
+  }
+
+  @Test func `what a session of a request does is nobody's presence`() throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(3))
+    let ada = relay.connect("ada")
+    _ = try relay.page(ada, .init())
+    let session = relay.shards[0].open(connection: 99, now: relay.now)
+    relay.shards[0].identify(session, as: "user-1", isPresence: false, now: relay.now)
+    relay.run()
+    relay.shards[0].close(session)
+    relay.run(forMilliseconds: 5000)
+    #expect(ada.take().presences.isEmpty)
+    #expect(relay.shards[0].localUsers["user-1"] == nil)
+  }
+}

@@ -1,0 +1,296 @@
+import Relay
+import SQLiteLog
+import Testing
+import Wire
+
+/// Edits, deletions, reactions, replies and forwards, as every log holds them.
+@Suite struct `Entries that are about others` {
+  private typealias Send = ClientMessage.Send
+
+  private static func texts(_ desk: Desk, _ room: String) async -> [String?] {
+    guard case .history(let page)? = await desk.history(.init(room: room)) else { return [] }
+    return page.entries.map(\.text)
+  }
+
+  private static func folded(
+    _ desk: Desk, _ room: String, before: Int64? = nil, after: Int64? = nil, limit: Int = 50
+  ) async -> ServerMessage.HistoryPage? {
+    let answer = await desk.history(
+      .init(room: room, before: before, after: after, limit: limit, isFolded: true))
+    guard case .history(let page)? = answer else { return nil }
+    return page
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `an edit is an entry of its own, and the folded text is the last one`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      await desk.submit([.append("r", "ada", "1", text: "helo"), .append("r", "bo", "2")])
+      for (id, text) in [("3", "hello"), ("4", "hello!")] {
+        let edit = Send(room: "r", id: id, edit: 1, text: text)
+        #expect(await desk.submit([.append(edit, from: "ada")]).refusals.isEmpty)
+      }
+      #expect(await Self.texts(desk, "r") == ["helo", "hi", "hello", "hello!"])
+      let page = try #require(await Self.folded(desk, "r"))
+      #expect(page.entries.map(\.seq) == [1, 2])
+      #expect(page.entries.map(\.text) == ["hello!", "hi"])
+      #expect(page.entries.map { $0.editedAt != nil } == [true, false])
+      #expect(page.head == 4 && !page.more)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `what is deleted is gone from every later read, and so is each edit of it`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      await desk.submit([.append("r", "ada", "1", text: "secret")])
+      await desk.submit([
+        .append(Send(room: "r", id: "2", edit: 1, text: "secret too"), from: "ada")
+      ])
+      let delivery = await desk.submit([
+        .append(Send(room: "r", id: "3", edit: 1, text: "secret three"), from: "ada"),
+        .append(Send(room: "r", id: "4", delete: 1), from: "ada"),
+      ])
+      #expect(delivery.acks.map(\.seq) == [3, 4])
+      #expect(await Self.texts(desk, "r") == ["", "", "", nil])
+      let page = try #require(await desk.page("r", after: 0, through: 4))
+      #expect(page.frames.entries.map(\.kind) == [.text, .edit, .edit, .delete])
+      #expect(page.frames.entries.allSatisfy { ($0.text ?? "").isEmpty })
+      let folded = try #require(await Self.folded(desk, "r"))
+      #expect(folded.entries.map(\.isDeleted) == [true])
+      // What is committed together is not shown either.
+      #expect(delivery.commit?.entries.map { $0.text ?? "" } == ["", ""])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a text that is deleted in the batch that brings it is never shown`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      let delivery = await desk.submit([
+        .append("r", "ada", "1", text: "secret"),
+        .append(Send(room: "r", id: "2", delete: 1), from: "ada"),
+        .append("r", "ada", "1", text: "secret"),
+      ])
+      #expect(delivery.acks.map(\.seq) == [1, 2, 1])
+      #expect(delivery.commit?.entries.map { $0.text ?? "" } == ["", ""])
+      #expect(await Self.texts(desk, "r") == ["", nil])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a reaction is given and taken back by each for themselves`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      await desk.submit([.append("r", "ada", "1")])
+      var id = 10
+      for (user, emoji, isOn) in [
+        ("bo", "👍", true), ("ada", "👍", true), ("bo", "🎉", true), ("bo", "👍", true),
+        ("ada", "👍", false), ("bo", "🎉", false),
+      ] {
+        id += 1
+        let react = Send(room: "r", id: "\(id)", react: 1, emoji: emoji, isOn: isOn)
+        #expect(await desk.submit([.append(react, from: user)]).refusals.isEmpty)
+      }
+      let entry = try #require(await Self.folded(desk, "r")?.entries.first)
+      #expect(entry.reactions.map(\.emoji) == ["👍"])
+      #expect(entry.reactions.map(\.users) == [["bo"]])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `what may not be changed is refused with the reason`(_ conformer: Conformer) async throws {
+    try await conformer.run { desk in
+      await desk.submit([
+        .append("r", "ada", "1"), .append("r", "ada", "2", data: "1"),
+        .append(Send(room: "r", id: "3", edit: 1, text: "again"), from: "ada"),
+        .append("r", "ada", "4"),
+      ])
+      await desk.submit([.append(Send(room: "r", id: "5", delete: 4), from: "ada")])
+      let refused: [(Send, String, ErrorCode)] = [
+        (Send(room: "r", id: "a", edit: 1, text: "mine"), "bo", .forbidden),
+        (Send(room: "r", id: "b", delete: 1), "bo", .forbidden),
+        (Send(room: "r", id: "c", edit: 3, text: "edit of an edit"), "ada", .noSuchEntry),
+        (Send(room: "r", id: "d", edit: 2, text: "of data"), "ada", .noSuchEntry),
+        (Send(room: "r", id: "e", react: 4, emoji: "👍", isOn: true), "bo", .noSuchEntry),
+        (Send(room: "r", id: "f", edit: 4, text: "deleted"), "ada", .noSuchEntry),
+        (Send(room: "r", id: "g", delete: 4), "ada", .noSuchEntry),
+        (Send(room: "r", id: "h", delete: 99), "ada", .noSuchEntry),
+        (Send(room: "r", id: "i", delete: 0), "ada", .noSuchEntry),
+        (Send(room: "new", id: "j", react: 1, emoji: "👍", isOn: true), "bo", .noSuchEntry),
+        (Send(room: "r", id: "k", text: "to what?", replyTo: 6), "bo", .noSuchEntry),
+        (Send(room: "r", id: "l", forward: Forward(room: "r", seq: 4)), "bo", .noSuchEntry),
+        (Send(room: "r", id: "m", forward: Forward(room: "none", seq: 1)), "bo", .noSuchEntry),
+      ]
+      for (send, user, code) in refused {
+        let refusals = await desk.submit([.append(send, from: user)]).refusals
+        #expect(refusals.map(\.code) == [code], "\(send)")
+        #expect(refusals.map(\.id) == [send.id] && refusals.map(\.room) == [send.room])
+      }
+      // Nothing of it was stored, and no room was made.
+      #expect(await desk.submit([.append("r", "ada", "6")]).acks.map(\.seq) == [6])
+      #expect(await desk.history(.init(room: "new"))?.json.isEmpty == false)
+      #expect(await desk.belongings(of: "bo").isEmpty)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a reply keeps what it answers, and an edit of it as well`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      await desk.submit([.append("r", "ada", "1")])
+      await desk.submit([.append(Send(room: "r", id: "2", text: "yes", replyTo: 1), from: "bo")])
+      await desk.submit([.append(Send(room: "r", id: "3", edit: 2, text: "no"), from: "bo")])
+      let entry = try #require(await Self.folded(desk, "r")?.entries.last)
+      #expect(entry.text == "no" && entry.replyTo == 1)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a forward says what its source says now, and who had said it`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      await desk.submit([.append("a", "ada", "1", text: "one \"quoted\"")])
+      await desk.submit([
+        .append(Send(room: "a", id: "2", edit: 1, text: "two\n\"quoted\""), from: "ada")
+      ])
+      let forward = Send(room: "b", id: "3", forward: Forward(room: "a", seq: 1))
+      let entry = try #require(
+        await desk.submit([.append(forward, from: "bo")]).commit?.entries.first)
+      #expect(entry.text == "two\n\"quoted\"" && entry.from == "bo")
+      #expect(entry.forward == Forward(room: "a", seq: 1, from: "ada"))
+      // It is the words of another: they may be passed on further, or deleted, but not changed.
+      let edit = Send(room: "b", id: "4", edit: 1, text: "what ada never said")
+      #expect(await desk.submit([.append(edit, from: "bo")]).refusals.map(\.code) == [.forbidden])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `an id that comes again is a duplicate, though its target is gone meanwhile`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      let edit = Send(room: "r", id: "2", edit: 1, text: "changed")
+      await desk.submit([.append("r", "ada", "1"), .append(edit, from: "ada")])
+      await desk.submit([.append(Send(room: "r", id: "3", delete: 1), from: "ada")])
+      let again = await desk.submit([.append(edit, from: "ada")])
+      #expect(again.acks.map(\.seq) == [2] && again.acks.allSatisfy(\.duplicate))
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `only what says something of its own counts as unread`(_ conformer: Conformer) async throws {
+    try await conformer.run { desk in
+      _ = await desk.enter("r", as: "bo")
+      await desk.submit([.append("r", "ada", "1"), .append("r", "ada", "2")])
+      await desk.submit([
+        .append(Send(room: "r", id: "3", edit: 1, text: "x"), from: "ada"),
+        .append(Send(room: "r", id: "4", react: 2, emoji: "👍", isOn: true), from: "ada"),
+        .append("r", "ada", "5"),
+      ])
+      #expect(await desk.belongings(of: "bo").map(\.unread) == [3])
+      let delivery = await desk.submit([
+        .mark(room: "r", Marks(user: "bo", read: 1, received: 1))
+      ])
+      #expect(delivery.commit?.marks.map(\.unread) == [2])
+      await desk.submit([.mark(room: "r", Marks(user: "bo", read: 3, received: 3))])
+      #expect(await desk.belongings(of: "bo").map(\.unread) == [1])
+      // Who does not belong to the room has nothing to read there.
+      #expect(await desk.belongings(of: "cy", listed: ["r"]).map(\.unread) == [0])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `where entries are no longer kept, the count of what is unread is still right`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run(keepEntriesPerRoom: 10) { desk in
+      _ = await desk.enter("r", as: "bo")
+      await desk.submit([.append("r", "ada", "0")])
+      for id in 1...30 {
+        let react = Send(room: "r", id: "r\(id)", react: Int64(id * 2 - 1), emoji: "👍", isOn: true)
+        await desk.submit([.append(react, from: "ada"), .append("r", "ada", "\(id)")])
+      }
+      let row = try #require(await desk.belongings(of: "bo").first)
+      let page = try #require(await Self.folded(desk, "r"))
+      #expect(row.unread == Int64(page.entries.count))
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `folded pages are full, and lead through the whole room in both directions`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      var texts: [Int64] = []
+      var seq: Int64 = 0
+      for round in 0..<20 {
+        seq += 1
+        texts.append(seq)
+        var batch = [LogRequest.append("r", "ada", "t\(round)")]
+        for number in 0..<(round % 5) {
+          seq += 1
+          let react = Send(
+            room: "r", id: "x\(round)-\(number)", react: texts[round / 2], emoji: "\(number)",
+            isOn: true)
+          batch.append(.append(react, from: "ada"))
+        }
+        await desk.submit(batch)
+      }
+      var seen: [Int64] = []
+      var before: Int64?
+      repeat {
+        let page = try #require(await Self.folded(desk, "r", before: before, limit: 3))
+        #expect(page.entries.count == 3 || !page.more)
+        seen = page.entries.map(\.seq) + seen
+        before = page.more ? page.entries.first?.seq : nil
+      } while before != nil
+      #expect(seen == texts)
+      seen = []
+      var after: Int64? = 0
+      repeat {
+        let page = try #require(await Self.folded(desk, "r", after: after, limit: 3))
+        seen += page.entries.map(\.seq)
+        after = page.more ? page.entries.last?.seq : nil
+      } while after != nil
+      #expect(seen == texts)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `who came and went is told once they did, and when they were last there is kept`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run(loops: 2) { desk in
+      let came = await desk.submit([.presence(user: "ada", from: .offline, to: .online)])
+      #expect(came.commit?.presences.map(\.presence) == [.online])
+      // On another loop as well: nothing changes until both have lost them.
+      let second = await desk.submit(
+        [.presence(user: "ada", from: .offline, to: .away)], from: 1)
+      #expect(second.commit?.presences.isEmpty != false)
+      let away = await desk.submit([.presence(user: "ada", from: .online, to: .offline)])
+      #expect(away.commit?.presences.map(\.presence) == [.away])
+      let gone = await desk.submit([.presence(user: "ada", from: .away, to: .offline)], from: 1)
+      #expect(gone.commit?.presences.map(\.presence) == [.offline])
+      let at = try #require(gone.commit?.presences.first?.at)
+      // Within a batch only the end of it counts.
+      let both = await desk.submit([
+        .presence(user: "bo", from: .offline, to: .online),
+        .presence(user: "bo", from: .online, to: .offline),
+      ])
+      #expect(both.commit?.presences.isEmpty != false)
+      let answer = await desk.read { .lastSeen($0, ["ada", "bo", "cy"], for: .people) }
+      guard case .lastSeen(_, let seen) = answer else {
+        Issue.record("\(answer)")
+        return
+      }
+      #expect(seen.at == ["ada": at])
+    }
+  }
+}
