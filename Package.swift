@@ -68,6 +68,8 @@ let package = Package(
     // What the system provides, as modules.
     .target(name: "CLinux"),
     .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
@@ -84,12 +86,13 @@ let package = Package(
     module("TLS", ["COpenSSL"]),
     module("SQLiteLog", ["Relay", "Mailbox", "CSQLite", deque] + planted),
     module("YAML", ["CYAML"]),
+    module("Directories", ["Relay", "Wire", "Mailbox", "YAML", "CCurl"]),
     module("Bots", ["Wire", logging, subprocess]),
     module(
       "Server",
       [
-        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots", "YAML",
-        logging, deque,
+        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
+        "Directories", "YAML", logging, deque,
       ]),
     module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", deque] + planted),
 
@@ -150,10 +153,15 @@ let package = Package(
     tests("TLS", ["TLS"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
     tests("YAML", ["YAML"]),
+    tests(
+      "Directories", ["Directories", "Relay", "Wire", "Mailbox"], excluding: ["directory.py"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "Server",
-      ["Server", "Relay", "Wire", "Bots", "WebSocket", "EventLoop", "Mailbox", "YAML", logging]),
+      [
+        "Server", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop", "Mailbox",
+        "YAML", logging,
+      ]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
     tests(
       "EndToEnd",

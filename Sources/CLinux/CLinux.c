@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -342,5 +343,7 @@ int clinux_name_this_thread(const char *name) {
   errno = code;
   return -1;
 }
+
+void clinux_trim_memory(void) { malloc_trim(0); }
 
 int clinux_spare_descriptor(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }

@@ -262,7 +262,11 @@ public final class Client {
     do {
       let context = try shared.context(trusting: trust)
       let known = ticket.flatMap { $0.1 == url && $0.2 == trust ? $0.0 : nil }
-      link.secure(LinkEncryption(context, host: url.host, resuming: known))
+      guard let encryption = LinkEncryption(context, host: url.host, resuming: known) else {
+        lose(.notEncrypted(.broken("there is no memory for it")))
+        return
+      }
+      link.secure(encryption)
       markDirty()
     } catch {
       lose(.noAuthorities(error))

@@ -9,8 +9,12 @@ final class LinkEncryption {
   private var ciphertext: [UInt8] = []
   private var sent = 0
 
-  init(_ context: TLSContext, host: String, resuming ticket: TLSTicket?) {
-    session = TLSSession(client: context, host: host, resuming: ticket)
+  /// `nil` without memory.
+  init?(_ context: TLSContext, host: String, resuming ticket: TLSTicket?) {
+    guard let session = TLSSession(client: context, host: host, resuming: ticket) else {
+      return nil
+    }
+    self.session = session
   }
 
   var state: TLSSession.State { session.state }

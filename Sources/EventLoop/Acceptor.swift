@@ -69,6 +69,15 @@ public final class Acceptor {
       switch listener.accept() {
       case .socket(let socket, let peer):
         state.isStarved = false
+        // Lost to another thread while clients were turned away. Before anyone takes the next free
+        // number it becomes the spare again: without one, those who wait in a shortage hear nothing.
+        if state.spare < 0 { state.spare = clinux_spare_descriptor() }
+        guard state.spare >= 0 else {
+          socket.abort()
+          state.turnedAway += 1
+          state.spare = clinux_spare_descriptor()
+          continue
+        }
         body(socket, peer)
         // The body may have closed this listener.
         if registration == nil { return }

@@ -57,6 +57,18 @@ extension Shard {
     resumable.append(sessions[index].connection)
   }
 
+  /// How many messages were refused with `rate_limited`.
+  public struct Refusals: Sendable {
+    public internal(set) var sends = 0
+    public internal(set) var requests = 0
+  }
+
+  /// Those since the last call.
+  public mutating func takeRefusals() -> Refusals {
+    defer { refusals = Refusals() }
+    return refusals
+  }
+
   /// Connections whose input may go on.
   public mutating func takeResumable() -> [Int32] {
     defer { resumable.removeAll(keepingCapacity: true) }

@@ -31,6 +31,7 @@ extension Shard {
         request(message, index, now)
         return
       }
+      refusals.requests += 1
       reply(
         .error(
           WireError(
@@ -198,12 +199,14 @@ extension Shard {
       return
     }
     if let until = sessions[index].extras?.holds[send.room], until > now.monotonic {
+      refusals.sends += 1
       refuseSend(
         .rateLimited, "An earlier message to \(send.room) was refused; wait, to keep the order.",
         send, until - now.monotonic, index, now)
       return
     }
     guard sessions[index].sends.take(now.monotonic) else {
+      refusals.sends += 1
       // What is on its way already must find the room still held, however far away the client is.
       // Who waits so long may then send as many at once: nothing is lost by it.
       let wait = max(

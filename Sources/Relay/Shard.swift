@@ -54,6 +54,7 @@ public struct Shard {
 
   var sessions: [Session] = []
   var freeSessions: [Int32] = []
+  private var nextGeneration: UInt32 = 0
   var localUsers: [String: LocalUser] = [:]
   var subscriptions: [Subscription] = []
   var freeSubscriptions: [Int32] = []
@@ -88,6 +89,8 @@ public struct Shard {
   var throttles: [EphemeralKey: Throttle] = [:]
   var typers: [EphemeralKey: Typer] = [:]
 
+  /// Messages refused with `rate_limited` that the owner has not yet taken note of.
+  var refusals = Refusals()
   /// Connections whose input may go on.
   var resumable: [Int32] = []
   var congested: [SessionID] = []
@@ -154,13 +157,15 @@ public struct Shard {
     session.isOpen = true
     session.compresses = compresses && compression != nil
     session.connection = connection
+    // Of the shard and not of the slot: slots may go, see `shrink`.
+    nextGeneration &+= 1
+    session.generation = nextGeneration
     if let index = freeSessions.popLast() {
-      session.generation = sessions[Int(index)].generation
       sessions[Int(index)] = session
       return SessionID(index: index, generation: session.generation)
     }
     sessions.append(session)
-    return SessionID(index: Int32(sessions.count - 1), generation: 0)
+    return SessionID(index: Int32(sessions.count - 1), generation: session.generation)
   }
 
   /// It is known who the client is: `welcome` goes out.
@@ -208,7 +213,6 @@ public struct Shard {
     let user = sessions[index].user
     if !user.isEmpty { unlink(id.index, from: user) }
     sessions[index].isOpen = false
-    sessions[index].generation &+= 1
     sessions[index].outbox = []
     sessions[index].behind = []
     sessions[index].extras = nil

@@ -9,6 +9,7 @@ extension ConnectionLoop {
   func takeEchoes(_ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int) {
     guard let session = connections[index].session else { return }
     guard shard.mayReceive(session) else {
+      if shard.hasOutput(session) { context.violations.note(.queueBytes) }
       pause(index, with: input.span.extracting(offset..<input.count))
       return
     }
@@ -18,25 +19,30 @@ extension ConnectionLoop {
     swap(&webSocket, &connections[index].webSocket)
     swap(&output, &control)
     output.removeAll(keepingCapacity: true)
-    let end = echo(&input, &offset, &webSocket, &output)
+    let end = echo(&input, &offset, &webSocket, &output, index)
     swap(&output, &control)
     swap(&webSocket, &connections[index].webSocket)
     answer(session, index)
     switch end {
     case .nothingLeft: break
     case .closedByPeer: beginClosing(session, index)
-    case .violation(let violation): close(index, violation.closeCode, "\(violation)")
+    case .tooManyControlFrames:
+      closeFlooding(index)
+      takeFrames(&input, &offset, index)
+    case .violation(let violation):
+      context.violations.note(violation.rule)
+      close(index, violation.closeCode, "\(violation)")
     }
   }
 
   private enum End {
-    case nothingLeft, closedByPeer
+    case nothingLeft, closedByPeer, tooManyControlFrames
     case violation(ProtocolViolation)
   }
 
   private func echo(
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
-    _ webSocket: inout WebSocket.Connection, _ output: inout [UInt8]
+    _ webSocket: inout WebSocket.Connection, _ output: inout [UInt8], _ index: Int
   ) -> End {
     do throws(ProtocolViolation) {
       while let event = try webSocket.next(
@@ -48,7 +54,7 @@ extension ConnectionLoop {
         case .message(let opcode, .assembled):
           echo(opcode, webSocket.assembled.span, webSocket, &output)
         case .close: return .closedByPeer
-        case .ping, .pong: break
+        case .ping, .pong: guard mayTakeControlFrame(index) else { return .tooManyControlFrames }
         }
       }
       return .nothingLeft
@@ -61,12 +67,11 @@ extension ConnectionLoop {
     _ opcode: Opcode, _ payload: Span<UInt8>, _ webSocket: borrowing WebSocket.Connection,
     _ output: inout [UInt8]
   ) {
-    if payload.count >= context.configuration.compression.minimumBytes,
-      webSocket.canInflate(from: deflater)
-    {
-      WebSocket.Connection.appendMessage(opcode, payload, compressing: deflater, to: &output)
+    if payload.count < context.configuration.compression.minimumBytes {
+      webSocket.appendMessage(opcode, payload, to: &output, maskKey: 0)
     } else {
-      WebSocket.Connection.appendMessage(opcode, payload, to: &output)
+      webSocket.appendMessage(
+        opcode, payload, compressing: deflateStreams, to: &output, maskKey: 0)
     }
   }
 

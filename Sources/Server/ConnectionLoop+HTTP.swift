@@ -53,6 +53,7 @@ extension ConnectionLoop {
     if let host = connections[index].host,
       let wait = context.budgets.takeRequest(.address(host), now: now.monotonic)
     {
+      context.violations.note(.requestsPerSecond)
       answer(Self.tooManyRequests(wait).response.bytes, index)
     } else {
       answer(response, index)
@@ -79,7 +80,12 @@ extension ConnectionLoop {
     if let wait = pay(for: message, user) {
       shard.counters.note(.rateLimited)
       var problem = Self.tooManyRequests(wait)
-      if case .send(let room) = message { problem.room = RoomName.isValid(room) ? room : nil }
+      if case .send(let room) = message {
+        context.violations.note(.sendsPerSecond)
+        problem.room = RoomName.isValid(room) ? room : nil
+      } else {
+        context.violations.note(.requestsPerSecond)
+      }
       return finish(index, problem.response)
     }
     exchange.content = message.json(exchange.content)
@@ -119,7 +125,10 @@ extension ConnectionLoop {
 
   /// The exchange of that place, if it is still the same.
   func exchange(_ serial: UInt64, at index: Int) -> HTTPExchange? {
-    guard let exchange = connections[index].exchange, exchange.serial == serial else { return nil }
+    // The place may be gone by now: see `shrink`.
+    guard index < connections.count, let exchange = connections[index].exchange,
+      exchange.serial == serial
+    else { return nil }
     return exchange
   }
 

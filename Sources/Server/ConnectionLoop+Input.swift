@@ -1,68 +1,10 @@
 import EventLoop
-import Logging
 import Relay
 import WebSocket
 import Wire
 
 /// From sockets to the shard.
 extension ConnectionLoop {
-  func accept() {
-    lookAtClocks()
-    let turnedAway = acceptor?.turnedAway ?? 0
-    defer {
-      if let acceptor, acceptor.turnedAway > turnedAway {
-        context.violations.note(.descriptors, acceptor.turnedAway - turnedAway)
-      }
-    }
-    do {
-      try acceptor?.accept { socket, peer in admit(socket, from: peer) }
-    } catch {
-      context.logger.error("accepting clients has ended: \(error)")
-      acceptor?.close()
-      acceptor = nil
-    }
-  }
-
-  private func admit(_ socket: consuming Socket, from peer: Address) {
-    let host = peer.hostKey
-    if let refusal = context.admission.admit(host, descriptor: socket.descriptor) {
-      context.violations.note(refusal.rule)
-      if refusal.rule == .descriptors { reportShortage() }
-      // In clear, which a client that wants TLS could not read.
-      guard context.credentials == nil else { return }
-      let response = HTTPResponse(status: 503, text: refusal.text).bytes
-      _ = socket.send(response.span)
-      return
-    }
-    let index = addConnection()
-    let descriptor = socket.release()
-    connections[index].socket = BorrowedSocket(descriptor: descriptor)
-    connections[index].host = host
-    connections[index].isLocal = peer.isLoopback
-    connections[index].phase = .handshake
-    connections[index].tls = context.credentials.map { TLSChannel($0.current) }
-    connections[index].openedAt = now.monotonic
-    connections[index].heardAt = now.monotonic
-    let timeout = context.configuration.limits.handshakeTimeoutMilliseconds
-    connections[index].deadline = timeout == 0 ? 0 : now.monotonic + Int64(timeout)
-    do {
-      connections[index].registration = try loop.register(
-        descriptor, for: [.readable, .writable, .edgeTriggered], token: UInt64(index))
-    } catch {
-      context.logger.error("a client cannot be served: \(error)")
-      _ = Socket(owning: descriptor)
-      remove(index)
-    }
-  }
-
-  /// Says it, but not all the time.
-  private func reportShortage() {
-    guard now.monotonic >= nextShortageReport else { return }
-    nextShortageReport = now.monotonic + 60_000
-    context.logger.warning(
-      "no descriptors are left for more clients, who are turned away; ulimit -n raises it")
-  }
-
   func connectionReady(_ index: Int, _ readiness: Readiness) {
     lookAtClocks()
     if readiness.contains(.closed) || readiness.contains(.failed) {
@@ -274,7 +216,7 @@ extension ConnectionLoop {
     case violation(ProtocolViolation)
   }
 
-  private func takeFrames(
+  func takeFrames(
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int
   ) {
     guard let session = connections[index].session else { return }
@@ -295,11 +237,7 @@ extension ConnectionLoop {
         close(index, .unsupportedData, "this relay takes text messages only")
       case .closedByPeer: beginClosing(session, index)
       case .tooManyControlFrames:
-        context.violations.note(.controlFramesPerSecond)
-        let limit = context.configuration.limits.controlFramesPerSecond
-        close(
-          index, CloseCode(rawValue: CloseReason.abuse.rawValue),
-          "more than \(limit) pings and pongs in a second")
+        closeFlooding(index)
       case .violation(let violation):
         context.violations.note(violation.rule)
         close(index, violation.closeCode, "\(violation)")
@@ -346,13 +284,21 @@ extension ConnectionLoop {
 
   /// Counts a ping or a pong; `false` beyond the limit. They cost a peer next to nothing, and no
   /// bucket of the session's knows them.
-  private func mayTakeControlFrame(_ index: Int) -> Bool {
+  func mayTakeControlFrame(_ index: Int) -> Bool {
     if now.monotonic - connections[index].controlFramesSince >= 1000 {
       connections[index].controlFramesSince = now.monotonic
       connections[index].controlFrames = 0
     }
     connections[index].controlFrames += 1
     return !isFlooding(index)
+  }
+
+  func closeFlooding(_ index: Int) {
+    context.violations.note(.controlFramesPerSecond)
+    let limit = context.configuration.limits.controlFramesPerSecond
+    close(
+      index, CloseCode(rawValue: CloseReason.abuse.rawValue),
+      "more than \(limit) pings and pongs in a second")
   }
 
   /// Whether it was closed, or is about to be, for too many pings and pongs.
@@ -400,7 +346,7 @@ extension HTTPViolation {
 }
 
 extension ProtocolViolation {
-  fileprivate var rule: Violations.Rule {
+  var rule: Violations.Rule {
     switch self {
     case .frameTooBig, .messageTooBig: .frameBytes
     case .tooManyFragments: .messageFragments

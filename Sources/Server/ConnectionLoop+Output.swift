@@ -158,6 +158,8 @@ extension ConnectionLoop {
         }
       }
     }
+    let isLoose = connections.count > Self.tableAtLeast && connectionCount < connections.count / 4
+    if isLoose || shard.isLoose { wantsToShrink = true }
   }
 
   private func ping(_ index: Int) {
@@ -190,15 +192,32 @@ extension ConnectionLoop {
       }
       return
     }
-    // Who is through within the first sweep never counts: so a crowd that comes at once is served.
-    guard !connections[index].isCountedAsUnidentified, let host = connections[index].host,
-      now.monotonic - connections[index].openedAt >= Int64(Self.sweepMilliseconds)
-    else { return }
+    guard !connections[index].isCountedAsUnidentified, let host = connections[index].host else {
+      return
+    }
+    guard connections[index].sweepsWaited >= Self.sweepsGranted else {
+      connections[index].sweepsWaited += 1
+      return
+    }
     if context.admission.countUnidentified(host) {
       connections[index].isCountedAsUnidentified = true
     } else {
       context.violations.note(.unauthenticatedPerAddress)
-      remove(index)
+      turnAway(index)
+    }
+  }
+
+  /// Too many of its address are waited for already. It is told so in whatever it speaks by now; in
+  /// the middle of TLS's handshake there is nothing to say it in.
+  private func turnAway(_ index: Int) {
+    let limit = context.configuration.limits.unauthenticatedPerAddress
+    let text = "\(limit) connections from this address have yet to say who they are; try later"
+    if connections[index].phase == .open {
+      close(index, .tryAgainLater, text)
+    } else if let tls = connections[index].tls, tls.isShakingHands {
+      linger(index)
+    } else {
+      answer(HTTPResponse(status: 503, text: "\(text).\n").bytes, index)
     }
   }
 }

@@ -19,6 +19,7 @@ enum LoopMessage: Sendable {
   case countsWanted(MetricsGathering)
   /// All have.
   case countsGathered(MetricsGathering)
+  case people(DirectoryUpdate)
   /// Serve no one new, finish what was accepted, and end.
   case shutDown
 }
@@ -48,6 +49,10 @@ enum LoopMessage: Sendable {
   static let readBytes = 65_536
   /// Handshakes, idle connections and closes are looked at so often.
   static let sweepMilliseconds = 250
+  /// Who says within so many sweeps who it is never counts as one that does not: time for TLS and
+  /// an `auth` over a long way. Between two sweeps everything is read that has come, so nobody
+  /// counts because this loop is late, as it is when a crowd shakes hands.
+  static let sweepsGranted: UInt8 = 4
   /// How long a closing peer is waited for.
   static let lingerMilliseconds: Int64 = 2000
 
@@ -68,6 +73,8 @@ enum LoopMessage: Sendable {
   var connections: [ServerConnection] = []
   var freeConnections: [Int32] = []
   var connectionCount = 0
+  /// A crowd has left.
+  var wantsToShrink = false
   var botConnections: [ObjectIdentifier: Int32] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
   /// Where the WebSocket's own answers are put together.
@@ -94,7 +101,7 @@ enum LoopMessage: Sendable {
   let webSocketLimits: WebSocket.Limits
   let deflateStreams = DeflateStreams()
   /// For what goes to many.
-  let deflater: Deflater
+  var deflater: Deflater { deflateStreams.widestDeflater }
   var shardTimer: (id: TimerID, at: Int64)?
   var shutdown: Shutdown?
   /// Milliseconds of the loop's clock.
@@ -117,8 +124,7 @@ enum LoopMessage: Sendable {
     webSocketLimits = WebSocket.Limits(
       frameBytes: limits.frameBytes, messageBytes: limits.frameBytes,
       fragments: limits.messageFragments)
-    let deflater = Deflater()
-    self.deflater = deflater
+    let deflater = deflateStreams.widestDeflater
     shard = Shard(
       configuration: context.configuration.shard, framing: .webSocket,
       compression: Compression(
@@ -227,10 +233,13 @@ enum LoopMessage: Sendable {
     let resumable = shard.takeResumable()
     for connection in resumable { resume(Int(connection)) }
     settle()
+    noteRefusals()
     scheduleShard()
     // What resumed connections ask for has to reach the log as well before the loop may sleep.
     if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty {
       loop.runAgain()
+    } else if wantsToShrink {
+      shrink()
     }
     endIfOver()
   }
@@ -243,6 +252,12 @@ enum LoopMessage: Sendable {
         connections: count, nanoseconds: Int64(Instant.now().nanoseconds(since: began)))
     }
     noteAcks()
+  }
+
+  private func noteRefusals() {
+    let refusals = shard.takeRefusals()
+    if refusals.sends > 0 { context.violations.note(.sendsPerSecond, refusals.sends) }
+    if refusals.requests > 0 { context.violations.note(.requestsPerSecond, refusals.requests) }
   }
 
   private func takeMail() {
@@ -258,6 +273,7 @@ enum LoopMessage: Sendable {
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
+      case .people(let update): shard.update(people: update, now: now)
       case .shutDown: beginShutdown()
       }
     }
@@ -361,6 +377,7 @@ extension Configuration {
     shard.server = "relay/\(Server.version)"
     shard.anyoneMayCreate = rooms.create == .anyone
     shard.listed = rooms.listed.map { ($0.room, $0.title) }
+    shard.bots = bots.map { ($0.user, $0.name ?? $0.user) }
     shard.tailBytes = log.tailBytes
     shard.holds = delivery.hold
     shard.pacingMilliseconds = delivery.pacingMaxMilliseconds

@@ -39,7 +39,7 @@ struct Metrics {
       connections.accepted)
     text.counters(
       "relay_violations_total",
-      "Connections refused, ended or held back, by the limit or rule they broke.", by: "rule",
+      "Connections and messages refused, ended or held back, by the limit or rule.", by: "rule",
       Violations.Rule.allCases.map { ($0.rawValue, violations[$0]) })
     text.counters(
       "relay_closes_total", "WebSockets that the relay closed, by close code.", by: "code",

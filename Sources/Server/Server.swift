@@ -19,6 +19,7 @@ public final class Server: Sendable {
   private let credentials: TLSCredentials?
   private let logger: Logger
   private let log: any Log
+  private let directory: any Directory
   private let mailboxes: [Mailbox<LoopMessage>]
   private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
@@ -41,6 +42,7 @@ public final class Server: Sendable {
       var mailboxes: [Mailbox<LoopMessage>] = []
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
+      directory = try PeopleDirectory.open(configuration, logger)
       let context = ConnectionLoop.Context(
         configuration: configuration,
         router: RequestRouter(
@@ -67,6 +69,7 @@ public final class Server: Sendable {
       log.stop()
       throw ServerError("The relay cannot start: \(error).")
     }
+    PeopleDirectory.start(directory, mailboxes, logger)
     bots = Mutex(nil)
     startBots(configuration, logger)
   }
@@ -102,6 +105,7 @@ public final class Server: Sendable {
       defer { threads = [] }
       return threads
     }
+    directory.stop()
     for thread in threads { thread.join() }
     log.stop()
   }
@@ -109,6 +113,7 @@ public final class Server: Sendable {
   /// Whether the files that a configuration names can be used; reads them with blocking calls.
   public static func check(_ configuration: Configuration) throws(ServerError) {
     _ = try TLSCredentials(configuration.tls)
+    try configuration.directory.check()
   }
 
   // MARK: - Parts

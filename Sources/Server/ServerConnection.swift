@@ -42,8 +42,9 @@ struct ServerConnection {
   var isLocal = false
   /// Counted among those of its address that have not said who they are.
   var isCountedAsUnidentified = false
+  /// How often a sweep found that it had not said who it is.
+  var sweepsWaited: UInt8 = 0
   /// Milliseconds of the loop's clock.
-  var openedAt: Int64 = 0
   var heardAt: Int64 = 0
   var takenAt: Int64 = 0
   var wasPinged = false

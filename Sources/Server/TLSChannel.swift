@@ -15,8 +15,14 @@ final class TLSChannel {
   private var backlog: [UInt8] = []
   private var sent = 0
 
-  init(_ context: TLSContext) { session = TLSSession(server: context) }
+  /// `nil` without memory.
+  init?(_ context: TLSContext) {
+    guard let session = TLSSession(server: context) else { return nil }
+    self.session = session
+  }
 
+  /// Nothing can be said yet.
+  var isShakingHands: Bool { session.state == .handshaking }
   var hasBacklog: Bool { !backlog.isEmpty }
   var backlogBytes: Int { backlog.count - sent }
 

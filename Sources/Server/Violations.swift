@@ -2,7 +2,7 @@ import Synchronization
 
 /// How often peers have broken a limit or a rule since the start; shared by the loops, and shown by
 /// `GET /metrics`. Counting takes a lock: it happens once for a connection that is refused or
-/// ended, never for a message that is served.
+/// ended, once a turn for the messages that were refused in it, and never for one that is served.
 final class Violations: Sendable {
   /// What was broken, by the key of the configuration that bounds it where there is one.
   enum Rule: String, CaseIterable, Sendable {
@@ -18,10 +18,17 @@ final class Violations: Sendable {
     case controlFramesPerSecond = "limits.control_frames_per_s"
     /// Its answers were not taken, so it was not read from for a while.
     case queueBytes = "limits.queue_bytes"
+    /// A message was refused: sent too soon after others, or, where an earlier one to the same room
+    /// had been refused, before its turn.
+    case sendsPerSecond = "limits.sends_per_s"
+    /// A request was refused.
+    case requestsPerSecond = "limits.requests_per_s"
     case idleTimeout = "limits.idle_timeout_s"
     case origins = "auth.origins"
     /// The process has no descriptor left (`ulimit -n`).
     case descriptors
+    /// No memory was left for a connection's TLS.
+    case memory
     /// A request that is no HTTP, or asks for no WebSocket.
     case handshake
     /// A frame that RFC 6455 forbids, or a message that is no text.

@@ -32,21 +32,28 @@ internal import Glibc
   private let bio: OpaquePointer
   private var hasClosed = false
 
-  /// The server's side of a connection that has just been accepted.
-  public init(server context: TLSContext) {
-    unsafe (ssl, bio) = unsafe Self.make(context)
+  /// What a server may say instead of having a session, to a peer whose first flight is unanswered
+  /// yet: the alert `internal_error` in clear, which stands for whatever has nothing to do with the
+  /// peer (RFC 8446 §6.2, in a record as §5.1 has it).
+  public static let refusal: [UInt8] = [21, 3, 3, 0, 2, 2, 80]
+
+  /// The server's side of a connection that has just been accepted; `nil` without memory.
+  public init?(server context: TLSContext) {
+    guard let made = unsafe Self.make(context) else { return nil }
+    unsafe (ssl, bio) = unsafe made
     unsafe SSL_set_accept_state(ssl)
   }
 
-  /// The client's side; `begin` makes its first flight.
+  /// The client's side; `begin` makes its first flight. `nil` without memory.
   ///
   /// - Parameters:
   ///   - host: a name or a numeric address that the certificate must be for, unless the context
   ///     trusts anyone.
   ///   - ticket: of an earlier session with the same host and context, which makes this one's
   ///     handshake shorter.
-  public init(client context: TLSContext, host: String, resuming ticket: TLSTicket? = nil) {
-    unsafe (ssl, bio) = unsafe Self.make(context)
+  public init?(client context: TLSContext, host: String, resuming ticket: TLSTicket? = nil) {
+    guard let made = unsafe Self.make(context) else { return nil }
+    unsafe (ssl, bio) = unsafe made
     unsafe SSL_set_connect_state(ssl)
     // An address with a zone is one of this machine's own, and no certificate names those.
     let address = String(host.prefix { $0 != "%" })
@@ -60,9 +67,11 @@ internal import Glibc
     if let ticket { unsafe SSL_set_session(ssl, ticket.session) }
   }
 
-  private static func make(_ context: TLSContext) -> (ssl: OpaquePointer, bio: OpaquePointer) {
-    guard let ssl = unsafe SSL_new(context.context), let bio = unsafe TLSExchange.makeBIO() else {
-      fatalError("no memory for a TLS session")
+  private static func make(_ context: TLSContext) -> (ssl: OpaquePointer, bio: OpaquePointer)? {
+    guard let ssl = unsafe SSL_new(context.context) else { return nil }
+    guard let bio = unsafe TLSExchange.makeBIO() else {
+      unsafe SSL_free(ssl)
+      return nil
     }
     // One BIO for both directions is owned once.
     unsafe SSL_set_bio(ssl, bio, bio)

@@ -4,6 +4,8 @@
 public final class DeflateStreams {
   /// For what comes in, from peers with a window of any size.
   public let inflater = Inflater()
+  /// The compressor with the largest window, which suits most peers.
+  public let widestDeflater: Deflater
   private let level: Int
   /// By window bits, from 9 on.
   private var deflaters = [Deflater?](repeating: nil, count: 7)
@@ -12,11 +14,13 @@ public final class DeflateStreams {
   /// - Parameter level: zlib's, 1 (fast) to 9 (small).
   public init(level: Int = 6) {
     self.level = level
+    widestDeflater = Deflater(level: level)
+    deflaters[widestDeflater.windowBits - 9] = widestDeflater
   }
 
   /// The compressor with the largest window that a peer's is large enough for; `nil` for 8, which
   /// zlib does not compress with.
-  /// - Parameter windowBits: 8 to 15. What was compressed with 15, the usual, suits most peers.
+  /// - Parameter windowBits: 8 to 15.
   public func deflater(windowBits: Int = 15) -> Deflater? {
     precondition(8...15 ~= windowBits, "RFC 7692 §7.1.2: a window has 8 to 15 bits")
     guard windowBits > 8 else { return nil }

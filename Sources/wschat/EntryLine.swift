@@ -5,8 +5,24 @@ import Wire
 /// How an entry is shown to a person: `HH:MM  from  text`.
 enum EntryLine {
   static func format(_ entry: Entry) -> String {
-    let text = entry.text ?? entry.data.map { String(decoding: compact($0), as: UTF8.self) } ?? ""
-    return "\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(text))\n"
+    "\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry)))\n"
+  }
+
+  /// What is about an earlier entry names that by its number, since a line that was printed stays.
+  private static func said(in entry: Entry) -> String {
+    let target = entry.target.map { "\($0)" } ?? "?"
+    switch entry.kind {
+    case .text: return entry.isDeleted ? "(deleted)" : entry.text ?? ""
+    case .data: return entry.data.map { String(decoding: compact($0), as: UTF8.self) } ?? ""
+    case .edit:
+      return entry.text == ""
+        ? "(edit of \(target), deleted)" : "(edit of \(target)) \(entry.text ?? "")"
+    case .delete: return "(deletes \(target))"
+    case .react:
+      guard let (emoji, isOn) = entry.reaction else { return "" }
+      return isOn ? "(\(emoji) for \(target))" : "(takes \(emoji) back from \(target))"
+    default: return "(\(entry.kind.rawValue))"
+    }
   }
 
   /// JSON without the space between its tokens.

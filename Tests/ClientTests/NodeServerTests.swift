@@ -50,17 +50,21 @@ import Wire
 }
 
 /// A small relay on Node's ws; gone with this object.
-private final class FragmentingRelay {
+final class FragmentingRelay {
   private let process: ChildProcess
   let url: String
 
-  /// - Parameter resets: so many times it hangs up instead of acknowledging a new entry.
-  init(resets: Int = 0) throws {
-    process = try ChildProcess(["/usr/bin/node", "-e", Self.script, "\(resets)"])
+  /// - Parameters:
+  ///   - resets: so many times it hangs up instead of acknowledging a new entry.
+  ///   - certificates: for TLS; in clear without them.
+  init(resets: Int = 0, compresses: Bool = false, certificates: Certificates? = nil) throws {
+    process = try ChildProcess(
+      ["/usr/bin/node", "-e", Self.script, "\(resets)", "\(compresses)"]
+        + (certificates?.pair ?? []))
     guard let port = process.readLine() else {
       throw ScriptedRelay.DidNotStart(errors: ChildProcess.readAll(process.errors))
     }
-    url = "ws://127.0.0.1:\(port)/ws"
+    url = "\(certificates == nil ? "ws" : "wss")://127.0.0.1:\(port)/ws"
   }
 
   /// Ends the relay, and returns what it saw.
@@ -74,12 +78,23 @@ private final class FragmentingRelay {
 
   private static let script = #"""
     'use strict';
+    const { readFileSync } = require('fs');
+    const { createServer } = require('https');
     const { WebSocketServer } = require('/usr/share/nodejs/ws');
+    const Deflate = require('/usr/share/nodejs/ws/lib/permessage-deflate.js');
     let resets = Number(process.argv[1]);
     const entries = [];
+    const [certificate, key] = process.argv.slice(3).map((file) => readFileSync(file));
+    const http = key ? createServer({ cert: certificate, key }) : require('http').createServer();
     const server = new WebSocketServer({
-      host: '127.0.0.1', port: 0, perMessageDeflate: false, maxPayload: 1 << 20 });
-    server.on('listening', () => console.log(server.address().port));
+      server: http, perMessageDeflate: process.argv[2] === 'true', maxPayload: 1 << 20 });
+    http.listen(0, '127.0.0.1', () => console.log(http.address().port));
+    let inflated = 0;
+    const decompress = Deflate.prototype.decompress;
+    Deflate.prototype.decompress = function (...all) {
+      inflated += 1;
+      return decompress.apply(this, all);
+    };
     server.on('connection', (socket) => {
       const say = (message) => socket.send(JSON.stringify(message));
       // In two fragments, and a ping between them.
@@ -89,9 +104,14 @@ private final class FragmentingRelay {
         socket.ping('between');
         socket.send(text.subarray(11), { binary: false, fin: true });
       };
-      console.log(`open ${socket.protocol}`);
+      const agreed = socket.extensions.split(';')[0];
+      console.log(['open', socket.protocol, key && socket._socket.getProtocol(), agreed]
+        .filter((word) => word).join(' '));
       socket.on('pong', (data) => console.log(`pong ${data}`));
-      socket.on('close', (code) => console.log(`closed ${code}`));
+      socket.on('close', (code) => {
+        if (agreed) console.log(`inflated ${inflated}`);
+        console.log(`closed ${code}`);
+      });
       socket.on('error', () => {});
       say({ type: 'welcome', protocol: 'relay.v1', user: 'ada', session: 's', server: 'test/1',
         time: 0, heartbeat_s: 25, limits: {} });

@@ -5,7 +5,7 @@ extension ScriptedRelay {
   ///
   /// On standard output: the port, then, one JSON array a line, what it saw.
   static let script = #"""
-    import asyncio, json, sys
+    import asyncio, json, ssl, sys
     from http import HTTPStatus
     from websockets import ConnectionClosed, serve
     from websockets.exceptions import NegotiationError
@@ -62,7 +62,10 @@ extension ScriptedRelay {
             self.socket, self.rooms = socket, set()
 
         async def say(self, **what):
-            await self.socket.send(json.dumps(what))
+            text = json.dumps(what)
+            if "pieces" in faults:
+                return await self.socket.send([text[:9], text[9:]])
+            await self.socket.send(text)
 
         async def show(self, name, seq):
             entry = rooms[name].entries[seq - 1]
@@ -153,6 +156,8 @@ extension ScriptedRelay {
         path = socket.path
         connection.user = path.partition("user=")[2] or "nobody"
         saw("open", path, socket.request_headers.get("Authorization"))
+        if tls := socket.transport.get_extra_info("ssl_object"):
+            saw("tls", tls.version())
         for extension in socket.extensions:
             saw("extension", repr(extension))
         counts["open"] = counts.get("open", 0) + 1
@@ -189,8 +194,12 @@ extension ScriptedRelay {
             room = rooms.setdefault(name, Room())
             for text in texts:
                 room.entries.append(dict(id="i", **{"from": "bo"}, kind="text", text=text))
+        tls = None
+        if sys.argv[2:]:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(*sys.argv[2:])
         extensions = [Deflate(**faults["deflate"])] if "deflate" in faults else None
-        async with serve(serve_one, "127.0.0.1", 0, process_request=refuse,
+        async with serve(serve_one, "127.0.0.1", 0, ssl=tls, process_request=refuse,
                          subprotocols=["relay.v1"], compression=None, extensions=extensions,
                          close_timeout=0.2) as server:
             print(server.sockets[0].getsockname()[1], flush=True)

@@ -4,10 +4,15 @@ import Client
 final class ScriptedRelay {
   private let process: ChildProcess
   let port: UInt16
+  private let scheme: String
 
-  /// - Parameter faults: a JSON object, see the script.
-  init(_ faults: String = "{}") throws {
-    process = try ChildProcess(["/usr/bin/python3", "-c", Self.script, faults])
+  /// - Parameters:
+  ///   - faults: a JSON object, see the script.
+  ///   - certificates: for TLS; in clear without them.
+  init(_ faults: String = "{}", certificates: Certificates? = nil) throws {
+    scheme = certificates == nil ? "ws" : "wss"
+    process = try ChildProcess(
+      ["/usr/bin/python3", "-c", Self.script, faults] + (certificates?.pair ?? []))
     guard let port = process.readLine().flatMap({ UInt16($0) }) else {
       throw DidNotStart(errors: ChildProcess.readAll(process.errors))
     }
@@ -17,7 +22,7 @@ final class ScriptedRelay {
   /// Is python3-websockets installed? `config/setup` knows how.
   struct DidNotStart: Error { let errors: String }
 
-  var url: String { "ws://127.0.0.1:\(port)/ws" }
+  var url: String { "\(scheme)://127.0.0.1:\(port)/ws" }
 
   /// Ends the relay, and returns what it saw: one JSON array each.
   func seen() -> [String] {

@@ -1,5 +1,6 @@
 import Client
 import EventLoop
+import TLS
 import Wire
 
 /// A client on a loop of its own, until the test has seen what it wants.
@@ -13,14 +14,17 @@ final class Watcher: ClientHandler, EventHandler {
   /// Called for each event; true ends the loop.
   private var isEnough: (Watcher, ClientEvent) -> Bool = { _, _ in false }
 
-  init(_ url: String, user: String? = "ada", token: String? = nil, compresses: Bool = true) throws {
+  init(
+    _ url: String, user: String? = "ada", token: String? = nil, trust: TLSTrust = .system,
+    compresses: Bool = true
+  ) throws {
     loop = try EventLoop()
     clients = try ClientLoop(loop)
     var settings = SessionSettings()
     settings.firstBackoffMilliseconds = 5
     client = Client(
       .init(
-        url: try RelayURL(url), user: user, token: token, settings: settings,
+        url: try RelayURL(url), user: user, token: token, trust: trust, settings: settings,
         compresses: compresses), on: clients)
     client.handler = self
   }

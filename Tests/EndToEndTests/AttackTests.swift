@@ -22,6 +22,17 @@ extension `End to end` {
       #expect(try attack.relay.violations(of: "limits.handshake_timeout_ms") >= 100)
     }
 
+    @Test func `of those of one address that say nothing some are told to try later`() throws {
+      let attack = try Attack("silent", limits: "handshake_timeout_ms: 3000")
+      try attack.run(breaking: "limits.unauthenticated_per_address", times: 50)
+      #expect(try attack.relay.violations(of: "limits.handshake_timeout_ms") >= 100)
+    }
+
+    @Test func `more connections than fit in all are refused with a sentence`() throws {
+      try Attack("too-many", limits: "connections: 100, unauthenticated_per_address: 0").run(
+        breaking: "limits.connections", times: 201)
+    }
+
     @Test func `thousands of connections from one address leave room for another`() throws {
       try Attack("one-address").run(breaking: "limits.connections_per_address", times: 2000)
     }
@@ -42,6 +53,28 @@ extension `End to end` {
 
     @Test func `a flood of pings ends its connection`() throws {
       try Attack("pings").run(breaking: "limits.control_frames_per_s", times: 10)
+    }
+
+    @Test func `ten thousand messages at once are refused but for those that a client may send`()
+      throws
+    {
+      try Attack("sends").run(breaking: "limits.sends_per_s", times: 80_000)
+    }
+
+    @Test func `ten thousand requests at once are refused but for those that a client may make`()
+      throws
+    {
+      try Attack("requests").run(breaking: "limits.requests_per_s", times: 50_000)
+    }
+
+    @Test func `a flood of pings ends an echo as well`() throws {
+      try Attack("echo-pings", besides: "debug: { echo: true }").run(
+        breaking: "limits.control_frames_per_s", times: 10)
+    }
+
+    @Test func `frames without a mask end an echo as well`() throws {
+      try Attack("echo-unmasked", besides: "debug: { echo: true }").run(
+        breaking: "framing", times: 100)
     }
 
     @Test func `frames without a mask end their connection`() throws {
@@ -67,6 +100,17 @@ extension `End to end` {
     @Test func `ten thousand that leave in one moment`() throws {
       // Half of them by a reset, as many as the system lets be at once.
       try Attack("storm").run(breaking: "reset", times: 100, while: .ready)
+    }
+
+    /// Who has joined a room belongs to it from then on, which takes memory; strangers leave nothing.
+    @Test func `of ten thousand strangers who leave in one moment nothing is kept`() throws {
+      let attack = try Attack("strangers")
+      let fresh = try attack.relay.memory.now
+      try attack.run(breaking: "reset", times: 100, while: .ready)
+      // 7 % more were measured, and 27 % where the tables kept their length.
+      let isBack = try attack.relay.memory(atMost: fresh + fresh * 3 / 20)
+      let now = try attack.relay.memory.now
+      #expect(isBack, "\(fresh) bytes at first, \(now) in the end")
     }
 
     @Test func `a relay without descriptors turns clients away and serves those that it has`()
@@ -102,12 +146,12 @@ private final class Attack {
   ///   also the attackers are slow.
   init(
     _ name: String, limits: String = "unauthenticated_per_address: 0, handshake_timeout_ms: 60000",
-    under wrapper: [String] = []
+    besides configuration: String = "", under wrapper: [String] = []
   ) throws {
     self.name = name
     // That a disk is slow now and then is not what is looked at here.
     relay = try RelayProcess(
-      "limits: { \(limits) }\nlog: { durability: os }", under: wrapper)
+      "limits: { \(limits) }\nlog: { durability: os }\n\(configuration)", under: wrapper)
     honest = try HonestClient(relay)
   }
 

@@ -94,7 +94,7 @@ extension `End to end` {
         ("[]", .badJSON, nil),
         (#"{"type":"send","room":"a","id":"1","text":"\ud800"}"#, .badJSON, nil),
         (#"{"room":"a"}"#, .badField, "type"),
-        (#"{"type":"people"}"#, .unknownType, nil),
+        (#"{"type":"persons"}"#, .unknownType, nil),
         (#"{"type":"join","room":"a/b"}"#, .badField, "room"),
         (#"{"type":"join","room":"dm:bo:ada"}"#, .badField, "room"),
         (#"{"type":"join","room":"dm:bo:cy"}"#, .forbidden, nil),

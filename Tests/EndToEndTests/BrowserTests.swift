@@ -9,7 +9,7 @@ extension `End to end` {
       let page = try Page()
       let relay = try RelayProcess(
         "\(`wschat, in lines`.echo)\nauth: { origins: [\"\(page.origin)\"] }")
-      #expect(try page.result(from: relay) == "chatted, closed with 1000")
+      #expect(try page.result(from: relay) == "chatted with permessage-deflate, closed with 1000")
       #expect(try relay.refusedOrigins == 0)
       #expect(try relay.stop() == .exit(0))
     }
@@ -83,12 +83,14 @@ extension RelayProcess {
 }
 
 /// A page that waits for the relay's URL.
-private final class Page {
+final class Page {
   private let browser: ChildProcess
   let origin: String
 
-  init() throws {
-    browser = try ChildProcess(["/usr/bin/python3", Programs.peer("browser.py")])
+  /// - Parameter certificate: a file; its key is trusted, whoever has signed it.
+  init(trusting certificate: String? = nil) throws {
+    browser = try ChildProcess(
+      ["/usr/bin/python3", Programs.peer("browser.py")] + (certificate.map { [$0] } ?? []))
     try browser.waitForOutput { $0.hasSuffix("\n") }
     origin = String(browser.output.dropLast())
   }

@@ -31,20 +31,59 @@ extension `End to end` {
       limits: { frame_bytes: 1048576, queue_bytes: 1048576, sends_per_s: 0, burst: 0 }
       """
 
-    /// A part of tls_client.py; see there.
     @Test(arguments: ["versions", "stall", "cut"])
     func `Python's ssl and websockets find nothing wrong`(part: String) throws {
       let relay = try relay(Self.roomy)
-      let peer = try ChildProcess(
-        [
-          Self.python, Programs.peer("tls_client.py"), part, "\(relay.port)",
-          certificates.authority,
-        ], input: "")
-      #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
-      #expect(peer.output == "good\n")
+      try self.part(part, against: relay)
       // Whoever comes next is served.
       let chat = try wschat(relay.url, "--ca", certificates.authority)
       #expect(try chat.wait() == .exit(0), "\(chat.errors)")
+      #expect(try relay.stop() == .exit(0))
+    }
+
+    /// A part of tls_client.py, against such a relay.
+    private func part(_ name: String, _ arguments: String..., against relay: RelayProcess) throws {
+      let peer = try ChildProcess(
+        [
+          Self.python, Programs.peer("tls_client.py"), name, "\(relay.port)",
+          certificates.authority,
+        ] + arguments, input: "")
+      #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
+      #expect(peer.output == "good\n")
+    }
+
+    @Test func `two hundred of one address who come at once get in`() throws {
+      let relay = try relay()
+      try part("crowd", against: relay)
+      #expect(try relay.stop() == .exit(0))
+    }
+
+    @Test func `those beyond the limit who do not say who they are are told to try later`() throws {
+      let relay = try relay("limits: { handshake_timeout_ms: 4000 }")
+      try part("late", against: relay)
+      #expect(try relay.stop() == .exit(0))
+    }
+
+    @Test func `who is refused before the handshake is told by an alert`() throws {
+      let relay = try relay("limits: { connections_per_address: 5 }")
+      try part("refused", against: relay)
+      #expect(try relay.stop() == .exit(0))
+    }
+
+    @Test func `without memory for a session one connection is refused, and the others live on`()
+      throws
+    {
+      let folder = try Folder()
+      let outcome = try Folder.run(
+        "cc", "-shared", "-fPIC", "-o", folder["no_memory.so"], Programs.peer("no_memory.c"))
+      #expect(outcome == .exit(0), "is g++ there?")
+      let relay = try RelayProcess(
+        "\(certificates.configuration)\ndebug: { echo: true }",
+        under: [
+          "env", "LD_PRELOAD=\(folder["no_memory.so"])", "NO_MEMORY=\(folder["no memory"])",
+        ])
+      try part("memory", folder["no memory"], against: relay)
+      #expect(relay.process.errors.contains("no memory is left for more clients"))
       #expect(try relay.stop() == .exit(0))
     }
 

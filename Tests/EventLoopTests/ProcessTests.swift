@@ -93,6 +93,39 @@ import Testing
     }
   }
 
+  @Test func `an acceptor without its spare descriptor takes the next that is free`() async {
+    await #expect(processExitsWith: .success) {
+      let loop = try EventLoop()
+      let listener = try Listener.claim(Address("127.0.0.1:0"))
+      var clients: [Int32] = []
+      for _ in 0..<16 { clients.append(try Socket.connect(to: listener.address).release()) }
+      let last = Int(clients[15])
+      try DescriptorLimit.set(soft: last + 1)
+      // Whatever is free below, so that nothing is left for a spare.
+      var fillers: [Int32] = []
+      while case let filler = dup(clients[0]), filler >= 0 { fillers.append(filler) }
+      let acceptor = try Acceptor(listener, on: loop, token: 1) { _ in }
+      let recorder = Recorder()
+      var accepted: [Int32] = []
+      recorder.onReady = { _, _, _ in
+        #expect(throws: Never.self) {
+          try acceptor.accept { socket, _ in accepted.append(socket.release()) }
+        }
+      }
+      recorder.onTimer = { _, _ in
+        #expect(throws: Never.self) { try acceptor.timerFired() }
+      }
+      while !acceptor.isPaused { loop.runOnce(recorder) }
+      try DescriptorLimit.set(soft: last + 2)
+      let patience = Instant.now().adding(milliseconds: 20_000)
+      while accepted.count + acceptor.turnedAway < 16, Instant.now() < patience {
+        loop.runOnce(recorder)
+      }
+      // By a descriptor that the runtime closes meanwhile one may get in.
+      precondition(accepted.count + acceptor.turnedAway == 16 && acceptor.turnedAway > 0)
+    }
+  }
+
   @Test func `signals become events, each in its order`() async {
     await #expect(processExitsWith: .success) {
       let loop = try EventLoop()

@@ -14,10 +14,11 @@ import Testing
     "TLS": ["COpenSSL"],
     "SQLiteLog": ["Relay", "Wire", "Mailbox", "CSQLite"],
     "YAML": ["CYAML"],
+    "Directories": ["Relay", "Wire", "Mailbox", "YAML", "CCurl"],
     "Bots": ["Wire", "Logging", "Subprocess"],
     "Server": [
-      "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots", "YAML",
-      "Logging",
+      "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
+      "Directories", "YAML", "Logging",
     ],
     "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],

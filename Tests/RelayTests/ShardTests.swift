@@ -229,3 +229,43 @@ import Wire
     #expect(messages.joined.map(\.room) == ["e", "e"])
   }
 }
+
+@Suite struct `A shard that a crowd has left` {
+  @Test func `keeps what is in use, and knows those who have gone from those who come`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let ada = relay.connect("ada")
+    let crowd = (0..<1000).map { relay.connect("u\($0)") }
+    let bo = relay.connect("bo")
+    for socket in [ada, bo] + crowd { socket.join("r") }
+    relay.run()
+    #expect(relay.shards[0].sessions.count == 1002)
+    for socket in crowd { relay.disconnect(socket) }
+    relay.run()
+    // One at the end holds all places before it.
+    #expect(relay.shards[0].sessions.count == 1002)
+    relay.disconnect(bo)
+    relay.run()
+    #expect(relay.shards[0].sessions.count == 1)
+    #expect(relay.shards[0].subscriptions.count == 1)
+    #expect(relay.shards[0].sessions.capacity < 100)
+    let late = relay.connect("late")
+    late.join("r")
+    relay.run()
+    #expect(late.session.index == crowd[0].session.index)
+    #expect(!relay.shards[0].isCurrent(crowd[0].session))
+    late.post("r", "1")
+    relay.run()
+    #expect(ada.take().entries.map(\.id) == ["1"] && late.take().entries.map(\.id) == ["1"])
+  }
+
+  @Test func `uses what is free at the front first`() {
+    var slots = [1, 0, 1, 0, 0, 0, 0, 0, 0]
+    var free: [Int32] = [8, 1, 3, 4, 5, 6, 7]
+    #expect(slots.shrink(free: &free) { $0 == 1 })
+    #expect(slots == [1, 0, 1] && free == [1])
+    #expect(!slots.shrink(free: &free) { $0 == 1 })
+    slots = [0, 0]
+    #expect(slots.shrink(free: &free) { $0 == 1 })
+    #expect(slots.isEmpty && free.isEmpty)
+  }
+}

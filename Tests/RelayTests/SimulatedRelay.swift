@@ -154,6 +154,8 @@ final class SimulatedRelay {
       mostQueuedBytes = max(mostQueuedBytes, queuedBytes(socket))
       if socket.isClosing, !shards[loop].hasOutput(socket.session) { disconnect(socket) }
     }
+    // Far more often than a server has reason to.
+    if !shards[loop].hasWork { shards[loop].shrink() }
   }
 
   private func open(_ loop: Int) -> [SimulatedSocket] {

@@ -95,7 +95,7 @@ import Testing
 
   @Test(arguments: [
     ("metrics: { port: 1 }", "metrics"),
-    ("directory: { kind: github }", "directory"), ("auth: { secret: abc }", "auth.secret"),
+    ("directory: { limit: 5 }", "directory.limit"), ("auth: { secret: abc }", "auth.secret"),
     ("auth: { public_key: a.pem }", "auth.public_key"), ("auth: { banned: [a] }", "auth.banned"),
     ("debug: { loopback: true }", "debug.loopback"), ("colour: red", "colour"),
   ])

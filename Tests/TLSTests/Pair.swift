@@ -12,8 +12,8 @@ final class Pair {
     _ server: TLSContext, _ client: TLSContext, host: String = "localhost",
     resuming ticket: TLSTicket? = nil
   ) {
-    self.client = TLSSession(client: client, host: host, resuming: ticket)
-    self.server = TLSSession(server: server)
+    self.client = TLSSession.of(client, host: host, resuming: ticket)
+    self.server = TLSSession.of(server)
     self.client.begin(output: &toServer)
   }
 
@@ -60,5 +60,19 @@ extension TLSSession {
       sent += count
     }
     return sent
+  }
+}
+
+extension TLSSession {
+  static func of(_ server: TLSContext) -> TLSSession {
+    guard let session = TLSSession(server: server) else { preconditionFailure("no memory") }
+    return session
+  }
+
+  static func of(_ client: TLSContext, host: String, resuming ticket: TLSTicket?) -> TLSSession {
+    guard let session = TLSSession(client: client, host: host, resuming: ticket) else {
+      preconditionFailure("no memory")
+    }
+    return session
   }
 }

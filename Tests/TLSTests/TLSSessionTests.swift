@@ -139,16 +139,24 @@ import Testing
     ("\u{0}\u{1}nothing of that kind", .notTLS),
   ])
   func `what is no TLS is known for what it is`(text: String, failure: TLSFailure) {
-    var session = TLSSession(server: server)
+    var session = TLSSession.of(server)
     var answer: [UInt8] = []
     #expect(session.receive(Array(text.utf8)[...], answer: &answer).isEmpty)
     #expect(session.state == .failed(failure))
   }
 
+  @Test func `a client that is refused knows that it is not to blame`() {
+    var client = TLSSession.of(client, host: "localhost", resuming: nil)
+    var flight: [UInt8] = []
+    client.begin(output: &flight)
+    #expect(client.receive(TLSSession.refusal[...], answer: &flight).isEmpty)
+    #expect(client.state == .failed(.broken("tlsv1 alert internal error")))
+  }
+
   @Test func `random bytes end a session and crash nothing`() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<500 {
-      var session = TLSSession(server: server)
+      var session = TLSSession.of(server)
       var answer: [UInt8] = []
       // Like records, or else they would be refused at once.
       var bytes: [UInt8] = [22, 3, 1, 0, 200]

@@ -181,6 +181,7 @@ func inflated(
     let streams = DeflateStreams(level: 1)
     #expect(streams.deflater(windowBits: 8) == nil)
     #expect(streams.deflater() === streams.deflater(windowBits: 15))
+    #expect(streams.deflater() === streams.widestDeflater)
     #expect(streams.deflater(windowBits: 9)?.windowBits == 9)
     #expect(streams.inflater === streams.inflater)
   }

@@ -82,6 +82,8 @@ int clinux_set_affinity(const uint64_t words[16]);
 int clinux_name_this_thread(const char *name);
 // A descriptor that stands in reserve (/dev/null).
 int clinux_spare_descriptor(void);
+// Gives free memory back to the system.
+void clinux_trim_memory(void);
 
 // A process that is readable once it has ended: pidfd_open, close-on-exec.
 int clinux_process_descriptor(int process);

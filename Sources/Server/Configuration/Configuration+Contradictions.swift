@@ -16,7 +16,8 @@ extension Configuration {
 
   /// What no single key can tell: settings that are each fine and do not go together.
   func contradictions() -> [Contradiction] {
-    listenContradictions() + tlsContradictions() + limitContradictions() + botContradictions()
+    listenContradictions() + tlsContradictions() + limitContradictions()
+      + directoryContradictions() + botContradictions()
   }
 
   private func listenContradictions() -> [Contradiction] {

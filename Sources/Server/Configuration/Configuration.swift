@@ -1,3 +1,5 @@
+public import Directories
+
 /// What an operator can set, with its default: one property for each key of `config/relay.yaml`.
 ///
 /// The structs mirror the YAML; a name that carries a unit there carries it here, spelled out.
@@ -30,6 +32,8 @@ public struct Configuration: Equatable, Sendable {
   public var debug = Debug()
   /// Which rooms there are.
   public var rooms = Rooms()
+  /// Where people come from.
+  public var directory = Directory()
   /// The simulated users, those of `bots_file` included.
   public var bots: [Bot] = []
   /// The file that `bots` came from; empty where they stand in the configuration itself.
@@ -180,6 +184,43 @@ extension Configuration {
       self.room = room
       self.title = title
     }
+  }
+
+  /// Where people come from.
+  public enum DirectoryKind: String, CaseIterable, Sendable {
+    /// A file.
+    case local
+    case github
+    case x
+  }
+
+  /// `directory.*`: the people that everyone is shown.
+  public struct Directory: Equatable, Sendable {
+    /// Where people come from.
+    public var kind = DirectoryKind.local
+    /// Of `local`.
+    public var file = Directory.defaultFile
+    /// `org:…`, `followers:…`, `following:…` or `users` of GitHub; `followers:…` of X.
+    public var source = ""
+    /// Empty is the service's own.
+    public var baseURL = ""
+    /// Shown to GitHub; empty is none.
+    public var token = ""
+    /// Prints such a token; empty is none.
+    public var tokenCommand = ""
+    /// Which of X's interfaces is spoken.
+    public var api = XVersion.v2
+    /// Of an application at X.
+    public var key = ""
+    /// Of that key.
+    public var secret = ""
+    /// Between two readings of a service's list; 0 is the kind's own.
+    public var refreshSeconds = 0
+    /// A service's list ends there.
+    public var peopleLimit = 10_000
+
+    /// Which may be missing.
+    static let defaultFile = "config/people.yaml"
   }
 
   /// What the command line says; it wins over everything else.

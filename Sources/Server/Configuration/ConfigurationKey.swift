@@ -1,3 +1,4 @@
+internal import Directories
 internal import YAML
 
 /// One key of the configuration, said once: the reader, the environment and the printer all walk
@@ -16,6 +17,8 @@ struct ConfigurationKey: Sendable {
   /// Ends the sentence "expected …".
   var expected: String
   var shape = Shape.scalar
+  /// The value is not repeated in a message.
+  var isSecret = false
   /// `false` where the value is not what is expected; the configuration is then unchanged.
   var set: @Sendable (YAMLNode, inout Configuration) -> Bool = { _, _ in false }
   /// The value as YAML.
@@ -95,6 +98,25 @@ extension ConfigurationKey {
     ConfigurationKey(
       path: "rooms.listed", expected: "a list such as [{ room: general, title: General }]",
       shape: .objects),
+
+    .choice("directory.kind", \.directory.kind),
+    .text("directory.file", \.directory.file, "a file", where: { !$0.isEmpty }),
+    .optionalText(
+      "directory.source", \.directory.source,
+      "org:NAME, followers:NAME, following:NAME or users (of x, followers:NAME)",
+      where: { GitHubSource($0) != nil || XService.account(in: $0) != nil }),
+    .optionalText(
+      "directory.base_url", \.directory.baseURL,
+      "an http or https address such as https://github.example.org/api/v3, without a user or a ?",
+      where: { WebAddress($0).map { !$0.path.contains { "?#".contains($0) } } ?? false }),
+    .secret("directory.token", \.directory.token),
+    .optionalText("directory.token_command", \.directory.tokenCommand, "a shell command"),
+    .choice("directory.api", \.directory.api),
+    .secret("directory.key", \.directory.key),
+    .secret("directory.secret", \.directory.secret),
+    .integer("directory.refresh_s", \.directory.refreshSeconds, 0...31_536_000),
+    .integer("directory.max", \.directory.peopleLimit, 1...1_000_000),
+
     ConfigurationKey(path: "bots", expected: "a list of bots", shape: .objects),
     .optionalFile("bots_file", \.botsFile),
   ]
@@ -150,6 +172,34 @@ extension ConfigurationKey {
         return true
       },
       shown: { YAMLText.written($0[keyPath: target]) })
+  }
+
+  /// A text, or nothing.
+  private static func optionalText(
+    _ path: String, _ target: Target<String>, _ expected: String,
+    where isValid: @escaping @Sendable (String) -> Bool = { _ in true }
+  ) -> Self {
+    Self(
+      path: path, expected: expected,
+      set: { node, configuration in
+        guard let text = node.isNull ? "" : node.text, text.isEmpty || isValid(text)
+        else { return false }
+        configuration[keyPath: target] = text
+        return true
+      },
+      shown: { YAMLText.written($0[keyPath: target]) })
+  }
+
+  /// A text that is never shown, also where it is wrong.
+  private static func secret(_ path: String, _ target: Target<String>) -> Self {
+    Self(
+      path: path, expected: "a text", isSecret: true,
+      set: { node, configuration in
+        guard let text = node.isNull ? "" : node.text else { return false }
+        configuration[keyPath: target] = text
+        return true
+      },
+      shown: { $0[keyPath: target].isEmpty ? "\"\"" : "\"(hidden)\"" })
   }
 
   private static func optionalFile(_ path: String, _ target: Target<String>) -> Self {

@@ -111,7 +111,8 @@ struct ConfigurationReader {
     if key.set(value, &configuration) {
       places[key.path] = place
     } else {
-      report(place, name, "is \(value.shown)", "expected \(key.expected)")
+      let found = key.isSecret ? "is something else" : "is \(value.shown)"
+      report(place, name, found, "expected \(key.expected)")
     }
   }
 

@@ -5,6 +5,7 @@ All attackers come from addresses of their own in 127.0.0.0/8, so that limits pe
 and not the honest client of the test.
 """
 import concurrent.futures
+import os
 import re
 import resource
 import select
@@ -35,9 +36,9 @@ def frame(opcode, payload=b"", fin=True, masked=True, declared=None):
     return head + (bytes(4) if masked else b"") + payload
 
 
-def request(user):
+def request(user, path="/ws"):
     return (
-        f"GET /ws{'?user=' + user if user else ''} HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n"
+        f"GET {path}{'?user=' + user if user else ''} HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n"
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode()
 
@@ -85,18 +86,21 @@ class Peer:
             self.read()
         return self.received
 
-    def opened(self, user="mallory"):
+    def opened(self, user="mallory", path="/ws"):
         """Shakes hands, and is welcomed if it says who it is."""
-        self.send(request(user))
+        self.send(request(user, path))
         self.until(b'"type":"welcome"' if user else b"\r\n\r\n")
         return self
 
+    def close_code(self):
+        """The code of the close frame that the relay says last."""
+        found = re.findall(rb"\x88[\x02-\x7d](..)", self.to_the_end(), re.DOTALL)
+        assert found, f"no close: {self.received[-200:]}"
+        return struct.unpack("!H", found[-1])[0]
+
     def expect_close(self, code):
-        """What the relay says last is a close frame with this code."""
-        end = self.to_the_end()
-        found = re.findall(rb"\x88[\x02-\x7d](..)", end, re.DOTALL)
-        codes = [struct.unpack("!H", pair)[0] for pair in found]
-        assert code in codes, f"expected a close with {code}, not {end[-200:]}"
+        found = self.close_code()
+        assert found == code, f"expected a close with {code}, not {found}: {self.received[-200:]}"
 
     def reset(self):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -153,15 +157,37 @@ def endless_headers():
 def unauthenticated():
     """Two hundred connections of one address that shake hands and never say who they are."""
     peers = [Peer().opened(None) for _ in range(200)]
-    late = 0
-    for peer in peers:
-        # Those beyond the limit are ended early and without a word.
-        late += b"\x88" in peer.to_the_end()
+    codes = [peer.close_code() for peer in peers]
+    late = codes.count(4408)
     # On a busy machine the first of them are through when the last ones come.
-    assert 50 <= late <= 150, f"{late} were told why, a crowd of 50 at once may be"
+    assert 50 <= late <= 150, f"{late} were waited for, a crowd of 50 at once may be"
+    assert codes.count(1013) == 200 - late, codes
+
+
+def silent():
+    """Two hundred connections of one address that say nothing at all."""
+    peers = [Peer() for _ in range(200)]
     for peer in peers:
-        if b"\x88" in peer.received:
-            peer.expect_close(4408)
+        peer.to_the_end()
+    refused = [peer for peer in peers if peer.received.startswith(b"HTTP/1.1 503 ")]
+    assert 50 <= len(refused) <= 150, f"{len(refused)} were told to try later"
+
+
+def too_many():
+    """Three hundred connections from thirty addresses, where a hundred fit in all."""
+    peers = [Peer(source=f"127.0.2.{1 + number % 30}") for number in range(300)]
+    for peer in peers:
+        peer.send(request("mallory"))
+    served = 0
+    for peer in peers:
+        while b"\r\n\r\n" not in peer.received and not peer.is_over:
+            peer.read()
+        if peer.received.startswith(b"HTTP/1.1 101 "):
+            served += 1
+        else:
+            assert b"This relay serves 100 connections" in peer.received, peer.received
+    # One of the hundred is the honest one.
+    assert served == 99, f"{served} were served"
 
 
 def one_address():
@@ -227,11 +253,11 @@ def bombs():
     everyone(50, act)
 
 
-def pings():
+def pings(user="mallory", path="/ws"):
     """A hundred thousand pings, as fast as they are taken, of each of ten."""
 
     def act(_):
-        peer = Peer().opened()
+        peer = Peer().opened(user, path)
         peer.send(frame(PING, b"one"))
         peer.until(b"\x8a\x03one")
         block = frame(PING, b"x" * 125) * 1000
@@ -243,15 +269,82 @@ def pings():
     everyone(10, act)
 
 
-def unmasked():
+def echo_pings():
+    pings(None, "/echo")
+
+
+def unmasked(user="mallory", path="/ws"):
     """Frames without a mask."""
 
     def act(_):
-        peer = Peer().opened()
+        peer = Peer().opened(user, path)
         peer.send(frame(TEXT, b'{"type":"ping"}', masked=False))
         peer.expect_close(1002)
 
     everyone(100, act)
+
+
+def echo_unmasked():
+    unmasked(None, "/echo")
+
+
+def flood(message, answer):
+    """Ten connections say ten thousand messages each, as fast as they are taken, and read nothing
+    while the relay takes them; then each message has its answer. How many were served, and in how
+    many seconds, by each."""
+    count = 10_000
+
+    def act(user):
+        peer = Peer(receive_buffer=4096).opened(f"u{user}")
+        peer.socket.setblocking(False)
+        began = quiet_since = time.monotonic()
+        unsent = memoryview(b"".join(frame(TEXT, message(number)) for number in range(count)))
+        served = refused = 0
+        is_reading, tail = False, b""
+        while served + refused < count:
+            now = time.monotonic()
+            assert now - quiet_since < PATIENCE_S, f"{served} and {refused} of {count} answered"
+            is_reading = is_reading or not unsent or now - quiet_since > 0.5
+            ready, writable, _ = select.select(
+                [peer.socket] if is_reading else [], [peer.socket] if unsent else [], [], 0.1)
+            if writable:
+                unsent = unsent[peer.socket.send(unsent):]
+                quiet_since = now
+            if ready:
+                news = peer.socket.recv(1 << 20)
+                assert news, "the relay hung up"
+                quiet_since = now
+                # A mark that two pieces share is counted once.
+                for mark in (answer, b'"code":"rate_limited"'):
+                    length = len(mark) - 1
+                    found = (tail[-length:] + news).count(mark)
+                    if mark is answer:
+                        served += found
+                    else:
+                        refused += found
+                tail = (tail + news)[-100:]
+        return served, time.monotonic() - began
+
+    return everyone(10, act)
+
+
+def sends():
+    """Ten thousand messages at once of each of ten: 40, and 20 a second, are taken."""
+    for served, seconds in flood(
+            # Whatever has been sent before, in an earlier round, is no limit's business.
+            lambda number: b'{"type":"send","room":"flood","id":"%d-%d","text":"x"}' % (
+                os.getpid(), number), b'"type":"ack"'):
+        assert 40 <= served <= 41 + 20 * seconds, f"{served} in {seconds} s"
+
+
+def requests():
+    """Ten thousand requests at once of each of ten: 50 a second are answered."""
+    writer = Peer().opened("writer")
+    writer.send(frame(TEXT, b'{"type":"send","room":"flood","id":"1","text":"x"}'))
+    writer.until(b'"type":"ack"')
+    for served, seconds in flood(
+            lambda number: b'{"type":"history","room":"flood","limit":1}', b'"type":"history"'):
+        assert 50 <= served <= 101 + 50 * seconds, f"{served} in {seconds} s"
 
 
 def resets():
@@ -301,7 +394,12 @@ def never_reads():
     sys.stdin.readline()
 
 
-def storm():
+def strangers():
+    """As storm, but nobody joins anything."""
+    storm(joins=False)
+
+
+def storm(joins=True):
     """Ten thousand at once in a hundred rooms, of whom half leave by a reset, half by an end."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200
     count = min(10_000, allowed)
@@ -311,11 +409,11 @@ def storm():
         group = []
         for number in range(first, min(first + 500, count)):
             peer = Peer(source=f"127.0.1.{1 + number // 800}")
-            join = b'{"type":"join","room":"storm-%d"}' % (number % 100)
-            peer.send(request(f"u{number}") + frame(TEXT, join))
+            join = frame(TEXT, b'{"type":"join","room":"storm-%d"}' % (number % 100))
+            peer.send(request(f"u{number}") + (join if joins else b""))
             group.append(peer)
         for peer in group:
-            peer.until(b'"type":"joined"')
+            peer.until(b'"type":"joined"' if joins else b'"type":"welcome"')
         peers += group
     for number, peer in enumerate(peers):
         if number % 2:

@@ -1,5 +1,7 @@
 """Python's ssl and websockets against the relay's TLS: tls_client.py TEST PORT CA, "good" if it went as it should."""
 import asyncio
+import os
+import random
 import socket
 import ssl
 import struct
@@ -119,10 +121,7 @@ class Wire:
         return self.outgoing.read()
 
     def open(self):
-        self.socket.sendall(self.record(
-            b"GET /echo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
-            b"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"))
+        self.socket.sendall(self.record(opening("/echo")))
         answer = b""
         while not answer.endswith(b"\r\n\r\n"):
             answer += self.read()
@@ -173,6 +172,97 @@ async def idle():
     await asyncio.gather(*[ws.close() for ws in lines])
 
 
-tests = {"versions": versions, "stall": stall, "cut": cut, "idle": idle}
+def opening(path):
+    return (
+        f"GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode()
+
+
+def shake_hands(tls):
+    return asyncio.open_connection("127.0.0.1", port, ssl=tls, server_hostname="localhost")
+
+
+async def crowd():
+    """Two hundred at once of one address, as after a restart, each a third of a second away. Who is
+    refused comes back, as clients do."""
+    tls = context()
+
+    async def come(number):
+        for attempt in range(10):
+            try:
+                reader, writer = await shake_hands(tls)
+            except OSError:
+                # In the middle of TLS's handshake nothing can be said.
+                pass
+            else:
+                await asyncio.sleep(0.3)
+                writer.write(opening(f"/ws?user=u{number}"))
+                answer = await reader.readuntil(b"\r\n\r\n")
+                if answer.startswith(b"HTTP/1.1 101 "):
+                    return writer
+                assert answer.startswith(b"HTTP/1.1 503 "), answer
+                writer.close()
+            await asyncio.sleep(random.uniform(0, 0.2 * 2**attempt))
+        raise AssertionError(f"{number} did not get in")
+
+    await asyncio.gather(*map(come, range(200)))
+
+
+async def late():
+    """Two hundred of one address that shake hands and say nothing more: fifty are waited for."""
+    tls = context()
+
+    async def come(_):
+        reader, _writer = await shake_hands(tls)
+        return await reader.read()
+
+    answers = await asyncio.gather(*map(come, range(200)))
+    told = [answer for answer in answers if answer]
+    # On a busy machine the first of them are through when the last ones come.
+    assert 50 <= len(told) <= 150, f"{len(told)} were told to try later"
+    for answer in told:
+        assert answer.startswith(b"HTTP/1.1 503 "), answer
+        assert b"50 connections from this address have yet to say who they are" in answer, answer
+
+
+async def expect_refusal(tls):
+    try:
+        await shake_hands(tls)
+    except ssl.SSLError as error:
+        assert "alert internal error" in str(error).lower(), error
+    else:
+        raise AssertionError("let in")
+
+
+async def refused():
+    """Where five of an address may come, the others are told by an alert, since nothing else can be
+    said before the handshake."""
+    tls = context()
+    lines = [await shake_hands(tls) for _ in range(5)]
+    for _ in range(20):
+        await expect_refusal(tls)
+    for _, writer in lines:
+        writer.close()
+
+
+async def memory():
+    """While there is a file, OpenSSL has no memory for another session; see no_memory.c."""
+    tls, file = context(), sys.argv[4]
+    async with connect("/echo", tls) as ws:
+        open(file, "w").close()
+        for _ in range(3):
+            await expect_refusal(tls)
+        await ws.send("still there?")
+        assert await ws.recv() == "still there?"
+        os.unlink(file)
+        async with connect("/echo", tls) as other:
+            await other.send("there again")
+            assert await other.recv() == "there again"
+
+
+tests = {
+    "versions": versions, "stall": stall, "cut": cut, "idle": idle, "crowd": crowd, "late": late,
+    "refused": refused, "memory": memory}
 asyncio.run(asyncio.wait_for(tests[sys.argv[1]](), 120))
 print("good")

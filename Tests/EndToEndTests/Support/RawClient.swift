@@ -233,6 +233,10 @@ extension RawClient {
     try first { if case .error(let error) = $0 { error } else { nil } }
   }
 
+  func ack() throws -> ServerMessage.Ack {
+    try first { if case .ack(let ack) = $0 { ack } else { nil } }
+  }
+
   func join(_ room: String, after: Int64? = nil) throws -> ServerMessage.Joined {
     try send(.join(.init(room: room, after: after)))
     return try first {

@@ -1,0 +1,55 @@
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+/* curl_easy_setopt and curl_easy_getinfo are variadic, which Swift does not import. */
+
+typedef size_t (*ccurl_sink)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode ccurl_set_number(CURL *handle, CURLoption option, long value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+/* libcurl copies the text. */
+static inline CURLcode ccurl_set_text(CURL *handle, CURLoption option, const char *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+/* The list must outlive the transfer. */
+static inline CURLcode ccurl_set_headers(CURL *handle, struct curl_slist *headers) {
+  return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
+}
+
+/* CURL_ERROR_SIZE characters, which must outlive the transfer. */
+static inline CURLcode ccurl_set_error_buffer(CURL *handle, char *buffer) {
+  return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, buffer);
+}
+
+/* POST; libcurl copies the body. */
+static inline CURLcode ccurl_set_body(CURL *handle, const char *bytes, long count) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE, count);
+  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes);
+}
+
+static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink header, ccurl_sink body, void *context) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, header);
+  if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
+  if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, body);
+  return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
+}
+
+static inline long ccurl_status(CURL *handle) {
+  long status = 0;
+  return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
+}
+
+/* How a transfer ended; -1 where none has. Then *handle is which. */
+static inline int ccurl_next_ended(CURLM *multi, CURL **handle) {
+  int left = 0;
+  CURLMsg *message = curl_multi_info_read(multi, &left);
+  while (message != NULL && message->msg != CURLMSG_DONE) message = curl_multi_info_read(multi, &left);
+  if (message == NULL) return -1;
+  *handle = message->easy_handle;
+  return (int)message->data.result;
+}
+
+static inline CURLcode ccurl_start(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }

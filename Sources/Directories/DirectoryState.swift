@@ -1,0 +1,137 @@
+internal import Relay
+internal import Wire
+
+/// What a directory knows, and keeps over a restart.
+struct DirectoryState: Equatable, Sendable {
+  /// What it is about: kind, place and source. Of another one nothing is of use.
+  var identity: String
+  /// When the pages were read, in milliseconds since 1970; 0 if they never were.
+  var asOf: Int64 = 0
+  /// The last complete list.
+  var pages: [Page] = []
+  /// A list that is not complete.
+  var walk: PageWalk?
+  /// Limits that have not ended, by bucket.
+  var limits: [String: RateLimit] = [:]
+  /// Facts about the source.
+  var memory: [String: String] = [:]
+
+  init(identity: String) { self.identity = identity }
+
+  /// All pages as one.
+  var listing: Listing {
+    pages.reduce(into: Listing()) { $0.add($1.listing) }
+  }
+}
+
+// MARK: - JSON
+
+extension DirectoryState {
+  private static let version: Int64 = 1
+
+  var json: [UInt8] {
+    var json = Array("{\"version\":\(Self.version),\"identity\":".utf8)
+    json.append(jsonString: identity)
+    json += Array(",\"as_of\":\(asOf),\"pages\":".utf8)
+    json.append(pages: pages)
+    if let walk {
+      json += Array(",\n\"walk\":{\"began\":\(walk.began),\"pages\":".utf8)
+      json.append(pages: walk.pages)
+      json.append(member: "next", walk.next)
+      json.append(UInt8(ascii: "}"))
+    }
+    json += Array(",\n\"limits\":[".utf8)
+    for (index, (bucket, limit)) in limits.sorted(by: { $0.key < $1.key }).enumerated() {
+      json += Array("\(index > 0 ? "," : ""){\"until\":\(limit.until)".utf8)
+      json.append(member: "bucket", bucket)
+      json += Array(limit.isKnown ? ",\"known\":1}".utf8 : "}".utf8)
+    }
+    json += Array("],\"memory\":[".utf8)
+    for (index, (name, value)) in memory.sorted(by: { $0.key < $1.key }).enumerated() {
+      json += Array("\(index > 0 ? "," : ""){\"name\":".utf8)
+      json.append(jsonString: name)
+      json.append(member: "value", value)
+      json.append(UInt8(ascii: "}"))
+    }
+    json += Array("]}\n".utf8)
+    return json
+  }
+
+  /// `nil` for what this version did not write.
+  init?(_ json: [UInt8]) {
+    guard let root = JSONNode(json), root["version"]?.integer == Self.version,
+      let identity = root["identity"]?.string, let asOf = root["as_of"]?.integer,
+      let pages = Self.pages(root["pages"])
+    else { return nil }
+    self.identity = identity
+    self.asOf = asOf
+    self.pages = pages
+    if let node = root["walk"] {
+      guard let began = node["began"]?.integer, let walked = Self.pages(node["pages"]),
+        let next = node["next"]?.string
+      else { return nil }
+      walk = PageWalk(from: next, at: began)
+      walk?.pages = walked
+    }
+    for node in root["limits"]?.elements ?? [] {
+      guard let bucket = node["bucket"]?.string, let until = node["until"]?.integer
+      else { return nil }
+      limits[bucket] = RateLimit(until: until, isKnown: node["known"] != nil)
+    }
+    for node in root["memory"]?.elements ?? [] {
+      guard let name = node["name"]?.string, let value = node["value"]?.string
+      else { return nil }
+      memory[name] = value
+    }
+  }
+
+  private static func pages(_ node: JSONNode?) -> [Page]? {
+    guard let elements = node?.elements else { return nil }
+    var pages: [Page] = []
+    for node in elements {
+      guard let url = node["url"]?.string, let people = node["people"]?.elements,
+        let leftOut = node["left_out"]?.integer
+      else { return nil }
+      var page = Page(url: url, etag: node["etag"]?.string)
+      page.next = node["next"]?.string
+      var kept: [Person] = []
+      for person in people {
+        guard let user = person["user"]?.string, UserName.isValid(user),
+          let name = person["name"]?.string
+        else { return nil }
+        kept.append(Person(user: user, name: name, avatar: person["avatar"]?.string))
+      }
+      page.listing = Listing(people: kept, leftOut: Int(leftOut))
+      pages.append(page)
+    }
+    return pages
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(member name: String, _ value: String?) {
+    guard let value else { return }
+    self += Array(",\"\(name)\":".utf8)
+    append(jsonString: value)
+  }
+
+  fileprivate mutating func append(pages: [Page]) {
+    append(UInt8(ascii: "["))
+    for (index, page) in pages.enumerated() {
+      self += Array("\(index > 0 ? "," : "")\n{\"left_out\":\(page.listing.leftOut)".utf8)
+      append(member: "url", page.url)
+      append(member: "etag", page.etag)
+      append(member: "next", page.next)
+      self += Array(",\"people\":[".utf8)
+      for (place, person) in page.listing.people.enumerated() {
+        self += Array("\(place > 0 ? "," : "")\n{\"user\":".utf8)
+        append(jsonString: person.user)
+        append(member: "name", person.name)
+        append(member: "avatar", person.avatar)
+        append(UInt8(ascii: "}"))
+      }
+      self += Array("]}".utf8)
+    }
+    append(UInt8(ascii: "]"))
+  }
+}

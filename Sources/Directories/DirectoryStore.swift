@@ -1,0 +1,122 @@
+internal import Glibc
+internal import Mailbox
+internal import Synchronization
+internal import Wire
+
+/// Where a directory keeps what outlives the process: two files, for their owner alone, in a folder
+/// that exists. What cannot be written is reported once; what cannot be read is as if it was not
+/// there.
+final class DirectoryStore: Sendable {
+  private let listPath: String
+  private let tokenPath: String
+  private let report: @Sendable (String) -> Void
+  private let hasReported = Atomic(false)
+  /// More than any list of `max` people.
+  private static let limitBytes = 1 << 30
+
+  /// - Parameter report: told, in a sentence, what cannot be kept.
+  init(folder: String, report: @escaping @Sendable (String) -> Void) {
+    listPath = "\(folder)/directory.json"
+    tokenPath = "\(folder)/directory-token.json"
+    self.report = report
+  }
+
+  func readState(of identity: String) -> DirectoryState? {
+    guard let bytes = read(listPath) else { return nil }
+    guard let state = DirectoryState(bytes) else {
+      report("\(listPath) is damaged or from another version: people are asked for anew.")
+      return nil
+    }
+    return state.identity == identity ? state : nil
+  }
+
+  func write(_ state: DirectoryState) { write(state.json, to: listPath) }
+
+  /// - Parameter owner: whom the token was given to; of another one there is none.
+  func readToken(for owner: String) -> String? {
+    guard let json = read(tokenPath).flatMap({ JSONNode($0) }), json["owner"]?.string == owner,
+      let token = json["token"]?.string, TokenSource.isToken(token)
+    else { return nil }
+    return token
+  }
+
+  func write(token: String, for owner: String) {
+    var json = Array("{\"owner\":".utf8)
+    json.append(jsonString: owner)
+    json += Array(",\"token\":".utf8)
+    json.append(jsonString: token)
+    json += Array("}\n".utf8)
+    write(json, to: tokenPath)
+  }
+
+  func removeToken() { _ = unsafe unlink(tokenPath) }
+
+  private func read(_ path: String) -> [UInt8]? {
+    do throws(SystemError) {
+      return try WholeFile.read(path, limitBytes: Self.limitBytes)
+    } catch {
+      if error.code != ENOENT { report("\(path) cannot be read: \(error).") }
+      return nil
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to path: String) {
+    do throws(SystemError) {
+      try WholeFile.replace(path, with: bytes)
+    } catch {
+      guard !hasReported.exchange(true, ordering: .relaxed) else { return }
+      report("\(path) cannot be written, so people are not kept over a restart: \(error).")
+    }
+  }
+}
+
+/// A file that is read and written as a whole.
+enum WholeFile {
+  /// Blocks. `EFBIG` is more than the limit.
+  static func read(_ path: String, limitBytes: Int) throws(SystemError) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw SystemError.last("read \(path)") }
+      if count == 0 { return bytes }
+      bytes += chunk[..<count]
+      guard bytes.count <= limitBytes else { throw SystemError("read \(path)", code: EFBIG) }
+    }
+  }
+
+  /// Blocks. There is the old content or the new one, also after a loss of power; for the owner alone.
+  static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+    let draft = "\(path).new"
+    _ = unsafe unlink(draft)
+    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw SystemError.last("open \(draft)") }
+    do throws(SystemError) {
+      defer { close(descriptor) }
+      try write(bytes, to: descriptor, draft)
+      guard fsync(descriptor) == 0 else { throw SystemError.last("fsync \(draft)") }
+    } catch {
+      _ = unsafe unlink(draft)
+      throw error
+    }
+    guard unsafe rename(draft, path) == 0 else { throw SystemError.last("rename \(draft)") }
+  }
+
+  private static func write(
+    _ bytes: [UInt8], to descriptor: Int32, _ path: String
+  ) throws(SystemError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw SystemError.last("write \(path)") }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

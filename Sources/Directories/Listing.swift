@@ -1,0 +1,72 @@
+internal import Relay
+internal import Wire
+
+/// People as they come out of a directory, page by page: made to fit, or left out and counted.
+struct Listing: Equatable, Sendable {
+  private(set) var people: [Person] = []
+  /// How many there were whose names do not fit.
+  private(set) var leftOut = 0
+
+  static let nameLimitBytes = 200
+  static let avatarLimitBytes = 2048
+
+  /// - Parameters:
+  ///   - login: what the directory calls them.
+  ///   - name: what people call them, if that is something else.
+  mutating func add(login: String, name: String? = nil, avatar: String? = nil) {
+    guard let user = Self.user(login) else {
+      leftOut += 1
+      return
+    }
+    let name = name.flatMap(Self.shown) ?? login
+    people.append(Person(user: user, name: name, avatar: avatar.flatMap(Self.picture)))
+  }
+
+  mutating func add(_ other: Listing) {
+    people += other.people
+    leftOut += other.leftOut
+  }
+
+  /// People as they were kept.
+  init(people: [Person] = [], leftOut: Int = 0) {
+    self.people = people
+    self.leftOut = leftOut
+  }
+
+  /// A user name of relay.v1: `Ada` is `ada`, `x[bot]` is `x.bot`; `nil` for what does not fit.
+  static func user(_ login: String) -> String? {
+    var name = String(
+      decoding: login.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    if name.hasSuffix("[bot]") { name = "\(name.dropLast(5)).bot" }
+    return UserName.isValid(name) ? name : nil
+  }
+
+  /// A name for people: one line, not blank, without what could disturb a screen.
+  static func shown(_ name: String) -> String? {
+    var shown = String.UnicodeScalarView()
+    var bytes = 0
+    for scalar in name.unicodeScalars {
+      let scalar = scalar.properties.isWhitespace ? " " : scalar
+      guard isShown(scalar) else { continue }
+      bytes += UTF8.width(scalar)
+      guard bytes <= nameLimitBytes else { break }
+      shown.append(scalar)
+    }
+    let trimmed = String(shown).trimmed
+    return trimmed.isEmpty ? nil : trimmed
+  }
+
+  /// Neither C0, DEL, C1 nor the marks that turn the direction of text.
+  private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case ..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: false
+    default: true
+    }
+  }
+
+  /// An address that a browser may be sent to.
+  static func picture(_ url: String) -> String? {
+    guard url.utf8.count <= avatarLimitBytes, WebAddress(url) != nil else { return nil }
+    return url
+  }
+}

@@ -1,0 +1,67 @@
+/// What is asked of an HTTP server.
+struct WebRequest {
+  var url: String
+  /// `Name: value`, without line breaks.
+  var headers: [String] = []
+  /// Sent by POST, as application/x-www-form-urlencoded; `nil` is a GET.
+  var form: String?
+  /// Shown by HTTP's basic scheme (RFC 7617).
+  var login: (user: String, password: String)?
+  /// The longest body that is taken.
+  var limitBytes = 8 << 20
+}
+
+/// What an HTTP server answered, after all redirects.
+struct WebAnswer: Sendable {
+  var status = 0
+  var headers = WebHeaders()
+  var body: [UInt8] = []
+}
+
+/// An answer's header fields, by their names in lower case.
+struct WebHeaders: Equatable, Sendable {
+  private var values: [String: String] = [:]
+  private var bytes = 0
+  /// Of all fields; what comes beyond is dropped.
+  private static let limitBytes = 65_536
+
+  init() {}
+
+  init(_ fields: [String: String]) {
+    for (name, value) in fields { add("\(name): \(value)") }
+  }
+
+  subscript(name: String) -> String? { values[name] }
+
+  /// Takes a line of the head. One of a status begins another answer: the last one counts.
+  mutating func add(_ line: String) {
+    if line.hasPrefix("HTTP/") {
+      self = WebHeaders()
+      return
+    }
+    bytes += line.utf8.count
+    guard bytes <= Self.limitBytes, let colon = line.firstIndex(of: ":") else { return }
+    let name = line[..<colon].lowercased()
+    let value = line[line.index(after: colon)...].trimmed
+    // RFC 9110 §5.3: of a field that comes twice the values are a list.
+    values[name] = values[name].map { "\($0), \(value)" } ?? value
+  }
+}
+
+/// Why there is no answer.
+enum WebFailure: Error, Equatable {
+  /// The directory ends.
+  case stopped
+  /// The answer is longer than that.
+  case tooLong(limitBytes: Int)
+  /// What went wrong, in a few words for everyone, and more of it for the operator.
+  case network(String, detail: String)
+}
+
+extension StringProtocol {
+  /// Without white space at its ends.
+  var trimmed: String {
+    let space: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0.isNewline }
+    return String(drop(while: space).reversed().drop(while: space).reversed())
+  }
+}

@@ -1,0 +1,115 @@
+internal import CCurl
+
+/// One request on its way (a libcurl easy handle). Confined to its client's thread.
+@safe final class WebTransfer {
+  let handle: UnsafeMutableRawPointer
+  private(set) var answer = WebAnswer()
+  private let limitBytes: Int
+  private var isTooLong = false
+  private var headers: UnsafeMutablePointer<curl_slist>?
+  private let errorText: UnsafeMutablePointer<CChar>
+
+  init(_ request: WebRequest, _ options: WebOptions) {
+    limitBytes = request.limitBytes
+    guard let handle = unsafe curl_easy_init() else { fatalError("libcurl: out of memory") }
+    unsafe self.handle = handle
+    unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    unsafe ccurl_set_error_buffer(handle, errorText)
+    set(CURLOPT_URL, request.url)
+    for header in request.headers { unsafe headers = curl_slist_append(headers, header) }
+    unsafe ccurl_set_headers(handle, headers)
+    set(CURLOPT_USERAGENT, options.userAgent)
+    setLimits(options)
+    setRedirects(request)
+    if let form = request.form {
+      unsafe ccurl_set_body(handle, form, form.utf8.count)
+    }
+    if let login = request.login {
+      set(CURLOPT_USERNAME, login.user)
+      set(CURLOPT_PASSWORD, login.password)
+    }
+    unsafe ccurl_set_sinks(
+      handle, { unsafe WebTransfer.takeHeader($0, $1, $2, $3) },
+      { unsafe WebTransfer.takeBody($0, $1, $2, $3) },
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit {
+    unsafe curl_easy_cleanup(handle)
+    unsafe curl_slist_free_all(headers)
+    unsafe errorText.deallocate()
+  }
+
+  private func set(_ option: CURLoption, _ number: Int) {
+    unsafe ccurl_set_number(handle, option, number)
+  }
+
+  private func set(_ option: CURLoption, _ text: String) {
+    unsafe ccurl_set_text(handle, option, text)
+  }
+
+  private func setLimits(_ options: WebOptions) {
+    set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeoutMilliseconds)
+    set(CURLOPT_TIMEOUT_MS, options.timeoutMilliseconds)
+    // No signals: there are other threads. And nobody waits for a name that is still looked up.
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_QUICK_EXIT, 1)
+  }
+
+  /// Never to other schemes, and never from https to http. What carries a secret in its body or
+  /// gets one in return goes where it was sent and nowhere else.
+  private func setRedirects(_ request: WebRequest) {
+    let schemes = request.url.lowercased().hasPrefix("https:") ? "https" : "http,https"
+    set(CURLOPT_PROTOCOLS_STR, schemes)
+    set(CURLOPT_REDIR_PROTOCOLS_STR, schemes)
+    set(CURLOPT_FOLLOWLOCATION, request.form == nil ? 1 : 0)
+    set(CURLOPT_MAXREDIRS, 5)
+  }
+
+  /// What came of it, given libcurl's own word.
+  func outcome(_ code: CURLcode) -> Result<WebAnswer, WebFailure> {
+    if isTooLong { return .failure(.tooLong(limitBytes: limitBytes)) }
+    guard code == CURLE_OK else {
+      let short = unsafe String(cString: curl_easy_strerror(code))
+      let detail = unsafe String(cString: errorText)
+      return .failure(.network(short, detail: detail.isEmpty ? short : detail))
+    }
+    answer.status = unsafe ccurl_status(handle)
+    return .success(answer)
+  }
+
+  // MARK: - What libcurl calls
+
+  private static func transfer(_ context: UnsafeMutableRawPointer?) -> WebTransfer? {
+    unsafe context.map { unsafe Unmanaged<WebTransfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static func takeHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+  ) -> Int {
+    let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    guard let transfer = unsafe transfer(context) else { return 0 }
+    let text = unsafe String(decoding: line, as: UTF8.self)
+    // What came with a redirect is not the answer.
+    if text.hasPrefix("HTTP/") { transfer.answer.body.removeAll() }
+    transfer.answer.headers.add(text)
+    return size * count
+  }
+
+  /// Taking less than all ends the transfer.
+  private static func takeBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+  ) -> Int {
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    guard let transfer = unsafe transfer(context) else { return 0 }
+    guard transfer.answer.body.count + piece.count <= transfer.limitBytes else {
+      transfer.isTooLong = true
+      return 0
+    }
+    unsafe transfer.answer.body.append(contentsOf: piece)
+    return size * count
+  }
+}

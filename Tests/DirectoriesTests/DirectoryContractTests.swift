@@ -1,0 +1,189 @@
+import Glibc
+import Relay
+import Testing
+
+@testable import Directories
+
+@Suite struct `The contract of a directory` {
+  @Test(arguments: Conformer.allCases)
+  func `what was never read is an empty list, told before anything else`(
+    _ conformer: Conformer
+  ) throws {
+    try conformer.run { place in
+      let observer = try Observer()
+      let directory = try place.directory(observer)
+      defer { directory.stop() }
+      directory.start(publish: observer.publish)
+      let first = try observer.wait { _ in true }
+      #expect(first.people.asOf == 0)
+      #expect(first.people.people.isEmpty)
+      #expect(first.problem == nil)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a list is there when it is complete, in the directory's order`(
+    _ conformer: Conformer
+  ) throws {
+    try conformer.run { place in
+      try place.setPeople(1234, [])
+      let observer = try Observer()
+      let directory = try place.directory(observer)
+      defer { directory.stop() }
+      directory.start(publish: observer.publish)
+      let list = try observer.waitForPeople()
+      #expect(list.people.map(\.user) == (1...1234).map(place.user))
+      #expect(list.leftOut == 0)
+      #expect(list.index(of: place.user(1000)) == 999)
+      #expect(observer.seen.allSatisfy { [0, 1234].contains($0.people.people.count) })
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `names are made to fit, and who does not fit is left out and counted`(
+    _ conformer: Conformer
+  ) throws {
+    try conformer.run { place in
+      try place.setPeople(6, ["AdaL", "x[bot]", "no one", "ADAl", "b[x]", "zoë"])
+      let observer = try Observer()
+      let directory = try place.directory(observer)
+      defer { directory.stop() }
+      directory.start(publish: observer.publish)
+      let list = try observer.waitForPeople()
+      #expect(list.people.map(\.user) == ["adal", "x.bot"])
+      #expect(list.leftOut == 3)
+      let names = list.people.map(\.name)
+      switch conformer {
+      case .gitHub: #expect(names == ["AdaL", "x[bot]"])
+      case .local: #expect(names == ["The AdaL", "The x[bot]"])
+      case .x, .xOld: #expect(names == ["Follower no. 1", "Follower no. 2"])
+      }
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a failure leaves the last good list, and passes by itself`(_ conformer: Conformer) throws {
+    try conformer.run { place in
+      let observer = try Observer()
+      let directory = try place.directory(observer)
+      defer { directory.stop() }
+      directory.start(publish: observer.publish)
+      let good = try observer.waitForPeople()
+      try place.breakDown()
+      let bad = try observer.waitForProblem()
+      guard case .failed(let text, _)? = bad.problem else { throw Unexpected("\(bad)") }
+      #expect(!text.isEmpty)
+      #expect(bad.people.people == good.people)
+      #expect(bad.people.asOf >= good.asOf)
+      try place.setPeople(4, [])
+      try place.repair()
+      let better = try observer.waitForPeople(after: bad.people.asOf)
+      #expect(better.people.count == 4)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `the last good list outlives the process, with its time`(_ conformer: Conformer) throws {
+    try conformer.run { place in
+      let before = try Observer()
+      let first = try place.directory(before)
+      first.start(publish: before.publish)
+      try before.waitForPeople()
+      first.stop()
+      let good = try #require(before.seen.last).people
+      try place.breakDown()
+
+      let after = try Observer()
+      let second = try place.directory(after)
+      defer { second.stop() }
+      second.start(publish: after.publish)
+      let kept = try after.wait { _ in true }.people
+      #expect(kept.people == good.people)
+      #expect(kept.asOf == good.asOf)
+      #expect(kept.source == good.source)
+      let failing = try after.waitForProblem()
+      #expect(failing.people.people == good.people)
+      #expect(failing.people.asOf == good.asOf)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `what is kept is for its owner alone, and for this source alone`(
+    _ conformer: Conformer
+  ) throws {
+    try conformer.run { place in
+      let observer = try Observer()
+      let directory = try place.directory(observer)
+      directory.start(publish: observer.publish)
+      try observer.waitForPeople()
+      directory.stop()
+      #expect(place.folder.names.contains("directory.json"))
+      for name in place.folder.names { #expect(place.folder.permissions(of: name) == 0o600) }
+
+      let other = try Observer()
+      let another = try place.otherDirectory(other)
+      defer { another.stop() }
+      another.start(publish: other.publish)
+      #expect(try other.wait { _ in true }.people.asOf == 0)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `what is kept may be damaged, and is then read anew`(_ conformer: Conformer) throws {
+    try conformer.run { place in
+      try place.folder.write(#"{"version":1,"identity":"#, to: "directory.json")
+      try place.folder.write("[]", to: "directory-token.json")
+      let observer = try Observer()
+      let directory = try place.directory(observer)
+      defer { directory.stop() }
+      directory.start(publish: observer.publish)
+      #expect(try observer.waitForPeople().people.count == 3)
+      #expect(observer.told.contains { $0.contains("directory.json is damaged") })
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `without a folder nothing is kept, and all else is the same`(_ conformer: Conformer) throws {
+    try conformer.run { place in
+      let observer = try Observer()
+      let directory = try place.directory(observer, keeping: false)
+      directory.start(publish: observer.publish)
+      try observer.waitForPeople()
+      directory.stop()
+      #expect(place.folder.names.isEmpty)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a folder that cannot be written costs what is kept, and nothing else`(
+    _ conformer: Conformer
+  ) throws {
+    try conformer.run { place in
+      _ = unsafe rmdir(place.folder.path)
+      let observer = try Observer()
+      let directory = try place.directory(observer)
+      defer { directory.stop() }
+      directory.start(publish: observer.publish)
+      try observer.waitForPeople()
+      let complaints = observer.told.filter { $0.contains("cannot be written") }
+      #expect(complaints.count == 1)
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `after stop nothing is published, and stop does not wait`(_ conformer: Conformer) throws {
+    try conformer.run { place in
+      let observer = try Observer()
+      let directory = try place.directory(observer)
+      directory.start(publish: observer.publish)
+      try observer.waitForPeople()
+      let time = ContinuousClock().measure { directory.stop() }
+      #expect(time < .seconds(2))
+      let count = observer.seen.count
+      try place.setPeople(9, [])
+      directory.stop()
+      usleep(300_000)
+      #expect(observer.seen.count == count)
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import Relay
+import Testing
+
+@testable import Directories
+
+@Suite struct `GitHub in trouble` {
+  let place: ServicePlace
+  let observer: Observer
+  var service: FakeService { place.service }
+
+  init() throws {
+    place = try ServicePlace(.gitHub)
+    observer = try Observer()
+    place.options.refreshMilliseconds = 3_600_000
+  }
+
+  private func start(
+    _ source: String = "org:acme", token: TokenSource = .none
+  ) throws -> RemoteDirectory {
+    let directory = try place.make(source, observer, token: token)
+    directory.start(publish: observer.publish)
+    return directory
+  }
+
+  @Test func `a token that is refused is told, with the id for support, and not the token`() throws {
+    try service.control(#"{"token":"right"}"#)
+    let directory = try start(token: .fixed("wr0ng"))
+    let problem = try observer.waitForProblem().problem
+    directory.stop()
+    #expect(
+      problem == .failed("GitHub does not accept the credentials (401).", support: "REQ:1"))
+    #expect(observer.told == ["GitHub does not accept the credentials (401). Bad credentials"])
+  }
+
+  @Test func `an organisation that is not there is told`() throws {
+    let directory = try start("org:nobody")
+    let problem = try observer.waitForProblem().problem
+    directory.stop()
+    #expect(problem == .failed("GitHub does not know the source (404).", support: "REQ:1"))
+  }
+
+  @Test func `a refusal that is no limit is told with GitHub's words`() throws {
+    try service.control(
+      """
+      {"instead":[{"path":"/","status":403,
+        "body":"{\\"message\\":\\"Resource protected by organization SAML enforcement.\\"}"}]}
+      """)
+    let directory = try start()
+    let problem = try observer.waitForProblem().problem
+    directory.stop()
+    #expect(
+      problem
+        == .failed(
+          "GitHub refuses this: Resource protected by organization SAML enforcement (403).",
+          support: "REQ:1"))
+  }
+
+  @Test(arguments: [
+    (#""status":502,"body":"<html>""#, "GitHub has trouble of its own (502)."),
+    (#""body":"<html>not JSON</html>""#, "GitHub answered something that is not JSON."),
+    (#""body":"[{\"login\":\"ada\"},""#, "GitHub answered something that is not JSON."),
+    (#""body":"{\"message\":\"hi\"}""#, "GitHub answered something that is no list of people."),
+    (#""body":"[{\"id\":1}]""#, "GitHub answered a person without a login."),
+    (#""status":304"#, "GitHub answered unexpectedly (304)."),
+    (#""status":204"#, "GitHub answered unexpectedly (204)."),
+    (
+      #""body":"[{\"login\":\"ada\"}]","mode":"half""#,
+      "GitHub cannot be reached: Transferred a partial file."
+    ),
+    (#""body":"[","mode":"slow""#, "GitHub cannot be reached: Timeout was reached."),
+    (#""mode":"endless""#, "GitHub answered more than 8 MiB."),
+    (
+      #""body":"[]","headers":{"Link":"<file:///etc/passwd>; rel=\"next\""}"#,
+      "GitHub names a next page that is no http or https address."
+    ),
+  ])
+  func `an answer that is none is told, and asked for again`(answer: String, text: String) throws {
+    place.options.requestTimeoutMilliseconds = 1500
+    try service.control("{\"instead\":[{\"path\":\"/\",\(answer)}]}")
+    let directory = try start()
+    let problem = try observer.waitForProblem().problem
+    guard case .failed(text, _)? = problem else {
+      directory.stop()
+      throw Unexpected("\(String(describing: problem))")
+    }
+    #expect(try observer.waitForPeople().people.count == 3)
+    directory.stop()
+  }
+
+  @Test func `what was read before a failure is not read again`() throws {
+    try place.setPeople(450, [])
+    try service.control(
+      #"{"instead":[{"path":"/organizations/9919/members?role=all&per_page=100&page=3","status":500}]}"#)
+    let directory = try start()
+    #expect(try observer.waitForPeople().people.count == 450)
+    directory.stop()
+    let pages = try service.log().map { $0.path.split(separator: "=").last.map(String.init) ?? "" }
+    #expect(pages == ["100", "2", "3", "3", "4", "5"])
+    #expect(observer.seen.allSatisfy { [0, 450].contains($0.people.people.count) })
+  }
+
+  @Test func `what was read before a restart is not read again`() throws {
+    try place.setPeople(450, [])
+    let broken = #"{"path":"/organizations/9919/members?role=all&per_page=100&page=3","status":500}"#
+    try service.control("{\"instead\":[\(broken)]}")
+    place.options.retryMilliseconds = 60_000...60_000
+    let first = try start()
+    try observer.waitForProblem()
+    first.stop()
+    let after = try Observer()
+    let second = try place.make("org:acme", after)
+    second.start(publish: after.publish)
+    #expect(try after.waitForPeople().people.count == 450)
+    second.stop()
+    #expect(try service.log().count == 6)
+  }
+
+  @Test func `a page that is no longer there begins the list anew`() throws {
+    try place.setPeople(250, [])
+    try service.control(
+      #"{"instead":[{"path":"/organizations/9919/members?role=all&per_page=100&page=2","status":404}]}"#)
+    let directory = try start()
+    #expect(try observer.waitForPeople().people.count == 250)
+    directory.stop()
+    #expect(try service.log().count == 5)
+  }
+
+  @Test func `the same trouble is told once`() throws {
+    let broken = Array(repeating: #"{"path":"/","status":502}"#, count: 3).joined(separator: ",")
+    try service.control("{\"instead\":[\(broken)]}")
+    let directory = try start()
+    try observer.waitForPeople()
+    directory.stop()
+    #expect(observer.seen.filter { $0.problem != nil }.count == 1)
+    #expect(try service.log().count == 4)
+  }
+
+  @Test func `nobody at the address is told in words, and the operator more`() throws {
+    // It ends with its object, at once.
+    let url = try FakeService().url
+    let directory = try RemoteDirectory.gitHub(
+      .users, baseURL: url, token: .none, options: place.options, report: observer.report)
+    directory.start(publish: observer.publish)
+    let problem = try observer.waitForProblem().problem
+    directory.stop()
+    #expect(
+      problem == .failed("GitHub cannot be reached: Couldn't connect to server.", support: nil))
+    #expect(observer.told.first?.contains("127.0.0.1 port") == true)
+  }
+
+  @Test func `stop does not wait for an answer`() throws {
+    try service.control(#"{"instead":[{"path":"/","body":"[","mode":"slow"}]}"#)
+    let directory = try start()
+    try observer.wait { _ in true }
+    while try service.log().isEmpty {}
+    #expect(ContinuousClock().measure { directory.stop() } < .seconds(2))
+    #expect(observer.seen.count == 1)
+  }
+
+  @Test(arguments: [
+    ("exit 3", "The token command failed (exit 3)."),
+    ("kill -9 $$", "The token command failed (signal 9)."),
+    ("true", "The token command printed no token."),
+    ("echo two words", "The token command printed no token."),
+    ("head -c 20000 /dev/zero", "The token command printed more than a token."),
+    ("exec /nowhere/at/all 2>/dev/null", "The token command failed (exit 127)."),
+  ])
+  func `a token command that fails is told, and nothing is asked`(
+    command: String, text: String
+  ) throws {
+    let directory = try start(token: .command(command))
+    let problem = try observer.waitForProblem().problem
+    directory.stop()
+    #expect(problem == .failed(text, support: nil))
+    #expect(try service.log().isEmpty)
+  }
+
+  @Test func `stop does not wait for a token command, nor for what it started`() throws {
+    let folder = try Folder()
+    let command = "touch \(folder["began"]); sleep 60 & sleep 60"
+    let directory = try start(token: .command(command))
+    while folder.names.isEmpty {}
+    #expect(ContinuousClock().measure { directory.stop() } < .seconds(2))
+  }
+
+  @Test func `a token command has its time`() throws {
+    let stop = try StopSignal()
+    let error = #expect(throws: Setback.self) {
+      try TokenCommand.run("sleep 60", stop, timeoutMilliseconds: 200)
+    }
+    #expect(error == .failed("The token command did not end within 0 s."))
+    #expect(try TokenCommand.run("sleep 60 & echo t0ken", stop) == "t0ken")
+  }
+}

@@ -1,0 +1,188 @@
+import Mailbox
+import Relay
+import Testing
+
+@testable import Directories
+
+@Suite struct `People from GitHub` {
+  let place: ServicePlace
+  let observer: Observer
+  var service: FakeService { place.service }
+
+  init() throws {
+    place = try ServicePlace(.gitHub)
+    observer = try Observer()
+    // Nothing is asked but for a reason.
+    place.options.refreshMilliseconds = 3_600_000
+  }
+
+  private func start(
+    _ source: String = "org:acme", token: TokenSource = .none
+  ) throws -> RemoteDirectory {
+    let directory = try place.make(source, observer, token: token)
+    directory.start(publish: observer.publish)
+    return directory
+  }
+
+  @Test func `1,234 members in pages of 100 cost 13 requests, and a refresh 13 on condition`() throws {
+    try place.setPeople(1234, [])
+    place.options.refreshMilliseconds = 1500
+    let directory = try start(token: .fixed("t0ken"))
+    let first = try observer.waitForPeople()
+    #expect(try service.log().count == 13)
+    let second = try observer.waitForPeople(after: first.asOf)
+    directory.stop()
+
+    #expect(first.people.count == 1234)
+    #expect(second.people == first.people)
+    let log = try service.log()
+    #expect(log.count == 26)
+    #expect(log.prefix(13).map(\.status) == Array(repeating: 200, count: 13))
+    #expect(log.suffix(13).map(\.status) == Array(repeating: 304, count: 13))
+    #expect(log.suffix(13).allSatisfy { $0.header("if-none-match")?.hasPrefix("W/\"") == true })
+    #expect(log.prefix(13).map(\.path) == log.suffix(13).map(\.path))
+    #expect(log[0].path == "/orgs/acme/members?role=all&per_page=100")
+    #expect(log[12].path == "/organizations/9919/members?role=all&per_page=100&page=13")
+    for request in log {
+      #expect(request.header("accept") == "application/vnd.github+json")
+      #expect(request.header("x-github-api-version") == "2022-11-28")
+      #expect(request.header("user-agent") == "relay")
+      #expect(request.header("authorization") == "Bearer t0ken")
+    }
+  }
+
+  @Test func `a refresh after a restart is on condition too, and not before it is due`() throws {
+    try place.setPeople(150, [])
+    try start().stopped(after: { try observer.waitForPeople() })
+    #expect(try service.log().count == 2)
+
+    let idle = try Observer()
+    let second = try place.make("org:acme", idle)
+    second.start(publish: idle.publish)
+    #expect(try idle.waitForPeople().people.count == 150)
+    second.stop()
+    #expect(try service.log().count == 2)
+
+    place.options.refreshMilliseconds = 0
+    let busy = try Observer()
+    let third = try place.make("org:acme", busy)
+    third.start(publish: busy.publish)
+    try busy.waitForPeople(from: 1)
+    third.stop()
+    #expect(try service.log()[2...3].map(\.status) == [304, 304])
+  }
+
+  @Test func `of pages that have changed the others are kept`() throws {
+    try place.setPeople(250, [])
+    place.options.refreshMilliseconds = 1000
+    let directory = try start()
+    let first = try observer.waitForPeople()
+    try service.control(#"{"edition":{"2":"&changed"}}"#)
+    let second = try observer.waitForPeople(after: first.asOf)
+    directory.stop()
+    #expect(try service.log().suffix(3).map(\.status) == [304, 200, 304])
+    #expect(second.people.count == 250)
+    let differing = zip(first.people, second.people).enumerated().filter { $1.0 != $1.1 }
+    #expect(differing.map(\.offset) == Array(100..<200))
+    #expect(second.people[100].avatar == "https://avatars.example/u/303?v=4&changed")
+  }
+
+  @Test(arguments: [
+    ("followers:ada", "/users/ada/followers?per_page=100", "page=2"),
+    ("following:ada", "/users/ada/following?per_page=100", "page=2"),
+    ("users", "/users?per_page=100", "since=300"),
+  ])
+  func `every kind of list is followed to its end`(
+    source: String, first: String, second: String
+  ) throws {
+    try place.setPeople(201, [])
+    let directory = try start(source)
+    let list = try observer.waitForPeople()
+    directory.stop()
+    #expect(list.people.count == 201)
+    #expect(list.source == source)
+    let log = try service.log()
+    #expect(log.count == 3)
+    #expect(log[0].path == first)
+    #expect(log[1].path.hasSuffix(second))
+  }
+
+  @Test func `a list has a longest length, and the operator is told`() throws {
+    try place.setPeople(1000, [])
+    place.options.peopleLimit = 250
+    let directory = try start("users")
+    let list = try observer.waitForPeople()
+    directory.stop()
+    #expect(list.people.count == 250)
+    #expect(try service.log().count == 3)
+    #expect(observer.told == ["users has more than 250 people: the list ends there (directory.max)."])
+  }
+
+  @Test(arguments: [301, 302, 307])
+  func `redirects are followed`(status: Int) throws {
+    try service.control(
+      """
+      {"instead":[{"path":"/orgs/renamed","status":\(status),
+        "headers":{"Location":"\(service.url)/orgs/acme/members?role=all&per_page=100"}}]}
+      """)
+    let directory = try start("org:renamed")
+    #expect(try observer.waitForPeople().people.count == 3)
+    directory.stop()
+  }
+
+  @Test func `the token goes to nobody else, neither by a redirect nor by a next page`() throws {
+    let other = try FakeService()
+    try other.control(#"{"people":120}"#)
+    try service.control(
+      """
+      {"instead":[{"path":"/orgs","status":302,
+        "headers":{"Location":"\(other.url)/users/ada/followers?per_page=100"}}]}
+      """)
+    let directory = try start(token: .fixed("t0ken"))
+    #expect(try observer.waitForPeople().people.count == 120)
+    directory.stop()
+    #expect(try service.log().map { $0.header("authorization") } == ["Bearer t0ken"])
+    let elsewhere = try other.log()
+    #expect(elsewhere.count == 2)
+    #expect(elsewhere.allSatisfy { $0.header("authorization") == nil })
+  }
+
+  @Test func `a redirect to another scheme is not followed`() throws {
+    try service.control(
+      #"{"instead":[{"path":"/","status":302,"headers":{"Location":"file:///etc/passwd"}}]}"#)
+    let directory = try start()
+    let problem = try observer.waitForProblem().problem
+    directory.stop()
+    #expect(problem == .failed("GitHub cannot be reached: Unsupported protocol.", support: nil))
+  }
+
+  @Test func `pages that run in a circle are not followed for ever`() throws {
+    try service.control(#"{"people":250,"circle":true}"#)
+    let directory = try start()
+    let problem = try observer.waitForProblem().problem
+    directory.stop()
+    #expect(problem == .failed("The pages of GitHub run in a circle.", support: nil))
+  }
+
+  @Test func `a token command is run again when its token is refused`() throws {
+    try service.control(#"{"token":"second"}"#)
+    let folder = try Folder()
+    try folder.write("first", to: "token")
+    // As a token that has expired: the next run of the command gives another one.
+    let command = "cat \(folder["token"]); echo; printf second > \(folder["token"])"
+    let directory = try start(token: .command(command))
+    #expect(try observer.waitForPeople().people.count == 3)
+    directory.stop()
+    let log = try service.log()
+    #expect(log.map(\.status) == [401, 200])
+    #expect(log.map { $0.header("authorization") } == ["Bearer first", "Bearer second"])
+  }
+}
+
+extension RemoteDirectory {
+  /// Stops it after something.
+  func stopped(after work: () throws -> some Any) throws {
+    defer { stop() }
+    _ = try work()
+  }
+}

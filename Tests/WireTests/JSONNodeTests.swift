@@ -1,0 +1,48 @@
+import Testing
+import Wire
+
+@Suite struct `JSON of others` {
+  private func node(_ json: String) -> JSONNode? { JSONNode(Array(json.utf8)) }
+
+  @Test func `members and elements are found where they lie`() throws {
+    let root = try #require(
+      node(#" { "a" : [ 1, {"b":"x\n\u00e9"}, null, true ] , "c\u0064": {}, "n": null } "#))
+    #expect(root.isObject)
+    let elements = try #require(root["a"]?.elements)
+    #expect(elements.count == 4)
+    #expect(elements[0].integer == 1)
+    #expect(elements[1]["b"]?.string == "x\né")
+    #expect(elements[3].boolean == true)
+    #expect(root["cd"]?.isObject == true)
+    #expect(root["n"] == nil)
+    #expect(root["nothing"] == nil)
+    #expect(root["a"]?["b"] == nil)
+    #expect(node("[]")?.elements?.isEmpty == true)
+    #expect(node("{}")?["a"] == nil)
+    #expect(node(#"{"a":1,"a":2}"#)?["a"]?.integer == 2)
+  }
+
+  @Test func `a value has the type that it is asked for, and no other`() throws {
+    #expect(node("\"1\"")?.integer == nil)
+    #expect(node("1")?.string == nil)
+    #expect(node("9007199254740991")?.integer == 9_007_199_254_740_991)
+    #expect(node("9007199254740993")?.integer == nil)
+    #expect(node("-1")?.integer == nil)
+    #expect(node("1.0")?.integer == nil)
+    #expect(node("false")?.boolean == false)
+    #expect(node("null")?.boolean == nil)
+    #expect(node("{}")?.elements == nil)
+  }
+
+  @Test(arguments: [
+    "", "{", "[1,]", "[1] x", #"{"a" 1}"#, "<html>", #""\ud800""#, "[1][2]", "nul",
+    String(repeating: "[", count: 100) + String(repeating: "]", count: 100),
+  ])
+  func `what is not exactly one value is nothing`(json: String) {
+    #expect(node(json) == nil)
+  }
+
+  @Test func `what is not UTF-8 is replaced`() {
+    #expect(JSONNode([0x22, 0xFF, 0x22])?.string == "\u{FFFD}")
+  }
+}
