@@ -13,9 +13,14 @@ enum Programs {
     "\(parent(of: #filePath, levels: 2))/Peers/\(name)"
   }
 
+  /// A variable of the environment.
+  static func environment(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
   /// `TEST_BIN_DIR`, or where the tests themselves were built.
   private static let directory: String = {
-    if let named = unsafe getenv("TEST_BIN_DIR") { return unsafe String(cString: named) }
+    if let named = environment("TEST_BIN_DIR") { return named }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
     let own = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init), as: UTF8.self)
