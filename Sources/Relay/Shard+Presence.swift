@@ -225,6 +225,8 @@ extension Shard {
   private mutating func removeFormerWatchers(of index: Int32, keepingPlace: Bool = false) {
     let sessions = sessions
     watchedUsers[Int(index)].watchers.removeAll { id in
+      // The slot may be gone as well: see `shrink`.
+      guard Int(id.index) < sessions.count else { return true }
       let session = sessions[Int(id.index)]
       return !session.isOpen || session.generation != id.generation
         || session.extras?.watchedUserSet.contains(index) != true

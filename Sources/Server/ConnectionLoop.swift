@@ -366,7 +366,6 @@ extension Configuration {
   /// What the pure part needs to know.
   var shard: Shard.Configuration {
     var shard = Shard.Configuration()
-    shard.bots = bots.map { ($0.user, $0.name ?? $0.user) }
     shard.limits.frameBytes = limits.frameBytes
     shard.limits.textBytes = limits.textBytes
     shard.limits.roomsPerConnection = limits.roomsPerConnection

@@ -6,8 +6,8 @@ extension `End to end` {
   /// relay.v1 as requests, by Python's http.client and by bytes of one's own.
   @Suite struct `Over HTTP` {
     /// Runs one case of `http_client.py`.
-    private func play(_ name: String, _ configuration: String) throws {
-      let relay = try RelayProcess(configuration)
+    private func play(_ name: String, _ configuration: String, in folder: Folder? = nil) throws {
+      let relay = try RelayProcess(configuration, in: folder)
       let peer = try ChildProcess(
         ["/usr/bin/python3", Programs.peer("http_client.py"), name, "\(relay.port)"], input: "")
       #expect(try peer.wait(Deadline(seconds: 120)) == .exit(0), "\(peer.errors)")
@@ -35,9 +35,16 @@ extension `End to end` {
     }
 
     @Test func `people are listed in pages`() throws {
-      let bots = (1...7).map { "{ user: bot-\($0), name: Number \($0), behaviour: echo }" }
+      let folder = try Folder()
+      try folder.write("[{ user: bot-1, name: Number 1 }, { user: bot-2 }]\n", to: "people.yaml")
+      let bots = (3...7).map { "{ user: bot-\($0), name: Number \($0), behaviour: echo }" }
       try play(
-        "people", "\(RelayProcess.withoutLimits)\nbots: [\(bots.joined(separator: ", "))]")
+        "people",
+        """
+        \(RelayProcess.withoutLimits)
+        bots: [\(bots.joined(separator: ", "))]
+        directory: { kind: local, file: \(folder["people.yaml"]) }
+        """, in: folder)
     }
 
     @Test func `a user's limits hold over all connections`() throws {

@@ -10,8 +10,14 @@ extension `End to end` {
     }
 
     @Test func `the metrics are what Prometheus reads, and say what has happened`() throws {
+      let folder = try Folder()
+      try folder.write("[{ user: ada }, { user: bo }, { user: Ada Lovelace }]\n", to: "people.yaml")
       let relay = try RelayProcess(
-        "loops: 2\nbots: [{ user: echo, behaviour: echo }]")
+        """
+        loops: 2
+        bots: [{ user: echo, behaviour: echo }]
+        directory: { kind: local, file: \(folder["people.yaml"]) }
+        """, in: folder)
       let peer = try ChildProcess(
         ["/usr/bin/python3", Programs.peer("metrics.py"), "\(relay.port)"], input: "")
       #expect(try peer.wait(Deadline(seconds: 90)) == .exit(0), "\(peer.errors)")

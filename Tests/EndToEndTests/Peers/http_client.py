@@ -237,7 +237,7 @@ def kinds():
 
 def people():
     """The list of people, in pages."""
-    status, _, everyone = ask(connect(), "GET", "/v1/people?user=bot-1")
+    status, _, everyone = ask(connect(), "GET", "/v1/people?user=bot-3")
     assert status == 401, everyone
     status, _, everyone = ask(connect(), "GET", "/v1/people?user=ada")
     names = ["bot-%d" % number for number in range(1, 8)]

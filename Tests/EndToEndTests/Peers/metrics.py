@@ -144,7 +144,9 @@ def check(before, after):
         "relay_subscriptions": 2,
         "relay_behind_subscriptions": 0,
         "relay_queued_bytes": 0,
-        "relay_directory_people": 0,
+        "relay_directory_people": 2,
+        "relay_directory_left_out_people": 1,
+        "relay_directory_problems|problem=failed": 0,
         "relay_directory_problems|problem=limited": 0,
         "relay_bots_configured": 1,
         "relay_bots_connected": 1,
@@ -153,6 +155,7 @@ def check(before, after):
         "relay_connection_states|state=tls_handshake": 0,
     }.items():
         assert after[key] == value, (key, after[key], value)
+    assert 0 <= after["relay_directory_age_seconds"] < 600
     assert sum(after["relay_users|loop=%d" % loop] for loop in range(2)) == 3
     assert 1 <= sum(after["relay_active_rooms|loop=%d" % loop] for loop in range(2)) <= 2
     # Two loops, each with a tail of its own.
