@@ -71,6 +71,7 @@ let package = Package(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -92,7 +93,7 @@ let package = Package(
       "Server",
       [
         "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
-        "Directories", "YAML", logging, deque,
+        "Directories", "YAML", "CJWT", "COpenSSL", logging, deque,
       ]),
     module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", deque] + planted),
 
@@ -160,7 +161,7 @@ let package = Package(
       "Server",
       [
         "Server", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop", "Mailbox",
-        "YAML", logging,
+        "YAML", "CJWT", logging,
       ]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
     tests(

@@ -7,7 +7,8 @@ extension Client {
     public var url: RelayURL
     /// Believed by a relay in open mode; a token names the user by itself.
     public var user: String?
-    /// A JWT, sent as `Authorization: Bearer`. Without line breaks or spaces.
+    /// A JWT, sent as `Authorization: Bearer`. Without line breaks or spaces. Where there are more,
+    /// `settings.renewsTokens` makes the client ask for them.
     public var token: String?
     /// Where the URL is `wss:`, whom to believe to be its host.
     public var trust: TLSTrust

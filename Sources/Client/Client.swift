@@ -106,6 +106,13 @@ public final class Client {
     return isSent
   }
 
+  /// Takes another token into use: for the connection that stands, and from then on. See
+  /// `ClientEvent.tokenWanted`.
+  public func renew(token: String) {
+    configuration.token = token
+    perform { $0.renew(token, at: $1, &$2) }
+  }
+
   // MARK: The session's executor
 
   /// Lets the session take something in, and does what follows from it.

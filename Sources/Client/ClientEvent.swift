@@ -20,6 +20,9 @@ public enum ClientEvent: Equatable, Sendable {
   case refused(ClientMessage.Send, WireError)
   /// Everything else that the relay says: typing, receipts, answers to requests, errors.
   case message(ServerMessage)
+  /// Another token is to be given to `renew`, where the settings say that there are more: the one in
+  /// use ends soon, or was not taken, for this reason; then nothing happens until there is another.
+  case tokenWanted(refused: String?)
   /// The connection ended, or there was none; another attempt follows.
   case disconnected(ClientError, retryMilliseconds: Int)
   /// Nothing more will come.

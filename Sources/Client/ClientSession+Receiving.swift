@@ -14,7 +14,7 @@ extension ClientSession {
     case .connecting, .live: break
     // The answers to what was in flight still count.
     case .leaving: break
-    case .idle, .waiting, .ended: return false
+    case .idle, .waiting, .unauthenticated, .ended: return false
     }
     switch message {
     case .message(let entry): return receive(entry, at: now, &actions)
@@ -43,7 +43,7 @@ extension ClientSession {
   ) -> Bool {
     switch phase {
     case .connecting, .live, .leaving: break
-    case .idle, .waiting, .ended: return false
+    case .idle, .waiting, .unauthenticated, .ended: return false
     }
     if !subscriptions.indices.contains(hint) || subscriptions[hint].room != room {
       guard let found = subscriptionIndex(of: room) else { return false }
@@ -56,6 +56,8 @@ extension ClientSession {
     _ welcome: ServerMessage.Welcome, at now: Instant, _ actions: inout [Action]
   ) {
     limits = welcome.limits
+    hasAskedForToken = false
+    renewAt = settings.renewsTokens ? renewal(welcome, at: now) : nil
     actions.append(.event(.welcomed(welcome)))
     // A renewed token is welcomed on the same connection.
     guard case .connecting = phase else { return }
@@ -66,6 +68,16 @@ extension ClientSession {
       actions.append(.transmit(subscriptions[index].ask()))
     }
     pump(at: now, &actions)
+  }
+
+  /// When to ask for a token that takes the place of the one just welcomed: by the relay's clock, and
+  /// a second later at the earliest, since a source may have none that lasts.
+  private func renewal(_ welcome: ServerMessage.Welcome, at now: Instant) -> Instant? {
+    guard let expires = welcome.expires else { return nil }
+    let left = max(0, expires - max(0, welcome.time))
+    let margin = min(Int64(settings.renewBeforeMilliseconds), left / 5)
+    // Clocks of this kind end after centuries; no connection lasts as long as a year.
+    return now.adding(milliseconds: Int(min(max(1000, left - margin), 31_536_000_000)))
   }
 
   private mutating func receive(

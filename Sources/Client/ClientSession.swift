@@ -31,6 +31,8 @@ public struct ClientSession: Sendable {
     case connecting(until: Instant)
     case live(since: Instant)
     case leaving(until: Instant)
+    /// The relay has not taken the token, and there may be another.
+    case unauthenticated
     case ended
   }
 
@@ -60,6 +62,10 @@ public struct ClientSession: Sendable {
   var reconnectAfterMilliseconds: Int?
   /// Why the relay is about to close the connection.
   var parting: String?
+  /// When to ask for another token, on this connection.
+  var renewAt: Instant?
+  /// A token was not taken, and another one asked for; none has been taken since.
+  var hasAskedForToken = false
 
   /// Whether what was handed out does not leave as fast as it should: no lines are handed out
   /// until it does.
@@ -117,7 +123,7 @@ public struct ClientSession: Sendable {
     case .live(let since):
       if now.milliseconds(since: since) >= settings.goodAfterMilliseconds { backoff.reset() }
     case .connecting: break
-    case .idle, .waiting, .ended: return
+    case .idle, .waiting, .unauthenticated, .ended: return
     }
     if let parting {
       // The error before the close says more than the close's reason has room for.
@@ -129,6 +135,13 @@ public struct ClientSession: Sendable {
     }
     for index in subscriptions.indices { subscriptions[index].connectionLost() }
     outbox.connectionLost()
+    if case .notAuthenticated(let reason) = error, settings.renewsTokens, !hasAskedForToken {
+      hasAskedForToken = true
+      phase = .unauthenticated
+      forgetConnection()
+      actions.append(.event(.tokenWanted(refused: reason)))
+      return
+    }
     guard !error.isFinal else { return end(error, &actions) }
 
     let wait: Int
@@ -152,15 +165,24 @@ public struct ClientSession: Sendable {
     case .connecting:
       actions.append(.abandon(.goingAway))
       end(.closedByClient, &actions)
-    case .idle, .waiting: end(.closedByClient, &actions)
+    case .idle, .waiting, .unauthenticated: end(.closedByClient, &actions)
     case .leaving, .ended: break
+    }
+  }
+
+  /// There is another token, which is used from the next connection on; one that stands is told of it.
+  public mutating func renew(_ token: String, at now: Instant, _ actions: inout [Action]) {
+    switch phase {
+    case .live: actions.append(.transmit(.auth(token: token)))
+    case .unauthenticated: connect(at: now, &actions)
+    case .idle, .waiting, .connecting, .leaving, .ended: break
     }
   }
 
   /// Does what the time asks for; to be called at `deadline`, harmless before.
   public mutating func tick(at now: Instant, _ actions: inout [Action]) {
     switch phase {
-    case .idle, .ended: break
+    case .idle, .unauthenticated, .ended: break
     case .waiting(let until):
       if until <= now { connect(at: now, &actions) }
     case .connecting(let until):
@@ -179,7 +201,7 @@ public struct ClientSession: Sendable {
   /// When `tick` has something to do; may be too early, never too late.
   public var deadline: Instant? {
     switch phase {
-    case .idle, .ended: return nil
+    case .idle, .unauthenticated, .ended: return nil
     case .waiting(let until), .connecting(let until), .leaving(let until): return until
     case .live: break
     }
@@ -191,6 +213,7 @@ public struct ClientSession: Sendable {
         earliest, answeredAt.adding(milliseconds: settings.acknowledgementTimeoutMilliseconds))
     }
     if let next = nextSend { earliest = min(earliest, next) }
+    if let renewAt { earliest = min(earliest, renewAt) }
     for subscription in subscriptions {
       if let retry = subscription.retryAt { earliest = min(earliest, retry) }
       if let mark = markDeadline(of: subscription) { earliest = min(earliest, mark) }
@@ -209,6 +232,7 @@ public struct ClientSession: Sendable {
   private mutating func forgetConnection() {
     reconnectAfterMilliseconds = nil
     parting = nil
+    renewAt = nil
     pingedAt = nil
     leaving = [:]
     isCongested = false
@@ -238,6 +262,10 @@ public struct ClientSession: Sendable {
     let patience = settings.acknowledgementTimeoutMilliseconds
     if outbox.inFlight > 0, now.milliseconds(since: answeredAt) >= patience {
       return fail(.unacknowledged(milliseconds: patience), at: now, &actions)
+    }
+    if let due = renewAt, due <= now {
+      renewAt = nil
+      actions.append(.event(.tokenWanted(refused: nil)))
     }
     for index in subscriptions.indices {
       if let retry = subscriptions[index].retryAt, retry <= now {

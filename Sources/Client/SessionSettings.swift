@@ -20,6 +20,11 @@ public struct SessionSettings: Equatable, Sendable {
   public var window = 256
   /// `received` and `read` of one room are sent at most this often.
   public var markIntervalMilliseconds = 500
+  /// Whether there are more tokens where the first came from: then `tokenWanted` asks for another
+  /// before the one in use ends, and when one is not taken.
+  public var renewsTokens = false
+  /// A token is renewed this long before it ends, or when a fifth of its time is left.
+  public var renewBeforeMilliseconds = 60_000
   /// How long `close()` waits for the relay's close.
   public var closeTimeoutMilliseconds = 1_000
 

@@ -56,6 +56,8 @@ struct Session {
   var requests: TokenBucket
   /// What few sessions need.
   var extras: SessionExtras?
+  /// Where tokens are taken, what the client's has given it.
+  var grant: Shard.Grant?
 
   init(limits: Shard.Limits, now: Int64) {
     sends = TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: now)

@@ -266,6 +266,7 @@ extension Shard {
           tell(.typing(false), key, now)
         }
       case .activity(let room, let id): tellLateActivity(in: room, to: id, now)
+      case .expiry(let id): checkExpiry(id, now)
       case .departure(let user): depart(user, now)
       case .presence(let watched, let generation):
         tellLatePresence(ofWatched: watched, generation, now)

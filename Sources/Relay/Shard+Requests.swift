@@ -17,7 +17,7 @@ extension Shard {
     }
     counters.note(received: message)
     guard !sessions[index].user.isEmpty else {
-      refuseUnidentified(message, index)
+      receiveFirst(message, index, now)
       return
     }
     switch message {
@@ -49,14 +49,7 @@ extension Shard {
     case .rooms: askForRooms(index)
     case .people(let request): people(request, index)
     case .ping(let t): reply(.pong(t: t, time: now.wall), to: index)
-    case .auth:
-      // In open mode there is nothing that a token could be held against.
-      reply(
-        .error(
-          WireError(
-            .unauthorized, "This relay takes no tokens; the session goes on as it was.",
-            re: "auth")),
-        to: index)
+    case .auth(let token): renew(token, index, now)
     case .send, .received, .read, .typing, .presence: break
     }
   }
@@ -78,27 +71,24 @@ extension Shard {
     }
   }
 
-  private mutating func refuseUnidentified(_ message: ClientMessage, _ index: Int) {
-    let text =
-      if case .auth = message {
-        "This relay takes no tokens: connect with ?user=NAME."
-      } else {
-        "Say who you are first: connect with ?user=NAME."
-      }
-    end(
-      index, WireError(.unauthorized, text, re: message.type), .notAuthenticated,
-      "not authenticated")
-  }
-
-  /// `true` where the name alone allows it; answers `forbidden` otherwise.
+  /// `true` where the room's name and the client's rights allow it; answers `forbidden` otherwise.
   private mutating func isOpen(
     _ room: String, re: String, _ index: Int, id: String? = nil
   ) -> Bool {
-    if RoomName.isOpen(room, to: sessions[index].user) { return true }
-    if sessions[index].isInternal, RoomName.isReserved(room) { return true }
-    let text =
-      RoomName.isReserved(room)
-      ? "The room \(room) is the relay's own." : "The room \(room) is open to its two users only."
+    let sends = re == "send"
+    let text: String
+    if sessions[index].isInternal, RoomName.isReserved(room) {
+      return true
+    } else if !RoomName.isOpen(room, to: sessions[index].user) {
+      text =
+        RoomName.isReserved(room)
+        ? "The room \(room) is the relay's own."
+        : "The room \(room) is open to its two users only."
+    } else if sends ? !rightsAllowSending(room, index) : !rightsAllowReading(room, index) {
+      text = "Your token does not allow to \(sends ? "send to" : "read") \(room)."
+    } else {
+      return true
+    }
     reply(.error(WireError(.forbidden, text, re: re, room: room, id: id)), to: index)
     return false
   }
@@ -148,13 +138,19 @@ extension Shard {
   }
 
   private mutating func leave(_ room: String, forget: Bool, _ index: Int) {
-    guard let subscription = subscription(of: index, to: room) else {
+    guard subscription(of: index, to: room) != nil else {
       notJoined(room, re: "leave", index)
       return
     }
+    leave(room, index)
+    if forget { ask(.forget(room: room, user: sessions[index].user)) }
+  }
+
+  /// Ends the subscription to a room that the session has joined.
+  mutating func leave(_ room: String, _ index: Int) {
+    guard let subscription = subscription(of: index, to: room) else { return }
     drop(subscription, as: .abandoned)
     abandonReplaced(index, room)
-    if forget { ask(.forget(room: room, user: sessions[index].user)) }
     reply(.left(room: room), to: index)
   }
 
@@ -233,7 +229,7 @@ extension Shard {
   private mutating func mayForward(
     _ source: Forward, _ send: ClientMessage.Send, _ index: Int
   ) -> Bool {
-    if RoomName.isOpen(source.room, to: sessions[index].user) { return true }
+    if mayRead(source.room, index) { return true }
     reply(
       .error(
         WireError(

@@ -13,7 +13,7 @@ extension Shard {
     ask(
       .belongings(
         session: id(of: index), user: sessions[index].user,
-        listed: configuration.listed.map(\.room)))
+        listed: configuration.listed.map(\.room).filter { rightsAllowReading($0, index) }))
   }
 
   // MARK: - The answer
@@ -25,6 +25,7 @@ extension Shard {
   ) {
     let extras = extras(of: index)
     extras.watchesRooms = true
+    let belongings = belongings.filter { rightsAllowReading($0.room, index) }
     for belonging in belongings where belonging.belongs {
       watch(belonging.room, unread: belonging.unread, index)
     }
@@ -111,15 +112,21 @@ extension Shard {
   /// A user came to belong to a room, or no longer does.
   mutating func apply(_ change: Commit.MembershipChange) {
     forEachSession(of: change.user) { shard, session in
-      guard let extras = shard.sessions[Int(session)].extras, extras.watchesRooms else { return }
+      guard shard.sessions[Int(session)].extras?.watchesRooms == true else { return }
       if change.belongs {
+        // Who may send to a room need not be allowed to read it.
+        guard shard.rightsAllowReading(change.room, Int(session)) else { return }
         shard.watch(change.room, unread: change.unread, Int(session))
       } else if let room = shard.roomIndices[change.room] {
-        extras.watched.remove(room)
-        shard.rooms[Int(room)].watchers[session] = nil
-        shard.releaseIfUnused(room)
+        shard.unwatch(room, Int(session))
       }
     }
+  }
+
+  mutating func unwatch(_ room: Int32, _ index: Int) {
+    sessions[index].extras?.watched.remove(room)
+    rooms[Int(room)].watchers[Int32(index)] = nil
+    releaseIfUnused(room)
   }
 
   // MARK: - Telling

@@ -36,6 +36,10 @@ public struct Shard {
     public var holds = true
     /// A room's next fan-out waits as long as the last one took, and no longer than this; 0 = never.
     public var pacingMilliseconds = 5
+    /// Says whose token it is, at a time in milliseconds since 1970; `nil` where none are taken, and
+    /// who clients are is told by `identify` alone. Throws `unauthorized` or `forbidden`.
+    public var verifyToken:
+      (@Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity)?
     public init() {}
   }
 
@@ -168,37 +172,6 @@ public struct Shard {
     return SessionID(index: Int32(sessions.count - 1), generation: session.generation)
   }
 
-  /// It is known who the client is: `welcome` goes out.
-  /// - Parameters:
-  ///   - isPresence: whether the user is there with it, as far as others are told.
-  ///   - isInternal: the relay itself, for which its own rooms are open.
-  public mutating func identify(
-    _ id: SessionID, as user: String, isPresence: Bool = true, isInternal: Bool = false,
-    now: Moment
-  ) {
-    guard isCurrent(id) else { return }
-    let index = Int(id.index)
-    sessions[index].user = user
-    sessions[index].isInternal = isInternal
-    sessions[index].isPresence = isPresence
-    sessions[index].nextOfUser = localUsers[user]?.firstSession ?? -1
-    localUsers[user, default: LocalUser()].firstSession = id.index
-    notePresence(of: user)
-    let limits = configuration.limits
-    var told = ServerMessage.Welcome.Limits()
-    told.frameBytes = limits.frameBytes
-    told.textBytes = limits.textBytes
-    told.rooms = limits.roomsPerConnection
-    told.sendsPerSecond = limits.sendsPerSecond
-    told.burst = limits.burst
-    reply(
-      .welcome(
-        ServerMessage.Welcome(
-          user: user, session: Lineage.randomName(using: &random), server: configuration.server,
-          time: now.wall, heartbeatSeconds: Int64(limits.heartbeatSeconds), limits: told)),
-      to: index)
-  }
-
   /// The connection is gone, or nothing more is to be done for it.
   public mutating func close(_ id: SessionID) {
     guard isCurrent(id) else { return }
@@ -216,6 +189,7 @@ public struct Shard {
     sessions[index].outbox = []
     sessions[index].behind = []
     sessions[index].extras = nil
+    sessions[index].grant = nil
     sessions[index].user = ""
     sessions[index].isDirty = false
     freeSessions.append(id.index)
@@ -291,14 +265,6 @@ public struct Shard {
   public mutating func beginClosing(_ id: SessionID) {
     guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
     silence(Int(id.index))
-  }
-
-  /// Refuses who the client says it is: `error`, then close 4401.
-  public mutating func refuseIdentity(_ id: SessionID, _ message: String) {
-    guard isCurrent(id) else { return }
-    end(
-      Int(id.index), WireError(.unauthorized, message, re: "auth"), .notAuthenticated,
-      "not authenticated")
   }
 
   // MARK: - Shutting down

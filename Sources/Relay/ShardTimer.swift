@@ -11,6 +11,8 @@ struct ShardTimer: Comparable {
     case typing(EphemeralKey)
     /// Activity that came too soon after the last is told.
     case activity(room: Int32, SessionID)
+    /// A token may have come to its end.
+    case expiry(SessionID)
     /// A user whose last session has ended may have come back.
     case departure(String)
     /// The next change of a user's presence may be told.

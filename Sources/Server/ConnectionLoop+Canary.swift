@@ -29,7 +29,8 @@ extension ConnectionLoop {
     connections[index].canary = run
     let session = shard.open(connection: Int32(index), now: now)
     connections[index].session = session
-    shard.identify(session, as: Canary.user, isPresence: false, isInternal: true, now: now)
+    shard.identify(session, as: Canary.user, isPresence: false, now: now)
+    shard.admitToReservedRooms(session)
     shard.receive(session, run.join.span, now: now)
   }
 

@@ -42,7 +42,7 @@ extension ConnectionLoop {
     connections[index].deadline = now.monotonic + Self.answerMilliseconds
     exchange.state = .waiting
     switch exchange.call.target {
-    case .relay(let message, let user): ask(message, as: user, exchange, index)
+    case .relay(let message, let identity): ask(message, as: identity, exchange, index)
     case .readiness: askWhetherReady(exchange, index)
     case .metrics: gatherMetrics(for: exchange, index)
     }
@@ -70,14 +70,14 @@ extension ConnectionLoop {
   // MARK: - Asking the relay
 
   private func ask(
-    _ message: HTTPCall.Message, as user: String, _ exchange: HTTPExchange, _ index: Int
+    _ message: HTTPCall.Message, as identity: Identity, _ exchange: HTTPExchange, _ index: Int
   ) {
     var validator = UTF8Validator()
     guard validator.accept(exchange.content.span), validator.isComplete else {
       return finish(
         index, HTTPProblem(400, "The content is not UTF-8.", code: .badJSON).response)
     }
-    if let wait = pay(for: message, user) {
+    if let wait = pay(for: message, identity.user) {
       shard.counters.note(.rateLimited)
       var problem = Self.tooManyRequests(wait)
       if case .send(let room) = message {
@@ -91,7 +91,7 @@ extension ConnectionLoop {
     exchange.content = message.json(exchange.content)
     let session = shard.open(connection: Int32(index), now: now)
     connections[index].session = session
-    shard.identify(session, as: user, isPresence: false, now: now)
+    shard.identify(session, as: identity, isPresence: false, now: now)
     submit(exchange, index)
   }
 
@@ -139,8 +139,8 @@ extension ConnectionLoop {
       shard.close(session)
       connections[index].session = nil
     }
-    if exchange.isDuplicate, case .relay(_, let user) = exchange.call.target {
-      context.budgets.refundSend(.user(user), now: now.monotonic)
+    if exchange.isDuplicate, case .relay(_, let identity) = exchange.call.target {
+      context.budgets.refundSend(.user(identity.user), now: now.monotonic)
     }
     exchange.state = .answering
     exchange.content = []

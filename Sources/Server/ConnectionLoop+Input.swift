@@ -130,7 +130,10 @@ extension ConnectionLoop {
       offset = length
       // Each request says anew who it comes from.
       connections[index].isIdentified = false
-      switch context.router.route(request, isLocal: connections[index].isLocal) {
+      switch context.router.route(
+        request, isLocal: connections[index].isLocal,
+        identify: { context.authenticator.identify(request, wall: now.wall) })
+      {
       case .answer(let response):
         answer(response, index)
         return false
@@ -144,8 +147,9 @@ extension ConnectionLoop {
       case .call(let call):
         begin(call, input.extracting(offset...), index)
         return false
-      case .webSocket(let opening, let identity):
-        identify(open(index, opening), index, identity)
+      case .webSocket(let opening):
+        identify(
+          open(index, opening), index, context.authenticator.identify(request, wall: now.wall))
         return true
       case .echo(let opening):
         _ = open(index, opening)
@@ -173,15 +177,20 @@ extension ConnectionLoop {
   }
 
   private func identify(
-    _ session: SessionID, _ index: Int, _ identity: RequestRouter.Identity
+    _ session: SessionID, _ index: Int, _ answer: Authenticator.Answer
   ) {
-    switch identity {
-    case .user(let user):
+    switch answer {
+    case .known(let identity):
       noteIdentified(index)
-      shard.identify(session, as: user, now: now)
+      shard.identify(session, as: identity, now: now)
     case .unknown: break
-    case .refused(let text): shard.refuseIdentity(session, text)
+    case .refused(let error): shard.refuseIdentity(session, error)
     }
+  }
+
+  /// The message that was received may have said who the client is.
+  private func noteIfIdentified(_ session: SessionID, _ index: Int) {
+    if shard.isIdentified(session) { noteIdentified(index) }
   }
 
   /// Nothing more is awaited of the client.
@@ -270,8 +279,10 @@ extension ConnectionLoop {
         switch event {
         case .message(.text, .input(let range)):
           shard.receive(session, input.span.extracting(range), now: now)
+          if !connections[index].isIdentified { noteIfIdentified(session, index) }
         case .message(.text, .assembled):
           shard.receive(session, webSocket.assembled.span, now: now)
+          if !connections[index].isIdentified { noteIfIdentified(session, index) }
         case .message: return .binary
         case .close: return .closedByPeer
         case .ping, .pong: guard mayTakeControlFrame(index) else { return .tooManyControlFrames }

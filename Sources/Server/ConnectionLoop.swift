@@ -20,6 +20,8 @@ enum LoopMessage: Sendable {
   /// All have.
   case countsGathered(MetricsGathering)
   case people(DirectoryUpdate)
+  /// These users are not to be here any more.
+  case ban(Set<String>)
   /// Serve no one new, finish what was accepted, and end.
   case shutDown
 }
@@ -31,6 +33,7 @@ enum LoopMessage: Sendable {
   struct Context: Sendable {
     var configuration: Configuration
     var router: RequestRouter
+    var authenticator: Authenticator
     var admission: Admission
     var violations: Violations
     var budgets: RequestBudgets
@@ -125,8 +128,15 @@ enum LoopMessage: Sendable {
       frameBytes: limits.frameBytes, messageBytes: limits.frameBytes,
       fragments: limits.messageFragments)
     let deflater = deflateStreams.widestDeflater
+    var configuration = context.configuration.shard
+    if context.authenticator.takesTokens {
+      configuration.verifyToken = {
+        [authenticator = context.authenticator] token, wall throws(WireError) in
+        try authenticator.identify(token: token, wall: wall)
+      }
+    }
     shard = Shard(
-      configuration: context.configuration.shard, framing: .webSocket,
+      configuration: configuration, framing: .webSocket,
       compression: Compression(
         minimumBytes: context.configuration.compression.minimumBytes
       ) { json, frames in
@@ -274,6 +284,7 @@ enum LoopMessage: Sendable {
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .people(let update): shard.update(people: update, now: now)
+      case .ban(let users): shard.ban(users)
       case .shutDown: beginShutdown()
       }
     }

@@ -1,3 +1,4 @@
+import Relay
 import WebSocket
 import Wire
 
@@ -39,7 +40,7 @@ struct HTTPCall {
   }
 
   enum Target {
-    case relay(Message, user: String)
+    case relay(Message, Identity)
     /// Whether entries go the whole way.
     case readiness
     /// The counts.

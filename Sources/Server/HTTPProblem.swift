@@ -29,8 +29,8 @@ struct HTTPProblem: Equatable {
   }
 
   /// What the relay has answered.
-  /// - Parameter wall: milliseconds since 1970, now.
-  init(_ error: WireError, wall: Int64) {
+  /// - Parameter wall: milliseconds since 1970, now; `nil` where nothing is said about a time.
+  init(_ error: WireError, wall: Int64? = nil) {
     self.init(Self.status(of: error.code), error.message, code: error.code)
     room = error.room
     id = error.id
@@ -38,7 +38,7 @@ struct HTTPProblem: Equatable {
     retryAfterMilliseconds = error.retryAfterMilliseconds
     resetAt = error.resetAt
     support = error.support
-    if let resetAt, retryAfterMilliseconds == nil {
+    if let resetAt, let wall, retryAfterMilliseconds == nil {
       retryAfterMilliseconds = max(0, resetAt - wall)
     }
   }

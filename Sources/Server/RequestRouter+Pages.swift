@@ -1,3 +1,4 @@
+import Relay
 import WebSocket
 import Wire
 
@@ -24,19 +25,21 @@ extension RequestRouter {
   }
 
   /// Everything but WebSockets.
-  func page(_ request: HTTPRequest, isLocal: Bool) -> Route {
+  func page(
+    _ request: HTTPRequest, isLocal: Bool, identify: () -> Authenticator.Answer
+  ) -> Route {
     switch request.path {
     case "/healthz":
       return wrongMethod(request) ?? answer(HTTPResponse(status: 200, text: "ok\n"), request)
     case "/readyz":
       let call = HTTPCall(target: .readiness, headOnly: request.method == "HEAD")
       return wrongMethod(request) ?? .call(call)
-    case "/metrics": return metrics(request, isLocal: isLocal)
+    case "/metrics": return metrics(request, isLocal: isLocal, identify)
     default:
       guard let segments = request.pathSegments, segments.first == "v1" else {
         return refuse(nothingHere, request)
       }
-      return api(request, segments.dropFirst())
+      return api(request, segments.dropFirst(), identify)
     }
   }
 
@@ -52,14 +55,16 @@ extension RequestRouter {
     return refuse(.wrongMethod(allowed: "GET, HEAD"), request)
   }
 
-  private func metrics(_ request: HTTPRequest, isLocal: Bool) -> Route {
+  private func metrics(
+    _ request: HTTPRequest, isLocal: Bool, _ identify: () -> Authenticator.Answer
+  ) -> Route {
     if let refusal = wrongMethod(request) { return refusal }
     if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
     let call = HTTPCall(target: .metrics, headOnly: request.method == "HEAD")
     if !request.headers["Authorization"].isEmpty {
-      switch identity(in: request) {
-      case .user: return .call(call)
-      case .refused(let text): return refuse(.unauthorized(text), request)
+      switch identify() {
+      case .known: return .call(call)
+      case .refused(let error): return refuse(HTTPProblem(error), request)
       case .unknown: break
       }
     }
@@ -83,7 +88,10 @@ extension RequestRouter {
 
 /// `/v1`: relay.v1 as requests.
 extension RequestRouter {
-  private func api(_ request: HTTPRequest, _ segments: ArraySlice<String>) -> Route {
+  private func api(
+    _ request: HTTPRequest, _ segments: ArraySlice<String>,
+    _ identify: () -> Authenticator.Answer
+  ) -> Route {
     if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
     // As for the metrics: whoever is believed without a token must not be a page in disguise.
     if requiresLoopbackHost, !Self.isLoopback(request.host.lowercased()) {
@@ -110,14 +118,17 @@ extension RequestRouter {
       return refuse(.wrongMethod(allowed: allowed), request)
     }
     if request.method == "OPTIONS" { return options(request, allowed: allowed) }
-    let user: String
-    switch identity(in: request) {
-    case .user(let name): user = name
-    case .refused(let text): return refuse(.unauthorized(text), request)
+    let identity: Identity
+    switch identify() {
+    case .known(let known): identity = known
+    case .refused(let error): return refuse(HTTPProblem(error), request)
     case .unknown:
-      return refuse(.unauthorized("Say who you are: ask with ?user=NAME."), request)
+      return refuse(
+        .unauthorized(
+          "Say who you are: with Authorization: Bearer, or where the relay takes no tokens with "
+            + "?user=NAME."), request)
     }
-    var call = HTTPCall(target: .relay(message, user: user))
+    var call = HTTPCall(target: .relay(message, identity))
     call.headOnly = request.method == "HEAD"
     call.keepsAlive = !request.closes
     call.origin = foreignOrigin(of: request)

@@ -4,7 +4,7 @@ import Wire
 /// Decides what an HTTP request gets: a WebSocket, or an answer. Pure.
 struct RequestRouter {
   enum Route {
-    case webSocket(Opening, Identity)
+    case webSocket(Opening)
     /// A WebSocket that gives back what it is sent.
     case echo(Opening)
     case answer([UInt8])
@@ -23,22 +23,12 @@ struct RequestRouter {
     var deflate: DeflateAgreement?
   }
 
-  /// Who the client says it is.
-  enum Identity: Equatable {
-    case user(String)
-    /// The wait for `auth` begins.
-    case unknown
-    /// The handshake succeeds all the same: a browser cannot read an HTTP status.
-    case refused(String)
-  }
-
   static let subprotocol = "relay.v1"
 
   /// Allowed values of `Origin` besides the relay's own host.
   var origins: Set<String>
   /// Open mode on loopback: only pages of this machine may connect, whatever their name resolves to.
   var requiresLoopbackHost: Bool
-  var botUsers: Set<String>
   /// Whether there is an echo.
   var servesEcho = false
   /// The longest content of a request; 0 = no limit.
@@ -46,11 +36,15 @@ struct RequestRouter {
   /// Whether permessage-deflate is agreed to where it is offered.
   var compresses = false
 
-  /// - Parameter isLocal: whether the request comes from this machine.
-  func route(_ request: HTTPRequest, isLocal: Bool) -> Route {
+  /// - Parameters:
+  ///   - isLocal: whether the request comes from this machine.
+  ///   - identify: says who it is from.
+  func route(
+    _ request: HTTPRequest, isLocal: Bool, identify: () -> Authenticator.Answer
+  ) -> Route {
     switch request.path {
     case "/ws":
-      return open(request, [Self.subprotocol]) { .webSocket($0, identity(in: request)) }
+      return open(request, [Self.subprotocol]) { .webSocket($0) }
     case "/echo":
       guard servesEcho else {
         return refuse(
@@ -59,7 +53,7 @@ struct RequestRouter {
           request)
       }
       return open(request, []) { .echo($0) }
-    default: return page(request, isLocal: isLocal)
+    default: return page(request, isLocal: isLocal, identify: identify)
     }
   }
 
@@ -72,20 +66,6 @@ struct RequestRouter {
       return route(Opening(response: response, deflate: deflate))
     case .refuse(_, _, let response): return .refuse(response, .handshake)
     }
-  }
-
-  func identity(in request: HTTPRequest) -> Identity {
-    if !request.headers["Authorization"].isEmpty || request.query("token") != nil {
-      return .refused("This relay takes no tokens: connect with ?user=NAME.")
-    }
-    guard let user = request.query("user") else { return .unknown }
-    guard UserName.isValid(user) else {
-      return .refused("A user name is 1 to 64 of a-z 0-9 . _ -")
-    }
-    guard !botUsers.contains(user) else {
-      return .refused("\(user) is a bot of this relay; choose another name.")
-    }
-    return .user(user)
   }
 
   /// A browser sends `Origin`; a page of another site must not speak for the person at it

@@ -17,6 +17,8 @@ public final class Server: Sendable {
   public var scheme: String { credentials == nil ? "ws" : "wss" }
 
   private let credentials: TLSCredentials?
+  private let authenticator: Authenticator
+  private let auth: Configuration.Auth
   private let logger: Logger
   private let log: any Log
   private let directory: any Directory
@@ -30,13 +32,14 @@ public final class Server: Sendable {
     ignoreSIGPIPE()
     let descriptors = Self.raiseDescriptorLimit(configuration, logger)
     credentials = try TLSCredentials(configuration.tls)
+    authenticator = try Authenticator(configuration)
+    auth = configuration.auth
     self.logger = logger
     // The port comes first: a second relay on the same port must not touch the store.
     let listener = try Self.claim(configuration.listen)
     address = listener.address
     log = try Self.openLog(configuration, logger)
 
-    let botUsers = Set(configuration.bots.map(\.user))
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
     do {
       var mailboxes: [Mailbox<LoopMessage>] = []
@@ -47,9 +50,10 @@ public final class Server: Sendable {
         configuration: configuration,
         router: RequestRouter(
           origins: Set(configuration.auth.origins),
-          requiresLoopbackHost: listener.address.isLoopback, botUsers: botUsers,
+          requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens,
           servesEcho: configuration.debug.echo, contentLimitBytes: configuration.limits.frameBytes,
           compresses: configuration.compression.enabled),
+        authenticator: authenticator,
         admission: Admission(limits: configuration.limits, descriptors: descriptors),
         violations: Violations(), budgets: RequestBudgets(limits: configuration.limits),
         canary: Canary(), log: log, mailboxes: mailboxes,
@@ -81,10 +85,21 @@ public final class Server: Sendable {
     for mailbox in mailboxes { mailbox.post(.shutDown) }
   }
 
-  /// Takes from a configuration what may change while the relay runs, the certificate: connections
-  /// that are there keep theirs. What cannot be used is logged, and the old one stays. Blocks for as
-  /// long as files are read. May be called from any thread.
+  /// Takes from a configuration what may change while the relay runs. The certificate: connections
+  /// that are there keep theirs; one that cannot be used is logged, and the old one stays. Who is
+  /// banned: their connections end. Blocks for as long as files are read. May be called from any thread.
   public func reload(_ configuration: Configuration) {
+    let new = configuration.auth
+    if (new.mode, new.secret, new.publicKey) != (auth.mode, auth.secret, auth.publicKey) {
+      logger.error("auth.mode and its keys do not change while the relay runs: restart it.")
+    }
+    let banned = Set(new.banned)
+    authenticator.ban(banned)
+    for mailbox in mailboxes { mailbox.post(.ban(banned)) }
+    reloadCertificate(configuration)
+  }
+
+  private func reloadCertificate(_ configuration: Configuration) {
     guard let credentials, !configuration.tls.isOff else {
       if credentials != nil || !configuration.tls.isOff {
         logger.error("TLS cannot be switched on or off while the relay runs: restart it.")
@@ -114,6 +129,7 @@ public final class Server: Sendable {
   public static func check(_ configuration: Configuration) throws(ServerError) {
     _ = try TLSCredentials(configuration.tls)
     try configuration.directory.check()
+    _ = try Authenticator(configuration)
   }
 
   // MARK: - Parts

@@ -204,7 +204,8 @@ extension ServerMessage.Welcome: WireObject {
       user: try reader.string(.user, json), session: try reader.string(.session, json),
       server: reader.optionalString(.server, json) ?? "", time: try reader.integer(.time, json),
       heartbeatSeconds: try reader.integer(.heartbeat, json),
-      limits: try reader.object(.limits, json) ?? ServerMessage.Welcome.Limits())
+      limits: try reader.object(.limits, json) ?? ServerMessage.Welcome.Limits(),
+      expires: json.jsonSequence(reader.fields[.expires]))
   }
 }
 

@@ -38,10 +38,12 @@ public enum ServerMessage: Equatable, Sendable {
     public var time: Int64
     public var heartbeatSeconds: Int64
     public var limits: Limits
+    /// When the token ends, in milliseconds since 1970; `nil` where nothing ends.
+    public var expires: Int64?
 
     public init(
       user: String, session: String, server: String, time: Int64, heartbeatSeconds: Int64,
-      limits: Limits
+      limits: Limits, expires: Int64? = nil
     ) {
       self.user = user
       self.session = session
@@ -49,6 +51,7 @@ public enum ServerMessage: Equatable, Sendable {
       self.time = time
       self.heartbeatSeconds = heartbeatSeconds
       self.limits = limits
+      self.expires = expires
     }
   }
 

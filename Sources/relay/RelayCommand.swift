@@ -8,7 +8,9 @@ struct RelayCommand: ParsableCommand {
     commandName: "relay",
     abstract: "A real-time message relay: rooms as durable logs, over WebSocket.",
     version: "relay \(Server.version)",
-    subcommands: [Serve.self, CheckConfig.self, Verify.self, Export.self, Import.self])
+    subcommands: [
+      Serve.self, CheckConfig.self, IssueToken.self, Verify.self, Export.self, Import.self,
+    ])
 
   /// Wrong usage ends with 2, as people and scripts expect, where the parser's own habit is 64.
   static func main() {

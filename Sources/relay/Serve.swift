@@ -10,7 +10,8 @@ struct Serve: ParsableCommand {
     abstract: "Run the relay in the foreground.",
     discussion: """
       SIGTERM and SIGINT end it in order: what was accepted is stored and acknowledged, and \
-      clients are told when to come back. SIGHUP reads the log level and the certificate again.
+      clients are told when to come back. SIGHUP reads the log level, the certificate and \
+      auth.banned again.
       """)
 
   @OptionGroup var options: ConfigurationOptions

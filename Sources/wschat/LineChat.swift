@@ -36,6 +36,7 @@ final class LineChat {
     static let output: UInt64 = 1
     static let signals: UInt64 = 2
     static let timeout: UInt64 = 3
+    static let renewal: UInt64 = 4
   }
 
   private struct Pending {
@@ -49,6 +50,9 @@ final class LineChat {
   private let client: Client
   private let input: Input
   private let signals: SignalSource
+  private let renewal: TokenRenewal?
+  /// The relay lets us in no more, unless there is another token.
+  private var isLockedOut = false
   private var output = Output(descriptor: STDOUT_FILENO)
   private let isTerminal = isatty(STDOUT_FILENO) == 1
 
@@ -67,13 +71,20 @@ final class LineChat {
   private var lastComplaint = ""
   private var exitCode: ExitCode?
 
-  init(_ configuration: Client.Configuration, _ options: Options) throws(SystemError) {
+  init(
+    _ configuration: Client.Configuration, _ options: Options, tokens: TokenCommand? = nil
+  ) throws(SystemError) {
     self.options = options
     loop = try EventLoop()
     clients = try ClientLoop(loop)
     client = Client(configuration, on: clients)
     input = Input(descriptor: STDIN_FILENO, on: loop, token: Token.input)
     signals = try SignalSource([SIGINT, SIGTERM])
+    if let tokens {
+      renewal = try TokenRenewal(tokens, on: loop, token: Token.renewal)
+    } else {
+      renewal = nil
+    }
     progressAt = loop.now
   }
 
@@ -270,12 +281,29 @@ extension LineChat: ClientHandler {
       finishIfDone()
     case .message(.error(let error)) where error.id == nil: complain(error.message)
     case .message: break
+    case .tokenWanted(let refused):
+      isLockedOut = refused != nil
+      if let refused { complain("\(refused) (asking --token-command for another)") }
+      renewal?.begin()
     case .disconnected(let error, retryMilliseconds: _):
       // The same reason again and again is told once.
       let complaint = "\(error); trying again"
       if complaint != lastComplaint { complain(complaint) }
       lastComplaint = complaint
     case .ended: break
+    }
+  }
+
+  private func takeToken() {
+    guard let result = renewal?.take(), exitCode == nil else { return }
+    switch result {
+    case .success(let token):
+      isLockedOut = false
+      noteProgress()
+      client.renew(token: token)
+    case .failure(let failure):
+      complain("\(failure)")
+      if isLockedOut { finish(Self.notLetIn) }
     }
   }
 
@@ -356,6 +384,7 @@ extension LineChat: EventHandler {
         if exitCode != nil { loop.stop() }
         finish(outcome)
       }
+    case Token.renewal: takeToken()
     default: clients.ready(registration, token: token, readiness)
     }
   }

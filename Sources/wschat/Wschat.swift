@@ -26,10 +26,16 @@ struct Wschat: ParsableCommand {
   @Option(help: "Who you are, where the relay believes it (default: $USER in lower case).")
   var user: String?
 
-  @Option(help: "A token that says who you are.")
+  @Option(
+    help: ArgumentHelp(
+      "A token that says who you are; others on this machine can see it there, in a list of processes.",
+      valueName: "t"))
   var token: String?
 
-  @Option(help: ArgumentHelp("A command that prints the token.", valueName: "cmd"))
+  @Option(
+    help: ArgumentHelp(
+      "A command that prints a token; run again before that ends, and when it is not taken.",
+      valueName: "cmd"))
   var tokenCommand: String?
 
   @Option(help: "The room to chat in (default: general).")
@@ -88,9 +94,10 @@ struct Wschat: ParsableCommand {
     } catch {
       throw ValidationError("\(error)")
     }
+    let source = tokenCommand.map(TokenCommand.init)
     var token = self.token
-    if let tokenCommand { token = try TokenCommand.run(tokenCommand) }
-    if let token, token.isEmpty || !token.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) {
+    if let source { token = try firstToken(of: source) }
+    if let token, !TokenCommand.isToken(token) {
       throw ValidationError("the token has characters that no token has")
     }
     let user = try token == nil ? self.user ?? defaultUser() : self.user
@@ -102,9 +109,18 @@ struct Wschat: ParsableCommand {
       historyCount: history, follows: follow, timeoutMilliseconds: Int(timeout * 1000))
     ignoreSIGPIPE()
     let trust: TLSTrust = insecure ? .anyone : ca.map { .authorities(file: $0) } ?? .system
-    let chat = try LineChat(
-      Client.Configuration(url: relay, user: user, token: token, trust: trust), options)
-    throw chat.run()
+    var configuration = Client.Configuration(url: relay, user: user, token: token, trust: trust)
+    configuration.settings.renewsTokens = source != nil
+    throw try LineChat(configuration, options, tokens: source).run()
+  }
+
+  private func firstToken(of source: TokenCommand) throws -> String {
+    do throws(TokenCommand.Failure) {
+      return try source.run()
+    } catch {
+      write("wschat: \(error)\n", to: STDERR_FILENO)
+      throw LineChat.notLetIn
+    }
   }
 
   private func defaultUser() throws -> String {
@@ -145,31 +161,6 @@ enum Environment {
   static subscript(name: String) -> String? {
     // Nobody in this process changes the environment.
     unsafe getenv(name).map { unsafe String(cString: $0) }
-  }
-}
-
-/// A program that knows the token: a password store, say.
-enum TokenCommand {
-  static func run(_ command: String) throws -> String {
-    guard let pipe = unsafe popen(command, "re") else { throw failure("cannot be started") }
-    var bytes: [UInt8] = []
-    // A token that does not fit in a header is none.
-    let limitBytes = 16 * 1024
-    while bytes.count <= limitBytes {
-      let next = unsafe getc(pipe)
-      guard next != EOF else { break }
-      bytes.append(UInt8(truncatingIfNeeded: next))
-    }
-    let status = unsafe pclose(pipe)
-    guard status == 0 else { throw failure("failed") }
-    let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-    guard !line.isEmpty else { throw failure("printed no token") }
-    return String(decoding: line, as: UTF8.self)
-  }
-
-  private static func failure(_ what: String) -> ExitCode {
-    write("wschat: --token-command \(what)\n", to: STDERR_FILENO)
-    return LineChat.notLetIn
   }
 }
 

@@ -25,6 +25,27 @@ extension `End to end` {
         #expect(try relay.stop() == .exit(0))
       }
     }
+
+    @Test func `a token in the first message lets the page in, and a bad one is told as 4401`()
+      throws
+    {
+      let secret = "0123456789abcdef0123456789abcdef"
+      for (key, result) in [
+        (secret, "chatted, closed with 1000"), (secret.uppercased(), "chatted, closed with 4401"),
+      ] {
+        let page = try Page()
+        let relay = try RelayProcess(
+          """
+          auth: { mode: jwt, secret: \(secret), origins: ["\(page.origin)"] }
+          \(`wschat, in lines`.echo)
+          """)
+        let token = try ChildProcess(
+          [Programs.relay, "token", "--user", "ada"], environment: ["RELAY_AUTH_SECRET=\(key)"],
+          input: "")
+        #expect(try token.wait() == .exit(0))
+        #expect(try page.result(from: relay, by: "#\(token.output.dropLast())") == result)
+      }
+    }
   }
 
   @Suite struct `The Origin of a request` {
@@ -96,8 +117,9 @@ final class Page {
   }
 
   /// What the page tells.
-  func result(from relay: RelayProcess) throws -> String {
-    browser.write("\(relay.url)?user=ada\n")
+  /// - Parameter way: what is added to the URL, to say who one is.
+  func result(from relay: RelayProcess, by way: String = "?user=ada") throws -> String {
+    browser.write("\(relay.url)\(way)\n")
     // Chromium takes its time to start.
     let outcome = try browser.wait(Deadline(seconds: 180))
     guard outcome == .exit(0) else { throw Unexpected("\(outcome): \(browser.errors)") }

@@ -51,6 +51,12 @@ extension `End to end` {
       try play("limits", "loops: 2\nlimits: { sends_per_s: 2, burst: 4, requests_per_s: 4 }")
     }
 
+    @Test func `a token says who publishes, and what they may`() throws {
+      try play(
+        "tokens",
+        "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef, banned: [eve] }")
+    }
+
     @Test func `requests that are sent ahead are answered in their order`() throws {
       try play("pipelining", RelayProcess.withoutLimits)
     }

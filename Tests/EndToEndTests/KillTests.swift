@@ -109,7 +109,7 @@ private final class Crowd: EventHandler {
       case .ended(let error): crowd.troubles.append("ended: \(error)")
       case .left(let room): crowd.troubles.append("left \(room)")
       case .message(.error(let error)): crowd.troubles.append("\(error)")
-      case .welcomed, .message: break
+      case .welcomed, .tokenWanted, .message: break
       }
     }
   }

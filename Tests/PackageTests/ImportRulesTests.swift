@@ -18,7 +18,7 @@ import Testing
     "Bots": ["Wire", "Logging", "Subprocess"],
     "Server": [
       "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
-      "Directories", "YAML", "Logging",
+      "Directories", "YAML", "CJWT", "COpenSSL", "Logging",
     ],
     "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],

@@ -23,9 +23,15 @@ import Testing
         + "expected trace, debug, info, notice, warning, error or critical"
     ),
     (
-      "auth:\n  mode: jwt",
-      #":2: auth.mode is "jwt"; expected open: tokens (jwt) come with a later version"#
+      "auth:\n  mode: token",
+      #":2: auth.mode is "token"; expected open or jwt"#
     ),
+    (
+      "auth: { banned: [Ada] }",
+      ":1: auth.banned is a list; expected a list of users, each 1 to 64 of a-z 0-9 . _ -"
+    ),
+    // What is secret is not repeated.
+    ("auth: { secret: [hush] }", ":1: auth.secret is something else; expected a text"),
     (
       "auth: { origins: [https://a.example/] }",
       ":1: auth.origins is a list; "
@@ -95,8 +101,7 @@ import Testing
 
   @Test(arguments: [
     ("metrics: { port: 1 }", "metrics"),
-    ("directory: { limit: 5 }", "directory.limit"), ("auth: { secret: abc }", "auth.secret"),
-    ("auth: { public_key: a.pem }", "auth.public_key"), ("auth: { banned: [a] }", "auth.banned"),
+    ("directory: { limit: 5 }", "directory.limit"), ("auth: { leeway_s: 5 }", "auth.leeway_s"),
     ("debug: { loopback: true }", "debug.loopback"), ("colour: red", "colour"),
   ])
   func `an unknown key that is near to none is only called unknown`(
@@ -211,6 +216,43 @@ import Testing
     #expect(sentences[0].hasPrefix(":2: listen is \"\(listen)\", which others can reach, "))
     #expect(sentences[0].hasSuffix("set auth.allow_open_remote: true if that is what you want"))
     #expect(try complaints(about: yaml + "\nauth: { allow_open_remote: true }") == [])
+    #expect(try complaints(about: yaml + "\nauth: { mode: jwt, public_key: key.pem }") == [])
+  }
+
+  @Test func `tokens need one key, and a secret that cannot be guessed`() throws {
+    let both = "\(String(repeating: "s", count: 32)), public_key: key.pem"
+    for (yaml, complaint) in [
+      (
+        "{ mode: jwt }",
+        ":1: auth.mode is jwt, and neither of auth.secret and auth.public_key is set; "
+      ),
+      (
+        "{ mode: jwt, secret: \(both) }",
+        ":1: auth.mode is jwt, and both of auth.secret and auth.public_key are set; "
+      ),
+      (
+        "{ mode: jwt, secret: \(String(repeating: "s", count: 31)) }",
+        ":1: auth.secret has 31 bytes, which can be guessed; expected 32 at least: \"openssl rand -hex 32\" makes one"
+      ),
+    ] {
+      let sentences = try complaints(about: "auth: \(yaml)")
+      #expect(sentences.count == 1)
+      #expect(sentences[0].hasPrefix(complaint), "\(sentences)")
+    }
+    #expect(
+      try complaints(about: "auth: { mode: jwt, secret: \(String(repeating: "s", count: 32)) }")
+        == [])
+    // In wait for the day when the mode changes.
+    #expect(try complaints(about: "auth: { public_key: key.pem }") == [])
+  }
+
+  @Test func `a bot is not banned`() throws {
+    #expect(
+      try complaints(
+        about: "bots: [{ user: echo, behaviour: echo }]\nauth: { banned: [ada, echo] }")
+        == [
+          #":2: auth.banned names "echo", a bot of this relay; take it out of the list, or out of bots"#
+        ])
   }
 
   @Test func `a text that the limits allow fits a frame`() throws {

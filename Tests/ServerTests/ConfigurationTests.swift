@@ -20,6 +20,9 @@ import Testing
       log: { durability: os, tail_bytes: 65536 }
       auth:
         origins: [https://chat.example.org, "http://localhost:5173"]
+        mode: jwt
+        public_key: keys/public.pem
+        banned: [mallory, eve]
       limits:
         sends_per_s: 0
         handshake_timeout_ms: 250
@@ -32,6 +35,9 @@ import Testing
     expected.log.durability = .os
     expected.log.tailBytes = 65_536
     expected.auth.origins = ["https://chat.example.org", "http://localhost:5173"]
+    expected.auth.mode = .jwt
+    expected.auth.publicKey = "keys/public.pem"
+    expected.auth.banned = ["mallory", "eve"]
     expected.limits.sendsPerSecond = 0
     expected.limits.handshakeTimeoutMilliseconds = 250
     expected.debug.echo = true
@@ -116,6 +122,16 @@ import Testing
     #expect(loaded.bots.count == 2)
     let described = try ConfigurationFixture(loaded.described())
     #expect(described.load() == .success(loaded))
+  }
+
+  @Test func `a secret is not shown, and what is shown is no secret`() throws {
+    let secret = String(repeating: "s", count: 32)
+    let loaded = try Configuration.load(
+      file: nil, environment: ["RELAY_AUTH_SECRET": secret, "RELAY_AUTH_MODE": "jwt"])
+    #expect(loaded.auth.secret == secret)
+    let described = loaded.described()
+    #expect(described.contains("\n  secret: \"(hidden)\"\n") && !described.contains(secret))
+    #expect(try complaints(about: described).count == 1)
   }
 
   @Test func `the defaults are described, key by key`() throws {

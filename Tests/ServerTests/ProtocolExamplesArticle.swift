@@ -9,8 +9,9 @@ import Testing
 ///
 /// A comment right before the block sets the stage. It holds lines of the same kind, which are
 /// played first and checked as well, and settings: `keep_entries_per_room: 2`, and
-/// `eve /ws?token=x`, how that user connects instead of by `?user=`. A `welcome` that no line
-/// shows is passed over, and so is nothing else.
+/// `eve /ws?token=x`, how that user connects instead of by `?user=`, and `token eyJ…1 {"sub":"ada"}`,
+/// what a token says that the example cuts short; the relay then takes tokens, and them alone. A
+/// `welcome` that no line shows is passed over, and so is nothing else.
 struct Article {
   struct Block {
     /// Of the block's first line in the file, for reports.
@@ -99,6 +100,8 @@ struct Transcript: CustomTestStringConvertible {
   var keepEntriesPerRoom = 0
   /// How users connect that do not by `?user=`.
   var targets: [String: String] = [:]
+  /// What tokens say, by what is shown in their place.
+  var tokens: [String: String] = [:]
 
   /// Why there is nothing to play.
   var unreadable: (any Error)?
@@ -139,6 +142,10 @@ struct Transcript: CustomTestStringConvertible {
       if let value = line.dropping("keep_entries_per_room: ") {
         guard let entries = Int(value) else { throw Unexpected("not a number: \(line)") }
         keepEntriesPerRoom = entries
+      } else if let token = line.dropping("token ") {
+        let words = token.split(separator: " ", maxSplits: 1)
+        guard words.count == 2 else { throw Unexpected("a token without claims: \(line)") }
+        tokens[String(words[0])] = String(words[1])
       } else if let slash = line.firstRange(of: " /") {
         targets[String(line[..<slash.lowerBound])] = "/" + line[slash.upperBound...]
       } else {

@@ -22,7 +22,8 @@ struct TranscriptPlayer {
 
   static func play(_ transcript: Transcript) throws {
     if let unreadable = transcript.unreadable { throw unreadable }
-    try withServer(keepEntriesPerRoom: transcript.keepEntriesPerRoom) { server in
+    let secret = transcript.tokens.isEmpty ? "" : SignedToken.secret
+    try withServer(keepEntriesPerRoom: transcript.keepEntriesPerRoom, secret: secret) { server in
       var player = TranscriptPlayer(transcript, server.address)
       try player.play()
     }
@@ -38,7 +39,7 @@ struct TranscriptPlayer {
     while let line = lines.first {
       if case .send(let json) = line.step {
         lines.removeFirst()
-        try peer(line.user, before: line).send(translated(json))
+        try peer(line.user, before: line).send(try signed(translated(json)))
       } else {
         // Between two sends each user gets what is shown, the users in no order among each other.
         let run = lines.prefix { if case .send = $0.step { false } else { true } }
@@ -141,11 +142,24 @@ struct TranscriptPlayer {
     }
     return json
   }
+
+  /// The message with whole tokens in place of those that are cut short.
+  private func signed(_ json: String) throws -> String {
+    var json = json
+    for (shown, claims) in transcript.tokens {
+      if let range = json.firstRange(of: "\"\(shown)\"") {
+        json.replaceSubrange(range, with: "\"\(try SignedToken.make(claims))\"")
+      }
+    }
+    return json
+  }
 }
 
 /// Runs a relay in this process, on a free port, with nothing on disk.
+/// - Parameter secret: of tokens, where it takes any.
 func withServer<Result>(
-  keepEntriesPerRoom: Int = 0, echo: Bool = false, _ body: (Server) throws -> Result
+  keepEntriesPerRoom: Int = 0, echo: Bool = false, secret: String = "",
+  _ body: (Server) throws -> Result
 ) throws -> Result {
   var configuration = Configuration()
   configuration.listen = "127.0.0.1:0"
@@ -153,6 +167,8 @@ func withServer<Result>(
   configuration.log.durability = .memory
   configuration.log.keepEntriesPerRoom = keepEntriesPerRoom
   configuration.debug.echo = echo
+  configuration.auth.mode = secret.isEmpty ? .open : .jwt
+  configuration.auth.secret = secret
   let logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
   let server = try Server(configuration, logger: logger)
   defer {

@@ -34,8 +34,14 @@ import Wire
       user: "ada", session: "S", server: "relay/1", time: 9, heartbeatSeconds: 25, limits: limits)
   }
 
+  static var expiring: ServerMessage.Welcome {
+    var welcome = welcome
+    welcome.expires = 1_763_650_000_000
+    return welcome
+  }
+
   static let messages: [ServerMessage] = [
-    .welcome(welcome),
+    .welcome(welcome), .welcome(expiring),
     .joined(
       .init(
         room: "r", epoch: "E", head: 9, first: 1, after: 3, resume: .ok, read: 2, received: 3,

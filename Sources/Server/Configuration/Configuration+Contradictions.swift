@@ -16,12 +16,13 @@ extension Configuration {
 
   /// What no single key can tell: settings that are each fine and do not go together.
   func contradictions() -> [Contradiction] {
-    listenContradictions() + tlsContradictions() + limitContradictions()
+    listenContradictions() + tlsContradictions() + authContradictions() + limitContradictions()
       + directoryContradictions() + botContradictions()
   }
 
   private func listenContradictions() -> [Contradiction] {
-    guard let address = ListenAddress(listen), !address.isLoopback, !auth.allowOpenRemote
+    guard let address = ListenAddress(listen), !address.isLoopback, auth.mode == .open,
+      !auth.allowOpenRemote
     else { return [] }
     return [
       Contradiction(
@@ -42,6 +43,34 @@ extension Configuration {
         key: missing, found: "is empty, while \(given) is set",
         expected: "set both for wss, or neither for ws")
     ]
+  }
+
+  private func authContradictions() -> [Contradiction] {
+    var found: [Contradiction] = []
+    if auth.mode == .jwt, auth.secret.isEmpty == auth.publicKey.isEmpty {
+      found.append(
+        Contradiction(
+          key: "auth.mode",
+          found: "is jwt, and \(auth.secret.isEmpty ? "neither" : "both") of auth.secret and "
+            + "auth.public_key \(auth.secret.isEmpty ? "is" : "are") set",
+          expected: "set auth.secret for HS256 (\"openssl rand -hex 32\" makes one), or "
+            + "auth.public_key for RS256 or ES256"))
+    }
+    if !auth.secret.isEmpty, auth.secret.utf8.count < TokenKey.secretBytes {
+      found.append(
+        Contradiction(
+          key: "auth.secret",
+          found: "has \(auth.secret.utf8.count) bytes, which can be guessed",
+          expected: "expected \(TokenKey.secretBytes) at least: \"openssl rand -hex 32\" makes one")
+      )
+    }
+    for bot in bots where auth.banned.contains(bot.user) {
+      found.append(
+        Contradiction(
+          key: "auth.banned", found: "names \(YAMLText.quoted(bot.user)), a bot of this relay",
+          expected: "take it out of the list, or out of bots"))
+    }
+    return found
   }
 
   private func limitContradictions() -> [Contradiction] {

@@ -84,16 +84,24 @@ extension Configuration {
   public enum AuthMode: String, CaseIterable, Sendable {
     /// `?user=` is believed.
     case open
+    /// By a token (RFC 7519), which `secret` or `publicKey` verifies.
+    case jwt
   }
 
   /// `auth.*`: who may connect.
   public struct Auth: Equatable, Sendable {
     /// How a client says who it is.
     public var mode = AuthMode.open
+    /// Of tokens by HS256; empty where there is none.
+    public var secret = ""
+    /// Of tokens by RS256 or ES256: PEM, or the path of a file with it; empty where there is none.
+    public var publicKey = ""
     /// Lets `mode: open` listen on an address that others can reach.
     public var allowOpenRemote = false
     /// Values of `Origin` that are let in; empty lets in the relay's own host only.
     public var origins: [String] = []
+    /// Users who are not let in.
+    public var banned: [String] = []
   }
 
   /// `limits.*`: what a client may cost; 0 is no limit.

@@ -58,12 +58,17 @@ extension ConfigurationKey {
     .optionalFile("tls.certificate", \.tls.certificate),
     .optionalFile("tls.key", \.tls.key),
 
-    .choice("auth.mode", \.auth.mode, hint: "open: tokens (jwt) come with a later version"),
+    .choice("auth.mode", \.auth.mode),
+    .secret("auth.secret", \.auth.secret),
+    .optionalFile("auth.public_key", \.auth.publicKey, "a file, or PEM, or nothing"),
     .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
     .texts(
       "auth.origins", \.auth.origins,
       "a list of origins such as https://chat.example.org (scheme, host, port, no path)",
       where: ConfigurationRules.isOrigin),
+    .texts(
+      "auth.banned", \.auth.banned, "a list of users, each 1 to 64 of a-z 0-9 . _ -",
+      where: ConfigurationRules.isUser),
 
     .integer("limits.connections", \.limits.connections, 0...10_000_000),
     .integer("limits.connections_per_address", \.limits.connectionsPerAddress, 0...10_000_000),
@@ -148,10 +153,10 @@ extension ConfigurationKey {
   }
 
   private static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
-    _ path: String, _ target: Target<Value>, hint: String? = nil
+    _ path: String, _ target: Target<Value>
   ) -> Self {
     Self(
-      path: path, expected: hint ?? ConfigurationRules.alternatives(of: Value.self),
+      path: path, expected: ConfigurationRules.alternatives(of: Value.self),
       set: { node, configuration in
         guard let value = node.text.flatMap(Value.init(rawValue:)) else { return false }
         configuration[keyPath: target] = value
@@ -202,9 +207,11 @@ extension ConfigurationKey {
       shown: { $0[keyPath: target].isEmpty ? "\"\"" : "\"(hidden)\"" })
   }
 
-  private static func optionalFile(_ path: String, _ target: Target<String>) -> Self {
+  private static func optionalFile(
+    _ path: String, _ target: Target<String>, _ expected: String = "a file, or nothing"
+  ) -> Self {
     Self(
-      path: path, expected: "a file, or nothing",
+      path: path, expected: expected,
       set: { node, configuration in
         guard let text = node.isNull ? "" : node.text else { return false }
         configuration[keyPath: target] = text

@@ -350,6 +350,52 @@ def keep_alive():
     assert connection.sock.recv(1000) == b""
 
 
+def tokens():
+    """Who has a token is let in by it, and may what it says. eve is banned."""
+    import jwt
+
+    def bearer(key="0123456789abcdef0123456789abcdef", **claims):
+        return {"Authorization": "Bearer " + jwt.encode(claims, key, "HS256"), **JSON}
+
+    path = "/v1/rooms/%s/messages"
+    now = int(time.time())
+    body = {"id": "1", "text": "hi"}
+    for room, headers, status, code in [
+        ("general", bearer(sub="ada"), 201, None),
+        ("general", bearer(sub="ada", exp=now + 60), 200, None),
+        ("general", JSON, 401, "unauthorized"),
+        ("general?user=ada", JSON, 401, "unauthorized"),
+        ("general", bearer(sub="ada", exp=now - 3600), 401, "token_expired"),
+        ("general", bearer(sub="ada", key="another key of thirty-two bytes!"), 401, "unauthorized"),
+        ("general", bearer(sub="Not a name"), 401, "unauthorized"),
+        ("general", bearer(sub="eve"), 403, "forbidden"),
+        ("general", bearer(sub="bo", rooms={"send": ["news"]}), 403, "forbidden"),
+        ("news", bearer(sub="bo", rooms={"send": ["n*"]}), 201, None),
+        ("dm:ada:cy", bearer(sub="bo"), 403, "forbidden"),
+    ]:
+        room, _, query = room.partition("?")
+        got, _, answer = ask(connect(), "POST", path % room + "?" + query, body, headers)
+        assert got == status and answer.get("code") == code, (room, headers, got, answer)
+    reader = bearer(sub="cy", rooms={"join": ["news"]})
+    assert ask(connect(), "GET", path % "news", None, reader)[0] == 200
+    assert ask(connect(), "GET", path % "general", None, reader)[0] == 403
+    assert ask(connect(), "GET", "/v1/people", None, reader)[0] == 200
+    # The metrics are also for who comes from elsewhere with one.
+    elsewhere = {"Host": "relay.example"}
+    assert ask(connect(), "GET", "/metrics", None, elsewhere)[0] == 403
+    assert ask(connect(), "GET", "/metrics", None, dict(bearer(sub="cy"), **elsewhere))[0] == 200
+    assert ask(connect(), "GET", "/metrics", None, dict(bearer(sub="eve"), **elsewhere))[0] == 403
+    assert ask(connect(), "GET", "/metrics")[0] == 200
+    assert ask(connect(), "GET", "/readyz")[0] == 200
+    # One connection, two people.
+    connection = connect()
+    for user in ["dee", "fay"]:
+        ask(connection, "POST", path % "general", {"id": "1", "text": user}, bearer(sub=user))
+    page = ask(connection, "GET", path % "general", None, bearer(sub="dee"))[2]
+    assert [(entry["from"], entry["text"]) for entry in page["entries"]] == [
+        ("ada", "hi"), ("dee", "dee"), ("fay", "fay")], page
+
+
 def origins():
     """Pages of other sites: only where they are let in, and then they may read the answers."""
     mine = "http://127.0.0.1:%d" % PORT

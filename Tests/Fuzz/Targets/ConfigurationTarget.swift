@@ -20,7 +20,9 @@ enum ConfigurationTarget {
   private static func checkDescribed(_ configuration: Configuration) throws(FuzzFinding) {
     // A secret is not shown.
     let directory = configuration.directory
-    guard directory.token.isEmpty, directory.key.isEmpty, directory.secret.isEmpty else { return }
+    guard configuration.auth.secret.isEmpty, directory.token.isEmpty, directory.key.isEmpty,
+      directory.secret.isEmpty
+    else { return }
     let described = configuration.described()
     let again: Configuration
     do throws(ConfigurationError) {

@@ -1,0 +1,110 @@
+import Relay
+import Synchronization
+import WebSocket
+import Wire
+
+/// Says who somebody is, and whether they may in: by a token or, in open mode, by their word. One for
+/// all loops, and the same for `/ws` and for HTTP beside it.
+final class Authenticator: Sendable {
+  /// Who a request is from.
+  enum Answer: Equatable {
+    case known(Identity)
+    /// The request does not say. `/ws` waits for `auth`; over HTTP that is a 401.
+    case unknown
+    /// `unauthorized` (over HTTP 401), or `forbidden` (403). The WebSocket's handshake succeeds all
+    /// the same, and the error follows: a browser cannot read an HTTP status.
+    case refused(WireError)
+  }
+
+  /// `nil` in open mode.
+  private let verifier: TokenVerifier?
+  private let botUsers: Set<String>
+  private let banned: Mutex<Set<String>>
+
+  init(verifier: TokenVerifier?, botUsers: Set<String>, banned: Set<String> = []) {
+    self.verifier = verifier
+    self.botUsers = botUsers
+    self.banned = Mutex(banned)
+  }
+
+  /// - Throws: why the key of `auth.mode: jwt` cannot be used. Reads it with blocking calls.
+  convenience init(_ configuration: Configuration) throws(ServerError) {
+    let botUsers = Set(configuration.bots.map(\.user))
+    self.init(
+      verifier: try Self.key(configuration.auth).map { TokenVerifier(key: $0, reserved: botUsers) },
+      botUsers: botUsers, banned: Set(configuration.auth.banned))
+  }
+
+  private static func key(_ auth: Configuration.Auth) throws(ServerError) -> TokenKey? {
+    switch auth.mode {
+    case .open: nil
+    case .jwt:
+      auth.secret.isEmpty ? try TokenKey(publicKey: auth.publicKey) : TokenKey(secret: auth.secret)
+    }
+  }
+
+  var takesTokens: Bool { verifier != nil }
+
+  /// Who a request is from: by `Authorization: Bearer`, then by the query's `token`, or in open mode
+  /// by its `user`.
+  /// - Parameter wall: the time, in milliseconds since 1970.
+  func identify(_ request: HTTPRequest, wall: Int64) -> Answer {
+    do throws(WireError) {
+      guard let verifier else { return try believed(request) }
+      guard let token = try token(in: request) else { return .unknown }
+      return .known(try allowed(try verifier.verify(token, wall: wall)))
+    } catch {
+      return .refused(error)
+    }
+  }
+
+  /// Whose a token is, where it came in a message.
+  func identify(token: String, wall: Int64) throws(WireError) -> Identity {
+    guard let verifier else {
+      throw WireError(
+        .unauthorized, "This relay takes no tokens: connect with ?user=NAME.", re: "auth")
+    }
+    return try allowed(try verifier.verify(token, wall: wall))
+  }
+
+  /// Whom nobody gets in as any more. Who is in already is told by `Shard.ban`, after this: so that
+  /// nobody slips through in between.
+  func ban(_ users: Set<String>) { banned.withLock { $0 = users } }
+
+  private func allowed(_ identity: Identity) throws(WireError) -> Identity {
+    if banned.withLock({ $0.contains(identity.user) }) { throw Shard.banned(identity.user) }
+    return identity
+  }
+
+  /// Of other schemes, which a proxy in between may want, nothing is known here.
+  private func token(in request: HTTPRequest) throws(WireError) -> String? {
+    let scheme = "bearer "
+    let bearers = request.headers["Authorization"].filter {
+      $0.prefix(scheme.utf8.count).lowercased() == scheme
+    }
+    guard let bearer = bearers.first else { return request.query("token") }
+    guard bearers.count == 1 else {
+      throw WireError(
+        .unauthorized, "There are several Authorization headers; one is taken.",
+        re: "auth")
+    }
+    return String(bearer.dropFirst(scheme.utf8.count).drop { $0 == " " })
+  }
+
+  private func believed(_ request: HTTPRequest) throws(WireError) -> Answer {
+    if !request.headers["Authorization"].isEmpty || request.query("token") != nil {
+      throw WireError(
+        .unauthorized, "This relay takes no tokens: connect with ?user=NAME.", re: "auth")
+    }
+    guard let user = request.query("user") else { return .unknown }
+    guard UserName.isValid(user) else {
+      throw WireError(.unauthorized, "A user name is 1 to 64 of a-z 0-9 . _ -", re: "auth")
+    }
+    guard !botUsers.contains(user) else {
+      throw WireError(
+        .unauthorized, "\(user) is a bot of this relay; choose another name.",
+        re: "auth")
+    }
+    return .known(try allowed(Identity(user: user)))
+  }
+}

@@ -1,0 +1,76 @@
+import ArgumentParser
+import Glibc
+import Server
+
+/// Prints a token that this relay takes.
+struct IssueToken: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "token",
+    abstract: "Print a token (a JWT) for a user, signed with auth.secret.",
+    discussion: """
+      Whoever has the token is that user until it expires. The secret comes from the file that \
+      --config names, or from RELAY_AUTH_SECRET. In a pattern over rooms * stands for any run of \
+      characters and ? for one; without --join, or without --send, every room is allowed.
+      """)
+
+  @Option(help: ArgumentHelp("Whose it is.", valueName: "u"))
+  var user: String
+
+  @Option(help: ArgumentHelp("How long it lasts: a number and s, m, h or d.", valueName: "time"))
+  var ttl = Lifetime(seconds: 24 * 60 * 60)
+
+  @Option(help: ArgumentHelp("The user's name for people.", valueName: "n"))
+  var name: String?
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Rooms that may be joined and read.", valueName: "glob"))
+  var join: [String] = []
+
+  @Option(
+    parsing: .upToNextOption, help: ArgumentHelp("Rooms that may be sent to.", valueName: "glob"))
+  var send: [String] = []
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func run() throws {
+    let configuration = try options.load()
+    var claims = TokenIssuer.Claims(user: user, seconds: ttl.seconds)
+    claims.name = name
+    if !join.isEmpty { claims.join = join }
+    if !send.isEmpty { claims.send = send }
+    do throws(ServerError) {
+      let token = try TokenIssuer(configuration).sign(claims, now: time(nil))
+      if configuration.auth.mode == .open {
+        StandardError.write("This relay takes no tokens yet: auth.mode is open, not jwt.\n")
+      }
+      print(token)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode.environment
+    }
+  }
+}
+
+/// A span of time as people write it: `90s`, `15m`, `24h`, `30d`.
+struct Lifetime: ExpressibleByArgument, CustomStringConvertible {
+  static let limitSeconds = 3650 * 86_400
+
+  var seconds: Int
+
+  init(seconds: Int) { self.seconds = seconds }
+
+  init?(argument: String) {
+    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+    guard let unit = argument.last.flatMap({ units[$0] }), let count = Int(argument.dropLast()),
+      count > 0, count <= Self.limitSeconds / unit
+    else { return nil }
+    seconds = count * unit
+  }
+
+  var description: String {
+    for (unit, length) in [("d", 86_400), ("h", 3600), ("m", 60)]
+    where seconds % length == 0 && seconds > length { return "\(seconds / length)\(unit)" }
+    return "\(seconds)s"
+  }
+}

@@ -1,0 +1,80 @@
+import EventLoop
+import Glibc
+import Mailbox
+
+/// A program that knows the token: a password store, say. The first line that it prints counts.
+struct TokenCommand: Sendable {
+  /// Why there is no token; prints as a sentence without a full stop.
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  /// A token that does not fit in a header is none.
+  private static let limitBytes = 16 * 1024
+
+  /// For the shell.
+  let command: String
+
+  static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
+  }
+
+  /// Runs it to its end, which may take as long as a person takes to unlock a store. Standard input is
+  /// the lines that are to be sent, and not for the command.
+  func run() throws(Failure) -> String {
+    guard let pipe = unsafe popen("exec </dev/null\n\(command)", "re") else {
+      throw Failure(description: "--token-command cannot be started")
+    }
+    var bytes: [UInt8] = []
+    while bytes.count <= Self.limitBytes {
+      let next = unsafe getc(pipe)
+      guard next != EOF else { break }
+      bytes.append(UInt8(truncatingIfNeeded: next))
+    }
+    let status = unsafe pclose(pipe)
+    guard status == 0 else { throw Failure(description: "--token-command failed") }
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard !line.isEmpty else { throw Failure(description: "--token-command printed no token") }
+    let token = String(decoding: line, as: UTF8.self)
+    guard Self.isToken(token) else {
+      throw Failure(description: "--token-command printed characters that no token has")
+    }
+    return token
+  }
+}
+
+/// Runs a token command beside the chat, which goes on meanwhile.
+final class TokenRenewal {
+  private let command: TokenCommand
+  private let results: Mailbox<Result<String, TokenCommand.Failure>>
+  private(set) var isRunning = false
+
+  /// - Parameter token: the loop's, of the event that there is a result to `take`.
+  init(_ command: TokenCommand, on loop: EventLoop, token: UInt64) throws(SystemError) {
+    self.command = command
+    results = try Mailbox()
+    _ = try loop.register(results.descriptor, for: .readable, token: token)
+  }
+
+  func begin() {
+    guard !isRunning else { return }
+    isRunning = true
+    let (command, results) = (command, results)
+    do {
+      // Dropped at once: the thread ends by itself.
+      _ = try WorkerThread(name: "token") {
+        results.post(Result { () throws(TokenCommand.Failure) in try command.run() })
+      }
+    } catch {
+      results.post(
+        .failure(TokenCommand.Failure(description: "--token-command cannot run: \(error)")))
+    }
+  }
+
+  func take() -> Result<String, TokenCommand.Failure>? {
+    var news: [Result<String, TokenCommand.Failure>] = []
+    results.drain(into: &news)
+    if !news.isEmpty { isRunning = false }
+    return news.first
+  }
+}

@@ -1,0 +1,42 @@
+import Relay
+import Testing
+
+@Suite struct `Rights over rooms` {
+  @Test(arguments: [
+    ("general", "general", true), ("general", "general2", false), ("general", "Xgeneral", false),
+    ("*", "general", true), ("*", "a:b.c", true), ("", "a", false), ("**", "a", true),
+    ("team:*", "team:a:b", true), ("team:*", "team:", true), ("team:*", "team", false),
+    ("*.public", "a.public", true), ("*.public", "a.public.b", false), ("a*b*c", "aXbYc", true),
+    ("a*b*c", "abbc", true), ("a*b*c", "acb", false), ("?", "a", true), ("?", "ab", false),
+    ("??*", "a", false), ("a?c", "abc", true), ("*a?", "aaab", true), ("*ab", "aab", true),
+    ("*aab", "aaaab", true), ("[ab]", "a", false), ("a.c", "abc", false), ("\\*", "a", false),
+  ])
+  func `a pattern matches a whole name`(pattern: String, room: String, matches: Bool) {
+    let rights = Rights(join: [pattern], send: ["other"])
+    #expect(rights.mayRead(room) == matches)
+    #expect(!rights.maySend(room))
+    #expect(Rights(send: ["x", pattern]).maySend(room) == matches)
+  }
+
+  @Test func `no list is all, and an empty list none`() {
+    for room in ["general", "dm:ada:bo"] {
+      #expect(Rights.all.mayRead(room) && Rights.all.maySend(room))
+      #expect(Rights(send: []).mayRead(room) && !Rights(send: []).maySend(room))
+      #expect(!Rights(join: []).mayRead(room) && Rights(join: []).maySend(room))
+    }
+  }
+
+  @Test(arguments: ["*", "dm:*", "dm:ada:bo", "d?:*", "??:ada:bo"])
+  func `no pattern matches a direct message`(pattern: String) {
+    let rights = Rights(join: [pattern], send: [pattern])
+    #expect(!rights.mayRead("dm:ada:bo") && !rights.maySend("dm:ada:bo"))
+  }
+
+  @Test func `a pattern made to be slow is not`() {
+    let pattern = String(repeating: "*a", count: 70)
+    let rights = Rights(join: Array(repeating: pattern, count: 128))
+    let began = ContinuousClock.now
+    #expect(!rights.mayRead(String(repeating: "a", count: 139) + "b"))
+    #expect(ContinuousClock.now - began < .seconds(5))
+  }
+}

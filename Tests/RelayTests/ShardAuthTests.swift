@@ -1,0 +1,272 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+/// Tokens here say who they are for in clear: `user|join|send|seconds`, an empty field standing for
+/// no limit.
+@Suite struct `A shard, tokens and rights` {
+  private static let start: Int64 = 1_763_650_000_000
+
+  private func relay(
+    _ configure: (inout Shard.Configuration) -> Void = unlimited
+  ) -> SimulatedRelay {
+    SimulatedRelay {
+      configure(&$0)
+      $0.verifyToken = { token, wall throws(WireError) in
+        let parts = token.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 4 else { throw WireError(.unauthorized, "No such token.") }
+        if parts[0] == "eve" { throw Shard.banned("eve") }
+        func list(_ text: String) -> [String]? {
+          text.isEmpty ? nil : text.split(separator: ",").map(String.init)
+        }
+        return Identity(
+          user: parts[0], rights: Rights(join: list(parts[1]), send: list(parts[2])),
+          expires: Int64(parts[3]).map { Self.start + $0 * 1000 })
+      }
+    }
+  }
+
+  private func client(_ relay: SimulatedRelay, _ token: String) -> SimulatedSocket {
+    let socket = relay.connect(nil)
+    socket.send(.auth(token: token))
+    relay.run()
+    return socket
+  }
+
+  @Test func `the first message says who it is, and what comes behind it is served`() {
+    let relay = relay()
+    let socket = relay.connect(nil)
+    socket.send(.auth(token: "ada|||60"))
+    socket.join("r")
+    relay.run()
+    let messages = socket.take()
+    guard case .welcome(let welcome)? = messages.first else {
+      Issue.record("\(messages)")
+      return
+    }
+    #expect(welcome.user == "ada" && welcome.expires == Self.start + 60_000)
+    #expect(messages.joined.map(\.room) == ["r"])
+    let endless = client(relay, "bo|||").take()
+    guard case .welcome(let welcome)? = endless.first else { return }
+    #expect(welcome.expires == nil)
+  }
+
+  @Test(arguments: [
+    (ClientMessage.auth(token: "x"), ErrorCode.unauthorized, UInt16(4401)),
+    (.rooms, .unauthorized, 4401), (.auth(token: "eve|||"), .forbidden, 4403),
+  ])
+  func `who does not say, or is not let in, is told and closed`(
+    message: ClientMessage, code: ErrorCode, close: UInt16
+  ) {
+    let relay = relay()
+    let socket = relay.connect(nil)
+    socket.send(message)
+    socket.send(.auth(token: "ada|||"))
+    relay.run()
+    #expect(socket.take().errors.map(\.code) == [code])
+    #expect(socket.closeCode == close && !socket.saidMoreAfterClose)
+  }
+
+  @Test func `rooms beyond the rights are forbidden, each way on its own`() {
+    let relay = relay()
+    let ada = client(relay, "ada|a*|s|")
+    _ = ada.take()
+    for room in ["a1", "s", "dm:ada:bo"] {
+      ada.join(room)
+      ada.post(room, room)
+      ada.send(.history(.init(room: room)))
+    }
+    relay.run()
+    let answers = ada.take()
+    #expect(answers.joined.map(\.room) == ["a1"])
+    #expect(answers.acks.map(\.room) == ["s"])
+    #expect(answers.pages.map(\.room) == ["a1"])
+    let refused = answers.errors
+    #expect(refused.allSatisfy { $0.code == .forbidden })
+    #expect(
+      refused.map { "\($0.re ?? "") \($0.room ?? "")" } == [
+        "send a1", "join s", "history s", "join dm:ada:bo", "send dm:ada:bo", "history dm:ada:bo",
+      ])
+    #expect(refused[0].id == "a1")
+    #expect(relay.shards[0].mayRead("a1", Int(ada.session.index)))
+    #expect(!relay.shards[0].mayRead("s", Int(ada.session.index)))
+  }
+
+  @Test func `only what may be read is forwarded`() {
+    let relay = relay()
+    let (ada, bo) = (client(relay, "ada|a*||"), client(relay, "bo|||"))
+    for room in ["a", "b"] { bo.post(room, "said in \(room)") }
+    relay.run()
+    _ = ada.take()
+    for room in ["a", "b"] {
+      ada.send(.send(.init(room: "c", id: room, forward: Forward(room: room, seq: 1))))
+    }
+    relay.run()
+    let answers = ada.take()
+    #expect(answers.acks.map(\.id) == ["a"])
+    #expect(answers.errors.map(\.code) == [.forbidden])
+    #expect(answers.errors.first?.id == "b" && answers.errors.first?.field == "forward")
+  }
+
+  @Test func `rooms lists what may be read, and tells of activity there alone`() {
+    let limited = self.relay()
+    let (ada, bo) = (client(limited, "ada|a||"), client(limited, "bo|||"))
+    for room in ["a", "b"] {
+      bo.post(room, "1-\(room)")
+      ada.post(room, "2-\(room)")
+    }
+    ada.send(.rooms)
+    limited.run()
+    let listed = ada.take().compactMap { message -> [String]? in
+      if case .rooms(let rooms, _) = message { rooms.map(\.room) } else { nil }
+    }
+    #expect(listed == [["a"]])
+    // Sending to a room makes a member of it, who is told what goes on there.
+    ada.post("c", "3")
+    limited.run()
+    for room in ["a", "b", "c"] { bo.post(room, "4-\(room)") }
+    limited.run(forMilliseconds: 3000)
+    #expect(Set(ada.take().activity.map(\.room)) == ["a"])
+  }
+
+  @Test func `a token is renewed in place, and the old end is forgotten`() {
+    let relay = relay()
+    let ada = client(relay, "ada|||10")
+    guard case .welcome(let first)? = ada.take().first else { return }
+    relay.run(forMilliseconds: 5000)
+    ada.send(.auth(token: "ada|||100"))
+    relay.run()
+    guard case .welcome(let second)? = ada.take().first else {
+      Issue.record("no welcome")
+      return
+    }
+    #expect(second.session == first.session && second.expires == Self.start + 100_000)
+    relay.run(forMilliseconds: 5000 + 30_000 + 60_000 + 29_999)
+    #expect(ada.closeCode == nil && ada.take().isEmpty)
+    relay.run(forMilliseconds: 1)
+    #expect(ada.take().errors.map(\.code) == [.tokenExpired])
+    #expect(ada.closeCode == 4401)
+  }
+
+  @Test func `a token that ends sooner than the one before ends the session sooner`() {
+    let relay = relay()
+    let ada = client(relay, "ada|||1000")
+    ada.send(.auth(token: "ada|||5"))
+    relay.run(forMilliseconds: 34_999)
+    #expect(ada.closeCode == nil)
+    relay.run(forMilliseconds: 1)
+    #expect(ada.closeCode == 4401)
+  }
+
+  @Test func `a clock that is set forward is noticed within a minute`() {
+    let relay = relay()
+    let ada = client(relay, "ada|||86400")
+    relay.now.wall += 2 * 86_400_000
+    relay.run(forMilliseconds: 60_000)
+    #expect(ada.closeCode == 4401)
+  }
+
+  @Test func `renewing again and again gathers no timers`() {
+    let relay = relay()
+    let ada = client(relay, "ada|||500")
+    for round in 1...1000 {
+      ada.send(.auth(token: round % 2 == 0 ? "ada|||500" : "ada|||20"))
+    }
+    relay.run()
+    #expect(ada.take().count == 1001)
+    #expect(relay.shards[0].timerCount <= 3)
+  }
+
+  @Test(arguments: ["x", "bo|||", "eve|||"])
+  func `a token that is no good, or another's, changes nothing`(token: String) {
+    let relay = relay()
+    let ada = client(relay, "ada|r||10")
+    ada.join("r")
+    ada.send(.auth(token: token))
+    ada.join("q")
+    ada.post("r", "1")
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.map(\.code) == [.unauthorized, .forbidden])
+    #expect(messages.errors.first?.re == "auth")
+    #expect(messages.acks.count == 1 && messages.entries.count == 1)
+    relay.run(forMilliseconds: 40_000)
+    #expect(ada.take().errors.map(\.code) == [.tokenExpired])
+  }
+
+  @Test func `who renews without end is limited sooner than by other requests`() {
+    let relay = relay { _ in }
+    let ada = client(relay, "ada|||")
+    _ = ada.take()
+    for _ in 1...40 { ada.send(.auth(token: "x")) }
+    ada.post("r", "1")
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.count { $0.code == .unauthorized } == 5)
+    #expect(messages.errors.count { $0.code == .rateLimited && $0.re == "auth" } == 35)
+    #expect(messages.acks.count == 1)
+  }
+
+  @Test func `rights that are lost end their subscriptions, those under way as well`() {
+    let relay = relay()
+    let (ada, bo) = (client(relay, "ada|||"), client(relay, "bo|||"))
+    for room in ["a", "b", "dm:ada:bo"] { ada.join(room) }
+    ada.send(.rooms)
+    relay.run()
+    _ = ada.take()
+    relay.logIsHeld = true
+    ada.join("d")
+    relay.run()
+    ada.send(.auth(token: "ada|a*||"))
+    relay.run()
+    let told = ada.take()
+    guard case .welcome? = told.first else {
+      Issue.record("\(told)")
+      return
+    }
+    #expect(told.errors.map(\.room) == ["b", "d", "dm:ada:bo"])
+    #expect(told.errors.allSatisfy { $0.code == .forbidden && $0.re == "auth" })
+    let left = told.compactMap { if case .left(let room) = $0 { room } else { nil } }
+    #expect(left == ["b", "d", "dm:ada:bo"])
+    relay.logIsHeld = false
+    relay.run()
+    for room in ["a", "b", "d", "dm:ada:bo"] { bo.post(room, room) }
+    relay.run(forMilliseconds: 3000)
+    let rest = ada.take()
+    #expect(rest.entries.map(\.room) == ["a"])
+    #expect(rest.joined.isEmpty && rest.activity.isEmpty)
+    // The log counts nobody there any more.
+    #expect(relay.shards[0].sessions[Int(ada.session.index)].subscriptionCount == 1)
+  }
+
+  @Test func `who is banned is closed on all connections, and others are not`() {
+    let relay = relay()
+    let (phone, desk) = (client(relay, "ada|||"), client(relay, "ada|||"))
+    let bo = client(relay, "bo|||")
+    phone.join("r")
+    bo.join("r", subscribers: true)
+    relay.run()
+    for socket in [phone, desk, bo] { _ = socket.take() }
+    relay.shards[0].ban(["ada", "nobody"])
+    relay.run()
+    for socket in [phone, desk] {
+      #expect(socket.take().errors.map(\.code) == [.forbidden])
+      #expect(socket.closeCode == 4403)
+    }
+    bo.post("r", "1")
+    relay.run()
+    #expect(bo.closeCode == nil && bo.take().entries.count == 1)
+  }
+
+  @Test func `in open mode nothing is limited, and a token refused`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let ada = relay.connect("ada")
+    ada.send(.auth(token: "ada|||"))
+    ada.join("r")
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.map(\.code) == [.unauthorized])
+    #expect(messages.joined.count == 1)
+  }
+}

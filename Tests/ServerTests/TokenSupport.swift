@@ -1,0 +1,71 @@
+import CJWT
+import Glibc
+import Testing
+import WebSocket
+
+/// Tokens as anyone may make them, right or wrong.
+enum SignedToken {
+  static let secret = String(repeating: "0123456789abcdef", count: 2)
+
+  /// By libjwt, whose encoder has no part in verifying.
+  /// - Parameters:
+  ///   - claims: a JSON object, and so are the further headers.
+  static func make(
+    _ claims: String, headers: String = "{}", _ algorithm: jwt_alg_t = JWT_ALG_HS256,
+    key: String = secret
+  ) throws -> String {
+    var made: OpaquePointer?
+    try #require(unsafe jwt_new(&made) == 0)
+    let token = try unsafe #require(unsafe made)
+    defer { unsafe jwt_free(token) }
+    let bytes = Array(key.utf8)
+    try #require(unsafe jwt_set_alg(token, algorithm, bytes, Int32(bytes.count)) == 0)
+    try #require(unsafe jwt_add_grants_json(token, claims) == 0)
+    try #require(unsafe jwt_add_headers_json(token, headers) == 0)
+    let text = try unsafe #require(unsafe jwt_encode_str(token))
+    defer { unsafe free(text) }
+    return unsafe String(cString: text)
+  }
+
+  /// As it stands in a token: base64url without padding (RFC 7515 §2).
+  static func base64URL(_ text: String) -> String {
+    String(
+      Base64.encode(Array(text.utf8)).compactMap { character -> Character? in
+        switch character {
+        case "+": "-"
+        case "/": "_"
+        case "=": nil
+        default: character
+        }
+      })
+  }
+}
+
+/// A pair of keys, in PEM, that the openssl command has just made.
+struct KeyPair {
+  let privateKey: String
+  let publicKey: String
+
+  static func rsa(bits: Int = 2048) throws -> KeyPair {
+    try KeyPair("-algorithm RSA -pkeyopt rsa_keygen_bits:\(bits)")
+  }
+
+  static func ec(_ curve: String = "P-256") throws -> KeyPair {
+    try KeyPair("-algorithm EC -pkeyopt ec_paramgen_curve:\(curve)")
+  }
+
+  static func ed25519() throws -> KeyPair { try KeyPair("-algorithm ED25519") }
+
+  private init(_ options: String) throws {
+    privateKey = try Self.output(of: "openssl genpkey \(options) 2>/dev/null")
+    publicKey = try Self.output(of: "echo '\(privateKey)' | openssl pkey -pubout")
+  }
+
+  private static func output(of command: String) throws -> String {
+    let pipe = try unsafe #require(unsafe popen(command, "re"))
+    var bytes: [UInt8] = []
+    while case let byte = unsafe getc(pipe), byte != EOF { bytes.append(UInt8(byte)) }
+    try #require(unsafe pclose(pipe) == 0, "\(command) failed")
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
