@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: run build test bench bench-full conformance faults simulate simulate-bugs fuzz \
-  fuzz-coverage format lint install help
+  fuzz-coverage fuzz-bugs test-tsan test-asan format lint install help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -18,7 +18,7 @@ RELEASE := -c release --static-swift-stdlib
 COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
 SCRIPTS := Tests/run Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs Tests/Fuzz/run \
-  Tests/Fuzz/coverage config/setup config/bots/dice .ci/run
+  Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run config/setup config/bots/dice .ci/run
 BASH_SCRIPTS := Tests/Conformance/autobahn
 
 help:
@@ -32,6 +32,9 @@ help:
 	@echo 'make simulate-bugs     see how soon the simulation finds bugs that are planted'
 	@echo 'make fuzz              feed every parser made-up input, a minute each; SECONDS=600 for more'
 	@echo 'make fuzz-coverage     see how much of WebSocket the kept inputs reach'
+	@echo 'make fuzz-bugs         see whether the fuzzer finds a bug that is planted'
+	@echo "make test-tsan         run the tests under Thread Sanitizer; TESTS='^MailboxTests' for less"
+	@echo 'make test-asan         run the tests under Address Sanitizer; TESTS= for less'
 	@echo 'make build             build the commands for release, into .build/release'
 	@echo 'make install PREFIX=   install relay, wschat and swarm, to /usr/local by default'
 	@echo 'make format            format the code'
@@ -104,11 +107,37 @@ fuzz:
 	  --product fuzz $(FUZZ_FLAGS)
 	@Tests/Fuzz/run .build/fuzz/release/fuzz $(FUZZ_SECONDS) .build/fuzz
 
+# How soon it finds a bug that is planted, from nothing.
+fuzz-bugs:
+	@config/setup
+	@PLANTED_BUGS=1 FUZZING=1 $(SWIFT) build -c release --scratch-path .build/fuzz-planted \
+	  --sanitize address --product fuzz $(FUZZ_FLAGS)
+	@Tests/Fuzz/catch-bugs .build/fuzz-planted/release/fuzz $(FUZZ_SECONDS) .build/fuzz-planted/caught
+
 fuzz-coverage:
 	@config/setup
 	@FUZZING=1 $(SWIFT) build --scratch-path .build/fuzz-coverage --product fuzz $(FUZZ_FLAGS) \
 	  -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping
 	@Tests/Fuzz/coverage .build/fuzz-coverage/debug/fuzz $(SWIFT_LIBRARIES)/../../bin/
+
+# The tests under Thread and Address Sanitizer, the commands that they start as well, in builds of
+# their own. Left out are SwarmTests, which are about time, of which a sanitizer takes several times
+# as much; and, of Thread Sanitizer, SimulationTests, where there is one thread. Mutex.o shows it a
+# lock that it cannot see. What has been linked with an older one is built anew. See Tests/Sanitizers.
+SANITIZED = SWIFT=$(SWIFT) Tests/Sanitizers/run
+test-tsan:
+	@config/setup test
+	@$(MAKE) --no-print-directory .build/tsan/Mutex.o
+	@$(SANITIZED) tsan --sanitize thread -Xlinker $(CURDIR)/.build/tsan/Mutex.o
+
+test-asan:
+	@config/setup test
+	@$(SANITIZED) asan --sanitize address
+
+.build/tsan/Mutex.o: Tests/Sanitizers/Mutex.c
+	@rm -rf $(@D)
+	@mkdir -p $(@D)
+	@$(SWIFT_LIBRARIES)/../../bin/clang -O1 -fPIC -Wall -Wextra -Werror -c -o $@ $<
 
 # Each scenario ends with 0, or something is wrong; five minutes.
 FAULTS := kills pause full-disk power-loss

@@ -225,7 +225,7 @@ extension Shard {
   private mutating func removeFormerWatchers(of index: Int32, keepingPlace: Bool = false) {
     let sessions = sessions
     watchedUsers[Int(index)].watchers.removeAll { id in
-      // The slot may be gone as well: see `shrink`.
+      // Its place may have gone, see `shrink`.
       guard Int(id.index) < sessions.count else { return true }
       let session = sessions[Int(id.index)]
       return !session.isOpen || session.generation != id.generation

@@ -4,7 +4,8 @@ import Wire
 
 extension `End to end` {
   /// What a client does not take waits in the log, not in the relay's memory.
-  @Suite struct `Clients that do not read` {
+  @Suite(.disabled(if: Programs.areSanitized, "a sanitizer takes memory of its own"))
+  struct `Clients that do not read` {
     /// What may come on top, all buffers of the one connection included.
     static let allowanceBytes = 2 << 20
 

@@ -18,6 +18,10 @@ enum Programs {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
+  /// Whether they run under a sanitizer, with several times the time and the memory: see
+  /// Tests/Sanitizers.
+  static let areSanitized = environment("SANITIZED") != nil
+
   /// `TEST_BIN_DIR`, or where the tests themselves were built.
   private static let directory: String = {
     if let named = environment("TEST_BIN_DIR") { return named }
