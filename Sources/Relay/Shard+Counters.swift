@@ -94,8 +94,8 @@ extension Shard {
   /// How many sends of the last batch were acknowledged since this was last asked, and when the first
   /// of the batch was received, in microseconds of the monotonic clock.
   public mutating func takeAcknowledged() -> (count: Int, since: Int64)? {
-    guard acknowledged > 0, batchBegan >= 0 else { return nil }
+    guard acknowledged > 0, answeredBegan >= 0 else { return nil }
     defer { acknowledged = 0 }
-    return (acknowledged, batchBegan)
+    return (acknowledged, answeredBegan)
   }
 }

@@ -9,7 +9,10 @@ import Wire
 extension Shard {
   /// Takes one delivery; in the order in which they were posted.
   public mutating func apply(_ delivery: LogDelivery, now: Moment) {
-    if delivery.completesSubmit { logIsBusy = false }
+    if delivery.completesSubmit {
+      logIsBusy = false
+      answeredBegan = batchBegan
+    }
     if let commit = delivery.commit { apply(commit, now) }
     for answer in delivery.answers { apply(answer, now) }
     refuseGathered(behind: delivery.answers, now)

@@ -103,10 +103,11 @@ public struct Shard {
   var isShuttingDown = false
 
   public var counters = ShardCounters()
-  /// When the first send was received of those that gather, and of those that the log has: in
-  /// microseconds of the monotonic clock; -1 if there is none.
+  /// When the first send was received of those that gather, of those that the log has, and of those
+  /// that it answered last: in microseconds of the monotonic clock; -1 if there is none.
   var gatherBegan: Int64 = -1
   var batchBegan: Int64 = -1
+  var answeredBegan: Int64 = -1
   /// Acks since they were last counted.
   var acknowledged = 0
 

@@ -30,6 +30,20 @@ import Wire
     #expect(counters.received == ["join": 1] && counters.refusals.isEmpty)
   }
 
+  @Test func `acks are counted, with when the first send of their batch was received`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let ada = relay.connect("ada")
+    for round in 1...2 {
+      relay.advance(100)
+      let began = relay.now.microseconds
+      for id in 1...3 { ada.post("r", "\(round).\(id)") }
+      relay.run()
+      let acks = relay.shards[0].takeAcknowledged()
+      #expect(acks?.count == 3 && acks?.since == began)
+      #expect(relay.shards[0].takeAcknowledged() == nil)
+    }
+  }
+
   @Test(arguments: [8_388_608, 0])
   func `rooms that are behind take turns, from memory or from storage`(_ tailBytes: Int) {
     let relay = SimulatedRelay {
