@@ -213,7 +213,7 @@ extension `End to end` {
       let (server, url) = try server("server", version)
       let chat = try wschat(url, "--ca", certificates.authority)
       #expect(try chat.wait() == .exit(0), "\(chat.errors)")
-      #expect(server.output.contains("resumed False\nresumed True\n"), "\(server.output)")
+      try server.waitForOutput { $0.contains("resumed False\nresumed True\n") }
     }
 
     @Test func `a certificate that proves nothing ends wschat with 5 and a sentence`() throws {

@@ -43,6 +43,23 @@ extension SimulatedRelay {
 }
 
 @Suite struct `A shard and people` {
+  @Test func `a crowd that watched and left is forgotten, its places in the tables as well`() throws
+  {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    relay.update(directory(3))
+    let crowd = (0..<40).map { relay.connect("stranger-\($0)") }
+    for socket in crowd { _ = try relay.page(socket, .init()) }
+    for socket in crowd { relay.disconnect(socket) }
+    relay.run(forMilliseconds: 10_000)
+    relay.shards[0].shrink()
+    #expect(relay.shards[0].sessions.isEmpty)
+    let late = relay.connect("user-1")
+    relay.run(forMilliseconds: 10_000)
+    #expect(late.closeCode == nil)
+    let page = try relay.page(late, .init())
+    #expect(page.people.map(\.presence) == [.offline, .online, .offline])
+  }
+
   @Test func `the whole directory comes in its order, page by page, and the bots behind it`() throws
   {
     let relay = SimulatedRelay {

@@ -60,7 +60,7 @@ extension ConfigurationKey {
 
     .choice("auth.mode", \.auth.mode),
     .secret("auth.secret", \.auth.secret),
-    .optionalFile("auth.public_key", \.auth.publicKey, "a file, or PEM, or nothing"),
+    .optionalText("auth.public_key", \.auth.publicKey, "a file, or PEM, or nothing"),
     .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
     .texts(
       "auth.origins", \.auth.origins,
@@ -207,11 +207,9 @@ extension ConfigurationKey {
       shown: { $0[keyPath: target].isEmpty ? "\"\"" : "\"(hidden)\"" })
   }
 
-  private static func optionalFile(
-    _ path: String, _ target: Target<String>, _ expected: String = "a file, or nothing"
-  ) -> Self {
+  private static func optionalFile(_ path: String, _ target: Target<String>) -> Self {
     Self(
-      path: path, expected: expected,
+      path: path, expected: "a file, or nothing",
       set: { node, configuration in
         guard let text = node.isNull ? "" : node.text else { return false }
         configuration[keyPath: target] = text
