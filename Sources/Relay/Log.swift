@@ -43,6 +43,14 @@ public protocol Log: AnyObject, Sendable {
 
   /// Commits what was submitted, publishes it, and closes. Returns when that is done.
   func stop()
+
+  /// What it has done since the start, for whoever watches it.
+  func statistics() -> LogStatistics
+}
+
+extension Log {
+  /// A log that does not count.
+  public func statistics() -> LogStatistics { LogStatistics() }
 }
 
 /// A connection's session on its loop. The generation tells a successor in the same place apart.

@@ -9,6 +9,7 @@ public final class MemoryLog: Log {
     var loops: Int
     var framing: Framing
     var publish: @Sendable (Int, LogDelivery) -> Void
+    var statistics = LogStatistics()
   }
 
   /// This run's line in the lineage.
@@ -48,6 +49,7 @@ public final class MemoryLog: Log {
       guard var state = $0.take() else { return }
       let outcome = state.sequencer.process(
         [(loop, requests)], store: &state.store, now: clock(), framing: state.framing)
+      state.statistics.note(outcome)
       for index in 0..<state.loops where outcome.commit != nil || index == loop {
         state.publish(
           index,
@@ -68,6 +70,10 @@ public final class MemoryLog: Log {
         loop, LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
       $0 = state
     }
+  }
+
+  public func statistics() -> LogStatistics {
+    state.withLock { $0?.statistics } ?? LogStatistics()
   }
 
   /// Forgets everything; what is submitted later is not answered.

@@ -7,6 +7,8 @@ import Wire
 /// A room as the sequencer knows it: the stored state, and who is subscribed just now.
 struct SequencedRoom {
   let name: String
+  /// The relay's own: nobody belongs to it, and little of it is kept.
+  let isReserved: Bool
   /// The store's number; `nil` as long as the room has no entry.
   var number: Int64?
   var head: Int64 = 0
@@ -26,7 +28,10 @@ struct SequencedRoom {
   /// What loops were last told.
   var toldAudience: Int64 = 0
 
-  init(name: String) { self.name = name }
+  init(name: String) {
+    self.name = name
+    isReserved = RoomName.isReserved(name)
+  }
 
   static let memberListLimit = 50
 

@@ -142,7 +142,9 @@ extension Sequencer {
     } else {
       batch.append(entry, room: room)
     }
-    if !rooms[room].setMarks(of: append.user, MemberMarks(read: seq, received: seq)) {
+    if !rooms[room].setMarks(of: append.user, MemberMarks(read: seq, received: seq)),
+      !rooms[room].isReserved
+    {
       add(append.user, to: room, &batch)
       rooms[room].members[append.user] = MemberMarks(read: seq, received: seq)
     }
@@ -224,7 +226,7 @@ extension Sequencer {
 
   /// Makes the user belong to the room, if not so already.
   mutating func add(_ user: String, to room: Int, _ batch: inout Batch) {
-    guard rooms[room].members[user] == nil else { return }
+    guard rooms[room].members[user] == nil, !rooms[room].isReserved else { return }
     rooms[room].members[user] = MemberMarks()
     if rooms[room].number == nil {
       unstored[user, default: []].insert(rooms[room].name)

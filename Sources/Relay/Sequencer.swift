@@ -19,6 +19,8 @@ public struct Sequencer {
     public var failure: StoreFailure?
   }
 
+  /// How many entries each of the relay's own rooms keeps.
+  static let reservedEntriesLimit: Int64 = 16
   /// Rooms kept in memory that nobody is subscribed to.
   static let idleRoomLimit = 65_536
 
@@ -363,12 +365,12 @@ public struct Sequencer {
   /// Moves `first` up in rooms that hold a tenth more than they should: so a trim, which costs the
   /// same for one entry as for many, is rare.
   private mutating func trimRooms(_ batch: inout Batch) {
-    guard keepEntriesPerRoom > 0 else { return }
-    let slack = keepEntriesPerRoom / 10
     for index in batch.touched {
+      let limit = rooms[index].isReserved ? Self.reservedEntriesLimit : keepEntriesPerRoom
+      guard limit > 0 else { continue }
       let kept = rooms[index].head - rooms[index].first + 1
-      if kept > keepEntriesPerRoom + slack {
-        rooms[index].first = rooms[index].head - keepEntriesPerRoom + 1
+      if kept > limit + limit / 10 {
+        rooms[index].first = rooms[index].head - limit + 1
         batch.trimmed.append(index)
       }
     }

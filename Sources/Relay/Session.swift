@@ -10,6 +10,8 @@ struct Session {
   var compresses = false
   /// What the owner of the shard calls this connection.
   var connection: Int32 = -1
+  /// The relay's own.
+  var isInternal = false
   /// Empty until it is known who it is.
   var user = ""
   /// Another session of the same user; -1 = none.

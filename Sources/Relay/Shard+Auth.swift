@@ -31,7 +31,8 @@ extension Shard {
   // MARK: - Coming in
 
   /// It is known who the client is: `welcome` goes out.
-  /// - Parameter isPresence: whether the user is there with it, as far as others are told.
+  /// - Parameter isPresence: whether the user is there with it, as far as others are told; if not, it is
+  ///   there for one request.
   public mutating func identify(
     _ id: SessionID, as user: String, isPresence: Bool = true, now: Moment
   ) {
@@ -54,9 +55,16 @@ extension Shard {
     if configuration.verifyToken != nil {
       let grant = Grant(session: name, identity)
       sessions[index].grant = grant
-      scheduleExpiry(of: grant, id, now)
+      // What is there for one request alone ends sooner, and would leave a timer behind.
+      if isPresence { scheduleExpiry(of: grant, id, now) }
     }
     welcome(index, session: name, expires: identity.expires, now)
+  }
+
+  /// Opens the relay's own rooms to a session: it is the relay's.
+  public mutating func admitToReservedRooms(_ id: SessionID) {
+    guard isCurrent(id) else { return }
+    sessions[Int(id.index)].isInternal = true
   }
 
   /// Whether it is known who the client is. `mutating` as `hasOutput` is.

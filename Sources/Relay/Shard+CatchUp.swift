@@ -77,6 +77,7 @@ extension Shard {
         sessions[index].outbox.append(
           contentsOf: part.commit.frames.bytes[Int(bounds.lower)..<Int(bounds.upper)])
         subscriptions[subscription].cursor = seq
+        counters.deliveries += 1
       }
       low += 1
     }
@@ -123,6 +124,7 @@ extension Shard {
         sessions[index].outbox.append(
           contentsOf: page.frames.bytes[Int(bounds.lower)..<Int(bounds.upper)])
         subscriptions[subscription].cursor = seq
+        counters.deliveries += 1
       }
       seq += 1
     }

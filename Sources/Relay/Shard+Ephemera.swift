@@ -149,6 +149,7 @@ extension Shard {
       sessions[index].queuedBytes < Self.pageBytes
     {
       sessions[index].outbox.append(contentsOf: frame)
+      counters.ephemera += 1
       markDirty(index)
       return
     }
@@ -182,6 +183,7 @@ extension Shard {
       if key.kind == .presence {
         if encodePresence(of: key.user, to: index) {
           sessions[index].outbox.append(contentsOf: frame)
+          counters.ephemera += 1
         }
         continue
       }
@@ -190,6 +192,7 @@ extension Shard {
       if key.kind == .activity { encodeActivity(in: key.room, to: index) }
       if key.kind == .typing { encode(.typing(typers[key]?.isTyping == true), key) }
       sessions[index].outbox.append(contentsOf: frame)
+      counters.ephemera += 1
     }
     extras.ephemera = waiting
     markDirty(index)

@@ -9,7 +9,10 @@ import Wire
 extension Shard {
   /// Takes one delivery; in the order in which they were posted.
   public mutating func apply(_ delivery: LogDelivery, now: Moment) {
-    if delivery.completesSubmit { logIsBusy = false }
+    if delivery.completesSubmit {
+      logIsBusy = false
+      answeredBegan = batchBegan
+    }
     if let commit = delivery.commit { apply(commit, now) }
     for answer in delivery.answers { apply(answer, now) }
     refuseGathered(behind: delivery.answers, now)
@@ -127,6 +130,7 @@ extension Shard {
     case .reply(let id, let json):
       guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
       let index = Int(id.index)
+      counters.note(reply: json)
       append(message: json, to: index)
       sessions[index].awaitsReply = false
       markDirty(index)
@@ -144,6 +148,8 @@ extension Shard {
     let isAlone =
       room >= 0 && rooms[Int(room)].name == ack.room
       && (sessions[index].queuedBytes == 0 || sessions[index].ackedRoom == room)
+    acknowledged += 1
+    counters.acks += 1
     scratch.removeAll(keepingCapacity: true)
     ack.append(to: &scratch)
     replyWithScratch(to: index)

@@ -8,6 +8,7 @@ import Wire
 extension Shard {
   /// Appends a message to a session's queue.
   mutating func reply(_ message: ServerMessage, to index: Int) {
+    counters.note(reply: message)
     scratch.removeAll(keepingCapacity: true)
     message.append(to: &scratch)
     replyWithScratch(to: index)
@@ -262,6 +263,7 @@ extension Shard {
     let range = Int(delivery.lower)..<Int(slice.upper)
     let taken = write(sessions[index].connection, turn.bytes.span.extracting(range))
     if taken == range.count {
+      counters.deliveries += Int(slice.lastSeq - subscriptions[subscription].cursor)
       subscriptions[subscription].cursor = slice.lastSeq
       return
     }
@@ -278,6 +280,7 @@ extension Shard {
     #if PLANTED_BUGS
       if PlantedBug.blockedSocketRepeats.isActive { seq -= 1 }
     #endif
+    counters.deliveries += Int(seq - subscriptions[subscription].cursor)
     subscriptions[subscription].cursor = seq
     if seq < slice.lastSeq { fallBehind(delivery.subscription) }
   }
@@ -315,6 +318,7 @@ extension Shard {
     if upper > delivery.lower {
       sessions[index].outbox.append(
         contentsOf: turn.bytes[Int(delivery.lower)..<Int(upper)])
+      counters.deliveries += Int(seq - subscriptions[subscription].cursor)
       subscriptions[subscription].cursor = seq
     }
     if seq < slice.lastSeq { fallBehind(delivery.subscription) }

@@ -15,6 +15,7 @@ extension Shard {
       refuse(error, to: index, now)
       return
     }
+    counters.note(received: message)
     guard !sessions[index].user.isEmpty else {
       receiveFirst(message, index, now)
       return
@@ -76,7 +77,9 @@ extension Shard {
   ) -> Bool {
     let sends = re == "send"
     let text: String
-    if !RoomName.isOpen(room, to: sessions[index].user) {
+    if sessions[index].isInternal, RoomName.isReserved(room) {
+      return true
+    } else if !RoomName.isOpen(room, to: sessions[index].user) {
       text =
         RoomName.isReserved(room)
         ? "The room \(room) is the relay's own."
@@ -91,7 +94,8 @@ extension Shard {
   }
 
   private func mayCreate(_ room: String) -> Bool {
-    configuration.anyoneMayCreate || RoomName.isDirect(room) || listedRooms.contains(room)
+    configuration.anyoneMayCreate || RoomName.isDirect(room) || RoomName.isReserved(room)
+      || listedRooms.contains(room)
   }
 
   // MARK: - Subscribing
@@ -210,6 +214,7 @@ extension Shard {
       return
     }
     noteSend(to: send.room, index)
+    if gatherBegan < 0 { gatherBegan = now.microseconds }
     gatheredBytes += send.body.count + 128
     sessions[index].owedBytes += Self.owedBytes(room: send.room, id: send.id)
     requests.append(
@@ -359,6 +364,8 @@ extension Shard {
     guard !logIsBusy, !requests.isEmpty else { return nil }
     logIsBusy = true
     batchNumber = nextBatchNumber
+    batchBegan = gatherBegan
+    gatherBegan = -1
     defer {
       requests = []
       gatheredBytes = 0

@@ -102,6 +102,15 @@ public struct Shard {
   var closings: [Closing] = []
   var isShuttingDown = false
 
+  public var counters = ShardCounters()
+  /// When the first send was received of those that gather, of those that the log has, and of those
+  /// that it answered last: in microseconds of the monotonic clock; -1 if there is none.
+  var gatherBegan: Int64 = -1
+  var batchBegan: Int64 = -1
+  var answeredBegan: Int64 = -1
+  /// Acks since they were last counted.
+  var acknowledged = 0
+
   /// Everybody who is there, on whatever loop.
   var presences: [String: Presence] = [:]
   /// Users whose last session here has ended in this turn.

@@ -1,12 +1,12 @@
 /// So many in a second, and a few more at once: the limit on one kind of message.
-struct TokenBucket {
+package struct TokenBucket: Sendable {
   /// A second's worth; 0 = no limit. Narrow, since every connection has two buckets.
   let perSecond: Int32
   let burst: Int32
   private var tokens: Double
   private var updatedAt: Int64
 
-  init(perSecond: Int, burst: Int, now: Int64) {
+  package init(perSecond: Int, burst: Int, now: Int64) {
     self.perSecond = Int32(clamping: perSecond)
     self.burst = Int32(clamping: max(burst, perSecond == 0 ? 0 : 1))
     tokens = Double(self.burst)
@@ -19,7 +19,7 @@ struct TokenBucket {
   }
 
   /// Takes one if there is one.
-  mutating func take(_ now: Int64) -> Bool {
+  package mutating func take(_ now: Int64) -> Bool {
     guard perSecond > 0 else { return true }
     refill(now)
     guard tokens >= 1 else { return false }
@@ -29,16 +29,23 @@ struct TokenBucket {
 
   /// Takes one even if that leaves a debt, of a burst at most: who has been told often enough
   /// is not shut out for minutes.
-  mutating func charge(_ now: Int64) {
+  package mutating func charge(_ now: Int64) {
     guard perSecond > 0 else { return }
     refill(now)
     tokens = max(-Double(burst), tokens - 1)
   }
 
-  mutating func refund() { tokens = min(Double(burst), tokens + 1) }
+  package mutating func refund() { tokens = min(Double(burst), tokens + 1) }
+
+  /// Whether it is as full as it can be: then it remembers nothing.
+  package mutating func isFull(_ now: Int64) -> Bool {
+    guard perSecond > 0 else { return true }
+    refill(now)
+    return tokens >= Double(burst)
+  }
 
   /// Milliseconds until there is one to take.
-  mutating func wait(_ now: Int64) -> Int64 {
+  package mutating func wait(_ now: Int64) -> Int64 {
     guard perSecond > 0 else { return 0 }
     refill(now)
     return tokens >= 1 ? 0 : Int64(((1 - tokens) * 1000 / Double(perSecond)).rounded(.up))

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Relay
 
 /// The directory that a store lives in.
 struct DataDirectory: Sendable {
@@ -15,6 +16,16 @@ struct DataDirectory: Sendable {
   /// What is derived from the journal, so that entries are found in it.
   var indexPath: String { "\(path)/index.db" }
   private var lockPath: String { "\(path)/lock" }
+
+  /// What is there of the store's files, under their names in the directory.
+  var files: [LogStatistics.File] {
+    [databasePath, "\(databasePath)-wal", indexPath, "\(indexPath)-wal"].compactMap { file in
+      var status = stat()
+      guard unsafe stat(file, &status) == 0 else { return nil }
+      return LogStatistics.File(
+        name: String(file.dropFirst(path.count + 1)), bytes: Int(status.st_size))
+    }
+  }
 
   var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
   var hasIndex: Bool { unsafe access(indexPath, F_OK) == 0 }

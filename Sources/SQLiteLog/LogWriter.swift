@@ -16,6 +16,7 @@ struct LogWriter: Sendable {
   var checkpointer: Checkpointer
   /// Is told that there is something to settle.
   var settlements: WorkQueue<Void>
+  var meter: LogMeter
   var report: @Sendable (String) -> Void
   /// Ends the process.
   var end: @Sendable (UnsyncedCheckpoint) -> Never
@@ -41,8 +42,13 @@ struct LogWriter: Sendable {
         usleep(UInt32(delay) * 1000)
       }
       let commits = store.commits
+      let began = MonotonicClock.nanoseconds
       let outcome = sequencer.process(
         batches, store: &store, now: options.clock(), framing: framing)
+      meter.note(
+        outcome, nanoseconds: MonotonicClock.nanoseconds - began,
+        syncNanoseconds: store.commits > commits ? store.syncNanoseconds : nil,
+        rooms: store.roomCount)
       publish(outcome, submitters: Set(batches.map(\.loop)))
       if let failure = outcome.failure {
         outage.note(failure)

@@ -62,6 +62,7 @@ public final class SQLiteLog: Log {
   private let submissions = WorkQueue<LogWriter.Task>()
   private let reads = WorkQueue<(loop: Int, request: ReadRequest)>()
   private let checkpointer = Checkpointer()
+  private let meter: LogMeter
   private let store: Handover<SQLiteStore>
   private let reader: Handover<SQLiteReader>
   private let checkpointConnection: Handover<Database>
@@ -93,6 +94,7 @@ public final class SQLiteLog: Log {
     self.report = report
     lineage = store.lineage
     epoch = store.lineage.current.name
+    meter = LogMeter(rooms: store.roomCount)
     self.store = Handover(store)
     reader = Handover(try SQLiteReader(shared))
     settler = Handover(try Settler(shared))
@@ -110,7 +112,7 @@ public final class SQLiteLog: Log {
     let doors = (0..<loops).map { LoopDoor(loop: $0, publish: publish) }
     let writer = LogWriter(
       doors: doors, framing: framing, options: options, checkpointer: checkpointer,
-      settlements: settlements, report: report, end: end)
+      settlements: settlements, meter: meter, report: report, end: end)
     let keepEntriesPerRoom = options.keepEntriesPerRoom
     var started: [WorkerThread] = []
     do {
@@ -170,6 +172,14 @@ public final class SQLiteLog: Log {
 
   public func read(_ request: ReadRequest, from loop: Int) {
     reads.append((loop, request))
+  }
+
+  /// See `Log`. Asks the file system how large the files are.
+  public func statistics() -> LogStatistics {
+    var statistics = meter.statistics
+    statistics.unsettledEntries = shared.unsettled
+    statistics.files = shared.directory.files
+    return statistics
   }
 
   /// See `Log`. Not to be called by `publish`, since it waits for the threads that call it.

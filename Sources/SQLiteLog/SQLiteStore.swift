@@ -167,6 +167,10 @@ package final class SQLiteStore: EntryStore {
 
   package func nextRoomNumber() throws(StoreFailure) -> Int64 { state.nextRoomNumber() }
 
+  /// See `StoreState`.
+  var syncNanoseconds: Int64 { state.syncNanoseconds }
+  var roomCount: Int { state.roomCount }
+
   /// Whether a stretch of entries has become complete since this was last asked.
   var hasSealed: Bool {
     defer { state.hasSealed = false }

@@ -12,6 +12,8 @@ struct StoreState: ~Copyable {
   var database: Database
   /// The `position` of the last entry.
   private(set) var position: Int64
+  /// What the last commit's COMMIT took, which is when it becomes durable.
+  private(set) var syncNanoseconds: Int64 = 0
   /// Whether there is something new to settle.
   var hasSealed = false
   private let tail: Tail
@@ -71,6 +73,9 @@ struct StoreState: ~Copyable {
   }
 
   // MARK: - Looking up
+
+  /// Rooms that have had an entry.
+  var roomCount: Int { Int(nextRoom - 1) }
 
   func nextRoomNumber() -> Int64 { nextRoom }
 
@@ -259,7 +264,9 @@ struct StoreState: ~Copyable {
     do {
       try statements.begin.run()
       try apply(changes)
+      let began = MonotonicClock.nanoseconds
       try statements.commit.run()
+      syncNanoseconds = MonotonicClock.nanoseconds - began
     } catch {
       database.rollback()
       throw error

@@ -13,7 +13,11 @@ extension ConnectionLoop {
     }
     if readiness.contains(.writable) {
       if let tls = connections[index].tls, tls.hasBacklog { sendBacklog(index, tls) }
-      if let session = connections[index].session { shard.unblock(session) }
+      if let exchange = connections[index].exchange {
+        if exchange.state == .answering { sendRest(exchange, index) }
+      } else if let session = connections[index].session {
+        shard.unblock(session)
+      }
     }
     if readiness.contains(.readable) { connections[index].isReadable = true }
     if connections[index].isReadable { read(index) }
@@ -43,6 +47,7 @@ extension ConnectionLoop {
 
   /// So much came, of what could have been read at once.
   func heard(_ index: Int, _ count: Int, of limit: Int) {
+    counts.bytesIn += count
     connections[index].heardAt = now.monotonic
     connections[index].wasPinged = false
     if count < limit, !connections[index].sawEnd {
@@ -70,23 +75,34 @@ extension ConnectionLoop {
 
   /// The shard takes input of this connection again.
   func resume(_ index: Int) {
+    if let exchange = connections[index].exchange {
+      if exchange.state == .held { submit(exchange, index) }
+      return
+    }
     guard connections[index].phase == .open, connections[index].isPaused else { return }
     connections[index].isPaused = false
     if connections[index].bot != nil {
       takeBotInbox(index)
       return
     }
+    if !connections[index].pending.isEmpty { takePending(index) }
+    if connections[index].isReadable { unfinished.append(Int32(index)) }
+  }
+
+  /// Takes what was read before.
+  func takePending(_ index: Int) {
     var bytes = connections[index].pending
     connections[index].pending = []
-    if !bytes.isEmpty {
-      var input = bytes.mutableSpan
-      take(&input, index)
-    }
-    if connections[index].isReadable { unfinished.append(Int32(index)) }
+    var input = bytes.mutableSpan
+    take(&input, index)
   }
 
   private func take(_ input: inout MutableSpan<UInt8>, _ index: Int) {
     var offset = 0
+    if connections[index].phase == .exchange {
+      takeContent(input.span, index)
+      return
+    }
     if connections[index].phase == .handshake {
       guard takeRequest(input.span, &offset, index) else { return }
     }
@@ -112,7 +128,12 @@ extension ConnectionLoop {
         return false
       }
       offset = length
-      switch context.router.route(request, isLocal: connections[index].isLocal) {
+      // Each request says anew who it comes from.
+      connections[index].isIdentified = false
+      switch context.router.route(
+        request, isLocal: connections[index].isLocal,
+        identify: { context.authenticator.identify(request, wall: now.wall) })
+      {
       case .answer(let response):
         answer(response, index)
         return false
@@ -120,11 +141,11 @@ extension ConnectionLoop {
         context.violations.note(rule)
         answer(response, index)
         return false
-      case .metrics(let headOnly):
-        let metrics = Metrics(admission: context.admission, violations: context.violations)
-        let response = HTTPResponse(
-          status: 200, contentType: Metrics.contentType, body: Array(metrics.text.utf8))
-        answer(headOnly ? response.head : response.bytes, index)
+      case .unauthorized(let response):
+        refuseUnauthorized(response, index)
+        return false
+      case .call(let call):
+        begin(call, input.extracting(offset...), index)
         return false
       case .webSocket(let opening):
         identify(
@@ -138,7 +159,7 @@ extension ConnectionLoop {
       }
     } catch {
       context.violations.note(error.rule)
-      answer(error.response.bytes, index)
+      answer(HTTPProblem(error.status, error.description).response.bytes, index)
       return false
     }
   }
@@ -173,7 +194,7 @@ extension ConnectionLoop {
   }
 
   /// Nothing more is awaited of the client.
-  private func noteIdentified(_ index: Int) {
+  func noteIdentified(_ index: Int) {
     connections[index].isIdentified = true
     connections[index].deadline = 0
     if connections[index].isCountedAsUnidentified, let host = connections[index].host {
@@ -184,6 +205,7 @@ extension ConnectionLoop {
 
   /// Says what there is to say over HTTP, and ends the connection.
   func answer(_ response: [UInt8], _ index: Int) {
+    counts.responses[HTTPResponse.status(of: response), default: 0] += 1
     // A new socket takes a few thousand bytes; if it does not, the peer is not there.
     _ = write(index, response.span)
     linger(index)

@@ -8,11 +8,28 @@ extension ConnectionLoop {
   /// Writes what a session has; how many bytes were taken.
   func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     if let bot = connections[index].bot { return bot.write(bytes) }
+    switch connections[index].phase {
+    case .exchange:
+      // The shard is at work: what follows from it has to wait.
+      connections[index].exchange?.take(bytes, wall: now.wall)
+      toSettle.append(Int32(index))
+      return bytes.count
+    case .canary:
+      connections[index].canary?.take(bytes)
+      toSettle.append(Int32(index))
+      return bytes.count
+    default: return writeToSocket(index, bytes)
+    }
+  }
+
+  /// Writes to a socket; how many bytes were taken.
+  func writeToSocket(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     if let tls = connections[index].tls { return write(index, bytes, through: tls) }
     let taken: Int
     switch connections[index].socket.send(bytes) {
     case .sent(let count):
       connections[index].takenAt = now.monotonic
+      counts.bytesOut += count
       taken = count
     case .wouldBlock: taken = 0
     case .failed:
@@ -33,6 +50,7 @@ extension ConnectionLoop {
       return
     }
     connections[index].phase = .closing
+    counts.closes[code.rawValue, default: 0] += 1
     connections[index].deadline = now.monotonic + Self.lingerMilliseconds
     control.removeAll(keepingCapacity: true)
     shard.beginClosing(session)
@@ -50,10 +68,15 @@ extension ConnectionLoop {
   func closeWhatIsToBeClosed() {
     for closing in shard.takeClosings() {
       let index = Int(closing.connection)
-      if connections[index].bot != nil {
-        remove(index)
-      } else {
-        close(index, CloseCode(rawValue: closing.reason.rawValue), closing.text)
+      switch connections[index].phase {
+      case .exchange: endExchange(index, closing.reason, closing.text)
+      case .canary: finishCanary(index, .failed(closing.text))
+      default:
+        if connections[index].bot != nil {
+          remove(index)
+        } else {
+          close(index, CloseCode(rawValue: closing.reason.rawValue), closing.text)
+        }
       }
     }
   }
@@ -64,16 +87,25 @@ extension ConnectionLoop {
     failed.removeAll(keepingCapacity: true)
     let due = toSettle
     toSettle.removeAll(keepingCapacity: true)
-    for index in due.map(Int.init) where connections[index].phase == .closing {
-      guard let session = connections[index].session else { continue }
-      if shard.hasOutput(session) || connections[index].tls?.hasBacklog == true {
-        // Who does not read is not waited for where everything ends.
-        if shutdown != nil { remove(index) }
-        continue
+    for index in due.map(Int.init) {
+      switch connections[index].phase {
+      case .closing: settleClosing(index)
+      case .exchange: settleExchange(index)
+      case .canary: advanceCanary(index)
+      default: continue
       }
-      // The close of who floods is not looked for among all the rest.
-      if connections[index].webSocket.state == .closed || isFlooding(index) { linger(index) }
     }
+  }
+
+  private func settleClosing(_ index: Int) {
+    guard let session = connections[index].session else { return }
+    if shard.hasOutput(session) || connections[index].tls?.hasBacklog == true {
+      // Who does not read is not waited for where everything ends.
+      if shutdown != nil { remove(index) }
+      return
+    }
+    // The close of who floods is not looked for among all the rest.
+    if connections[index].webSocket.state == .closed || isFlooding(index) { linger(index) }
   }
 
   /// All is said: shuts the writing side and waits for the peer to do the same.
@@ -101,7 +133,14 @@ extension ConnectionLoop {
     for index in connections.indices {
       switch connections[index].phase {
       case .free: continue
-      case .handshake: sweepUnidentified(index)
+      case .handshake:
+        if connections[index].isIdentified {
+          sweepRested(index)
+        } else {
+          sweepUnidentified(index)
+        }
+      case .exchange: expireExchange(index)
+      case .canary: expireCanary(index)
       case .closing, .lingering:
         if now.monotonic >= connections[index].deadline { remove(index) }
       case .open:
@@ -129,6 +168,14 @@ extension ConnectionLoop {
     control.removeAll(keepingCapacity: true)
     connections[index].webSocket.appendPing([], to: &control, maskKey: 0)
     shard.append(frames: control, to: session)
+  }
+
+  /// Between two requests over HTTP.
+  private func sweepRested(_ index: Int) {
+    let deadline = connections[index].deadline
+    guard deadline > 0, now.monotonic >= deadline else { return }
+    if !connections[index].pending.isEmpty { context.violations.note(.handshakeTimeout) }
+    remove(index)
   }
 
   /// A connection that has not said who it is costs others little, and not for long.

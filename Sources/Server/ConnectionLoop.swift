@@ -13,6 +13,12 @@ enum LoopMessage: Sendable {
   case fromBot(BotChannel, [UInt8])
   case botDrained(BotChannel)
   case botGone(BotChannel)
+  /// What came of the canary, for those here who wait for it: exchanges by place and serial number.
+  case canary(Canary.Outcome, [Canary.Waiter])
+  /// Counts are gathered; this loop is to add its own.
+  case countsWanted(MetricsGathering)
+  /// All have.
+  case countsGathered(MetricsGathering)
   case people(DirectoryUpdate)
   /// These users are not to be here any more.
   case ban(Set<String>)
@@ -30,7 +36,13 @@ enum LoopMessage: Sendable {
     var authenticator: Authenticator
     var admission: Admission
     var violations: Violations
+    var budgets: RequestBudgets
+    var canary: Canary
     var log: any Log
+    /// To each loop.
+    var mailboxes: [Mailbox<LoopMessage>]
+    /// Seconds since 1970.
+    var startedAt: Double
     var logger: Logger
     /// `nil` serves in clear.
     var credentials: TLSCredentials?
@@ -78,6 +90,11 @@ enum LoopMessage: Sendable {
   var unfinished: [Int32] = []
   /// Connections whose output may have come to its end.
   var toSettle: [Int32] = []
+  /// Connections whose last request over HTTP is answered, and of which another may have been read.
+  var nextRequests: [Int32] = []
+  var counts = LoopCounts()
+  /// Requests over HTTP so far.
+  var exchangeCount: UInt64 = 0
   /// Connections that failed while something else was under way.
   var failed: [Int32] = []
 
@@ -214,6 +231,9 @@ enum LoopMessage: Sendable {
     let more = unfinished
     unfinished.removeAll(keepingCapacity: true)
     for index in more { read(Int(index)) }
+    let next = nextRequests
+    nextRequests.removeAll(keepingCapacity: true)
+    for index in next { takeNextRequest(Int(index)) }
     shard.tick(now: now)
     advanceShutdown()
     closeWhatIsToBeClosed()
@@ -226,7 +246,7 @@ enum LoopMessage: Sendable {
     noteRefusals()
     scheduleShard()
     // What resumed connections ask for has to reach the log as well before the loop may sleep.
-    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty {
+    if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty {
       loop.runAgain()
     } else if wantsToShrink {
       shrink()
@@ -241,6 +261,7 @@ enum LoopMessage: Sendable {
       shard.noteFlush(
         connections: count, nanoseconds: Int64(Instant.now().nanoseconds(since: began)))
     }
+    noteAcks()
   }
 
   private func noteRefusals() {
@@ -259,6 +280,9 @@ enum LoopMessage: Sendable {
       case .fromBot(let channel, let json): receive(json, from: channel)
       case .botDrained(let channel): drained(channel)
       case .botGone(let channel): gone(channel)
+      case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
+      case .countsWanted(let gathering): addCounts(to: gathering)
+      case .countsGathered(let gathering): answerMetrics(gathering)
       case .people(let update): shard.update(people: update, now: now)
       case .ban(let users): shard.ban(users)
       case .shutDown: beginShutdown()
@@ -339,35 +363,5 @@ enum LoopMessage: Sendable {
     else { return }
     for index in connections.indices { remove(index) }
     loop.stop()
-  }
-}
-
-extension Framing {
-  /// The frames of a server: not masked, one a message (RFC 6455 §5.2).
-  static let webSocket = Framing { payloadBytes, frames in
-    FrameHeader(opcode: .text, payloadLength: payloadBytes).append(to: &frames)
-  }
-}
-
-extension Configuration {
-  /// What the pure part needs to know.
-  var shard: Shard.Configuration {
-    var shard = Shard.Configuration()
-    shard.bots = bots.map { ($0.user, $0.name ?? $0.user) }
-    shard.limits.frameBytes = limits.frameBytes
-    shard.limits.textBytes = limits.textBytes
-    shard.limits.roomsPerConnection = limits.roomsPerConnection
-    shard.limits.sendsPerSecond = limits.sendsPerSecond
-    shard.limits.burst = limits.burst
-    shard.limits.requestsPerSecond = limits.requestsPerSecond
-    shard.limits.queueBytes = limits.queueBytes
-    shard.limits.heartbeatSeconds = limits.heartbeatSeconds
-    shard.server = "relay/\(Server.version)"
-    shard.anyoneMayCreate = rooms.create == .anyone
-    shard.listed = rooms.listed.map { ($0.room, $0.title) }
-    shard.tailBytes = log.tailBytes
-    shard.holds = delivery.hold
-    shard.pacingMilliseconds = delivery.pacingMaxMilliseconds
-    return shard
   }
 }

@@ -1,4 +1,5 @@
 import WebSocket
+import Wire
 
 /// Decides what an HTTP request gets: a WebSocket, or an answer. Pure.
 struct RequestRouter {
@@ -9,8 +10,10 @@ struct RequestRouter {
     case answer([UInt8])
     /// An answer to a request that breaks a rule.
     case refuse([UInt8], Violations.Rule)
-    /// The counts; whether the head alone is asked for.
-    case metrics(headOnly: Bool)
+    /// An answer has to be found first.
+    case call(HTTPCall)
+    /// No answer before it is known who asks: that is paid for by the address.
+    case unauthorized([UInt8])
   }
 
   /// What the opening handshake has come to.
@@ -28,63 +31,36 @@ struct RequestRouter {
   var requiresLoopbackHost: Bool
   /// Whether there is an echo.
   var servesEcho = false
+  /// The longest content of a request; 0 = no limit.
+  var contentLimitBytes = 0
   /// Whether permessage-deflate is agreed to where it is offered.
   var compresses = false
 
-  /// - Parameter isLocal: whether the request comes from this machine.
-  func route(_ request: HTTPRequest, isLocal: Bool) -> Route {
+  /// - Parameters:
+  ///   - isLocal: whether the request comes from this machine.
+  ///   - identify: says who it is from.
+  func route(
+    _ request: HTTPRequest, isLocal: Bool, identify: () -> Authenticator.Answer
+  ) -> Route {
     switch request.path {
     case "/ws":
       return open(request, [Self.subprotocol]) { .webSocket($0) }
     case "/echo":
       guard servesEcho else {
-        let response = HTTPResponse(
-          status: 404,
-          text: "There is no echo here; debug.echo: true in the configuration makes one.\n")
-        return .answer(request.method == "HEAD" ? response.head : response.bytes)
+        return refuse(
+          HTTPProblem(
+            404, "There is no echo here; debug.echo: true in the configuration makes one."),
+          request)
       }
       return open(request, []) { .echo($0) }
-    case "/healthz":
-      if let refusal = refusal(ofMethodIn: request) { return .answer(refusal.bytes) }
-      let response = HTTPResponse(status: 200, text: "ok\n")
-      return .answer(request.method == "HEAD" ? response.head : response.bytes)
-    case "/metrics": return metrics(request, isLocal: isLocal)
-    default:
-      let response = HTTPResponse(
-        status: 404,
-        text:
-          "There is nothing here. The WebSocket is at /ws, its state at /healthz and /metrics.\n")
-      return .answer(request.method == "HEAD" ? response.head : response.bytes)
+    default: return page(request, isLocal: isLocal, identify: identify)
     }
-  }
-
-  private func refusal(ofMethodIn request: HTTPRequest) -> HTTPResponse? {
-    if request.method == "GET" || request.method == "HEAD" { return nil }
-    var response = HTTPResponse(status: 405, text: "Only GET and HEAD are served here.\n")
-    response.add("Allow", "GET, HEAD")
-    return response
-  }
-
-  private func metrics(_ request: HTTPRequest, isLocal: Bool) -> Route {
-    if let refusal = refusal(ofMethodIn: request) { return .answer(refusal.bytes) }
-    guard isLocal else {
-      let text = "The metrics are for this machine only: ask from 127.0.0.1 or [::1].\n"
-      return .answer(HTTPResponse(status: 403, text: text).bytes)
-    }
-    if let refusal = refusal(ofOriginIn: request) { return .refuse(refusal.bytes, .origins) }
-    // A page whose name resolves to this machine reads what has its own origin, and sends no
-    // Origin for that (DNS rebinding).
-    guard Self.isLoopback(request.host.lowercased()) else {
-      let text = "The metrics are not there for \(request.host): ask for 127.0.0.1 or [::1].\n"
-      return .refuse(HTTPResponse(status: 403, text: text).bytes, .origins)
-    }
-    return .metrics(headOnly: request.method == "HEAD")
   }
 
   private func open(
     _ request: HTTPRequest, _ subprotocols: [String], _ route: (Opening) -> Route
   ) -> Route {
-    if let refusal = refusal(ofOriginIn: request) { return .refuse(refusal.bytes, .origins) }
+    if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
     switch ServerHandshake.answer(request, subprotocols: subprotocols, compresses: compresses) {
     case .accept(let response, _, let deflate):
       return route(Opening(response: response, deflate: deflate))
@@ -94,7 +70,7 @@ struct RequestRouter {
 
   /// A browser sends `Origin`; a page of another site must not speak for the person at it
   /// (RFC 6455 §10.2).
-  private func refusal(ofOriginIn request: HTTPRequest) -> HTTPResponse? {
+  func problem(ofOriginIn request: HTTPRequest) -> HTTPProblem? {
     let values = request.headers["Origin"]
     guard let origin = values.first else { return nil }
     if values.count == 1, origins.contains(origin) { return nil }
@@ -104,10 +80,10 @@ struct RequestRouter {
     {
       return nil
     }
-    return HTTPResponse(
-      status: 403,
-      text:
-        "Pages from \(origin) may not connect; auth.origins in the configuration can allow it.\n")
+    return HTTPProblem(
+      403,
+      "Pages from \(origin) may not connect; auth.origins in the configuration can allow it.",
+      code: .forbidden)
   }
 
   /// `host[:port]` of `scheme://host[:port]`.

@@ -40,21 +40,25 @@ public final class Server: Sendable {
     address = listener.address
     log = try Self.openLog(configuration, logger)
 
-    let context = ConnectionLoop.Context(
-      configuration: configuration,
-      router: RequestRouter(
-        origins: Set(configuration.auth.origins),
-        requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens,
-        servesEcho: configuration.debug.echo, compresses: configuration.compression.enabled),
-      authenticator: authenticator,
-      admission: Admission(limits: configuration.limits, descriptors: descriptors),
-      violations: Violations(), log: log, logger: logger, credentials: credentials)
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
     do {
       var mailboxes: [Mailbox<LoopMessage>] = []
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
       directory = try PeopleDirectory.open(configuration, logger)
+      let context = ConnectionLoop.Context(
+        configuration: configuration,
+        router: RequestRouter(
+          origins: Set(configuration.auth.origins),
+          requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens,
+          servesEcho: configuration.debug.echo, contentLimitBytes: configuration.limits.frameBytes,
+          compresses: configuration.compression.enabled),
+        authenticator: authenticator,
+        admission: Admission(limits: configuration.limits, descriptors: descriptors),
+        violations: Violations(), budgets: RequestBudgets(limits: configuration.limits),
+        canary: Canary(), log: log, mailboxes: mailboxes,
+        startedAt: Double(WallClock.milliseconds) / 1000,
+        logger: logger, credentials: credentials)
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }

@@ -8,8 +8,12 @@ struct ServerConnection {
     case free
     /// Waits for the whole request.
     case handshake
+    /// A request was read whose answer has to be found.
+    case exchange
     /// A WebSocket, or a bot.
     case open
+    /// The relay's own, without a socket.
+    case canary
     /// The close frame is sent or queued; the peer's is awaited.
     case closing
     /// All is said and the writing side shut: reads until the peer has closed as well, since
@@ -50,6 +54,8 @@ struct ServerConnection {
   /// The phase ends by then; 0 = no limit.
   var deadline: Int64 = 0
   var bot: BotChannel?
+  var exchange: HTTPExchange?
+  var canary: CanaryRun?
   /// Messages of a bot that the session may not yet receive.
   var inbox: [[UInt8]] = []
 

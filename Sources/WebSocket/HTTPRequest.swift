@@ -1,5 +1,5 @@
-/// The head of an HTTP/1.1 request (RFC 9112): enough for the opening handshake and for small
-/// pages beside it, one request per connection.
+/// The head of an HTTP/1.1 request (RFC 9112): enough for the opening handshake, and for what is
+/// served beside it.
 public struct HTTPRequest: Equatable, Sendable {
   /// `GET`, or what else; compared with case (RFC 9110 §9.1).
   public let method: String
@@ -13,6 +13,44 @@ public struct HTTPRequest: Equatable, Sendable {
 
   /// The target without its query; percent-encoding is left alone.
   public var path: Substring { target.prefix { $0 != "?" } }
+
+  /// The path's segments, percent-decoded: of `/v1/rooms/a%3Ab` they are `v1`, `rooms` and `a:b`; `nil`
+  /// where that is not UTF-8.
+  public var pathSegments: [String]? {
+    var segments: [String] = []
+    for segment in path.utf8.dropFirst().split(
+      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    {
+      guard let decoded = Self.percentDecoded(segment) else { return nil }
+      segments.append(decoded)
+    }
+    return segments
+  }
+
+  /// How the content behind the head is delimited (RFC 9112 §6.3).
+  public enum Content: Equatable, Sendable {
+    /// The request does not say that there is any.
+    case none
+    /// So many bytes; `nil` for more than a machine can count.
+    case length(Int?)
+    /// By a transfer coding, as it is named.
+    case coded(String)
+    /// By both, of which a proxy may have believed the other.
+    case ambiguous
+  }
+
+  /// How the content behind the head is delimited.
+  public var content: Content {
+    let codings = headers.list("Transfer-Encoding")
+    let length = headers.only("Content-Length")
+    if !headers["Transfer-Encoding"].isEmpty {
+      return length == nil ? .coded(codings.joined(separator: ", ")) : .ambiguous
+    }
+    return length.map { .length(Int($0)) } ?? .none
+  }
+
+  /// Whether the client wants to send no further request on this connection (RFC 9112 §9.6).
+  public var closes: Bool { headers.contains("close", in: "Connection") }
 
   /// Reads the request at the front of `bytes`; `nil` until the blank line has arrived.
   ///

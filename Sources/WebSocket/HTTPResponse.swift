@@ -1,5 +1,5 @@
 /// A whole HTTP/1.1 response (RFC 9112) to build and send: the connection ends with it, unless it
-/// switches protocols.
+/// switches protocols or says that it goes on.
 public struct HTTPResponse: Equatable, Sendable {
   /// One header field.
   public struct Field: Equatable, Sendable {
@@ -13,6 +13,8 @@ public struct HTTPResponse: Equatable, Sendable {
   public let status: Int
   /// The fields besides `Content-Length` and `Connection: close`, which go without saying.
   public private(set) var headers: [Field] = []
+  /// Whether the connection takes another request behind this one (RFC 9112 §9.3).
+  public var keepsAlive = false
   /// The content.
   public let body: [UInt8]
 
@@ -44,7 +46,7 @@ public struct HTTPResponse: Equatable, Sendable {
     headers.append(Field(name: name, value: value))
   }
 
-  /// What to send. Only a 1xx leaves the connection open (RFC 9110 §15.2); it, 204 and 304 have
+  /// What to send. A 1xx always leaves the connection open (RFC 9110 §15.2); it, 204 and 304 have
   /// no content (RFC 9110 §6.4.1).
   public var bytes: [UInt8] { head + (hasContent ? body : []) }
 
@@ -53,17 +55,24 @@ public struct HTTPResponse: Equatable, Sendable {
     var text = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
     if hasContent { text += "Content-Length: \(body.count)\r\n" }
-    if status >= 200 { text += "Connection: close\r\n" }
+    if status >= 200, !keepsAlive { text += "Connection: close\r\n" }
     return Array("\(text)\r\n".utf8)
+  }
+
+  /// The status of a response that was put together by `bytes` or `head`.
+  public static func status(of bytes: [UInt8]) -> Int {
+    bytes[9..<12].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
   }
 
   private var hasContent: Bool { status >= 200 && status != 204 && status != 304 }
 
   /// The reason phrase (RFC 9110 §15); it may be empty, for a status that is not used here.
-  private static func phrase(_ status: Int) -> String {
+  public static func phrase(_ status: Int) -> String {
     switch status {
+    case 100: "Continue"
     case 101: "Switching Protocols"
     case 200: "OK"
+    case 201: "Created"
     case 204: "No Content"
     case 304: "Not Modified"
     case 400: "Bad Request"
@@ -72,12 +81,16 @@ public struct HTTPResponse: Equatable, Sendable {
     case 404: "Not Found"
     case 405: "Method Not Allowed"
     case 408: "Request Timeout"
+    case 411: "Length Required"
     case 413: "Content Too Large"
     case 414: "URI Too Long"
+    case 415: "Unsupported Media Type"
+    case 417: "Expectation Failed"
     case 426: "Upgrade Required"
     case 429: "Too Many Requests"
     case 431: "Request Header Fields Too Large"
     case 500: "Internal Server Error"
+    case 501: "Not Implemented"
     case 503: "Service Unavailable"
     case 505: "HTTP Version Not Supported"
     default: ""

@@ -62,7 +62,7 @@ extension `End to end` {
 }
 
 /// A file system in memory with little space, for one test.
-private final class SmallDisk {
+final class SmallDisk {
   /// Tried once: containers often forbid it, even to root.
   static let isPossible = (try? SmallDisk(kibibytes: 64)) != nil
 

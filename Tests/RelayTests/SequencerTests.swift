@@ -264,6 +264,18 @@ extension Sequencer.Outcome {
     #expect(desk.belongings(of: "bo") == ["dm:ada:bo"])
   }
 
+  @Test func `of the relay's own rooms little is kept, and nobody belongs to them`() {
+    var desk = Desk()
+    let outcome = desk.submit(enter("sys:canary", "ada"), append("sys:canary", "ada", "0"))
+    #expect(outcome.acks.map(\.seq) == [1] && outcome.commit?.memberships.isEmpty == true)
+    for id in 1...100 { desk.submit(append("sys:canary", "ada", "\(id)")) }
+    #expect(desk.belongings(of: "ada") == [])
+    let joined = desk.submit(enter("sys:canary", "ada", after: 0)).joined.first
+    #expect(joined?.head == 101)
+    #expect((85...86).contains(joined?.first ?? 0))
+    #expect(desk.submit(append("r", "ada", "1")).commit?.memberships.map(\.room) == ["r"])
+  }
+
   @Test func `a join in the batch that trims its room is told what is gone`() {
     var desk = Desk(keepEntriesPerRoom: 10)
     for id in 1...11 { desk.submit(append("r", "ada", "\(id)")) }

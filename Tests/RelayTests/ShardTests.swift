@@ -15,10 +15,33 @@ import Wire
     relay.run()
     #expect(bo.take().entries.map(\.seq) == [1, 2, 3, 4])
     #expect(relay.queuedBytes(bo) > 0 && relay.queuedBytes(bo) < 1200)
+    let gauges = relay.shards[0].gauges()
+    #expect(gauges.behind == 1 && gauges.subscriptions == 1 && gauges.rooms == 1)
+    #expect(gauges.queuedBytes == relay.queuedBytes(bo))
+    #expect(gauges.sessions == 2 && gauges.users == 2 && gauges.tailBytes > 400_000)
     bo.space = .max
     relay.run()
     #expect(bo.take().entries.map(\.seq) == Array(5...400))
     #expect(ada.take().acks.map(\.seq) == Array(1...400))
+    #expect(relay.shards[0].gauges().behind == 0 && relay.shards[0].gauges().queuedBytes == 0)
+    // However they went out, each is counted once.
+    let counters = relay.shards[0].counters
+    #expect(counters.deliveries == 400 && counters.acks == 400 && counters.sends == 400)
+    #expect(counters.received == ["join": 1] && counters.refusals.isEmpty)
+  }
+
+  @Test func `acks are counted, with when the first send of their batch was received`() {
+    let relay = SimulatedRelay { unlimited(&$0) }
+    let ada = relay.connect("ada")
+    for round in 1...2 {
+      relay.advance(100)
+      let began = relay.now.microseconds
+      for id in 1...3 { ada.post("r", "\(round).\(id)") }
+      relay.run()
+      let acks = relay.shards[0].takeAcknowledged()
+      #expect(acks?.count == 3 && acks?.since == began)
+      #expect(relay.shards[0].takeAcknowledged() == nil)
+    }
   }
 
   @Test(arguments: [8_388_608, 0])

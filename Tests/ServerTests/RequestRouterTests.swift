@@ -18,7 +18,8 @@ import WebSocket
     let text = Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
     let (request, _) = try #require(try HTTPRequest.read(text.span, headerLimitBytes: 0))
     let router = RequestRouter(origins: [], requiresLoopbackHost: true)
-    guard case .answer(let bytes) = router.route(request, isLocal: true) else {
+    guard case .answer(let bytes) = router.route(request, isLocal: true, identify: { .unknown })
+    else {
       throw Unexpected("a WebSocket is opened")
     }
     return String(decoding: bytes, as: UTF8.self)

@@ -6,8 +6,10 @@ final class HTTPExchange {
   private let socket: BorrowedSocket
   private var received: [UInt8] = []
 
-  init(_ relay: RelayProcess, _ request: String) throws {
+  /// - Parameter receiveBufferBytes: how much the kernel takes before it is read; `nil` = as usual.
+  init(_ relay: RelayProcess, _ request: String, receiveBufferBytes: Int? = nil) throws {
     socket = try Self.connect(relay.port)
+    if let receiveBufferBytes { try socket.setReceiveBuffer(bytes: receiveBufferBytes) }
     try wait(POLLOUT)
     try socket.finishConnecting()
     let bytes = Array(request.utf8)

@@ -1,0 +1,41 @@
+internal import Glibc
+internal import Relay
+internal import Synchronization
+
+/// What the writing thread has done: one lock for each batch. Any thread may look.
+final class LogMeter: Sendable {
+  private let state: Mutex<LogStatistics>
+
+  init(rooms: Int) {
+    var statistics = LogStatistics()
+    statistics.rooms = rooms
+    state = Mutex(statistics)
+  }
+
+  var statistics: LogStatistics { state.withLock { $0 } }
+
+  /// - Parameters:
+  ///   - nanoseconds: what the batch took, as a whole.
+  ///   - syncNanoseconds: what making it durable took of that; `nil` if nothing was stored.
+  ///   - rooms: how many there are.
+  func note(
+    _ outcome: Sequencer.Outcome, nanoseconds: Int64, syncNanoseconds: Int64?, rooms: Int
+  ) {
+    state.withLock { statistics in
+      statistics.note(outcome)
+      statistics.rooms = rooms
+      guard let syncNanoseconds else { return }
+      statistics.batchSeconds.add(Double(nanoseconds) / 1e9)
+      statistics.syncSeconds.add(Double(syncNanoseconds) / 1e9)
+    }
+  }
+}
+
+/// A clock that never goes back.
+enum MonotonicClock {
+  static var nanoseconds: Int64 {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}

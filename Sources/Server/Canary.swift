@@ -1,0 +1,108 @@
+import Relay
+import Synchronization
+import Wire
+
+/// Whether entries go the whole way: one is sent to a reserved room, through the log, and awaited in
+/// the room. Done when somebody asks, by one loop for all, and the answer holds for a while: so that
+/// asking often costs nothing. Shared by the loops.
+final class Canary: Sendable {
+  enum Outcome: Equatable, Sendable {
+    case ready
+    /// A sentence.
+    case failed(String)
+  }
+
+  /// A request that waits, by its place and serial number on its loop.
+  struct Waiter: Sendable {
+    var loop: Int
+    var connection: Int
+    var exchange: UInt64
+  }
+
+  /// What somebody who asks is to do.
+  enum Advice {
+    case take(Outcome)
+    /// Send one, and wait with the others.
+    case send
+    case wait
+  }
+
+  static let room = "sys:canary"
+  /// A valid name, which a store must hold; who claims it belongs to no reserved room all the same.
+  static let user = "sys.canary"
+  /// How long an answer holds.
+  static let keptMilliseconds: Int64 = 5000
+  /// How long an entry may take.
+  static let timeoutMilliseconds: Int64 = 3000
+
+  private struct State {
+    var last: (outcome: Outcome, at: Int64)?
+    var sentAt: Int64?
+    var waiters: [Waiter] = []
+  }
+  private let state = Mutex(State())
+
+  /// - Parameter now: milliseconds of the monotonic clock.
+  func ask(_ waiter: Waiter, now: Int64) -> Advice {
+    state.withLock { state in
+      if let last = state.last, now - last.at < Self.keptMilliseconds { return .take(last.outcome) }
+      state.waiters.append(waiter)
+      // The loop that has sent one may itself be what does not go on.
+      if let sentAt = state.sentAt, now - sentAt < Self.timeoutMilliseconds * 2 { return .wait }
+      state.sentAt = now
+      return .send
+    }
+  }
+
+  /// - Returns: who is to be told.
+  func finish(_ outcome: Outcome, now: Int64) -> [Waiter] {
+    state.withLock { state in
+      state.last = (outcome, now)
+      state.sentAt = nil
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+  }
+}
+
+/// One canary under way: a session of the relay's own that joins the room, sends, and waits for the
+/// ack and for the entry. Confined to its loop's thread.
+final class CanaryRun {
+  /// Unique, since it is sent once.
+  let id: String
+  /// Milliseconds of the loop's clock.
+  let deadline: Int64
+  private(set) var hasJoined = false
+  private(set) var failure: String?
+  var hasSent = false
+  private var isAcknowledged = false
+  private var cameBack = false
+
+  init(id: String, deadline: Int64) {
+    self.id = id
+    self.deadline = deadline
+  }
+
+  var isBack: Bool { isAcknowledged && cameBack }
+
+  var join: [UInt8] { ClientMessage.join(.init(room: Canary.room)).json }
+  var send: [UInt8] { ClientMessage.send(.init(room: Canary.room, id: id, text: "canary")).json }
+
+  /// What it waits for, as the end of a sentence.
+  var missing: String {
+    if !hasJoined { return "the log did not answer" }
+    return isAcknowledged ? "an entry did not come back" : "an entry was not acknowledged"
+  }
+
+  func take(_ frames: Span<UInt8>) {
+    forEachMessage(in: frames) { json in
+      switch try? ServerMessage(decoding: json.span) {
+      case .joined: hasJoined = true
+      case .ack(let ack) where ack.id == id: isAcknowledged = true
+      case .message(let entry) where entry.id == id: cameBack = true
+      case .error(let error): failure = error.message
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Relay
+import WebSocket
+
+extension Framing {
+  /// The frames of a server: not masked, one a message (RFC 6455 §5.2).
+  static let webSocket = Framing { payloadBytes, frames in
+    FrameHeader(opcode: .text, payloadLength: payloadBytes).append(to: &frames)
+  }
+}
+
+extension Configuration {
+  /// What the pure part needs to know.
+  var shard: Shard.Configuration {
+    var shard = Shard.Configuration()
+    shard.limits.frameBytes = limits.frameBytes
+    shard.limits.textBytes = limits.textBytes
+    shard.limits.roomsPerConnection = limits.roomsPerConnection
+    shard.limits.sendsPerSecond = limits.sendsPerSecond
+    shard.limits.burst = limits.burst
+    shard.limits.requestsPerSecond = limits.requestsPerSecond
+    shard.limits.queueBytes = limits.queueBytes
+    shard.limits.heartbeatSeconds = limits.heartbeatSeconds
+    shard.server = "relay/\(Server.version)"
+    shard.anyoneMayCreate = rooms.create == .anyone
+    shard.listed = rooms.listed.map { ($0.room, $0.title) }
+    shard.bots = bots.map { ($0.user, $0.name ?? $0.user) }
+    shard.tailBytes = log.tailBytes
+    shard.holds = delivery.hold
+    shard.pacingMilliseconds = delivery.pacingMaxMilliseconds
+    return shard
+  }
+}

@@ -1,0 +1,81 @@
+import Mailbox
+import Relay
+import WebSocket
+import Wire
+
+/// `GET /readyz`: see `Canary`.
+extension ConnectionLoop {
+  func askWhetherReady(_ exchange: HTTPExchange, _ index: Int) {
+    guard shutdown == nil else {
+      return finish(index, Self.response(to: .failed("the relay is shutting down")))
+    }
+    // Its own end tells more.
+    connections[index].deadline = now.monotonic + Canary.timeoutMilliseconds + 1000
+    let waiter = Canary.Waiter(loop: self.index, connection: index, exchange: exchange.serial)
+    switch context.canary.ask(waiter, now: now.monotonic) {
+    case .take(let outcome): finish(index, Self.response(to: outcome))
+    case .wait: break
+    case .send: sendCanary()
+    }
+  }
+
+  private func sendCanary() {
+    let index = addConnection()
+    var random = SystemRandomNumberGenerator()
+    let run = CanaryRun(
+      id: Lineage.randomName(using: &random),
+      deadline: now.monotonic + Canary.timeoutMilliseconds)
+    connections[index].phase = .canary
+    connections[index].canary = run
+    let session = shard.open(connection: Int32(index), now: now)
+    connections[index].session = session
+    shard.identify(session, as: Canary.user, isPresence: false, now: now)
+    shard.admitToReservedRooms(session)
+    shard.receive(session, run.join.span, now: now)
+  }
+
+  /// As far as it has come.
+  func advanceCanary(_ index: Int) {
+    guard let run = connections[index].canary, let session = connections[index].session else {
+      return
+    }
+    if let failure = run.failure {
+      finishCanary(index, .failed(failure))
+    } else if run.isBack {
+      finishCanary(index, .ready)
+    } else if run.hasJoined, !run.hasSent {
+      run.hasSent = true
+      shard.receive(session, run.send.span, now: now)
+    }
+  }
+
+  func expireCanary(_ index: Int) {
+    guard let run = connections[index].canary, now.monotonic >= run.deadline else { return }
+    let seconds = Canary.timeoutMilliseconds / 1000
+    finishCanary(index, .failed("In \(seconds) seconds \(run.missing)."))
+  }
+
+  func finishCanary(_ index: Int, _ outcome: Canary.Outcome) {
+    remove(index)
+    let waiters = context.canary.finish(outcome, now: now.monotonic)
+    for (loop, theirs) in Dictionary(grouping: waiters, by: \.loop) {
+      context.mailboxes[loop].post(.canary(outcome, theirs))
+    }
+  }
+
+  func answerReadiness(_ outcome: Canary.Outcome, _ waiters: [Canary.Waiter]) {
+    for waiter in waiters where exchange(waiter.exchange, at: waiter.connection) != nil {
+      finish(waiter.connection, Self.response(to: outcome))
+    }
+  }
+
+  private static func response(to outcome: Canary.Outcome) -> HTTPResponse {
+    switch outcome {
+    case .ready: return HTTPResponse(status: 200, text: "ready\n")
+    case .failed(let reason):
+      var problem = HTTPProblem(503, reason, code: .unavailable)
+      problem.retryAfterMilliseconds = Canary.keptMilliseconds
+      return problem.response
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import WebSocket
+import Wire
+
+/// Why an HTTP request is refused, as `application/problem+json` (RFC 9457).
+///
+/// `type` stays `about:blank`: what is to be told apart beyond the status is told apart by `code`, the
+/// same as in an `error` message of relay.v1.
+struct HTTPProblem: Equatable {
+  static let contentType = "application/problem+json"
+
+  var status: Int
+  /// For a person: what happened, to what, and what to do.
+  var detail: String
+  var code: ErrorCode?
+  var room: String?
+  var id: String?
+  var field: String?
+  var retryAfterMilliseconds: Int64?
+  /// Milliseconds since 1970.
+  var resetAt: Int64?
+  var support: String?
+  /// The methods that are served there, for `Allow`.
+  var allowed: String?
+
+  init(_ status: Int, _ detail: String, code: ErrorCode? = nil) {
+    self.status = status
+    self.detail = detail
+    self.code = code
+  }
+
+  /// What the relay has answered.
+  /// - Parameter wall: milliseconds since 1970, now; `nil` where nothing is said about a time.
+  init(_ error: WireError, wall: Int64? = nil) {
+    self.init(Self.status(of: error.code), error.message, code: error.code)
+    room = error.room
+    id = error.id
+    field = error.field
+    retryAfterMilliseconds = error.retryAfterMilliseconds
+    resetAt = error.resetAt
+    support = error.support
+    if let resetAt, let wall, retryAfterMilliseconds == nil {
+      retryAfterMilliseconds = max(0, resetAt - wall)
+    }
+  }
+
+  /// A request that does not say who it comes from, or not so that it is believed.
+  static func unauthorized(_ detail: String) -> HTTPProblem {
+    HTTPProblem(401, detail, code: .unauthorized)
+  }
+
+  /// - Parameter allowed: the methods that are served there.
+  static func wrongMethod(allowed: String) -> HTTPProblem {
+    var problem = HTTPProblem(405, "Only \(allowed) are served here.")
+    problem.allowed = allowed
+    return problem
+  }
+
+  private static func status(of code: ErrorCode) -> Int {
+    switch code {
+    case .badJSON, .badField, .notJoined, .tooManyRooms: 400
+    case .tooLarge: 413
+    case .unauthorized, .tokenExpired: 401
+    case .forbidden: 403
+    case .noSuchRoom, .noSuchEntry: 404
+    case .rateLimited: 429
+    case .unknownType: 501
+    case .directoryLimited, .directoryFailed, .unavailable: 503
+    }
+  }
+
+  var response: HTTPResponse {
+    var response = HTTPResponse(status: status, contentType: Self.contentType, body: json)
+    if status == 401 { response.add("WWW-Authenticate", "Bearer") }
+    if let retryAfterMilliseconds {
+      // Whole seconds (RFC 9110 §10.2.3), and none too few.
+      response.add("Retry-After", "\((retryAfterMilliseconds + 999) / 1000)")
+    }
+    if let allowed { response.add("Allow", allowed) }
+    return response
+  }
+
+  private var json: [UInt8] {
+    var json = Array(#"{"type":"about:blank","title":"#.utf8)
+    json.append(jsonString: HTTPResponse.phrase(status))
+    json += Array(",\"status\":\(status),\"detail\":".utf8)
+    json.append(jsonString: detail)
+    let members = [
+      ("code", code?.rawValue), ("room", room), ("id", id), ("field", field), ("support", support),
+    ]
+    for case (let name, let value?) in members {
+      json += Array(",\"\(name)\":".utf8)
+      json.append(jsonString: value)
+    }
+    if let retryAfterMilliseconds {
+      json += Array(",\"retry_after_ms\":\(retryAfterMilliseconds)".utf8)
+    }
+    if let resetAt { json += Array(",\"reset_at\":\(resetAt)".utf8) }
+    json.append(UInt8(ascii: "}"))
+    return json
+  }
+}

@@ -1,0 +1,91 @@
+import Relay
+
+/// Puts metrics together in the text format of Prometheus, version 0.0.4: families one after the other,
+/// each with what it means and then its samples.
+struct MetricsText {
+  static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+  private(set) var text = ""
+
+  /// A number that only grows, from 0 at the start.
+  mutating func counter(_ name: String, _ help: String, _ value: Int) {
+    begin(name, "counter", help)
+    sample(name, [], "\(value)")
+  }
+
+  mutating func counter(_ name: String, _ help: String, seconds: Double) {
+    begin(name, "counter", help)
+    sample(name, [], "\(seconds)")
+  }
+
+  /// One such number for each value of a label. Those that are known beforehand are there from the
+  /// start, at 0, so that a first increase is seen as one.
+  mutating func counters(
+    _ name: String, _ help: String, by label: String, _ values: [(String, Int)]
+  ) {
+    begin(name, "counter", help)
+    for (key, value) in values { sample(name, [(label, key)], "\(value)") }
+  }
+
+  /// A number that is as it is at present.
+  mutating func gauge(_ name: String, _ help: String, _ value: Int) {
+    begin(name, "gauge", help)
+    sample(name, [], "\(value)")
+  }
+
+  mutating func gauge(_ name: String, _ help: String, seconds: Double) {
+    begin(name, "gauge", help)
+    sample(name, [], "\(seconds)")
+  }
+
+  mutating func gauges(
+    _ name: String, _ help: String, by label: String, _ values: [(String, Int)]
+  ) {
+    begin(name, "gauge", help)
+    for (key, value) in values { sample(name, [(label, key)], "\(value)") }
+  }
+
+  /// What does not change, in labels.
+  mutating func info(_ name: String, _ help: String, _ labels: [(String, String)]) {
+    begin(name, "gauge", help)
+    sample(name, labels, "1")
+  }
+
+  mutating func histogram(_ name: String, _ help: String, _ histogram: BucketHistogram) {
+    begin(name, "histogram", help)
+    var count = 0
+    for (bound, inBucket) in zip(histogram.bounds, histogram.counts) {
+      count += inBucket
+      sample("\(name)_bucket", [("le", "\(bound)")], "\(count)")
+    }
+    sample("\(name)_bucket", [("le", "+Inf")], "\(histogram.count)")
+    sample("\(name)_sum", [], "\(histogram.sum)")
+    sample("\(name)_count", [], "\(histogram.count)")
+  }
+
+  private mutating func begin(_ name: String, _ type: String, _ help: String) {
+    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+  }
+
+  private mutating func sample(_ name: String, _ labels: [(String, String)], _ value: String) {
+    text += name
+    if !labels.isEmpty {
+      let pairs = labels.map { "\($0)=\"\(Self.escaped($1))\"" }
+      text += "{\(pairs.joined(separator: ","))}"
+    }
+    text += " \(value)\n"
+  }
+
+  private static func escaped(_ value: String) -> String {
+    var escaped = ""
+    for character in value {
+      switch character {
+      case "\\": escaped += "\\\\"
+      case "\"": escaped += "\\\""
+      case "\n": escaped += "\\n"
+      default: escaped.append(character)
+      }
+    }
+    return escaped
+  }
+}

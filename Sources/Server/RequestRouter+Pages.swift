@@ -1,0 +1,258 @@
+import Relay
+import WebSocket
+import Wire
+
+/// What there is beside the WebSocket.
+extension RequestRouter {
+  /// An answer that needs nothing but the request; its connection ends with it.
+  private func answer(_ response: HTTPResponse, _ request: HTTPRequest) -> Route {
+    .answer(request.method == "HEAD" ? response.head : response.bytes)
+  }
+
+  /// - Parameter rule: what was broken, where that is more than a mistake.
+  func refuse(
+    _ problem: HTTPProblem, _ request: HTTPRequest, _ rule: Violations.Rule? = nil
+  ) -> Route {
+    var response = problem.response
+    // Who expected a WebSocket shows a person what came instead, and JSON is not for reading.
+    if request.headers.contains("websocket", in: "Upgrade") {
+      response = HTTPResponse(status: problem.status, text: "\(problem.detail)\n")
+    }
+    if let origin = foreignOrigin(of: request) { response.allowReading(by: origin) }
+    let bytes = request.method == "HEAD" ? response.head : response.bytes
+    if let rule { return .refuse(bytes, rule) }
+    return problem.status == 401 ? .unauthorized(bytes) : .answer(bytes)
+  }
+
+  /// Everything but WebSockets.
+  func page(
+    _ request: HTTPRequest, isLocal: Bool, identify: () -> Authenticator.Answer
+  ) -> Route {
+    switch request.path {
+    case "/healthz":
+      return wrongMethod(request) ?? answer(HTTPResponse(status: 200, text: "ok\n"), request)
+    case "/readyz":
+      let call = HTTPCall(target: .readiness, headOnly: request.method == "HEAD")
+      return wrongMethod(request) ?? .call(call)
+    case "/metrics": return metrics(request, isLocal: isLocal, identify)
+    default:
+      guard let segments = request.pathSegments, segments.first == "v1" else {
+        return refuse(nothingHere, request)
+      }
+      return api(request, segments.dropFirst(), identify)
+    }
+  }
+
+  private var nothingHere: HTTPProblem {
+    HTTPProblem(
+      404,
+      "There is nothing here. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages"
+        + " and /v1/people, the relay's state at /healthz, /readyz and /metrics.")
+  }
+
+  private func wrongMethod(_ request: HTTPRequest) -> Route? {
+    if request.method == "GET" || request.method == "HEAD" { return nil }
+    return refuse(.wrongMethod(allowed: "GET, HEAD"), request)
+  }
+
+  private func metrics(
+    _ request: HTTPRequest, isLocal: Bool, _ identify: () -> Authenticator.Answer
+  ) -> Route {
+    if let refusal = wrongMethod(request) { return refusal }
+    if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
+    let call = HTTPCall(target: .metrics, headOnly: request.method == "HEAD")
+    if !request.headers["Authorization"].isEmpty {
+      switch identify() {
+      case .known: return .call(call)
+      case .refused(let error): return refuse(HTTPProblem(error), request)
+      case .unknown: break
+      }
+    }
+    guard isLocal else {
+      return refuse(
+        .unauthorized(
+          "The metrics are for this machine: ask from 127.0.0.1 or [::1], or with a bearer token."),
+        request)
+    }
+    // A page whose name resolves to this machine reads what has its own origin, and sends no
+    // Origin for that (DNS rebinding).
+    guard Self.isLoopback(request.host.lowercased()) else {
+      return refuse(
+        HTTPProblem(
+          403, "The metrics are not there for \(request.host): ask for 127.0.0.1 or [::1].",
+          code: .forbidden), request, .origins)
+    }
+    return .call(call)
+  }
+}
+
+/// `/v1`: relay.v1 as requests.
+extension RequestRouter {
+  private func api(
+    _ request: HTTPRequest, _ segments: ArraySlice<String>,
+    _ identify: () -> Authenticator.Answer
+  ) -> Route {
+    if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
+    // As for the metrics: whoever is believed without a token must not be a page in disguise.
+    if requiresLoopbackHost, !Self.isLoopback(request.host.lowercased()) {
+      return refuse(
+        HTTPProblem(
+          403, "This relay is not there for \(request.host): ask for 127.0.0.1 or [::1].",
+          code: .forbidden), request, .origins)
+    }
+    let parts = Array(segments)
+    let message: HTTPCall.Message
+    let allowed: String
+    if parts.count == 3, parts[0] == "rooms", parts[2] == "messages" {
+      allowed = "GET, HEAD, POST, OPTIONS"
+      message =
+        request.method == "POST"
+        ? .send(room: parts[1]) : Self.history(of: parts[1], request)
+    } else if parts == ["people"] {
+      allowed = "GET, HEAD, OPTIONS"
+      message = Self.people(request)
+    } else {
+      return refuse(nothingHere, request)
+    }
+    guard allowed.split(separator: ", ").contains(request.method[...]) else {
+      return refuse(.wrongMethod(allowed: allowed), request)
+    }
+    if request.method == "OPTIONS" { return options(request, allowed: allowed) }
+    let identity: Identity
+    switch identify() {
+    case .known(let known): identity = known
+    case .refused(let error): return refuse(HTTPProblem(error), request)
+    case .unknown:
+      return refuse(
+        .unauthorized(
+          "Say who you are: with Authorization: Bearer, or where the relay takes no tokens with "
+            + "?user=NAME."), request)
+    }
+    var call = HTTPCall(target: .relay(message, identity))
+    call.headOnly = request.method == "HEAD"
+    call.keepsAlive = !request.closes
+    call.origin = foreignOrigin(of: request)
+    if request.method == "POST" {
+      if let problem = readContent(of: request, into: &call) { return refuse(problem, request) }
+    }
+    return .call(call)
+  }
+
+  /// The origin of a page of another site, where that may read what is answered.
+  private func foreignOrigin(of request: HTTPRequest) -> String? {
+    request.headers.only("Origin").flatMap { origins.contains($0) ? $0 : nil }
+  }
+
+  /// Answers what may be asked, also to a browser that asks on behalf of a page of another site (CORS).
+  private func options(_ request: HTTPRequest, allowed: String) -> Route {
+    var response = HTTPResponse(status: 204)
+    response.add("Allow", allowed)
+    if let origin = foreignOrigin(of: request) {
+      response.allowReading(by: origin)
+      response.add("Access-Control-Allow-Methods", allowed)
+      response.add("Access-Control-Allow-Headers", "Authorization, Content-Type")
+      response.add("Access-Control-Max-Age", "600")
+    }
+    return .answer(response.bytes)
+  }
+
+  /// Holds what is said of the content against what is taken.
+  private func readContent(
+    of request: HTTPRequest, into call: inout HTTPCall
+  ) -> HTTPProblem? {
+    switch request.content {
+    case .length(let bytes?) where contentLimitBytes == 0 || bytes <= contentLimitBytes:
+      call.contentBytes = bytes
+    case .length:
+      return HTTPProblem(
+        413, "The content is longer than \(contentLimitBytes) bytes (limits.frame_bytes).",
+        code: .tooLarge)
+    case .none: return HTTPProblem(411, "Say with Content-Length how long the content is.")
+    case .coded(let coding):
+      guard coding.lowercased() == "chunked" else {
+        return HTTPProblem(501, "This transfer coding is not understood here; send Content-Length.")
+      }
+      return HTTPProblem(
+        411, "Content in chunks is not taken; say with Content-Length how long it is.")
+    case .ambiguous:
+      return HTTPProblem(
+        400, "Content-Length and Transfer-Encoding exclude each other (RFC 9112 §6.3).")
+    }
+    let type = request.headers.only("Content-Type")?.prefix { $0 != ";" }
+    guard type?.filter({ $0 != " " && $0 != "\t" }).lowercased() == "application/json" else {
+      return HTTPProblem(415, "The content must be JSON: Content-Type: application/json.")
+    }
+    if let expectation = request.headers["Expect"].first {
+      guard expectation.lowercased() == "100-continue" else {
+        return HTTPProblem(417, "Nothing is expected here but 100-continue.")
+      }
+      call.expectsContinue = true
+    }
+    return nil
+  }
+
+  // MARK: - Messages from queries
+
+  private static func history(of room: String, _ request: HTTPRequest) -> HTTPCall.Message {
+    var query = MessageQuery("history")
+    query.add("room", string: room)
+    for name in ["before", "after", "limit"] { query.add(name, number: request.query(name)) }
+    query.add("fold", flag: request.query("fold"))
+    return query.message
+  }
+
+  private static func people(_ request: HTTPRequest) -> HTTPCall.Message {
+    var query = MessageQuery("people")
+    for name in ["query", "cursor"] {
+      if let value = request.query(name) { query.add(name, string: value) }
+    }
+    query.add("limit", number: request.query("limit"))
+    return query.message
+  }
+}
+
+/// A message made of what a query says. What does not have the form of its field becomes a string,
+/// which the message's reader then refuses by the name of the field.
+private struct MessageQuery {
+  private let type: String
+  private var json: [UInt8]
+
+  init(_ type: String) {
+    self.type = type
+    json = Array("{\"type\":\"\(type)\"".utf8)
+  }
+
+  mutating func add(_ name: String, string value: String) {
+    json += Array(",\"\(name)\":".utf8)
+    json.append(jsonString: value)
+  }
+
+  mutating func add(_ name: String, number value: String?) {
+    guard let value else { return }
+    let isNumber =
+      (1...16).contains(value.utf8.count) && value.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+      && (value == "0" || !value.hasPrefix("0"))
+    guard isNumber else { return add(name, string: value) }
+    json += Array(",\"\(name)\":\(value)".utf8)
+  }
+
+  mutating func add(_ name: String, flag value: String?) {
+    guard let value else { return }
+    switch value {
+    case "", "1", "true": json += Array(",\"\(name)\":true".utf8)
+    case "0", "false": json += Array(",\"\(name)\":false".utf8)
+    default: add(name, string: value)
+    }
+  }
+
+  var message: HTTPCall.Message { .whole(type: type, json: json + [UInt8(ascii: "}")]) }
+}
+
+extension HTTPResponse {
+  /// Lets a page of another site read it (the Fetch standard, "CORS protocol").
+  mutating func allowReading(by origin: String) {
+    add("Access-Control-Allow-Origin", origin)
+    add("Access-Control-Expose-Headers", "Retry-After")
+    add("Vary", "Origin")
+  }
+}

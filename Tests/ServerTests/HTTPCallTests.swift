@@ -1,0 +1,136 @@
+import EventLoop
+import Testing
+import WebSocket
+import Wire
+
+@testable import Server
+
+@Suite struct `What a request over HTTP asks the relay` {
+  /// The message that the relay gets, or what it says instead.
+  private func message(_ content: String) -> Result<ClientMessage, WireError> {
+    let json = HTTPCall.Message.send(room: "general").json(Array(content.utf8))
+    do throws(WireError) {
+      return .success(try ClientMessage(decoding: json.span, textLimitBytes: 0))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  @Test(arguments: [
+    #"{"id":"1","text":"hi"}"#, " {\n\"id\": \"1\", \"text\": \"hi\" } \n",
+    #"{"type":"join","room":"elsewhere","id":"1","text":"hi"}"#,
+    #"{"x":{"room":"x"},"id":"1","text":"hi","y":[{"type":"join"}]}"#,
+  ])
+  func `is a send to the room that the path names, whatever else the content says`(
+    _ content: String
+  ) {
+    #expect(message(content) == .success(.send(.init(room: "general", id: "1", text: "hi"))))
+  }
+
+  @Test(arguments: [
+    "", "{", "}", "[1]", "null", "{} {}", #"{"id":"1","text":"hi"}}"#, #"{"id":"1","text":"hi"#,
+    #"{"id":"1","text":"}"#, #"{"id":"1","text":"hi",}"#, #"{"id":"1","text":{"a":1}"#,
+    #"{"id":"1","text":"hi","x":"\"}"#, "{,}",
+  ])
+  func `is refused where the content is not one object`(_ content: String) throws {
+    guard case .failure(let error) = message(content) else {
+      Issue.record("taken: \(content)")
+      return
+    }
+    #expect(error.code == .badJSON)
+  }
+
+  @Test func `and an empty object lacks its id`() {
+    guard case .failure(let error) = message("{ }") else {
+      Issue.record("taken")
+      return
+    }
+    #expect(error.code == .badField && error.field == "id")
+  }
+}
+
+@Suite struct `Budgets of requests over HTTP` {
+  private func budgets(sends: Int = 2, burst: Int = 4, requests: Int = 3) -> RequestBudgets {
+    var limits = Configuration.Limits()
+    limits.sendsPerSecond = sends
+    limits.burst = burst
+    limits.requestsPerSecond = requests
+    return RequestBudgets(limits: limits)
+  }
+
+  @Test func `a user has one for sends and one for the rest`() {
+    let budgets = budgets()
+    let ada = RequestBudgets.Payer.user("ada")
+    for _ in 1...4 { #expect(budgets.takeSend(ada, now: 0) == nil) }
+    #expect(budgets.takeSend(ada, now: 0) == 1000)
+    #expect(budgets.takeSend(.user("bo"), now: 0) == nil)
+    for _ in 1...3 { #expect(budgets.takeRequest(ada, now: 0) == nil) }
+    #expect(budgets.takeRequest(ada, now: 0) == 334)
+    #expect(budgets.takeSend(ada, now: 500) == nil)
+    #expect(budgets.takeSend(ada, now: 500) != nil)
+  }
+
+  @Test func `a send that made no entry is paid for as a request`() {
+    let budgets = budgets()
+    let ada = RequestBudgets.Payer.user("ada")
+    for _ in 1...3 {
+      #expect(budgets.takeSend(ada, now: 0) == nil)
+      budgets.refundSend(ada, now: 0)
+    }
+    #expect(budgets.takeRequest(ada, now: 0) != nil)
+    for _ in 1...4 { #expect(budgets.takeSend(ada, now: 0) == nil) }
+  }
+
+  @Test func `no limit is none`() {
+    let budgets = budgets(sends: 0, burst: 0, requests: 0)
+    for _ in 1...1000 {
+      #expect(budgets.takeSend(.user("ada"), now: 0) == nil)
+      #expect(budgets.takeRequest(.user("ada"), now: 0) == nil)
+    }
+  }
+
+  @Test func `who has rested is forgotten, and a crowd that has not is bounded`() {
+    let budgets = budgets()
+    for number in 0..<1000 { _ = budgets.takeSend(.user("\(number)"), now: 0) }
+    #expect(budgets.count == 1000)
+    for number in 0..<100 { _ = budgets.takeSend(.user("later\(number)"), now: 10_000) }
+    #expect(budgets.count < 200)
+    for number in 0..<70_000 { _ = budgets.takeSend(.user("crowd\(number)"), now: 10_000) }
+    #expect(budgets.count <= 65_536)
+    // One of the crowd is still held to its limit, and a newcomer waits.
+    for _ in 1...3 { #expect(budgets.takeSend(.user("crowd0"), now: 10_000) == nil) }
+    #expect(budgets.takeSend(.user("crowd0"), now: 10_000) != nil)
+    #expect(budgets.takeSend(.user("newcomer"), now: 10_000) != nil)
+    #expect(budgets.takeSend(.user("newcomer"), now: 20_000) == nil)
+  }
+}
+
+@Suite struct `Who asks for the canary` {
+  private let waiter = Canary.Waiter(loop: 0, connection: 1, exchange: 2)
+
+  private func advice(_ canary: Canary, at now: Int64) -> String {
+    switch canary.ask(waiter, now: now) {
+    case .send: "send"
+    case .wait: "wait"
+    case .take(let outcome): "\(outcome)"
+    }
+  }
+
+  @Test func `one sends it, the others wait with it, and its answer holds for five seconds`() {
+    let canary = Canary()
+    #expect(advice(canary, at: 0) == "send")
+    #expect(advice(canary, at: 10) == "wait")
+    #expect(canary.finish(.ready, now: 20).count == 2)
+    #expect(advice(canary, at: 5019) == "ready")
+    #expect(advice(canary, at: 5020) == "send")
+    #expect(canary.finish(.failed("no"), now: 5030).count == 1)
+    #expect(advice(canary, at: 6000) == "failed(\"no\")")
+  }
+
+  @Test func `one that is never heard of again does not keep others from sending`() {
+    let canary = Canary()
+    #expect(advice(canary, at: 0) == "send")
+    #expect(advice(canary, at: 5999) == "wait")
+    #expect(advice(canary, at: 6000) == "send")
+  }
+}
