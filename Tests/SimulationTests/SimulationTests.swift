@@ -38,9 +38,9 @@ import Wire
   @Test func `the ledger knows what a join must be told`() {
     var ledger = Ledger()
     ledger.begin(epoch: "one")
-    for seq in 1...10 { #expect(ledger.append(entry(seq)) == nil) }
+    for seq in 1...10 { #expect(ledger.append(entry(seq), now: 0) == nil) }
     ledger.begin(epoch: "two")
-    for seq in 11...20 { #expect(ledger.append(entry(seq)) == nil) }
+    for seq in 11...20 { #expect(ledger.append(entry(seq), now: 0) == nil) }
     func told(_ after: Int64?, _ epoch: String?, first: Int64 = 1) -> [Ledger.Expectation] {
       ledger.expectations(
         "a", after: after, epoch: epoch, current: "two", first: first, head: 20)
@@ -52,7 +52,7 @@ import Wire
     #expect(told(3, "two", first: 9) == [.init(after: 8, resume: .truncated)])
     #expect(told(3, "another") == [.init(after: 0, resume: .reset)])
     #expect(told(nil, nil) == [.init(after: 20, resume: .ok)])
-    #expect(ledger.append(entry(22)) != nil)
+    #expect(ledger.append(entry(22), now: 0) != nil)
   }
 
   private func entry(_ seq: Int) -> Entry {
