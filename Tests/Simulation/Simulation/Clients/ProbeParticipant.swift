@@ -29,6 +29,8 @@ final class ProbeParticipant: Participant {
   /// Lines to a room wait until then.
   private var waitUntil: [String: Int64] = [:]
   private var acknowledged: [ClientMessage.Send] = []
+  /// What it has sent itself.
+  private var own: [String: [Int64]] = [:]
   private var positions: [String: Position] = [:]
   private var joined: Set<String> = []
   private var epochs: [String] = ["never"]
@@ -121,6 +123,7 @@ final class ProbeParticipant: Participant {
     case .left(let room): joined.remove(room)
     case .message(let entry): positions[entry.room]?.last = entry.seq
     case .ack(let ack):
+      own[ack.room, default: []].append(ack.seq)
       if let line = outbox[ack.room]?.firstIndex(where: { $0.send.id == ack.id }),
         let send = outbox[ack.room]?.remove(at: line).send
       {
@@ -180,7 +183,10 @@ final class ProbeParticipant: Participant {
     sent += 1
     let id = "\(name)-\(sent)"
     let last = positions[room]?.last ?? 0
-    let target = world.pick(max(0, last - 12)...last + 1)
+    var target = world.pick(max(0, last - 12)...last + 1)
+    if world.chance(60), let mine = own[room]?.suffix(12).randomElement(using: &world.random) {
+      target = mine
+    }
     let send: ClientMessage.Send
     switch Int.random(in: 0..<10, using: &world.random) {
     case 0..<3: send = .init(room: room, id: id, edit: target, text: "\(name) meant \(sent)")

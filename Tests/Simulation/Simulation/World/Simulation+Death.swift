@@ -131,14 +131,19 @@ extension Simulation {
     if stored.first > known.head + 1, !inDoubt.isEmpty || !refusedSinceCommit.isEmpty {
       court.ledger.skip(name, to: stored.first - 1)
     }
-    // A deletion that nobody was told of has done its work already.
-    for entry in stored.entries
-    where entry.kind == .delete && court.ledger.entry(name, entry.seq) == nil {
-      if let target = entry.target { court.ledger.delete(target, of: name, now.monotonic) }
+    // A deletion that nobody was told of has done its work already, on what comes before it.
+    let deleted = Set(
+      stored.entries.filter {
+        $0.kind == .delete && court.ledger.entry(name, $0.seq) == nil
+      }.compactMap(\.target))
+    func isDeleted(_ entry: Entry) -> Bool {
+      entry.text == "" && deleted.contains(entry.kind == .edit ? entry.target ?? 0 : entry.seq)
     }
     for entry in stored.entries {
       if let truth = court.ledger.entry(name, entry.seq) {
-        if truth != entry { court.fault("\(name) \(entry.seq) is altered after a start") }
+        if truth != entry, !isDeleted(entry) {
+          court.fault("\(name) \(entry.seq) is altered after a start")
+        }
         continue
       }
       guard entry.seq > known.head || mayHaveLost else { continue }
