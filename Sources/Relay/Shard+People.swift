@@ -39,6 +39,9 @@ extension Shard {
     return bots.index(of: user).map { bots.people[$0] }
   }
 
+  /// Where the directory says that a user's picture is.
+  public func avatarURL(of user: String) -> String? { profile(of: user)?.avatar }
+
   // MARK: - A page
 
   mutating func people(_ request: ClientMessage.PeopleRequest, _ index: Int) {

@@ -45,6 +45,8 @@ extension ConnectionLoop {
     case .relay(let message, let identity): ask(message, as: identity, exchange, index)
     case .readiness: askWhetherReady(exchange, index)
     case .metrics: gatherMetrics(for: exchange, index)
+    case .avatar(let user, let identity, let known):
+      askForAvatar(of: user, as: identity, known, exchange, index)
     }
   }
 
@@ -60,7 +62,7 @@ extension ConnectionLoop {
     }
   }
 
-  private static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
+  static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
     var problem = HTTPProblem(
       429, "Too many requests; try again in \(wait) ms.", code: .rateLimited)
     problem.retryAfterMilliseconds = wait

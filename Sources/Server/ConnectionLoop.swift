@@ -1,3 +1,4 @@
+import Directories
 import EventLoop
 import Logging
 import Mailbox
@@ -15,6 +16,8 @@ enum LoopMessage: Sendable {
   case botGone(BotChannel)
   /// What came of the canary, for those here who wait for it: exchanges by place and serial number.
   case canary(Canary.Outcome, [Canary.Waiter])
+  /// A picture, or that there is none, for an exchange by place and serial number.
+  case avatar(Avatar?, connection: Int, exchange: UInt64)
   /// Counts are gathered; this loop is to add its own.
   case countsWanted(MetricsGathering)
   /// All have.
@@ -38,6 +41,7 @@ enum LoopMessage: Sendable {
     var violations: Violations
     var budgets: RequestBudgets
     var canary: Canary
+    var avatars: AvatarCache
     var log: any Log
     /// To each loop.
     var mailboxes: [Mailbox<LoopMessage>]
@@ -281,6 +285,8 @@ enum LoopMessage: Sendable {
       case .botDrained(let channel): drained(channel)
       case .botGone(let channel): gone(channel)
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
+      case .avatar(let avatar, let connection, let exchange):
+        answer(avatar, connection, exchange)
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .people(let update): shard.update(people: update, now: now)

@@ -45,6 +45,8 @@ struct HTTPCall {
     case readiness
     /// The counts.
     case metrics
+    /// Somebody's picture, unless it is one of those that `known` names (`If-None-Match`).
+    case avatar(of: String, Identity, known: [String])
   }
 
   var target: Target

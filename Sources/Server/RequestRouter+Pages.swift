@@ -46,8 +46,9 @@ extension RequestRouter {
   private var nothingHere: HTTPProblem {
     HTTPProblem(
       404,
-      "There is nothing here. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages"
-        + " and /v1/people, the relay's state at /healthz, /readyz and /metrics.")
+      "There is nothing here. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
+        + " /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics."
+    )
   }
 
   private func wrongMethod(_ request: HTTPRequest) -> Route? {
@@ -101,16 +102,20 @@ extension RequestRouter {
           code: .forbidden), request, .origins)
     }
     let parts = Array(segments)
-    let message: HTTPCall.Message
+    let target: (Identity) -> HTTPCall.Target
     let allowed: String
     if parts.count == 3, parts[0] == "rooms", parts[2] == "messages" {
       allowed = "GET, HEAD, POST, OPTIONS"
-      message =
+      let message =
         request.method == "POST"
-        ? .send(room: parts[1]) : Self.history(of: parts[1], request)
+        ? HTTPCall.Message.send(room: parts[1]) : Self.history(of: parts[1], request)
+      target = { .relay(message, $0) }
+    } else if parts.count == 2, parts[0] == "avatars" {
+      allowed = "GET, HEAD, OPTIONS"
+      target = { .avatar(of: parts[1], $0, known: request.headers["If-None-Match"]) }
     } else if parts == ["people"] {
       allowed = "GET, HEAD, OPTIONS"
-      message = Self.people(request)
+      target = { .relay(Self.people(request), $0) }
     } else {
       return refuse(nothingHere, request)
     }
@@ -128,7 +133,7 @@ extension RequestRouter {
           "Say who you are: with Authorization: Bearer, or where the relay takes no tokens with "
             + "?user=NAME."), request)
     }
-    var call = HTTPCall(target: .relay(message, identity))
+    var call = HTTPCall(target: target(identity))
     call.headOnly = request.method == "HEAD"
     call.keepsAlive = !request.closes
     call.origin = foreignOrigin(of: request)

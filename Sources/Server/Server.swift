@@ -1,4 +1,5 @@
 import Bots
+import Directories
 public import EventLoop
 public import Logging
 import Mailbox
@@ -22,6 +23,7 @@ public final class Server: Sendable {
   private let logger: Logger
   private let log: any Log
   private let directory: any Directory
+  private let avatars: AvatarCache
   private let mailboxes: [Mailbox<LoopMessage>]
   private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
@@ -46,6 +48,7 @@ public final class Server: Sendable {
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
       directory = try PeopleDirectory.open(configuration, logger)
+      avatars = try AvatarCache(AvatarCache.Options(userAgent: "relay/\(Self.version)"))
       let context = ConnectionLoop.Context(
         configuration: configuration,
         router: RequestRouter(
@@ -56,7 +59,7 @@ public final class Server: Sendable {
         authenticator: authenticator,
         admission: Admission(limits: configuration.limits, descriptors: descriptors),
         violations: Violations(), budgets: RequestBudgets(limits: configuration.limits),
-        canary: Canary(), log: log, mailboxes: mailboxes,
+        canary: Canary(), avatars: avatars, log: log, mailboxes: mailboxes,
         startedAt: Double(WallClock.milliseconds) / 1000,
         logger: logger, credentials: credentials)
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
@@ -121,6 +124,7 @@ public final class Server: Sendable {
       return threads
     }
     directory.stop()
+    avatars.stop()
     for thread in threads { thread.join() }
     log.stop()
   }

@@ -35,7 +35,7 @@ import Testing
         Person(user: "ada", name: "Ada"),
         Person(user: "bo", name: "Bo Bobson", avatar: "https://pictures.example/bo.png"),
       ])
-    #expect(list.source == path)
+    #expect(list.source == "local")
   }
 
   @Test func `a file that may be missing is nobody, and is seen when it comes and goes`() throws {

@@ -200,7 +200,11 @@ extension `End to end` {
           let answer = try exchange.answer()
           #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(request)\(answer)")
           let body = answer.firstRange(of: "\r\n\r\n").map { answer[$0.upperBound...] } ?? ""
-          #expect(body.hasSuffix("\n") && body.count > 2, "\(request)\(answer)")
+          // A sentence for a person, or a problem for a program.
+          #expect(
+            body.hasSuffix("\n") && body.count > 2
+              || body.contains("\"status\":\(status)") && body.contains("\"detail\":\""),
+            "\(request)\(answer)")
         }
       }
     }

@@ -47,6 +47,18 @@ extension `End to end` {
         """, in: folder)
     }
 
+    @Test func `pictures of people come from the relay, whoever has them`() throws {
+      let folder = try Folder()
+      let pictures = try ChildProcess(
+        ["/usr/bin/python3", Programs.peer("pictures.py"), folder["people.yaml"]])
+      try pictures.waitForOutput { $0.contains("ready\n") }
+      try play("avatars", "directory: { kind: local, file: \(folder["people.yaml"]) }", in: folder)
+      pictures.write("\n")
+      #expect(try pictures.wait() == .exit(0), "\(pictures.errors)")
+      // However often they were asked for, each was fetched once.
+      #expect(pictures.output == "ready\n/ada.png 1\n/bo.svg 1\n")
+    }
+
     @Test func `a user's limits hold over all connections`() throws {
       try play("limits", "loops: 2\nlimits: { sends_per_s: 2, burst: 4, requests_per_s: 4 }")
     }

@@ -37,6 +37,9 @@ public final class AvatarCache: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// The defaults, for a relay that calls itself so.
+    public init(userAgent: String) { self.userAgent = userAgent }
   }
 
   /// Pictures without anything that a browser could run: SVG, which has scripts, is none of them.

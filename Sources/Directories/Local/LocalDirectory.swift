@@ -11,6 +11,9 @@ internal import Synchronization
 ///
 /// `start` is to be called once, `stop` not from within `publish`.
 public final class LocalDirectory: Directory {
+  /// Where the file is, clients need not know.
+  private static let source = "local"
+
   private let path: String
   private let mayBeMissing: Bool
   private let pollMilliseconds: Int64
@@ -45,7 +48,7 @@ public final class LocalDirectory: Directory {
       report("The directory cannot start: \(error).")
       publish(
         DirectoryUpdate(
-          people: PeopleList([], source: path, asOf: 0),
+          people: PeopleList([], source: Self.source, asOf: 0),
           problem: .failed("The directory cannot start.", support: nil)))
     }
   }
@@ -112,7 +115,7 @@ public final class LocalDirectory: Directory {
   private func people(_ state: DirectoryState) -> PeopleList {
     let listing = state.listing
     return PeopleList(
-      listing.people, source: path, asOf: state.asOf, leftOut: listing.leftOut)
+      listing.people, source: Self.source, asOf: state.asOf, leftOut: listing.leftOut)
   }
 }
 

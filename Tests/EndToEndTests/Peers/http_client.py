@@ -428,5 +428,29 @@ def origins():
     assert ask(connect(), "OPTIONS", "/v1/rooms/general/messages", None, headers)[0] == 403
 
 
+def avatars():
+    """A picture is served as it is, once fetched; where there is none, that is said."""
+    path = "/v1/avatars/%s?user=ada"
+    for _ in range(3):
+        status, response, content = ask(connect(), "GET", path % "ada")
+        assert status == 200 and content.startswith(b"\x89PNG") and len(content) == 1008, status
+        assert response.getheader("Content-Type") == "image/png"
+        assert response.getheader("X-Content-Type-Options") == "nosniff"
+        assert response.getheader("Cache-Control").startswith("private")
+    tag = {"If-None-Match": 'W/"other", ' + response.getheader("ETag")}
+    status, again, content = ask(connect(), "GET", path % "ada", None, tag)
+    assert status == 304 and content == b"" and again.getheader("ETag") in tag["If-None-Match"]
+    assert ask(connect(), "HEAD", path % "ada")[0] == 200
+    # A picture with scripts in it is none, nor is one of nobody.
+    for user in ("bo", "bo", "cy", "dee", "..%2F", "%00"):
+        status, _, problem = ask(connect(), "GET", path % user)
+        assert status == 404 and problem["status"] == 404, (user, status, problem)
+    assert ask(connect(), "GET", "/v1/avatars/ada")[0] == 401
+    assert ask(connect(), "DELETE", path % "ada")[0] == 405
+    # And it is where the list of people says so.
+    people = ask(connect(), "GET", "/v1/people?user=ada")[2]["people"]
+    assert [person.get("avatar") is not None for person in people] == [True, True, False], people
+
+
 globals()[sys.argv[1]]()
 print("good")
