@@ -126,17 +126,26 @@ extension Sequencer {
   /// Entries of others that say something and that lie behind a read mark, as of the last batch.
   mutating func unread(
     _ room: Int, read: Int64, _ store: inout some EntryStore
-  ) -> Int64 {
+  ) throws(StoreFailure) -> Int64 {
     let base = max(read, rooms[room].first - 1)
     let total = rooms[room].changes
     guard base < rooms[room].head else { return 0 }
     var unread = rooms[room].head - base
-    if total > 0, let number = rooms[room].number,
-      let before = try? store.changes(inRoom: number, through: base, total: total)
-    {
-      unread -= total - before
+    if total > 0, let number = rooms[room].number {
+      unread -= total - (try store.changes(inRoom: number, through: base, total: total))
     }
     return unread
+  }
+}
+
+extension Sequencer {
+  /// As `unread`, and where the store cannot be read what it is at most: `activity` with it comes late
+  /// rather than not at all, and the next `rooms` puts it right.
+  mutating func unreadIfKnown(
+    _ room: Int, read: Int64, _ store: inout some EntryStore
+  ) -> Int64 {
+    (try? unread(room, read: read, &store))
+      ?? max(0, rooms[room].head - max(read, rooms[room].first - 1))
   }
 }
 

@@ -153,7 +153,7 @@ public struct Sequencer {
       return Commit.MarkChange(
         room: room.name,
         marks: Marks(user: key.user, read: marks.read, received: marks.received),
-        members: room.members.count, unread: unread(key.room, read: marks.read, &store))
+        members: room.members.count, unread: unreadIfKnown(key.room, read: marks.read, &store))
     }
     let presences = presenceChanges(batch)
     if batch.entries.isEmpty, marks.isEmpty, batch.memberships.isEmpty, batch.typing.isEmpty,
@@ -179,7 +179,7 @@ public struct Sequencer {
     return batch.memberships.map { change in
       var change = change
       if change.belongs, let room = indices[change.room] {
-        change.unread = max(0, unread(room, read: 0, &store) - (fresh[room] ?? 0))
+        change.unread = max(0, unreadIfKnown(room, read: 0, &store) - (fresh[room] ?? 0))
       }
       return change
     }
@@ -315,7 +315,7 @@ public struct Sequencer {
         belongings.append(
           LogAnswer.Belonging(
             room: name, belongs: true, head: rooms[room].head, read: marks.read,
-            unread: unread(room, read: marks.read, &store)))
+            unread: try unread(room, read: marks.read, &store)))
       }
       for name in question.listed {
         let room = try room(name, &store)

@@ -46,17 +46,19 @@ extension Shard {
 
   mutating func people(_ request: ClientMessage.PeopleRequest, _ index: Int) {
     let count = directory.people.people.count + bots.people.count
-    let query = request.query.lowercased()
+    let query = Array(request.query.lowercased().utf8)
+    let inDirectory = directory.people.people.count
     var answer = PeopleAnswer()
     var place = request.cursor.map(place(behind:)) ?? 0
     let end = min(count, place + Self.scanLimit)
     while place < end, answer.people.count < request.limit {
-      let candidate = person(place)
-      // A bot that the directory knows as well stands there.
-      let isSecond =
-        place >= directory.people.people.count
-        && directory.people.index(of: candidate.person.user) != nil
-      if !isSecond, candidate.person.matches(query) { answer.people.append(candidate) }
+      if place < inDirectory {
+        if directory.people.matches(place, query) { answer.people.append(person(place)) }
+      } else if bots.matches(place - inDirectory, query) {
+        // A bot that the directory knows as well stands there.
+        let bot = person(place)
+        if directory.people.index(of: bot.person.user) == nil { answer.people.append(bot) }
+      }
       place += 1
     }
     answer.next = place < count ? place : nil
@@ -151,27 +153,6 @@ extension Shard {
         replyPresence(of: user, seen.at[user], index)
       }
     }
-  }
-}
-
-extension Person {
-  /// - Parameter query: in lower case.
-  fileprivate func matches(_ query: String) -> Bool {
-    query.isEmpty || user.contains(bytesOf: query) || name.lowercased().contains(bytesOf: query)
-  }
-}
-
-extension String {
-  /// Whether the other's UTF-8 stands somewhere in this one's.
-  fileprivate func contains(bytesOf other: String) -> Bool {
-    let (own, other) = (utf8.span, other.utf8.span)
-    guard own.count >= other.count else { return false }
-    for start in 0...own.count - other.count {
-      var length = 0
-      while length < other.count, own[start + length] == other[length] { length += 1 }
-      if length == other.count { return true }
-    }
-    return false
   }
 }
 

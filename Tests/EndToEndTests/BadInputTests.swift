@@ -115,6 +115,28 @@ extension `End to end` {
       #expect(try ada.say("still here", in: "a", id: "1").seq == 1)
     }
 
+    @Test func `a room that may not be made, and one too many, are refused`() throws {
+      let relay = try RelayProcess(
+        """
+        rooms: { create: listed, listed: [{ room: a, title: A }, { room: b, title: B }] }
+        limits: { rooms_per_connection: 2 }
+        """)
+      let ada = try RawClient(relay, user: "ada")
+      for json in [
+        #"{"type":"join","room":"c"}"#, #"{"type":"send","room":"c","id":"1","text":"hi"}"#,
+        #"{"type":"history","room":"c"}"#,
+      ] {
+        try ada.send(json)
+        #expect(try ada.error().code == .noSuchRoom, "\(json)")
+      }
+      _ = try ada.join("a")
+      _ = try ada.join("dm:ada:bo")
+      try ada.send(#"{"type":"join","room":"b"}"#)
+      #expect(try ada.error().code == .tooManyRooms)
+      try ada.send(#"{"type":"leave","room":"a"}"#)
+      #expect(try ada.join("b").head == 0)
+    }
+
     @Test func `what is no relay message at all closes with its code`() throws {
       let relay = try RelayProcess()
       for (opcode, payload, code) in [
