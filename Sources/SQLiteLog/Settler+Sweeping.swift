@@ -154,12 +154,6 @@ extension Settler.State {
         try deleteSender.run()
       }
       let shelves = try forgetShelves()
-      #if PLANTED_BUGS
-        if PlantedBug.sweepNotNoted.isActive {
-          try commit.run()
-          return shelves
-        }
-      #endif
       var update = try Statement("UPDATE progress SET epoch = ?1, seen = ?2", on: database)
       try update.bind(1, epoch)
       try update.bind(2, seen)

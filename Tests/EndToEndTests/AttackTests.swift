@@ -107,8 +107,10 @@ extension `End to end` {
       let attack = try Attack("strangers")
       let fresh = try attack.relay.memory.now
       try attack.run(breaking: "reset", times: 100, while: .ready)
-      // 14 % more were measured. The tables alone, if they kept their length, would be 20 %.
-      let isBack = try attack.relay.memory(atMost: fresh + fresh / 5)
+      // 20 % more were measured, and 26 % in a release build, whose fresh one is smaller: 550 bytes for
+      // each of them, that they were here being one thing that is kept. The tables alone, if they kept
+      // their length, would be 20 % on top.
+      let isBack = try attack.relay.memory(atMost: fresh + fresh * 35 / 100)
       let now = try attack.relay.memory.now
       #expect(isBack, "\(fresh) bytes at first, \(now) in the end")
     }

@@ -29,7 +29,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case readerSkipsAnEntry
   case sweepTakesOneMore
   case aheadIndexUsed
-  case sweepNotNoted
   case journalNotWrittenAgainAtStart
 
   /// What is wrong, and where.
@@ -63,8 +62,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .readerSkipsAnEntry: "a page begins one entry late|`SQLiteReader`"
     case .sweepTakesOneMore: "the oldest kept entry is deleted as well|`Settler.garbage`"
     case .aheadIndexUsed: "an index from after the backup is used|`IndexSchema.misfit`"
-    case .sweepNotNoted:
-      "an index that has forgotten more than a backup is used with it|`Settler.forget`"
     case .journalNotWrittenAgainAtStart:
       "what a failed sync left unwritten is not written at a start|`Schema`"
     }
