@@ -171,9 +171,9 @@ public struct Sequencer {
   private mutating func memberships(
     of batch: Batch, _ store: inout some EntryStore
   ) -> [Commit.MembershipChange] {
+    if batch.memberships.isEmpty { return [] }
     var fresh: [Int: Int64] = [:]
-    for (room, new) in zip(batch.entryRooms, batch.entries)
-    where !batch.memberships.isEmpty && new.change == nil {
+    for (room, new) in zip(batch.entryRooms, batch.entries) where new.change == nil {
       fresh[room, default: 0] += 1
     }
     return batch.memberships.map { change in

@@ -89,7 +89,6 @@ extension Shard {
   /// Lays the message into `frame`.
   private mutating func encode(_ value: EphemeralValue, _ key: EphemeralKey) {
     let name = rooms[Int(key.room)].name
-    frame.removeAll(keepingCapacity: true)
     scratch.removeAll(keepingCapacity: true)
     switch value {
     case .receipt(let marks, _): ServerMessage.receipt(room: name, marks).append(to: &scratch)
@@ -98,6 +97,12 @@ extension Shard {
     case .subscribers(let count):
       ServerMessage.subscribers(room: name, count: count).append(to: &scratch)
     }
+    frameScratch()
+  }
+
+  /// Lays the message in `scratch` into `frame`.
+  mutating func frameScratch() {
+    frame.removeAll(keepingCapacity: true)
     framing.appendHeader(scratch.count, &frame)
     frame.append(contentsOf: scratch)
   }

@@ -160,9 +160,7 @@ extension Shard {
       ServerMessage.UserPresence(
         user: watched.name, presence: watched.presence, lastSeen: watched.at)
     ).append(to: &scratch)
-    frame.removeAll(keepingCapacity: true)
-    framing.appendHeader(scratch.count, &frame)
-    frame.append(contentsOf: scratch)
+    frameScratch()
   }
 
   /// Lays what a session that reads again is to be told into `frame`.
@@ -223,14 +221,12 @@ extension Shard {
   /// Those who have ceased to watch are found out here, so that a session's end costs nothing for
   /// each of the thousands that it watched.
   private mutating func removeFormerWatchers(of index: Int32, keepingPlace: Bool = false) {
-    let sessions = sessions
-    watchedUsers[Int(index)].watchers.removeAll { id in
-      // Its place may have gone, see `shrink`.
-      guard Int(id.index) < sessions.count else { return true }
-      let session = sessions[Int(id.index)]
-      return !session.isOpen || session.generation != id.generation
-        || session.extras?.watchedUserSet.contains(index) != true
+    var watchers: [SessionID] = []
+    swap(&watchers, &watchedUsers[Int(index)].watchers)
+    watchers.removeAll { id in
+      !isCurrent(id) || sessions[Int(id.index)].extras?.watchedUserSet.contains(index) != true
     }
+    swap(&watchers, &watchedUsers[Int(index)].watchers)
     guard watchedUsers[Int(index)].watchers.isEmpty, !keepingPlace else { return }
     watchedUserIndices[watchedUsers[Int(index)].name] = nil
     let generation = watchedUsers[Int(index)].generation

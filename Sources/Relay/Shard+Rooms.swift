@@ -179,8 +179,6 @@ extension Shard {
         state.watchers[Int32(index)]?.unread ?? 0, state.head - state.firstKept + 1), last: nil)
     scratch.removeAll(keepingCapacity: true)
     activity.append(to: &scratch, last: last)
-    frame.removeAll(keepingCapacity: true)
-    framing.appendHeader(scratch.count, &frame)
-    frame.append(contentsOf: scratch)
+    frameScratch()
   }
 }

@@ -294,11 +294,26 @@ struct StoreState: ~Copyable {
       try statements.insertRoom.run()
     }
     var next = position
+    // Of rooms, how many of their entries are about others.
+    var totals: [Int64: Int64] = [:]
     for new in changes.entries {
       next += 1
       try insert(new, at: next)
+      if let change = new.change {
+        try insert(change, by: new, at: next)
+        totals[new.room] = change.number
+      }
     }
-    try applyChanges(changes)
+    for (room, total) in totals {
+      try statements.updateChanges.bind(1, room)
+      try statements.updateChanges.bind(2, total)
+      try statements.updateChanges.run()
+    }
+    for blank in changes.blanks {
+      try statements.updateBody.bind(1, position(of: blank.seq, inRoom: blank.room))
+      try statements.updateBody.bind(2, blank.body)
+      try statements.updateBody.run()
+    }
     for user in changes.seen {
       try statements.upsertUser.bind(1, user.user)
       try statements.upsertUser.bind(2, user.at)
@@ -331,31 +346,16 @@ struct StoreState: ~Copyable {
     }
   }
 
-  /// Notes which entries are about which, and takes away what was deleted.
-  private mutating func applyChanges(_ changes: StoreChanges) throws(SQLiteError) {
-    var position = position
-    var totals: [Int64: Int64] = [:]
-    for new in changes.entries {
-      position += 1
-      guard let change = new.change else { continue }
-      try statements.insertChange.bind(1, new.room)
-      try statements.insertChange.bind(2, change.target)
-      try statements.insertChange.bind(3, new.entry.seq)
-      try statements.insertChange.bind(4, position)
-      try statements.insertChange.bind(5, change.number)
-      try statements.insertChange.run()
-      totals[new.room] = change.number
-    }
-    for (room, total) in totals {
-      try statements.updateChanges.bind(1, room)
-      try statements.updateChanges.bind(2, total)
-      try statements.updateChanges.run()
-    }
-    for blank in changes.blanks {
-      try statements.updateBody.bind(1, self.position(of: blank.seq, inRoom: blank.room))
-      try statements.updateBody.bind(2, blank.body)
-      try statements.updateBody.run()
-    }
+  /// Notes which entry the new one is about.
+  private mutating func insert(
+    _ change: StoreChanges.Change, by new: StoreChanges.NewEntry, at position: Int64
+  ) throws(SQLiteError) {
+    try statements.insertChange.bind(1, new.room)
+    try statements.insertChange.bind(2, change.target)
+    try statements.insertChange.bind(3, new.entry.seq)
+    try statements.insertChange.bind(4, position)
+    try statements.insertChange.bind(5, change.number)
+    try statements.insertChange.run()
   }
 
   /// Deletes entries in one transaction. Neighbours go as one range.

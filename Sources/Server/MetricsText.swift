@@ -9,13 +9,11 @@ struct MetricsText {
 
   /// A number that only grows, from 0 at the start.
   mutating func counter(_ name: String, _ help: String, _ value: Int) {
-    begin(name, "counter", help)
-    sample(name, [], "\(value)")
+    number(name, "counter", help, value)
   }
 
   mutating func counter(_ name: String, _ help: String, seconds: Double) {
-    begin(name, "counter", help)
-    sample(name, [], "\(seconds)")
+    number(name, "counter", help, seconds)
   }
 
   /// One such number for each value of a label. Those that are known beforehand are there from the
@@ -23,26 +21,22 @@ struct MetricsText {
   mutating func counters(
     _ name: String, _ help: String, by label: String, _ values: [(String, Int)]
   ) {
-    begin(name, "counter", help)
-    for (key, value) in values { sample(name, [(label, key)], "\(value)") }
+    numbers(name, "counter", help, label, values)
   }
 
   /// A number that is as it is at present.
   mutating func gauge(_ name: String, _ help: String, _ value: Int) {
-    begin(name, "gauge", help)
-    sample(name, [], "\(value)")
+    number(name, "gauge", help, value)
   }
 
   mutating func gauge(_ name: String, _ help: String, seconds: Double) {
-    begin(name, "gauge", help)
-    sample(name, [], "\(seconds)")
+    number(name, "gauge", help, seconds)
   }
 
   mutating func gauges(
     _ name: String, _ help: String, by label: String, _ values: [(String, Int)]
   ) {
-    begin(name, "gauge", help)
-    for (key, value) in values { sample(name, [(label, key)], "\(value)") }
+    numbers(name, "gauge", help, label, values)
   }
 
   /// What does not change, in labels.
@@ -61,6 +55,20 @@ struct MetricsText {
     sample("\(name)_bucket", [("le", "+Inf")], "\(histogram.count)")
     sample("\(name)_sum", [], "\(histogram.sum)")
     sample("\(name)_count", [], "\(histogram.count)")
+  }
+
+  private mutating func number(
+    _ name: String, _ type: String, _ help: String, _ value: some CustomStringConvertible
+  ) {
+    begin(name, type, help)
+    sample(name, [], "\(value)")
+  }
+
+  private mutating func numbers(
+    _ name: String, _ type: String, _ help: String, _ label: String, _ values: [(String, Int)]
+  ) {
+    begin(name, type, help)
+    for (key, value) in values { sample(name, [(label, key)], "\(value)") }
   }
 
   private mutating func begin(_ name: String, _ type: String, _ help: String) {
