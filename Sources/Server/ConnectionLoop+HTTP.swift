@@ -181,10 +181,7 @@ extension ConnectionLoop {
   /// Takes what was sent ahead of the last answer.
   func takeNextRequest(_ index: Int) {
     guard connections[index].phase == .handshake, !connections[index].isPaused else { return }
-    if !connections[index].pending.isEmpty { takePending(index) }
-    if connections[index].phase == .handshake, connections[index].isReadable {
-      unfinished.append(Int32(index))
-    }
+    readOn(index)
   }
 
   // MARK: - Ends

@@ -85,16 +85,22 @@ extension ConnectionLoop {
       takeBotInbox(index)
       return
     }
-    if !connections[index].pending.isEmpty { takePending(index) }
-    if connections[index].isReadable { unfinished.append(Int32(index)) }
+    readOn(index)
   }
 
-  /// Takes what was read before.
-  func takePending(_ index: Int) {
-    var bytes = connections[index].pending
-    connections[index].pending = []
-    var input = bytes.mutableSpan
-    take(&input, index)
+  /// After a pause: takes what was read before it, and then what has come since. That something has
+  /// come is told once, perhaps while nobody read; so it is looked for whatever the connection has
+  /// become by what was read before: a request whose content is missing, a WebSocket, one that ends.
+  func readOn(_ index: Int) {
+    if !connections[index].pending.isEmpty {
+      var bytes = connections[index].pending
+      connections[index].pending = []
+      var input = bytes.mutableSpan
+      take(&input, index)
+    }
+    if connections[index].isReadable, !connections[index].isPaused {
+      unfinished.append(Int32(index))
+    }
   }
 
   private func take(_ input: inout MutableSpan<UInt8>, _ index: Int) {

@@ -30,7 +30,15 @@ public final class Server: Sendable {
 
   /// Opens the store, listens and serves; returns when clients are served.
   /// - Throws: what is wrong with the environment, in a sentence for the operator.
-  public init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
+  public convenience init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
+    try self.init(configuration, logger: logger, openLog: Self.openLog)
+  }
+
+  /// - Parameter openLog: called once the port is taken.
+  init(
+    _ configuration: Configuration, logger: Logger,
+    openLog: (Configuration, Logger) throws(ServerError) -> any Log
+  ) throws(ServerError) {
     ignoreSIGPIPE()
     let descriptors = Self.raiseDescriptorLimit(configuration, logger)
     credentials = try TLSCredentials(configuration.tls)
@@ -40,7 +48,7 @@ public final class Server: Sendable {
     // The port comes first: a second relay on the same port must not touch the store.
     let listener = try Self.claim(configuration.listen)
     address = listener.address
-    log = try Self.openLog(configuration, logger)
+    log = try openLog(configuration, logger)
 
     let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
     do {

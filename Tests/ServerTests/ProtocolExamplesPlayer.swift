@@ -1,6 +1,8 @@
 import EventLoop
 import Logging
-import Server
+import Relay
+
+@testable import Server
 
 /// Plays an example against a relay of its own, and holds every message against what is shown.
 struct TranscriptPlayer {
@@ -156,9 +158,11 @@ struct TranscriptPlayer {
 }
 
 /// Runs a relay in this process, on a free port, with nothing on disk.
-/// - Parameter secret: of tokens, where it takes any.
+/// - Parameters:
+///   - secret: of tokens, where it takes any.
+///   - log: another one than it would open itself.
 func withServer<Result>(
-  keepEntriesPerRoom: Int = 0, echo: Bool = false, secret: String = "",
+  keepEntriesPerRoom: Int = 0, echo: Bool = false, secret: String = "", log: (any Log)? = nil,
   _ body: (Server) throws -> Result
 ) throws -> Result {
   var configuration = Configuration()
@@ -170,7 +174,12 @@ func withServer<Result>(
   configuration.auth.mode = secret.isEmpty ? .open : .jwt
   configuration.auth.secret = secret
   let logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
-  let server = try Server(configuration, logger: logger)
+  let server =
+    if let log {
+      try Server(configuration, logger: logger) { _, _ in log }
+    } else {
+      try Server(configuration, logger: logger)
+    }
   defer {
     server.shutDown()
     server.waitUntilStopped()
