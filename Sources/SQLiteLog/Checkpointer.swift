@@ -1,3 +1,4 @@
+internal import SQLite
 internal import Synchronization
 
 /// Keeps the write-ahead log short without holding up commits: a thread and a connection of its own
@@ -41,7 +42,7 @@ final class Checkpointer: Sendable {
     while requests.takeAll() != nil {
       // What fails now is tried again after a later commit, and shows there if it lasts.
       do throws(UnsyncedCheckpoint) {
-        if let progress = try database.checkpoint(), progress.pages >= 0 {
+        if let progress = try database.syncedCheckpoint(), progress.pages >= 0 {
           movedBytes.store(progress.checkpointedPages * pageBytes, ordering: .releasing)
         }
       } catch {

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Relay
+internal import SQLite
 
 /// What a start does with the index: makes sure that there is one for this journal, and reads back
 /// what tells new identities from known ones, and the entries that it does not have yet.

@@ -1,4 +1,5 @@
 internal import Relay
+internal import SQLite
 
 /// A connection that looks entries up in the index. Used by one thread.
 struct IndexReader: ~Copyable {

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SQLite
 
 #if PLANTED_BUGS
   internal import PlantedBugs

@@ -1,5 +1,5 @@
-internal import CSQLite
 internal import Relay
+internal import SQLite
 
 /// Holds a store's index against its journal, in both directions, as far as the index has come.
 struct IndexVerifier: ~Copyable {

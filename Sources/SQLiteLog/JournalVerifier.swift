@@ -1,5 +1,5 @@
-internal import CSQLite
 internal import Relay
+internal import SQLite
 internal import Wire
 
 /// One pass over a store's journal, in the order of commits. What it remembers grows with rooms and

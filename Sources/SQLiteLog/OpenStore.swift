@@ -1,3 +1,5 @@
+internal import SQLite
+
 /// What the connections of one open store share: where its files are, and the tail of the journal.
 package final class OpenStore: Sendable {
   let directory: DataDirectory

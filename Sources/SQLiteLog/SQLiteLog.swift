@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Mailbox
 public import Relay
+internal import SQLite
 internal import Synchronization
 
 /// A log that keeps everything in a data directory: entries in `relay.db`, and in `index.db` where

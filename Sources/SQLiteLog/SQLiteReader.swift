@@ -1,5 +1,6 @@
 internal import CSQLite
 package import Relay
+internal import SQLite
 package import Wire
 
 #if PLANTED_BUGS

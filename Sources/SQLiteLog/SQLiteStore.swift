@@ -1,5 +1,5 @@
-internal import CSQLite
 package import Relay
+internal import SQLite
 package import Wire
 
 #if PLANTED_BUGS
@@ -178,11 +178,11 @@ package final class SQLiteStore: EntryStore {
   }
 
   /// How large the write-ahead log was after the last commit.
-  var walBytes: Int { Int(walSize.pages) * walSize.pageBytes }
+  var walBytes: Int { walSize.bytes }
 
   /// Moves the write-ahead log's content to the database file as far as it can be moved now. What
   /// fails here shows in a later commit if it lasts.
-  package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.checkpoint() }
+  package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.syncedCheckpoint() }
 
   /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
   package func limit(pages: Int64) {
@@ -193,25 +193,5 @@ package final class SQLiteStore: EntryStore {
   private func failure(_ action: String, _ error: SQLiteError) -> StoreFailure {
     if error.isCorruption { shared.distrustIndex() }
     return StoreFailure("could not \(action) \(path): \(error)")
-  }
-}
-
-/// How many pages the write-ahead log has, as SQLite tells after each commit (`sqlite3_wal_hook`).
-/// The hook also takes the place of SQLite's own checkpoints.
-private final class WalSize {
-  fileprivate private(set) var pages: Int32 = 0
-  fileprivate let pageBytes: Int
-
-  /// The connection must not outlive this object by a commit.
-  init(_ database: borrowing Database) throws(SQLiteError) {
-    pageBytes = try database.pageBytes
-    unsafe sqlite3_wal_hook(
-      database.handle,
-      { context, _, _, pages in
-        if let context = unsafe context {
-          unsafe Unmanaged<WalSize>.fromOpaque(context).takeUnretainedValue().pages = pages
-        }
-        return SQLITE_OK
-      }, Unmanaged.passUnretained(self).toOpaque())
   }
 }

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SQLite
 
 #if PLANTED_BUGS
   internal import PlantedBugs
@@ -114,7 +115,7 @@ enum Schema {
         try Database.writeLogAgain(path: path, vfs: vfs)
       #endif
       let database = try Database(path: path, mode: .create, vfs: vfs)
-      guard unsafe sqlite3_db_readonly(database.handle, "main") == 0 else {
+      guard !database.isReadOnly else {
         throw refusal(SQLiteError(extendedCode: SQLITE_READONLY, message: "it is read-only"))
       }
       let isNew =

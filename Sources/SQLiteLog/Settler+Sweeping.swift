@@ -1,5 +1,5 @@
-internal import CSQLite
 package import Relay
+internal import SQLite
 
 #if PLANTED_BUGS
   internal import PlantedBugs

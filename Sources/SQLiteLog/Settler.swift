@@ -1,4 +1,5 @@
 package import Relay
+internal import SQLite
 
 /// Brings the index up to the journal, one stretch of entries at a time. The only one that writes
 /// the index; used by one thread.
@@ -81,7 +82,7 @@ package final class Settler {
   }
 
   /// Moves the write-ahead log's content to the file as far as it can be moved now.
-  package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.checkpoint() }
+  package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.syncedCheckpoint() }
 
   /// Gives so many pages back that the file no longer needs, if they are a good part of it.
   package func vacuum(pages: Int = 1000) { _ = try? state.database.vacuum(pages: pages) }

@@ -1,4 +1,4 @@
-internal import CSQLite
+internal import SQLite
 
 extension Store {
   /// Writes the entries of a store, or of one of its rooms, as JSON lines in the order of their

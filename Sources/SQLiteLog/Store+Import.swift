@@ -1,6 +1,6 @@
-internal import CSQLite
 internal import Mailbox
 internal import Relay
+internal import SQLite
 internal import Wire
 
 extension Store {

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Relay
+internal import SQLite
 internal import Wire
 
 extension Store {

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import SQLite
 
 /// A checkpoint whose sync failed. This process cannot put it right: the system takes for written what
 /// may not be on the medium, and SQLite believes it. The next one can, since everything is in the

@@ -1,3 +1,5 @@
+internal import SQLite
+
 extension StoreState {
   /// Prepared once, used for every batch.
   struct Statements: ~Copyable {

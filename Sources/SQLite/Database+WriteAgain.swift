@@ -9,7 +9,7 @@ extension Database {
   /// one left in the log may be of that kind: SQLite would read it, move it into the database file,
   /// and a loss of power meanwhile would leave a mixture that nothing mends. Bytes that are on the
   /// medium already lose nothing by being written again, wherever that is cut short.
-  static func writeLogAgain(path: String, vfs name: String?) throws(SQLiteError) {
+  package static func writeLogAgain(path: String, vfs name: String?) throws(SQLiteError) {
     let found =
       if let name { unsafe sqlite3_vfs_find(name) } else { unsafe sqlite3_vfs_find(nil) }
     guard let vfs = unsafe found, let open = unsafe vfs.pointee.xOpen,

@@ -3,8 +3,8 @@ internal import CSQLite
 /// One connection to a database file (`sqlite3 *`), closed with its owner.
 ///
 /// Opened without SQLite's own mutex: one thread at a time may use it and its statements.
-@safe struct Database: ~Copyable {
-  enum Mode {
+@safe package struct Database: ~Copyable {
+  package enum Mode {
     case readOnly
     case readWrite
     case create
@@ -18,7 +18,7 @@ internal import CSQLite
     }
   }
 
-  let handle: OpaquePointer
+  package let handle: OpaquePointer
 
   private static let isConfigured: Bool = {
     csqlite_forgo_memory_statistics()
@@ -27,7 +27,7 @@ internal import CSQLite
 
   /// `sqlite3_open_v2`.
   /// - Parameter vfs: the name of the file system in SQLite's sense; `nil` = the system's.
-  init(
+  package init(
     path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
   ) throws(SQLiteError) {
     precondition(Self.isConfigured)
@@ -56,7 +56,7 @@ internal import CSQLite
   ///
   /// The file goes first, and for good before the log goes: without its log it could be a mixture of
   /// old and new pages, while a log without its file is not taken for that of a new one.
-  static func remove(path: String, vfs: String?) throws(SQLiteError) {
+  package static func remove(path: String, vfs: String?) throws(SQLiteError) {
     let found =
       if let vfs { unsafe sqlite3_vfs_find(vfs) } else { unsafe sqlite3_vfs_find(nil) }
     guard let vfs = unsafe found, let delete = unsafe vfs.pointee.xDelete else { return }
@@ -71,27 +71,27 @@ internal import CSQLite
   }
 
   /// Runs statements that yield nothing of interest (`sqlite3_exec`).
-  func execute(_ sql: String) throws(SQLiteError) {
+  package func execute(_ sql: String) throws(SQLiteError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw unsafe SQLiteError(code, connection: handle) }
   }
 
   /// The integer that a query yields; 0 where it yields none.
-  func integer(_ sql: String) throws(SQLiteError) -> Int64 {
+  package func integer(_ sql: String) throws(SQLiteError) -> Int64 {
     var statement = try Statement(sql, on: self)
     return try statement.step() ? statement.integer(0) : 0
   }
 
   /// The size of the file's pages.
-  var pageBytes: Int {
+  package var pageBytes: Int {
     get throws(SQLiteError) { try Int(integer("PRAGMA page_size")) }
   }
 
   /// Whether a transaction is open (`sqlite3_get_autocommit`).
-  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+  package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// Undoes the open transaction, unless SQLite has already done so on its own.
-  func rollback() {
+  package func rollback() {
     if isInTransaction { unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
@@ -101,7 +101,7 @@ internal import CSQLite
   /// Cuts up to so many free pages off the file (`PRAGMA incremental_vacuum`), where at least a quarter
   /// of it is free; only in files that were made for it (`auto_vacuum`).
   /// - Returns: whether there was something to do.
-  func vacuum(pages: Int) throws(SQLiteError) -> Bool {
+  package func vacuum(pages: Int) throws(SQLiteError) -> Bool {
     guard
       try integer("PRAGMA freelist_count") * Self.freeShare > integer("PRAGMA page_count")
     else { return false }
@@ -110,30 +110,57 @@ internal import CSQLite
     return try integer("PRAGMA page_count") < before
   }
 
-  /// How far a checkpoint has come, in pages of the write-ahead log.
-  struct CheckpointProgress {
-    var pages: Int
-    var checkpointedPages: Int
+  /// Whether nothing can be written, whatever it was opened for (`sqlite3_db_readonly`).
+  package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") != 0 }
+
+  /// How long a call waits for another connection that holds a lock (`sqlite3_busy_timeout`).
+  package func setBusyTimeout(milliseconds: Int32) {
+    unsafe sqlite3_busy_timeout(handle, milliseconds)
   }
 
-  /// Moves what it can from the write-ahead log to the database file, without waiting for anyone
-  /// (`sqlite3_wal_checkpoint_v2`, passive).
-  /// - Returns: `nil` if that failed and can be tried again: what has not been moved is where it was.
-  func checkpoint() throws(UnsyncedCheckpoint) -> CheckpointProgress? {
+  /// How many rows the last statement inserted, changed or deleted (`sqlite3_changes64`).
+  package var changes: Int64 { unsafe sqlite3_changes64(handle) }
+
+  package enum CheckpointMode {
+    /// Moves what it can, without waiting for anyone.
+    case passive
+    /// Waits until nobody writes or reads from the log, moves all of it, and cuts the log's file to
+    /// nothing.
+    case truncate
+
+    fileprivate var code: Int32 {
+      switch self {
+      case .passive: SQLITE_CHECKPOINT_PASSIVE
+      case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+      }
+    }
+  }
+
+  /// How far a checkpoint has come, in pages of the write-ahead log.
+  package struct CheckpointProgress {
+    package var pages: Int
+    package var checkpointedPages: Int
+    /// Whether somebody held it up, so that it is not complete.
+    package var isHeldUp: Bool
+  }
+
+  /// Moves pages from the write-ahead log to the database file (`sqlite3_wal_checkpoint_v2`). What has
+  /// not been moved is where it was.
+  package func checkpoint(
+    _ mode: CheckpointMode = .passive
+  ) throws(SQLiteError) -> CheckpointProgress {
     var pages: Int32 = 0
     var checkpointed: Int32 = 0
-    let code = unsafe sqlite3_wal_checkpoint_v2(
-      handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &checkpointed)
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, mode.code, &pages, &checkpointed)
     guard code == SQLITE_OK || code == SQLITE_BUSY else {
-      let error = unsafe SQLiteError(code, connection: handle)
-      if error.isFailedSync { throw UnsyncedCheckpoint(path: path, "\(error)") }
-      return nil
+      throw unsafe SQLiteError(code, connection: handle)
     }
-    return CheckpointProgress(pages: Int(pages), checkpointedPages: Int(checkpointed))
+    return CheckpointProgress(
+      pages: Int(pages), checkpointedPages: Int(checkpointed), isHeldUp: code == SQLITE_BUSY)
   }
 
   /// As it was opened.
-  private var path: String {
+  package var path: String {
     guard let path = unsafe sqlite3_db_filename(handle, "main") else { return "" }
     return unsafe String(cString: path)
   }

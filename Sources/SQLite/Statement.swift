@@ -4,13 +4,13 @@ internal import CSQLite
 ///
 /// Parameters count from 1 and columns from 0, as in SQLite. `reset` when a run is over, so that
 /// the statement holds no transaction open.
-@safe struct Statement: ~Copyable {
+@safe package struct Statement: ~Copyable {
   private let handle: OpaquePointer
   /// What is bound by `bind(from:texts:blob:)`.
   private var kept: UnsafeMutableRawBufferPointer
 
   /// `sqlite3_prepare_v3`, for a statement that will be used often.
-  init(_ sql: String, on database: borrowing Database) throws(SQLiteError) {
+  package init(_ sql: String, on database: borrowing Database) throws(SQLiteError) {
     var handle: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(
       database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
@@ -26,11 +26,11 @@ internal import CSQLite
     unsafe kept.deallocate()
   }
 
-  mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
+  package mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
     try check(unsafe sqlite3_bind_int64(handle, index, value))
   }
 
-  mutating func bind(_ index: Int32, _ text: String) throws(SQLiteError) {
+  package mutating func bind(_ index: Int32, _ text: String) throws(SQLiteError) {
     let code = unsafe text.utf8.withContiguousStorageIfAvailable { utf8 in
       unsafe utf8.withMemoryRebound(to: CChar.self) { characters in
         unsafe csqlite_bind_text(handle, index, characters.baseAddress, UInt64(characters.count))
@@ -43,16 +43,20 @@ internal import CSQLite
     }
   }
 
-  mutating func bind(_ index: Int32, _ blob: [UInt8]) throws(SQLiteError) {
+  package mutating func bind(_ index: Int32, _ blob: [UInt8]) throws(SQLiteError) {
     try check(
       unsafe blob.withUnsafeBytes { bytes in
         unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
       })
   }
 
+  package mutating func bindNull(_ index: Int32) throws(SQLiteError) {
+    try check(unsafe sqlite3_bind_null(handle, index))
+  }
+
   /// Binds three texts and a blob to parameters in a row, in memory that is used again for the next
   /// row: SQLite's own copies are allocated and freed for each.
-  mutating func bind(
+  package mutating func bind(
     from index: Int32, texts first: String, _ second: String, _ third: String, blob: [UInt8]
   ) throws(SQLiteError) {
     let size = first.utf8.count + second.utf8.count + third.utf8.count + blob.count
@@ -89,7 +93,7 @@ internal import CSQLite
   }
 
   /// Binds words as a blob, each with its lowest byte first.
-  mutating func bind(_ index: Int32, _ words: ArraySlice<UInt64>) throws(SQLiteError) {
+  package mutating func bind(_ index: Int32, _ words: ArraySlice<UInt64>) throws(SQLiteError) {
     try check(
       unsafe words.withUnsafeBytes { bytes in
         unsafe csqlite_bind_blob(handle, index, bytes.baseAddress, UInt64(bytes.count))
@@ -97,7 +101,7 @@ internal import CSQLite
   }
 
   /// Whether there is a row (`sqlite3_step`).
-  mutating func step() throws(SQLiteError) -> Bool {
+  package mutating func step() throws(SQLiteError) -> Bool {
     let code = unsafe sqlite3_step(handle)
     switch code {
     case SQLITE_ROW: return true
@@ -110,31 +114,35 @@ internal import CSQLite
   }
 
   /// Runs a statement that yields no rows, and makes it ready for the next run.
-  mutating func run() throws(SQLiteError) {
+  package mutating func run() throws(SQLiteError) {
     _ = try step()
     reset()
   }
 
   /// Ends the run (`sqlite3_reset`). An error of the last step was thrown by it already.
-  mutating func reset() { unsafe sqlite3_reset(handle) }
+  package mutating func reset() { unsafe sqlite3_reset(handle) }
 
-  func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+  package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
-  func isNull(_ column: Int32) -> Bool {
+  package func isNull(_ column: Int32) -> Bool {
     unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
-  func text(_ column: Int32) -> String {
+  package func text(_ column: Int32) -> String {
     unsafe String(decoding: buffer(column), as: UTF8.self)
   }
 
-  func blob(_ column: Int32) -> [UInt8] { unsafe Array(buffer(column)) }
+  package func blob(_ column: Int32) -> [UInt8] { unsafe Array(buffer(column)) }
 
-  /// The positions that a blob of `Places` has.
-  func positions(_ column: Int32) -> [Int64] { unsafe Places.decode(buffer(column)) }
+  /// Calls `body` with a blob or a text's UTF-8, which lasts as long as the call.
+  package func withBytes<Result>(
+    _ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    unsafe body(buffer(column))
+  }
 
   /// Calls `body` with each word of a blob that `bind` has made of words.
-  func forEachWord(_ column: Int32, _ body: (UInt64) -> Void) {
+  package func forEachWord(_ column: Int32, _ body: (UInt64) -> Void) {
     let bytes = unsafe buffer(column)
     for index in 0..<bytes.count / 8 {
       body(unsafe bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))

@@ -2,18 +2,18 @@ internal import CSQLite
 internal import Glibc
 
 /// SQLite refused: its extended result code, and what it says about it.
-struct SQLiteError: Error, CustomStringConvertible {
+package struct SQLiteError: Error, CustomStringConvertible {
   /// See <https://sqlite.org/rescode.html>.
-  var extendedCode: Int32
-  var message: String
+  package var extendedCode: Int32
+  package var message: String
 
-  init(extendedCode: Int32, message: String) {
+  package init(extendedCode: Int32, message: String) {
     self.extendedCode = extendedCode
     self.message = message
   }
 
   /// What the connection says about its last call.
-  init(_ code: Int32, connection: OpaquePointer?) {
+  package init(_ code: Int32, connection: OpaquePointer?) {
     guard let connection = unsafe connection else {
       self.init(extendedCode: code, message: Self.meaning(of: code))
       return
@@ -29,20 +29,20 @@ struct SQLiteError: Error, CustomStringConvertible {
   }
 
   /// The primary result code.
-  var code: Int32 { extendedCode & 0xFF }
+  package var code: Int32 { extendedCode & 0xFF }
 
   /// Whether the file, and not its surroundings, is the trouble.
-  var isCorruption: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+  package var isCorruption: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+
+  /// Whether another connection holds a lock, and held it for all of the time that this one waits.
+  package var isBusy: Bool { code == SQLITE_BUSY }
 
   /// Whether `fsync` failed (SQLITE_IOERR_FSYNC, a macro that Swift does not see).
-  var isFailedSync: Bool { extendedCode == SQLITE_IOERR | (4 << 8) }
+  package var isFailedSync: Bool { extendedCode == SQLITE_IOERR | (4 << 8) }
 
-  /// Whether an index is the trouble: it is damaged, or holds what a sound one could not.
-  var isFaultOfIndex: Bool { isCorruption || code == SQLITE_CONSTRAINT }
+  package var description: String { "\(message) [SQLite \(extendedCode)]" }
 
-  var description: String { "\(message) [SQLite \(extendedCode)]" }
-
-  static func meaning(of code: Int32) -> String {
+  package static func meaning(of code: Int32) -> String {
     unsafe String(cString: sqlite3_errstr(code))
   }
 }
