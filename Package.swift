@@ -67,12 +67,15 @@ let package = Package(
   targets: [
     // What the system provides, as modules.
     .target(name: "CLinux"),
+    .target(name: "CTerminal"),
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    // Not by pkg-config, whose flags for it SwiftPM warns about; its header lies where all do.
+    .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
@@ -97,6 +100,9 @@ let package = Package(
         "Directories", "YAML", "CJWT", "COpenSSL", logging, deque,
       ]),
     module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", deque] + planted),
+
+    // The screen of a terminal, and the messenger on it.
+    module("Terminal", ["CTerminal", "CUtf8proc", "Mailbox"]),
 
     command(
       "RelayCommand", folder: "Sources/relay",
@@ -157,6 +163,7 @@ let package = Package(
     tests("YAML", ["YAML"]),
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Mailbox"], excluding: ["directory.py"]),
+    tests("Terminal", ["Terminal", "Mailbox"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "Server",

@@ -22,6 +22,7 @@ import Testing
       "Directories", "YAML", "CJWT", "COpenSSL", "Logging",
     ],
     "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire"],
+    "Terminal": ["CTerminal", "CUtf8proc", "Mailbox"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
     "wschat": ["Client", "EventLoop", "Mailbox", "TLS", "Wire", "ArgumentParser"],
     "swarm/Swarm": [

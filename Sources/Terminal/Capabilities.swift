@@ -1,0 +1,89 @@
+/// What a terminal can do: guessed from the environment, then corrected by what it answers.
+public struct Capabilities: Equatable, Sendable {
+  /// Which control string brings up a notification of the desktop.
+  public enum NotificationForm: Hashable, Sendable {
+    /// OSC 9: iTerm2, ghostty, WezTerm.
+    case osc9
+    /// OSC 99: kitty ("Desktop notifications").
+    case osc99
+    /// OSC 777: rxvt-unicode, foot.
+    case osc777
+  }
+
+  /// Whether a screen can be drawn: not with `TERM=dumb`, nor without a `TERM`.
+  public var isFullScreen: Bool
+  public var depth: ColorDepth
+  /// DEC mode 2026; known from the terminal's answer only.
+  public var synchronizesOutput = false
+  /// The kitty keyboard protocol; known from the terminal's answer only.
+  public var hasKittyKeyboard = false
+  /// Whether the background is dark; nil when nothing tells.
+  public var isDark: Bool?
+  /// nil if the terminal is not known to understand any; so within tmux, which passes none on.
+  public var notificationForm: NotificationForm?
+
+  /// - Parameter environment: the value of a variable, if it is set.
+  public init(environment: (String) -> String?) {
+    let terminal = environment("TERM") ?? ""
+    isFullScreen = !terminal.isEmpty && terminal != "dumb" && terminal != "unknown"
+    depth = Self.depth(terminal, environment)
+    isDark = Self.isDark(environment("COLORFGBG"))
+    notificationForm = Self.notificationForm(terminal, environment)
+  }
+
+  public init(environment: [String: String]) {
+    self.init { environment[$0] }
+  }
+
+  /// Takes in what the terminal says of itself.
+  public mutating func refine(with reply: TerminalReply) {
+    switch reply {
+    case .background(let red, let green, let blue):
+      // Luma (ITU-R BT.601): what a colour is worth in grey.
+      isDark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+    case .mode(2026, let isKnown): synchronizesOutput = isKnown
+    case .keyboard: hasKittyKeyboard = true
+    case .mode, .attributes: break
+    }
+  }
+
+  private static func depth(_ terminal: String, _ environment: (String) -> String?) -> ColorDepth {
+    // no-color.org: set and not empty.
+    if let value = environment("NO_COLOR"), !value.isEmpty { return .none }
+    if terminal.isEmpty || terminal == "dumb" || terminal.hasPrefix("vt") { return .none }
+    let isTrue =
+      ["truecolor", "24bit"].contains(environment("COLORTERM") ?? "")
+      || ["kitty", "ghostty", "wezterm", "alacritty", "foot", "direct"].contains {
+        terminal.contains($0)
+      }
+      || ["iTerm.app", "WezTerm", "vscode", "ghostty"].contains(environment("TERM_PROGRAM") ?? "")
+      || environment("WT_SESSION") != nil
+    // GNU screen garbles 24 bits, whatever the terminal around it says; tmux lowers them by itself.
+    let isScreen = terminal.hasPrefix("screen") && environment("TMUX") == nil
+    if isTrue, !isScreen { return .trueColor }
+    return isTrue || terminal.contains("256") ? .colors256 : .colors16
+  }
+
+  /// `foreground;background`, of rxvt and Konsole: the palette's index, of which 7 and from 9 on are light.
+  private static func isDark(_ colors: String?) -> Bool? {
+    guard let last = colors?.split(separator: ";").last, let index = Int(last),
+      (0...15).contains(index)
+    else { return nil }
+    return index < 7 || index == 8
+  }
+
+  private static func notificationForm(
+    _ terminal: String, _ environment: (String) -> String?
+  ) -> NotificationForm? {
+    // What is around tmux or screen is not what would have to understand it.
+    if environment("TMUX") != nil || terminal.hasPrefix("screen") || terminal.hasPrefix("tmux") {
+      return nil
+    }
+    let program = environment("TERM_PROGRAM") ?? ""
+    if terminal.contains("kitty") || environment("KITTY_WINDOW_ID") != nil { return .osc99 }
+    if terminal.contains("ghostty") || ["iTerm.app", "ghostty", "WezTerm"].contains(program) {
+      return .osc9
+    }
+    return terminal.hasPrefix("rxvt") || terminal.hasPrefix("foot") ? .osc777 : nil
+  }
+}

@@ -1,0 +1,160 @@
+/// What one column of one row shows.
+public struct Cell: Hashable, Sendable {
+  /// One grapheme cluster; of no meaning where `width` is 0.
+  public var character: Character
+  /// The columns it takes: 1 or 2; 0 for the right half of the one before.
+  public var width: UInt8
+  public var style: Style
+
+  /// Bits that are the same are the same character, which for nearly all of them spares the comparison
+  /// as Unicode has it.
+  public static func == (one: Cell, other: Cell) -> Bool {
+    guard one.width == other.width, one.style == other.style else { return false }
+    let bits = unsafe unsafeBitCast(one.character, to: (UInt64, UInt64).self)
+    let others = unsafe unsafeBitCast(other.character, to: (UInt64, UInt64).self)
+    return bits == others || one.character == other.character
+  }
+
+  public static func blank(_ style: Style = Style()) -> Cell {
+    Cell(character: " ", width: 1, style: style)
+  }
+}
+
+/// A screen's contents: a value that the view writes, and the differ compares.
+///
+/// Whatever is written, the columns stay straight: a wide cluster always has both of its halves, in
+/// one style, and what would have no width, a control character say, is left out.
+public struct Grid: Equatable, Sendable {
+  public private(set) var size: Size
+  private var cells: [Cell]
+  /// Where the terminal's cursor stands; `nil` hides it.
+  public var cursor: Position?
+
+  /// Blanks in one style.
+  public init(_ size: Size, style: Style = Style()) {
+    self.size = Size(columns: max(0, size.columns), rows: max(0, size.rows))
+    cells = Array(repeating: .blank(style), count: self.size.columns * self.size.rows)
+  }
+
+  /// The cells of a row.
+  public subscript(row row: Int) -> ArraySlice<Cell> {
+    cells[row * size.columns..<(row + 1) * size.columns]
+  }
+
+  public subscript(position: Position) -> Cell {
+    cells[position.row * size.columns + position.column]
+  }
+
+  /// What a row says, without the blanks at its end.
+  public func text(row: Int) -> String {
+    var text = ""
+    for cell in self[row: row] where cell.width > 0 { text.append(cell.character) }
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+
+  /// Blanks in a style; what lies outside of the grid is left out.
+  public mutating func fill(_ rect: Rect, with style: Style) {
+    let part = clip(rect)
+    for row in part.rows {
+      for column in part.columns { put(.blank(style), row: row, column: column) }
+    }
+  }
+
+  /// Writes text on one row, as far as it fits into `columns` and the grid: a cluster that would be
+  /// cut in half is left out, at the left edge too. A background of `standard` keeps the one that is
+  /// there.
+  /// - Returns: the columns that were used, those to the left of the grid included.
+  @discardableResult
+  public mutating func write(
+    _ text: some StringProtocol, at position: Position, _ style: Style, columns limit: Int = .max
+  ) -> Int {
+    guard position.row >= 0, position.row < size.rows, position.column < size.columns else {
+      return 0
+    }
+    let end = limit >= size.columns - position.column ? size.columns : position.column + limit
+    var column = position.column
+    var index = text.startIndex
+    if column >= 0 {
+      let count = writeASCII(text, row: position.row, from: column, to: end, style)
+      column += count
+      index = text.utf8.index(index, offsetBy: count)
+    }
+    for character in text[index...] {
+      let width = TextWidth.columns(of: character)
+      guard column + width <= end else { break }
+      if width > 0, column >= 0 {
+        var cell = Cell(
+          character: TextWidth.bounded(character), width: UInt8(width), style: style)
+        if style.background == .standard {
+          cell.style.background = cells[position.row * size.columns + column].style.background
+        }
+        put(cell, row: position.row, column: column)
+      }
+      column += width
+    }
+    return column - position.column
+  }
+
+  /// The printable ASCII at the front of a text, as far as it fits; the last of it only if what
+  /// follows cannot combine with it.
+  private mutating func writeASCII(
+    _ text: some StringProtocol, row: Int, from start: Int, to end: Int, _ style: Style
+  ) -> Int {
+    let offset = row * size.columns
+    let count = text.utf8.withContiguousStorageIfAvailable { bytes in
+      var count = 0
+      while count < bytes.count, start + count < end, TextWidth.isPrintable(unsafe bytes[count]) {
+        if count + 1 < bytes.count, unsafe bytes[count + 1] >= 0x80 { break }
+        var cell = Cell(
+          character: Character(Unicode.Scalar(unsafe bytes[count])), width: 1, style: style)
+        let column = start + count
+        if style.background == .standard {
+          cell.style.background = cells[offset + column].style.background
+        }
+        put(cell, row: row, column: column)
+        count += 1
+      }
+      return count
+    }
+    return count ?? 0
+  }
+
+  /// Changes how the cells of a part look. Of a wide cluster the left half decides.
+  public mutating func restyle(_ rect: Rect, _ body: (inout Style) -> Void) {
+    let part = clip(rect)
+    for row in part.rows {
+      for column in part.columns {
+        let index = row * size.columns + column
+        if cells[index].width == 0 { continue }
+        body(&cells[index].style)
+        if cells[index].width == 2 { cells[index + 1].style = cells[index].style }
+      }
+    }
+  }
+
+  /// The part of it that lies in the grid.
+  private func clip(_ rect: Rect) -> (columns: Range<Int>, rows: Range<Int>) {
+    func range(_ start: Int, _ count: Int, within limit: Int) -> Range<Int> {
+      let lower = min(max(0, start), limit)
+      let (end, overflows) = start.addingReportingOverflow(max(0, count))
+      return lower..<max(lower, overflows ? limit : min(end, limit))
+    }
+    return (
+      range(rect.column, rect.columns, within: size.columns),
+      range(rect.row, rect.rows, within: size.rows)
+    )
+  }
+
+  /// Puts a cell; halves of wide ones that it cuts become blanks.
+  private mutating func put(_ cell: Cell, row: Int, column: Int) {
+    let index = row * size.columns + column
+    if cells[index].width == 0 { cells[index - 1] = .blank(cells[index - 1].style) }
+    let last = index + Int(cell.width) - 1
+    if cells[last].width == 2 { cells[last + 1] = .blank(cells[last + 1].style) }
+    cells[index] = cell
+    if cell.width == 2 {
+      cells[last] = Cell(character: " ", width: 0, style: cell.style)
+    }
+  }
+}

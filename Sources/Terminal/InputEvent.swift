@@ -1,0 +1,38 @@
+/// What the mouse did.
+public struct Mouse: Hashable, Sendable {
+  public enum Action: Hashable, Sendable { case press, release, drag, wheelUp, wheelDown }
+  public enum Button: Hashable, Sendable { case left, middle, right, none }
+  public var action: Action
+  public var button: Button
+  public var position: Position
+
+  public init(_ action: Action, _ button: Button, at position: Position) {
+    self.action = action
+    self.button = button
+    self.position = position
+  }
+}
+
+/// What a terminal sends.
+public enum InputEvent: Equatable, Sendable {
+  case key(Key)
+  /// Pasted in brackets: as it is, with line breaks as `\n`.
+  case paste(String)
+  case mouse(Mouse)
+  /// The terminal's window has the keyboard, or has it no more.
+  case focus(Bool)
+  /// What the terminal says of itself, when asked.
+  case reply(TerminalReply)
+}
+
+/// Answers of a terminal to questions.
+public enum TerminalReply: Equatable, Sendable {
+  /// OSC 11: the colour behind the text, each part from 0 to 1.
+  case background(red: Double, green: Double, blue: Double)
+  /// DECRPM: whether a private mode is known.
+  case mode(Int, isKnown: Bool)
+  /// The flags of the kitty keyboard protocol.
+  case keyboard(flags: Int)
+  /// DA1: the end of the answers; every terminal gives it.
+  case attributes
+}

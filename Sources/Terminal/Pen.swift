@@ -1,0 +1,119 @@
+/// Where a terminal would write next, and how that would look.
+struct Pen: Sendable {
+  /// nil when it is not known.
+  var position: Position?
+  private(set) var style = Style()
+
+  /// Moves the cursor, by the shortest sequence that does (ECMA-48 §8.3: CUP, CUF, CHA).
+  mutating func move(to target: Position, into bytes: inout [UInt8]) {
+    defer { position = target }
+    if position == target { return }
+    if let position, position.row == target.row {
+      let distance = target.column - position.column
+      if target.column == 0 {
+        bytes.append(0x0D)
+      } else if distance > 0, distance < target.column + 1 {
+        bytes.appendSequence(distance, final: "C")
+      } else {
+        bytes.appendSequence(target.column + 1, final: "G")
+      }
+      return
+    }
+    bytes.append(ascii: "\u{1B}[")
+    if target.row > 0 || target.column > 0 { bytes.append(decimal: target.row + 1) }
+    if target.column > 0 {
+      bytes.append(ascii: ";")
+      bytes.append(decimal: target.column + 1)
+    }
+    bytes.append(ascii: "H")
+  }
+
+  /// For a blank only what can be seen of it is said.
+  mutating func takeForBlank(_ style: Style, into bytes: inout [UInt8]) {
+    let seen: Style.Attributes = [.underline, .inverse, .strikethrough]
+    let unseen =
+      style.attributes.isDisjoint(with: seen) && self.style.attributes.isDisjoint(with: seen)
+    if unseen, style.background == self.style.background { return }
+    take(style, into: &bytes)
+  }
+
+  /// Says how the next cells look, if they look otherwise (ECMA-48 §8.3.117, SGR).
+  mutating func take(_ next: Style, into bytes: inout [UInt8]) {
+    if next == style { return }
+    defer { style = next }
+    bytes.append(ascii: "\u{1B}[")
+    if next == Style() {
+      bytes.append(ascii: "m")
+      return
+    }
+    var base = style
+    var isFirst = true
+    func separate(_ bytes: inout [UInt8]) {
+      if !isFirst { bytes.append(ascii: ";") }
+      isFirst = false
+    }
+    // What takes an attribute away differs between terminals; 0 takes all of them.
+    if !base.attributes.isSubset(of: next.attributes) {
+      separate(&bytes)
+      bytes.append(ascii: "0")
+      base = Style()
+    }
+    for (attribute, code) in Self.codes
+    where next.attributes.contains(attribute) && !base.attributes.contains(attribute) {
+      separate(&bytes)
+      bytes.append(decimal: code)
+    }
+    if next.foreground != base.foreground {
+      separate(&bytes)
+      Self.append(next.foreground, offset: 0, into: &bytes)
+    }
+    if next.background != base.background {
+      separate(&bytes)
+      Self.append(next.background, offset: 10, into: &bytes)
+    }
+    bytes.append(ascii: "m")
+  }
+
+  private static let codes: [(Style.Attributes, Int)] = [
+    (.bold, 1), (.dim, 2), (.italic, 3), (.underline, 4), (.inverse, 7), (.strikethrough, 9),
+  ]
+
+  /// The parameters of a foreground; 10 more are those of a background (xterm ctlseqs, SGR).
+  private static func append(_ color: Color, offset: Int, into bytes: inout [UInt8]) {
+    switch color {
+    case .standard: bytes.append(decimal: 39 + offset)
+    case .palette(let index) where index < 8: bytes.append(decimal: 30 + offset + Int(index))
+    case .palette(let index) where index < 16: bytes.append(decimal: 82 + offset + Int(index))
+    case .palette(let index):
+      bytes.append(decimal: 38 + offset)
+      bytes.append(ascii: ";5;")
+      bytes.append(decimal: Int(index))
+    case .rgb(let red, let green, let blue):
+      bytes.append(decimal: 38 + offset)
+      bytes.append(ascii: ";2")
+      for part in [red, green, blue] {
+        bytes.append(ascii: ";")
+        bytes.append(decimal: Int(part))
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  mutating func append(ascii text: StaticString) {
+    unsafe append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  mutating func append(decimal number: Int) {
+    if number >= 10 { append(decimal: number / 10) }
+    append(UInt8(0x30 + number % 10))
+  }
+
+  /// A control sequence of one parameter, which is left out if it is 1.
+  mutating func appendSequence(_ parameter: Int, final: StaticString) {
+    append(ascii: "\u{1B}[")
+    if parameter != 1 { append(decimal: parameter) }
+    append(ascii: final)
+  }
+}

@@ -1,0 +1,56 @@
+internal import CUtf8proc
+
+/// Text as a search compares it.
+public enum TextFolding {
+  /// Letters without case and marks (é and E are e, ß is ss): the Unicode case folding of the compatibility
+  /// decomposition, marks left out, by utf8proc; and of some letters that Unicode does not
+  /// take apart.
+  ///
+  /// - Returns: scalar values; empty for a mark by itself.
+  public static func folded(_ character: Character) -> [UInt32] {
+    var folded: [UInt32] = []
+    for scalar in character.unicodeScalars { fold(scalar, into: &folded) }
+    return folded
+  }
+
+  /// As `folded`, of one scalar, at the end of what is there.
+  public static func fold(_ scalar: Unicode.Scalar, into folded: inout [UInt32]) {
+    let value = Int(scalar.value)
+    if value < single.count, single[value] != 0 {
+      folded.append(single[value])
+    } else {
+      foldAny(scalar, into: &folded)
+    }
+  }
+
+  /// Of the scalars up to the end of Latin Extended-B, what each becomes; 0 where that is not one.
+  private static let single: [UInt32] = (0..<0x250).map { value in
+    var folded: [UInt32] = []
+    if let scalar = Unicode.Scalar(UInt32(value)) { foldAny(scalar, into: &folded) }
+    return folded.count == 1 ? folded[0] : 0
+  }
+
+  private static func foldAny(_ scalar: Unicode.Scalar, into folded: inout [UInt32]) {
+    switch scalar {
+    case "A"..."Z": folded.append(scalar.value + 32)
+    case "\0"..."\u{7F}": folded.append(scalar.value)
+    case "ø", "Ø": folded.append(UInt32(UInt8(ascii: "o")))
+    case "ł", "Ł": folded.append(UInt32(UInt8(ascii: "l")))
+    case "đ", "Đ", "ð", "Ð": folded.append(UInt32(UInt8(ascii: "d")))
+    case "ı": folded.append(UInt32(UInt8(ascii: "i")))
+    case "æ", "Æ": folded += [UInt32(UInt8(ascii: "a")), UInt32(UInt8(ascii: "e"))]
+    case "œ", "Œ": folded += [UInt32(UInt8(ascii: "o")), UInt32(UInt8(ascii: "e"))]
+    default:
+      // The longest decomposition is 18 scalars (U+FDFA).
+      var buffer: [Int32] = Array(repeating: 0, count: 32)
+      var boundary: Int32 = 0
+      let options = utf8proc_option_t(
+        UTF8PROC_DECOMPOSE.rawValue | UTF8PROC_COMPAT.rawValue | UTF8PROC_CASEFOLD.rawValue
+          | UTF8PROC_STRIPMARK.rawValue)
+      let count = unsafe utf8proc_decompose_char(
+        Int32(scalar.value), &buffer, buffer.count, options, &boundary)
+      // Cannot fail: the scalar is valid, and the buffer long enough.
+      for value in buffer.prefix(max(0, count)) { folded.append(UInt32(value)) }
+    }
+  }
+}

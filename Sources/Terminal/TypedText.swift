@@ -1,0 +1,83 @@
+/// Text between escape sequences, as it comes: UTF-8 that may be cut anywhere.
+struct TypedText: Sendable {
+  /// What has come, and is not told yet.
+  private var scalars = String.UnicodeScalarView()
+  /// The bytes of a scalar that is not whole yet.
+  private var partial: [UInt8] = []
+  /// Whether the next scalar was typed with Alt.
+  var takesAlt = false
+
+  var isEmpty: Bool { scalars.isEmpty && partial.isEmpty }
+
+  mutating func take(_ byte: UInt8, into events: inout [InputEvent]) {
+    if byte < 0x80 {
+      drop()
+      append(Unicode.Scalar(byte), into: &events)
+    } else if byte >= 0xC0 {
+      drop()
+      partial = byte < 0xF8 ? [byte] : []
+      if partial.isEmpty { takesAlt = false }
+    } else if let first = partial.first {
+      partial.append(byte)
+      if partial.count == (first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4) { decode(into: &events) }
+    } else {
+      takesAlt = false
+    }
+  }
+
+  /// What is not UTF-8 is nothing that was typed.
+  private mutating func drop() {
+    if partial.isEmpty { return }
+    partial.removeAll(keepingCapacity: true)
+    takesAlt = false
+  }
+
+  private mutating func decode(into events: inout [InputEvent]) {
+    // Repaired, it is the one scalar that stands for what is not valid, or more than one.
+    let decoded = String(decoding: partial, as: UTF8.self).unicodeScalars
+    let isReplacement = partial == [0xEF, 0xBF, 0xBD]
+    if decoded.count == 1, let scalar = decoded.first, isReplacement || scalar != "\u{FFFD}" {
+      partial.removeAll(keepingCapacity: true)
+      append(scalar, into: &events)
+    } else {
+      drop()
+    }
+  }
+
+  private mutating func append(_ scalar: Unicode.Scalar, into events: inout [InputEvent]) {
+    // C1: nobody types them.
+    if (0x80..<0xA0).contains(scalar.value) { return }
+    if takesAlt {
+      takesAlt = false
+      flush(isEnd: true, into: &events)
+      events.append(.key(Key(.character(Character(scalar)), .alt)))
+    } else {
+      scalars.append(scalar)
+    }
+  }
+
+  /// - Parameter isEnd: whether what might still be continued is told as well.
+  mutating func flush(isEnd: Bool, into events: inout [InputEvent]) {
+    if isEnd {
+      partial.removeAll(keepingCapacity: true)
+      takesAlt = false
+    }
+    if scalars.isEmpty { return }
+    var text = String(scalars)
+    var rest = String.UnicodeScalarView()
+    if !isEnd, let last = scalars.last, Self.mayContinue(last), let cluster = text.popLast() {
+      rest.append(contentsOf: cluster.unicodeScalars)
+    }
+    for character in text { events.append(.key(Key(.character(character)))) }
+    scalars = rest
+  }
+
+  /// Emoji are made of several: flags, skin tones, families.
+  private static func mayContinue(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x80: false
+    case 0x200D, 0xFE0F, 0xE0020...0xE007E: true
+    default: scalar.properties.isEmoji
+    }
+  }
+}
