@@ -104,6 +104,9 @@ let package = Package(
     // The screen of a terminal, and the messenger on it.
     module("Terminal", ["CTerminal", "CUtf8proc", "Mailbox"]),
 
+    // What the messenger keeps on disk.
+    module("Archive", ["Wire", "Mailbox", "SQLite", "CSQLite"]),
+
     command(
       "RelayCommand", folder: "Sources/relay",
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
@@ -164,6 +167,7 @@ let package = Package(
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Mailbox"], excluding: ["directory.py"]),
     tests("Terminal", ["Terminal", "Mailbox"]),
+    tests("Archive", ["Archive", "Relay", "Wire", "CSQLite"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "Server",

@@ -1,0 +1,112 @@
+internal import SQLite
+
+/// What an account's file looks like.
+enum Schema {
+  /// "WSCH": marks the file as wschat's (`PRAGMA application_id`).
+  static let applicationID: Int64 = 0x5753_4348
+
+  /// Step *n* leads from version *n* - 1 to version *n*. A step that has been released never changes:
+  /// another one is added behind it.
+  static let steps = [
+    """
+    CREATE TABLE rooms (
+      name TEXT PRIMARY KEY,
+      title TEXT NOT NULL,
+      peer TEXT,
+      is_bot INTEGER NOT NULL DEFAULT 0,
+      is_member INTEGER NOT NULL DEFAULT 0,
+      head INTEGER NOT NULL DEFAULT 0,
+      read INTEGER NOT NULL DEFAULT 0,
+      unread INTEGER NOT NULL DEFAULT 0,
+      is_muted INTEGER NOT NULL DEFAULT 0,
+      draft TEXT NOT NULL DEFAULT '',
+      -- The entries that are kept: those of this range from `first` to `latest`. Others are deleted
+      -- in the background.
+      epoch TEXT,
+      range INTEGER NOT NULL DEFAULT 0,
+      first INTEGER NOT NULL DEFAULT 1,
+      latest INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    -- In the order in which they came, so that none is moved for another: SQLite overwrites what is
+    -- deleted, but not what is left behind where it moves a row from page to page.
+    CREATE TABLE entries (
+      position INTEGER PRIMARY KEY,
+      range INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      target INTEGER,  -- the seq of the entry that this one is about
+      at INTEGER NOT NULL,
+      sender TEXT NOT NULL,
+      id TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      body BLOB NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX places ON entries (range, seq);
+    CREATE INDEX contents ON entries (range, seq, sender) WHERE kind IN ('text', 'data');
+    CREATE INDEX changes ON entries (range, target, seq) WHERE target IS NOT NULL;
+    CREATE TABLE names (user TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE outbox (
+      position INTEGER PRIMARY KEY,
+      room TEXT NOT NULL,
+      id TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      body BLOB NOT NULL,
+      reference TEXT,  -- what the next three are: 'reply', 'forward' or 'target'
+      reference_seq INTEGER,
+      reference_room TEXT,
+      reference_from TEXT,
+      at INTEGER NOT NULL,
+      refusal TEXT,
+      UNIQUE (room, id)
+    ) STRICT;
+    """
+  ]
+
+  static var version: Int64 { Int64(steps.count) }
+
+  /// Refuses files of others and of newer ones.
+  static func check(_ database: borrowing Database, path: String) throws(ArchiveError) {
+    do {
+      let isNew =
+        try database.integer("PRAGMA application_id") == 0
+        && database.integer("SELECT count(*) FROM sqlite_schema") == 0
+      if isNew { return }
+      guard try database.integer("PRAGMA application_id") == applicationID else {
+        throw ArchiveError(
+          .foreign,
+          "The file \(path) is a database, but not wschat's. Move it away; until then nothing is "
+            + "kept.")
+      }
+      let found = try database.integer("PRAGMA user_version")
+      guard found <= version else {
+        throw ArchiveError(
+          .foreign,
+          "The history \(path) has schema version \(found), and this wschat knows versions up to "
+            + "\(version): a newer one wrote it. Use that one, or move the file away; until then "
+            + "nothing is kept.")
+      }
+    } catch let error as SQLiteError {
+      throw ArchiveError(error, path: path)
+    } catch let error as ArchiveError {
+      throw error
+    } catch {
+      preconditionFailure("no other error is thrown above: \(error)")
+    }
+  }
+
+  static func migrate(_ database: borrowing Database) throws(SQLiteError) {
+    guard try database.integer("PRAGMA user_version") < version else { return }
+    try database.execute("BEGIN IMMEDIATE")
+    do throws(SQLiteError) {
+      let found = try database.integer("PRAGMA user_version")
+      if found < version {
+        for step in steps[Int(found)...] { try database.execute(step) }
+        try database.execute("PRAGMA application_id = \(applicationID)")
+        try database.execute("PRAGMA user_version = \(version)")
+      }
+      try database.execute("COMMIT")
+    } catch {
+      database.rollback()
+      throw error
+    }
+  }
+}

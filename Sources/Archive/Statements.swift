@@ -1,0 +1,142 @@
+internal import SQLite
+
+/// Prepared once, as long as the file is open.
+struct Statements: ~Copyable {
+  static let columns = "seq, at, sender, id, kind, body"
+
+  static let outgoingColumns = """
+    room, id, kind, body, reference, reference_seq, reference_room, reference_from, at, refusal
+    """
+
+  var begin: Statement
+  var beginReading: Statement
+  var commit: Statement
+  var selectRoom: Statement
+  var selectRooms: Statement
+  var insertRoom: Statement
+  var updateRange: Statement
+  var selectLastRange: Statement
+  var upsertRoom: Statement
+  var selectNames: Statement
+  var upsertName: Statement
+  var insertEntry: Statement
+  var selectContents: Statement
+  var selectEntry: Statement
+  var selectChanges: Statement
+  var selectDeletions: Statement
+  var blankText: Statement
+  var blankEdits: Statement
+  var countContents: Statement
+  var insertOutgoing: Statement
+  var selectOutgoing: Statement
+  var deleteOutgoing: Statement
+  var refuseOutgoing: Statement
+
+  static func prepare(on database: borrowing Database) throws(SQLiteError) -> Statements {
+    Statements(
+      begin: try Statement("BEGIN IMMEDIATE", on: database),
+      beginReading: try Statement("BEGIN", on: database),
+      commit: try Statement("COMMIT", on: database),
+      selectRoom: try Statement(
+        "SELECT epoch, range, first, latest FROM rooms WHERE name = ?1", on: database),
+      selectRooms: try Statement(
+        """
+        SELECT name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft, epoch,
+          range, first, latest FROM rooms ORDER BY rowid
+        """, on: database),
+      insertRoom: try Statement(
+        "INSERT INTO rooms (name, title) VALUES (?1, ?1) ON CONFLICT DO NOTHING", on: database),
+      updateRange: try Statement(
+        "UPDATE rooms SET epoch = ?2, range = ?3, first = ?4, latest = ?5 WHERE name = ?1",
+        on: database),
+      // Also those of which something is left.
+      selectLastRange: try Statement(
+        """
+        SELECT max(coalesce((SELECT max(range) FROM rooms), 0),
+                   coalesce((SELECT max(range) FROM entries), 0))
+        """, on: database),
+      upsertRoom: try Statement(
+        """
+        INSERT INTO rooms (name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT DO UPDATE SET title = ?2, peer = ?3, is_bot = ?4, is_member = ?5, head = ?6,
+          read = ?7, unread = ?8, is_muted = ?9, draft = ?10
+        """, on: database),
+      selectNames: try Statement("SELECT user, name FROM names", on: database),
+      upsertName: try Statement(
+        """
+        INSERT INTO names (user, name) VALUES (?1, ?2)
+        ON CONFLICT DO UPDATE SET name = ?2 WHERE name <> ?2
+        """, on: database),
+      // Where one lies that is no longer kept, it goes.
+      insertEntry: try Statement(
+        """
+        INSERT OR REPLACE INTO entries (range, seq, target, at, sender, id, kind, body)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """, on: database),
+      selectContents: try Statement(
+        """
+        SELECT \(columns) FROM entries INDEXED BY contents
+        WHERE range = ?1 AND seq >= ?2 AND seq < ?3 AND kind IN ('text', 'data')
+        ORDER BY seq DESC LIMIT ?4
+        """, on: database),
+      selectEntry: try Statement(
+        "SELECT \(columns) FROM entries WHERE range = ?1 AND seq = ?2", on: database),
+      selectChanges: try Statement(
+        """
+        SELECT \(columns), target FROM entries INDEXED BY changes
+        WHERE range = ?1 AND target BETWEEN ?2 AND ?3 AND seq BETWEEN ?4 AND ?5
+        ORDER BY target, seq
+        """, on: database),
+      selectDeletions: try Statement(
+        """
+        SELECT target FROM entries INDEXED BY changes
+        WHERE range = ?1 AND target BETWEEN ?2 AND ?3 AND seq BETWEEN ?4 AND ?5
+          AND kind = 'delete'
+        """, on: database),
+      blankText: try Statement(
+        """
+        UPDATE entries SET body = ?3
+        WHERE range = ?1 AND seq = ?2 AND kind = 'text' AND body <> ?3
+        """, on: database),
+      blankEdits: try Statement(
+        """
+        UPDATE entries SET body = ?3
+        WHERE range = ?1 AND target = ?2 AND kind = 'edit' AND body <> ?3
+        """, on: database),
+      countContents: try Statement(
+        """
+        SELECT count(*) FROM entries INDEXED BY contents
+        WHERE range = ?1 AND seq > ?2 AND seq <= ?3 AND kind IN ('text', 'data') AND sender <> ?4
+        """, on: database),
+      insertOutgoing: try Statement(
+        """
+        INSERT INTO outbox (\(outgoingColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        ON CONFLICT DO NOTHING
+        """, on: database),
+      selectOutgoing: try Statement(
+        "SELECT \(outgoingColumns) FROM outbox ORDER BY position", on: database),
+      deleteOutgoing: try Statement(
+        "DELETE FROM outbox WHERE room = ?1 AND id = ?2", on: database),
+      refuseOutgoing: try Statement(
+        "UPDATE outbox SET refusal = ?3 WHERE room = ?1 AND id = ?2", on: database))
+  }
+}
+
+extension Statement {
+  mutating func bind(_ index: Int32, _ text: String?) throws(SQLiteError) {
+    if let text { try bind(index, text) } else { try bindNull(index) }
+  }
+
+  mutating func bind(_ index: Int32, _ value: Int64?) throws(SQLiteError) {
+    if let value { try bind(index, value) } else { try bindNull(index) }
+  }
+
+  mutating func bind(_ index: Int32, _ flag: Bool) throws(SQLiteError) {
+    try bind(index, flag ? 1 : 0 as Int64)
+  }
+
+  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
+  func flag(_ column: Int32) -> Bool { integer(column) != 0 }
+}

@@ -1,0 +1,157 @@
+internal import SQLite
+internal import Wire
+
+extension Store {
+  /// Writes what has gathered. Whatever does not fit what the file has by now is left out, so that a
+  /// room's entries stay one contiguous range whoever else writes them.
+  func apply(_ changes: [Change], entriesLimit: Int64) throws(SQLiteError) -> Aftermath {
+    try transaction { (store) throws(SQLiteError) in
+      var writing = Writing(entriesLimit: entriesLimit)
+      for change in changes { try writing.apply(change, to: store) }
+      try writing.finish(store)
+      return writing.aftermath
+    }
+  }
+}
+
+/// One transaction: what is known of the rooms in it, read and written once each.
+private struct Writing {
+  let entriesLimit: Int64
+  var aftermath = Aftermath()
+  private var extents: [String: Store.Extent] = [:]
+  private var changed: Set<String> = []
+
+  init(entriesLimit: Int64) { self.entriesLimit = entriesLimit }
+
+  mutating func apply(_ change: Change, to store: Store) throws(SQLiteError) {
+    switch change {
+    case .begin(let room, let epoch, let after): try begin(room, epoch, after, in: store)
+    case .truncate(let room, let epoch, let after): try truncate(room, epoch, after, in: store)
+    case .setEpoch(let room, let epoch):
+      guard var extent = try extent(of: room, in: store), extent.epoch != nil else { return }
+      extent.epoch = epoch
+      set(extent, of: room)
+    case .append(let entry, let epoch): try append(entry, epoch, to: store)
+    case .save(let room): try store.save(room)
+    case .names(let names): try store.save(names)
+    case .acknowledge(let room, let id): try store.deleteOutgoing(room: room, id: id)
+    }
+  }
+
+  mutating func finish(_ store: Store) throws(SQLiteError) {
+    for room in changed {
+      if let extent = extents[room] { try store.set(extent, of: room) }
+    }
+  }
+
+  private mutating func extent(
+    of room: String, in store: Store
+  ) throws(SQLiteError) -> Store.Extent? {
+    if let known = extents[room] { return known }
+    let found = try store.extent(of: room)
+    extents[room] = found
+    return found
+  }
+
+  private mutating func set(_ extent: Store.Extent, of room: String) {
+    extents[room] = extent
+    changed.insert(room)
+  }
+
+  private mutating func begin(
+    _ room: String, _ epoch: String, _ after: Int64, in store: Store
+  ) throws(SQLiteError) {
+    try store.insertRoom(room)
+    let rangesHere = extents.values.map(\.range).max() ?? 0
+    let range = max(try store.lastRange(), rangesHere) + 1
+    set(Store.Extent(epoch: epoch, range: range, first: after + 1, latest: after), of: room)
+    aftermath.hasGarbage = true
+  }
+
+  private mutating func truncate(
+    _ room: String, _ epoch: String, _ after: Int64, in store: Store
+  ) throws(SQLiteError) {
+    guard var extent = try extent(of: room, in: store), extent.epoch != nil,
+      after >= extent.first - 1
+    else { return try begin(room, epoch, after, in: store) }
+    extent.epoch = epoch
+    if after < extent.latest {
+      extent.latest = after
+      aftermath.hasGarbage = true
+    }
+    set(extent, of: room)
+  }
+
+  private mutating func append(
+    _ entry: Entry, _ epoch: String?, to store: Store
+  ) throws(SQLiteError) {
+    guard var extent = try extent(of: entry.room, in: store), extent.epoch != nil,
+      epoch == nil || epoch == extent.epoch, entry.seq == extent.latest + 1
+    else { return }
+    try store.insert(entry, range: extent.range)
+    extent.latest = entry.seq
+    if entry.kind == .delete, let target = entry.target,
+      try store.blank(target, range: extent.range)
+    {
+      aftermath.hasDeletions = true
+    }
+    if extent.latest - extent.first >= entriesLimit {
+      extent.first = extent.latest - entriesLimit + 1
+      aftermath.hasGarbage = true
+    }
+    set(extent, of: entry.room)
+  }
+}
+
+extension Store {
+  fileprivate func insertRoom(_ room: String) throws(SQLiteError) {
+    try statements.insertRoom.bind(1, room)
+    try statements.insertRoom.run()
+  }
+
+  fileprivate func lastRange() throws(SQLiteError) -> Int64 {
+    defer { statements.selectLastRange.reset() }
+    return try statements.selectLastRange.step() ? statements.selectLastRange.integer(0) : 0
+  }
+
+  /// Adds an older page right before the first entry.
+  /// - Returns: `nil` if it does not fit.
+  func prepend(
+    _ entries: [Entry], to room: String, epoch: String?, entriesLimit: Int64
+  ) throws(SQLiteError) -> Aftermath? {
+    guard let oldest = entries.first, let newest = entries.last else { return nil }
+    for (index, entry) in entries.enumerated()
+    where entry.room != room || entry.seq != oldest.seq + Int64(index) { return nil }
+    return try transaction { (store) throws(SQLiteError) in
+      guard var extent = try store.extent(of: room), extent.epoch != nil,
+        epoch == nil || epoch == extent.epoch, newest.seq == extent.first - 1,
+        extent.latest - oldest.seq < entriesLimit
+      else { return nil }
+      for entry in entries { try store.insert(entry, range: extent.range) }
+      extent.first = oldest.seq
+      try store.set(extent, of: room)
+      // The page may have been on its way when they were deleted.
+      var aftermath = Aftermath()
+      for target in try store.deletions(of: oldest.seq...newest.seq, in: extent) {
+        if try store.blank(target, range: extent.range) { aftermath.hasDeletions = true }
+      }
+      return aftermath
+    }
+  }
+
+  private func deletions(
+    of targets: ClosedRange<Int64>, in extent: Extent
+  ) throws(SQLiteError) -> [Int64] {
+    try statements.selectDeletions.bind(1, extent.range)
+    try statements.selectDeletions.bind(2, targets.lowerBound)
+    try statements.selectDeletions.bind(3, targets.upperBound)
+    try statements.selectDeletions.bind(4, extent.first)
+    try statements.selectDeletions.bind(5, extent.latest)
+    defer { statements.selectDeletions.reset() }
+    var deleted: [Int64] = []
+    while try statements.selectDeletions.step() {
+      deleted.append(statements.selectDeletions.integer(0))
+    }
+    return deleted
+  }
+}

@@ -1,0 +1,92 @@
+internal import SQLite
+internal import Wire
+
+extension Store {
+  func insert(_ outgoing: Archive.Outgoing) throws(SQLiteError) {
+    let send = outgoing.send
+    try statements.insertOutgoing.bind(1, send.room)
+    try statements.insertOutgoing.bind(2, send.id)
+    try statements.insertOutgoing.bind(3, send.kind.rawValue)
+    try statements.insertOutgoing.bind(4, send.body)
+    let reference = StoredReference(send.reference)
+    try statements.insertOutgoing.bind(5, reference?.kind)
+    try statements.insertOutgoing.bind(6, reference?.seq)
+    try statements.insertOutgoing.bind(7, reference?.room)
+    try statements.insertOutgoing.bind(8, reference?.from)
+    try statements.insertOutgoing.bind(9, outgoing.at)
+    try statements.insertOutgoing.bind(10, outgoing.refusal)
+    try statements.insertOutgoing.run()
+  }
+
+  func outbox() throws(SQLiteError) -> [Archive.Outgoing] {
+    var outbox: [Archive.Outgoing] = []
+    defer { statements.selectOutgoing.reset() }
+    while try statements.selectOutgoing.step() {
+      outbox.append(Archive.Outgoing(row: statements.selectOutgoing))
+    }
+    return outbox
+  }
+
+  func deleteOutgoing(room: String, id: String) throws(SQLiteError) {
+    try statements.deleteOutgoing.bind(1, room)
+    try statements.deleteOutgoing.bind(2, id)
+    try statements.deleteOutgoing.run()
+  }
+
+  func setRefusal(_ refusal: String?, room: String, id: String) throws(SQLiteError) {
+    try statements.refuseOutgoing.bind(1, room)
+    try statements.refuseOutgoing.bind(2, id)
+    try statements.refuseOutgoing.bind(3, refusal)
+    try statements.refuseOutgoing.run()
+  }
+}
+
+extension Archive.Outgoing {
+  /// From a row that begins with `Statements.outgoingColumns`.
+  init(row: borrowing Statement) {
+    let reference = row.optionalText(4).flatMap { kind in
+      StoredReference(
+        kind: kind, seq: row.integer(5), room: row.optionalText(6), from: row.optionalText(7)
+      ).reference
+    }
+    send = ClientMessage.Send(
+      room: row.text(0), id: row.text(1), kind: EntryKind(rawValue: row.text(2)),
+      body: row.blob(3), reference: reference)
+    at = row.integer(8)
+    refusal = row.optionalText(9)
+  }
+}
+
+/// What an outgoing entry refers to, as a row has it.
+private struct StoredReference {
+  var kind: String
+  var seq: Int64
+  var room: String?
+  var from: String?
+
+  init(kind: String, seq: Int64, room: String?, from: String?) {
+    self.kind = kind
+    self.seq = seq
+    self.room = room
+    self.from = from
+  }
+
+  init?(_ reference: ClientMessage.Reference?) {
+    switch reference {
+    case nil: return nil
+    case .reply(let seq): self.init(kind: "reply", seq: seq, room: nil, from: nil)
+    case .target(let seq): self.init(kind: "target", seq: seq, room: nil, from: nil)
+    case .forward(let forward):
+      self.init(kind: "forward", seq: forward.seq, room: forward.room, from: forward.from)
+    }
+  }
+
+  var reference: ClientMessage.Reference? {
+    switch kind {
+    case "reply": .reply(to: seq)
+    case "target": .target(seq)
+    case "forward": room.map { .forward(Forward(room: $0, seq: seq, from: from)) }
+    default: nil
+    }
+  }
+}

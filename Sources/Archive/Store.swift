@@ -1,0 +1,169 @@
+internal import SQLite
+internal import Wire
+
+/// The connection of the thread that shows, with its statements.
+final class Store {
+  /// What is kept of a room's log: the entries of `range` from `first` to `latest`.
+  struct Extent {
+    var epoch: String?
+    var range: Int64
+    var first: Int64
+    /// `first` - 1 if there is none.
+    var latest: Int64
+
+    var isEmpty: Bool { latest < first }
+  }
+
+  let database: Database
+  var statements: Statements
+  private let walSize: WalSize
+
+  /// How long a call waits for the other wschat: its transactions take about a millisecond.
+  private static let busyTimeoutMilliseconds: Int32 = 50
+  /// The same, for what must not be lost.
+  private static let patienceMilliseconds: Int32 = 2000
+  private static let cacheKiB = 2048
+
+  var walBytes: Int { walSize.bytes }
+
+  /// Opens the file, and makes its tables where there are none.
+  init(_ location: Location) throws(ArchiveError) {
+    do {
+      let database = try Database(
+        path: location.path, mode: .readWrite,
+        busyTimeoutMilliseconds: Self.busyTimeoutMilliseconds)
+      if database.isReadOnly {
+        throw ArchiveError(
+          .environment,
+          "The history \(location.path) is read-only. Give yourself write permission to it; until "
+            + "then nothing is kept.")
+      }
+      try Schema.check(database, path: location.path)
+      try Self.configure(database, cacheKiB: Self.cacheKiB)
+      try database.execute("PRAGMA journal_mode = WAL")
+      try Schema.migrate(database)
+      try Self.look(at: database)
+      walSize = try WalSize(database)
+      statements = try Statements.prepare(on: database)
+      self.database = database
+    } catch let error as SQLiteError {
+      throw ArchiveError(error, path: location.path)
+    } catch let error as ArchiveError {
+      throw error
+    } catch {
+      preconditionFailure("no other error is thrown above: \(error)")
+    }
+  }
+
+  /// What every connection to the file is told.
+  static func configure(
+    _ database: borrowing Database, cacheKiB: Int
+  ) throws(SQLiteError) {
+    // A loss of power costs what the relay has as well; what it has not is written with FULL.
+    try database.execute("PRAGMA synchronous = NORMAL")
+    // Checkpoints sync, which is for the keeper to wait for.
+    try database.execute("PRAGMA wal_autocheckpoint = 0")
+    try database.execute("PRAGMA journal_size_limit = \(Keeper.logLimitBytes)")
+    try database.execute("PRAGMA cache_size = -\(cacheKiB)")
+    // What is deleted is overwritten.
+    try database.execute("PRAGMA secure_delete = ON")
+  }
+
+  /// Finds damage that would show in every call.
+  private static func look(at database: borrowing Database) throws(SQLiteError) {
+    // Columns that no index has.
+    _ = try database.integer("SELECT count(draft) FROM rooms")
+    _ = try database.integer("SELECT count(body) FROM outbox")
+    _ = try database.integer("SELECT max(position) FROM entries")
+  }
+
+  /// Runs `body` in a transaction of its own.
+  func transaction<Result>(
+    _ body: (Store) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    do throws(SQLiteError) {
+      try statements.begin.run()
+      let result = try body(self)
+      try statements.commit.run()
+      return result
+    } catch {
+      database.rollback()
+      throw error
+    }
+  }
+
+  /// The same, and what was written survives a loss of power when it returns.
+  func durableTransaction<Result>(
+    _ body: (Store) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    database.setBusyTimeout(milliseconds: Self.patienceMilliseconds)
+    defer { database.setBusyTimeout(milliseconds: Self.busyTimeoutMilliseconds) }
+    try database.execute("PRAGMA synchronous = FULL")
+    defer { try? database.execute("PRAGMA synchronous = NORMAL") }
+    return try transaction(body)
+  }
+
+  /// Runs `body` on one state of the file, whoever else writes.
+  func reading<Result>(
+    _ body: (Store) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    do throws(SQLiteError) {
+      try statements.beginReading.run()
+      let result = try body(self)
+      try statements.commit.run()
+      return result
+    } catch {
+      database.rollback()
+      throw error
+    }
+  }
+
+  func limit(pages: Int64) {
+    _ = try? database.integer("PRAGMA max_page_count = \(pages == 0 ? 0xFFFF_FFFE : pages)")
+  }
+
+  /// What is kept of a room; `nil` for one that is not known.
+  func extent(of room: String) throws(SQLiteError) -> Extent? {
+    try statements.selectRoom.bind(1, room)
+    defer { statements.selectRoom.reset() }
+    guard try statements.selectRoom.step() else { return nil }
+    return Extent(
+      epoch: statements.selectRoom.optionalText(0), range: statements.selectRoom.integer(1),
+      first: statements.selectRoom.integer(2), latest: statements.selectRoom.integer(3))
+  }
+
+  func set(_ extent: Extent, of room: String) throws(SQLiteError) {
+    try statements.updateRange.bind(1, room)
+    try statements.updateRange.bind(2, extent.epoch)
+    try statements.updateRange.bind(3, extent.range)
+    try statements.updateRange.bind(4, extent.first)
+    try statements.updateRange.bind(5, extent.latest)
+    try statements.updateRange.run()
+  }
+
+  func insert(_ entry: Entry, range: Int64) throws(SQLiteError) {
+    try statements.insertEntry.bind(1, range)
+    try statements.insertEntry.bind(2, entry.seq)
+    try statements.insertEntry.bind(3, entry.kind.isContent ? nil : entry.target)
+    try statements.insertEntry.bind(4, entry.at)
+    try statements.insertEntry.bind(
+      from: 5, texts: entry.from, entry.id, entry.kind.rawValue, blob: entry.body)
+    try statements.insertEntry.run()
+  }
+
+  /// Overwrites a text that was deleted, and what it said after its edits.
+  /// - Returns: whether there was something to overwrite.
+  func blank(_ target: Int64, range: Int64) throws(SQLiteError) -> Bool {
+    try statements.blankText.bind(1, range)
+    try statements.blankText.bind(2, target)
+    try statements.blankText.bind(3, Entry.deletedTextBody)
+    try statements.blankText.run()
+    var count = database.changes
+    try statements.blankEdits.bind(1, range)
+    try statements.blankEdits.bind(2, target)
+    try statements.blankEdits.bind(3, Entry.deletedEditBody(of: target))
+    try statements.blankEdits.run()
+    count += database.changes
+    return count > 0
+  }
+}

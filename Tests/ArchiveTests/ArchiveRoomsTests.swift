@@ -1,0 +1,67 @@
+import Archive
+import Testing
+import Wire
+
+@Suite struct `What the archive knows of rooms` {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `is there after a restart, drafts as well`() throws {
+    var room = Archive.Room(room: "dm:ada:bo", title: "Bo", peer: "bo")
+    room.isBot = true
+    room.isMember = true
+    room.head = 12
+    room.read = 9
+    room.unread = 2
+    room.isMuted = true
+    room.draft = "not\nyet 👋"
+    let plain = Archive.Room(room: "general", title: "General")
+    do {
+      let archive = try Archive(path: folder.file)
+      archive.save(plain)
+      archive.save(room)
+      archive.save(names: ["bo": "Bo", "cy": "Cyrus"])
+      archive.save(names: ["cy": "Cy"])
+      try archive.close()
+    }
+    let archive = try Archive(path: folder.file)
+    let rooms = try archive.rooms()
+    #expect(rooms.map(\.first) == [1, 13] && rooms.map(\.latest) == [0, 0])
+    #expect(rooms.first == plain)
+    let saved = rooms[1]
+    #expect(saved.room == room.room && saved.title == "Bo" && saved.peer == "bo")
+    #expect(saved.isBot && saved.isMember && saved.isMuted && saved.draft == room.draft)
+    #expect(saved.head == 12 && saved.read == 9 && saved.unread == 2)
+    #expect(saved.epoch == nil && saved.last == nil)
+    #expect(try archive.names() == ["bo": "Bo", "cy": "Cy"])
+    room.draft = ""
+    archive.save(room)
+    #expect(try archive.rooms().last?.draft == "")
+  }
+
+  @Test func `leaves what is kept of their entries as it is`() throws {
+    let archive = try Archive(path: folder.file)
+    archive.begin("general", epoch: "e1", after: 4)
+    archive.append(.text(5))
+    archive.append(.edit(6, of: 5, "hello"))
+    archive.append(.reaction(7, to: 5, "👍"))
+    var room = try #require(try archive.room())
+    #expect(room.last?.text == "hello" && room.last?.reactions.count == 1)
+    room.title = "General"
+    room.head = 20
+    archive.save(room)
+    let saved = try #require(try archive.room())
+    #expect(saved == room && saved.first == 5 && saved.latest == 7)
+  }
+
+  @Test func `is for its owner alone`() throws {
+    let archive = try Archive(path: folder.file)
+    archive.save(Archive.Room(room: "general", title: "General"))
+    try archive.flush()
+    #expect(try folder.permissions(of: "\(folder.path)/wschat") == 0o700)
+    for ending in ["", "-wal", "-shm", ".lock"] {
+      #expect(try folder.permissions(of: folder.file + ending) == 0o600)
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import Archive
+import Glibc
+import Testing
+import Wire
+
+/// How long it takes, printed: on the clock, and of the processor, which others at work beside it change
+/// little. The bounds are for a debug build, and catch what is wrong by a factor: a scan where there is an
+/// index, say.
+@Suite struct `A conversation of 100,000 entries` {
+  private static let entries: Int64 = 100_000
+
+  @Test func `opens, is paged through and grows without a wait`() throws {
+    let folder = try TemporaryFolder()
+    let flushes = try Self.fill(folder)
+    var archive: Archive?
+    let opening = try Took { archive = try Archive(path: folder.file) }
+    let opened = try #require(archive)
+    let listing = try Took { _ = try opened.rooms() }
+    var newest: [Entry] = []
+    let first = try Took { newest = try opened.page(of: "general", limit: 100) }
+    #expect(newest.count == 100)
+    var pages: [Took] = []
+    var before = newest.first?.seq
+    var count = newest.count
+    while let seq = before {
+      var page: [Entry] = []
+      pages.append(try Took { page = try opened.page(of: "general", before: seq, limit: 50) })
+      count += page.count
+      before = page.first?.seq
+    }
+    #expect(count == 86_000)
+    let counting = try Took {
+      _ = try opened.contentCount(in: "general", after: 0, notFrom: "ada")
+    }
+    var enqueues: [Took] = []
+    for id in 1...100 {
+      enqueues.append(
+        try Took {
+          try opened.enqueue(.init(room: "general", id: "\(id)", text: "hi"), at: 1)
+        })
+    }
+    let beginning = try Took {
+      opened.begin("general", epoch: "e2", after: 5)
+      try opened.flush()
+    }
+    print(
+      """
+      opened in \(opening), listed in \(listing), the newest 100 in \(first),
+      a page of 50: \(spread(pages)),
+      a flush of 100: \(spread(flushes)),
+      a durable message: \(spread(enqueues)),
+      all counted in \(counting), begun anew in \(beginning)
+      """)
+    #expect(opening.processor < .milliseconds(100))
+    #expect(first.processor < .milliseconds(50))
+    #expect(pages.map(\.processor).sorted()[pages.count * 99 / 100] < .milliseconds(20))
+    #expect(flushes.map(\.processor).sorted()[flushes.count * 99 / 100] < .milliseconds(50))
+    #expect(beginning.processor < .milliseconds(50))
+  }
+
+  /// - Returns: what each flush took.
+  private static func fill(_ folder: TemporaryFolder) throws -> [Took] {
+    var flushes: [Took] = []
+    let archive = try Archive(path: folder.file)
+    archive.begin("general", epoch: "e1", after: 0)
+    for seq in 1...entries {
+      archive.append(entry(seq))
+      if seq % 100 == 0 { flushes.append(try Took { try archive.flush() }) }
+    }
+    try archive.close()
+    return flushes
+  }
+
+  /// In ten: one reaction, now and then an edit, otherwise texts.
+  private static func entry(_ seq: Int64) -> Entry {
+    let user = ["bo", "cy", "ada"][Int(seq % 3)]
+    if seq % 10 == 0 { return .reaction(seq, to: seq - 5, "👍", from: user) }
+    if seq % 25 == 1 { return .edit(seq, of: seq - 12, "edited \(seq)", from: user) }
+    return .text(seq, "A text of the usual length, with the number \(seq) in it.", from: user)
+  }
+}
+
+/// What a call took.
+private struct Took: CustomStringConvertible {
+  var clock: Duration
+  /// Of this thread.
+  var processor: Duration
+
+  init(_ body: () throws -> Void) throws {
+    let before = Self.processorTime
+    clock = try ContinuousClock().measure(body)
+    processor = Self.processorTime - before
+  }
+
+  var description: String { "\(text(clock)) (CPU \(text(processor)))" }
+
+  private static var processorTime: Duration {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+}
+
+private func spread(_ took: [Took]) -> String {
+  func line(_ durations: [Duration]) -> String {
+    let sorted = durations.sorted()
+    return "p50 \(text(sorted[sorted.count / 2])) p99 \(text(sorted[sorted.count * 99 / 100]))"
+  }
+  return "\(line(took.map(\.clock))) (CPU \(line(took.map(\.processor))))"
+}
+
+private func text(_ duration: Duration) -> String {
+  let microseconds = duration / .microseconds(1)
+  return "\(Int(microseconds)) µs"
+}

@@ -1,0 +1,27 @@
+import CSQLite
+
+/// How many rows a table has, as another program sees it.
+func rows(of table: String, in folder: TemporaryFolder) throws -> Int64 {
+  try sql("SELECT count(*) FROM \(table)", on: folder.file)
+}
+
+/// Runs SQL with a connection of its own, and gives the first integer.
+@discardableResult
+func sql(_ text: String, on path: String) throws -> Int64 {
+  var handle: OpaquePointer?
+  defer { unsafe sqlite3_close_v2(handle) }
+  guard unsafe sqlite3_open(path, &handle) == SQLITE_OK else { throw SQLFailed(text: text) }
+  unsafe sqlite3_busy_timeout(handle, 2000)
+  var statement: OpaquePointer?
+  defer { unsafe sqlite3_finalize(statement) }
+  guard unsafe sqlite3_prepare_v2(handle, text, -1, &statement, nil) == SQLITE_OK else {
+    throw SQLFailed(text: text)
+  }
+  switch unsafe sqlite3_step(statement) {
+  case SQLITE_ROW: return unsafe sqlite3_column_int64(statement, 0)
+  case SQLITE_DONE: return 0
+  default: throw SQLFailed(text: text)
+  }
+}
+
+struct SQLFailed: Error { var text: String }
