@@ -93,6 +93,11 @@ public final class Client {
     return id
   }
 
+  /// Sends an entry whose id was chosen before; see `ClientSession.send`.
+  public func send(_ send: ClientMessage.Send) {
+    perform { $0.send(send, at: $1, &$2) }
+  }
+
   /// See `ClientSession.mark`.
   public func mark(_ room: String, received: Int64 = 0, read: Int64 = 0) {
     perform { $0.mark(room, received: received, read: read, at: $1, &$2) }

@@ -50,9 +50,17 @@ extension ClientSession {
   ) -> String {
     idCount += 1
     let id = "\(idPrefix)-\(idCount)"
-    outbox.append(.init(room: room, id: id, kind: kind, body: body))
-    pump(at: now, &actions)
+    send(.init(room: room, id: id, kind: kind, body: body), at: now, &actions)
     return id
+  }
+
+  /// Sends an entry whose id was chosen before: one that was kept, perhaps by an earlier run, and
+  /// may have reached the relay already. Its id makes the relay keep it once.
+  public mutating func send(
+    _ send: ClientMessage.Send, at now: Instant, _ actions: inout [Action]
+  ) {
+    outbox.append(send)
+    pump(at: now, &actions)
   }
 
   /// Marks a room's entries as received and read, up to these numbers; 0 leaves a mark as it is.

@@ -21,6 +21,25 @@ public enum TerminalText {
     return String(clean)
   }
 
+  /// Several lines: every kind of line break is `\n`, a tab is four spaces, what could harm is left
+  /// out.
+  public static func lines(_ text: String) -> String {
+    if text.unicodeScalars.allSatisfy({ $0 == "\n" || action(for: $0) == .keep }) { return text }
+    var clean = String.UnicodeScalarView()
+    var previous: Unicode.Scalar = " "
+    for scalar in text.unicodeScalars {
+      switch action(for: scalar) {
+      case .keep: clean.append(scalar)
+      case .space: clean.append(contentsOf: "    ".unicodeScalars)
+      // CR LF is one line break.
+      case .lineBreak: if !(scalar == "\n" && previous == "\r") { clean.append("\n") }
+      case .drop: break
+      }
+      previous = scalar
+    }
+    return String(clean)
+  }
+
   /// JSON with what could harm escaped (`\u001b`): the same value, safe to show.
   public static func json(_ json: String) -> String {
     if json.unicodeScalars.allSatisfy({ action(for: $0) == .keep }) { return json }

@@ -114,6 +114,21 @@ import Wire
     #expect(sim.takeTransmitted().lines == ["4"])
   }
 
+  @Test func `a line that an earlier run kept leaves under its own id, before what comes now`() {
+    let sim = SimulatedSession()
+    let kept = ClientMessage.Send(room: "r", id: "of-yesterday", text: "kept")
+    sim.perform { $0.send(kept, at: $1, &$2) }
+    let id = sim.send("now")
+    sim.welcome()
+    #expect(sim.sentIDs == ["of-yesterday", id])
+    sim.disconnect()
+    sim.reconnect()
+    sim.welcome()
+    #expect(sim.sentIDs == ["of-yesterday", id])
+    sim.ack("of-yesterday")
+    #expect(sim.session.unacknowledged == 1)
+  }
+
   @Test func `ids are the prefix and a counter`() {
     let sim = SimulatedSession()
     let ids = [sim.send("a"), sim.send("b")]
@@ -265,5 +280,12 @@ import Wire
       sent = session.request(.typing(room: "r", on: true), &actions)
     }
     #expect(sent && sim.transmitted == [.typing(room: "r", on: true)])
+  }
+}
+
+extension SimulatedSession {
+  /// The ids of what has left since this was asked last.
+  fileprivate var sentIDs: [String] {
+    takeTransmitted().compactMap { if case .send(let send) = $0 { send.id } else { nil } }
   }
 }
