@@ -103,6 +103,7 @@ let package = Package(
 
     // The screen of a terminal, and the messenger on it.
     module("Terminal", ["CTerminal", "CUtf8proc", "Mailbox"]),
+    module("Messenger", ["Terminal", "Client", "Wire", "YAML"]),
 
     // What the messenger keeps on disk.
     module("Archive", ["Wire", "Mailbox", "SQLite", "CSQLite"]),
@@ -167,6 +168,7 @@ let package = Package(
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Mailbox"], excluding: ["directory.py"]),
     tests("Terminal", ["Terminal", "Mailbox"]),
+    tests("Messenger", ["Messenger", "Terminal", "Client", "Wire", "YAML"]),
     tests("Archive", ["Archive", "Relay", "Wire", "CSQLite"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(

@@ -23,6 +23,7 @@ import Testing
     ],
     "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire"],
     "Terminal": ["CTerminal", "CUtf8proc", "Mailbox"],
+    "Messenger": ["Terminal", "Client", "Wire", "YAML"],
     "Archive": ["Wire", "Mailbox", "SQLite", "CSQLite"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
     "wschat": ["Client", "EventLoop", "Mailbox", "TLS", "Wire", "ArgumentParser"],

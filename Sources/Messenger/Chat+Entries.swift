@@ -1,0 +1,306 @@
+import Client
+import Wire
+
+/// Entries of the log, and how far others have come with them.
+extension Chat {
+  mutating func take(_ entry: Entry, _ effects: inout [Effect]) {
+    let room = entry.room
+    guard var conversation = conversations[room] else { return }
+    let isOwn = entry.from == user
+    conversation.latest = max(conversation.latest, entry.seq)
+    conversation.head = max(conversation.head, entry.seq)
+    conversation.typing.removeAll { $0.user == entry.from }
+    let isNews = entry.seq > conversation.knownTo && !isOwn && entry.kind.isContent
+    conversation.knownTo = max(conversation.knownTo, entry.seq)
+    let readsOn = isOwn && entry.seq > conversation.read
+    // A send moves its sender's marks.
+    if readsOn { conversation.read = entry.seq }
+    if entry.seq > conversation.countedTo {
+      conversation.countedTo = entry.seq
+      if entry.kind.isContent, !isOwn, entry.seq > conversation.read { conversation.unread += 1 }
+    }
+    if entry.kind.isContent {
+      // While it catches up there are newer ones.
+      if entry.seq >= conversation.last?.seq ?? 0 { conversation.last = preview(of: entry) }
+    } else if let target = entry.target, target == conversation.last?.seq {
+      if entry.kind == .delete { conversation.last?.text = "" }
+      if entry.kind == .edit { conversation.last?.text = entry.text ?? "" }
+    }
+    conversations[room] = conversation
+    if readsOn { recount(room, &effects) }
+    isListStale = true
+    effects.append(.mark(room, received: entry.seq, read: isOwn ? entry.seq : 0))
+    effects.append(.save(room))
+    if timeline?.room == room {
+      insert(entry, &effects)
+      if historyAsked != room, timeline?.messages.isEmpty == false || conversation.behind == 0 {
+        timeline?.isLoading = false
+      }
+    }
+    if isNews { announce(entry, in: room, &effects) }
+    if timeline?.room == room { markRead(&effects) }
+  }
+
+  func preview(of entry: Entry) -> Conversation.Preview {
+    .init(
+      seq: entry.seq, from: entry.from, text: entry.text ?? Self.describe(entry), at: entry.at,
+      state: entry.from == user ? state(ofSeq: entry.seq, in: entry.room) : nil)
+  }
+
+  static func describe(_ entry: Entry) -> String {
+    entry.data.map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  // MARK: The timeline
+
+  /// So many are kept in memory below the newest; more come from the archive.
+  static let timelineLimit = 2000
+  static let timelineRest = 500
+  /// Scrolled up, so many may come below before they are left to the archive.
+  static let detachedLimit = 10_000
+
+  private mutating func insert(_ entry: Entry, _ effects: inout [Effect]) {
+    guard entry.kind.isContent else { return change(entry) }
+    guard var timeline = self.timeline else { return }
+    self.timeline = nil
+    defer { self.timeline = timeline }
+    let key = Message.Key(from: entry.from, id: entry.id)
+    let isBelow = timeline.scroll != .newest
+    if timeline.isDetached {
+      if entry.from != user { timeline.newBelow += 1 }
+      return
+    }
+    let message = self.message(entry, in: timeline, &effects)
+    // What others write is new, unless it comes out of its order: it need not be looked for.
+    let isNew = entry.from != user && entry.seq > timeline.lastSeq
+    if !isNew, let place = timeline.index(of: key) {
+      // It waited, or was acknowledged before it came.
+      var known = timeline.messages.remove(at: place)
+      known.seq = message.seq
+      known.at = message.at
+      known.quote = known.quote ?? message.quote
+      known.text = message.text
+      known.forwardedFrom = message.forwardedFrom
+      known.state = message.state
+      timeline.insert(known)
+      return
+    }
+    timeline.insert(message)
+    if isBelow, entry.from != user { timeline.newBelow += 1 }
+    if timeline.unreadAfter == nil, entry.from != user, isBelow || !isWatched {
+      timeline.unreadAfter = entry.seq - 1
+    }
+    if !isBelow, timeline.messages.count > Self.timelineLimit {
+      timeline.messages.removeFirst(timeline.messages.count - Self.timelineRest)
+      timeline.isComplete = false
+    } else if isBelow, timeline.messages.count > Self.detachedLimit {
+      timeline.isDetached = true
+    }
+  }
+
+  /// Something about another entry.
+  private mutating func change(_ entry: Entry) {
+    guard let target = entry.target,
+      let place = timeline?.messages.lastIndex(where: { $0.seq == target })
+    else { return }
+    switch entry.kind {
+    case .edit:
+      timeline?.messages[place].text = entry.text ?? ""
+      timeline?.messages[place].isEdited = true
+    case .delete: timeline?.messages[place].delete()
+    case .react:
+      guard let (emoji, isOn) = entry.reaction else { return }
+      timeline?.messages[place].react(emoji, by: entry.from, isOn: isOn)
+    default: break
+    }
+    // What was said since, and is on its way, is seen already.
+    for line in outgoing
+    where line.refusal == nil && line.send.room == entry.room && line.send.id != entry.id {
+      timeline?.messages[place].apply(line.send, of: target, by: user ?? "")
+    }
+    if entry.kind != .react { timeline?.requote(target) }
+  }
+
+  /// A text as it is shown; `entry` in its current state.
+  private func message(
+    _ entry: Entry, in timeline: Timeline, _ effects: inout [Effect]
+  ) -> Message {
+    let isOwn = entry.from == user
+    var message = Message(
+      key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,
+      text: entry.text ?? Self.describe(entry), isOwn: isOwn)
+    message.isDeleted = entry.isDeleted
+    message.isEdited = entry.editedAt != nil
+    message.reactions = entry.reactions.map { .init(emoji: $0.emoji, users: $0.users) }
+    message.forwardedFrom = entry.forward?.from
+    if isOwn { message.state = state(ofSeq: entry.seq, in: entry.room) }
+    if let reply = entry.replyTo {
+      message.quote = timeline.quote(reply)
+      if message.quote?.from == nil { effects.append(.quote(room: entry.room, seq: reply)) }
+    }
+    for line in outgoing where line.send.room == entry.room && line.refusal == nil {
+      message.apply(line.send, of: entry.seq, by: user ?? "")
+    }
+    return message
+  }
+
+  mutating func take(
+    page entries: [Entry], of room: String, before: Int64?, isComplete: Bool,
+    _ effects: inout [Effect]
+  ) {
+    guard var timeline, timeline.room == room else { return }
+    self.timeline = nil
+    let messages = entries.map { message($0, in: timeline, &effects) }
+    var added = 0
+    if before == nil {
+      timeline.messages = messages
+      timeline.isDetached = false
+      timeline.isComplete = isComplete
+      self.timeline = timeline
+      for line in outgoing where line.send.room == room { show(line, &effects) }
+      if let newest = entries.last?.seq {
+        let latest = max(conversations[room]?.latest ?? 0, newest)
+        conversations[room]?.latest = latest
+      }
+      showFirstUnread()
+    } else if before == timeline.firstSeq || timeline.messages.isEmpty {
+      timeline.messages.insert(contentsOf: messages, at: 0)
+      added = messages.count
+      timeline.isComplete = isComplete
+      for message in messages where message.quote == nil { timeline.requote(message.seq ?? 0) }
+      self.timeline = timeline
+    } else {
+      self.timeline = timeline
+    }
+    if historyAsked != room {
+      let isLoading = self.timeline?.messages.isEmpty == true && isAwaited(room)
+      self.timeline?.isLoading = isLoading
+    }
+    if before != nil { searchOn(inFirst: added, &effects) }
+    markRead(&effects)
+  }
+
+  /// Nothing can be loaded: what is shown stays, and what comes is added to it.
+  mutating func takeNoPage(of room: String) {
+    guard timeline?.room == room else { return }
+    timeline?.isDetached = false
+    if historyAsked != room { timeline?.isLoading = false }
+  }
+
+  /// Whether its first entries are on their way.
+  private func isAwaited(_ room: String) -> Bool {
+    guard isLive, let conversation = conversations[room], !conversation.isJoinRefused else {
+      return false
+    }
+    return !conversation.isJoined || conversation.behind > 0
+  }
+
+  /// A conversation that was just opened begins where one has read to.
+  private mutating func showFirstUnread() {
+    guard let timeline, timeline.isFresh else { return }
+    self.timeline?.isFresh = timeline.messages.isEmpty
+    guard let after = timeline.unreadAfter,
+      let first = timeline.messages.first(where: { !$0.isOwn && $0.seq ?? 0 > after })
+    else { return }
+    reveal(first.key)
+    if case .at(let key, line: _) = self.timeline?.scroll, let end = timeline.index(of: key) {
+      self.timeline?.newBelow = timeline.messages[(end + 1)...].count { !$0.isOwn }
+    }
+  }
+
+  mutating func takeQuoted(_ entry: Entry, in room: String) {
+    guard timeline?.room == room else { return }
+    for index in timeline?.messages.indices ?? 0..<0
+    where timeline?.messages[index].quote?.seq == entry.seq {
+      timeline?.messages[index].quote?.from = entry.from
+      timeline?.messages[index].quote?.text = entry.text ?? ""
+    }
+  }
+
+  /// Asks for what is before the first that is loaded.
+  mutating func loadOlder(_ effects: inout [Effect]) {
+    guard let timeline, !timeline.isLoading, !timeline.isComplete, let first = timeline.firstSeq
+    else { return }
+    self.timeline?.isLoading = true
+    effects.append(.load(room: timeline.room, before: first))
+  }
+}
+
+extension Timeline {
+  /// The place of the oldest that is loaded.
+  var firstSeq: Int64? { messages.first { $0.seq != nil }?.seq }
+
+  /// The place of the newest that is loaded; 0 for none.
+  var lastSeq: Int64 { messages.last { $0.seq != nil }?.seq ?? 0 }
+
+  func index(of key: Message.Key) -> Int? { messages.lastIndex { $0.key == key } }
+
+  public func message(_ key: Message.Key) -> Message? { index(of: key).map { messages[$0] } }
+
+  /// Puts a message where it belongs by its `seq`; what waits stays at the end.
+  mutating func insert(_ message: Message) {
+    guard let seq = message.seq else { return messages.append(message) }
+    var place = messages.count
+    while place > 0, messages[place - 1].seq.map({ $0 > seq }) ?? true { place -= 1 }
+    messages.insert(message, at: place)
+  }
+
+  func quote(_ seq: Int64) -> Message.Quote {
+    let quoted = messages.last { $0.seq == seq }
+    return .init(seq: seq, from: quoted?.from, text: quoted?.text)
+  }
+
+  /// What is quoted has changed, or has come.
+  mutating func requote(_ seq: Int64) {
+    for index in messages.indices where messages[index].quote?.seq == seq {
+      messages[index].quote = quote(seq)
+    }
+  }
+}
+
+extension Message {
+  mutating func delete() {
+    text = ""
+    isDeleted = true
+    reactions = []
+  }
+
+  mutating func react(_ emoji: String, by user: String, isOn: Bool) {
+    let place = reactions.firstIndex { $0.emoji == emoji }
+    if isOn {
+      if let place {
+        if !reactions[place].users.contains(user) { reactions[place].users.append(user) }
+      } else {
+        reactions.append(.init(emoji: emoji, users: [user]))
+      }
+    } else if let place {
+      reactions[place].users.removeAll { $0 == user }
+      if reactions[place].users.isEmpty { reactions.remove(at: place) }
+    }
+  }
+
+  /// Shows already what will become of it once the relay has this.
+  mutating func apply(_ send: ClientMessage.Send, of seq: Int64?, by user: String) {
+    guard seq != nil, let change = send.change, change.target == seq else { return }
+    switch send.kind {
+    case .edit where !isDeleted:
+      text = change.text ?? ""
+      isEdited = true
+    case .delete: delete()
+    case .react:
+      if let (emoji, isOn) = change.reaction { react(emoji, by: user, isOn: isOn) }
+    default: break
+    }
+  }
+}
+
+extension ClientMessage.Send {
+  /// The entry that it will become, for what its body says.
+  var change: Entry? {
+    kind.isContent ? nil : asEntry
+  }
+
+  var asEntry: Entry {
+    Entry(room: room, seq: 0, id: id, from: "", at: 0, kind: kind, body: body)
+  }
+}

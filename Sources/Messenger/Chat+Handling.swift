@@ -1,0 +1,155 @@
+import Terminal
+import Wire
+
+extension Chat {
+  /// Takes an event in. What is to be done is added to `effects`, in order.
+  /// - Parameter now: milliseconds since 1970.
+  public mutating func handle(_ event: Event, at now: Int64, _ effects: inout [Effect]) {
+    if now < self.now { setBack(by: self.now - now) }
+    self.now = now
+    switch event {
+    case .input(let input): take(input, &effects)
+    case .resized(let size): resize(to: size)
+    case .tick: break
+    case .client(let event): take(event, &effects)
+    case .restored(let kept): restore(kept)
+    case .page(let room, let before, let entries, let isComplete):
+      take(page: entries, of: room, before: before, isComplete: isComplete, &effects)
+    case .noPage(let room): takeNoPage(of: room)
+    case .counted(let room, let unread): conversations[room]?.unread = unread
+    case .quoted(let room, let entry): takeQuoted(entry, in: room)
+    case .failed(let text): complain(text)
+    case .done(let text): complain(text, isError: false)
+    }
+    tick(&effects)
+  }
+
+  /// To be called before drawing: puts in order what was only noted.
+  public mutating func settle() {
+    if isListStale { orderList() }
+    // Before one is chosen the first is, also when the list is only just coming together.
+    if pane == .list, !isListSelectionChosen { listSelection = listed.first }
+    keepListSelectionVisible()
+  }
+
+  /// When `tick` is due, in milliseconds since 1970; `nil` for never. Always after the last event:
+  /// what cannot be done yet is no reason to wake.
+  public var deadline: Int64? {
+    var next = min(times.nextPing, times.nextPeople, times.nextQuery, times.nextTypingEnd)
+    if let notice { next = min(next, notice.until) }
+    switch connection {
+    case .waiting: next = min(next, now + 1000)
+    case .connecting, .live, .ended: break
+    }
+    if case .limited = directory { next = min(next, now + 1000) }
+    if draftIsUnsaved { next = min(next, times.draftSaved + Self.draftMilliseconds) }
+    if !times.isAway, hasFocus == false, isLive {
+      next = min(next, times.lastInput + Self.awayMilliseconds)
+    }
+    // "Today" becomes "Yesterday".
+    return min(next, now + 60_000 - now % 60_000)
+  }
+
+  static let pingMilliseconds: Int64 = 10_000
+  static let awayMilliseconds: Int64 = 300_000
+  static let draftMilliseconds: Int64 = 1000
+  static let noticeMilliseconds: Int64 = 8_000
+  static let noticeLeastMilliseconds: Int64 = 3_000
+
+  private mutating func tick(_ effects: inout [Effect]) {
+    if let notice, notice.until <= now { self.notice = nil }
+    if now >= times.nextPing, isLive {
+      times.pinged = now
+      times.nextPing = now + Self.pingMilliseconds
+      effects.append(.request(.ping(t: nil)))
+    }
+    if now >= times.nextPeople, isLive {
+      times.nextPeople = .max
+      askForPeople(&effects)
+    }
+    if now >= times.nextQuery {
+      times.nextQuery = .max
+      if isLive, let query = peopleQuery {
+        peopleAsked.append(.query)
+        effects.append(.request(.people(.init(query: query))))
+      }
+    }
+    if case .limited(let until) = directory, until <= now {
+      directory = .loading
+      askForPeople(&effects)
+    }
+    if now >= times.nextTypingEnd { endTyping() }
+    if draftIsUnsaved, now >= times.draftSaved + Self.draftMilliseconds { saveDraft(&effects) }
+    if !times.isAway, hasFocus == false, now >= times.lastInput + Self.awayMilliseconds, isLive {
+      times.isAway = true
+      effects.append(.request(.presence(isAway: true)))
+    }
+  }
+
+  /// Of those whom the relay has forgotten.
+  private mutating func endTyping() {
+    times.nextTypingEnd = .max
+    for (room, conversation) in conversations where !conversation.typing.isEmpty {
+      let typing = conversation.typing.filter { $0.until > now }
+      conversations[room]?.typing = typing
+      for typing in typing { times.nextTypingEnd = min(times.nextTypingEnd, typing.until) }
+    }
+  }
+
+  /// The relay was asked for older entries.
+  public mutating func historyIsAsked(for room: String) {
+    historyAsked = room
+    if timeline?.room == room { timeline?.isLoading = true }
+  }
+
+  /// The clock was set back: what was to be done in a minute is still to be done in a minute, not when
+  /// the old time has come again.
+  private mutating func setBack(by milliseconds: Int64) {
+    times.shift(by: -milliseconds)
+    notice?.until -= milliseconds
+    if case .waiting(let until, let reason) = connection {
+      connection = .waiting(until: until - milliseconds, reason: reason)
+    }
+    for room in conversations.keys {
+      conversations[room]?.notifiedAt -= milliseconds
+      guard let typing = conversations[room]?.typing, !typing.isEmpty else { continue }
+      conversations[room]?.typing = typing.map {
+        .init(user: $0.user, until: $0.until - milliseconds)
+      }
+    }
+  }
+
+  var isLive: Bool { if case .live = connection { true } else { false } }
+
+  /// Whether somebody looks at the screen, as far as it can be known.
+  var isWatched: Bool { hasFocus != false }
+
+  mutating func complain(_ text: String, isError: Bool = true) {
+    notice = Notice(text: text, isError: isError, until: now + Self.noticeMilliseconds)
+  }
+
+  private mutating func resize(to size: Size) {
+    self.size = size
+    if let key = timeline?.selected { reveal(key) }
+  }
+
+  private mutating func restore(_ kept: Event.Restored) {
+    names = kept.names
+    for conversation in kept.conversations {
+      var conversation = conversation
+      conversation.countedTo = conversation.head
+      conversation.knownTo = conversation.head
+      conversations[conversation.room] = conversation
+    }
+    outgoing = kept.outgoing
+    for (id, entry) in kept.originals {
+      var original = Message(
+        key: .init(from: entry.from, id: entry.id), seq: entry.seq, at: entry.at,
+        text: entry.text ?? "", isOwn: entry.from == user)
+      original.forwardedFrom = entry.forward?.from
+      forwarded[id] = original
+    }
+    for line in outgoing where line.send.kind == .text { showLast(line) }
+    isListStale = true
+  }
+}

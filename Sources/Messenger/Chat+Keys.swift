@@ -1,0 +1,268 @@
+import Terminal
+import Wire
+
+/// What the user does.
+extension Chat {
+  mutating func take(_ input: InputEvent, _ effects: inout [Effect]) {
+    switch input {
+    case .key(let key):
+      noteInput(&effects)
+      take(key, &effects)
+    case .paste(let text):
+      noteInput(&effects)
+      paste(text, &effects)
+    case .mouse(let mouse):
+      noteInput(&effects)
+      take(mouse, &effects)
+    case .focus(let has):
+      hasFocus = has
+      times.lastInput = now
+      if has {
+        noteInput(&effects)
+        markRead(&effects)
+      }
+    case .reply: break
+    }
+  }
+
+  private mutating func noteInput(_ effects: inout [Effect]) {
+    times.lastInput = now
+    guard times.isAway else { return }
+    times.isAway = false
+    if isLive { effects.append(.request(.presence(isAway: false))) }
+  }
+
+  /// Where keys go now.
+  var context: Keymap.Context {
+    if overlay != nil || search != nil || (pane == .list && isFiltering) { return .overlay }
+    switch pane {
+    case .list: return .list
+    case .messages: return .messages
+    case .composer: return .composer
+    }
+  }
+
+  private mutating func take(_ key: Key, _ effects: inout [Effect]) {
+    isListScrolled = false
+    // Not before it can have been read, also by somebody who is typing.
+    if let notice, notice.until - now <= Self.noticeMilliseconds - Self.noticeLeastMilliseconds {
+      self.notice = nil
+    }
+    guard let command = settings.keymap.command(for: key, in: context) else {
+      if case .character(let character) = key.code, key.modifiers.isEmpty {
+        type(character, &effects)
+      }
+      return
+    }
+    if perform(command, &effects) { return }
+    if overlay != nil { return performInOverlay(command, &effects) }
+    if search != nil { return performInSearch(command, &effects) }
+    switch pane {
+    case .list: performInList(command, &effects)
+    case .messages: performOnMessages(command, &effects)
+    case .composer: performInComposer(command, &effects)
+    }
+  }
+
+  private mutating func type(_ character: Character, _ effects: inout [Effect]) {
+    switch context {
+    case .overlay: insertInOverlay(String(character), &effects)
+    case .composer, .anywhere: insert(String(character), &effects)
+    case .list:
+      isFiltering = true
+      insertInOverlay(String(character), &effects)
+    // Typing goes to the composer, whichever message one has looked at before.
+    case .messages:
+      pane = .composer
+      timeline?.selected = nil
+      insert(String(character), &effects)
+    }
+  }
+
+  private mutating func paste(_ text: String, _ effects: inout [Effect]) {
+    if context == .overlay {
+      // What is pasted chooses nothing: a "y" confirms no deletion.
+      switch overlay {
+      case nil, .switcher: insertInOverlay(text, &effects)
+      case .help, .actions, .reactions, .confirmDeletion: break
+      }
+    } else if timeline != nil {
+      pane = .composer
+      insert(text, &effects)
+    }
+  }
+
+  mutating func insert(_ text: String, _ effects: inout [Effect]) {
+    guard timeline != nil else { return complain("Choose a conversation first.") }
+    do {
+      try composer.insert(text)
+      composed(&effects)
+    } catch {
+      complain("That is more than fits into one message.")
+    }
+  }
+
+  /// The composer's text has changed.
+  mutating func composed(_ effects: inout [Effect]) {
+    completion = nil
+    noteTyping(&effects)
+  }
+
+  // MARK: Anywhere
+
+  /// - Returns: whether that was all.
+  private mutating func perform(_ command: Command, _ effects: inout [Effect]) -> Bool {
+    switch command {
+    case .quit:
+      saveDraft(&effects)
+      stopTyping(&effects)
+      effects.append(.quit)
+    case .suspend: effects.append(.suspend)
+    case .redraw: effects.append(.redraw)
+    case .help: overlay = .help(line: 0)
+    case .switcher: openSwitcher(forwarding: nil)
+    case .nextConversation: step(1, unreadOnly: false, &effects)
+    case .previousConversation: step(-1, unreadOnly: false, &effects)
+    case .nextUnread: step(1, unreadOnly: true, &effects)
+    case .previousUnread: step(-1, unreadOnly: true, &effects)
+    case .pageUp where overlay == nil: scroll(by: -max(1, layout.messages.rows - 2), &effects)
+    case .pageDown where overlay == nil: scroll(by: max(1, layout.messages.rows - 2), &effects)
+    case .newest where overlay == nil:
+      timeline?.selected = nil
+      showNewest(&effects)
+      if pane == .messages { enter(.messages) }
+    case .selectMessage: if timeline != nil { enter(.messages) }
+    case .search:
+      guard timeline != nil else { return true }
+      overlay = nil
+      if search == nil { search = Search() }
+    case .mute: toggleMute(&effects)
+    case .nextPane: changePane(1)
+    case .previousPane: changePane(-1)
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func changePane(_ offset: Int) {
+    overlay = nil
+    var panes: [Pane] = [.list]
+    if timeline != nil { panes = [.list, .messages, .composer] }
+    let here = panes.firstIndex(of: pane) ?? 0
+    enter(panes[(here + offset + panes.count) % panes.count])
+  }
+
+  mutating func enter(_ pane: Pane) {
+    self.pane = pane
+    if pane != .messages { timeline?.selected = nil }
+    switch pane {
+    case .list: listSelection = timeline?.room ?? listSelection ?? listed.first
+    case .messages:
+      if timeline?.selected == nil, let last = timeline?.messages.last { select(last.key) }
+      if timeline?.messages.isEmpty == true { self.pane = .composer }
+    case .composer: break
+    }
+  }
+
+  mutating func scroll(by lines: Int, _ effects: inout [Effect]) {
+    guard timeline != nil else { return }
+    if scroll(byLines: lines) { loadOlder(&effects) }
+    if timeline?.scroll == .newest, timeline?.isDetached == true { showNewest(&effects) }
+    markRead(&effects)
+  }
+
+  // MARK: The list
+
+  private mutating func performInList(_ command: Command, _ effects: inout [Effect]) {
+    if isListStale { orderList() }
+    switch command {
+    case .up: moveListSelection(-1)
+    case .down: moveListSelection(1)
+    case .first: listSelection = listed.first
+    case .last: listSelection = listed.last
+    case .filter: isFiltering = true
+    case .choose, .send:
+      guard let room = listSelection else { return }
+      endFilter()
+      open(room, &effects)
+    case .cancel:
+      if isFiltering { return endFilter() }
+      if timeline != nil { pane = .composer }
+    default:
+      if isFiltering, filter.perform(command) { filterChanged() }
+    }
+  }
+
+  private mutating func moveListSelection(_ offset: Int) {
+    guard !listed.isEmpty else { return }
+    let here = listSelection.flatMap { listed.firstIndex(of: $0) } ?? (offset > 0 ? -1 : 0)
+    listSelection = listed[min(max(0, here + offset), listed.count - 1)]
+    isListSelectionChosen = true
+  }
+
+  // MARK: The composer
+
+  private mutating func performInComposer(_ command: Command, _ effects: inout [Effect]) {
+    switch command {
+    case .send:
+      if completion != nil { return acceptCompletion(&effects) }
+      sendComposed(&effects)
+    case .newLine: insert("\n", &effects)
+    case .complete: complete(&effects)
+    case .cancel:
+      if completion != nil {
+        completion = nil
+      } else if case .edit = composition {
+        endEditing()
+      } else if composition != .new {
+        composition = .new
+      } else if timeline?.scroll != .newest {
+        showNewest(&effects)
+      } else if layout.isNarrow {
+        pane = .list
+      }
+    case .lineUp where completion != nil: moveCompletion(-1)
+    case .lineDown where completion != nil: moveCompletion(1)
+    case .lineUp where composer.isEmpty && composition == .new: editLast(&effects)
+    default:
+      let before = composer.text
+      composer.perform(command, wrappedAt: composerColumns)
+      if composer.text != before { composed(&effects) }
+    }
+  }
+
+  private mutating func complete(_ effects: inout [Effect]) {
+    if completion != nil { return moveCompletion(1) }
+    completion = Completion(before: composer, users: mentionable)
+    if completion?.candidates.count == 1 { acceptCompletion(&effects) }
+  }
+
+  private mutating func moveCompletion(_ offset: Int) {
+    guard let (selected, count) = completion.map({ ($0.selected, $0.candidates.count) }), count > 0
+    else { return }
+    completion?.selected = (selected + offset + count) % count
+  }
+
+  mutating func acceptCompletion(_ effects: inout [Effect]) {
+    guard let completion, completion.candidates.indices.contains(completion.selected) else {
+      return
+    }
+    composer.replaceWord(with: completion.candidates[completion.selected].replacement)
+    composed(&effects)
+  }
+
+  /// Who may be meant by `@`: those of this conversation first.
+  private var mentionable: [(user: String, name: String)] {
+    guard let open else { return [] }
+    var users: [String] = []
+    var seen: Set<String> = []
+    func add(_ user: String) {
+      if user != self.user, seen.insert(user).inserted { users.append(user) }
+    }
+    timeline?.messages.reversed().prefix(200).forEach { add($0.from) }
+    if let peer = open.peer { add(peer) }
+    open.marks.keys.sorted().forEach(add)
+    names.keys.sorted().forEach(add)
+    return users.map { ($0, name(of: $0)) }
+  }
+}

@@ -1,0 +1,158 @@
+import Client
+import Wire
+
+/// The list of conversations, and which of them is open.
+extension Chat {
+  mutating func orderList() {
+    isListStale = false
+    listed = matches(isFiltering ? filter.text : "")
+  }
+
+  /// Those who fit a query, best first; all, those with the newest first, for an empty one.
+  func matches(_ query: String) -> [String] {
+    var rows: [(room: String, score: Int, at: Int64, order: Int, title: String)] = []
+    rows.reserveCapacity(conversations.count)
+    for conversation in conversations.values {
+      guard let score = query.isEmpty ? 0 : score(query, conversation) else { continue }
+      rows.append(
+        (
+          conversation.room, score, conversation.last?.at ?? 0, conversation.order,
+          conversation.title
+        ))
+    }
+    rows.sort {
+      if $0.score != $1.score { return $0.score > $1.score }
+      if $0.at != $1.at { return $0.at > $1.at }
+      if $0.order != $1.order { return $0.order < $1.order }
+      return ($0.title, $0.room) < ($1.title, $1.room)
+    }
+    return rows.map(\.room)
+  }
+
+  /// How well a conversation fits what was typed; `nil` for not at all.
+  private func score(_ query: String, _ conversation: Conversation) -> Int? {
+    // As in "@user" and "#room".
+    var query = query
+    if let sign = query.first, sign == "@" || sign == "#" {
+      guard (sign == "@") == (conversation.peer != nil) else { return nil }
+      query.removeFirst()
+    }
+    let byTitle = Fuzzy.match(query, conversation.title)?.score
+    let byName = Fuzzy.match(query, conversation.peer ?? conversation.room)?.score
+    return [byTitle, byName].compactMap { $0 }.max()
+  }
+
+  // MARK: Opening
+
+  /// Shows a conversation, at the first that is unread or the newest.
+  public mutating func open(_ room: String, _ effects: inout [Effect]) {
+    if conversations[room] == nil {
+      let peer = RoomName.peer(in: room, of: user)
+      conversations[room] = Conversation(
+        room: room, title: peer.map(name(of:)) ?? room, peer: peer)
+      isListStale = true
+    }
+    listSelection = room
+    isListSelectionChosen = true
+    guard timeline?.room != room, let conversation = conversations[room] else {
+      pane = .composer
+      return
+    }
+    stopTyping(&effects)
+    saveDraft(&effects)
+    endComposition()
+    search = nil
+    historyAsked = nil
+    composer = TextEditor(conversation.draft)
+    overlay = nil
+    pane = .composer
+    var timeline = Timeline(room: room)
+    if conversation.unread > 0 { timeline.unreadAfter = conversation.read }
+    self.timeline = timeline
+    effects.append(.load(room: room, before: nil))
+    enter(room, &effects)
+  }
+
+  /// Has the entries of the open conversation come.
+  mutating func enter(_ room: String, _ effects: inout [Effect]) {
+    guard isLive, conversations[room]?.isJoined == false else { return }
+    let isEmpty = timeline?.messages.isEmpty == true
+    timeline?.isLoading = isEmpty
+    effects.append(.join(room, head: nil))
+  }
+
+  /// Goes to the newest, which may have to be loaded.
+  mutating func showNewest(_ effects: inout [Effect]) {
+    guard let room = timeline?.room else { return }
+    timeline?.scroll = .newest
+    timeline?.newBelow = 0
+    if timeline?.isDetached == true { effects.append(.load(room: room, before: nil)) }
+    markRead(&effects)
+  }
+
+  /// The next or previous conversation of the list.
+  mutating func step(_ offset: Int, unreadOnly: Bool, _ effects: inout [Effect]) {
+    if isListStale { orderList() }
+    guard !listed.isEmpty else { return }
+    let here = timeline.flatMap { listed.firstIndex(of: $0.room) }
+    var place = here ?? (offset > 0 ? -1 : listed.count)
+    for _ in listed.indices {
+      place += offset
+      if unreadOnly { place = (place + listed.count) % listed.count }
+      guard listed.indices.contains(place) else { return }
+      if unreadOnly {
+        guard let conversation = conversations[listed[place]], conversation.unread > 0,
+          !conversation.isMuted
+        else { continue }
+      }
+      return open(listed[place], &effects)
+    }
+    if unreadOnly { complain("Nothing is unread.", isError: false) }
+  }
+
+  mutating func toggleMute(_ effects: inout [Effect]) {
+    let room = pane == .list ? listSelection : timeline?.room
+    guard let room, let conversation = conversations[room] else { return }
+    conversations[room]?.isMuted.toggle()
+    complain(
+      conversation.isMuted
+        ? "\(conversation.title) may notify again." : "\(conversation.title) is muted.",
+      isError: false)
+    effects.append(.save(room))
+  }
+
+  // MARK: The filter
+
+  mutating func filterChanged() {
+    isListStale = true
+    orderList()
+    listSelection = listed.first
+    askForMatches()
+  }
+
+  /// What the list is filtered by, or a conversation looked for.
+  var peopleQuery: String? {
+    let text =
+      if case .switcher(let switcher) = overlay { switcher.query.text } else { filter.text }
+    return text.isEmpty ? nil : text
+  }
+
+  /// The directory may have more than was loaded.
+  mutating func askForMatches() {
+    if directory == .partial, peopleQuery != nil { times.nextQuery = now + 200 }
+  }
+
+  mutating func endFilter() {
+    isFiltering = false
+    filter = LineEditor()
+    isListStale = true
+  }
+}
+
+extension RoomName {
+  /// The other user of a direct room.
+  static func peer(in room: String, of user: String?) -> String? {
+    guard let (a, b) = peers(of: room) else { return nil }
+    return a == user ? b : a
+  }
+}

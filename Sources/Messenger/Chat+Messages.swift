@@ -1,0 +1,128 @@
+import Client
+import Wire
+
+/// Choosing a message, and what can be done with it.
+extension Chat {
+  mutating func select(_ key: Message.Key) {
+    timeline?.selected = key
+    reveal(key)
+  }
+
+  mutating func performOnMessages(_ command: Command, _ effects: inout [Effect]) {
+    switch command {
+    case .up: moveSelection(-1, &effects)
+    case .down: moveSelection(1, &effects)
+    case .first:
+      if let first = timeline?.messages.first {
+        select(first.key)
+        loadOlder(&effects)
+      }
+    case .last:
+      showNewest(&effects)
+      if let last = timeline?.messages.last { select(last.key) }
+    case .cancel: enter(.composer)
+    case .choose, .send:
+      guard let message = selectedMessage, !actions(for: message).isEmpty else { return }
+      overlay = .actions(selected: 0)
+    default:
+      guard let message = selectedMessage else { return }
+      if actions(for: message).contains(command) { return act(command, on: message, &effects) }
+      if let reason = Self.whyNot(command, message) { complain(reason, isError: false) }
+    }
+  }
+
+  /// Why something cannot be done with a message.
+  private static func whyNot(_ command: Command, _ message: Message) -> String? {
+    switch command {
+    case .edit, .delete, .reply, .react, .forward, .copy, .openLink, .retry, .discard: break
+    default: return nil
+    }
+    if message.isDeleted { return "This message was deleted." }
+    switch command {
+    case .edit where !message.isOwn, .delete where !message.isOwn:
+      return "Only your own messages can be changed."
+    case .openLink: return "There is no link in this message."
+    case .retry, .discard: return "This message did not fail."
+    default: return "The relay does not have this message yet."
+    }
+  }
+
+  private mutating func moveSelection(_ offset: Int, _ effects: inout [Effect]) {
+    guard let timeline, !timeline.messages.isEmpty else { return enter(.composer) }
+    let here = timeline.selected.flatMap { timeline.index(of: $0) } ?? timeline.messages.count
+    let place = here + offset
+    if place >= timeline.messages.count {
+      showNewest(&effects)
+      return enter(.composer)
+    }
+    if place <= 5 { loadOlder(&effects) }
+    if place >= 0 { select(timeline.messages[place].key) }
+    markRead(&effects)
+  }
+
+  mutating func act(_ command: Command, on message: Message, _ effects: inout [Effect]) {
+    overlay = nil
+    switch command {
+    case .copy: effects.append(.copy(message.text))
+    case .reply:
+      if case .edit = composition { endEditing() }
+      composition = .reply(message.key)
+      compositionTarget = message.seq
+      enter(.composer)
+    case .edit: edit(message, &effects)
+    case .delete: overlay = .confirmDeletion(message.key)
+    case .react: overlay = .reactions(selected: 0)
+    case .forward: openSwitcher(forwarding: message.key)
+    case .openLink:
+      guard let link = Links.find(in: message.text).first else { return }
+      effects.append(.open(String(message.text[link])))
+    case .retry: retry(message.key, &effects)
+    case .discard:
+      discard(message.key, &effects)
+      enter(.composer)
+    default: break
+    }
+  }
+
+  /// The last of one's own, to be edited.
+  mutating func editLast(_ effects: inout [Effect]) {
+    guard
+      let message = timeline?.messages.last(where: { $0.isOwn && actions(for: $0).contains(.edit) })
+    else { return }
+    edit(message, &effects)
+  }
+
+  private mutating func edit(_ message: Message, _ effects: inout [Effect]) {
+    saveDraft(&effects)
+    composition = .edit(message.key)
+    compositionTarget = message.seq
+    composer = TextEditor(message.text)
+    enter(.composer)
+    reveal(message.key)
+  }
+
+  mutating func delete(_ key: Message.Key, _ effects: inout [Effect]) {
+    guard let room = timeline?.room, let seq = timeline?.message(key)?.seq else { return }
+    if composition == .edit(key) { endEditing() }
+    send(.init(room: room, id: nextID(), delete: seq), &effects)
+    enter(.composer)
+  }
+
+  mutating func react(_ emoji: String, to message: Message, _ effects: inout [Effect]) {
+    guard let room = timeline?.room, let seq = message.seq, let user else { return }
+    let has = message.reactions.contains { $0.emoji == emoji && $0.users.contains(user) }
+    send(
+      .init(room: room, id: nextID(), react: seq, emoji: emoji, isOn: !has), &effects)
+    enter(.composer)
+  }
+
+  mutating func forward(_ key: Message.Key, to room: String, _ effects: inout [Effect]) {
+    guard let from = timeline?.room, let message = timeline?.message(key), let seq = message.seq
+    else { return }
+    let id = nextID()
+    forwarded[id] = message
+    open(room, &effects)
+    send(
+      .init(room: room, id: id, forward: .init(room: from, seq: seq, from: nil)), &effects)
+  }
+}

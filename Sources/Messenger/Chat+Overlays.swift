@@ -1,0 +1,324 @@
+import Terminal
+import Wire
+
+/// What lies over the screen: help, switcher, menus; and the search.
+extension Chat {
+  mutating func openSwitcher(forwarding key: Message.Key?) {
+    var switcher = Switcher()
+    switcher.forwarding = key
+    switcher.matches = matches("")
+    // The one that is open is no place to switch to.
+    if key == nil, switcher.matches.first == timeline?.room, switcher.matches.count > 1 {
+      switcher.selected = 1
+    }
+    overlay = .switcher(switcher)
+  }
+
+  mutating func insertInOverlay(_ text: String, _ effects: inout [Effect]) {
+    switch overlay {
+    case .switcher(var switcher):
+      guard (try? switcher.query.insert(text)) != nil else { return }
+      queryChanged(&switcher)
+    case .help: overlay = nil
+    case .confirmDeletion(let key):
+      if text == "y" || text == "Y" {
+        overlay = nil
+        delete(key, &effects)
+      } else if text == "n" || text == "N" {
+        overlay = nil
+      }
+    case .actions:
+      guard let message = selectedMessage, let character = text.first,
+        let command = settings.keymap.command(for: Key(.character(character)), in: .messages),
+        actions(for: message).contains(command)
+      else { return }
+      act(command, on: message, &effects)
+    case .reactions:
+      if let number = Int(text), Emoji.quick.indices.contains(number - 1),
+        let message = selectedMessage
+      {
+        overlay = nil
+        react(Emoji.quick[number - 1], to: message, &effects)
+      }
+    case nil:
+      if search != nil {
+        if (try? search?.query.insert(text)) != nil { findMatches() }
+      } else if pane == .list, isFiltering, (try? filter.insert(text)) != nil {
+        filterChanged()
+      }
+    }
+  }
+
+  private mutating func queryChanged(_ switcher: inout Switcher) {
+    switcher.matches = matches(for: switcher)
+    switcher.selected = 0
+    overlay = .switcher(switcher)
+    askForMatches()
+  }
+
+  /// Those who fit, and what "#room" or "@user" names whole: it may be new beside those it resembles.
+  private func matches(for switcher: Switcher) -> [String] {
+    let text = switcher.query.text
+    var matches = matches(text)
+    if switcher.forwarding == nil, !matches.isEmpty, text.hasPrefix("@") || text.hasPrefix("#"),
+      let room = Self.room(named: text, user: user), !matches.contains(room)
+    {
+      matches.append(room)
+    }
+    return matches
+  }
+
+  /// More people are known now, who may be meant.
+  mutating func updateSwitcher() {
+    guard case .switcher(var switcher) = overlay else { return }
+    let chosen =
+      switcher.matches.indices.contains(switcher.selected)
+      ? switcher.matches[switcher.selected] : nil
+    switcher.matches = matches(for: switcher)
+    switcher.selected = chosen.flatMap { switcher.matches.firstIndex(of: $0) } ?? 0
+    overlay = .switcher(switcher)
+  }
+
+  mutating func performInOverlay(_ command: Command, _ effects: inout [Effect]) {
+    if command == .cancel {
+      overlay = nil
+      return
+    }
+    switch overlay {
+    case .help(let line): scrollHelp(command, from: line)
+    case .switcher(var switcher):
+      if let selected = Self.move(command, switcher.selected, of: switcher.matches.count) {
+        switcher.selected = selected
+        overlay = .switcher(switcher)
+      } else if command == .choose || command == .send {
+        chooseInSwitcher(switcher, &effects)
+      } else if switcher.query.perform(command) {
+        queryChanged(&switcher)
+      }
+    case .actions(let selected):
+      guard let message = selectedMessage else {
+        overlay = nil
+        return
+      }
+      let actions = actions(for: message)
+      if let moved = Self.move(command, selected, of: actions.count) {
+        overlay = .actions(selected: moved)
+      } else if command == .choose, actions.indices.contains(selected) {
+        act(actions[selected], on: message, &effects)
+      }
+    case .reactions(let selected):
+      guard let message = selectedMessage else {
+        overlay = nil
+        return
+      }
+      if let moved = Self.move(command, selected, of: Emoji.quick.count) {
+        overlay = .reactions(selected: moved)
+      } else if command == .choose {
+        overlay = nil
+        react(Emoji.quick[selected], to: message, &effects)
+      }
+    case .confirmDeletion(let key):
+      guard command == .choose else { return }
+      overlay = nil
+      delete(key, &effects)
+    case nil: break
+    }
+  }
+
+  private mutating func scrollHelp(_ command: Command, from line: Int) {
+    let last = helpLineCount
+    let page = max(1, size.rows - 6)
+    let moved: Int
+    switch command {
+    case .up, .lineUp: moved = line - 1
+    case .down, .lineDown: moved = line + 1
+    case .pageUp: moved = line - page
+    case .pageDown: moved = line + page
+    case .first, .lineStart: moved = 0
+    case .last, .lineEnd, .newest: moved = last
+    default: return
+    }
+    overlay = .help(line: max(0, min(moved, last - page)))
+  }
+
+  /// Where a choice moves to; `nil` if the command is no move.
+  static func move(_ command: Command, _ selected: Int, of count: Int) -> Int? {
+    guard count > 0 else { return nil }
+    switch command {
+    case .up, .lineUp, .left: return (selected + count - 1) % count
+    case .down, .lineDown, .right, .complete: return (selected + 1) % count
+    case .pageUp: return max(0, selected - 10)
+    case .pageDown: return min(count - 1, selected + 10)
+    case .first: return 0
+    case .last: return count - 1
+    default: return nil
+    }
+  }
+
+  private mutating func chooseInSwitcher(_ switcher: Switcher, _ effects: inout [Effect]) {
+    overlay = nil
+    guard switcher.matches.indices.contains(switcher.selected) else {
+      // A name that nobody has yet names a room.
+      let text = switcher.query.text
+      if switcher.forwarding == nil, let room = Self.room(named: text, user: user) {
+        open(room, &effects)
+      }
+      return
+    }
+    let room = switcher.matches[switcher.selected]
+    if let key = switcher.forwarding {
+      forward(key, to: room, &effects)
+    } else {
+      open(room, &effects)
+    }
+  }
+
+  /// The room that was meant: `#room`, or `@user`, or either without a sign.
+  public static func room(named text: String, user: String?) -> String? {
+    if text.hasPrefix("@") {
+      let peer = String(text.dropFirst()).lowercased()
+      guard let user, UserName.isValid(peer), peer != user else { return nil }
+      return RoomName.direct(user, peer)
+    }
+    let name = (text.hasPrefix("#") ? String(text.dropFirst()) : text).lowercased()
+    return RoomName.isValid(name) && !RoomName.isReserved(name) ? name : nil
+  }
+
+  // MARK: Searching
+
+  mutating func performInSearch(_ command: Command, _ effects: inout [Effect]) {
+    guard var search else { return }
+    switch command {
+    case .cancel:
+      self.search = nil
+      timeline?.found = []
+      timeline?.selected = nil
+      pane = .composer
+    case .up, .lineUp, .choose, .send:
+      if search.selected + 1 < search.matches.count {
+        search.selected += 1
+        self.search = search
+        showMatch()
+      } else if !search.query.isEmpty {
+        self.search?.pagesLeft = Self.searchedPages
+        searchFurther(&effects)
+      }
+    case .down, .lineDown:
+      search.selected = max(0, search.selected - 1)
+      self.search = search
+      showMatch()
+    default:
+      if search.query.perform(command) {
+        self.search = search
+        findMatches()
+      }
+    }
+  }
+
+  mutating func findMatches() {
+    guard var search, let timeline else { return }
+    let query = search.query.text.lowercased()
+    search.matches =
+      query.isEmpty
+      ? []
+      : timeline.messages.reversed().filter { $0.text.lowercased().contains(query) }.map(\.key)
+    search.selected = 0
+    self.search = search
+    self.timeline?.found = Set(search.matches)
+    showMatch()
+  }
+
+  /// A key looks through so many older pages at most: it shall be answered soon.
+  private static let searchedPages = 20
+
+  private mutating func searchFurther(_ effects: inout [Effect]) {
+    guard let search, let pagesLeft = search.pagesLeft, let timeline, !timeline.isLoading else {
+      return
+    }
+    if timeline.isComplete {
+      self.search?.pagesLeft = nil
+      complain("Nothing older has it.", isError: false)
+    } else if pagesLeft == 0 {
+      self.search?.pagesLeft = nil
+      let key = label(.choose, in: .overlay).map { " \($0) looks further back." } ?? ""
+      complain("Not in the newest \(timeline.messages.count) messages.\(key)", isError: false)
+    } else {
+      self.search?.pagesLeft = pagesLeft - 1
+      loadOlder(&effects)
+    }
+  }
+
+  /// Older ones have come: looks through them, and further back until there is a match.
+  mutating func searchOn(inFirst count: Int, _ effects: inout [Effect]) {
+    guard let search, let timeline, !search.query.isEmpty else { return }
+    let query = search.query.text.lowercased()
+    let older = timeline.messages.prefix(count).reversed().filter {
+      $0.text.lowercased().contains(query)
+    }.map(\.key)
+    self.search?.matches += older
+    self.timeline?.found.formUnion(older)
+    if older.isEmpty { return searchFurther(&effects) }
+    guard search.pagesLeft != nil else { return }
+    self.search?.pagesLeft = nil
+    notice = nil
+    if !search.matches.isEmpty { self.search?.selected += 1 }
+    showMatch()
+  }
+
+  private mutating func showMatch() {
+    guard let search, search.matches.indices.contains(search.selected) else { return }
+    select(search.matches[search.selected])
+  }
+
+  // MARK: The mouse
+
+  mutating func take(_ mouse: Mouse, _ effects: inout [Effect]) {
+    switch mouse.action {
+    case .wheelUp, .wheelDown:
+      let lines = mouse.action == .wheelUp ? -3 : 3
+      if layout.list.contains(mouse.position) {
+        listTop = max(0, min(listTop + lines, listed.count - 1))
+        isListScrolled = true
+      } else {
+        scroll(by: lines, &effects)
+      }
+    case .press where mouse.button == .left: click(mouse.position, &effects)
+    default: break
+    }
+  }
+
+  private mutating func click(_ position: Position, _ effects: inout [Effect]) {
+    let target = draw(.plain).target(at: position)
+    if overlay != nil {
+      // What lies over the screen is put away first, by a click beside it.
+      guard case .choice = target else { return overlay = nil }
+    }
+    switch target {
+    case .conversation(let room): open(room, &effects)
+    case .message(let key):
+      if timeline?.selected == key {
+        enter(.messages)
+        performOnMessages(.choose, &effects)
+      } else {
+        pane = .messages
+        select(key)
+      }
+    case .composer: enter(.composer)
+    case .newest: showNewest(&effects)
+    case .choice(let number):
+      switch overlay {
+      case .switcher(var switcher):
+        switcher.selected = number
+        overlay = .switcher(switcher)
+      case .actions: overlay = .actions(selected: number)
+      case .reactions: overlay = .reactions(selected: number)
+      case nil where completion != nil:
+        completion?.selected = number
+        return acceptCompletion(&effects)
+      default: return
+      }
+      performInOverlay(.choose, &effects)
+    case nil: break
+    }
+  }
+}

@@ -1,0 +1,310 @@
+import Client
+import Wire
+
+/// What the relay says, and what becomes of the connection.
+extension Chat {
+  mutating func take(_ event: ClientEvent, _ effects: inout [Effect]) {
+    switch event {
+    case .welcomed(let welcome): welcomed(welcome, &effects)
+    case .joined(let joined): self.joined(joined, &effects)
+    case .joinRefused(let room, let error):
+      conversations[room]?.isJoined = false
+      conversations[room]?.isJoinRefused = true
+      if timeline?.room == room { timeline?.isLoading = false }
+      complain(describe(error))
+    case .left(let room):
+      conversations[room]?.isJoined = false
+    case .entry(let entry): take(entry, &effects)
+    case .acknowledged(let ack): acknowledged(ack, &effects)
+    case .refused(let send, let error): refused(send, error, &effects)
+    case .message(let message): take(message, &effects)
+    case .tokenWanted(let refused):
+      guard let refused else { return }
+      connectionLost()
+      connection = .waiting(until: now, reason: refused)
+    case .disconnected(let error, let retryMilliseconds):
+      connectionLost()
+      connection = .waiting(until: now + Int64(retryMilliseconds), reason: "\(error)")
+    case .ended(let error):
+      connectionLost()
+      connection = .ended("\(error)")
+    }
+  }
+
+  private mutating func connectionLost() {
+    times.nextPing = .max
+    times.pinged = nil
+    historyAsked = nil
+    timeline?.isLoading = false
+    times.nextPeople = .max
+    for room in conversations.keys {
+      conversations[room]?.typing = []
+      conversations[room]?.isJoined = false
+      conversations[room]?.isJoinRefused = false
+    }
+  }
+
+  private mutating func welcomed(
+    _ welcome: ServerMessage.Welcome, _ effects: inout [Effect]
+  ) {
+    user = welcome.user
+    textLimitBytes = welcome.limits.textBytes
+    connection = .live(roundTripMilliseconds: nil)
+    times.nextPing = now
+    effects.append(.request(.rooms))
+    peopleCursor = nil
+    peopleCount = 0
+    peopleWaitMilliseconds = Self.peopleWaitMilliseconds.lowerBound
+    directory = .loading
+    peopleAsked = []
+    peopleFailed = false
+    askForPeople(&effects)
+    if times.isAway { effects.append(.request(.presence(isAway: true))) }
+    if let room = timeline?.room {
+      timeline?.readBefore = conversations[room]?.read ?? 0
+      enter(room, &effects)
+    }
+  }
+
+  func describe(_ error: WireError) -> String {
+    error.support.map { "\(error.message) [\($0)]" } ?? error.message
+  }
+
+  private mutating func joined(_ joined: ServerMessage.Joined, _ effects: inout [Effect]) {
+    let room = joined.room
+    guard var conversation = conversations[room] else { return }
+    // What lies between was too much to come by itself: nothing older stays in sight.
+    let hasGap = joined.after > conversation.latest
+    conversation.isJoined = true
+    conversation.isMember = true
+    let isOtherLog = joined.resume == .reset || joined.resume == .diverged
+    if isOtherLog { conversation.forget(after: joined.resume == .reset ? 0 : joined.after) }
+    let reads = conversation.read
+    conversation.head = joined.head
+    conversation.latest = min(max(conversation.latest, joined.after), joined.head)
+    if joined.resume != .ok || conversation.latest < joined.after {
+      conversation.latest = joined.after
+    }
+    // What was there when we came the first time is no news; what came while we were away is.
+    if !conversation.wasJoined { conversation.knownTo = max(conversation.knownTo, joined.head) }
+    conversation.wasJoined = true
+    conversation.read = max(conversation.read, joined.read)
+    conversation.marks = [:]
+    for member in joined.members ?? [] where member.user != user {
+      conversation.marks[member.user] = .init(received: member.received, read: member.read)
+    }
+    conversations[room] = conversation
+    if isOtherLog || conversation.read > reads { recount(room, &effects) }
+    if conversation.read > joined.read {
+      // Read here while there was no relay.
+      effects.append(.mark(room, received: 0, read: conversation.read))
+    }
+    if timeline?.room == room {
+      if isOtherLog || hasGap || timeline?.messages.isEmpty == true {
+        effects.append(.load(room: room, before: nil))
+      }
+      updateStates()
+      markRead(&effects)
+    }
+    effects.append(.save(room))
+    isListStale = true
+  }
+
+  /// The relay says after six seconds that somebody types no more; here is what if it cannot.
+  private static let typingMilliseconds: Int64 = 6500
+
+  private mutating func take(_ message: ServerMessage, _ effects: inout [Effect]) {
+    switch message {
+    case .rooms(let rows, _):
+      for row in rows { take(row, &effects) }
+      isListStale = true
+    case .activity(let activity): take(activity, &effects)
+    case .people(let page): take(page, &effects)
+    case .presence(let presence):
+      let room = directRoom(with: presence.user)
+      conversations[room]?.presence = presence.presence
+      if let lastSeen = presence.lastSeen { conversations[room]?.lastSeen = lastSeen }
+    case .typing(let room, let user, let isOn):
+      guard user != self.user else { return }
+      conversations[room]?.typing.removeAll { $0.user == user }
+      guard isOn, conversations[room] != nil else { return }
+      conversations[room]?.typing.append(.init(user: user, until: now + Self.typingMilliseconds))
+      times.nextTypingEnd = min(times.nextTypingEnd, now + Self.typingMilliseconds)
+    case .receipt(let room, let marks): take(marks, in: room, &effects)
+    case .pong:
+      guard let pinged = times.pinged else { return }
+      times.pinged = nil
+      connection = .live(roundTripMilliseconds: Int(now - pinged))
+    case .history(let page):
+      if historyAsked == page.room { historyAsked = nil }
+      // The driver has put it into the archive.
+      if let timeline, timeline.room == page.room {
+        effects.append(.load(room: page.room, before: timeline.firstSeq))
+      }
+    case .error(let error): take(error, &effects)
+    case .closing(let reason, _): complain("The relay closes: \(reason)", isError: false)
+    case .welcome, .joined, .left, .message, .ack, .subscribers: break
+    }
+  }
+
+  private mutating func take(_ error: WireError, _ effects: inout [Effect]) {
+    switch (error.re, error.code) {
+    case ("people", .directoryLimited):
+      // The relay may need a moment beyond it, and its clock may be another.
+      directory = .limited(
+        until: max(error.resetAt ?? now + 60_000, now + Self.directoryLeastMilliseconds))
+    case ("people", _) where error.code == .rateLimited:
+      if !peopleAsked.isEmpty { peopleAsked.removeFirst() }
+      times.nextPeople = now + (error.retryAfterMilliseconds ?? 1000)
+    case ("people", _):
+      // The list has room for the beginning of it; the whole, with its id, is told once a connection.
+      let reason = describe(error)
+      if !peopleFailed { complain(reason) }
+      peopleFailed = true
+      directory = .failed(reason)
+      times.nextPeople = now + 30_000
+    case ("history", _):
+      historyAsked = nil
+      timeline?.isLoading = false
+      if error.code != .rateLimited { complain(describe(error)) }
+    case (_, .rateLimited) where error.id != nil, (_, .unavailable) where error.id != nil:
+      // The line is sent again by itself.
+      complain(describe(error), isError: false)
+    case ("received", _), ("read", _), ("typing", _): break
+    default: complain(describe(error))
+    }
+  }
+
+  // MARK: Rooms and people
+
+  func directRoom(with peer: String) -> String {
+    user.map { $0 == peer ? "" : RoomName.direct($0, peer) } ?? ""
+  }
+
+  private mutating func take(_ row: ServerMessage.RoomSummary, _ effects: inout [Effect]) {
+    var conversation =
+      conversations[row.room] ?? Conversation(room: row.room, title: row.title, peer: row.peer)
+    conversation.title = row.peer.map { names[$0] ?? row.title } ?? row.title
+    conversation.peer = row.peer
+    if let peer = row.peer, row.title != peer { names[peer] = row.title }
+    conversation.presence = row.presence ?? conversation.presence
+    conversation.lastSeen = row.lastSeen ?? conversation.lastSeen
+    // Listed ones are shown to those as well who do not belong to them.
+    let isMember = !row.listed || row.read > 0 || conversation.isMember
+    if !conversation.isJoined || conversation.latest == 0 {
+      conversation.head = max(conversation.head, row.head)
+      conversation.read = max(conversation.read, row.read)
+      conversation.unread = isMember && conversation.read < row.head ? row.unread : 0
+      conversation.countedTo = row.head
+      if conversation.unread > 0, conversation.read > row.read {
+        // Read here while there was no relay, which does not know it yet; the rest comes.
+        conversation.countedTo = min(row.head, conversation.latest)
+        effects.append(.count(room: row.room, after: conversation.read))
+      }
+      if !conversation.wasJoined { conversation.knownTo = max(conversation.knownTo, row.head) }
+      if let last = row.last { conversation.last = preview(of: last) }
+    }
+    conversation.isMember = isMember
+    conversations[row.room] = conversation
+    if let timeline, timeline.room == row.room, timeline.unreadAfter == nil, isMember,
+      row.unread > 0
+    {
+      // These came while there was no connection.
+      let read = max(row.read, timeline.readBefore)
+      if read < row.head { self.timeline?.unreadAfter = read }
+    }
+    if isMember, !conversation.isJoined, !conversation.isJoinRefused,
+      row.room != timeline?.room
+    {
+      effects.append(.join(row.room, head: row.head))
+    }
+    effects.append(.save(row.room))
+  }
+
+  private mutating func take(_ activity: ServerMessage.Activity, _ effects: inout [Effect]) {
+    let room = activity.room
+    if conversations[room] == nil {
+      // Somebody has written to us for the first time.
+      let peer = RoomName.peer(in: room, of: user)
+      conversations[room] = Conversation(
+        room: room, title: peer.map(name(of:)) ?? room, peer: peer)
+    }
+    guard conversations[room]?.isJoined == false else { return }
+    let before = conversations[room]?.unread ?? 0
+    conversations[room]?.head = activity.head
+    conversations[room]?.unread = activity.unread
+    conversations[room]?.countedTo = activity.head
+    conversations[room]?.isMember = true
+    if let last = activity.last {
+      let preview = preview(of: last)
+      conversations[room]?.last = preview
+      if activity.unread > before, last.from != user { announce(last, in: room, &effects) }
+    }
+    conversations[room]?.knownTo = activity.head
+    isListStale = true
+    // From now on its entries come by themselves.
+    if conversations[room]?.isJoinRefused == false {
+      effects.append(.join(room, head: activity.head))
+    }
+    effects.append(.save(room))
+  }
+
+  /// Pages are asked for until there are so many people; a filter asks for others.
+  private static let peopleLimit = 2000
+  /// How often the relay is asked for a list that it has not read yet: less and less.
+  private static let peopleWaitMilliseconds: ClosedRange<Int64> = 2_000...60_000
+
+  /// Between two questions about what was limited, at least.
+  private static let directoryLeastMilliseconds: Int64 = 3000
+
+  mutating func askForPeople(_ effects: inout [Effect]) {
+    guard isLive else { return }
+    peopleAsked.append(.list)
+    effects.append(.request(.people(.init(cursor: peopleCursor, limit: 200))))
+  }
+
+  private mutating func take(_ page: ServerMessage.PeoplePage, _ effects: inout [Effect]) {
+    var news: [String: String] = [:]
+    for person in page.people {
+      guard let room = person.room else {
+        if names[person.user] != person.name { news[person.user] = person.name }
+        continue
+      }
+      if names[person.user] != person.name { news[person.user] = person.name }
+      var conversation =
+        conversations[room] ?? Conversation(room: room, title: person.name, peer: person.user)
+      conversation.title = person.name
+      conversation.peer = person.user
+      conversation.isBot = person.isBot
+      conversation.presence = person.presence
+      conversation.lastSeen = person.lastSeen ?? conversation.lastSeen
+      conversation.order = min(conversation.order, conversations.count)
+      conversations[room] = conversation
+    }
+    names.merge(news) { $1 }
+    if !news.isEmpty { effects.append(.saveNames(news)) }
+    isListStale = true
+    let question = peopleAsked.isEmpty ? .list : peopleAsked.removeFirst()
+    updateSwitcher()
+    if question == .query { return }
+    if page.asOf == 0, page.people.allSatisfy(\.isBot) {
+      // The directory is being read for the first time, or there is none; nothing says which, nor when
+      // that is done.
+      times.nextPeople = now + peopleWaitMilliseconds
+      peopleWaitMilliseconds = min(
+        2 * peopleWaitMilliseconds, Self.peopleWaitMilliseconds.upperBound)
+      if peopleWaitMilliseconds == Self.peopleWaitMilliseconds.upperBound { directory = .complete }
+      return
+    }
+    peopleCount += page.people.count
+    if case .limited = directory { return }
+    if let next = page.next, peopleCount < Self.peopleLimit, !page.people.isEmpty {
+      peopleCursor = next
+      directory = .partial
+      times.nextPeople = now + 100
+    } else {
+      directory = page.next == nil ? .complete : .partial
+      peopleCursor = nil
+    }
+  }
+}

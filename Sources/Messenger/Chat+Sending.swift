@@ -1,0 +1,254 @@
+import Client
+import Wire
+
+/// What is sent, and what becomes of it.
+extension Chat {
+  mutating func nextID() -> String {
+    idCount += 1
+    return "\(idPrefix)-\(idCount)"
+  }
+
+  /// Sends what the composer holds.
+  mutating func sendComposed(_ effects: inout [Effect]) {
+    guard let room = timeline?.room else { return complain("Choose a conversation first.") }
+    guard user != nil else {
+      return complain("Who you are is not known before the relay says so. Send it then.")
+    }
+    let text = Self.trimmed(composer.text)
+    if composer.isBlank {
+      if case .edit(let key) = composition { overlay = .confirmDeletion(key) }
+      return
+    }
+    if textLimitBytes > 0, text.utf8.count > textLimitBytes {
+      return complain(
+        "This is \(text.utf8.count) bytes long; the relay takes \(textLimitBytes). Send it in parts."
+      )
+    }
+    let send: ClientMessage.Send
+    switch composition {
+    case .new:
+      send = .init(room: room, id: nextID(), text: text)
+    case .reply:
+      send = .init(room: room, id: nextID(), text: text, replyTo: compositionTarget)
+    case .edit(let key):
+      guard let target = compositionTarget, timeline?.message(key)?.text != text else {
+        return endEditing()
+      }
+      send = .init(room: room, id: nextID(), edit: target, text: text)
+    }
+    if case .edit = composition {
+      endEditing()
+    } else {
+      endComposition()
+      conversations[room]?.draft = ""
+    }
+    stopTyping(&effects)
+    self.send(send, &effects)
+  }
+
+  /// Without blank lines before it, and blanks behind it: a pasted line ends with a line break.
+  private static func trimmed(_ text: String) -> String {
+    var text = text[...]
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+    while let end = text.firstIndex(where: \.isNewline), text[..<end].allSatisfy(\.isWhitespace) {
+      text = text[text.index(after: end)...]
+    }
+    return String(text)
+  }
+
+  /// Sends something, which is seen at once.
+  mutating func send(_ send: ClientMessage.Send, _ effects: inout [Effect]) {
+    let line = Outgoing(send: send, at: now)
+    outgoing.append(line)
+    effects.append(.send(send, at: now))
+    if timeline?.room == send.room {
+      if send.kind == .text {
+        timeline?.unreadAfter = nil
+        showNewest(&effects)
+      }
+      show(line, &effects)
+    }
+    if send.kind == .text {
+      showLast(line)
+      effects.append(.sound(.sent))
+    }
+    effects.append(.save(send.room))
+    isListStale = true
+  }
+
+  /// Shows something that waits in the open conversation.
+  mutating func show(_ line: Outgoing, _ effects: inout [Effect]) {
+    guard let user, timeline?.room == line.send.room else { return }
+    guard line.send.kind == .text else {
+      if line.refusal != nil { return }
+      for index in timeline?.messages.indices ?? 0..<0 {
+        let seq = timeline?.messages[index].seq
+        timeline?.messages[index].apply(line.send, of: seq, by: user)
+      }
+      return
+    }
+    let key = Message.Key(from: user, id: line.send.id)
+    if timeline?.index(of: key) != nil { return }
+    let message = message(line, key)
+    timeline?.messages.append(message)
+    if let quote = timeline?.messages.last?.quote, quote.from == nil {
+      effects.append(.quote(room: line.send.room, seq: quote.seq))
+    }
+  }
+
+  private func message(_ line: Outgoing, _ key: Message.Key) -> Message {
+    let entry = line.send.asEntry
+    var message = Message(
+      key: key, seq: nil, at: line.at, text: entry.text ?? "", isOwn: true)
+    if let reply = entry.replyTo { message.quote = timeline?.quote(reply) }
+    if let forward = entry.forward {
+      // The relay takes text and sender from the original; here is what we know of it.
+      let original = forwarded[line.send.id]
+      message.text = original?.text ?? ""
+      message.forwardedFrom =
+        original?.forwardedFrom ?? original?.from ?? forward.from ?? forward.room
+    }
+    message.state = line.refusal.map { .failed($0) } ?? .waiting
+    return message
+  }
+
+  mutating func showLast(_ line: Outgoing) {
+    let text = line.send.asEntry.text ?? forwarded[line.send.id]?.text ?? "…"
+    conversations[line.send.room]?.last = .init(
+      seq: 0, from: user ?? "", text: text, at: line.at,
+      state: line.refusal.map { .failed($0) } ?? .waiting)
+    isListStale = true
+  }
+
+  /// Whether the list shows it as what was said last.
+  private func isPreview(_ place: Int) -> Bool {
+    let room = outgoing[place].send.room
+    return conversations[room]?.last?.seq == 0
+      && place == outgoing.lastIndex { $0.send.room == room && $0.send.kind == .text }
+  }
+
+  // MARK: Answers
+
+  mutating func acknowledged(_ ack: ServerMessage.Ack, _ effects: inout [Effect]) {
+    guard let place = outgoing.firstIndex(where: { $0.send.id == ack.id }) else { return }
+    let isPreview = isPreview(place)
+    outgoing.remove(at: place)
+    forwarded[ack.id] = nil
+    if isPreview {
+      conversations[ack.room]?.last?.seq = ack.seq
+      conversations[ack.room]?.last?.at = ack.at
+      conversations[ack.room]?.last?.state = .sent
+    }
+    conversations[ack.room]?.isMember = true
+    if conversations[ack.room]?.isJoined == false {
+      effects.append(.join(ack.room, head: nil))
+    }
+    guard let user, timeline?.room == ack.room,
+      let index = timeline?.index(of: .init(from: user, id: ack.id)),
+      var message = timeline?.messages[index], message.seq == nil
+    else { return }
+    message.seq = ack.seq
+    message.at = ack.at
+    message.state = .sent
+    timeline?.messages.remove(at: index)
+    timeline?.insert(message)
+    updateStates()
+  }
+
+  mutating func refused(
+    _ send: ClientMessage.Send, _ error: WireError, _ effects: inout [Effect]
+  ) {
+    let reason = describe(error)
+    guard let place = outgoing.firstIndex(where: { $0.send.id == send.id }) else { return }
+    if send.kind == .text {
+      outgoing[place].refusal = reason
+      if isPreview(place) {
+        conversations[send.room]?.last?.state = .failed(reason)
+      }
+      guard let user, let index = timeline?.index(of: .init(from: user, id: send.id)) else {
+        return
+      }
+      timeline?.messages[index].state = .failed(reason)
+    } else {
+      // It was shown already: back to how it is.
+      outgoing.remove(at: place)
+      effects.append(.discard(room: send.room, id: send.id))
+      complain(reason)
+      if timeline?.room == send.room { effects.append(.load(room: send.room, before: nil)) }
+    }
+  }
+
+  mutating func retry(_ key: Message.Key, _ effects: inout [Effect]) {
+    guard let place = outgoing.firstIndex(where: { $0.send.id == key.id && $0.refusal != nil })
+    else { return }
+    outgoing[place].refusal = nil
+    let room = outgoing[place].send.room
+    if isPreview(place) { conversations[room]?.last?.state = .waiting }
+    if let index = timeline?.index(of: key) { timeline?.messages[index].state = .waiting }
+    effects.append(.retry(outgoing[place].send))
+  }
+
+  mutating func discard(_ key: Message.Key, _ effects: inout [Effect]) {
+    guard let place = outgoing.firstIndex(where: { $0.send.id == key.id && $0.refusal != nil })
+    else { return }
+    let isPreview = isPreview(place)
+    let line = outgoing.remove(at: place)
+    forwarded[key.id] = nil
+    timeline?.messages.removeAll { $0.key == key }
+    if timeline?.selected == key { timeline?.selected = nil }
+    let room = line.send.room
+    if isPreview {
+      let newest = timeline?.room == room ? timeline?.messages.last : nil
+      conversations[room]?.last = newest.map {
+        .init(seq: $0.seq ?? 0, from: $0.from, text: $0.text, at: $0.at, state: $0.state)
+      }
+    }
+    effects.append(.discard(room: room, id: key.id))
+  }
+
+  // MARK: What is being written
+
+  mutating func endComposition() {
+    composer = TextEditor()
+    composition = .new
+    completion = nil
+  }
+
+  /// Back to what was being written before.
+  mutating func endEditing() {
+    endComposition()
+    composer = TextEditor(open?.draft ?? "")
+  }
+
+  /// Says that somebody writes, at most every three seconds.
+  mutating func noteTyping(_ effects: inout [Effect]) {
+    guard let room = timeline?.room, isLive, conversations[room]?.isJoined == true else { return }
+    if composer.isEmpty { return stopTyping(&effects) }
+    guard now - times.typed >= 3000 else { return }
+    times.typed = now
+    effects.append(.request(.typing(room: room, on: true)))
+  }
+
+  mutating func stopTyping(_ effects: inout [Effect]) {
+    guard let room = timeline?.room, isLive, times.typed > 0 else { return }
+    times.typed = 0
+    if conversations[room]?.isJoined == true {
+      effects.append(.request(.typing(room: room, on: false)))
+    }
+  }
+
+  var draftIsUnsaved: Bool {
+    if case .edit = composition { return false }
+    return open.map { $0.draft != composer.text } ?? false
+  }
+
+  /// To be called at the end, whatever brought it about: what was being written is kept.
+  public mutating func putAway(_ effects: inout [Effect]) { saveDraft(&effects) }
+
+  mutating func saveDraft(_ effects: inout [Effect]) {
+    guard draftIsUnsaved, let room = timeline?.room else { return }
+    times.draftSaved = now
+    conversations[room]?.draft = composer.text
+    effects.append(.save(room))
+  }
+}

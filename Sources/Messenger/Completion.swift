@@ -1,0 +1,86 @@
+/// What Tab offers for the word before the cursor.
+public struct Completion: Equatable, Sendable {
+  /// Best first; never empty.
+  public var candidates: [Candidate]
+  public var selected: Int
+
+  public struct Candidate: Equatable, Sendable {
+    /// What is put in place of the word.
+    public var replacement: String
+    /// What is shown.
+    public var label: String
+
+    public init(replacement: String, label: String) {
+      self.replacement = replacement
+      self.label = label
+    }
+  }
+
+  /// What there is for the word before the cursor: users for `@` and what follows it, emoji for `:` and
+  /// two characters or more; `nil` for nothing.
+  ///
+  /// - Parameters:
+  ///   - users: who can be mentioned; those who come to mind first in front, which decides among
+  ///     equals.
+  ///   - limit: of candidates.
+  public init?(
+    before editor: TextEditor, users: @autoclosure () -> [(user: String, name: String)],
+    limit: Int = 8
+  ) {
+    guard let word = editor.completable else { return nil }
+    let query = String(word.dropFirst())
+    let candidates =
+      word.first == "@"
+      ? Self.mentions(query, users(), limit: limit) : Self.emoji(query, limit: limit)
+    if candidates.isEmpty { return nil }
+    self.candidates = candidates
+    selected = 0
+  }
+
+  private static func mentions(
+    _ query: String, _ users: [(user: String, name: String)], limit: Int
+  ) -> [Candidate] {
+    let fuzzy = Fuzzy(query)
+    var scored: [(score: Int, place: Int)] = []
+    for (place, person) in users.enumerated() {
+      let user = fuzzy.match(person.user)?.score
+      let name = fuzzy.match(person.name)?.score
+      if let score = [user, name].compactMap({ $0 }).max() { scored.append((score, place)) }
+    }
+    scored.sort { $0.score != $1.score ? $0.score > $1.score : $0.place < $1.place }
+    return scored.prefix(limit).map { scored in
+      let person = users[scored.place]
+      return Candidate(
+        replacement: "@\(person.user) ",
+        label: person.name == person.user ? "@\(person.user)" : "\(person.name)  @\(person.user)")
+    }
+  }
+
+  private static func emoji(_ query: String, limit: Int) -> [Candidate] {
+    guard query.count >= 2 else { return [] }
+    return Emoji.matching(query).prefix(limit).map {
+      Candidate(replacement: $0.emoji, label: "\($0.emoji) :\($0.code):")
+    }
+  }
+}
+
+extension TextEditor {
+  /// Puts a text in place of the word before the cursor that a completion is for, and at the cursor
+  /// where there is none. Does nothing if it does not fit.
+  public mutating func replaceWord(with text: String) {
+    try? replace(last: completable?.count ?? 0, with: text)
+  }
+
+  /// The word before the cursor with the `@` or `:` that it begins with.
+  fileprivate var completable: ArraySlice<Character>? {
+    let before = lines[line][..<column]
+    // Whoever writes a longer word than that completes nothing.
+    guard let sign = before.suffix(64).lastIndex(where: { $0 == "@" || $0 == ":" }) else {
+      return nil
+    }
+    let isSeparate =
+      before[..<sign].last.map { !$0.isLetter && !$0.isNumber && $0 != "@" && $0 != ":" } ?? true
+    let word = before[sign...]
+    return isSeparate && !word.contains(where: \.isWhitespace) ? word : nil
+  }
+}

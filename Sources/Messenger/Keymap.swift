@@ -1,0 +1,184 @@
+public import Terminal
+
+/// Something that a key can do. The raw value is its name in the configuration.
+public enum Command: String, CaseIterable, Hashable, Sendable {
+  // Anywhere.
+  case quit, suspend, redraw, help
+  case switcher
+  case nextConversation = "next-conversation"
+  case previousConversation = "previous-conversation"
+  case nextUnread = "next-unread"
+  case previousUnread = "previous-unread"
+  case pageUp = "page-up"
+  case pageDown = "page-down"
+  case newest, search, mute
+  case nextPane = "next-pane"
+  case previousPane = "previous-pane"
+  case cancel
+  /// From the composer to the messages, the newest selected.
+  case selectMessage = "select-message"
+  // While something is written.
+  case send
+  case newLine = "new-line"
+  case complete
+  /// ↑ at the first line: the last message of one's own if nothing is written, else line up.
+  case lineUp = "line-up"
+  case lineDown = "line-down"
+  case left, right
+  case wordLeft = "word-left"
+  case wordRight = "word-right"
+  case lineStart = "line-start"
+  case lineEnd = "line-end"
+  case deleteBackward = "delete-backward"
+  case deleteForward = "delete-forward"
+  case deleteWord = "delete-word"
+  case deleteToStart = "delete-to-start"
+  case deleteToEnd = "delete-to-end"
+  case yank
+  // In a list: of conversations, of messages, of choices.
+  case up, down, first, last, choose, filter
+  // With the selected message.
+  case copy, reply, edit, delete, react, forward
+  case openLink = "open-link"
+  case retry, discard
+}
+
+/// What a key does, where: one table that drives the keys, is the help, and that the configuration
+/// may change.
+public struct Keymap: Equatable, Sendable {
+  /// Where the keys go.
+  public enum Context: String, CaseIterable, Hashable, Sendable {
+    /// Everywhere: no other context has the key.
+    case anywhere
+    case composer
+    case messages
+    case list
+    /// In what lies over the screen, and in search and filter.
+    case overlay
+
+    /// Whether a key that types something is for the text there.
+    var isTyped: Bool { self == .composer || self == .overlay || self == .anywhere }
+  }
+
+  /// A row of the table: what a command is called in the help, and its keys.
+  public struct Binding: Equatable, Sendable {
+    public var section: String
+    public var command: Command
+    public var contexts: [Context]
+    public var keys: [Key]
+    /// For a person.
+    public var text: String
+  }
+
+  /// A key that would do two things.
+  public struct Conflict: Error, Equatable, Sendable {
+    public var key: Key
+    public var commands: [Command]
+  }
+
+  /// The table, in the order of the help.
+  public private(set) var bindings = Keymap.defaults
+  private var commands: [Context: [Key: Command]] = [:]
+
+  /// The keys as people know them.
+  public init() { index() }
+
+  /// What a key does; `nil` for nothing, which in the composer means that it is typed.
+  public func command(for key: Key, in context: Context) -> Command? {
+    commands[context]?[key] ?? commands[.anywhere]?[key]
+  }
+
+  /// The first key of a command, as a person reads it ("Ctrl+K"); `nil` where it has none.
+  public func label(of command: Command, in context: Context) -> String? {
+    for wanted in [context, .anywhere] {
+      for binding in bindings
+      where binding.command == command && binding.contexts.contains(wanted) {
+        if let key = binding.keys.first(where: { Self.takes($0, in: wanted) }) { return key.label }
+      }
+    }
+    return nil
+  }
+
+  /// All that keys do, for a person, by section.
+  public var help: [(section: String, rows: [(keys: String, text: String)])] {
+    var help: [(section: String, rows: [(keys: String, text: String)])] = []
+    for binding in bindings {
+      let keys = binding.keys.filter { key in
+        binding.contexts.contains { Self.takes(key, in: $0) }
+      }
+      if keys.isEmpty { continue }
+      if help.last?.section != binding.section { help.append((binding.section, [])) }
+      let labels = keys.map(\.label).joined(separator: ", ")
+      help[help.count - 1].rows.append((labels, binding.text))
+    }
+    return help
+  }
+
+  // MARK: Changing it
+
+  /// Gives a command other keys, in place of all it had. A key that it had stays where it was; a new
+  /// one holds wherever the command does, if it types something where nothing is typed.
+  public mutating func remap(_ command: Command, to keys: [Key]) {
+    let had = Set(Self.defaults.filter { $0.command == command }.flatMap(\.keys))
+    for index in bindings.indices where bindings[index].command == command {
+      let own = Self.defaults[index].keys
+      bindings[index].keys = keys.filter { !had.contains($0) || own.contains($0) }
+    }
+    index()
+  }
+
+  /// Keys that would do two things, of which only one would happen.
+  public var conflicts: [Conflict] {
+    var conflicts: [Conflict] = []
+    for (index, later) in bindings.enumerated() {
+      for earlier in bindings[..<index] where earlier.command != later.command {
+        for key in later.keys where earlier.keys.contains(key) {
+          let commands = [earlier.command, later.command]
+          let isKnown = conflicts.contains { $0.key == key && Set($0.commands) == Set(commands) }
+          if Self.meet(earlier, later, key), !isKnown {
+            conflicts.append(Conflict(key: key, commands: commands))
+          }
+        }
+      }
+    }
+    return conflicts
+  }
+
+  /// Whether a key can be given to a command at all: not if all it could do there is to be typed.
+  public func canBind(_ key: Key, to command: Command) -> Bool {
+    bindings.contains { binding in
+      binding.command == command && binding.contexts.contains { Self.takes(key, in: $0) }
+    }
+  }
+
+  private static func takes(_ key: Key, in context: Context) -> Bool {
+    !(context.isTyped && key.isTyped)
+  }
+
+  private static func meet(_ a: Binding, _ b: Binding, _ key: Key) -> Bool {
+    let first = a.contexts.filter { takes(key, in: $0) }
+    let second = b.contexts.filter { takes(key, in: $0) }
+    if first.isEmpty || second.isEmpty { return false }
+    return first.contains(.anywhere) || second.contains(.anywhere)
+      || first.contains(where: second.contains)
+  }
+
+  private mutating func index() {
+    commands = [:]
+    for binding in bindings {
+      for context in binding.contexts {
+        for key in binding.keys where Self.takes(key, in: context) {
+          commands[context, default: [:]][key] = binding.command
+        }
+      }
+    }
+  }
+}
+
+extension Key {
+  /// Whether it puts a character into a text.
+  var isTyped: Bool {
+    if case .character = code { return modifiers.isDisjoint(with: [.control, .alt]) }
+    return false
+  }
+}

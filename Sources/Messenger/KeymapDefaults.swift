@@ -1,0 +1,113 @@
+internal import Terminal
+
+extension Keymap {
+  /// The keys as people know them from other messengers, from readline, and from mail readers.
+  static let defaults: [Binding] = anywhere + writing + messages + conversations + choices
+
+  private static let anywhere = section(
+    "Everywhere", [.anywhere],
+    [
+      (.help, "f1", "show these keys"),
+      (.switcher, "ctrl+k", "go to a conversation by name"),
+      (.previousConversation, "alt+up", "previous conversation"),
+      (.nextConversation, "alt+down", "next conversation"),
+      (.previousUnread, "alt+shift+up", "previous unread conversation"),
+      (.nextUnread, "alt+shift+down", "next unread conversation"),
+      (.pageUp, "pageup", "scroll to older messages"),
+      (.pageDown, "pagedown", "scroll to newer messages"),
+      (.newest, "ctrl+end", "go to the newest message"),
+      (.search, "ctrl+f", "search; Enter goes on to older ones"),
+      (.mute, "alt+m", "mute the conversation, or no more"),
+      (.nextPane, "shift+tab f6", "next pane"),
+      (.previousPane, "shift+f6", "previous pane"),
+      (.cancel, "escape", "close, cancel, back to writing"),
+      (.redraw, "ctrl+l", "draw the screen anew"),
+      (.suspend, "ctrl+z", "suspend; fg brings it back"),
+      (.quit, "ctrl+c ctrl+q", "quit"),
+    ])
+
+  private static let writing =
+    section(
+      "Writing", [.composer],
+      [
+        (.send, "enter", "send"),
+        (.newLine, "alt+enter shift+enter ctrl+j", "new line"),
+        (.complete, "tab", "complete @name or :emoji:"),
+        (.lineUp, "up", "line up; with nothing written, edit your last message"),
+        (.lineDown, "down", "line down"),
+        (.selectMessage, "shift+up ctrl+up", "select a message"),
+      ])
+    + section(
+      "Writing", [.composer, .overlay],
+      [
+        (.left, "left", "left"),
+        (.right, "right", "right"),
+        (.wordLeft, "ctrl+left alt+left alt+b", "word left"),
+        (.wordRight, "ctrl+right alt+right alt+f", "word right"),
+        (.lineStart, "ctrl+a home", "start of the line"),
+        (.lineEnd, "ctrl+e end", "end of the line"),
+        (.deleteBackward, "backspace shift+backspace ctrl+h", "delete backward"),
+        (.deleteForward, "delete ctrl+d", "delete forward"),
+        (.deleteWord, "ctrl+w alt+backspace ctrl+backspace", "delete the word before"),
+        (.deleteToStart, "ctrl+u", "delete to the start of the line"),
+        (.deleteToEnd, "alt+k", "delete to the end of the line"),
+        (.yank, "ctrl+y", "put back what was deleted"),
+      ])
+
+  private static let messages = section(
+    "Messages", [.messages],
+    [
+      (.up, "up k shift+up ctrl+up", "older message"),
+      (.down, "down j shift+down ctrl+down", "newer message"),
+      (.first, "home", "oldest message that is loaded"),
+      (.newest, "end", "newest message"),
+      (.choose, "enter", "what can be done with it"),
+      (.copy, "c", "copy"),
+      (.reply, "r", "reply"),
+      (.edit, "e", "edit"),
+      (.delete, "d delete", "delete"),
+      (.react, "+", "react"),
+      (.forward, "f", "forward to another conversation"),
+      (.openLink, "o", "open its link"),
+      (.retry, "R", "send again what failed"),
+      (.discard, "x", "discard what failed"),
+      (.nextPane, "tab", "next pane"),
+      (.help, "?", "show these keys"),
+    ])
+
+  private static let conversations = section(
+    "Conversations", [.list],
+    [
+      (.up, "up k", "up"),
+      (.down, "down j", "down"),
+      (.first, "home", "first"),
+      (.last, "end", "last"),
+      (.choose, "enter", "open"),
+      (.filter, "/", "show those whose name matches"),
+      (.nextPane, "tab", "next pane"),
+      (.help, "?", "show these keys"),
+    ])
+
+  private static let choices = section(
+    "Choices and searches", [.overlay],
+    [
+      (.up, "up", "up"),
+      (.down, "down tab", "down"),
+      (.choose, "enter", "choose"),
+    ])
+
+  private static func section(
+    _ section: String, _ contexts: [Context], _ rows: [(Command, String, String)]
+  ) -> [Binding] {
+    rows.map { command, names, text in
+      let keys = names.split(separator: " ").map { name -> Key in
+        guard case .success(let key) = Key.named(String(name)) else {
+          preconditionFailure("the table of keys names \(name)")
+        }
+        return key
+      }
+      return Binding(
+        section: section, command: command, contexts: contexts, keys: keys, text: text)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import Terminal
+import Wire
+
+/// The bars: the conversation and the connection at the top, keys and notices at the bottom.
+extension Chat {
+  func draw(title row: Rect, _ theme: Theme, _ drawing: inout Drawing) {
+    guard !row.isEmpty else { return }
+    drawing.grid.fill(row, with: theme.bar)
+    let end = row.columns - draw(health: row, theme, &drawing)
+    guard let conversation = open else { return }
+    var bold = theme.bar
+    bold.attributes.insert(.bold)
+    var column = 1
+    if conversation.peer != nil, row.columns >= 40 {
+      let (dot, style) = theme.dot(of: conversation.presence)
+      drawing.grid.write(
+        dot, at: Position(column: row.column + column, row: row.row), onBar(style, theme))
+      column += 2
+    }
+    let name = (conversation.peer == nil ? "# " : "") + ShownText.line(conversation.title)
+    column += drawing.grid.write(
+      fitting: name, at: Position(column: row.column + column, row: row.row), bold,
+      columns: end - column - 1)
+    var note = about(conversation)
+    if conversation.isMuted { note += note.isEmpty ? "muted" : " · muted" }
+    let left = end - column - 3
+    if left >= 6, !note.isEmpty {
+      let isTyping = typing(in: conversation) != nil
+      drawing.grid.write(
+        fitting: note, at: Position(column: row.column + column + 2, row: row.row),
+        isTyping ? onBar(theme.good, theme) : theme.barFaint, columns: left)
+    }
+  }
+
+  /// "online", "last seen 12:40", "3 members", "typing…".
+  private func about(_ conversation: Conversation) -> String {
+    if let typing = typing(in: conversation) { return typing }
+    guard conversation.peer != nil else {
+      // The others, and we.
+      let others = conversation.marks.count
+      return others == 0 ? "" : "\(others + 1) members"
+    }
+    let kind = conversation.isBot ? "bot · " : ""
+    switch conversation.presence {
+    case .online: return kind + "online"
+    case .away: return kind + "away"
+    case .offline, nil:
+      if let seen = conversation.lastSeen { return kind + "last seen \(moment(seen).seen)" }
+      return conversation.presence == nil
+        ? String(kind.dropLast(kind.isEmpty ? 0 : 3)) : kind + "offline"
+    }
+  }
+
+  /// The connection at the right end of a bar; gives the columns it takes.
+  func draw(health row: Rect, _ theme: Theme, _ drawing: inout Drawing) -> Int {
+    var (text, style) = health(theme)
+    if row.columns < 40 { text = String(text.prefix { $0 != " " }) }
+    if let behind = open?.behind, behind > 0, row.columns >= 40 {
+      text = "behind by \(behind)  \(text)"
+    }
+    let columns = min(row.columns, ShownText.columns(of: text) + 2)
+    let column = row.column + row.columns - columns
+    drawing.grid.fill(
+      Rect(column: column, row: row.row, columns: columns, rows: 1), with: theme.bar)
+    drawing.grid.write(
+      fitting: text, at: Position(column: column + 1, row: row.row), onBar(style, theme),
+      columns: columns - 1)
+    return columns
+  }
+
+  private func health(_ theme: Theme) -> (String, Style) {
+    switch connection {
+    case .connecting: ("◌ connecting…", theme.idle)
+    case .live(let roundTrip): (roundTrip.map { "● \($0) ms" } ?? "● connected", theme.good)
+    case .waiting(let end, _) where end <= now: ("◌ connecting…", theme.idle)
+    case .waiting(let end, _):
+      ("↻ reconnecting in \(Moment.seconds(until: end, now: now)) s", theme.idle)
+    case .ended: ("✕ offline", theme.error)
+    }
+  }
+
+  private func onBar(_ style: Style, _ theme: Theme) -> Style {
+    Style(style.foreground, on: .standard, style.attributes.union(theme.bar.attributes))
+  }
+
+  func draw(status row: Rect, _ theme: Theme, _ drawing: inout Drawing) {
+    guard !row.isEmpty else { return }
+    let place = Position(column: row.column + 1, row: row.row)
+    if let notice, notice.until > now {
+      draw(notice, above: row, theme, &drawing)
+      return
+    }
+    switch connection {
+    case .ended(let reason):
+      drawing.grid.write(
+        fitting: "✕ \(ShownText.line(reason))", at: place, theme.error, columns: row.columns - 2)
+    case .waiting(_, let reason) where !reason.isEmpty:
+      drawing.grid.write(
+        fitting: "↻ \(ShownText.line(reason))", at: place, theme.idle, columns: row.columns - 2)
+    default: draw(hints: hints, in: row, theme, &drawing)
+    }
+  }
+
+  /// What takes more than the row takes those above it as well.
+  private func draw(
+    _ notice: Notice, above row: Rect, _ theme: Theme, _ drawing: inout Drawing
+  ) {
+    let lines = Wrapping.lines(of: ShownText.line(notice.text), columns: max(1, row.columns - 2))
+      .prefix(max(1, min(4, size.rows / 2)))
+    for (index, line) in lines.enumerated() {
+      var row = row
+      row.row -= lines.count - 1 - index
+      if lines.count > 1 { drawing.grid.fill(row, with: theme.panel) }
+      drawing.grid.write(
+        fitting: String(line), at: Position(column: row.column + 1, row: row.row),
+        notice.isError ? theme.error : theme.accent, columns: row.columns - 2)
+    }
+  }
+
+  /// Keys and what they do, as many as fit whole.
+  func draw(
+    hints: [(key: String, what: String)], in row: Rect, _ theme: Theme, _ drawing: inout Drawing
+  ) {
+    var column = 1
+    for (key, what) in hints {
+      let columns = ShownText.columns(of: key) + 1 + ShownText.columns(of: what)
+      guard column + columns < row.columns else { break }
+      var place = Position(column: row.column + column, row: row.row)
+      place.column += drawing.grid.write(key, at: place, theme.accent)
+      drawing.grid.write(" " + what, at: place, theme.faint)
+      column += columns + 2
+    }
+  }
+
+  /// What can be done where the keys go now.
+  private var hints: [(key: String, what: String)] {
+    var context = Keymap.Context.composer
+    var commands: [(Command, String)] = []
+    if search != nil || isFiltering || overlay != nil {
+      context = .overlay
+      commands = [(.choose, "choose"), (.up, "up"), (.down, "down"), (.cancel, "close")]
+    } else {
+      switch timeline == nil ? .list : pane {
+      case .composer:
+        commands = [(.send, "send"), (.newLine, "new line")]
+      case .messages:
+        context = .messages
+        commands = [
+          (.choose, "actions"), (.reply, "reply"), (.react, "react"), (.copy, "copy"),
+          (.edit, "edit"), (.delete, "delete"), (.forward, "forward"),
+        ]
+      case .list:
+        context = .list
+        commands = [(.choose, "open"), (.filter, "filter"), (.mute, "mute")]
+      }
+      commands += [
+        (.switcher, "switch"), (.help, "help"), (.quit, "quit"), (.search, "search"),
+        (.nextPane, "next pane"),
+      ]
+    }
+    return commands.compactMap { command, what in
+      label(command, in: context).map { (key: $0, what: what) }
+    }
+  }
+}

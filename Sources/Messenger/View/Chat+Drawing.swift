@@ -1,0 +1,98 @@
+import Terminal
+
+extension Chat {
+  /// The screen, and what lies where on it for the mouse. Lays out what is seen alone, so that its
+  /// cost is that of the screen's size, not of the conversation's.
+  public func draw(_ theme: Theme) -> Drawing {
+    let layout = self.layout
+    var drawing = Drawing(grid: Grid(size))
+    draw(list: layout, theme, &drawing)
+    draw(title: layout.title, theme, &drawing)
+    draw(messages: layout.messages, theme, &drawing)
+    draw(search: layout.search, theme, &drawing)
+    draw(composer: layout, theme, &drawing)
+    draw(status: layout.status, theme, &drawing)
+    for row in 0..<layout.divider.rows {
+      drawing.grid.write(
+        "│", at: Position(column: layout.divider.column, row: layout.divider.row + row), theme.rule)
+    }
+    draw(completion: layout, theme, &drawing)
+    draw(overlay: layout, theme, &drawing)
+    return drawing
+  }
+
+  private func draw(messages pane: Rect, _ theme: Theme, _ drawing: inout Drawing) {
+    guard !pane.isEmpty else { return }
+    guard let timeline else {
+      draw(
+        [
+          "Choose a conversation on the left.",
+          label(.switcher).map { "\($0) finds one by its name." },
+        ], in: pane, theme, &drawing)
+      return
+    }
+    guard var viewport = viewport(theme) else {
+      let name = open.map { ShownText.line($0.title) } ?? timeline.room
+      draw(
+        timeline.isLoading
+          ? ["⋯ loading messages"] : ["No messages yet.", "Say hello to \(name)."],
+        in: pane, theme, &drawing)
+      return
+    }
+    var row = pane.row + pane.rows - 1
+    for (place, line) in viewport.seen() {
+      drawing.grid.draw(line, row: row, in: pane)
+      if place.line >= viewport.block(place.index).above {
+        drawing.targets.append(
+          (
+            Rect(column: pane.column, row: row, columns: pane.columns, rows: 1),
+            .message(timeline.messages[place.index].key)
+          ))
+      }
+      row -= 1
+    }
+    if timeline.isDetached || !viewport.isLast(viewport.bottom) {
+      draw(newestIn: pane, timeline, theme, &drawing)
+    }
+  }
+
+  /// Says that there are newer messages below, and how many came since.
+  private func draw(
+    newestIn pane: Rect, _ timeline: Timeline, _ theme: Theme, _ drawing: inout Drawing
+  ) {
+    let key =
+      label(.newest, in: self.pane == .messages ? .messages : .anywhere).map { " \($0)" } ?? ""
+    let isNew = timeline.newBelow > 0
+    let text = isNew ? " \(timeline.newBelow) new ↓\(key) " : " ↓\(key) "
+    let columns = min(pane.columns, ShownText.columns(of: text))
+    let column = pane.column + (pane.columns - columns) / 2
+    let row = pane.row + pane.rows - 1
+    drawing.grid.write(
+      text, at: Position(column: column, row: row), isNew ? theme.badge : theme.mutedBadge,
+      columns: columns)
+    drawing.targets.append(
+      (Rect(column: column, row: row, columns: columns, rows: 1), .newest))
+  }
+
+  /// A short text in the middle of a part.
+  func draw(_ lines: [String?], in pane: Rect, _ theme: Theme, _ drawing: inout Drawing) {
+    let lines = lines.compactMap(\.self).flatMap {
+      Wrapping.lines(of: $0, columns: max(1, pane.columns - 2))
+    }.prefix(pane.rows)
+    for (index, line) in lines.enumerated() {
+      let columns = ShownText.columns(of: line)
+      drawing.grid.write(
+        line,
+        at: Position(
+          column: pane.column + max(0, (pane.columns - columns) / 2),
+          row: pane.row + (pane.rows - lines.count) / 2 + index), theme.faint,
+        columns: pane.columns)
+    }
+  }
+
+  /// The key of a command, where it has one.
+  func label(_ command: Command, in context: Keymap.Context = .anywhere) -> String? {
+    settings.keymap.label(of: command, in: context)
+      ?? settings.keymap.label(of: command, in: .anywhere)
+  }
+}

@@ -1,0 +1,96 @@
+import Terminal
+
+/// The list of keys, and what Tab offers.
+extension Chat {
+  func draw(helpFrom line: Int, _ theme: Theme, _ drawing: inout Drawing) {
+    let lines = helpLines
+    let rows = min(lines.count, max(1, size.rows - 4))
+    let (keyColumns, columns) = helpColumns
+    let inner = panel("Keys", columns: columns, rows: rows, theme, &drawing)
+    guard !inner.isEmpty else { return }
+    let top = min(max(0, line), max(0, lines.count - inner.rows))
+    for (offset, entry) in lines[top...].prefix(inner.rows).enumerated() {
+      let place = Position(column: inner.column + 1, row: inner.row + offset)
+      switch entry {
+      case .section(let title):
+        drawing.grid.write(fitting: title, at: place, theme.accent, columns: inner.columns - 2)
+      case .keys(let keys, let what):
+        let split = min(keyColumns, inner.columns / 2)
+        drawing.grid.write(fitting: keys, at: place, theme.panel, columns: split - 1)
+        drawing.grid.write(
+          fitting: what, at: Position(column: place.column + split, row: place.row), theme.faint,
+          columns: inner.columns - 2 - split)
+      case .gap: break
+      }
+    }
+    if top + inner.rows < lines.count {
+      drawing.grid.write(
+        " ↓ more ",
+        at: Position(
+          column: inner.column + max(0, inner.columns - 10), row: inner.row + inner.rows),
+        theme.faint, columns: min(8, inner.columns))
+    }
+  }
+
+  /// What the widest keys take, and they with what they do.
+  private var helpColumns: (keys: Int, all: Int) {
+    let rows = settings.keymap.help.flatMap(\.rows)
+    let keys = rows.reduce(0) { max($0, ShownText.columns(of: $1.keys)) } + 2
+    return (keys, keys + rows.reduce(0) { max($0, ShownText.columns(of: $1.text)) } + 2)
+  }
+
+  /// How many lines the help has; the model scrolls within them.
+  public var helpLineCount: Int { helpLines.count }
+
+  private enum HelpLine {
+    case section(String)
+    case keys(String, String)
+    case gap
+  }
+
+  private var helpLines: [HelpLine] {
+    var lines: [HelpLine] = []
+    for (section, rows) in settings.keymap.help {
+      if !lines.isEmpty { lines.append(.gap) }
+      lines.append(.section(section))
+      lines += rows.map { .keys($0.keys, $0.text) }
+    }
+    return lines
+  }
+
+  func draw(completion layout: Layout, _ theme: Theme, _ drawing: inout Drawing) {
+    guard let completion, !completion.candidates.isEmpty, overlay == nil,
+      !layout.composer.isEmpty, timeline != nil
+    else { return }
+    let pane = layout.messages
+    let shown = min(8, pane.rows, completion.candidates.count)
+    guard shown > 0 else { return }
+    let top = Chat.top(of: completion.selected, rows: shown)
+    let candidates = completion.candidates.dropFirst(top).prefix(shown).map {
+      ShownText.line($0.label)
+    }
+    let widest = candidates.reduce(0) { max($0, ShownText.columns(of: $1)) }
+    let columns = min(widest + 2, layout.composer.columns)
+    // Above the word that it completes, as far as there is room.
+    let cursor = drawing.grid.cursor?.column ?? layout.composer.column
+    let most = layout.composer.column + layout.composer.columns - columns
+    let column = max(layout.composer.column, min(cursor - 1, most))
+    for (offset, label) in candidates.enumerated() {
+      let row = Rect(
+        column: column, row: layout.composer.row - shown + offset, columns: columns, rows: 1)
+      let isSelected = top + offset == completion.selected
+      let style = isSelected ? theme.selection : theme.panel
+      drawing.grid.fill(row, with: style)
+      drawing.grid.write(
+        fitting: label, at: Position(column: column + 1, row: row.row), style,
+        columns: columns - 2)
+      // Where nothing else sets it off from what is below it.
+      if style == Style() {
+        for edge in [column, column + columns - 1] {
+          drawing.grid.write("│", at: Position(column: edge, row: row.row), theme.rule)
+        }
+      }
+      drawing.targets.append((row, .choice(top + offset)))
+    }
+  }
+}

@@ -1,0 +1,130 @@
+public import Terminal
+
+/// Where the parts of the screen are. A part that has no room is empty.
+public struct Layout: Equatable, Sendable {
+  /// Whether one pane is shown at a time.
+  public var isNarrow = false
+  /// The pane on the left: its header, its filter and its rows.
+  public var list = Rect.none
+  public var listHeader = Rect.none
+  public var filter = Rect.none
+  public var listRows = Rect.none
+  /// What stands below the rows: how the directory is.
+  public var listFoot = Rect.none
+  /// The screen's rows that one row of the list takes.
+  public var rowHeight = 1
+  /// Between the panes.
+  public var divider = Rect.none
+  public var title = Rect.none
+  public var messages = Rect.none
+  public var search = Rect.none
+  /// Above the composer: what is answered or edited, else a thin line.
+  public var banner = Rect.none
+  /// Where is written, with the prompt before it.
+  public var composer = Rect.none
+  public var status = Rect.none
+
+  /// The columns before what is written.
+  static let promptColumns = 2
+
+  /// How many conversations are seen at once.
+  public var listCapacity: Int { listRows.rows / max(1, rowHeight) }
+}
+
+extension Chat {
+  /// Where the parts of the screen are, by its size and by what is shown.
+  public var layout: Layout {
+    var layout = Layout()
+    let columns = max(0, size.columns)
+    var rows = max(0, size.rows)
+    guard columns > 0, rows > 0 else { return layout }
+    layout.isNarrow = columns < 70
+    if rows >= 5 {
+      rows -= 1
+      layout.status = Rect(column: 0, row: rows, columns: columns, rows: 1)
+    }
+    let whole = Rect(column: 0, row: 0, columns: columns, rows: rows)
+    if layout.isNarrow {
+      if pane == .list || timeline == nil {
+        place(list: whole, in: &layout)
+      } else {
+        place(conversation: whole, in: &layout)
+      }
+      return layout
+    }
+    let left = min(42, max(24, columns * 28 / 100))
+    place(list: Rect(column: 0, row: 0, columns: left, rows: rows), in: &layout)
+    layout.divider = Rect(column: left, row: 0, columns: 1, rows: rows)
+    place(
+      conversation: Rect(column: left + 1, row: 0, columns: columns - left - 1, rows: rows),
+      in: &layout)
+    return layout
+  }
+
+  private func place(list pane: Rect, in layout: inout Layout) {
+    layout.list = pane
+    layout.rowHeight = pane.rows >= 15 ? 2 : 1
+    var rest = pane
+    func take() -> Rect {
+      guard rest.rows > 1 else { return .none }
+      let line = rest.line(0)
+      rest.row += 1
+      rest.rows -= 1
+      return line
+    }
+    layout.listHeader = take()
+    if isFiltering { layout.filter = take() }
+    if directory != .complete, directory != .partial, rest.rows > 1 {
+      rest.rows -= 1
+      layout.listFoot = Rect(
+        column: rest.column, row: rest.row + rest.rows, columns: rest.columns, rows: 1)
+    }
+    layout.listRows = rest
+  }
+
+  private func place(conversation pane: Rect, in layout: inout Layout) {
+    // The composer first, then a line of messages: without them it is no messenger.
+    let most = max(1, pane.rows / 3)
+    let written = composer.rows(wrappedAt: composerColumns(in: pane.columns)).count
+    let composer = min(written, most, pane.rows)
+    var bottom = pane.row + pane.rows
+    func take(_ rows: Int) -> Rect {
+      bottom -= rows
+      return Rect(column: pane.column, row: bottom, columns: pane.columns, rows: rows)
+    }
+    layout.composer = take(composer)
+    var left = pane.rows - composer
+    if left >= 3 {
+      layout.title = pane.line(0)
+      left -= 1
+    }
+    if composition != .new ? left >= 2 : left >= 8 {
+      layout.banner = take(1)
+      left -= 1
+    }
+    if search != nil, left >= 2 {
+      layout.search = take(1)
+      left -= 1
+    }
+    layout.messages = Rect(
+      column: pane.column, row: bottom - left, columns: pane.columns, rows: left)
+  }
+
+  /// Where what is written is wrapped: the last column is for the cursor behind a full line.
+  public var composerColumns: Int { composerColumns(in: layout.composer.columns) }
+
+  private func composerColumns(in columns: Int) -> Int {
+    max(1, columns - Layout.promptColumns - 1)
+  }
+
+  /// Moves the list as little as needed to have its selection in sight.
+  public mutating func keepListSelectionVisible() {
+    let capacity = max(1, layout.listCapacity)
+    let last = max(0, listed.count - capacity)
+    listTop = min(max(0, listTop), last)
+    if isListScrolled { return }
+    guard let room = listSelection ?? timeline?.room, let index = listed.firstIndex(of: room)
+    else { return }
+    listTop = min(max(listTop, index - capacity + 1), index)
+  }
+}

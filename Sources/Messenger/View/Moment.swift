@@ -1,0 +1,86 @@
+/// Times as people read them, beside the time that it is.
+struct Moment {
+  var time: LocalTime
+  var now: LocalTime
+
+  private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  private static let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+
+  /// "12:40".
+  var clock: String { "\(Moment.two(time.hour)):\(Moment.two(time.minute))" }
+
+  /// "Today", "Yesterday", "Mon 17 Nov 2025".
+  var day: String {
+    switch daysAgo {
+    case 0: "Today"
+    case 1: "Yesterday"
+    default: "\(weekday) \(time.day) \(month) \(time.year)"
+    }
+  }
+
+  /// The shortest that says enough: "12:40", "Yesterday", "Mon", "17 Nov", "17 Nov 25".
+  var brief: String {
+    switch daysAgo {
+    case 0: clock
+    case 1: "Yesterday"
+    case 2..<7: weekday
+    default:
+      time.year == now.year
+        ? "\(time.day) \(month)" : "\(time.day) \(month) \(Moment.two(time.year % 100))"
+    }
+  }
+
+  /// Behind "last seen": "12:40", "yesterday 12:40", "17 Nov".
+  var seen: String {
+    switch daysAgo {
+    case 0: clock
+    case 1: "yesterday \(clock)"
+    case 2..<7: "\(weekday) \(clock)"
+    default: brief
+    }
+  }
+
+  /// "0:42": what is left until a time, in milliseconds.
+  static func left(until end: Int64, now: Int64) -> String {
+    let seconds = seconds(until: end, now: now)
+    return seconds < 3600
+      ? "\(seconds / 60):\(two(Int(seconds % 60)))"
+      : "\(seconds / 3600):\(two(Int(seconds / 60 % 60))):\(two(Int(seconds % 60)))"
+  }
+
+  /// Seconds that are left, the started one counted.
+  static func seconds(until end: Int64, now: Int64) -> Int64 {
+    end > now ? Int64((UInt64(bitPattern: end &- now) + 999) / 1000) : 0
+  }
+
+  static func isSameDay(_ a: LocalTime, _ b: LocalTime) -> Bool {
+    a.day == b.day && a.month == b.month && a.year == b.year
+  }
+
+  private var daysAgo: Int { Moment.dayNumber(now) - Moment.dayNumber(time) }
+
+  private var weekday: String {
+    Moment.weekdays.indices.contains(time.weekday) ? Moment.weekdays[time.weekday] : ""
+  }
+
+  private var month: String {
+    Moment.months.indices.contains(time.month - 1) ? Moment.months[time.month - 1] : ""
+  }
+
+  /// Days since a day long ago, of the calendar that leaps.
+  private static func dayNumber(_ time: LocalTime) -> Int {
+    // Years that begin in March end with the day that is not always there.
+    let year = time.month > 2 ? time.year : time.year - 1
+    let month = time.month > 2 ? time.month - 3 : time.month + 9
+    let leaps = (year / 4) - (year / 100) + (year / 400)
+    return year * 365 + leaps + (month * 153 + 2) / 5 + time.day
+  }
+
+  private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+extension Chat {
+  func moment(_ time: Int64) -> Moment { Moment(time: localTime(time), now: localTime(now)) }
+}

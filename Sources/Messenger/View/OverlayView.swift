@@ -1,0 +1,209 @@
+import Terminal
+import Wire
+
+/// What lies over the screen.
+extension Chat {
+  /// What can be done with a message, in the order in which it is offered.
+  public func actions(for message: Message) -> [Command] {
+    var actions: [Command] = []
+    if case .failed = message.state { actions += [.retry, .discard] }
+    if message.isDeleted { return actions }
+    let isInLog = message.seq != nil
+    if isInLog { actions += [.reply, .react] }
+    actions.append(.copy)
+    if isInLog { actions.append(.forward) }
+    if !Links.find(in: message.text).isEmpty { actions.append(.openLink) }
+    if message.isOwn, isInLog { actions += [.edit, .delete] }
+    return actions
+  }
+
+  func draw(overlay layout: Layout, _ theme: Theme, _ drawing: inout Drawing) {
+    guard let overlay else { return }
+    switch overlay {
+    case .help(let line): draw(helpFrom: line, theme, &drawing)
+    case .switcher(let switcher): draw(switcher, theme, &drawing)
+    case .actions(let selected): draw(actionsAt: selected, theme, &drawing)
+    case .reactions(let selected): draw(reactionsAt: selected, theme, &drawing)
+    case .confirmDeletion(let key): draw(deletionOf: key, theme, &drawing)
+    }
+  }
+
+  private func draw(_ switcher: Switcher, _ theme: Theme, _ drawing: inout Drawing) {
+    let title = switcher.forwarding == nil ? "Go to" : "Forward to"
+    let most = max(1, min(12, size.rows - 5))
+    let inner = panel(
+      title, columns: 50, rows: 2 + min(most, max(1, switcher.matches.count)), theme, &drawing)
+    guard !inner.isEmpty else { return }
+    draw(
+      line: switcher.query, after: "› ", hint: "name of a person or room", in: inner.line(0), theme,
+      &drawing)
+    drawing.grid.cursor = cursor(of: switcher.query, after: 2, in: inner.line(0))
+    var rows = inner
+    rows.row += min(2, inner.rows)
+    rows.rows -= min(2, inner.rows)
+    guard !switcher.matches.isEmpty else {
+      drawing.grid.write(
+        fitting: offer(switcher), at: Position(column: rows.column + 2, row: rows.row),
+        theme.faint, columns: rows.rows > 0 ? rows.columns - 2 : 0)
+      return
+    }
+    let top = Chat.top(of: switcher.selected, rows: rows.rows)
+    for (offset, room) in switcher.matches.dropFirst(top).prefix(max(0, rows.rows)).enumerated() {
+      let row = rows.line(offset)
+      let conversation = conversations[room]
+      choose(row, isSelected: top + offset == switcher.selected, theme, &drawing) { grid in
+        let peer = conversation == nil ? RoomName.peer(in: room, of: user) : conversation?.peer
+        let isRoom = peer == nil
+        let (dot, style) = theme.dot(of: conversation?.presence)
+        let place = Position(column: row.column + 1, row: row.row)
+        grid.write(isRoom ? "#" : dot, at: place, isRoom ? theme.accent : style)
+        var end = row.columns - 1
+        if let unread = conversation?.unread, unread > 0 {
+          let count = "\(unread)"
+          end -= count.count + 1
+          grid.write(
+            count, at: Position(column: row.column + end + 1, row: row.row), theme.accent)
+        }
+        grid.write(
+          fitting: ShownText.line(conversation?.title ?? peer ?? room),
+          at: Position(column: row.column + 3, row: row.row), theme.panelText, columns: end - 3)
+      }
+      drawing.targets.append((row, .choice(top + offset)))
+    }
+  }
+
+  /// What Enter does with a name that is not on the list.
+  private func offer(_ switcher: Switcher) -> String {
+    guard switcher.forwarding == nil,
+      let room = Chat.room(named: switcher.query.text, user: user)
+    else { return "nothing found" }
+    let name = RoomName.peer(in: room, of: user).map { "write to \($0)" } ?? "open #\(room)"
+    return (label(.choose, in: .overlay).map { "\($0): " } ?? "") + name
+  }
+
+  private func draw(actionsAt selected: Int, _ theme: Theme, _ drawing: inout Drawing) {
+    guard let message = selectedMessage else { return }
+    let actions = self.actions(for: message)
+    let inner = panel(
+      "Message", columns: 30, rows: min(actions.count, max(1, size.rows - 4)), theme, &drawing)
+    guard !inner.isEmpty else { return }
+    let top = Chat.top(of: selected, rows: inner.rows)
+    for (offset, action) in actions.dropFirst(top).prefix(inner.rows).enumerated() {
+      let row = inner.line(offset)
+      choose(row, isSelected: top + offset == selected, theme, &drawing) { grid in
+        grid.write(
+          fitting: action.title, at: Position(column: row.column + 1, row: row.row),
+          theme.panelText,
+          columns: row.columns - 2)
+        guard let key = settings.keymap.label(of: action, in: .messages) else { return }
+        let columns = ShownText.columns(of: key)
+        guard columns + 16 < row.columns else { return }
+        grid.write(
+          key, at: Position(column: row.column + row.columns - columns - 1, row: row.row),
+          theme.faint)
+      }
+      drawing.targets.append((row, .choice(top + offset)))
+    }
+  }
+
+  private func draw(reactionsAt selected: Int, _ theme: Theme, _ drawing: inout Drawing) {
+    let choices = Emoji.quick
+    let inner = panel("React", columns: choices.count * 4, rows: 1, theme, &drawing)
+    guard !inner.isEmpty else { return }
+    let shown = max(1, inner.columns / 4)
+    let top = Chat.top(of: selected, rows: shown)
+    for (offset, emoji) in choices.dropFirst(top).prefix(shown).enumerated() {
+      let cell = Rect(column: inner.column + offset * 4, row: inner.row, columns: 4, rows: 1)
+      choose(cell, isSelected: top + offset == selected, theme, &drawing) { grid in
+        grid.write(
+          emoji, at: Position(column: cell.column + 1, row: cell.row), theme.panelText, columns: 3)
+      }
+      drawing.targets.append((cell, .choice(top + offset)))
+    }
+  }
+
+  private func draw(deletionOf key: Message.Key, _ theme: Theme, _ drawing: inout Drawing) {
+    let message = message(key)
+    let inner = panel("Delete this message for all?", columns: 44, rows: 3, theme, &drawing)
+    guard !inner.isEmpty else { return }
+    drawing.grid.write(
+      fitting: ShownText.line(message?.text ?? ""),
+      at: Position(column: inner.column + 1, row: inner.row), theme.faint,
+      columns: inner.columns - 2)
+    let keys = [
+      (label(.choose, in: .overlay), "delete"), (label(.cancel, in: .overlay), "keep"),
+    ]
+    let hints = keys.compactMap { key, what in key.map { (key: $0, what: what) } }
+    if inner.rows > 2 { draw(hints: hints, in: inner.line(2), theme, &drawing) }
+  }
+
+  /// The message that actions are about.
+  var selectedMessage: Message? { timeline?.selected.flatMap { message($0) } }
+
+  func message(_ key: Message.Key) -> Message? {
+    guard let timeline,
+      let index = timeline.index(of: key, near: timeline.messages.count - 1)
+    else { return nil }
+    return timeline.messages[index]
+  }
+
+  /// The first of some choices that is seen, so that the selected one is.
+  static func top(of selected: Int, rows: Int) -> Int { max(0, selected - max(1, rows) + 1) }
+
+  /// A row of choices, set off where it is selected.
+  private func choose(
+    _ row: Rect, isSelected: Bool, _ theme: Theme, _ drawing: inout Drawing,
+    _ body: (inout Grid) -> Void
+  ) {
+    if isSelected { drawing.grid.fill(row, with: theme.selection) }
+    body(&drawing.grid)
+    if isSelected, theme.selection.attributes.contains(.inverse) {
+      drawing.grid.restyle(row) { $0.attributes.insert(.inverse) }
+    }
+  }
+
+  /// A framed part in the middle of the screen; gives what is within its frame.
+  func panel(
+    _ title: String, columns: Int, rows: Int, _ theme: Theme, _ drawing: inout Drawing
+  ) -> Rect {
+    let outer = Rect(
+      column: max(0, (size.columns - columns - 2) / 2), row: max(0, (size.rows - rows - 2) / 2),
+      columns: min(columns + 2, size.columns), rows: min(rows + 2, size.rows))
+    guard outer.columns >= 4, outer.rows >= 3 else { return .none }
+    // Nothing below it takes the mouse or the cursor.
+    drawing.targets.removeAll()
+    drawing.grid.cursor = nil
+    drawing.grid.fill(outer, with: theme.panel)
+    let width = outer.columns - 2
+    let bar = String(repeating: "─", count: width)
+    for row in 0..<outer.rows {
+      let place = Position(column: outer.column, row: outer.row + row)
+      let end = Position(column: outer.column + outer.columns - 1, row: place.row)
+      let (left, right) =
+        row == 0 ? ("╭", "╮") : row == outer.rows - 1 ? ("╰", "╯") : ("│", "│")
+      drawing.grid.write(left, at: place, theme.rule)
+      if row == 0 || row == outer.rows - 1 {
+        drawing.grid.write(
+          bar, at: Position(column: place.column + 1, row: place.row), theme.rule, columns: width)
+      }
+      drawing.grid.write(right, at: end, theme.rule)
+    }
+    var bold = theme.panel
+    bold.attributes.insert(.bold)
+    drawing.grid.write(
+      fitting: " \(title) ", at: Position(column: outer.column + 2, row: outer.row), bold,
+      columns: width - 2)
+    return Rect(
+      column: outer.column + 1, row: outer.row + 1, columns: width, rows: outer.rows - 2)
+  }
+}
+
+extension Command {
+  /// What it is called among the actions.
+  var title: String {
+    switch self {
+    case .openLink: "Open link"
+    default: rawValue.prefix(1).uppercased() + rawValue.dropFirst().replacing("-", with: " ")
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import Messenger
+import Testing
+
+/// The section KEYS of wschat(1), held against the table that drives the keys.
+@Suite struct `The keys in the manual` {
+  struct Row: Equatable {
+    var section: String
+    var keys: String
+    var text: String
+    /// What the configuration calls it.
+    var command: String
+  }
+
+  @Test func `are those of the keymap, in its order and its words`() throws {
+    let keymap = Keymap()
+    let expected = keymap.help.flatMap { section, rows in
+      rows.map { keys, text in
+        let binding = keymap.bindings.first { $0.section == section && $0.text == text }
+        return Row(
+          section: section, keys: keys, text: text, command: binding?.command.rawValue ?? "")
+      }
+    }
+    let told = try rows(ofManual: readManual())
+    for (row, other) in zip(told, expected) { #expect(row == other) }
+    #expect(told.count == expected.count)
+  }
+
+  /// Each row is an item, its text, and its name in parentheses (mdoc(7)).
+  private func rows(ofManual text: String) throws -> [Row] {
+    let lines = text.split(separator: "\n").drop { $0 != ".Sh KEYS" }.dropFirst()
+      .prefix { !$0.hasPrefix(".Sh ") }
+    var rows: [Row] = []
+    var section = ""
+    for line in lines {
+      if line.hasPrefix(".Ss ") {
+        section = String(line.dropFirst(4))
+      } else if line.hasPrefix(".It ") {
+        let keys = characters(line.dropFirst(4)).split(separator: " ").filter { $0 != "," }
+        rows.append(
+          Row(section: section, keys: keys.joined(separator: ", "), text: "", command: ""))
+      } else if line.hasPrefix(".Pq Ic ") {
+        let last = try #require(rows.indices.last)
+        rows[last].command = String(line.dropFirst(7))
+      } else if !line.hasPrefix("."), let last = rows.indices.last {
+        rows[last].text += (rows[last].text.isEmpty ? "" : " ") + characters(line)
+      }
+    }
+    return rows
+  }
+
+  /// Without what roff needs: `\[u2191]` is an arrow, `\&` nothing.
+  private func characters(_ text: Substring) -> String {
+    var rest = text[...]
+    var result = ""
+    while let start = rest.firstIndex(of: "\\") {
+      result += rest[..<start]
+      rest = rest[start...].dropFirst()
+      if rest.hasPrefix("[u"), let end = rest.firstIndex(of: "]"),
+        let code = UInt32(rest.dropFirst(2).prefix { $0 != "]" }, radix: 16),
+        let scalar = Unicode.Scalar(code)
+      {
+        result.unicodeScalars.append(scalar)
+        rest = rest[end...].dropFirst()
+      } else if rest.hasPrefix("&") {
+        rest = rest.dropFirst()
+      }
+    }
+    return result + rest
+  }
+
+  private func readManual() throws -> String {
+    let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    let descriptor = unsafe open("\(package)/Sources/wschat/wschat.1", O_RDONLY | O_CLOEXEC)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = unsafe bytes.withUnsafeMutableBytes {
+      unsafe read(descriptor, $0.baseAddress, $0.count)
+    }
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,187 @@
+import Glibc
+import Terminal
+import Testing
+import YAML
+
+@testable import Messenger
+
+@Suite struct `Settings from a configuration file` {
+  private func read(_ text: String) throws -> Settings {
+    try Settings.read(Array(text.utf8), file: "config.yaml")
+  }
+
+  private func key(_ name: String) throws -> Key { try Key.named(name).get() }
+
+  @Test(arguments: ["", "# nothing\n", "{}", "keys:\nsounds:\nurl:\n", "url: \"\""])
+  func `what is not set has its default`(text: String) throws {
+    #expect(try read(text) == Settings())
+  }
+
+  @Test func `every key is read`() throws {
+    let settings = try read(
+      """
+      url: wss://chat.example.org
+      user: ada
+      token_command: pass chat
+      ca: /etc/ca.pem
+      theme: dark
+      messages: plain
+      mouse: true
+      color: true
+      history_entries: 5000
+      notify: osc99
+      bell: true
+      sounds: { sent: a, received: b c }
+      keys: { switcher: ctrl+p, send: [enter, ctrl+s], suspend: [] }
+      """)
+    var expected = Settings()
+    expected.url = "wss://chat.example.org"
+    expected.user = "ada"
+    expected.tokenCommand = "pass chat"
+    expected.ca = "/etc/ca.pem"
+    expected.theme = .dark
+    expected.messages = .plain
+    expected.usesMouse = true
+    expected.color = .rgb
+    expected.historyEntries = 5000
+    expected.notify = .osc99
+    expected.bell = true
+    expected.soundSent = "a"
+    expected.soundReceived = "b c"
+    expected.keymap.remap(.switcher, to: [try key("ctrl+p")])
+    expected.keymap.remap(.send, to: [try key("enter"), try key("ctrl+s")])
+    expected.keymap.remap(.suspend, to: [])
+    #expect(settings == expected)
+    #expect(settings.keymap.command(for: try key("ctrl+z"), in: .composer) == nil)
+  }
+
+  @Test func `a notification can be a command`() throws {
+    #expect(
+      try read("notify: { command: 'notify-send \"$1\"' }").notify
+        == .command("notify-send \"$1\""))
+  }
+
+  @Test func `commands can change keys with each other`() throws {
+    let keymap = try read("keys: { copy: r, reply: c }").keymap
+    #expect(keymap.command(for: try key("r"), in: .messages) == .copy)
+    #expect(keymap.command(for: try key("c"), in: .messages) == .reply)
+  }
+
+  @Test(arguments: [
+    ("\n\ntheme: drak", "3: theme: \"drak\" is none of auto, dark, light"),
+    ("messages:", "1: messages: empty is none of bubbles, plain"),
+    ("color: 8", "1: color: \"8\" is none of auto, none, 16, 256, true"),
+    ("mouse: yes", "1: mouse: \"yes\" is none of true, false"),
+    (
+      "history_entries: -1",
+      "1: history_entries: \"-1\" is no whole number from 0 on; 0 keeps all"
+    ),
+    ("user: Ada", "1: user: \"Ada\" cannot name a user: use 1 to 64 of a-z 0-9 . _ -"),
+    ("ca: [a]", "1: ca: a list is no text"),
+    (
+      "url: example.org",
+      "1: url: \"example.org\" does not begin with ws:// or wss://, as in ws://127.0.0.1:8080/ws"
+    ),
+    ("them: dark", "1: them: is not a known key; did you mean theme?"),
+    (
+      "zzz: 1",
+      "1: zzz: is not a known key; known are url, user, token_command, ca, theme, messages, mouse, "
+        + "color, history_entries, notify, bell, sounds, keys"
+    ),
+    (
+      "theme: dark\ntheme: dark",
+      "2: theme: is given twice; the first is on line 1, remove one of them"
+    ),
+    ("- a", "1: a list is no list of keys and their values"),
+    ("a: b: c", "1: this is not YAML; mapping values are not allowed in this context"),
+    ("sounds: { send: a }", "1: sounds.send: is not a known key; did you mean sounds.sent?"),
+    ("sounds: { sent: [] }", "1: sounds.sent: a list is no text"),
+    (
+      "notify: beep",
+      "1: notify: \"beep\" is none of auto, osc9, osc99, osc777, off, nor a command as in "
+        + "{ command: \"notify-send …\" }"
+    ),
+    ("notify: { cmd: a }", "1: notify.cmd: is not a known key; known are command"),
+    (
+      "keys:\n  swicher: ctrl+p",
+      "2: keys.swicher: is not a known command; did you mean keys.switcher?"
+    ),
+    (
+      "keys:\n  send:\n    - enter\n    - ctlr+s",
+      "4: keys.send: \"ctlr+s\" is no key; expected a character, or enter, tab, space, backspace, "
+        + "delete, insert, escape, up, down, left, right, home, end, pageup, pagedown, f1 to f24, "
+        + "with ctrl+, alt+ or shift+ before it"
+    ),
+    (
+      "keys: { send: ctrl+m }",
+      "1: keys.send: \"ctrl+m\" is sent by terminals as enter; choose another"
+    ),
+    (
+      "keys: { send: s }",
+      "1: keys.send: \"s\" is typed where that is done; put ctrl+ or alt+ before it"
+    ),
+    ("keys: { quit: [] }", "1: keys.quit: needs a key, or there is no way out"),
+    (
+      "keys:\n  copy: y\n  mute: ctrl+w",
+      "3: keys.mute: Ctrl+W is a key of delete-word already; choose another, or give that one another"
+    ),
+    (
+      "keys:\n  mute: ctrl+g\n  help: ctrl+g",
+      "3: keys.help: Ctrl+G is a key of mute already; choose another, or give that one another"
+    ),
+  ])
+  func `what is wrong is said, with its line and what is possible`(text: String, problem: String) {
+    let error = #expect(throws: SettingsError.self) { try read(text) }
+    #expect(error?.description == "config.yaml:\(problem)")
+  }
+
+  @Test func `all that is wrong is said, in the order of the file`() {
+    let error = #expect(throws: SettingsError.self) {
+      try read("mouse: 1\nkeys: { quit: [] }\nbell: 2\nbell: 3")
+    }
+    #expect(error?.problems.map(\.line) == [1, 2, 3, 4])
+  }
+
+  // MARK: The example
+
+  @Test func `the example names every key and every command, with its default`() throws {
+    let bytes = try Self.example()
+    #expect(try Settings.read(bytes, file: "config/wschat.yaml") == Settings())
+    guard case .mapping(let pairs)? = YAMLDocument(bytes).root?.content else {
+      Issue.record("the example is no mapping")
+      return
+    }
+    #expect(pairs.map(\.key) == SettingsReader.keys)
+    guard case .mapping(let commands)? = pairs.last?.value.content else {
+      Issue.record("the example has no keys")
+      return
+    }
+    #expect(Set(commands.map(\.key)) == Set(Command.allCases.map(\.rawValue)))
+    for command in commands {
+      let shown = try (command.value.list ?? []).map { try key($0.text ?? "") }
+      let bindings = Keymap.defaults.filter { $0.command.rawValue == command.key }
+      #expect(Set(shown) == Set(bindings.flatMap(\.keys)), "\(command.key)")
+    }
+  }
+
+  @Test func `its example of a command for notifications is one`() throws {
+    let line = try #require(
+      String(decoding: try Self.example(), as: UTF8.self).split(separator: "\n")
+        .first { $0.hasPrefix("#   notify:") })
+    #expect(
+      try read(String(line.dropFirst(4))).notify
+        == .command("notify-send \"$1\" \"$2\""))
+  }
+
+  /// This file is Tests/MessengerTests/SettingsTests.swift.
+  private static func example() throws -> [UInt8] {
+    let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+    guard let file = unsafe fopen(folder + "/config/wschat.yaml", "r") else {
+      throw SettingsError(file: folder, problems: [])
+    }
+    defer { unsafe fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe fread(&bytes, 1, bytes.count, file)
+    return Array(bytes[..<count])
+  }
+}
