@@ -113,7 +113,10 @@ let package = Package(
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
     command(
       "WschatCommand", folder: "Sources/wschat",
-      ["Client", "EventLoop", "Mailbox", "TLS", "Wire", argumentParser]),
+      [
+        "Archive", "Client", "EventLoop", "Mailbox", "Messenger", "Terminal", "TLS", "Wire",
+        argumentParser,
+      ]),
 
     // The load test: its logic as a module of its own, so that it can be tested.
     .target(

@@ -40,7 +40,8 @@ extension ExitCode {
 struct ConfigurationOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The configuration file; every key is described in config/relay.yaml.", valueName: "file"))
+      "The configuration file; every key is described in config/relay.yaml.", valueName: "file"),
+    completion: .file(extensions: ["yaml"]))
   var config: String?
 
   /// Reads it, or says on standard error what is wrong with it.

@@ -19,7 +19,8 @@ struct Serve: ParsableCommand {
   @Option(help: ArgumentHelp("Where clients connect.", valueName: "host:port"))
   var listen: String?
 
-  @Option(help: ArgumentHelp("The folder that holds the log.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("The folder that holds the log.", valueName: "dir"), completion: .directory)
   var data: String?
 
   func run() throws {

@@ -5,7 +5,8 @@ import Server
 
 /// `--data`, which the commands on a store have.
 struct StoreOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The folder that holds the log.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("The folder that holds the log.", valueName: "dir"), completion: .directory)
   var data: String
 
   /// Runs `body` on the store, and ends as its failure demands.

@@ -359,7 +359,7 @@ extension LineChat: ClientHandler {
     }
   }
 
-  private static func advice(about error: ClientError) -> String {
+  static func advice(about error: ClientError) -> String {
     guard case .untrusted = error else { return "" }
     return "; --ca FILE names an authority to trust, --insecure trusts whoever answers"
   }

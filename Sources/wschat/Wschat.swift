@@ -2,7 +2,9 @@ import ArgumentParser
 import Client
 import EventLoop
 import Glibc
+import Messenger
 import TLS
+import Terminal
 import Wire
 
 /// The command `wschat`: what its flags mean, and which exit code an outcome has.
@@ -10,9 +12,10 @@ import Wire
 struct Wschat: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wschat",
-    abstract: "Chat through a relay: a line in, a message out, and the other way round.",
+    abstract: "Chat through a relay: a messenger on a terminal, lines everywhere else.",
     discussion: """
-      Each line of standard input is sent, in order; entries are printed as HH:MM  from  text. \
+      On a terminal wschat is full-screen; F1 shows its keys. Otherwise, or with --plain, it works \
+      in lines: each line of standard input is sent, in order; entries are printed as HH:MM  from  text. \
       At the end of input wschat waits until every line is acknowledged.
 
       Exit codes: 0 all was acknowledged; 1 something was refused, or not acknowledged in time; \
@@ -38,7 +41,7 @@ struct Wschat: ParsableCommand {
       valueName: "cmd"))
   var tokenCommand: String?
 
-  @Option(help: "The room to chat in (default: general).")
+  @Option(help: "The room to chat in (default: in lines general, full-screen the list).")
   var room: String?
 
   @Option(help: ArgumentHelp("The user to chat with, instead of a room.", valueName: "user"))
@@ -62,11 +65,17 @@ struct Wschat: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "With wss://, trust the authorities in this PEM file instead of the system's.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var ca: String?
 
   @Flag(help: "With wss://, trust whoever answers.")
   var insecure = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The configuration (default: wschat/config.yaml in $XDG_CONFIG_HOME or ~/.config).",
+      valueName: "file"), completion: .file(extensions: ["yaml"]))
+  var config: String?
 
   mutating func validate() throws {
     if room != nil, to != nil { throw ValidationError("--room and --to exclude each other") }
@@ -87,31 +96,64 @@ struct Wschat: ParsableCommand {
   }
 
   mutating func run() throws {
-    let text = url ?? Environment["WSCHAT_URL"] ?? "ws://127.0.0.1:8080/ws"
+    let settings = try ConfigurationFile.read(named: config)
+    let text =
+      url ?? Environment["WSCHAT_URL"] ?? settings.url ?? "ws://127.0.0.1:8080/ws"
     let relay: RelayURL
     do {
       relay = try RelayURL(text)
     } catch {
       throw ValidationError("\(error)")
     }
-    let source = tokenCommand.map(TokenCommand.init)
+    let source = (tokenCommand ?? (token == nil ? settings.tokenCommand : nil)).map(
+      TokenCommand.init)
     var token = self.token
     if let source { token = try firstToken(of: source) }
     if let token, !TokenCommand.isToken(token) {
       throw ValidationError("the token has characters that no token has")
     }
-    let user = try token == nil ? self.user ?? defaultUser() : self.user
+    let user = try token == nil ? self.user ?? settings.user ?? defaultUser() : self.user
     if let user, user == to {
       throw ValidationError("--to names another user than you, and you are \(user)")
     }
-    let options = LineChat.Options(
-      room: to.map { .direct($0) } ?? .named(room ?? "general"), printsJSON: json,
-      historyCount: history, follows: follow, timeoutMilliseconds: Int(timeout * 1000))
     ignoreSIGPIPE()
-    let trust: TLSTrust = insecure ? .anyone : ca.map { .authorities(file: $0) } ?? .system
+    let trust: TLSTrust =
+      insecure ? .anyone : (ca ?? settings.ca).map { .authorities(file: $0) } ?? .system
     var configuration = Client.Configuration(url: relay, user: user, token: token, trust: trust)
     configuration.settings.renewsTokens = source != nil
+    let place: LineChat.Place? = to.map { .direct($0) } ?? room.map { .named($0) }
+    let capabilities = Capabilities { Environment[$0] }
+    let isOnTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+    if !plain, !json, isOnTerminal, capabilities.isFullScreen {
+      throw try chatOnScreen(configuration, settings, capabilities, at: place, tokens: source)
+    }
+    let options = LineChat.Options(
+      room: place ?? .named("general"), printsJSON: json, historyCount: history,
+      follows: follow, timeoutMilliseconds: Int(timeout * 1000))
     throw try LineChat(configuration, options, tokens: source).run()
+  }
+
+  private func chatOnScreen(
+    _ configuration: Client.Configuration, _ settings: Settings, _ capabilities: Capabilities,
+    at place: LineChat.Place?, tokens: TokenCommand?
+  ) throws -> ExitCode {
+    var capabilities = capabilities
+    switch settings.color {
+    case .auto: break
+    case .none: capabilities.depth = .none
+    case .ansi: capabilities.depth = .colors16
+    case .palette: capabilities.depth = .colors256
+    case .rgb: capabilities.depth = .trueColor
+    }
+    guard let stateFolder = Environment.folder("XDG_STATE_HOME", inHome: ".local/state") else {
+      throw ValidationError(
+        "neither $XDG_STATE_HOME nor $HOME is set: there is no place for history")
+    }
+    let user = configuration.token.flatMap(TokenSubject.init(token:))?.user ?? configuration.user
+    let options = ScreenChat.Options(
+      settings: settings, room: place, stateFolder: stateFolder, user: user,
+      capabilities: capabilities)
+    return try ScreenChat(configuration, options, tokens: tokens).run()
   }
 
   private func firstToken(of source: TokenCommand) throws -> String {
@@ -161,6 +203,12 @@ enum Environment {
   static subscript(name: String) -> String? {
     // Nobody in this process changes the environment.
     unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// A folder of the XDG base directories; the specification says to ignore relative paths.
+  static func folder(_ name: String, inHome path: String) -> String? {
+    if let folder = Self[name], folder.hasPrefix("/") { return folder }
+    return Self["HOME"].map { "\($0)/\(path)" }
   }
 }
 

@@ -26,7 +26,10 @@ import Testing
     "Messenger": ["Terminal", "Client", "Wire", "YAML"],
     "Archive": ["Wire", "Mailbox", "SQLite", "CSQLite"],
     "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
-    "wschat": ["Client", "EventLoop", "Mailbox", "TLS", "Wire", "ArgumentParser"],
+    "wschat": [
+      "Archive", "Client", "EventLoop", "Mailbox", "Messenger", "Terminal", "TLS", "Wire",
+      "ArgumentParser",
+    ],
     "swarm/Swarm": [
       "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "Histogram",
       "CLinux",

@@ -31,22 +31,30 @@ struct BenchCommand: ParsableCommand {
   @Flag(help: "Leave the other servers out.")
   var noPeers = false
 
-  @Option(help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"),
+    completion: .file(extensions: ["json"]))
   var json: String?
 
-  @Option(help: ArgumentHelp("Write the results there, with plots, as a page.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write the results there, with plots, as a page.", valueName: "file"),
+    completion: .file(extensions: ["html"]))
   var html: String?
 
   @Option(
     help: ArgumentHelp(
       "An earlier run's JSON; a ratio to the floor that is more than 15 % below it fails.",
-      valueName: "file"))
+      valueName: "file"), completion: .file(extensions: ["json"]))
   var baseline: String?
 
-  @Option(help: ArgumentHelp("Where the floor is; its servers write there.", valueName: "folder"))
+  @Option(
+    help: ArgumentHelp("Where the floor is; its servers write there.", valueName: "folder"),
+    completion: .directory)
   var built = ".build/bench"
 
-  @Option(help: ArgumentHelp("Where the peers' configurations are.", valueName: "folder"))
+  @Option(
+    help: ArgumentHelp("Where the peers' configurations are.", valueName: "folder"),
+    completion: .directory)
   var peers = "LoadTests/peers"
 
   @Option(

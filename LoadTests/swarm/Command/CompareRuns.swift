@@ -9,10 +9,14 @@ struct CompareRuns: ParsableCommand {
     abstract: "Put two runs side by side, with ratios.",
     discussion: "Exit codes: 0 done; 2 usage, or a file is no report.")
 
-  @Argument(help: ArgumentHelp("What `swarm run --json` wrote.", valueName: "A.json"))
+  @Argument(
+    help: ArgumentHelp("What `swarm run --json` wrote.", valueName: "A.json"),
+    completion: .file(extensions: ["json"]))
   var first: String
 
-  @Argument(help: ArgumentHelp("The run to hold against it.", valueName: "B.json"))
+  @Argument(
+    help: ArgumentHelp("The run to hold against it.", valueName: "B.json"),
+    completion: .file(extensions: ["json"]))
   var second: String
 
   func run() throws {

@@ -19,7 +19,8 @@ struct FindLoad: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "What to play: a YAML file with thresholds.", valueName: "scenario.yaml"))
+      "What to play: a YAML file with thresholds.", valueName: "scenario.yaml"),
+    completion: .file(extensions: ["yaml"]))
   var scenario: String
 
   @Option(
@@ -30,7 +31,9 @@ struct FindLoad: ParsableCommand {
   @Option(help: ArgumentHelp("Replaces the scenario's seed: another seed, another plan."))
   var seed: UInt64?
 
-  @Option(help: ArgumentHelp("Write all tries there, as JSON.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write all tries there, as JSON.", valueName: "file"),
+    completion: .file(extensions: ["json"]))
   var json: String?
 
   @Option(

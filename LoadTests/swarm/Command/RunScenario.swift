@@ -13,7 +13,9 @@ struct RunScenario: ParsableCommand {
       swarm itself was the bottleneck; 5 no connection. When several apply, 3 wins over 4 over 1.
       """)
 
-  @Argument(help: ArgumentHelp("What to play: a YAML file.", valueName: "scenario.yaml"))
+  @Argument(
+    help: ArgumentHelp("What to play: a YAML file.", valueName: "scenario.yaml"),
+    completion: .file(extensions: ["yaml"]))
   var scenario: String
 
   @Option(
@@ -24,10 +26,14 @@ struct RunScenario: ParsableCommand {
   @Option(help: ArgumentHelp("Replaces the scenario's seed: another seed, another plan."))
   var seed: UInt64?
 
-  @Option(help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"),
+    completion: .file(extensions: ["json"]))
   var json: String?
 
-  @Option(help: ArgumentHelp("Write the results there, with plots, as a page.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Write the results there, with plots, as a page.", valueName: "file"),
+    completion: .file(extensions: ["html"]))
   var html: String?
 
   @Flag(help: "Say nothing before the end.")

@@ -128,6 +128,13 @@ final class ChildProcess {
     try errorStream.wait(deadline, until: condition) { unexpectedEnd }
   }
 
+  /// Waits for more standard output, and takes it: it is no part of `output` any more. For
+  /// conversations so long that they are not to be kept.
+  /// - Returns: nothing where the time has passed or the output has ended.
+  func takeOutput(_ deadline: Deadline = Deadline()) -> [UInt8] {
+    outputStream.takeNews(deadline)
+  }
+
   private var unexpectedEnd: String { "process \(id) wrote only: \(output)\n\(errors)" }
 }
 
@@ -166,6 +173,16 @@ private final class OutputStream {
       if isOver || deadline.hasPassed { throw Unexpected(otherwise()) }
       _ = chunks.wait(timeoutMilliseconds: deadline.milliseconds)
     }
+  }
+
+  func takeNews(_ deadline: Deadline) -> [UInt8] {
+    take()
+    if bytes.isEmpty, !isOver {
+      _ = chunks.wait(timeoutMilliseconds: deadline.milliseconds)
+      take()
+    }
+    defer { bytes = [] }
+    return bytes
   }
 
   func waitForEnd(_ deadline: Deadline) {

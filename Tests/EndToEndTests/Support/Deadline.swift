@@ -11,6 +11,8 @@ struct Deadline {
 
   init(seconds: Int = 30) { end = .now + .seconds(seconds) }
 
+  init(milliseconds: Int32) { end = .now + .milliseconds(Int(milliseconds)) }
+
   /// What is left, for poll(2); 0 once it has passed.
   var milliseconds: Int32 {
     let left = ContinuousClock.now.duration(to: end)

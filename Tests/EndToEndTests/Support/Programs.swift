@@ -18,12 +18,19 @@ enum Programs {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
+  /// Whether a program is in PATH.
+  static func isInstalled(_ program: String) -> Bool {
+    (environment("PATH") ?? "").split(separator: ":").contains {
+      unsafe access("\($0)/\(program)", X_OK) == 0
+    }
+  }
+
   /// Whether they run under a sanitizer, with several times the time and the memory: see
   /// Tests/Sanitizers.
   static let areSanitized = environment("SANITIZED") != nil
 
   /// `TEST_BIN_DIR`, or where the tests themselves were built.
-  private static let directory: String = {
+  static let directory: String = {
     if let named = environment("TEST_BIN_DIR") { return named }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)

@@ -1,0 +1,150 @@
+import Archive
+import Client
+import Messenger
+import Wire
+
+/// What is kept on disk, and comes back from there.
+extension ScreenChat {
+  /// Entries that a conversation shows at first, and that are loaded at once further up.
+  static let pageEntries = 100
+  /// Further behind than this, a conversation begins anew with its newest entries.
+  static let catchUpEntries: Int64 = 500
+
+  /// Opens what is kept for a user, and shows it. Where that is impossible, there is what comes from
+  /// now on.
+  func openArchive(of user: String) {
+    flushArchive()
+    let path = Archive.path(stateHome: options.stateFolder, relay: chat.relay, user: user)
+    var complaint: String?
+    let limit = options.settings.historyEntries
+    do {
+      archive = try Archive(
+        path: path, entriesLimit: limit > 0 ? Int64(limit) : Archive.entriesLimit)
+      complaint = archive?.damage.map { "\($0)" }
+    } catch {
+      archive = nil
+      complaint = "What is said is not kept: \(error)"
+    }
+    if archiveUser != nil {
+      // Not who we took ourselves for: nothing of the other's is shown.
+      let old = chat
+      chat = Chat(
+        settings: old.settings, size: old.size, now: old.now, relay: old.relay, user: user,
+        idPrefix: Self.idPrefix(), localTime: old.localTime)
+      joins = []
+      reaches = []
+      openFirst()
+    }
+    archiveUser = user
+    chat.user = user
+    keep { archive throws(ArchiveError) in
+      let outgoing = try archive.outbox()
+      var originals: [String: Entry] = [:]
+      for line in outgoing {
+        guard case .forward(let forward) = line.send.reference else { continue }
+        originals[line.send.id] = try archive.entry(forward.room, forward.seq)
+      }
+      take(
+        .restored(
+          .init(
+            conversations: try archive.rooms().map(Conversation.init),
+            names: try archive.names(),
+            outgoing: outgoing.map { .init(send: $0.send, at: $0.at, refusal: $0.refusal) },
+            originals: originals)))
+    }
+    if let complaint { take(.failed(complaint)) }
+  }
+
+  /// Gives the client what waits to be sent, once the relay has said that we are who we took ourselves
+  /// for: what one user has written is not to be sent as another's.
+  func sendOutbox() {
+    isLetIn = true
+    keep { archive throws(ArchiveError) in
+      for line in try archive.outbox() where line.refusal == nil { client.send(line.send) }
+    }
+  }
+
+  /// Does something with the archive; if that fails, the chat goes on without.
+  /// - Returns: whether it was done.
+  @discardableResult
+  func keep(_ body: (Archive) throws(ArchiveError) -> Void) -> Bool {
+    guard let archive else { return false }
+    do throws(ArchiveError) {
+      try body(archive)
+      // Not after what was only read, nor after the flush itself: who is idle sleeps.
+      if archive.hasChanges { scheduleFlush() }
+      return true
+    } catch {
+      // The same again and again is told once.
+      let complaint = "What is said is not kept: \(error)"
+      if complaint != lastComplaint {
+        lastComplaint = complaint
+        take(.failed(complaint))
+      }
+      return false
+    }
+  }
+
+  func flushArchive() {
+    let rooms = unsaved
+    unsaved = []
+    keep { archive throws(ArchiveError) in
+      for room in rooms {
+        guard let conversation = chat.conversations[room] else { continue }
+        archive.save(Archive.Room(conversation))
+      }
+      try archive.flush()
+    }
+  }
+
+  /// A page of what is here; the relay is asked when that is less than a page.
+  func load(_ room: String, before: Int64?) {
+    var isLoaded = false
+    defer { if !isLoaded { take(.noPage(room: room)) } }
+    keep { archive throws(ArchiveError) in
+      let entries = try archive.page(of: room, before: before, limit: Self.pageEntries)
+      let first = try archive.extent(of: room)?.first ?? .max
+      let isAll = entries.count < Self.pageEntries
+      let isComplete = isAll && (first <= 1 || reaches.contains(room))
+      // Asked before what is here is shown: that is still loading, then.
+      if isAll, !isComplete, first < .max,
+        client.request(.history(.init(room: room, before: first, limit: 200)))
+      {
+        chat.historyIsAsked(for: room)
+      }
+      isLoaded = true
+      take(.page(room: room, before: before, entries, isComplete: isComplete))
+    }
+  }
+}
+
+extension Archive.Room {
+  init(_ conversation: Conversation) {
+    self.init(
+      room: conversation.room, title: conversation.title, peer: conversation.peer)
+    isBot = conversation.isBot
+    isMember = conversation.isMember
+    head = conversation.head
+    read = conversation.read
+    unread = conversation.unread
+    isMuted = conversation.isMuted
+    draft = conversation.draft
+  }
+}
+
+extension Conversation {
+  init(_ kept: Archive.Room) {
+    self.init(room: kept.room, title: kept.title, peer: kept.peer)
+    isBot = kept.isBot
+    isMember = kept.isMember
+    head = kept.head
+    latest = kept.latest
+    read = kept.read
+    unread = kept.unread
+    isMuted = kept.isMuted
+    draft = kept.draft
+    last = kept.last.map {
+      .init(seq: $0.seq, from: $0.from, text: $0.text ?? "", at: $0.at)
+    }
+  }
+}
