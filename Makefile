@@ -2,12 +2,12 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: run build test bench bench-full conformance faults simulate simulate-bugs fuzz \
-  fuzz-coverage fuzz-bugs test-tsan test-asan format lint install help
+  fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen format lint install uninstall help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
 ifeq ($(SWIFT),)
-ifneq ($(filter-out help,$(or $(MAKECMDGOALS),help)),)
+ifneq ($(filter-out help install uninstall,$(or $(MAKECMDGOALS),help)),)
 $(error Swift is not in PATH: install Swift 6.3 from https://www.swift.org/install and open a new shell)
 endif
 endif
@@ -15,7 +15,8 @@ endif
 PREFIX ?= /usr/local
 # One binary that needs no Swift where it runs.
 RELEASE := -c release --static-swift-stdlib
-COMMANDS := .build/release/relay .build/release/wschat .build/release/swarm
+BUILT ?= .build/release
+COMMANDS := $(addprefix $(BUILT)/,relay wschat swarm)
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
 SCRIPTS := Tests/run Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs Tests/Fuzz/run \
   Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run config/setup config/bots/dice .ci/run
@@ -28,6 +29,8 @@ help:
 	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
 	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same with what takes longer'
+	@echo 'make bench-screen      measure wschat on its terminal'
+	@echo 'make pictures          take the pictures of wschat that the README shows'
 	@echo 'make simulate          play the relay from seeds, with faults, for an hour; SECONDS=600 for less'
 	@echo 'make simulate-bugs     see how soon the simulation finds bugs that are planted'
 	@echo 'make fuzz              feed every parser made-up input, a minute each; SECONDS=600 for more'
@@ -36,7 +39,8 @@ help:
 	@echo "make test-tsan         run the tests under Thread Sanitizer; TESTS='^MailboxTests' for less"
 	@echo 'make test-asan         run the tests under Address Sanitizer; TESTS= for less'
 	@echo 'make build             build the commands for release, into .build/release'
-	@echo 'make install PREFIX=   install relay, wschat and swarm, to /usr/local by default'
+	@echo 'make install PREFIX=   install relay, wschat and swarm with their manuals, to /usr/local by default'
+	@echo 'make uninstall PREFIX= remove them'
 	@echo 'make format            format the code'
 	@echo 'make lint              check its format and style'
 
@@ -175,6 +179,17 @@ $(BENCH_BUILT)/centrifuge: LoadTests/peers/centrifuge.go
 	@mkdir -p $(@D)
 	-GO111MODULE=off GOPATH=$(GO_SOURCES) GOCACHE=$(CURDIR)/$(BENCH_BUILT)/go go build -o $@ $<
 
+# wschat on its terminal: how soon it is there, how soon a key is seen, what it takes.
+bench-screen: build
+	@config/setup screen
+	@/usr/bin/python3 -B LoadTests/screen/bench.py $(BUILT) --results $(BENCH_RESULTS)/screen.md
+
+# What wschat looks like, drawn from what tmux has: see Tests/Screens.
+pictures: build
+	@config/setup pictures
+	@mkdir -p Sources/wschat/pictures
+	@/usr/bin/python3 -B Tests/Screens/pictures.py $(BUILT) Sources/wschat/pictures
+
 format:
 	@$(SWIFT) format --in-place --recursive $(OWN)
 
@@ -184,9 +199,37 @@ lint:
 	@for script in $(BASH_SCRIPTS); do bash -n "$$script" || exit 1; done
 	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS) $(BASH_SCRIPTS); fi
 
-# `make build` first, as its owner: what root installs need not be built by root.
+# `make build` first, as its owner: what root installs need not be built by root. BUILT is where that
+# lies. The commands say themselves what a shell completes.
+INSTALLED = $(DESTDIR)$(PREFIX)
+MANUALS := Sources/relay/relay.1 Sources/wschat/wschat.1 LoadTests/swarm/swarm.1
+BASH_COMPLETIONS = $(INSTALLED)/share/bash-completion/completions
+ZSH_COMPLETIONS = $(INSTALLED)/share/zsh/site-functions
+FISH_COMPLETIONS = $(INSTALLED)/share/fish/vendor_completions.d
+DOCUMENTATION = $(INSTALLED)/share/doc/relay
+
 install:
 	@for command in $(COMMANDS); do [ -x "$$command" ] || exec $(MAKE) build; done
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/lib"
-	install -m 755 $(COMMANDS) "$(DESTDIR)$(PREFIX)/bin"
-	install -m 644 .build/release/libPowerLossRecorder.so "$(DESTDIR)$(PREFIX)/lib"
+	install -d "$(INSTALLED)/bin" "$(INSTALLED)/lib" "$(INSTALLED)/share/man/man1" "$(DOCUMENTATION)" \
+	  "$(BASH_COMPLETIONS)" "$(ZSH_COMPLETIONS)" "$(FISH_COMPLETIONS)"
+	install -m 755 $(COMMANDS) "$(INSTALLED)/bin"
+	install -m 644 $(BUILT)/libPowerLossRecorder.so "$(INSTALLED)/lib"
+	install -m 644 $(MANUALS) "$(INSTALLED)/share/man/man1"
+	install -m 644 config/relay.yaml config/wschat.yaml "$(DOCUMENTATION)"
+	install -m 644 LoadTests/README.md "$(DOCUMENTATION)/scenarios.md"
+	umask 022; for command in $(COMMANDS); do \
+	  name=$${command##*/}; \
+	  "$$command" --generate-completion-script bash >"$(BASH_COMPLETIONS)/$$name" && \
+	  "$$command" --generate-completion-script zsh >"$(ZSH_COMPLETIONS)/_$$name" && \
+	  "$$command" --generate-completion-script fish >"$(FISH_COMPLETIONS)/$$name.fish" || exit 1; \
+	done
+
+# What `make install` has put there, and nothing else; the folders stay, but the one of our own.
+uninstall:
+	rm -f "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(DOCUMENTATION)/relay.yaml" \
+	  "$(DOCUMENTATION)/wschat.yaml" "$(DOCUMENTATION)/scenarios.md"
+	for name in $(notdir $(COMMANDS)); do \
+	  rm -f "$(INSTALLED)/bin/$$name" "$(INSTALLED)/share/man/man1/$$name.1" \
+	    "$(BASH_COMPLETIONS)/$$name" "$(ZSH_COMPLETIONS)/_$$name" "$(FISH_COMPLETIONS)/$$name.fish"; \
+	done
+	[ ! -d "$(DOCUMENTATION)" ] || rmdir --ignore-fail-on-non-empty "$(DOCUMENTATION)"

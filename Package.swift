@@ -24,8 +24,12 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func command(_ name: String, folder: String, _ dependencies: [Target.Dependency]) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: folder, swiftSettings: strict)
+func command(
+  _ name: String, folder: String, _ dependencies: [Target.Dependency], excluding: [String] = []
+) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: folder, exclude: excluding,
+    swiftSettings: strict)
 }
 
 func tests(
@@ -110,13 +114,13 @@ let package = Package(
 
     command(
       "RelayCommand", folder: "Sources/relay",
-      ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser]),
+      ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser], excluding: ["relay.1"]),
     command(
       "WschatCommand", folder: "Sources/wschat",
       [
         "Archive", "Client", "EventLoop", "Mailbox", "Messenger", "Terminal", "TLS", "Wire",
         argumentParser,
-      ]),
+      ], excluding: ["wschat.1"]),
 
     // The load test: its logic as a module of its own, so that it can be tested.
     .target(
