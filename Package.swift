@@ -120,7 +120,7 @@ let package = Package(
       [
         "Archive", "Client", "EventLoop", "Mailbox", "Messenger", "Terminal", "TLS", "Wire",
         argumentParser,
-      ], excluding: ["wschat.1"]),
+      ], excluding: ["wschat.1", "pictures"]),
 
     // The load test: its logic as a module of its own, so that it can be tested.
     .target(

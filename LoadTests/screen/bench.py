@@ -1,0 +1,240 @@
+#!/usr/bin/python3
+"""Measures wschat on its terminal, and prints a table."""
+
+import argparse
+import contextlib
+import datetime
+import glob
+import os
+import platform
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+from terminal import Late, Terminal
+
+RELAY = """
+listen: 127.0.0.1:{port}
+data: {folder}/data
+limits: {{ sends_per_s: 0, burst: 0, requests_per_s: 0 }}
+"""
+HERE = os.path.dirname(os.path.abspath(__file__))
+MEBIBYTE = 1 << 20
+
+
+class Bench:
+    def __init__(self, built, folder, entries, keys, seconds):
+        self.built, self.folder = built, folder
+        self.entries, self.keys, self.seconds = entries, keys, seconds
+        self.port = 0
+        self.relay = None
+        self.rows = []
+        # Others that compete for the processors are in every figure.
+        self.load = os.getloadavg()[0]
+
+    # The relay and those who speak.
+
+    def start_relay(self):
+        with open(f"{self.folder}/relay.yaml", "w") as file:
+            file.write(RELAY.format(port=self.port, folder=self.folder))
+        self.relay = subprocess.Popen(
+            [f"{self.built}/relay", "serve", "--config", f"{self.folder}/relay.yaml"],
+            stderr=subprocess.PIPE, text=True)
+        for line in self.relay.stderr:
+            if "listening on " in line:
+                self.port = int(line.split(":")[-1].split("/")[0])
+                return
+        sys.exit("bench.py: the relay does not start")
+
+    def stop_relay(self):
+        if self.relay:
+            self.relay.terminate()
+            self.relay.communicate()
+        self.relay = None
+
+    def sender(self, count, per_second):
+        return subprocess.Popen(
+            [sys.executable, "-B", f"{HERE}/sender.py", f"ws://127.0.0.1:{self.port}/ws?user=bo", "general",
+             str(count), str(per_second)], stdout=subprocess.PIPE, text=True)
+
+    def wschat(self):
+        return Terminal(
+            [f"{self.built}/wschat", f"ws://127.0.0.1:{self.port}/ws", "--user", "ada", "--room",
+             "general"],
+            {"HOME": self.folder, "XDG_CONFIG_HOME": f"{self.folder}/config",
+             "XDG_STATE_HOME": f"{self.folder}/state", "TERM": "xterm-256color",
+             "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"})
+
+    # What is measured.
+
+    def row(self, what, value, goal=""):
+        self.rows.append((what, value, goal))
+        print(f"{what}: {value}" + (f" (goal: {goal})" if goal else ""), flush=True)
+
+    def fill(self):
+        """Has wschat see every entry come, so that its cache has them all."""
+        terminal = self.wschat()
+        # The round trip is there: it is connected, and the room is joined at once.
+        terminal.wait_for_frame(" ms")
+        terminal.idle(0.5)
+        began = time.monotonic()
+        sending = self.sender(self.entries, 0)
+        last = f"message {self.entries} of {self.entries}"
+        while True:
+            terminal.forget()
+            # Only what has changed is written, perhaps a digit: so have all of it written.
+            terminal.press("\x0c")
+            try:
+                terminal.wait_for_frame(last, seconds=1)
+                break
+            except Late:
+                if time.monotonic() - began > 300:
+                    raise
+        sending.wait()
+        self.row(f"{self.entries:,} entries arrive, are kept and shown",
+                 f"{time.monotonic() - began:.1f} s")
+        terminal.quit()
+        for path in glob.glob(f"{self.folder}/state/wschat/*.db"):
+            with contextlib.closing(sqlite3.connect(path)) as cache:
+                count = cache.execute("SELECT count(*) FROM entries").fetchone()[0]
+                self.row("entries in the cache, by its own count", f"{count:,}")
+
+    def opening(self, what, times=11):
+        """From the start of the program to the end of the frame that has the newest entry."""
+        last = f"message {self.entries} of {self.entries}"
+        results, memory = [], 0
+        for _ in range(times):
+            terminal = self.wschat()
+            results.append(terminal.wait_for_frame(last, first=True) - terminal.started)
+            terminal.idle(0.2)
+            memory = max(memory, terminal.resident_bytes("VmHWM"))
+            terminal.quit()
+        results.sort()
+        self.row(f"opens from the cache, {what}: median",
+                 f"{results[len(results) // 2] * 1000:.1f} ms", "100 ms")
+        self.row(f"opens from the cache, {what}: slowest of {times}", f"{results[-1] * 1000:.1f} ms")
+        self.row(f"memory after that, {what} (most)", f"{memory / MEBIBYTE:.1f} MiB", "60 MiB")
+
+    def key(self, terminal, character):
+        """From a key to the end of the frame that shows it."""
+        terminal.forget()
+        began = time.monotonic()
+        terminal.press(character)
+        return terminal.wait_for_frame(character, seconds=5) - began
+
+    def typing(self, terminal, count, pause):
+        """Types letters that are in nothing else that is shown, a line at a time."""
+        results = []
+        for number in range(count):
+            if number % 31 == 30:
+                terminal.press("\x15")
+                terminal.idle(0.05)
+            results.append(self.key(terminal, chr(0x410 + number % 32)))
+            # A person is no metronome: so that a timer of the program is hit anywhere.
+            terminal.idle(pause * random.uniform(0.5, 1.5))
+        return sorted(results)
+
+    def report_keys(self, results, what, goal=""):
+        def at(part):
+            return f"{results[min(len(results) - 1, int(len(results) * part))] * 1000:.2f} ms"
+        self.row(f"key to frame, {what}: p50 of {len(results)}", at(0.5))
+        self.row(f"key to frame, {what}: p99", at(0.99), goal)
+
+    def keys_at_rest(self):
+        terminal = self.wschat()
+        terminal.wait_for_frame(f"message {self.entries} of {self.entries}")
+        terminal.idle(1)
+        self.report_keys(self.typing(terminal, self.keys, 0.01), "nothing else happens", "5 ms")
+        before = terminal.processor_seconds()
+        terminal.idle(10)
+        self.row("processor while nothing happens",
+                 f"{(terminal.processor_seconds() - before) * 1000:.0f} ms in 10 s, in steps of 10 ms")
+        for _ in range(40):
+            terminal.press("\x1b[5~")
+            terminal.idle(0.05)
+        self.row("memory after 40 pages up (most)",
+                 f"{terminal.resident_bytes('VmHWM') / MEBIBYTE:.1f} MiB", "60 MiB")
+        terminal.quit()
+
+    def torrent(self):
+        terminal = self.wschat()
+        terminal.wait_for_frame(f"message {self.entries} of {self.entries}")
+        terminal.idle(1)
+        sending = self.sender(1000 * self.seconds, 1000)
+        terminal.idle(1)
+        began, frames = time.monotonic(), terminal.frames
+        written, processor = terminal.bytes, terminal.processor_seconds()
+        results = []
+        while time.monotonic() - began < self.seconds - 2:
+            results += self.typing(terminal, 20, 0.05)
+            terminal.press("\x15")
+            # A letter that stands where it stood is not written again.
+            terminal.idle(0.1)
+        passed = time.monotonic() - began
+        self.row("1,000 messages/s: processor",
+                 f"{(terminal.processor_seconds() - processor) / passed:.3f} s/s")
+        self.row("1,000 messages/s: frames, those of keys as well", f"{(terminal.frames - frames) / passed:.1f} /s")
+        self.row("1,000 messages/s: to the terminal",
+                 f"{(terminal.bytes - written) / passed / 1024:.0f} KiB/s")
+        self.report_keys(sorted(results), "at 1,000 messages/s")
+        sent = sending.communicate()[0].strip()
+        self.row("1,000 messages/s: sent", f"{sent} /s")
+        terminal.forget()
+        terminal.press("\x0c")
+        terminal.wait_for_frame(f"message {1000 * self.seconds} of {1000 * self.seconds}")
+        self.row("memory after that (most)",
+                 f"{terminal.resident_bytes('VmHWM') / MEBIBYTE:.1f} MiB", "60 MiB")
+        terminal.quit()
+
+    def run(self):
+        self.start_relay()
+        try:
+            self.fill()
+            self.opening("with a relay")
+            self.stop_relay()
+            self.opening("without one")
+            self.start_relay()
+            self.keys_at_rest()
+            self.torrent()
+        finally:
+            self.stop_relay()
+
+    def markdown(self):
+        lines = [
+            "# wschat on its terminal", "",
+            f"`make bench-screen`, {datetime.date.today()}, {os.cpu_count()} processors,"
+            f" {platform.system()} {platform.release().split('-')[0]}. A pseudo-terminal of 120×40 that"
+            " answers as a modern terminal does; a frame has been seen when the end of its synchronized"
+            f" update has been read. The conversation has {self.entries:,} entries, and its cache was"
+            " filled by wschat itself. Keys come at random moments. The load average when it began was"
+            f" {self.load:.1f}: what others did is in the figures.", "",
+            "| what | measured | goal |", "| --- | --- | --- |"]
+        lines += [f"| {what} | {value} | {goal} |" for what, value, goal in self.rows]
+        return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("built", help="the folder of relay and wschat")
+    parser.add_argument("--results", help="the file to write the table to")
+    parser.add_argument("--entries", type=int, default=100_000)
+    parser.add_argument("--keys", type=int, default=500)
+    parser.add_argument("--seconds", type=int, default=20, help="of 1,000 messages a second")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(
+            os.path.abspath(options.built), folder, options.entries, options.keys, options.seconds)
+        try:
+            bench.run()
+        except Late as late:
+            sys.exit(f"bench.py: {late}")
+        if options.results:
+            with open(options.results, "w") as file:
+                file.write(bench.markdown())
+
+
+if __name__ == "__main__":
+    main()

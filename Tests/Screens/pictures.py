@@ -1,0 +1,222 @@
+#!/usr/bin/python3
+"""Takes the pictures of wschat that the README shows: a relay, people and bots, and the command
+itself in a terminal."""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import AsyncExitStack, contextmanager
+
+import websockets
+
+from render import render, save
+
+SIZES = [(80, 24), (160, 48)]
+THEMES = ["dark", "light"]
+
+RELAY = """
+listen: 127.0.0.1:0
+data: {folder}/data
+limits: {{ sends_per_s: 0, burst: 0, requests_per_s: 0 }}
+rooms: {{ listed: [{{ room: general, title: General }}, {{ room: launch, title: Launch }}] }}
+directory: {{ kind: local, file: {folder}/people.yaml }}
+bots:
+  - {{ user: echo, name: Echo, behaviour: echo }}
+  - {{ user: guide, name: The guide, behaviour: script, script: [Hello! I am a script., Ask me.] }}
+"""
+
+PEOPLE = {
+    "ada": "Ada Lovelace", "mina": "Mina Okafor", "jules": "Jules Martin", "hanako": "山田 花子",
+    "tomas": "Tomás Řezníček", "priya": "Priya Raman", "olek": "Oleksandr",
+}
+
+
+@contextmanager
+def relay_with_people(built):
+    """A relay in a folder of its own; gives the folder and its port."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/relay.yaml", "w") as file:
+            file.write(RELAY.format(folder=folder))
+        with open(f"{folder}/people.yaml", "w") as file:
+            json.dump([{"user": user, "name": name} for user, name in PEOPLE.items()], file)
+        relay = subprocess.Popen(
+            [f"{built}/relay", "serve", "--config", f"{folder}/relay.yaml"],
+            stderr=subprocess.PIPE, text=True)
+        try:
+            for line in relay.stderr:
+                if "listening on " in line:
+                    yield folder, int(line.split(":")[-1].split("/")[0])
+                    break
+        finally:
+            relay.terminate()
+            relay.communicate()
+
+
+class Person:
+    """A user at work elsewhere, who reads what comes."""
+
+    def __init__(self, user, connection):
+        self.user, self.connection = user, connection
+        self.acks, self.count = {}, 0
+        self.reading = asyncio.ensure_future(self.read())
+
+    async def read(self):
+        async for text in self.connection:
+            message = json.loads(text)
+            if message["type"] == "ack":
+                self.acks.setdefault(message["id"], asyncio.Future()).set_result(message["seq"])
+            elif message["type"] == "error":
+                sys.exit(f"pictures.py: {message}")
+            elif message["type"] == "message" and message["from"] != self.user:
+                await self.tell("read", room=message["room"], seq=message["seq"])
+
+    async def tell(self, type, **fields):
+        await self.connection.send(json.dumps({"type": type, **fields}))
+
+    async def say(self, room, text=None, **fields):
+        """Sends an entry, and gives its number once it is stored."""
+        self.count += 1
+        name = f"{self.user}-{self.count}"
+        if text is not None:
+            fields["text"] = text
+        self.acks[name] = asyncio.Future()
+        await self.tell("send", room=room, id=name, **fields)
+        return await self.acks[name]
+
+
+class Terminal:
+    """A program in a terminal of tmux's."""
+
+    def __init__(self, folder, columns, rows, command, environment):
+        self.columns, self.rows = columns, rows
+        self.socket = f"{folder}/tmux"
+        settings = [word for pair in environment.items() for word in ("-e", "=".join(pair))]
+        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), *settings, *command)
+        self.tmux("set", "-g", "status", "off")
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def tmux(self, *arguments):
+        return subprocess.run(
+            ["tmux", "-u", "-S", self.socket, "-f", "/dev/null", *arguments], check=True,
+            capture_output=True, text=True, env={**os.environ, "TMUX": ""}).stdout
+
+    def press(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def type(self, text):
+        self.tmux("send-keys", "-l", text)
+
+    async def wait(self, *texts):
+        end = time.monotonic() + 20
+        while True:
+            screen = self.tmux("capture-pane", "-p")
+            if all(text in screen for text in texts):
+                return
+            if time.monotonic() > end:
+                sys.exit(f"pictures.py: no {texts} on the screen:\n{screen}")
+            await asyncio.sleep(0.05)
+
+    def picture(self, theme):
+        text = self.tmux("capture-pane", "-e", "-p", "-N")
+        column, row, is_shown = map(int, self.tmux(
+            "display-message", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}").split())
+        return render(text, self.columns, self.rows, theme, (column, row) if is_shown else None)
+
+    def close(self):
+        self.tmux("kill-server")
+
+
+async def talk(people):
+    """What has been said before anybody looks."""
+    ada, mina, jules = people["ada"], people["mina"], people["jules"]
+    hanako, tomas, priya, olek = (people[user] for user in ("hanako", "tomas", "priya", "olek"))
+    await olek.say("dm:ada:olek", "Дякую! Побачимось у четвер.")
+    await mina.say("dm:ada:mina", "I have booked the small room.")
+    await ada.say("dm:ada:mina", "You are quick.")
+    await ada.say("dm:ada:tomas", "Could you proofread it once more?")
+    await tomas.say("general", "Lunch at one? The new place by the river.")
+    await hanako.say("dm:ada:hanako", "資料を送りました。ご確認ください 🙏")
+    await ada.say("dm:ada:hanako", "Thank you, I will read them tonight.")
+    await jules.say("dm:ada:jules", "Merci ! À demain.")
+    await priya.say("dm:ada:priya", "The figures are in the sheet now.")
+    await priya.say("dm:ada:priya", "Could you have a look before four?")
+
+    await mina.say("launch", "Good morning! Who has seen the numbers of the night?")
+    numbers = await jules.say(
+        "launch", "I have. 18,000 clients on one machine, p99 of the acks at 9 ms, and not one"
+        " message lost in twenty kills.")
+    for person in (ada, mina, hanako, tomas):
+        await person.say("launch", kind="react", target=numbers, emoji="🎉", on=True)
+    await priya.say("launch", kind="react", target=numbers, emoji="👍", on=True)
+    await ada.say("launch", "Then nothing is in the way. Shall we say Thursday?", reply_to=numbers)
+    await hanako.say("launch", "木曜日で大丈夫です 👍")
+    await olek.say("launch", "Thursday is good. What is left to do:\n- the page\n- the announcement\n"
+                   "- cake")
+    note = await tomas.say("launch", "I write the announcment today.")
+    await tomas.say("launch", kind="edit", target=note, text="I write the announcement today.")
+    mistake = await priya.say("launch", "The page is on the wrong host.")
+    await priya.say("launch", kind="delete", target=mistake)
+    await priya.say("launch", "The page is up, and the form works.")
+    await mina.say("launch", "Please put the link in: https://relay.example.org/launch")
+    await ada.say("launch", "Gladly. I also want a line about the people who leave their terminal"
+                  " open all day 🙂")
+
+
+async def scene(built, folder, port, columns, rows, theme, people):
+    """wschat as Ada has it, in one size and one theme."""
+    home = tempfile.mkdtemp(dir=folder)
+    os.makedirs(f"{home}/config/wschat")
+    with open(f"{home}/config/wschat/config.yaml", "w") as file:
+        file.write(f"theme: {theme}\n")
+    terminal = Terminal(
+        home, columns, rows,
+        [f"{built}/wschat", f"ws://127.0.0.1:{port}/ws", "--user", "ada", "--room", "launch"],
+        {"HOME": home, "XDG_CONFIG_HOME": f"{home}/config", "XDG_STATE_HOME": f"{home}/state",
+         "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"})
+    try:
+        await terminal.wait("Launch", "Gladly")
+        await people["jules"].tell("typing", room="launch", on=True)
+        await people["olek"].tell("typing", room="dm:ada:olek", on=True)
+        terminal.type("On Thursday ")
+        await terminal.wait("typing", "On Thursday", "ms")
+        return terminal.picture(theme)
+    finally:
+        terminal.close()
+
+
+async def take(built, pictures):
+    with relay_with_people(built) as (folder, port):
+        async with AsyncExitStack() as stack:
+            people = {}
+            for user in PEOPLE:
+                connection = await stack.enter_async_context(
+                    websockets.connect(f"ws://127.0.0.1:{port}/ws?user={user}"))
+                people[user] = Person(user, connection)
+                for room in ("general", "launch", f"dm:ada:{user}"):
+                    if room != "dm:ada:ada":
+                        await people[user].tell("join", room=room, after=0)
+            await talk(people)
+            people["ada"].reading.cancel()
+            await people["ada"].connection.close()
+            for columns, rows in SIZES:
+                for theme in THEMES:
+                    path = f"{pictures}/{columns}x{rows}-{theme}.png"
+                    save(await scene(built, folder, port, columns, rows, theme, people), path)
+                    print(f"{path}: {os.path.getsize(path)} bytes")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Take the pictures of wschat.")
+    parser.add_argument("built", help="the folder of relay and wschat")
+    parser.add_argument("pictures", help="the folder that the pictures are written to")
+    options = parser.parse_args()
+    asyncio.run(take(os.path.abspath(options.built), options.pictures))
+
+
+if __name__ == "__main__":
+    main()
