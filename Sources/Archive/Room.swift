@@ -23,6 +23,8 @@ extension Archive {
     public var unread: Int64 = 0
     public var isMuted = false
     public var draft = ""
+    /// How far others have come.
+    public var marks: [Marks] = []
     /// The newest entry that says something of its own, folded.
     public internal(set) var last: Entry?
 
@@ -30,6 +32,30 @@ extension Archive {
       self.room = room
       self.title = title
       self.peer = peer
+    }
+  }
+
+  /// How far another user has come in a room.
+  public struct Marks: Equatable, Sendable {
+    public var user: String
+    public var received: Int64
+    public var read: Int64
+
+    public init(user: String, received: Int64, read: Int64) {
+      self.user = user
+      self.received = received
+      self.read = read
+    }
+
+    /// As the file has it: no valid user's name has a blank.
+    var line: String { "\(user) \(received) \(read)" }
+
+    init?(line: some StringProtocol) {
+      let words = line.split(separator: " ")
+      guard words.count == 3, let received = Int64(words[1]), let read = Int64(words[2]) else {
+        return nil
+      }
+      self.init(user: String(words[0]), received: received, read: read)
     }
   }
 

@@ -20,6 +20,7 @@ enum Schema {
       unread INTEGER NOT NULL DEFAULT 0,
       is_muted INTEGER NOT NULL DEFAULT 0,
       draft TEXT NOT NULL DEFAULT '',
+      marks TEXT NOT NULL DEFAULT '',  -- of others: user, received and read, a line each
       -- The entries that are kept: those of this range from `first` to `latest`. Others are deleted
       -- in the background.
       epoch TEXT,

@@ -42,7 +42,7 @@ struct Statements: ~Copyable {
       selectRooms: try Statement(
         """
         SELECT name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft, epoch,
-          range, first, latest FROM rooms ORDER BY rowid
+          range, first, latest, marks FROM rooms ORDER BY rowid
         """, on: database),
       insertRoom: try Statement(
         "INSERT INTO rooms (name, title) VALUES (?1, ?1) ON CONFLICT DO NOTHING", on: database),
@@ -57,10 +57,11 @@ struct Statements: ~Copyable {
         """, on: database),
       upsertRoom: try Statement(
         """
-        INSERT INTO rooms (name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+        INSERT INTO rooms (name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft,
+          marks)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
         ON CONFLICT DO UPDATE SET title = ?2, peer = ?3, is_bot = ?4, is_member = ?5, head = ?6,
-          read = ?7, unread = ?8, is_muted = ?9, draft = ?10
+          read = ?7, unread = ?8, is_muted = ?9, draft = ?10, marks = ?11
         """, on: database),
       selectNames: try Statement("SELECT user, name FROM names", on: database),
       upsertName: try Statement(

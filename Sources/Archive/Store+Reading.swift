@@ -16,6 +16,8 @@ extension Store {
       room.unread = statements.selectRooms.integer(7)
       room.isMuted = statements.selectRooms.flag(8)
       room.draft = statements.selectRooms.text(9)
+      room.marks = statements.selectRooms.text(14).split(separator: "\n").compactMap(
+        Archive.Marks.init(line:))
       room.epoch = statements.selectRooms.optionalText(10)
       let extent = Extent(
         epoch: room.epoch, range: statements.selectRooms.integer(11),
@@ -43,6 +45,7 @@ extension Store {
     try statements.upsertRoom.bind(8, room.unread)
     try statements.upsertRoom.bind(9, room.isMuted)
     try statements.upsertRoom.bind(10, room.draft)
+    try statements.upsertRoom.bind(11, room.marks.map(\.line).joined(separator: "\n"))
     try statements.upsertRoom.run()
   }
 

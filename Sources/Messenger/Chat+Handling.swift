@@ -140,6 +140,10 @@ extension Chat {
       conversation.countedTo = conversation.head
       conversation.knownTo = conversation.head
       conversations[conversation.room] = conversation
+      if let last = conversation.last, last.from == user {
+        let state = state(ofSeq: last.seq, in: conversation.room)
+        conversations[conversation.room]?.last?.state = state
+      }
     }
     outgoing = kept.outgoing
     for (id, entry) in kept.originals {

@@ -31,6 +31,7 @@ extension Chat {
       conversations[room]?.last?.state = state
     }
     if timeline?.room == room { updateStates() }
+    effects.append(.save(room))
   }
 
   /// How far one's own messages have come, by the marks of the others.

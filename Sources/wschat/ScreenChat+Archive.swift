@@ -129,6 +129,9 @@ extension Archive.Room {
     unread = conversation.unread
     isMuted = conversation.isMuted
     draft = conversation.draft
+    marks = conversation.marks.map {
+      .init(user: $0.key, received: $0.value.received, read: $0.value.read)
+    }
   }
 }
 
@@ -143,6 +146,9 @@ extension Conversation {
     unread = kept.unread
     isMuted = kept.isMuted
     draft = kept.draft
+    for mark in kept.marks {
+      marks[mark.user] = .init(received: mark.received, read: mark.read)
+    }
     last = kept.last.map {
       .init(seq: $0.seq, from: $0.from, text: $0.text ?? "", at: $0.at)
     }

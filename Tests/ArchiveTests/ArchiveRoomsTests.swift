@@ -16,6 +16,9 @@ import Wire
     room.unread = 2
     room.isMuted = true
     room.draft = "not\nyet 👋"
+    room.marks = [
+      .init(user: "bo", received: 12, read: 10), .init(user: "x.bot", received: 1, read: 0),
+    ]
     let plain = Archive.Room(room: "general", title: "General")
     do {
       let archive = try Archive(path: folder.file)
@@ -33,6 +36,7 @@ import Wire
     #expect(saved.room == room.room && saved.title == "Bo" && saved.peer == "bo")
     #expect(saved.isBot && saved.isMember && saved.isMuted && saved.draft == room.draft)
     #expect(saved.head == 12 && saved.read == 9 && saved.unread == 2)
+    #expect(saved.marks == room.marks)
     #expect(saved.epoch == nil && saved.last == nil)
     #expect(try archive.names() == ["bo": "Bo", "cy": "Cy"])
     room.draft = ""

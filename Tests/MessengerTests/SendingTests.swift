@@ -99,6 +99,25 @@ import Wire
     #expect(desk.chat.timeline?.messages.last?.forwardedFrom == "bo")
   }
 
+  @Test func `shows how far it had come also while there is no relay`() {
+    var desk = Desk()
+    var kept = Conversation(room: Desk.room, title: "Bo", peer: "bo")
+    kept.head = 2
+    kept.marks["bo"] = .init(received: 2, read: 1)
+    kept.last = .init(seq: 2, from: "ada", text: "two", at: desk.now)
+    desk.kept[Desk.room] = (1...2).map {
+      Desk.entry($0, "ada", .init(room: Desk.room, id: "\($0)", text: "\($0)"), at: desk.now)
+    }
+    desk.take(.restored(.init(conversations: [kept], names: [:], outgoing: [])))
+    desk.open(Desk.room)
+    #expect(desk.states == [.read, .delivered])
+    #expect(desk.chat.conversations[Desk.room]?.last?.state == .delivered)
+    // What is told now is kept for the next time.
+    desk.effects = []
+    desk.receipt("bo", received: 2, read: 2)
+    #expect(desk.effects.contains(.save(Desk.room)))
+  }
+
   @Test func `and refused is marked, and can be tried again or given up`() throws {
     var desk = Desk.talking()
     desk.type("no")
