@@ -98,10 +98,26 @@ final class TerminalSession {
 
   deinit { _ = try? end() }
 
-  /// Ends the program, as the window's being closed does, and waits for that.
+  /// Ends the program, as the window's being closed does, and waits for that: it may still write
+  /// into its home.
   func end() throws {
+    let id = try? pid_t(readFile(sockets["process"]).dropLast())
     if client.isRunning { _ = try? command("kill-server") }
     try client.wait()
+    guard let id else { return }
+    let deadline = Deadline(seconds: 5)
+    while Self.isRunning(id) {
+      if deadline.hasPassed { kill(id, SIGKILL) }
+      usleep(5_000)
+    }
+  }
+
+  /// Whether a process is there, and no zombie for which nobody waits.
+  static func isRunning(_ id: pid_t) -> Bool {
+    guard let stat = try? readFile("/proc/\(id)/stat"), let name = stat.lastIndex(of: ")") else {
+      return false
+    }
+    return !stat[name...].hasPrefix(") Z")
   }
 
   // MARK: What a person does
