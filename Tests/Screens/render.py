@@ -242,8 +242,8 @@ def render(text, columns, rows, theme="dark", cursor=None, size=15, margin=6):
 
 
 def save(image, path):
-    """As a palette, which halves the file; 256 colours are enough for a screen."""
-    image.quantize(256, method=Image.MEDIANCUT, dither=Image.NONE).save(path, optimize=True)
+    """With all its colours: a palette of 256 would give names those of emoji."""
+    image.save(path, optimize=True)
 
 
 def main():
