@@ -160,6 +160,7 @@ extension ConnectionLoop {
     }
     let isLoose = connections.count > Self.tableAtLeast && connectionCount < connections.count / 4
     if isLoose || shard.isLoose { wantsToShrink = true }
+    giveBackAgain()
   }
 
   private func ping(_ index: Int) {

@@ -15,5 +15,16 @@ extension ConnectionLoop {
     guard isShorter || shard.isLoose else { return }
     shard.shrink()
     FreeMemory.giveBack()
+    giveBackAt = now.monotonic + Self.giveBackAgainMilliseconds
   }
+
+  /// Once more: what the log's thread kept of the same crowd is freed there a little later, after the
+  /// grace of presence and its turn, and by nobody given back.
+  func giveBackAgain() {
+    guard giveBackAt > 0, now.monotonic >= giveBackAt else { return }
+    giveBackAt = 0
+    FreeMemory.giveBack()
+  }
+
+  private static let giveBackAgainMilliseconds: Int64 = 6000
 }

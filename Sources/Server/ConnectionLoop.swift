@@ -82,6 +82,8 @@ enum LoopMessage: Sendable {
   var connectionCount = 0
   /// A crowd has left.
   var wantsToShrink = false
+  /// When memory is given back once more; 0 for never. By the monotonic clock, in milliseconds.
+  var giveBackAt: Int64 = 0
   var botConnections: [ObjectIdentifier: Int32] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
   /// Where the WebSocket's own answers are put together.
