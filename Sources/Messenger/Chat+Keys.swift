@@ -218,7 +218,7 @@ extension Chat {
         composition = .new
       } else if timeline?.scroll != .newest {
         showNewest(&effects)
-      } else if layout.isNarrow {
+      } else if isNarrow {
         pane = .list
       }
     case .lineUp where completion != nil: moveCompletion(-1)

@@ -64,7 +64,7 @@ extension Chat {
   /// Marks as read what has been seen: down to the lower edge, while somebody looks.
   mutating func markRead(_ effects: inout [Effect]) {
     guard isWatched, let timeline, let conversation = conversations[timeline.room],
-      conversation.isJoined || conversation.unread > 0, !(layout.isNarrow && pane == .list)
+      conversation.isJoined || conversation.unread > 0, !isConversationHidden
     else { return }
     let seen: Int64
     switch timeline.scroll {
@@ -85,7 +85,7 @@ extension Chat {
 
   mutating func announce(_ entry: Entry, in room: String, _ effects: inout [Effect]) {
     guard let conversation = conversations[room], !conversation.isMuted else { return }
-    let isShown = timeline?.room == room && !(layout.isNarrow && pane == .list)
+    let isShown = timeline?.room == room && !isConversationHidden
     let isSeen = isWatched && isShown && timeline?.scroll == .newest
     if now - times.sounded >= Self.announceMilliseconds {
       times.sounded = now

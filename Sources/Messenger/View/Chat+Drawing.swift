@@ -31,7 +31,7 @@ extension Chat {
         ], in: pane, theme, &drawing)
       return
     }
-    guard var viewport = viewport(theme) else {
+    guard var viewport = viewport(in: pane, theme) else {
       let name = open.map { ShownText.line($0.title) } ?? timeline.room
       draw(
         timeline.isLoading

@@ -53,9 +53,11 @@ extension Chat {
   }
 
   /// What is seen of the conversation; `nil` where nothing is.
-  func viewport(_ theme: Theme = .plain) -> Viewport? {
+  private func viewport() -> Viewport? { viewport(in: layout.messages, .plain) }
+
+  /// The same for who knows where the messages are.
+  func viewport(in pane: Rect, _ theme: Theme) -> Viewport? {
     guard let timeline, !timeline.messages.isEmpty else { return nil }
-    let pane = layout.messages
     // Where the pane is not shown, as if it were small: scrolling goes on to make sense.
     let layout = MessageLayout(self, timeline, theme, columns: max(1, pane.columns))
     return Viewport(layout, rows: max(1, pane.rows))

@@ -23,7 +23,7 @@ extension Chat {
         fitting: hint, at: Position(column: pane.column + Layout.promptColumns, row: pane.row),
         theme.faint, columns: columns)
     }
-    let rows = composer.rows(wrappedAt: composerColumns)
+    let rows = composer.rows(wrappedAt: composerColumns(in: pane.columns))
     let cursor = composer.cursor(in: rows)
     let top = max(0, min(cursor.row - pane.rows + 1, rows.count - pane.rows))
     for (index, row) in rows.dropFirst(top).prefix(pane.rows).enumerated() {

@@ -2,8 +2,6 @@ public import Terminal
 
 /// Where the parts of the screen are. A part that has no room is empty.
 public struct Layout: Equatable, Sendable {
-  /// Whether one pane is shown at a time.
-  public var isNarrow = false
   /// The pane on the left: its header, its filter and its rows.
   public var list = Rect.none
   public var listHeader = Rect.none
@@ -32,19 +30,25 @@ public struct Layout: Equatable, Sendable {
 }
 
 extension Chat {
+  /// Whether one pane is shown at a time. Known without the layout, for which the composer is wrapped:
+  /// every entry that comes asks for it.
+  var isNarrow: Bool { (1..<70).contains(size.columns) && size.rows > 0 }
+
+  /// Whether the conversation is covered by the list.
+  var isConversationHidden: Bool { isNarrow && pane == .list }
+
   /// Where the parts of the screen are, by its size and by what is shown.
   public var layout: Layout {
     var layout = Layout()
     let columns = max(0, size.columns)
     var rows = max(0, size.rows)
     guard columns > 0, rows > 0 else { return layout }
-    layout.isNarrow = columns < 70
     if rows >= 5 {
       rows -= 1
       layout.status = Rect(column: 0, row: rows, columns: columns, rows: 1)
     }
     let whole = Rect(column: 0, row: 0, columns: columns, rows: rows)
-    if layout.isNarrow {
+    if isNarrow {
       if pane == .list || timeline == nil {
         place(list: whole, in: &layout)
       } else {
@@ -113,7 +117,7 @@ extension Chat {
   /// Where what is written is wrapped: the last column is for the cursor behind a full line.
   public var composerColumns: Int { composerColumns(in: layout.composer.columns) }
 
-  private func composerColumns(in columns: Int) -> Int {
+  func composerColumns(in columns: Int) -> Int {
     max(1, columns - Layout.promptColumns - 1)
   }
 
