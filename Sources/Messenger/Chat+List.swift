@@ -10,10 +10,16 @@ extension Chat {
 
   /// Those who fit a query, best first; all, those with the newest first, for an empty one.
   func matches(_ query: String) -> [String] {
+    // As in "@user" and "#room".
+    let sign = query.first.flatMap { $0 == "@" || $0 == "#" ? $0 : nil }
+    let fuzzy = Fuzzy(sign == nil ? query : String(query.dropFirst()))
     var rows: [(room: String, score: Int, at: Int64, order: Int, title: String)] = []
     rows.reserveCapacity(conversations.count)
     for conversation in conversations.values {
-      guard let score = query.isEmpty ? 0 : score(query, conversation) else { continue }
+      if let sign, (sign == "@") != (conversation.peer != nil) { continue }
+      let name = conversation.peer ?? conversation.room
+      let score = query.isEmpty ? 0 : fuzzy.score(conversation.title, name)
+      guard let score else { continue }
       rows.append(
         (
           conversation.room, score, conversation.last?.at ?? 0, conversation.order,
@@ -29,29 +35,11 @@ extension Chat {
     return rows.map(\.room)
   }
 
-  /// How well a conversation fits what was typed; `nil` for not at all.
-  private func score(_ query: String, _ conversation: Conversation) -> Int? {
-    // As in "@user" and "#room".
-    var query = query
-    if let sign = query.first, sign == "@" || sign == "#" {
-      guard (sign == "@") == (conversation.peer != nil) else { return nil }
-      query.removeFirst()
-    }
-    let byTitle = Fuzzy.match(query, conversation.title)?.score
-    let byName = Fuzzy.match(query, conversation.peer ?? conversation.room)?.score
-    return [byTitle, byName].compactMap { $0 }.max()
-  }
-
   // MARK: Opening
 
   /// Shows a conversation, at the first that is unread or the newest.
   public mutating func open(_ room: String, _ effects: inout [Effect]) {
-    if conversations[room] == nil {
-      let peer = RoomName.peer(in: room, of: user)
-      conversations[room] = Conversation(
-        room: room, title: peer.map(name(of:)) ?? room, peer: peer)
-      isListStale = true
-    }
+    addConversation(room)
     listSelection = room
     isListSelectionChosen = true
     guard timeline?.room != room, let conversation = conversations[room] else {
@@ -71,6 +59,15 @@ extension Chat {
     self.timeline = timeline
     effects.append(.load(room: room, before: nil))
     enter(room, &effects)
+  }
+
+  /// A room that is not known yet is called by its name, or by its other user's.
+  mutating func addConversation(_ room: String) {
+    guard conversations[room] == nil else { return }
+    let peer = RoomName.peer(in: room, of: user)
+    conversations[room] = Conversation(
+      room: room, title: peer.map(name(of:)) ?? room, peer: peer)
+    isListStale = true
   }
 
   /// Has the entries of the open conversation come.

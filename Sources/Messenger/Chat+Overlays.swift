@@ -217,11 +217,8 @@ extension Chat {
 
   mutating func findMatches() {
     guard var search, let timeline else { return }
-    let query = search.query.text.lowercased()
     search.matches =
-      query.isEmpty
-      ? []
-      : timeline.messages.reversed().filter { $0.text.lowercased().contains(query) }.map(\.key)
+      search.query.isEmpty ? [] : search.matches(in: timeline.messages[...])
     search.selected = 0
     self.search = search
     self.timeline?.found = Set(search.matches)
@@ -251,10 +248,7 @@ extension Chat {
   /// Older ones have come: looks through them, and further back until there is a match.
   mutating func searchOn(inFirst count: Int, _ effects: inout [Effect]) {
     guard let search, let timeline, !search.query.isEmpty else { return }
-    let query = search.query.text.lowercased()
-    let older = timeline.messages.prefix(count).reversed().filter {
-      $0.text.lowercased().contains(query)
-    }.map(\.key)
+    let older = search.matches(in: timeline.messages.prefix(count))
     self.search?.matches += older
     self.timeline?.found.formUnion(older)
     if older.isEmpty { return searchFurther(&effects) }
@@ -320,5 +314,13 @@ extension Chat {
       performInOverlay(.choose, &effects)
     case nil: break
     }
+  }
+}
+
+extension Chat.Search {
+  /// Those of some messages that have what is searched for, newest first.
+  fileprivate func matches(in messages: ArraySlice<Message>) -> [Message.Key] {
+    let query = query.text.lowercased()
+    return messages.reversed().filter { $0.text.lowercased().contains(query) }.map(\.key)
   }
 }

@@ -223,12 +223,8 @@ extension Chat {
 
   private mutating func take(_ activity: ServerMessage.Activity, _ effects: inout [Effect]) {
     let room = activity.room
-    if conversations[room] == nil {
-      // Somebody has written to us for the first time.
-      let peer = RoomName.peer(in: room, of: user)
-      conversations[room] = Conversation(
-        room: room, title: peer.map(name(of:)) ?? room, peer: peer)
-    }
+    // Somebody may have written to us for the first time.
+    addConversation(room)
     guard conversations[room]?.isJoined == false else { return }
     let before = conversations[room]?.unread ?? 0
     conversations[room]?.head = activity.head
@@ -266,11 +262,9 @@ extension Chat {
   private mutating func take(_ page: ServerMessage.PeoplePage, _ effects: inout [Effect]) {
     var news: [String: String] = [:]
     for person in page.people {
-      guard let room = person.room else {
-        if names[person.user] != person.name { news[person.user] = person.name }
-        continue
-      }
       if names[person.user] != person.name { news[person.user] = person.name }
+      // Oneself has none.
+      guard let room = person.room else { continue }
       var conversation =
         conversations[room] ?? Conversation(room: room, title: person.name, peer: person.user)
       conversation.title = person.name

@@ -43,9 +43,7 @@ public struct Completion: Equatable, Sendable {
     let fuzzy = Fuzzy(query)
     var scored: [(score: Int, place: Int)] = []
     for (place, person) in users.enumerated() {
-      let user = fuzzy.match(person.user)?.score
-      let name = fuzzy.match(person.name)?.score
-      if let score = [user, name].compactMap({ $0 }).max() { scored.append((score, place)) }
+      if let score = fuzzy.score(person.user, person.name) { scored.append((score, place)) }
     }
     scored.sort { $0.score != $1.score ? $0.score > $1.score : $0.place < $1.place }
     return scored.prefix(limit).map { scored in

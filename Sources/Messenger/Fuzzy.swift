@@ -38,6 +38,11 @@ public struct Fuzzy: Sendable {
     return align(letters)
   }
 
+  /// The better score of two names of the same; `nil` if neither matches.
+  func score(_ one: String, _ other: String) -> Int? {
+    [match(one)?.score, match(other)?.score].compactMap { $0 }.max()
+  }
+
   /// As an instance's, for a single candidate.
   public static func match(_ query: String, _ candidate: String) -> (score: Int, offsets: [Int])? {
     Fuzzy(query).match(candidate)

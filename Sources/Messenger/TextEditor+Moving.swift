@@ -11,8 +11,6 @@ extension TextEditor {
   public mutating func moveToLineEnd() {
     move(to: Place(line: place.line, offset: lines[place.line].count))
   }
-  public mutating func moveToStart() { move(to: Place(line: 0, offset: 0)) }
-  public mutating func moveToEnd() { move(to: end) }
 
   /// To a place, or the nearest there is.
   public mutating func move(to place: Place) {

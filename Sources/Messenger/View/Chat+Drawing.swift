@@ -93,6 +93,5 @@ extension Chat {
   /// The key of a command, where it has one.
   func label(_ command: Command, in context: Keymap.Context = .anywhere) -> String? {
     settings.keymap.label(of: command, in: context)
-      ?? settings.keymap.label(of: command, in: .anywhere)
   }
 }

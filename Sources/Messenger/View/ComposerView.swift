@@ -65,10 +65,7 @@ extension Chat {
     let limit = row.column + end
     place.column += drawing.grid.write(
       fitting: subject.sign, at: place, theme.accent, columns: limit - place.column)
-    let message = timeline.flatMap { timeline in
-      timeline.index(of: subject.message, near: timeline.messages.count - 1)
-        .map { timeline.messages[$0] }
-    }
+    let message = timeline?.message(subject.message)
     if case .reply = composition {
       let from = subject.message.from
       let style = Style(theme.color(of: from), on: .standard, .bold)

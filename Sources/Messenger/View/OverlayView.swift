@@ -123,7 +123,7 @@ extension Chat {
   }
 
   private func draw(deletionOf key: Message.Key, _ theme: Theme, _ drawing: inout Drawing) {
-    let message = message(key)
+    let message = timeline?.message(key)
     let inner = panel("Delete this message for all?", columns: 44, rows: 3, theme, &drawing)
     guard !inner.isEmpty else { return }
     drawing.grid.write(
@@ -138,14 +138,7 @@ extension Chat {
   }
 
   /// The message that actions are about.
-  var selectedMessage: Message? { timeline?.selected.flatMap { message($0) } }
-
-  func message(_ key: Message.Key) -> Message? {
-    guard let timeline,
-      let index = timeline.index(of: key, near: timeline.messages.count - 1)
-    else { return nil }
-    return timeline.messages[index]
-  }
+  var selectedMessage: Message? { timeline.flatMap { $0.selected.flatMap($0.message) } }
 
   /// The first of some choices that is seen, so that the selected one is.
   static func top(of selected: Int, rows: Int) -> Int { max(0, selected - max(1, rows) + 1) }
