@@ -141,15 +141,9 @@ private final class KeeperConnection {
 
   /// - Returns: whether there may be more.
   private func sweep() throws(SQLiteError) -> Bool {
-    try database.execute("BEGIN IMMEDIATE")
-    do throws(SQLiteError) {
-      var deleted = try deleteOrphans()
-      if !deleted { deleted = try deleteOutsiders() }
-      try database.execute("COMMIT")
-      return deleted
-    } catch {
-      database.rollback()
-      throw error
+    try database.transaction { () throws(SQLiteError) in
+      if try deleteOrphans() { return true }
+      return try deleteOutsiders()
     }
   }
 

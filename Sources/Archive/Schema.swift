@@ -96,18 +96,6 @@ enum Schema {
 
   static func migrate(_ database: borrowing Database) throws(SQLiteError) {
     guard try database.integer("PRAGMA user_version") < version else { return }
-    try database.execute("BEGIN IMMEDIATE")
-    do throws(SQLiteError) {
-      let found = try database.integer("PRAGMA user_version")
-      if found < version {
-        for step in steps[Int(found)...] { try database.execute(step) }
-        try database.execute("PRAGMA application_id = \(applicationID)")
-        try database.execute("PRAGMA user_version = \(version)")
-      }
-      try database.execute("COMMIT")
-    } catch {
-      database.rollback()
-      throw error
-    }
+    try database.migrate(by: steps, applicationID: applicationID)
   }
 }

@@ -81,15 +81,7 @@ final class Store {
   func transaction<Result>(
     _ body: (Store) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
-    do throws(SQLiteError) {
-      try statements.begin.run()
-      let result = try body(self)
-      try statements.commit.run()
-      return result
-    } catch {
-      database.rollback()
-      throw error
-    }
+    try transaction(isReading: false, body)
   }
 
   /// The same, and what was written survives a loss of power when it returns.
@@ -107,8 +99,14 @@ final class Store {
   func reading<Result>(
     _ body: (Store) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
+    try transaction(isReading: true, body)
+  }
+
+  private func transaction<Result>(
+    isReading: Bool, _ body: (Store) throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
     do throws(SQLiteError) {
-      try statements.beginReading.run()
+      if isReading { try statements.beginReading.run() } else { try statements.begin.run() }
       let result = try body(self)
       try statements.commit.run()
       return result

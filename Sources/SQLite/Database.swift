@@ -95,6 +95,36 @@ internal import CSQLite
     if isInTransaction { unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
+  /// Runs `body` in a transaction that may write from its start; undoes all of it if that throws.
+  package func transaction<Result>(
+    _ body: () throws(SQLiteError) -> Result
+  ) throws(SQLiteError) -> Result {
+    try execute("BEGIN IMMEDIATE")
+    do throws(SQLiteError) {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      rollback()
+      throw error
+    }
+  }
+
+  /// Brings a file up to date, all of it or nothing: step *n* leads from version *n* - 1
+  /// (`PRAGMA user_version`) to version *n*.
+  /// - Parameter applicationID: marks whose file it is (`PRAGMA application_id`).
+  package func migrate(
+    by steps: [String], applicationID: Int64
+  ) throws(SQLiteError) {
+    try transaction { () throws(SQLiteError) in
+      let found = try integer("PRAGMA user_version")
+      guard found < steps.count else { return }
+      for step in steps[Int(found)...] { try execute(step) }
+      try execute("PRAGMA application_id = \(applicationID)")
+      try execute("PRAGMA user_version = \(steps.count)")
+    }
+  }
+
   /// The share of free pages from which on `vacuum` is worth its while: new rows use them as well.
   private static let freeShare: Int64 = 4
 

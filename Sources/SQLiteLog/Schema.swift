@@ -138,7 +138,7 @@ enum Schema {
       try database.execute("PRAGMA cache_size = -16384")
       // What is deleted is overwritten, where that costs no further write.
       try database.execute("PRAGMA secure_delete = FAST")
-      try migrate(database)
+      try database.migrate(by: steps, applicationID: applicationID)
       return database
     } catch let error as SQLiteError {
       throw refusal(error)
@@ -192,22 +192,6 @@ enum Schema {
         .environment,
         "The store \(path) has schema version \(found), and this relay knows versions up to "
           + "\(version): a newer relay wrote it. Use that one, or another data directory.")
-    }
-  }
-
-  private static func migrate(_ database: borrowing Database) throws(SQLiteError) {
-    try database.execute("BEGIN IMMEDIATE")
-    do throws(SQLiteError) {
-      let found = try database.integer("PRAGMA user_version")
-      if found < version {
-        for step in steps[Int(found)...] { try database.execute(step) }
-        try database.execute("PRAGMA application_id = \(applicationID)")
-        try database.execute("PRAGMA user_version = \(version)")
-      }
-      try database.execute("COMMIT")
-    } catch {
-      database.rollback()
-      throw error
     }
   }
 }
