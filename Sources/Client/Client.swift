@@ -32,13 +32,9 @@ public final class Client {
   public init(_ configuration: Configuration, on shared: ClientLoop) {
     self.configuration = configuration
     self.shared = shared
-    // 128 random bits: RFC 4122 was content with 122.
-    let prefix = (0..<2).map { _ in
-      let digits = String(shared.random.next(), radix: 36)
-      return String(repeating: "0", count: 13 - digits.utf8.count) + digits
-    }
     session = ClientSession(
-      idPrefix: prefix.joined(), seed: shared.random.next(), settings: configuration.settings)
+      idPrefix: ClientSession.idPrefix(using: &shared.random), seed: shared.random.next(),
+      settings: configuration.settings)
   }
 
   /// Whether the relay has let us in, and the connection stands as far as we know.

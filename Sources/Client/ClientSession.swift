@@ -87,6 +87,14 @@ public struct ClientSession: Sendable {
       limitMilliseconds: settings.backoffLimitMilliseconds)
   }
 
+  /// What the ids of one run can begin with: 128 random bits; RFC 4122 was content with 122.
+  public static func idPrefix(using random: inout some RandomNumberGenerator) -> String {
+    (0..<2).map { _ in
+      let digits = String(random.next() as UInt64, radix: 36)
+      return String(repeating: "0", count: 13 - digits.utf8.count) + digits
+    }.joined()
+  }
+
   /// Whether the relay has let us in, and the connection stands as far as we know.
   public var isLive: Bool {
     if case .live = phase { true } else { false }

@@ -4,35 +4,26 @@
 /// overrides could make a line read as something else ("Trojan Source", CVE-2021-42574).
 public enum TerminalText {
   /// One line: a line break is shown as `⏎`, a tab as a space, what could harm is left out.
-  public static func line(_ text: String) -> String {
-    if text.unicodeScalars.allSatisfy({ action(for: $0) == .keep }) { return text }
-    var clean = String.UnicodeScalarView()
-    var previous: Unicode.Scalar = " "
-    for scalar in text.unicodeScalars {
-      switch action(for: scalar) {
-      case .keep: clean.append(scalar)
-      case .space: clean.append(" ")
-      // CR LF is one line break.
-      case .lineBreak: if !(scalar == "\n" && previous == "\r") { clean.append("⏎") }
-      case .drop: break
-      }
-      previous = scalar
-    }
-    return String(clean)
-  }
+  public static func line(_ text: String) -> String { clean(text, lineBreak: "⏎", tab: " ") }
 
   /// Several lines: every kind of line break is `\n`, a tab is four spaces, what could harm is left
   /// out.
-  public static func lines(_ text: String) -> String {
-    if text.unicodeScalars.allSatisfy({ $0 == "\n" || action(for: $0) == .keep }) { return text }
+  public static func lines(_ text: String) -> String { clean(text, lineBreak: "\n", tab: "    ") }
+
+  private static func clean(
+    _ text: String, lineBreak: Unicode.Scalar, tab: String
+  ) -> String {
+    if text.unicodeScalars.allSatisfy({ $0 == lineBreak || action(for: $0) == .keep }) {
+      return text
+    }
     var clean = String.UnicodeScalarView()
     var previous: Unicode.Scalar = " "
     for scalar in text.unicodeScalars {
       switch action(for: scalar) {
       case .keep: clean.append(scalar)
-      case .space: clean.append(contentsOf: "    ".unicodeScalars)
+      case .space: clean.append(contentsOf: tab.unicodeScalars)
       // CR LF is one line break.
-      case .lineBreak: if !(scalar == "\n" && previous == "\r") { clean.append("\n") }
+      case .lineBreak: if !(scalar == "\n" && previous == "\r") { clean.append(lineBreak) }
       case .drop: break
       }
       previous = scalar

@@ -110,13 +110,10 @@ final class ScreenChat {
       localTime: LocalTime.init(milliseconds:))
   }
 
-  /// 128 random bits.
+  /// What the model sends has ids of its own, beside those of the client.
   static func idPrefix() -> String {
     var random = SystemRandomNumberGenerator()
-    return (0..<2).map { _ in
-      let digits = String(random.next(), radix: 36)
-      return String(repeating: "0", count: 13 - digits.utf8.count) + digits
-    }.joined()
+    return ClientSession.idPrefix(using: &random)
   }
 
   /// Chats until it is quit.
