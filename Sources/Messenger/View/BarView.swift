@@ -58,7 +58,7 @@ extension Chat {
     if let behind = open?.behind, behind > 0, row.columns >= 40 {
       text = "behind by \(behind)  \(text)"
     }
-    let columns = min(row.columns, ShownText.columns(of: text) + 2)
+    let columns = min(row.columns, TextWidth.columns(of: text) + 2)
     let column = row.column + row.columns - columns
     drawing.grid.fill(
       Rect(column: column, row: row.row, columns: columns, rows: 1), with: theme.bar)
@@ -123,7 +123,7 @@ extension Chat {
   ) {
     var column = 1
     for (key, what) in hints {
-      let columns = ShownText.columns(of: key) + 1 + ShownText.columns(of: what)
+      let columns = TextWidth.columns(of: key) + 1 + TextWidth.columns(of: what)
       guard column + columns < row.columns else { break }
       var place = Position(column: row.column + column, row: row.row)
       place.column += drawing.grid.write(key, at: place, theme.accent)

@@ -64,7 +64,7 @@ extension Chat {
       label(.newest, in: self.pane == .messages ? .messages : .anywhere).map { " \($0)" } ?? ""
     let isNew = timeline.newBelow > 0
     let text = isNew ? " \(timeline.newBelow) new ↓\(key) " : " ↓\(key) "
-    let columns = min(pane.columns, ShownText.columns(of: text))
+    let columns = min(pane.columns, TextWidth.columns(of: text))
     let column = pane.column + (pane.columns - columns) / 2
     let row = pane.row + pane.rows - 1
     drawing.grid.write(
@@ -80,7 +80,7 @@ extension Chat {
       Wrapping.lines(of: $0, columns: max(1, pane.columns - 2))
     }.prefix(pane.rows)
     for (index, line) in lines.enumerated() {
-      let columns = ShownText.columns(of: line)
+      let columns = TextWidth.columns(of: line)
       drawing.grid.write(
         line,
         at: Position(

@@ -57,7 +57,7 @@ extension Chat {
     var end = row.columns - 1
     if let key = label(.cancel, in: .composer), row.columns >= 40 {
       let hint = "\(key) cancels"
-      end -= ShownText.columns(of: hint) + 1
+      end -= TextWidth.columns(of: hint) + 1
       drawing.grid.write(
         hint, at: Position(column: row.column + end + 1, row: row.row), theme.faint)
     }
@@ -85,7 +85,7 @@ extension Chat {
       ? ""
       : search.matches.isEmpty
         ? "nothing found" : "\(search.selected + 1) of \(search.matches.count)"
-    let columns = row.columns >= 30 && !count.isEmpty ? ShownText.columns(of: count) + 2 : 0
+    let columns = row.columns >= 30 && !count.isEmpty ? TextWidth.columns(of: count) + 2 : 0
     var field = row
     field.columns -= columns
     draw(line: search.query, after: "⌕ ", hint: "search", in: field, theme, &drawing)

@@ -35,8 +35,8 @@ extension Chat {
   /// What the widest keys take, and they with what they do.
   private var helpColumns: (keys: Int, all: Int) {
     let rows = settings.keymap.help.flatMap(\.rows)
-    let keys = rows.reduce(0) { max($0, ShownText.columns(of: $1.keys)) } + 2
-    return (keys, keys + rows.reduce(0) { max($0, ShownText.columns(of: $1.text)) } + 2)
+    let keys = rows.reduce(0) { max($0, TextWidth.columns(of: $1.keys)) } + 2
+    return (keys, keys + rows.reduce(0) { max($0, TextWidth.columns(of: $1.text)) } + 2)
   }
 
   /// How many lines the help has; the model scrolls within them.
@@ -69,7 +69,7 @@ extension Chat {
     let candidates = completion.candidates.dropFirst(top).prefix(shown).map {
       ShownText.line($0.label)
     }
-    let widest = candidates.reduce(0) { max($0, ShownText.columns(of: $1)) }
+    let widest = candidates.reduce(0) { max($0, TextWidth.columns(of: $1)) }
     let columns = min(widest + 2, layout.composer.columns)
     // Above the word that it completes, as far as there is room.
     let cursor = drawing.grid.cursor?.column ?? layout.composer.column

@@ -82,7 +82,7 @@ extension Chat {
       // The time is what matters: it is not what a narrow pane leaves out.
       let left = Moment.left(until: end, now: now)
       let forms = ["list limited, again in \(left)", "limited, again in \(left)"]
-      text = forms.first { ShownText.columns(of: $0) <= row.columns - 2 } ?? "limited: \(left)"
+      text = forms.first { TextWidth.columns(of: $0) <= row.columns - 2 } ?? "limited: \(left)"
       style = theme.idle
     case .failed(let reason):
       text = "! \(ShownText.line(reason))"
@@ -130,7 +130,7 @@ extension Chat {
     let badge = self.badge(of: conversation)
     let badgeStyle = conversation.isMuted ? theme.mutedBadge : theme.badge
     if row.rows > 1 {
-      end -= ShownText.columns(of: time)
+      end -= TextWidth.columns(of: time)
       if end > start + 4 { _ = write(time, end, 0, faint(theme.faint), row.columns - end) }
     } else if !badge.isEmpty {
       end -= badge.count

@@ -140,7 +140,7 @@ struct MessageLayout {
   private func centered(_ text: String, _ style: Style) -> Line {
     var line = Line()
     let text = ShownText.fit(text, columns: columns)
-    line.put(text, at: max(0, (columns - ShownText.columns(of: text)) / 2), style)
+    line.put(text, at: max(0, (columns - TextWidth.columns(of: text)) / 2), style)
     return line
   }
 
@@ -148,7 +148,7 @@ struct MessageLayout {
   private func rule(_ text: String, _ style: Style) -> Line {
     var line = Line()
     let text = ShownText.fit(text, columns: columns - 4)
-    let width = ShownText.columns(of: text)
+    let width = TextWidth.columns(of: text)
     let left = max(0, (columns - width - 2) / 2)
     let ruleStyle = style == theme.faint ? theme.rule : style
     if left > 1 { line.put(String(repeating: "─", count: left - 1), at: 1, ruleStyle) }
@@ -173,7 +173,7 @@ struct MessageLayout {
 
     mutating func append(_ text: some StringProtocol, _ style: Style) {
       pieces.append(Line.Piece(column: columns, text: Substring(text), style: style))
-      columns += ShownText.columns(of: text)
+      columns += TextWidth.columns(of: text)
     }
   }
 }

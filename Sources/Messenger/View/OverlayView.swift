@@ -96,7 +96,7 @@ extension Chat {
           theme.panelText,
           columns: row.columns - 2)
         guard let key = settings.keymap.label(of: action, in: .messages) else { return }
-        let columns = ShownText.columns(of: key)
+        let columns = TextWidth.columns(of: key)
         guard columns + 16 < row.columns else { return }
         grid.write(
           key, at: Position(column: row.column + row.columns - columns - 1, row: row.row),

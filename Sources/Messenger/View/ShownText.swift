@@ -19,26 +19,7 @@ enum ShownText {
 
   /// As much of a text of one line as fits, with `…` where something is missing.
   static func fit(_ text: String, columns: Int) -> String {
-    guard columns > 0 else { return "" }
-    // Every column takes a byte at least.
-    if text.utf8.count <= columns, isPlain(text) { return text }
-    var used = 0
-    var end = text.startIndex
-    var index = text.startIndex
-    while index < text.endIndex {
-      let width = TextWidth.columns(of: text[index])
-      if used + width > columns { return text[..<end] + "…" }
-      used += width
-      index = text.index(after: index)
-      if used < columns { end = index }
-    }
-    return text
-  }
-
-  /// The columns of a text of one line.
-  static func columns(of text: some StringProtocol) -> Int {
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
-    return TextWidth.columns(of: text)
+    TextWidth.prefix(of: text, columns: columns, ellipsis: true)
   }
 
   /// The letters that stand for somebody: of the first word and of the last.
@@ -48,7 +29,7 @@ enum ShownText {
     guard words.count > 1, let second = words.last?.first else { return first.uppercased() }
     let both = first.uppercased() + second.uppercased()
     // There are two columns: one wide letter fills them.
-    return columns(of: both) > 2 ? first.uppercased() : both
+    return TextWidth.columns(of: both) > 2 ? first.uppercased() : both
   }
 
   /// Where a word that is searched for stands, capitals or not.
