@@ -19,7 +19,7 @@ from terminal import Late, Terminal
 RELAY = """
 listen: 127.0.0.1:{port}
 data: {folder}/data
-limits: {{ sends_per_s: 0, burst: 0, requests_per_s: 0 }}
+limits: {{ sends_per_s: 0, bytes_per_s: 0, burst: 0, requests_per_s: 0 }}
 """
 HERE = os.path.dirname(os.path.abspath(__file__))
 MEBIBYTE = 1 << 20

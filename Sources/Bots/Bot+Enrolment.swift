@@ -216,7 +216,7 @@ extension Bot {
   private func askAgain(_ message: ClientMessage, _ request: Request) async -> Reply? {
     while !hasEnded {
       switch await ask(message, request) {
-      case .refused(let error) where error.code == .rateLimited || error.code == .unavailable:
+      case .refused(let error) where error.code == .unavailable:
         let delay = Duration.milliseconds(error.retryAfterMilliseconds ?? 1000)
         guard (try? await time.sleep(delay)) != nil else { return nil }
       case .refused(let error):

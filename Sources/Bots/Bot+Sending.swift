@@ -1,7 +1,7 @@
 import Logging
 import Wire
 
-/// How entries get to the relay: within its limits, each until it is acknowledged or refused.
+/// How entries get to the relay: each until it is acknowledged or refused.
 extension Bot {
   enum Outcome: Sendable {
     case sent(ServerMessage.Ack)
@@ -22,10 +22,10 @@ extension Bot {
         log.warning("A message is too large for the relay.", metadata: ["bytes": "\(length)"])
         return .refused
       }
-      guard (try? await pace()) != nil else { return .ended }
+      guard (try? await waitWhileHeld()) != nil else { return .ended }
       switch await ask(message, .send(room: send.room, id: send.id)) {
       case .ack(let ack): return .sent(ack)
-      case .refused(let error) where error.code == .rateLimited || error.code == .unavailable:
+      case .refused(let error) where error.code == .unavailable:
         let delay = Duration.milliseconds(error.retryAfterMilliseconds ?? 1000)
         heldUntil = max(heldUntil, time.now + delay)
       case .refused(let error):
@@ -42,8 +42,7 @@ extension Bot {
     return .ended
   }
 
-  private func pace() async throws {
-    try await time.sleep(bucket.take(now: time.now))
+  private func waitWhileHeld() async throws {
     while heldUntil > time.now { try await time.sleep(heldUntil - time.now) }
   }
 }

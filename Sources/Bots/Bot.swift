@@ -30,7 +30,6 @@ public actor Bot {
   /// Begins the ids of what is not an answer: no two runs have the same.
   var idPrefix = ""
   var idCount = 0
-  var bucket: TokenBucket
   /// Until then the relay wants no sends.
   var heldUntil = Duration.zero
   private(set) var hasEnded = false
@@ -57,7 +56,6 @@ public actor Bot {
     self.log = log
     time = Timeline(clock)
     dice = Dice(seed: description.seed ?? .random(in: 0 ... .max))
-    bucket = TokenBucket(perSecond: 0, burst: 1, now: .zero)
     program =
       description.behaviours.contains(.exec) && !description.command.isEmpty
       ? Program(description.command, time: time, log: log) : nil
@@ -189,7 +187,6 @@ extension Bot {
   private func welcome(_ welcome: ServerMessage.Welcome, on new: any BotConnection) {
     limits = welcome.limits
     idPrefix = "\(String(welcome.time, radix: 36))-\(welcome.session.prefix(32))"
-    bucket = TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: time.now)
     heldUntil = .zero
     reconnectAfter = .zero
     connection = new

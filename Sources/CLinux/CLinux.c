@@ -177,6 +177,13 @@ int clinux_set_reuse_port(int descriptor, int on) {
   return set_option(descriptor, SOL_SOCKET, SO_REUSEPORT, on);
 }
 
+int clinux_set_keepalive(int descriptor, int idle, int interval, int probes) {
+  if (set_option(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1) < 0) return -1;
+  if (set_option(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, idle) < 0) return -1;
+  if (set_option(descriptor, IPPROTO_TCP, TCP_KEEPINTVL, interval) < 0) return -1;
+  return set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, probes);
+}
+
 int clinux_set_no_delay(int descriptor, int on) {
   return set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, on);
 }

@@ -123,19 +123,18 @@ extension ClientSession {
     guard mayPump, outbox.count > outbox.inFlight, outbox.inFlight < settings.window else {
       return nil
     }
-    guard let unblocked = outbox.nextLine else { return nil }
-    return max(unblocked, pace.nextAllowed)
+    return outbox.nextLine
   }
 
   private var mayPump: Bool {
     isLive && !isCongested && reconnectAfterMilliseconds == nil
   }
 
-  /// Hands out lines for as long as the relay, the window and the connection allow it.
+  /// Hands out lines for as long as the window and the connection allow it. A relay that is sent too
+  /// much reads more slowly, so that the window is pace enough.
   public mutating func pump(at now: Instant, _ actions: inout [Action]) {
     guard mayPump else { return }
-    while pace.nextAllowed <= now {
-      guard let send = outbox.next(at: now, window: settings.window) else { break }
+    while let send = outbox.next(at: now, window: settings.window) {
       if limits.frameBytes > 0, send.encodedBytes > limits.frameBytes {
         // The relay would close the connection for it, each time anew.
         _ = outbox.remove(room: send.room, id: send.id)
@@ -147,7 +146,6 @@ extension ClientSession {
         continue
       }
       if outbox.inFlight == 1 { answeredAt = now }
-      pace.spend(at: now)
       actions.append(.transmit(.send(send)))
     }
   }

@@ -63,7 +63,6 @@ extension ClientSession {
     guard case .connecting = phase else { return }
     phase = .live(since: now)
     heard(at: now)
-    pace = SendPace(sendsPerSecond: limits.sendsPerSecond, burst: limits.burst)
     for index in subscriptions.indices {
       actions.append(.transmit(subscriptions[index].ask()))
     }
@@ -186,5 +185,5 @@ extension ClientSession {
 
 extension WireError {
   /// Whether the same may be accepted a little later.
-  var isTemporary: Bool { code == .rateLimited || code == .unavailable }
+  var isTemporary: Bool { code == .unavailable }
 }

@@ -50,7 +50,6 @@ public struct ClientSession: Sendable {
   /// Where the last entry's room was found: mostly the next one's is the same.
   var lastFound = 0
   var outbox = Outbox()
-  var pace = SendPace(sendsPerSecond: 0, burst: 0)
   var limits = ServerMessage.Welcome.Limits()
 
   /// When the last bytes came, and the ping that nothing has come since.

@@ -30,6 +30,11 @@ public struct Listener: ~Copyable, Sendable {
   /// As much as `net.core.somaxconn` allows: a restart brings everyone back at once.
   private static let backlog: Int32 = 65535
 
+  /// After this much silence TCP asks whether the peer is there, so often, and so many times.
+  private static let keepaliveIdleSeconds: Int32 = 60
+  private static let keepaliveIntervalSeconds: Int32 = 10
+  private static let keepaliveProbes: Int32 = 3
+
   /// Listens where nobody else does; throws `EADDRINUSE` if somebody does, shared port or not.
   ///
   /// The port is taken without `SO_REUSEPORT`, which the kernel refuses if anyone listens there;
@@ -60,6 +65,15 @@ public struct Listener: ~Copyable, Sendable {
     // Connections of a predecessor that are still closing (TIME_WAIT) must not keep the port.
     guard clinux_set_reuse_address(descriptor, 1) == 0 else {
       throw SystemError.last("setsockopt SO_REUSEADDR \(wanted)")
+    }
+    // Accepted sockets inherit it. It finds peers that are gone while nobody reads from them, and
+    // nothing is sent.
+    guard
+      clinux_set_keepalive(
+        descriptor, Self.keepaliveIdleSeconds, Self.keepaliveIntervalSeconds, Self.keepaliveProbes)
+        == 0
+    else {
+      throw SystemError.last("setsockopt SO_KEEPALIVE \(wanted)")
     }
     if sharesPort, clinux_set_reuse_port(descriptor, 1) < 0 {
       throw SystemError.last("setsockopt SO_REUSEPORT \(wanted)")

@@ -153,9 +153,6 @@ extension Chat {
       // The relay may need a moment beyond it, and its clock may be another.
       directory = .limited(
         until: max(error.resetAt ?? now + 60_000, now + Self.directoryLeastMilliseconds))
-    case ("people", _) where error.code == .rateLimited:
-      if !peopleAsked.isEmpty { peopleAsked.removeFirst() }
-      times.nextPeople = now + (error.retryAfterMilliseconds ?? 1000)
     case ("people", _):
       // The list has room for the beginning of it; the whole, with its id, is told once a connection.
       let reason = describe(error)
@@ -166,8 +163,8 @@ extension Chat {
     case ("history", _):
       historyAsked = nil
       timeline?.isLoading = false
-      if error.code != .rateLimited { complain(describe(error)) }
-    case (_, .rateLimited) where error.id != nil, (_, .unavailable) where error.id != nil:
+      complain(describe(error))
+    case (_, .unavailable) where error.id != nil:
       // The line is sent again by itself.
       complain(describe(error), isError: false)
     case ("received", _), ("read", _), ("typing", _): break

@@ -52,18 +52,15 @@ struct Session {
   var isPaused = false
   var isClosing = false
 
-  var sends: TokenBucket
-  var requests: TokenBucket
+  /// What its user may still ask for, and its rank there; `nil` where nothing is counted.
+  var budget: UserBudget?
+  var rank: UInt64 = 0
+  /// It has input that waits for the budget.
+  var isSlowed = false
   /// What few sessions need.
   var extras: SessionExtras?
   /// Where tokens are taken, what the client's has given it.
   var grant: Shard.Grant?
-
-  init(limits: Shard.Limits, now: Int64) {
-    sends = TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: now)
-    requests = TokenBucket(
-      perSecond: limits.requestsPerSecond, burst: limits.requestsPerSecond, now: now)
-  }
 
   var queuedBytes: Int { outbox.count - outboxTaken }
 }
@@ -83,11 +80,6 @@ struct Delivery {
 final class SessionExtras {
   /// Rooms to which sends are refused until then.
   var holds: [String: Int64] = [:]
-  /// Marks and typing beyond the limit, the latest of each room.
-  var marks: [String: MemberMarks] = [:]
-  var typing: [String: Bool] = [:]
-  var away: Bool?
-  var hasMarkTimer = false
   /// The latest of everything that does not wait in a log, while the client does not read; empty where
   /// it is made when it can be told.
   var ephemera: [EphemeralKey: [UInt8]] = [:]

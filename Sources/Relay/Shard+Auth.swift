@@ -46,6 +46,14 @@ extension Shard {
     guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
     let index = Int(id.index)
     let user = identity.user
+    if isPresence, !budgets.isUnlimited {
+      guard let (budget, rank) = budgets.connect(user, now: now.monotonic) else {
+        refuseConnection(of: user, index)
+        return
+      }
+      sessions[index].budget = budget
+      sessions[index].rank = rank
+    }
     sessions[index].user = user
     sessions[index].isPresence = isPresence
     sessions[index].nextOfUser = localUsers[user]?.firstSession ?? -1
@@ -59,6 +67,17 @@ extension Shard {
       if isPresence { scheduleExpiry(of: grant, id, now) }
     }
     welcome(index, session: name, expires: identity.expires, now)
+  }
+
+  private mutating func refuseConnection(of user: String, _ index: Int) {
+    let limit = configuration.limits.budget.connections
+    end(
+      index,
+      WireError(
+        .limitReached,
+        "\(user) has \(limit) connections, which is as many as a user may have; close one first.",
+        field: "connections_per_user"),
+      .overloaded, "too many connections of this user")
   }
 
   /// Opens the relay's own rooms to a session: it is the relay's.
@@ -88,8 +107,10 @@ extension Shard {
     told.frameBytes = limits.frameBytes
     told.textBytes = limits.textBytes
     told.rooms = limits.roomsPerConnection
-    told.sendsPerSecond = limits.sendsPerSecond
-    told.burst = limits.burst
+    told.sendsPerSecond = limits.budget.sendsPerSecond
+    told.burst = limits.budget.burst
+    told.requestsPerSecond = limits.budget.requestsPerSecond
+    told.bytesPerSecond = limits.budget.bytesPerSecond
     reply(
       .welcome(
         ServerMessage.Welcome(
@@ -132,7 +153,7 @@ extension Shard {
       refuseRenewal("This relay takes no tokens; the session goes on as it was.", index)
       return
     }
-    for _ in 1..<Self.renewalRequests { sessions[index].requests.charge(now.monotonic) }
+    chargeRequests(Self.renewalRequests - 1, index)
     do throws(WireError) {
       let identity = try verify(token, now.wall)
       guard identity.user == grant.identity.user else {

@@ -243,8 +243,8 @@ extension Shard {
     while let next = timers.min, next.at <= now.monotonic {
       timers.removeMin()
       switch next.kind {
-      case .merged(let id):
-        if isCurrent(id) { passMerged(Int(id.index), now) }
+      case .budget(let user):
+        if localUsers[user]?.budgetAt == next.at { wakeSlowed(user, now) }
       case .readAgain(let id):
         if isCurrent(id) { markDirty(Int(id.index)) }
       case .throttle(let key):

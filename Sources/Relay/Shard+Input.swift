@@ -1,8 +1,11 @@
+import HeapModule
+
 /// Whose input is taken, and whose has to wait.
 extension Shard {
   /// Whether the next message of this session may be handed over. Where not, the connection is not
-  /// read from until it appears in `takeResumable`.
-  public mutating func mayReceive(_ id: SessionID) -> Bool {
+  /// read from until it appears in `takeResumable`. To be asked where there is input: a session that
+  /// waits for its user's budget takes its place in the order in which that is spent.
+  public mutating func mayReceive(_ id: SessionID, now: Moment) -> Bool {
     guard isCurrent(id) else { return false }
     let index = Int(id.index)
     if sessions[index].isClosing { return false }
@@ -15,7 +18,7 @@ extension Shard {
       sessions[index].isPaused = true
       return false
     }
-    return true
+    return sessions[index].budget == nil || budgetAllows(index, now)
   }
 
   /// So much may be queued that the largest reply and a page still fit into `queueBytes`.
@@ -50,28 +53,98 @@ extension Shard {
 
   /// Lets a paused session go on as soon as nothing is in its way.
   mutating func noteProgress(_ index: Int) {
-    guard sessions[index].isPaused, !sessions[index].awaitsReply, hasRoomForReplies(index),
-      gatheredBytes <= Self.gatherBytesLimit
+    guard sessions[index].isPaused, !sessions[index].isSlowed, !sessions[index].awaitsReply,
+      hasRoomForReplies(index), gatheredBytes <= Self.gatherBytesLimit
     else { return }
     sessions[index].isPaused = false
     resumable.append(sessions[index].connection)
-  }
-
-  /// How many messages were refused with `rate_limited`.
-  public struct Refusals: Sendable {
-    public internal(set) var sends = 0
-    public internal(set) var requests = 0
-  }
-
-  /// Those since the last call.
-  public mutating func takeRefusals() -> Refusals {
-    defer { refusals = Refusals() }
-    return refusals
   }
 
   /// Connections whose input may go on.
   public mutating func takeResumable() -> [Int32] {
     defer { resumable.removeAll(keepingCapacity: true) }
     return resumable
+  }
+}
+
+/// Who sends too much is slowed: see `UserBudget`.
+extension Shard {
+  /// Whether a session's user may have the next message read; where not, the session waits.
+  private mutating func budgetAllows(_ index: Int, _ now: Moment) -> Bool {
+    guard let budget = sessions[index].budget,
+      let delay = budget.delay(sessions[index].rank, now: now.monotonic)
+    else { return true }
+    if !sessions[index].isSlowed, let bucket = delay.bucket { slowdowns.note(bucket) }
+    sessions[index].isPaused = true
+    sessions[index].isSlowed = true
+    wake(sessions[index].user, afterMilliseconds: delay.milliseconds, now)
+    return false
+  }
+
+  /// Has the slowed sessions of a user looked at, then or before.
+  private mutating func wake(_ user: String, afterMilliseconds milliseconds: Int64, _ now: Moment) {
+    let at = now.monotonic + max(1, milliseconds)
+    guard let planned = localUsers[user]?.budgetAt, at < planned else { return }
+    localUsers[user]?.budgetAt = at
+    timers.insert(ShardTimer(at: at, kind: .budget(user)))
+  }
+
+  /// The budget may allow the next message: lets the session go on that was served least recently. What
+  /// its message costs is known when it is read; so the others are looked at a little later.
+  mutating func wakeSlowed(_ user: String, _ now: Moment) {
+    localUsers[user]?.budgetAt = .max
+    var first: Int?
+    var count = 0
+    forEachSession(of: user) { shard, index in
+      guard shard.sessions[Int(index)].isSlowed else { return }
+      count += 1
+      if let other = first, shard.sessions[other].rank < shard.sessions[Int(index)].rank { return }
+      first = Int(index)
+    }
+    guard let first, let budget = sessions[first].budget else { return }
+    if let delay = budget.delay(sessions[first].rank, now: now.monotonic) {
+      wake(user, afterMilliseconds: delay.milliseconds, now)
+      return
+    }
+    sessions[first].isSlowed = false
+    noteProgress(first)
+    if count > 1 { wake(user, afterMilliseconds: 1, now) }
+  }
+
+  /// Charges a message that was read to its user.
+  mutating func charge(_ charge: UserBudget.Charge, bytes: Int, _ index: Int) {
+    guard let budget = sessions[index].budget else { return }
+    sessions[index].rank = budget.charge(charge, bytes: bytes)
+  }
+
+  /// Charges a request that costs more than others.
+  mutating func chargeRequests(_ count: Int, _ index: Int) {
+    sessions[index].budget?.chargeRequests(count)
+  }
+
+  /// Whether a session is not read from because its user sends too much. `mutating` as `hasOutput` is.
+  public mutating func isSlowed(_ id: SessionID) -> Bool {
+    isCurrent(id) && sessions[Int(id.index)].isSlowed
+  }
+
+  /// How often connections were slowed, by the limit that held them back.
+  public struct Slowdowns: Sendable {
+    public internal(set) var sends = 0
+    public internal(set) var requests = 0
+    public internal(set) var bytes = 0
+
+    mutating func note(_ bucket: UserBudget.Bucket) {
+      switch bucket {
+      case .sends: sends += 1
+      case .requests: requests += 1
+      case .bytes: bytes += 1
+      }
+    }
+  }
+
+  /// Those since the last call.
+  public mutating func takeSlowdowns() -> Slowdowns {
+    defer { slowdowns = Slowdowns() }
+    return slowdowns
   }
 }

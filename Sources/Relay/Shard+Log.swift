@@ -113,11 +113,8 @@ extension Shard {
       guard isCurrent(id) else { return }
       settle(id, Self.owedBytes(room: ack.room, id: ack.id))
       let index = Int(id.index)
-      if ack.duplicate {
-        // A second send is a request: the limit on sends is for entries.
-        sessions[index].sends.refund()
-        sessions[index].requests.charge(now.monotonic)
-      }
+      // The limit on sends is for entries.
+      if ack.duplicate { sessions[index].budget?.noteDuplicate() }
       acknowledge(ack, to: index)
     case .refused(let id, let error): refused(id, error, now)
     case .entered(let id, let entered): self.entered(id, entered)

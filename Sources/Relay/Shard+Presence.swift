@@ -10,6 +10,8 @@ struct LocalUser {
   var told = Presence.offline
   /// When the last session ended, in milliseconds of the monotonic clock.
   var leftAt: Int64 = 0
+  /// When those of the sessions that are slowed are looked at, in milliseconds of the monotonic clock.
+  var budgetAt = Int64.max
 }
 
 /// A user whose presence somebody here is told.
@@ -95,18 +97,8 @@ extension Shard {
     tellPresence(of: user, .offline)
   }
 
-  /// The client says whether it is away; beyond the limit the latest word counts.
-  mutating func setAway(_ isAway: Bool, _ index: Int, _ now: Moment) {
-    if sessions[index].extras?.hasMarkTimer != true, sessions[index].requests.take(now.monotonic) {
-      applyAway(isAway, index)
-      return
-    }
-    let extras = extras(of: index)
-    extras.away = isAway
-    scheduleMerged(extras, index, now)
-  }
-
-  mutating func applyAway(_ isAway: Bool, _ index: Int) {
+  /// The client says whether it is away.
+  mutating func setAway(_ isAway: Bool, _ index: Int) {
     guard sessions[index].isAway != isAway else { return }
     sessions[index].isAway = isAway
     notePresence(of: sessions[index].user)

@@ -12,37 +12,26 @@ extension Shard {
       message = try ClientMessage(
         decoding: json, textLimitBytes: configuration.limits.textBytes)
     } catch {
-      refuse(error, to: index, now)
+      charge(.request, bytes: json.count, index)
+      refuse(error, to: index)
       return
     }
     counters.note(received: message)
+    if case .send = message {
+      charge(.send, bytes: json.count, index)
+    } else {
+      charge(.request, bytes: json.count, index)
+    }
     guard !sessions[index].user.isEmpty else {
       receiveFirst(message, index, now)
       return
     }
     switch message {
     case .send(let send): self.send(send, index, now)
-    case .received(let room, let seq): mark(room, read: 0, received: seq, "received", index, now)
-    case .read(let room, let seq): mark(room, read: seq, received: seq, "read", index, now)
-    case .typing(let room, let on): typing(room, on, index, now)
-    case .presence(let isAway): setAway(isAway, index, now)
-    default:
-      guard let wait = wait(forRequestOf: index, now) else {
-        request(message, index, now)
-        return
-      }
-      refusals.requests += 1
-      reply(
-        .error(
-          WireError(
-            .rateLimited, "Too many requests; try again in \(wait) ms.", re: message.type,
-            room: message.room, retryAfterMilliseconds: wait)),
-        to: index)
-    }
-  }
-
-  private mutating func request(_ message: ClientMessage, _ index: Int, _ now: Moment) {
-    switch message {
+    case .received(let room, let seq): mark(room, read: 0, received: seq, "received", index)
+    case .read(let room, let seq): mark(room, read: seq, received: seq, "read", index)
+    case .typing(let room, let on): typing(room, on, index)
+    case .presence(let isAway): setAway(isAway, index)
     case .join(let join): self.join(join, index)
     case .leave(let room, let forget): leave(room, forget: forget, index)
     case .history(let request): history(request, index)
@@ -50,20 +39,11 @@ extension Shard {
     case .people(let request): people(request, index)
     case .ping(let t): reply(.pong(t: t, time: now.wall), to: index)
     case .auth(let token): renew(token, index, now)
-    case .send, .received, .read, .typing, .presence: break
     }
   }
 
-  /// Takes a token for a request; the milliseconds to wait where there is none.
-  private mutating func wait(forRequestOf index: Int, _ now: Moment) -> Int64? {
-    if sessions[index].requests.take(now.monotonic) { return nil }
-    return max(1, sessions[index].requests.wait(now.monotonic))
-  }
-
-  /// Answers what could not be understood. It counts as a request, and is answered in any case: so
-  /// that who sends one bad message after another is told how it is.
-  private mutating func refuse(_ error: WireError, to index: Int, _ now: Moment) {
-    sessions[index].requests.charge(now.monotonic)
+  /// Answers what could not be understood.
+  private mutating func refuse(_ error: WireError, to index: Int) {
     if sessions[index].user.isEmpty {
       end(index, error, .notAuthenticated, "not authenticated")
     } else {
@@ -195,22 +175,10 @@ extension Shard {
       return
     }
     if let until = sessions[index].extras?.holds[send.room], until > now.monotonic {
-      refusals.sends += 1
       refuseSend(
-        .rateLimited, "An earlier message to \(send.room) was refused; wait, to keep the order.",
-        send, until - now.monotonic, index, now)
-      return
-    }
-    guard sessions[index].sends.take(now.monotonic) else {
-      refusals.sends += 1
-      // What is on its way already must find the room still held, however far away the client is.
-      // Who waits so long may then send as many at once: nothing is lost by it.
-      let wait = max(
-        Refusal.retryAfterMilliseconds, sessions[index].sends.wait(now.monotonic))
-      refuseSend(
-        .rateLimited,
-        "Too many messages: \(configuration.limits.sendsPerSecond) a second are taken.", send,
-        wait, index, now)
+        .unavailable,
+        "An earlier message to \(send.room) could not be stored; wait, to keep the order.", send,
+        until - now.monotonic, index, now)
       return
     }
     noteSend(to: send.room, index)
@@ -276,75 +244,21 @@ extension Shard {
   // MARK: - Marks and typing
 
   private mutating func mark(
-    _ room: String, read: Int64, received: Int64, _ re: String, _ index: Int, _ now: Moment
+    _ room: String, read: Int64, received: Int64, _ re: String, _ index: Int
   ) {
     guard subscription(of: index, to: room) != nil else {
-      sessions[index].requests.charge(now.monotonic)
       notJoined(room, re: re, index)
       return
     }
-    if sessions[index].extras?.hasMarkTimer != true, sessions[index].requests.take(now.monotonic) {
-      ask(
-        .mark(
-          room: room,
-          Marks(user: sessions[index].user, read: read, received: received)))
-      return
-    }
-    let extras = extras(of: index)
-    var marks = extras.marks[room] ?? MemberMarks()
-    marks.read = max(marks.read, read)
-    marks.received = max(marks.received, received)
-    extras.marks[room] = marks
-    scheduleMerged(extras, index, now)
+    ask(.mark(room: room, Marks(user: sessions[index].user, read: read, received: received)))
   }
 
-  private mutating func typing(_ room: String, _ on: Bool, _ index: Int, _ now: Moment) {
+  private mutating func typing(_ room: String, _ on: Bool, _ index: Int) {
     guard subscription(of: index, to: room) != nil else {
-      sessions[index].requests.charge(now.monotonic)
       notJoined(room, re: "typing", index)
       return
     }
-    if sessions[index].extras?.hasMarkTimer != true, sessions[index].requests.take(now.monotonic) {
-      ask(.typing(room: room, user: sessions[index].user, on: on))
-      return
-    }
-    let extras = extras(of: index)
-    extras.typing[room] = on
-    scheduleMerged(extras, index, now)
-  }
-
-  mutating func scheduleMerged(
-    _ extras: SessionExtras, _ index: Int, _ now: Moment
-  ) {
-    guard !extras.hasMarkTimer else { return }
-    extras.hasMarkTimer = true
-    timers.insert(
-      ShardTimer(
-        at: now.monotonic + max(100, sessions[index].requests.wait(now.monotonic)),
-        kind: .merged(id(of: index))))
-  }
-
-  /// Passes on what was merged while the limit was reached: one request for each room.
-  mutating func passMerged(_ index: Int, _ now: Moment) {
-    guard let extras = sessions[index].extras else { return }
-    extras.hasMarkTimer = false
-    let user = sessions[index].user
-    for (room, marks) in extras.marks.sorted(by: { $0.key < $1.key }) {
-      sessions[index].requests.charge(now.monotonic)
-      ask(.mark(room: room, Marks(user: user, read: marks.read, received: marks.received)))
-    }
-    for (room, on) in extras.typing.sorted(by: { $0.key < $1.key })
-    where subscription(of: index, to: room) != nil {
-      sessions[index].requests.charge(now.monotonic)
-      ask(.typing(room: room, user: user, on: on))
-    }
-    if let isAway = extras.away {
-      sessions[index].requests.charge(now.monotonic)
-      applyAway(isAway, index)
-    }
-    extras.marks = [:]
-    extras.typing = [:]
-    extras.away = nil
+    ask(.typing(room: room, user: sessions[index].user, on: on))
   }
 
   // MARK: - Reading
@@ -379,19 +293,5 @@ extension Shard {
   public mutating func takeReads() -> [ReadRequest] {
     defer { reads.removeAll(keepingCapacity: true) }
     return reads
-  }
-}
-
-extension ClientMessage {
-  /// The room that it is about.
-  fileprivate var room: String? {
-    switch self {
-    case .join(let join): join.room
-    case .leave(let room, _), .received(let room, _), .read(let room, _), .typing(let room, _):
-      room
-    case .send(let send): send.room
-    case .history(let request): request.room
-    case .auth, .rooms, .people, .presence, .ping: nil
-    }
   }
 }

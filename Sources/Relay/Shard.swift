@@ -13,9 +13,8 @@ public struct Shard {
     public var frameBytes = 65_536
     public var textBytes = 8192
     public var roomsPerConnection = 256
-    public var sendsPerSecond = 20
-    public var burst = 40
-    public var requestsPerSecond = 50
+    /// Of a user, over all connections.
+    public var budget = UserBudget.Limits()
     public var queueBytes = 262_144
     public var heartbeatSeconds = 25
     public init() {}
@@ -93,8 +92,9 @@ public struct Shard {
   var throttles: [EphemeralKey: Throttle] = [:]
   var typers: [EphemeralKey: Typer] = [:]
 
-  /// Messages refused with `rate_limited` that the owner has not yet taken note of.
-  var refusals = Refusals()
+  let budgets: Budgets<String>
+  /// Connections that were slowed, of which the owner has not yet taken note.
+  var slowdowns = Slowdowns()
   /// Connections whose input may go on.
   var resumable: [Int32] = []
   var congested: [SessionID] = []
@@ -130,15 +130,17 @@ public struct Shard {
 
   /// - Parameters:
   ///   - compression: for the sessions that are opened with it; `nil` = for none.
+  ///   - budgets: those of the users, which all loops share; `nil` where there is one loop.
   ///   - epoch: the log's.
   ///   - seed: of session names and of jitter.
   public init(
-    configuration: Configuration, framing: Framing, compression: Compression? = nil, epoch: String,
-    seed: UInt64
+    configuration: Configuration, framing: Framing, compression: Compression? = nil,
+    budgets: Budgets<String>? = nil, epoch: String, seed: UInt64
   ) {
     self.configuration = configuration
     self.framing = framing
     self.compression = compression
+    self.budgets = budgets ?? Budgets(configuration.limits.budget)
     self.epoch = epoch
     random = SplitMix64(seed: seed)
     bots = PeopleList(
@@ -158,7 +160,7 @@ public struct Shard {
   public mutating func open(
     connection: Int32, compresses: Bool = false, now: Moment
   ) -> SessionID {
-    var session = Session(limits: configuration.limits, now: now.monotonic)
+    var session = Session()
     session.isOpen = true
     session.compresses = compresses && compression != nil
     session.connection = connection
@@ -186,6 +188,9 @@ public struct Shard {
     }
     let user = sessions[index].user
     if !user.isEmpty { unlink(id.index, from: user) }
+    sessions[index].budget?.disconnect(sessions[index].rank)
+    sessions[index].budget = nil
+    sessions[index].isSlowed = false
     sessions[index].isOpen = false
     sessions[index].outbox = []
     sessions[index].behind = []
@@ -255,6 +260,10 @@ public struct Shard {
   /// Nothing may follow the close frame.
   private mutating func silence(_ index: Int) {
     sessions[index].isClosing = true
+    if sessions[index].isSlowed {
+      sessions[index].isSlowed = false
+      sessions[index].budget?.withdraw(sessions[index].rank)
+    }
     sessions[index].extras?.ephemera = [:]
     while sessions[index].firstSubscription >= 0 {
       end(sessions[index].firstSubscription, tellLog: true)

@@ -1,8 +1,8 @@
 /// Something that a shard does later.
 struct ShardTimer: Comparable {
   enum Kind {
-    /// What was merged beyond the limit on requests is passed on.
-    case merged(SessionID)
+    /// A user's budget may allow the next message.
+    case budget(String)
     /// A page from storage could not be read.
     case readAgain(SessionID)
     /// The next message of this key may be told.

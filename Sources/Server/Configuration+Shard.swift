@@ -15,9 +15,7 @@ extension Configuration {
     shard.limits.frameBytes = limits.frameBytes
     shard.limits.textBytes = limits.textBytes
     shard.limits.roomsPerConnection = limits.roomsPerConnection
-    shard.limits.sendsPerSecond = limits.sendsPerSecond
-    shard.limits.burst = limits.burst
-    shard.limits.requestsPerSecond = limits.requestsPerSecond
+    shard.limits.budget = limits.budget
     shard.limits.queueBytes = limits.queueBytes
     shard.limits.heartbeatSeconds = limits.heartbeatSeconds
     shard.server = "relay/\(Server.version)"
@@ -28,5 +26,18 @@ extension Configuration {
     shard.holds = delivery.hold
     shard.pacingMilliseconds = delivery.pacingMaxMilliseconds
     return shard
+  }
+}
+
+extension Configuration.Limits {
+  /// Of one user.
+  var budget: UserBudget.Limits {
+    var budget = UserBudget.Limits()
+    budget.connections = connectionsPerUser
+    budget.sendsPerSecond = sendsPerSecond
+    budget.burst = burst
+    budget.requestsPerSecond = requestsPerSecond
+    budget.bytesPerSecond = bytesPerSecond
+    return budget
   }
 }

@@ -10,7 +10,9 @@ extension ConnectionLoop {
     of user: String, as identity: Identity, _ known: [String], _ exchange: HTTPExchange,
     _ index: Int
   ) {
-    if let wait = context.budgets.takeRequest(.user(identity.user), now: now.monotonic) {
+    if let wait = context.budgets.take(
+      .request, bytes: 0, from: identity.user, now: now.monotonic)
+    {
       context.violations.note(.requestsPerSecond)
       return finish(index, Self.tooManyRequests(wait).response)
     }

@@ -3,6 +3,10 @@ import WebSocket
 
 /// Bots come through the same door as sockets: a session, and frames out of it.
 extension ConnectionLoop {
+  /// More messages than this that the relay has yet to take, and the bot is told nothing further: so
+  /// one that answers everything waits as any client that is slowed.
+  static let botInboxLimit = 256
+
   func connect(_ channel: BotChannel) {
     guard shutdown == nil else {
       channel.close()
@@ -29,7 +33,7 @@ extension ConnectionLoop {
     let messages = connections[index].inbox
     var taken = 0
     while taken < messages.count {
-      guard shard.mayReceive(session) else {
+      guard shard.mayReceive(session, now: now) else {
         connections[index].isPaused = true
         break
       }
@@ -38,6 +42,10 @@ extension ConnectionLoop {
       taken += 1
     }
     connections[index].inbox.removeFirst(taken)
+    if connections[index].isHeld, connections[index].inbox.count <= Self.botInboxLimit / 2 {
+      connections[index].isHeld = false
+      shard.unblock(session)
+    }
   }
 
   func drained(_ channel: BotChannel) {

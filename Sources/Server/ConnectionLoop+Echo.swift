@@ -8,7 +8,7 @@ extension ConnectionLoop {
   /// came, so looking once at what is still queued bounds the queue.
   func takeEchoes(_ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int) {
     guard let session = connections[index].session else { return }
-    guard shard.mayReceive(session) else {
+    guard shard.mayReceive(session, now: now) else {
       if shard.hasOutput(session) { context.violations.note(.queueBytes) }
       pause(index, with: input.span.extracting(offset..<input.count))
       return

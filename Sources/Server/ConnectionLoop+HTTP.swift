@@ -53,7 +53,7 @@ extension ConnectionLoop {
   /// Who asks without being known pays with the address, so that guessing has an end.
   func refuseUnauthorized(_ response: [UInt8], _ index: Int) {
     if let host = connections[index].host,
-      let wait = context.budgets.takeRequest(.address(host), now: now.monotonic)
+      let wait = context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic)
     {
       context.violations.note(.requestsPerSecond)
       answer(Self.tooManyRequests(wait).response.bytes, index)
@@ -79,7 +79,7 @@ extension ConnectionLoop {
       return finish(
         index, HTTPProblem(400, "The content is not UTF-8.", code: .badJSON).response)
     }
-    if let wait = pay(for: message, identity.user) {
+    if let wait = pay(for: message, exchange.content.count, identity.user) {
       shard.counters.note(.rateLimited)
       var problem = Self.tooManyRequests(wait)
       if case .send(let room) = message {
@@ -97,17 +97,19 @@ extension ConnectionLoop {
     submit(exchange, index)
   }
 
-  private func pay(for message: HTTPCall.Message, _ user: String) -> Int64? {
-    switch message {
-    case .send: context.budgets.takeSend(.user(user), now: now.monotonic)
-    case .whole: context.budgets.takeRequest(.user(user), now: now.monotonic)
-    }
+  private func pay(for message: HTTPCall.Message, _ bytes: Int, _ user: String) -> Int64? {
+    let charge: UserBudget.Charge =
+      switch message {
+      case .send: .send
+      case .whole: .request
+      }
+    return context.budgets.take(charge, bytes: bytes, from: user, now: now.monotonic)
   }
 
   /// Hands the message over, now or when the relay takes some again.
   func submit(_ exchange: HTTPExchange, _ index: Int) {
     guard let session = connections[index].session else { return }
-    guard shard.mayReceive(session) else {
+    guard shard.mayReceive(session, now: now) else {
       exchange.state = .held
       return
     }
@@ -142,7 +144,7 @@ extension ConnectionLoop {
       connections[index].session = nil
     }
     if exchange.isDuplicate, case .relay(_, let identity) = exchange.call.target {
-      context.budgets.refundSend(.user(identity.user), now: now.monotonic)
+      context.budgets.noteDuplicate(of: identity.user)
     }
     exchange.state = .answering
     exchange.content = []

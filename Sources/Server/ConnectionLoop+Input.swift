@@ -10,6 +10,15 @@ extension ConnectionLoop {
     if readiness.contains(.closed) || readiness.contains(.failed) {
       connections[index].sawEnd = true
       connections[index].isReadable = true
+      if isSlowed(index) {
+        if readiness.contains(.failed) {
+          context.violations.note(.reset)
+          remove(index)
+          return
+        }
+        // The peer sends no more. If its process is gone, the system there answers with a reset.
+        ping(index)
+      }
     }
     if readiness.contains(.writable) {
       if let tls = connections[index].tls, tls.hasBacklog { sendBacklog(index, tls) }
@@ -269,8 +278,10 @@ extension ConnectionLoop {
     var answers: [UInt8] = []
     do throws(ProtocolViolation) {
       while true {
+        // A session without input has nothing to wait for.
+        if isOpen, offset == input.count { return .nothingLeft }
         // Also where the session is about to be closed: then nothing more is taken.
-        if isOpen, !shard.mayReceive(session) { return .full }
+        if isOpen, !shard.mayReceive(session, now: now) { return .full }
         let event = try webSocket.next(
           in: &input, at: &offset, output: &answers, maskKey: { 0 })
         if !answers.isEmpty {

@@ -7,7 +7,13 @@ import Wire
 extension ConnectionLoop {
   /// Writes what a session has; how many bytes were taken.
   func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
-    if let bot = connections[index].bot { return bot.write(bytes) }
+    if let bot = connections[index].bot {
+      guard connections[index].inbox.count <= Self.botInboxLimit else {
+        connections[index].isHeld = true
+        return 0
+      }
+      return bot.write(bytes)
+    }
     switch connections[index].phase {
     case .exchange:
       // The shard is at work: what follows from it has to wait.
@@ -149,7 +155,12 @@ extension ConnectionLoop {
           sweepUnidentified(index)
           continue
         }
-        let silence = now.monotonic - connections[index].heardAt
+        var silence = now.monotonic - connections[index].heardAt
+        if idle > 0, silence >= idle, isSlowed(index) {
+          readSlowed(index)
+          guard connections[index].phase == .open else { continue }
+          silence = now.monotonic - connections[index].heardAt
+        }
         if idle > 0, silence >= idle, now.monotonic - connections[index].takenAt >= idle {
           context.violations.note(.idleTimeout)
           remove(index)
@@ -163,7 +174,31 @@ extension ConnectionLoop {
     giveBackAgain()
   }
 
-  private func ping(_ index: Int) {
+  /// Whether a connection is not read from because its user sends too much.
+  func isSlowed(_ index: Int) -> Bool {
+    connections[index].isPaused && connections[index].session.map { shard.isSlowed($0) } == true
+  }
+
+  /// A slowed connection has not been read from for as long as one may be silent: reads once, to see
+  /// a pong or the end, and keeps what came. Where as much is kept as may be, TCP's keepalive says
+  /// whether the peer is there.
+  private func readSlowed(_ index: Int) {
+    guard connections[index].pending.count <= Self.readBytes else {
+      connections[index].heardAt = now.monotonic
+      return
+    }
+    connections[index].isPaused = false
+    connections[index].isReadable = true
+    read(index)
+    // Where nothing came nothing was taken, and the session waits as before.
+    if connections[index].phase == .open, let session = connections[index].session,
+      shard.isSlowed(session)
+    {
+      connections[index].isPaused = true
+    }
+  }
+
+  func ping(_ index: Int) {
     guard let session = connections[index].session else { return }
     connections[index].wasPinged = true
     control.removeAll(keepingCapacity: true)

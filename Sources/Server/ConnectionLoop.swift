@@ -39,7 +39,10 @@ enum LoopMessage: Sendable {
     var authenticator: Authenticator
     var admission: Admission
     var violations: Violations
-    var budgets: RequestBudgets
+    /// Of users, over all loops.
+    var budgets: Budgets<String>
+    /// Of addresses, for requests over HTTP that do not say who asks.
+    var addressBudgets: Budgets<Address.HostKey>
     var canary: Canary
     var avatars: AvatarCache
     var log: any Log
@@ -147,7 +150,7 @@ enum LoopMessage: Sendable {
         minimumBytes: context.configuration.compression.minimumBytes
       ) { json, frames in
         WebSocket.Connection.appendMessage(.text, json, compressing: deflater, to: &frames)
-      }, epoch: context.log.epoch, seed: seed)
+      }, budgets: context.budgets, epoch: context.log.epoch, seed: seed)
     unsafe readBuffer = UnsafeMutableBufferPointer.allocate(capacity: Self.readBytes)
     now = Moment(monotonic: 0, wall: 0)
     now = currentMoment()
@@ -249,7 +252,7 @@ enum LoopMessage: Sendable {
     let resumable = shard.takeResumable()
     for connection in resumable { resume(Int(connection)) }
     settle()
-    noteRefusals()
+    noteSlowdowns()
     scheduleShard()
     // What resumed connections ask for has to reach the log as well before the loop may sleep.
     if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty {
@@ -270,10 +273,11 @@ enum LoopMessage: Sendable {
     noteAcks()
   }
 
-  private func noteRefusals() {
-    let refusals = shard.takeRefusals()
-    if refusals.sends > 0 { context.violations.note(.sendsPerSecond, refusals.sends) }
-    if refusals.requests > 0 { context.violations.note(.requestsPerSecond, refusals.requests) }
+  private func noteSlowdowns() {
+    let slowdowns = shard.takeSlowdowns()
+    if slowdowns.sends > 0 { context.violations.note(.sendsPerSecond, slowdowns.sends) }
+    if slowdowns.requests > 0 { context.violations.note(.requestsPerSecond, slowdowns.requests) }
+    if slowdowns.bytes > 0 { context.violations.note(.bytesPerSecond, slowdowns.bytes) }
   }
 
   private func takeMail() {

@@ -62,6 +62,7 @@ struct HTTPProblem: Equatable {
     case .unauthorized, .tokenExpired: 401
     case .forbidden: 403
     case .noSuchRoom, .noSuchEntry: 404
+    case .limitReached: 409
     case .rateLimited: 429
     case .unknownType: 501
     case .directoryLimited, .directoryFailed, .unavailable: 503

@@ -66,8 +66,9 @@ public final class Server: Sendable {
           compresses: configuration.compression.enabled),
         authenticator: authenticator,
         admission: Admission(limits: configuration.limits, descriptors: descriptors),
-        violations: Violations(), budgets: RequestBudgets(limits: configuration.limits),
-        canary: Canary(), avatars: avatars, log: log, mailboxes: mailboxes,
+        violations: Violations(), budgets: Budgets(configuration.limits.budget),
+        addressBudgets: Budgets(configuration.limits.budget), canary: Canary(), avatars: avatars,
+        log: log, mailboxes: mailboxes,
         startedAt: Double(WallClock.milliseconds) / 1000,
         logger: logger, credentials: credentials)
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in

@@ -58,6 +58,8 @@ struct ServerConnection {
   var canary: CanaryRun?
   /// Messages of a bot that the session may not yet receive.
   var inbox: [[UInt8]] = []
+  /// The bot is told nothing until its inbox is shorter.
+  var isHeld = false
 
   init(limits: WebSocket.Limits) {
     webSocket = WebSocket.Connection(role: .server, limits: limits)

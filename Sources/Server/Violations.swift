@@ -18,11 +18,13 @@ final class Violations: Sendable {
     case controlFramesPerSecond = "limits.control_frames_per_s"
     /// Its answers were not taken, so it was not read from for a while.
     case queueBytes = "limits.queue_bytes"
-    /// A message was refused: sent too soon after others, or, where an earlier one to the same room
-    /// had been refused, before its turn.
+    /// A user has as many connections as are allowed.
+    case connectionsPerUser = "limits.connections_per_user"
+    /// A connection was not read from for a while, since its user had sent too much; over HTTP a
+    /// request was refused.
     case sendsPerSecond = "limits.sends_per_s"
-    /// A request was refused.
     case requestsPerSecond = "limits.requests_per_s"
+    case bytesPerSecond = "limits.bytes_per_s"
     case idleTimeout = "limits.idle_timeout_s"
     case origins = "auth.origins"
     /// The process has no descriptor left (`ulimit -n`).

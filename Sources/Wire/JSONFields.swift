@@ -8,6 +8,7 @@ struct JSONFields {
     case entries, more, rooms, title, unread, listed, peer, last, reason, session, server, time
     case limits, from, at, duplicate, retryAfter, resetAt, reconnectAfter, heartbeat, version
     case expires, subscribers, frameBytes, textBytes, sendsPerSecond, burst
+    case requestsPerSecond, bytesPerSecond
     case replyTo, forward, target, emoji, fold, editedAt, deleted, reactions
     case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
 
@@ -22,6 +23,8 @@ struct JSONFields {
       case .frameBytes: "frame_bytes"
       case .textBytes: "text_bytes"
       case .sendsPerSecond: "sends_per_s"
+      case .requestsPerSecond: "requests_per_s"
+      case .bytesPerSecond: "bytes_per_s"
       case .replyTo: "reply_to"
       case .editedAt: "edited_at"
       case .asOf: "as_of"

@@ -217,6 +217,8 @@ extension ServerMessage.Welcome.Limits: WireObject {
     rooms = limit(.rooms)
     sendsPerSecond = limit(.sendsPerSecond)
     burst = limit(.burst)
+    requestsPerSecond = limit(.requestsPerSecond)
+    bytesPerSecond = limit(.bytesPerSecond)
   }
 }
 

@@ -70,6 +70,8 @@ extension ServerMessage.Welcome {
     json.append(member: ",\"rooms\":", Int64(limits.rooms))
     json.append(member: ",\"sends_per_s\":", Int64(limits.sendsPerSecond))
     json.append(member: ",\"burst\":", Int64(limits.burst))
+    json.append(member: ",\"requests_per_s\":", Int64(limits.requestsPerSecond))
+    json.append(member: ",\"bytes_per_s\":", Int64(limits.bytesPerSecond))
     json.append("}")
     if let expires { json.append(member: ",\"expires\":", expires) }
     json.append("}")

@@ -21,13 +21,15 @@ public enum ServerMessage: Equatable, Sendable {
 
   /// The first message of every connection.
   public struct Welcome: Equatable, Sendable {
-    /// What a client may do without being refused; 0 = no limit.
+    /// What a client may do without being refused or slowed; 0 = no limit.
     public struct Limits: Equatable, Sendable {
       public var frameBytes = 0
       public var textBytes = 0
       public var rooms = 0
       public var sendsPerSecond = 0
       public var burst = 0
+      public var requestsPerSecond = 0
+      public var bytesPerSecond = 0
       public init() {}
     }
     public var user: String

@@ -93,16 +93,6 @@ import Wire
     }
   }
 
-  @Test func `sends keep to the pace of welcome`() {
-    let sim = SimulatedSession()
-    sim.welcome(sendsPerSecond: 10, burst: 5)
-    var ids = (1...20).map { sim.send("\($0)") }
-    #expect(sim.takeTransmitted().lines.count == 4)
-    sim.advance(milliseconds: 1000)
-    #expect(sim.takeTransmitted().lines.count == 10)
-    while !ids.isEmpty { sim.ack(ids.removeFirst()) }
-  }
-
   @Test func `the window bounds what is in flight`() {
     var settings = SessionSettings()
     settings.window = 3

@@ -164,7 +164,7 @@ import Wire
     sim.join("s")
     sim.welcome()
     _ = sim.takeTransmitted()
-    sim.refuse(.rateLimited, re: "join", retry: 300)
+    sim.refuse(.unavailable, re: "join", retry: 300)
     sim.refuse(.forbidden, re: "join", room: "s")
     sim.advance(milliseconds: 299)
     #expect(sim.takeTransmitted() == [])

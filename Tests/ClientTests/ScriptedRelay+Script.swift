@@ -84,7 +84,7 @@ extension ScriptedRelay {
                     return await self.say(type="error", code="forbidden", re="join", room=name,
                                           message="this room is not for you")
                 if once("join_limited"):
-                    return await self.say(type="error", code="rate_limited", re="join", room=name,
+                    return await self.say(type="error", code="unavailable", re="join", room=name,
                                           message="slow down", retry_after_ms=20)
                 head = len(room.entries)
                 after, resume = m.get("after"), "ok"
@@ -117,7 +117,7 @@ extension ScriptedRelay {
             elif new and (room.refused or once("limit", text)):
                 # Whatever is behind it is refused until it comes again.
                 room.refused = room.refused or m["id"]
-                return await self.say(type="error", code="rate_limited", re="send", room=name,
+                return await self.say(type="error", code="unavailable", re="send", room=name,
                                       id=m["id"], message="slow down", retry_after_ms=50)
             if once("refuse", text):
                 return await self.say(type="error", code="too_large", re="send", room=name,

@@ -68,7 +68,7 @@ extension `End to end` {
     {
       let relay = try RelayProcess(
         """
-        limits: { sends_per_s: 0, burst: 0, requests_per_s: 0 }
+        limits: { sends_per_s: 0, bytes_per_s: 0, burst: 0, requests_per_s: 0 }
         bots: [{ user: echo, behaviour: echo, reply_delay_s: [0, 0.02], typing: false }]
         """)
       let room = "dm:ada:echo"

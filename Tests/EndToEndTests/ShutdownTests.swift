@@ -86,7 +86,7 @@ extension `End to end` {
       let relay = try RelayProcess(
         """
         drain_s: 20
-        limits: { sends_per_s: 0, burst: 0, requests_per_s: 0 }
+        limits: { sends_per_s: 0, bytes_per_s: 0, burst: 0, requests_per_s: 0 }
         bots:
           - { user: echo, behaviour: echo, reply_delay_s: [5, 6], rooms: [general] }
           - { user: clock, behaviour: every, interval_s: 0.1, rooms: [general], lines: [tick] }

@@ -28,7 +28,7 @@ extension `End to end` {
 
     static let roomy = """
       debug: { echo: true }
-      limits: { frame_bytes: 1048576, queue_bytes: 1048576, sends_per_s: 0, burst: 0 }
+      limits: { frame_bytes: 1048576, queue_bytes: 1048576, sends_per_s: 0, bytes_per_s: 0, burst: 0 }
       """
 
     @Test(arguments: ["versions", "stall", "cut"])

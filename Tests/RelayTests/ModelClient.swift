@@ -231,7 +231,7 @@ final class ModelClient {
       return
     }
     switch (error.re, error.code) {
-    case ("send", .rateLimited), ("send", .unavailable):
+    case ("send", .unavailable):
       guard let id = error.id, let wait = error.retryAfterMilliseconds else {
         fault("a refusal without id or wait: \(error)")
         return
@@ -292,7 +292,9 @@ final class ModelClient {
       }
     }
     for (room, fates) in fates { checkOrder(room, fates) }
-    for (room, head) in toldHeads ?? [:] where rooms[room] == nil {
+    // Another device may have left the room for good.
+    for (room, head) in toldHeads ?? [:]
+    where rooms[room] == nil && relay.belongs(user, to: room) {
       if head != relay.head(room) { fault("\(room) was told at \(head), not \(relay.head(room))") }
     }
   }

@@ -136,32 +136,6 @@ import Wire
 }
 
 @Suite struct `A shard and its limits` {
-  @Test func `sends beyond the limit are refused with a wait that suffices, and keep their order`()
-    throws
-  {
-    let relay = SimulatedRelay {
-      $0.limits.burst = 2
-      $0.limits.sendsPerSecond = 4
-    }
-    let ada = relay.connect("ada")
-    for id in 1...4 { ada.post("r", "\(id)") }
-    relay.run()
-    let messages = ada.take()
-    #expect(messages.acks.map(\.id) == ["1", "2"])
-    let errors = messages.errors
-    #expect(errors.map(\.code) == [.rateLimited, .rateLimited] && errors.map(\.id) == ["3", "4"])
-    let wait = try #require(errors.first?.retryAfterMilliseconds)
-    #expect(errors.allSatisfy { $0.retryAfterMilliseconds == wait })
-    relay.advance(wait - 1)
-    ada.post("r", "4")
-    relay.run()
-    #expect(ada.take().errors.map(\.retryAfterMilliseconds) == [1])
-    relay.advance(1)
-    ada.post("r", "3")
-    relay.run()
-    #expect(ada.take().acks.map(\.seq) == [3])
-  }
-
   @Test func `what was gathered behind a refused send is refused, however slow the log is`() {
     let relay = SimulatedRelay()
     let ada = relay.connect("ada")
@@ -182,46 +156,6 @@ import Wire
     #expect(messages.errors.map(\.id) == ["1", "2"])
     #expect(messages.errors.allSatisfy { $0.code == .unavailable })
     #expect(messages.acks.map(\.id) == ["3"])
-  }
-
-  @Test func `a duplicate counts as a request, and requests beyond the limit are refused`() throws {
-    let relay = SimulatedRelay {
-      $0.limits.requestsPerSecond = 2
-      $0.limits.burst = 2
-      $0.limits.sendsPerSecond = 1
-    }
-    let ada = relay.connect("ada")
-    for _ in 0..<3 {
-      ada.post("r", "1")
-      relay.run()
-    }
-    #expect(ada.take().acks.map(\.duplicate) == [false, true, true])
-    ada.send(.ping(t: nil))
-    relay.run()
-    let error = try #require(ada.take().errors.first)
-    #expect(error.code == .rateLimited && error.re == "ping")
-    relay.advance(try #require(error.retryAfterMilliseconds))
-    ada.send(.ping(t: nil))
-    relay.run()
-    #expect(ada.take().errors.isEmpty)
-  }
-
-  @Test func `marks and typing beyond the limit are merged, and the latest is passed on`() {
-    let relay = SimulatedRelay {
-      unlimited(&$0)
-      $0.limits.requestsPerSecond = 5
-    }
-    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
-    ada.join("r")
-    bo.join("r")
-    for id in 1...100 { ada.post("r", "\(id)") }
-    relay.run()
-    for seq in 1...100 { bo.send(.read(room: "r", seq: Int64(seq))) }
-    relay.run(forMilliseconds: 3000)
-    #expect(bo.take().errors.isEmpty)
-    let receipts = ada.take().receipts
-    #expect(receipts.last == Marks(user: "bo", read: 100, received: 100))
-    #expect(receipts.count < 8)
   }
 
   @Test func `a connection joins so many rooms, and one that it has left counts no more`() {

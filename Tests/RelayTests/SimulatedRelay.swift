@@ -6,6 +6,7 @@ import Wire
 /// a loop has one only where an event, or the shard itself, says that there is something to do.
 final class SimulatedRelay {
   var shards: [Shard]
+  let budgets: Budgets<String>
   var sequencer: Sequencer
   var store = FaultyStore()
   var now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
@@ -36,10 +37,12 @@ final class SimulatedRelay {
       keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
     let compressions = Counter()
     self.compressions = compressions
+    let budgets = Budgets<String>(configuration.limits.budget)
+    self.budgets = budgets
     shards = (0..<loops).map {
       Shard(
         configuration: configuration, framing: SimulatedSocket.framing,
-        compression: SimulatedSocket.compression { compressions.count += 1 },
+        compression: SimulatedSocket.compression { compressions.count += 1 }, budgets: budgets,
         epoch: "second", seed: seed &+ UInt64($0))
     }
     inboxes = Array(repeating: [], count: loops)
@@ -165,7 +168,7 @@ final class SimulatedRelay {
   private func receive(_ socket: SimulatedSocket, _ limit: Int) {
     var left = limit
     while !socket.input.isEmpty, left > 0 {
-      guard shards[socket.loop].mayReceive(socket.session) else {
+      guard shards[socket.loop].mayReceive(socket.session, now: now) else {
         socket.isPaused = true
         return
       }
@@ -209,6 +212,10 @@ final class SimulatedRelay {
     let (loop, request) = reads.removeFirst()
     let answer = request.answer(from: &store, SimulatedSocket.framing)
     inboxes[loop].append(LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+  }
+
+  func belongs(_ user: String, to room: String) -> Bool {
+    sequencer.indices[room].map { sequencer.rooms[$0].members[user] != nil } ?? false
   }
 
   func head(_ room: String) -> Int64 { log[room]?.keys.max() ?? 0 }

@@ -20,9 +20,9 @@ struct Simulation {
     self.keeps = keeps
     relay = SimulatedRelay(loops: 2, keepEntriesPerRoom: keeps, seed: seed) {
       $0.tailBytes = tailBytes
-      $0.limits.sendsPerSecond = isLimited ? 20 : 0
-      $0.limits.burst = isLimited ? 5 : 0
-      $0.limits.requestsPerSecond = 0
+      $0.limits.budget.sendsPerSecond = isLimited ? 20 : 0
+      $0.limits.budget.burst = isLimited ? 5 : 0
+      $0.limits.budget.requestsPerSecond = 0
       $0.limits.textBytes = 0
     }
     // Two devices of one user are among them.

@@ -39,7 +39,9 @@ extension [ServerMessage] {
 }
 
 func unlimited(_ configuration: inout Shard.Configuration) {
-  configuration.limits.sendsPerSecond = 0
-  configuration.limits.requestsPerSecond = 0
+  configuration.limits.budget.sendsPerSecond = 0
+  configuration.limits.budget.requestsPerSecond = 0
+  configuration.limits.budget.bytesPerSecond = 0
+  configuration.limits.budget.connections = 0
   configuration.limits.textBytes = 0
 }

@@ -22,7 +22,7 @@ THEMES = ["dark", "light"]
 RELAY = """
 listen: 127.0.0.1:0
 data: {folder}/data
-limits: {{ sends_per_s: 0, burst: 0, requests_per_s: 0 }}
+limits: {{ sends_per_s: 0, bytes_per_s: 0, burst: 0, requests_per_s: 0 }}
 rooms: {{ listed: [{{ room: general, title: General }}, {{ room: launch, title: Launch }}] }}
 directory: {{ kind: local, file: {folder}/people.yaml }}
 bots:

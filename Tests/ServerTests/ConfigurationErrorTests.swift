@@ -295,7 +295,7 @@ import Testing
         ":1: limits.burst is 0; expected at least 1 where limits.sends_per_s is set, "
           + "or no send would pass"
       ])
-    #expect(try complaints(about: "limits: { burst: 0, sends_per_s: 0 }") == [])
+    #expect(try complaints(about: "limits: { burst: 0, sends_per_s: 0, bytes_per_s: 0 }") == [])
   }
 
   @Test func `a quiet client is pinged before it is closed`() throws {

@@ -49,62 +49,6 @@ import Wire
   }
 }
 
-@Suite struct `Budgets of requests over HTTP` {
-  private func budgets(sends: Int = 2, burst: Int = 4, requests: Int = 3) -> RequestBudgets {
-    var limits = Configuration.Limits()
-    limits.sendsPerSecond = sends
-    limits.burst = burst
-    limits.requestsPerSecond = requests
-    return RequestBudgets(limits: limits)
-  }
-
-  @Test func `a user has one for sends and one for the rest`() {
-    let budgets = budgets()
-    let ada = RequestBudgets.Payer.user("ada")
-    for _ in 1...4 { #expect(budgets.takeSend(ada, now: 0) == nil) }
-    #expect(budgets.takeSend(ada, now: 0) == 1000)
-    #expect(budgets.takeSend(.user("bo"), now: 0) == nil)
-    for _ in 1...3 { #expect(budgets.takeRequest(ada, now: 0) == nil) }
-    #expect(budgets.takeRequest(ada, now: 0) == 334)
-    #expect(budgets.takeSend(ada, now: 500) == nil)
-    #expect(budgets.takeSend(ada, now: 500) != nil)
-  }
-
-  @Test func `a send that made no entry is paid for as a request`() {
-    let budgets = budgets()
-    let ada = RequestBudgets.Payer.user("ada")
-    for _ in 1...3 {
-      #expect(budgets.takeSend(ada, now: 0) == nil)
-      budgets.refundSend(ada, now: 0)
-    }
-    #expect(budgets.takeRequest(ada, now: 0) != nil)
-    for _ in 1...4 { #expect(budgets.takeSend(ada, now: 0) == nil) }
-  }
-
-  @Test func `no limit is none`() {
-    let budgets = budgets(sends: 0, burst: 0, requests: 0)
-    for _ in 1...1000 {
-      #expect(budgets.takeSend(.user("ada"), now: 0) == nil)
-      #expect(budgets.takeRequest(.user("ada"), now: 0) == nil)
-    }
-  }
-
-  @Test func `who has rested is forgotten, and a crowd that has not is bounded`() {
-    let budgets = budgets()
-    for number in 0..<1000 { _ = budgets.takeSend(.user("\(number)"), now: 0) }
-    #expect(budgets.count == 1000)
-    for number in 0..<100 { _ = budgets.takeSend(.user("later\(number)"), now: 10_000) }
-    #expect(budgets.count < 200)
-    for number in 0..<70_000 { _ = budgets.takeSend(.user("crowd\(number)"), now: 10_000) }
-    #expect(budgets.count <= 65_536)
-    // One of the crowd is still held to its limit, and a newcomer waits.
-    for _ in 1...3 { #expect(budgets.takeSend(.user("crowd0"), now: 10_000) == nil) }
-    #expect(budgets.takeSend(.user("crowd0"), now: 10_000) != nil)
-    #expect(budgets.takeSend(.user("newcomer"), now: 10_000) != nil)
-    #expect(budgets.takeSend(.user("newcomer"), now: 20_000) == nil)
-  }
-}
-
 @Suite struct `Who asks for the canary` {
   private let waiter = Canary.Waiter(loop: 0, connection: 1, exchange: 2)
 

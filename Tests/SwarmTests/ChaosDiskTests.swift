@@ -19,7 +19,7 @@ import Testing
     chaos: [\(chaos)]
     """
   }
-  static let ours = "disk_bytes: 16777216, config: { limits: { sends_per_s: 0 } }"
+  static let ours = "disk_bytes: 16777216, config: { limits: { sends_per_s: 0, bytes_per_s: 0 } }"
   static func wrong(_ fault: String) -> String {
     "disk_bytes: 16777216, binary: '\(Programs.wrongRelay)', config: { fault: \(fault) }"
   }

@@ -17,7 +17,7 @@ import Testing
     chaos: [\(chaos)]
     """
   }
-  static let ours = "spawn: { config: { limits: { sends_per_s: 0 } } }"
+  static let ours = "spawn: { config: { limits: { sends_per_s: 0, bytes_per_s: 0 } } }"
 
   @Test func `cut connections come back, lose nothing, and the time that it took is said`() throws {
     let run = try SwarmProcess(
@@ -79,7 +79,7 @@ import Testing
   @Test func `a second in which the relay stood still is charged to all that it delayed`() throws {
     let run = try SwarmProcess(
       playing: """
-        spawn: { config: { limits: { sends_per_s: 0 } } }
+        spawn: { config: { limits: { sends_per_s: 0, bytes_per_s: 0 } } }
         rooms: [{ shape: many, count: 5 }]
         clients: [{ persona: chatter, count: 20 }]
         phases:

@@ -18,7 +18,7 @@ import Testing
     \(thresholds)
     """
   }
-  private static let free = "config: { limits: { sends_per_s: 0 } }"
+  private static let free = "config: { limits: { sends_per_s: 0, bytes_per_s: 0 } }"
 
   @Test func `doubles a load until the most that it may be, and says every try`() throws {
     let json = try ScenarioFile("")
@@ -46,7 +46,7 @@ import Testing
   @Test func `the scenario as it is misses twice, which is no answer`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
-        "config: { limits: { sends_per_s: 0 }, debug: { commit_delay_ms: 50 } }",
+        "config: { limits: { sends_per_s: 0, bytes_per_s: 0 }, debug: { commit_delay_ms: 50 } }",
         thresholds: "thresholds: { ack_p50_ms: 20 }"), command: "find")
     #expect(run.exitCode == (run.output.contains("swarm is the limit") ? 4 : 1), "\(run.output)")
     #expect(run.output.contains("×1 (20 messages/s), the smallest load"), "\(run.output)")

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `A terminal during a run` {
   private static let scenario = """
     name: shown
-    spawn: { config: { limits: { sends_per_s: 0 } } }
+    spawn: { config: { limits: { sends_per_s: 0, bytes_per_s: 0 } } }
     rooms: [{ shape: one }]
     clients: [{ persona: chatter, count: 5 }]
     phases:

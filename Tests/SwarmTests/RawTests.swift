@@ -18,7 +18,7 @@ import Testing
   }
 
   static let free =
-    "spawn: { config: { limits: { sends_per_s: 0, unauthenticated_per_address: 0 } } }"
+    "spawn: { config: { limits: { sends_per_s: 0, bytes_per_s: 0, unauthenticated_per_address: 0 } } }"
 
   @Test(arguments: ["window: 4", "window: 4, release: ack", "rate: 400"])
   func `our relay is played, and every delivery comes`(raw: String) throws {
@@ -187,7 +187,7 @@ import Testing
     var spawn = Scenario.Spawn()
     spawn.binary = Programs.relay
     spawn.configuration =
-      "{limits: {sends_per_s: 0, requests_per_s: 0, unauthenticated_per_address: 0}}"
+      "{limits: {sends_per_s: 0, bytes_per_s: 0, requests_per_s: 0, unauthenticated_per_address: 0}}"
     return try SpawnedRelay(spawn)
   }
 

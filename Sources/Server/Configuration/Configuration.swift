@@ -126,12 +126,16 @@ extension Configuration {
     public var textBytes = 8192
     /// Rooms that one connection may have joined.
     public var roomsPerConnection = 256
-    /// Sends, sustained.
+    /// Connections at once of one user.
+    public var connectionsPerUser = 50
+    /// Sends of one user over all connections, sustained; beyond it the user is slowed.
     public var sendsPerSecond = 20
     /// Sends at once, after a rest.
     public var burst = 40
-    /// Everything but sends, and duplicate sends; a bucket of its own.
+    /// Everything but sends, and duplicate sends, of one user; a bucket of its own.
     public var requestsPerSecond = 50
+    /// Bytes of input of one user, as they are after inflating; a third bucket.
+    public var bytesPerSecond = 262_144
     /// Waiting for one socket; beyond it the client is behind and catches up from the log.
     public var queueBytes = 262_144
     /// The relay pings after this much silence.

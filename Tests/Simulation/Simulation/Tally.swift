@@ -70,7 +70,6 @@ public struct Tally: Sendable {
     case acknowledged = "acknowledgements"
     case duplicateAcknowledged = "acknowledgements of duplicates"
     case refusedUnavailable = "sends refused: unavailable"
-    case refusedRateLimited = "sends refused: rate limited"
     case joinRefused = "joins refused: unavailable"
     case historyRead = "pages of history"
     case historyFailed = "pages of history that could not be read"

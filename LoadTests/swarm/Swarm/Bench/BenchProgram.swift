@@ -53,8 +53,10 @@ extension BenchProgram {
         connections: 0
         connections_per_address: 0
         unauthenticated_per_address: 0
+        connections_per_user: 0
         sends_per_s: 0
         requests_per_s: 0
+        bytes_per_s: 0
       \(echo ? "debug: { echo: true }" : "")
 
       """

@@ -1,4 +1,3 @@
-internal import Client
 internal import EventLoop
 internal import Wire
 
@@ -21,8 +20,8 @@ public struct SendAllowance: Equatable, Sendable {
     self.burst = burst
   }
 
-  /// Why a plan cannot be played as it is meant: clients keep to the limit, so that a send that is
-  /// due too early waits at the client, and its latency would be the client's own.
+  /// Why a plan cannot be played as it is meant: a send beyond the limit waits until the relay reads
+  /// it, and its latency would be the limit's.
   ///
   /// - Returns: a sentence without its beginning, such as "its busiest client …"; `nil` where no
   ///   send would wait.

@@ -366,8 +366,8 @@ final class Witness {
       return
     }
     switch (error.re, error.code) {
-    case ("send", .rateLimited), ("send", .unavailable):
-      court.tally.count(error.code == .unavailable ? .refusedUnavailable : .refusedRateLimited)
+    case ("send", .unavailable):
+      court.tally.count(.refusedUnavailable)
       guard let id = error.id, let wait = error.retryAfterMilliseconds, wait > 0 else {
         fault("a refusal without id or wait: \(error)")
         return

@@ -75,10 +75,11 @@ final class RelayProcess {
     self.life = life
     self.log = log
     self.configuration = configuration
+    let budgets = Budgets<String>(configuration.shard.limits.budget)
     shards = (0..<loops).map {
       Shard(
-        configuration: configuration.shard, framing: .simulated, epoch: log.epoch,
-        seed: seed &+ UInt64($0))
+        configuration: configuration.shard, framing: .simulated, budgets: budgets,
+        epoch: log.epoch, seed: seed &+ UInt64($0))
     }
     inboxes = Array(repeating: [], count: loops)
     connections = Array(repeating: [:], count: loops)
@@ -206,7 +207,8 @@ final class RelayProcess {
     guard let session = connection.session else { return }
     let loop = connection.link.loop
     while true {
-      if connection.phase == .open, !shards[loop].mayReceive(session) {
+      if connection.phase == .open, offset == input.count { return }
+      if connection.phase == .open, !shards[loop].mayReceive(session, now: now) {
         connection.isPaused = true
         for index in offset..<input.count { connection.pending.append(input[index]) }
         return

@@ -79,9 +79,9 @@ struct Scenario {
     var shard = Shard.Configuration()
     shard.tailBytes = [0, 3000, 100_000, 8_388_608].randomElement(using: &random) ?? 0
     let isLimited = chance(30, &random)
-    shard.limits.sendsPerSecond = isLimited ? 10 : 0
-    shard.limits.burst = isLimited ? 5 : 0
-    shard.limits.requestsPerSecond = 0
+    shard.limits.budget.sendsPerSecond = isLimited ? 10 : 0
+    shard.limits.budget.burst = isLimited ? 5 : 0
+    shard.limits.budget.requestsPerSecond = 0
     shard.limits.queueBytes = chance(50, &random) ? 262_144 : 220_000
     shard.limits.heartbeatSeconds = chance(50, &random) ? 2 : 25
     relay = RelayProcess.Configuration(

@@ -1,19 +1,17 @@
-public import EventLoop
+internal import EventLoop
 
-/// Keeps sends within what `welcome` allows, so that the relay has no reason to refuse one.
+/// What `welcome` allows: sends that keep to it are not slowed by the relay.
 ///
 /// The generic cell rate algorithm (ITU-T I.371): a token bucket whose whole state is the instant
 /// at which it would be full again.
-public struct SendPace: Equatable, Sendable {
+struct SendPace: Equatable, Sendable {
   private let intervalNanoseconds: UInt64
   private let toleranceNanoseconds: UInt64
   private var full = Instant(nanoseconds: 0)
 
-  /// A full bucket; without a limit if `sendsPerSecond` is 0.
-  ///
-  /// One of the burst is held back. On their way messages bunch up, so that the relay may see a
-  /// burst that is longer than the one that left here.
-  public init(sendsPerSecond: Int, burst: Int) {
+  /// A full bucket; without a limit if `sendsPerSecond` is 0. One of the burst is held back, since
+  /// messages bunch up on their way.
+  init(sendsPerSecond: Int, burst: Int) {
     guard sendsPerSecond > 0 else {
       intervalNanoseconds = 0
       toleranceNanoseconds = 0
@@ -24,13 +22,13 @@ public struct SendPace: Equatable, Sendable {
   }
 
   /// The earliest instant at which one more may leave; in the past if it may now.
-  public var nextAllowed: Instant {
+  var nextAllowed: Instant {
     let tolerated = toleranceNanoseconds
     return Instant(nanoseconds: full.nanoseconds > tolerated ? full.nanoseconds - tolerated : 0)
   }
 
   /// One has left.
-  public mutating func spend(at now: Instant) {
+  mutating func spend(at now: Instant) {
     full = max(full, now).adding(nanoseconds: intervalNanoseconds)
   }
 }

@@ -1,6 +1,7 @@
-import Client
 import EventLoop
 import Testing
+
+@testable import Swarm
 
 @Suite struct `Pace of sending, as welcome allows it` {
   private let start = Instant(nanoseconds: 1_000_000_000_000)

@@ -1,0 +1,290 @@
+import Synchronization
+
+/// What one user may still ask of the relay, over all connections, loops and HTTP: three token
+/// buckets, and the order in which connections are read while one of them is empty.
+///
+/// A client that sends too much is slowed, not refused: while a bucket is empty, none of the user's
+/// connections is read from. When there is a token again, the connection that was served least
+/// recently is read first, so that a runaway script does not silence a phone.
+///
+/// Every method takes a lock, for which only connections of the same user contend.
+public final class UserBudget: Sendable {
+  /// 0 = no limit.
+  public struct Limits: Equatable, Sendable {
+    public var sendsPerSecond = 20
+    public var burst = 40
+    public var requestsPerSecond = 50
+    /// Of input, as it is after inflating.
+    public var bytesPerSecond = 262_144
+    public var connections = 50
+    public init() {}
+
+    /// Whether there is nothing to keep count of.
+    var isUnlimited: Bool {
+      sendsPerSecond == 0 && requestsPerSecond == 0 && bytesPerSecond == 0 && connections == 0
+    }
+  }
+
+  /// Which limit holds a connection back.
+  public enum Bucket: Sendable { case sends, requests, bytes }
+
+  /// What a message is charged as.
+  public enum Charge: Sendable { case send, request }
+
+  /// Why a connection is not read from, and for how long at least.
+  struct Delay {
+    var bucket: Bucket?
+    var milliseconds: Int64
+  }
+
+  private struct State {
+    var sends: TokenBucket
+    var requests: TokenBucket
+    var bytes: TokenBucket
+    var connections = 0
+    /// The rank that was given last.
+    var lastRank: UInt64 = 0
+    /// Ranks of the connections that have input and are not read from, in rising order: as many as
+    /// the user has connections.
+    var waiting: [UInt64] = []
+    /// HTTP is served as one connection that never waits.
+    var rankOfHTTP: UInt64 = 0
+
+    mutating func refill(_ now: Int64) {
+      sends.refill(now)
+      requests.refill(now)
+      bytes.refill(now)
+    }
+
+    mutating func nextRank() -> UInt64 {
+      lastRank += 1
+      return lastRank
+    }
+
+    /// The empty bucket that takes longest; `nil` if none is empty.
+    var delay: Delay? {
+      guard sends.isEmpty || requests.isEmpty || bytes.isEmpty else { return nil }
+      var delay = Delay(bucket: .sends, milliseconds: sends.wait)
+      if requests.wait > delay.milliseconds {
+        delay = Delay(bucket: .requests, milliseconds: requests.wait)
+      }
+      if bytes.wait > delay.milliseconds { delay = Delay(bucket: .bytes, milliseconds: bytes.wait) }
+      return delay
+    }
+
+    mutating func charge(_ charge: Charge, bytes count: Int) {
+      switch charge {
+      case .send: sends.charge(1)
+      case .request: requests.charge(1)
+      }
+      bytes.charge(count)
+    }
+
+    mutating func setWaiting(_ rank: UInt64, _ isWaiting: Bool) {
+      let place = waiting.partitioningIndex { $0 >= rank }
+      let isThere = place < waiting.count && waiting[place] == rank
+      if isWaiting, !isThere {
+        waiting.insert(rank, at: place)
+      } else if !isWaiting, isThere {
+        waiting.remove(at: place)
+      }
+    }
+  }
+
+  private let connectionsLimit: Int
+  private let state: Mutex<State>
+
+  init(_ limits: Limits, now: Int64) {
+    connectionsLimit = limits.connections
+    state = Mutex(
+      State(
+        sends: TokenBucket(perSecond: limits.sendsPerSecond, burst: limits.burst, now: now),
+        requests: TokenBucket(
+          perSecond: limits.requestsPerSecond, burst: limits.requestsPerSecond, now: now),
+        bytes: TokenBucket(
+          perSecond: limits.bytesPerSecond, burst: limits.bytesPerSecond, now: now)))
+  }
+
+  // MARK: - Connections
+
+  /// Counts a connection in.
+  /// - Returns: its rank: of the connections that wait, the one with the lowest is served first. A
+  ///   new one comes behind those that are there, so that connecting anew gains nothing. `nil` where
+  ///   the user has as many as are allowed.
+  func connect() -> UInt64? {
+    state.withLock { state in
+      if connectionsLimit > 0, state.connections >= connectionsLimit { return nil }
+      state.connections += 1
+      return state.nextRank()
+    }
+  }
+
+  /// Counts a connection out.
+  func disconnect(_ rank: UInt64) {
+    state.withLock { state in
+      state.connections -= 1
+      state.setWaiting(rank, false)
+    }
+  }
+
+  /// A connection that waits is not to be read from any more.
+  func withdraw(_ rank: UInt64) {
+    state.withLock { $0.setWaiting(rank, false) }
+  }
+
+  /// Asks whether the next message of a connection may be read. Where not, the connection waits from
+  /// then on, until a later call allows it, or `withdraw`.
+  /// - Parameter now: milliseconds of the monotonic clock.
+  func delay(_ rank: UInt64, now: Int64) -> Delay? {
+    state.withLock { state in
+      state.refill(now)
+      if let delay = state.delay {
+        state.setWaiting(rank, true)
+        return delay
+      }
+      guard let first = state.waiting.first else { return nil }
+      if first < rank {
+        // Its loop is about to read it.
+        state.setWaiting(rank, true)
+        return Delay(bucket: nil, milliseconds: 1)
+      }
+      if first == rank { state.waiting.removeFirst() }
+      return nil
+    }
+  }
+
+  /// Pays for a message that was read.
+  /// - Parameter bytes: of the message, inflated.
+  /// - Returns: the connection's new rank.
+  func charge(_ charge: Charge, bytes: Int) -> UInt64 {
+    state.withLock { state in
+      state.charge(charge, bytes: bytes)
+      return state.nextRank()
+    }
+  }
+
+  /// Pays for a request that costs more than others.
+  func chargeRequests(_ count: Int) {
+    state.withLock { $0.requests.charge(count) }
+  }
+
+  /// As `Budgets.noteDuplicate`.
+  func noteDuplicate() {
+    state.withLock { state in
+      state.sends.refund()
+      state.requests.charge(1)
+    }
+  }
+
+  // MARK: - HTTP
+
+  /// As `Budgets.take`.
+  func take(_ charge: Charge, bytes: Int, now: Int64) -> Int64? {
+    state.withLock { state in
+      state.refill(now)
+      let bucket = charge == .send ? state.sends : state.requests
+      let wait = max(bucket.wait, state.bytes.wait)
+      if wait > 0 { return wait }
+      // A script must not take each token before the phone that waits for it.
+      if let first = state.waiting.first, first < state.rankOfHTTP { return 1 }
+      state.charge(charge, bytes: bytes)
+      state.rankOfHTTP = state.nextRank()
+      return nil
+    }
+  }
+
+  /// Whether it remembers nothing.
+  func isRested(_ now: Int64) -> Bool {
+    state.withLock { state in
+      state.refill(now)
+      return state.connections == 0 && state.sends.isFull && state.requests.isFull
+        && state.bytes.isFull
+    }
+  }
+}
+
+/// The budgets of all users, or of whatever else pays for requests. Shared by the loops; a lock for
+/// each look-up, which happens once for a connection and once for a request over HTTP.
+public final class Budgets<Payer: Hashable & Sendable>: Sendable {
+  private struct Table {
+    var budgets: [Payer: UserBudget] = [:]
+    /// Those that have rested are forgotten when there are so many.
+    var sweepAt = 1024
+    var nextSweep = Int64.min
+  }
+
+  /// More payers than this, none of whom has rested: newcomers without a connection wait.
+  private static var payersLimit: Int { 262_144 }
+  /// How long newcomers wait, and how long it takes until the table is looked through again.
+  private static var waitMilliseconds: Int64 { 1000 }
+
+  private let limits: UserBudget.Limits
+  private let table = Mutex(Table())
+
+  public init(_ limits: UserBudget.Limits) { self.limits = limits }
+
+  /// How many are remembered.
+  public var count: Int { table.withLock { $0.budgets.count } }
+
+  /// Pays for a request over HTTP, which is refused rather than slowed.
+  /// - Parameters:
+  ///   - bytes: of its content.
+  ///   - now: milliseconds of the monotonic clock.
+  /// - Returns: `nil`, or the milliseconds to wait.
+  public func take(
+    _ charge: UserBudget.Charge, bytes: Int, from payer: Payer, now: Int64
+  ) -> Int64? {
+    if limits.isUnlimited { return nil }
+    guard let budget = budget(of: payer, now: now) else { return Self.waitMilliseconds }
+    return budget.take(charge, bytes: bytes, now: now)
+  }
+
+  /// What a payer was charged for as a send has made no entry: it was a request.
+  public func noteDuplicate(of payer: Payer) {
+    table.withLock { $0.budgets[payer] }?.noteDuplicate()
+  }
+
+  private func budget(of payer: Payer, now: Int64) -> UserBudget? {
+    table.withLock { table in
+      if let budget = table.budgets[payer] { return budget }
+      // Looking at a crowd for each newcomer would be what the crowd is after.
+      if table.budgets.count >= table.sweepAt, now >= table.nextSweep {
+        Self.forgetRested(&table, now)
+      }
+      guard table.budgets.count < Self.payersLimit else { return nil }
+      return Self.add(payer, UserBudget(limits, now: now), to: &table)
+    }
+  }
+
+  /// Counts a connection of the payer in.
+  /// - Returns: its budget, and its rank with it; `nil` where the payer has too many connections.
+  func connect(_ payer: Payer, now: Int64) -> (UserBudget, rank: UInt64)? {
+    table.withLock { table in
+      if table.budgets.count >= table.sweepAt, now >= table.nextSweep {
+        Self.forgetRested(&table, now)
+      }
+      // Connections have a limit of their own, which bounds these.
+      let budget =
+        table.budgets[payer] ?? Self.add(payer, UserBudget(limits, now: now), to: &table)
+      // Within the lock, so that nobody forgets it in between.
+      return budget.connect().map { (budget, $0) }
+    }
+  }
+
+  /// Whether there is nothing to keep count of.
+  var isUnlimited: Bool { limits.isUnlimited }
+
+  private static func add(
+    _ payer: Payer, _ budget: UserBudget, to table: inout Table
+  ) -> UserBudget {
+    table.budgets[payer] = budget
+    return budget
+  }
+
+  private static func forgetRested(_ table: inout Table, _ now: Int64) {
+    table.budgets = table.budgets.filter { !$0.value.isRested(now) }
+    table.sweepAt = max(1024, table.budgets.count * 2)
+    // So that a table full of connections is not looked through for each further one.
+    table.nextSweep = now + waitMilliseconds
+  }
+}
