@@ -169,7 +169,7 @@ let package = Package(
     tests("Relay", ["Relay", "Wire"]),
     tests("Mailbox", ["Mailbox"]),
     tests("EventLoop", ["EventLoop", "Mailbox"]),
-    tests("TLS", ["TLS"]),
+    tests("TLS", ["TLS", "COpenSSL"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
     tests("YAML", ["YAML"]),
     tests(

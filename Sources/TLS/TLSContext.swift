@@ -19,8 +19,11 @@ public enum TLSTrust: Hashable, Sendable {
   // Configured before anyone else sees it, and afterwards read and counted atomically.
   nonisolated(unsafe) let context: OpaquePointer
 
-  private init(_ method: OpaquePointer?) {
-    guard let context = unsafe SSL_CTX_new(method) else { fatalError("OpenSSL cannot start") }
+  private init(_ method: OpaquePointer?) throws(TLSFileError) {
+    ERR_clear_error()
+    guard TLSExchange.prepare(), let context = unsafe SSL_CTX_new(method) else {
+      throw TLSFileError("OpenSSL cannot start (\(TLSFiles.reason())).")
+    }
     unsafe self.context = unsafe context
     _ = unsafe copenssl_set_minimum_version(context, TLS1_2_VERSION)
     // Records are written from wherever the bytes lie at that moment, one at a time, and idle
@@ -58,7 +61,7 @@ public enum TLSTrust: Hashable, Sendable {
   package convenience init(
     certificate: String, key: String, acceptingAnyDate: Bool
   ) throws(TLSFileError) {
-    unsafe self.init(TLS_server_method())
+    try unsafe self.init(TLS_server_method())
     try TLSFiles.use(
       certificate: certificate, key: key, acceptingAnyDate: acceptingAnyDate, in: self)
     let name: [UInt8] = Array("relay".utf8)
@@ -86,7 +89,7 @@ public enum TLSTrust: Hashable, Sendable {
 
   /// A client's context. To be shared: reading the system's authorities takes some milliseconds.
   public convenience init(trusting trust: TLSTrust) throws(TLSFileError) {
-    unsafe self.init(TLS_client_method())
+    try unsafe self.init(TLS_client_method())
     switch trust {
     case .system:
       unsafe SSL_CTX_set_default_verify_paths(context)

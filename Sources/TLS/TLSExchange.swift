@@ -1,4 +1,5 @@
 internal import COpenSSL
+internal import Synchronization
 
 /// What one call on a session reads and writes. OpenSSL reaches it through a BIO that keeps nothing
 /// by itself: OpenSSL's own memory BIO would hold on to the largest amount that ever lay in it,
@@ -31,14 +32,34 @@ internal import COpenSSL
   }
 
   /// A new BIO of this kind, owned by the caller; `nil` without memory.
-  static func makeBIO() -> OpaquePointer? { unsafe BIO_new(method) }
+  static func makeBIO() -> OpaquePointer? {
+    guard let method = unsafe sharedMethod() else { return nil }
+    return unsafe BIO_new(method)
+  }
 
-  // Never changed once it is made.
-  nonisolated(unsafe) private static let method: OpaquePointer = {
-    guard
-      let method = unsafe BIO_meth_new(
-        BIO_get_new_index() | Int32(BIO_TYPE_SOURCE_SINK), "relay exchange")
-    else { fatalError("no memory for OpenSSL") }
+  /// Makes what all these BIOs share, unless it is there. To be called before the first of them, where
+  /// a process without memory may still end: in some of its parts OpenSSL tries only once to begin.
+  ///
+  /// - Returns: `false` without memory.
+  static func prepare() -> Bool { unsafe sharedMethod() != nil }
+
+  /// The address of the `BIO_METHOD`, which is never changed once it is made; 0 before that.
+  private static let methodAddress = Mutex<UInt>(0)
+
+  private static func sharedMethod() -> OpaquePointer? {
+    unsafe methodAddress.withLock { address in
+      if address == 0, let method = unsafe makeMethod() {
+        address = UInt(bitPattern: method)
+      }
+      return unsafe OpaquePointer(bitPattern: address)
+    }
+  }
+
+  private static func makeMethod() -> OpaquePointer? {
+    let index = BIO_get_new_index()
+    guard index >= 0,
+      let method = unsafe BIO_meth_new(index | Int32(BIO_TYPE_SOURCE_SINK), "relay exchange")
+    else { return nil }
     unsafe BIO_meth_set_create(method) { bio in
       unsafe BIO_set_init(bio, 1)
       return 1
@@ -63,7 +84,7 @@ internal import COpenSSL
       command == BIO_CTRL_FLUSH ? 1 : 0
     }
     return unsafe method
-  }()
+  }
 
   private static func of(_ bio: OpaquePointer?) -> UnsafeMutablePointer<TLSExchange>? {
     unsafe BIO_get_data(bio)?.assumingMemoryBound(to: TLSExchange.self)

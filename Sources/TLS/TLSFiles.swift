@@ -96,7 +96,8 @@ enum TLSFiles {
     return unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
   }
 
-  private static func reason() -> String {
+  /// OpenSSL's words for what has just failed on this thread.
+  static func reason() -> String {
     defer { ERR_clear_error() }
     return TLSFailure.text(of: ERR_get_error())
   }
