@@ -182,7 +182,7 @@ let package = Package(
       "Server",
       [
         "Server", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop", "Mailbox",
-        "YAML", "CJWT", logging,
+        "TLS", "YAML", "CJWT", logging,
       ]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
     tests(

@@ -50,7 +50,31 @@ extension ConnectionLoop {
     case .failed:
       context.violations.note(.reset)
       remove(index)
-    case .end: remove(index)
+    case .end: endInput(index)
+    }
+  }
+
+  /// The peer sends nothing more. It may still wait for the answers to what it has sent (`nc -N`, half
+  /// a TLS connection): they go out first, and each request's own deadline bounds that. A WebSocket
+  /// ends here, since without a close it was cut off (RFC 6455 §7.1.5).
+  func endInput(_ index: Int) {
+    if connections[index].phase == .handshake, !connections[index].pending.isEmpty {
+      // Requests that were sent ahead and not looked at yet, one a turn; or the begin of one.
+      let before = connections[index].pending.count
+      readOn(index)
+      if connections[index].phase == .handshake, connections[index].pending.count < before {
+        unfinished.append(Int32(index))
+        return
+      }
+    }
+    switch connections[index].phase {
+    case .free: return
+    case .exchange where connections[index].exchange?.state != .reading:
+      // The end is found again once the answer is out.
+      connections[index].isReadable = true
+    default:
+      if let tls = connections[index].tls { sayGoodbye(index, tls) }
+      remove(index)
     }
   }
 

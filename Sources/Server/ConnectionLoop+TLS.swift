@@ -9,6 +9,11 @@ extension ConnectionLoop {
   /// had been read. All ciphertext that was read is decrypted here and now, so that nothing waits
   /// where epoll cannot see it.
   func read(_ index: Int, through tls: TLSChannel) {
+    // It said so before (`close_notify`, RFC 8446 §6.1), while there was an answer to wait for.
+    guard tls.session.state != .ended || connections[index].phase == .lingering else {
+      endInput(index)
+      return
+    }
     var whole = unsafe MutableSpan(_unsafeElements: readBuffer)
     let start = TLSSession.headroomBytes
     var back = whole._mutatingExtracting(start..<Self.readBytes)
@@ -30,9 +35,7 @@ extension ConnectionLoop {
       guard connections[index].tls === tls, connections[index].phase != .lingering else { return }
       switch tls.session.state {
       case .handshaking, .open: break
-      case .ended:
-        sayGoodbye(index, tls)
-        remove(index)
+      case .ended: endInput(index)
       case .failed(.plainHTTP):
         let response = HTTPResponse(
           status: 400, text: "This port speaks TLS: use wss:// or https:// to reach it.\n")
@@ -41,7 +44,8 @@ extension ConnectionLoop {
       case .failed: linger(index)
       }
     case .wouldBlock: connections[index].isReadable = false
-    case .end, .failed: remove(index)
+    case .end: endInput(index)
+    case .failed: remove(index)
     }
   }
 

@@ -163,7 +163,7 @@ struct TranscriptPlayer {
 ///   - log: another one than it would open itself.
 func withServer<Result>(
   keepEntriesPerRoom: Int = 0, echo: Bool = false, secret: String = "", log: (any Log)? = nil,
-  _ body: (Server) throws -> Result
+  configure: (inout Configuration) -> Void = { _ in }, _ body: (Server) throws -> Result
 ) throws -> Result {
   var configuration = Configuration()
   configuration.listen = "127.0.0.1:0"
@@ -173,6 +173,7 @@ func withServer<Result>(
   configuration.debug.echo = echo
   configuration.auth.mode = secret.isEmpty ? .open : .jwt
   configuration.auth.secret = secret
+  configure(&configuration)
   let logger = Logger(label: "relay") { _ in SwiftLogNoOpLogHandler() }
   let server =
     if let log {
