@@ -25,7 +25,8 @@ extension ConnectionLoop {
     let timeout = Int64(context.configuration.limits.handshakeTimeoutMilliseconds)
     connections[index].deadline = timeout == 0 ? 0 : now.monotonic + timeout
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
-      _ = writeToSocket(index, HTTPResponse(status: 100).bytes.span)
+      let interim = HTTPResponse(status: 100).bytes
+      exchange.output = Array(interim[writeToSocket(index, interim.span)...])
     }
     takeContent(rest, index)
   }
@@ -45,6 +46,7 @@ extension ConnectionLoop {
     case .relay(let message, let identity): ask(message, as: identity, exchange, index)
     case .readiness: askWhetherReady(exchange, index)
     case .metrics: gatherMetrics(for: exchange, index)
+    case .nothing: break
     case .avatar(let user, let identity, let known):
       askForAvatar(of: user, as: identity, known, exchange, index)
     }
@@ -153,19 +155,39 @@ extension ConnectionLoop {
     let isRefusal = response.status == 429 || response.status == 503
     if !exchange.call.keepsAlive || isRefusal || shutdown != nil { exchange.endsConnection = true }
     response.keepsAlive = !exchange.endsConnection
-    exchange.output = exchange.call.headOnly ? response.head : response.bytes
-    // Who takes an answer so slowly does not want it.
-    let idle = Int64(context.configuration.limits.idleTimeoutSeconds) * 1000
-    connections[index].deadline = idle == 0 ? 0 : now.monotonic + idle
+    exchange.output += exchange.call.headOnly ? response.head : response.bytes
+    limitTaking(index)
     sendRest(exchange, index)
   }
 
-  /// Sends what is left of the answer, and goes on when that is out.
+  /// Who takes an answer so slowly does not want it.
+  private func limitTaking(_ index: Int) {
+    let idle = Int64(context.configuration.limits.idleTimeoutSeconds) * 1000
+    connections[index].deadline = idle == 0 ? 0 : now.monotonic + idle
+  }
+
+  /// Sends what is left of an answer that was decided by the request's head, as the socket drains, and
+  /// ends the connection behind it.
+  func sendLater(_ rest: ArraySlice<UInt8>, _ index: Int) {
+    exchangeCount += 1
+    let exchange = HTTPExchange(HTTPCall(target: .nothing), serial: exchangeCount)
+    exchange.state = .answering
+    exchange.endsConnection = true
+    exchange.output = Array(rest)
+    connections[index].exchange = exchange
+    connections[index].phase = .exchange
+    // What follows the request is not looked at.
+    connections[index].isPaused = true
+    limitTaking(index)
+  }
+
+  /// Sends what is left of the answer, or of what announces it, and goes on when that is out.
   func sendRest(_ exchange: HTTPExchange, _ index: Int) {
     if exchange.sent < exchange.output.count {
       exchange.sent += writeToSocket(index, exchange.output.span.extracting(exchange.sent...))
     }
-    guard exchange.sent == exchange.output.count, connections[index].tls?.hasBacklog != true
+    guard exchange.state == .answering, exchange.sent == exchange.output.count,
+      connections[index].tls?.hasBacklog != true
     else { return }
     connections[index].exchange = nil
     if exchange.endsConnection {

@@ -23,7 +23,7 @@ extension ConnectionLoop {
     if readiness.contains(.writable) {
       if let tls = connections[index].tls, tls.hasBacklog { sendBacklog(index, tls) }
       if let exchange = connections[index].exchange {
-        if exchange.state == .answering { sendRest(exchange, index) }
+        if exchange.state == .answering || !exchange.output.isEmpty { sendRest(exchange, index) }
       } else if let session = connections[index].session {
         shard.unblock(session)
       }
@@ -245,9 +245,13 @@ extension ConnectionLoop {
   /// Says what there is to say over HTTP, and ends the connection.
   func answer(_ response: [UInt8], _ index: Int) {
     counts.responses[HTTPResponse.status(of: response), default: 0] += 1
-    // A new socket takes a few thousand bytes; if it does not, the peer is not there.
-    _ = write(index, response.span)
-    linger(index)
+    let taken = writeToSocket(index, response.span)
+    if taken == response.count, connections[index].tls?.hasBacklog != true {
+      linger(index)
+    } else {
+      // Earlier answers lie before it that the peer has not read.
+      sendLater(response[taken...], index)
+    }
   }
 
   // MARK: - Frames

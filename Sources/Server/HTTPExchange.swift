@@ -40,6 +40,8 @@ struct HTTPCall {
   }
 
   enum Target {
+    /// What its head decided, and is being answered.
+    case nothing
     case relay(Message, Identity)
     /// Whether entries go the whole way.
     case readiness
@@ -82,7 +84,7 @@ final class HTTPExchange {
   var content: [UInt8] = []
   /// What is to be answered, once that may be done.
   private(set) var response: HTTPResponse?
-  /// Of the answer, what is not sent yet.
+  /// Of the answer, what is not sent yet; before it, of the `100 Continue`.
   var output: [UInt8] = []
   var sent = 0
   /// No further request is taken behind the answer.
