@@ -20,11 +20,16 @@ final class Authenticator: Sendable {
   private let verifier: TokenVerifier?
   private let botUsers: Set<String>
   private let banned: Mutex<Set<String>>
+  private let operators: Mutex<Set<String>>
 
-  init(verifier: TokenVerifier?, botUsers: Set<String>, banned: Set<String> = []) {
+  init(
+    verifier: TokenVerifier?, botUsers: Set<String>, banned: Set<String> = [],
+    operators: Set<String> = []
+  ) {
     self.verifier = verifier
     self.botUsers = botUsers
     self.banned = Mutex(banned)
+    self.operators = Mutex(operators)
   }
 
   /// - Throws: why the key of `auth.mode: jwt` cannot be used. Reads it with blocking calls.
@@ -32,7 +37,8 @@ final class Authenticator: Sendable {
     let botUsers = Set(configuration.bots.map(\.user))
     self.init(
       verifier: try Self.key(configuration.auth).map { TokenVerifier(key: $0, reserved: botUsers) },
-      botUsers: botUsers, banned: Set(configuration.auth.banned))
+      botUsers: botUsers, banned: Set(configuration.auth.banned),
+      operators: Set(configuration.auth.operators))
   }
 
   private static func key(_ auth: Configuration.Auth) throws(ServerError) -> TokenKey? {
@@ -70,6 +76,14 @@ final class Authenticator: Sendable {
   /// Whom nobody gets in as any more. Who is in already is told by `Shard.ban`, after this: so that
   /// nobody slips through in between.
   func ban(_ users: Set<String>) { banned.withLock { $0 = users } }
+
+  /// Replaces the users who may read what is the operator's.
+  func setOperators(_ users: Set<String>) { operators.withLock { $0 = users } }
+
+  /// Whether a user may read what is the operator's. A name that is only claimed is nobody's.
+  func isOperator(_ identity: Identity) -> Bool {
+    verifier != nil && operators.withLock { $0.contains(identity.user) }
+  }
 
   private func allowed(_ identity: Identity) throws(WireError) -> Identity {
     if banned.withLock({ $0.contains(identity.user) }) { throw Shard.banned(identity.user) }

@@ -171,6 +171,7 @@ extension ConnectionLoop {
       connections[index].isIdentified = false
       switch context.router.route(
         request, isLocal: connections[index].isLocal,
+        isOperator: context.authenticator.isOperator,
         identify: { context.authenticator.identify(request, wall: now.wall) })
       {
       case .answer(let response):

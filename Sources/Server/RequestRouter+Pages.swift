@@ -26,7 +26,8 @@ extension RequestRouter {
 
   /// Everything but WebSockets.
   func page(
-    _ request: HTTPRequest, isLocal: Bool, identify: () -> Authenticator.Answer
+    _ request: HTTPRequest, _ isLocal: Bool, _ isOperator: (Identity) -> Bool,
+    _ identify: () -> Authenticator.Answer
   ) -> Route {
     switch request.path {
     case "/healthz":
@@ -34,7 +35,7 @@ extension RequestRouter {
     case "/readyz":
       let call = HTTPCall(target: .readiness, headOnly: request.method == "HEAD")
       return wrongMethod(request) ?? .call(call)
-    case "/metrics": return metrics(request, isLocal: isLocal, identify)
+    case "/metrics": return metrics(request, isLocal, isOperator, identify)
     default:
       guard let segments = request.pathSegments, segments.first == "v1" else {
         return refuse(nothingHere, request)
@@ -56,24 +57,30 @@ extension RequestRouter {
     return refuse(.wrongMethod(allowed: "GET, HEAD"), request)
   }
 
+  /// For whoever is on this machine, and for the tokens of operators (`auth.operators`).
   private func metrics(
-    _ request: HTTPRequest, isLocal: Bool, _ identify: () -> Authenticator.Answer
+    _ request: HTTPRequest, _ isLocal: Bool, _ isOperator: (Identity) -> Bool,
+    _ identify: () -> Authenticator.Answer
   ) -> Route {
     if let refusal = wrongMethod(request) { return refusal }
     if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
     let call = HTTPCall(target: .metrics, headOnly: request.method == "HEAD")
+    var isKnown = false
     if !request.headers["Authorization"].isEmpty {
       switch identify() {
-      case .known: return .call(call)
+      case .known(let identity):
+        if isOperator(identity) { return .call(call) }
+        isKnown = true
       case .refused(let error): return refuse(HTTPProblem(error), request)
       case .unknown: break
       }
     }
-    guard isLocal else {
+    guard isLocal, !Self.isForwarded(request) else {
+      let detail =
+        "The metrics are for this machine: ask from 127.0.0.1 or [::1] and not by a proxy, or with"
+        + " the token of a user whom auth.operators in the configuration names."
       return refuse(
-        .unauthorized(
-          "The metrics are for this machine: ask from 127.0.0.1 or [::1], or with a bearer token."),
-        request)
+        isKnown ? HTTPProblem(403, detail, code: .forbidden) : .unauthorized(detail), request)
     }
     // A page whose name resolves to this machine reads what has its own origin, and sends no
     // Origin for that (DNS rebinding).
@@ -85,6 +92,23 @@ extension RequestRouter {
     }
     return .call(call)
   }
+}
+
+extension RequestRouter {
+  /// Whether a proxy says that it asks for somebody else, who need not be on this machine: RFC 7239,
+  /// RFC 9110 §7.6.3, and what proxies said before there was a word for it. One that says nothing
+  /// cannot be told from a program of this machine.
+  static func isForwarded(_ request: HTTPRequest) -> Bool {
+    request.headers.fields.contains {
+      let name = $0.name.lowercased()
+      return name.hasPrefix("x-forwarded-") || forwardingFields.contains(name)
+    }
+  }
+
+  private static let forwardingFields: Set<String> = [
+    "forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip",
+    "cf-connecting-ip", "x-envoy-external-address",
+  ]
 }
 
 /// `/v1`: relay.v1 as requests.

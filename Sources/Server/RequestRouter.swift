@@ -1,3 +1,4 @@
+import Relay
 import WebSocket
 import Wire
 
@@ -38,9 +39,11 @@ struct RequestRouter {
 
   /// - Parameters:
   ///   - isLocal: whether the request comes from this machine.
+  ///   - isOperator: whether the metrics are for that user.
   ///   - identify: says who it is from.
   func route(
-    _ request: HTTPRequest, isLocal: Bool, identify: () -> Authenticator.Answer
+    _ request: HTTPRequest, isLocal: Bool, isOperator: (Identity) -> Bool = { _ in false },
+    identify: () -> Authenticator.Answer
   ) -> Route {
     switch request.path {
     case "/ws":
@@ -53,7 +56,7 @@ struct RequestRouter {
           request)
       }
       return open(request, []) { .echo($0) }
-    default: return page(request, isLocal: isLocal, identify: identify)
+    default: return page(request, isLocal, isOperator, identify)
     }
   }
 

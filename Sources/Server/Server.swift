@@ -99,7 +99,7 @@ public final class Server: Sendable {
 
   /// Takes from a configuration what may change while the relay runs. The certificate: connections
   /// that are there keep theirs; one that cannot be used is logged, and the old one stays. Who is
-  /// banned: their connections end. Blocks for as long as files are read. May be called from any thread.
+  /// banned: their connections end. The operators. Blocks for as long as files are read. May be called from any thread.
   public func reload(_ configuration: Configuration) {
     let new = configuration.auth
     if (new.mode, new.secret, new.publicKey) != (auth.mode, auth.secret, auth.publicKey) {
@@ -107,6 +107,7 @@ public final class Server: Sendable {
     }
     let banned = Set(new.banned)
     authenticator.ban(banned)
+    authenticator.setOperators(Set(new.operators))
     for mailbox in mailboxes { mailbox.post(.ban(banned)) }
     reloadCertificate(configuration)
   }

@@ -66,7 +66,8 @@ extension `End to end` {
     @Test func `a token says who publishes, and what they may`() throws {
       try play(
         "tokens",
-        "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef, banned: [eve] }")
+        "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef, banned: [eve], operators: [cy] }"
+      )
     }
 
     @Test func `requests that are sent ahead are answered in their order`() throws {

@@ -246,6 +246,14 @@ import Testing
     #expect(try complaints(about: "auth: { public_key: key.pem }") == [])
   }
 
+  @Test func `an operator is known by a token`() throws {
+    #expect(
+      try complaints(about: "auth: { operators: [ada] }") == [
+        ":1: auth.operators is set, while auth.mode is open and anyone may claim to be one; "
+          + "set auth.mode: jwt, or leave it empty: the metrics are read on this machine then"
+      ])
+  }
+
   @Test func `a bot is not banned`() throws {
     #expect(
       try complaints(

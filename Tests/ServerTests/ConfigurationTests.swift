@@ -23,6 +23,7 @@ import Testing
         mode: jwt
         public_key: keys/public.pem
         banned: [mallory, eve]
+        operators: [prometheus]
       limits:
         sends_per_s: 0
         handshake_timeout_ms: 250
@@ -38,6 +39,7 @@ import Testing
     expected.auth.mode = .jwt
     expected.auth.publicKey = "keys/public.pem"
     expected.auth.banned = ["mallory", "eve"]
+    expected.auth.operators = ["prometheus"]
     expected.limits.sendsPerSecond = 0
     expected.limits.handshakeTimeoutMilliseconds = 250
     expected.debug.echo = true

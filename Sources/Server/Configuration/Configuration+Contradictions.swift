@@ -64,6 +64,14 @@ extension Configuration {
           expected: "expected \(TokenKey.secretBytes) at least: \"openssl rand -hex 32\" makes one")
       )
     }
+    if auth.mode == .open, !auth.operators.isEmpty {
+      found.append(
+        Contradiction(
+          key: "auth.operators",
+          found: "is set, while auth.mode is open and anyone may claim to be one",
+          expected:
+            "set auth.mode: jwt, or leave it empty: the metrics are read on this machine then"))
+    }
     for bot in bots where auth.banned.contains(bot.user) {
       found.append(
         Contradiction(

@@ -102,6 +102,8 @@ extension Configuration {
     public var origins: [String] = []
     /// Users who are not let in.
     public var banned: [String] = []
+    /// Users whose tokens may read what is the operator's: the metrics.
+    public var operators: [String] = []
   }
 
   /// `limits.*`: what a client may cost; 0 is no limit.

@@ -69,6 +69,9 @@ extension ConfigurationKey {
     .texts(
       "auth.banned", \.auth.banned, "a list of users, each 1 to 64 of a-z 0-9 . _ -",
       where: ConfigurationRules.isUser),
+    .texts(
+      "auth.operators", \.auth.operators, "a list of users, each 1 to 64 of a-z 0-9 . _ -",
+      where: ConfigurationRules.isUser),
 
     .integer("limits.connections", \.limits.connections, 0...10_000_000),
     .integer("limits.connections_per_address", \.limits.connectionsPerAddress, 0...10_000_000),
