@@ -23,8 +23,8 @@ public protocol EntryStore {
     _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(StoreFailure) -> (seq: Int64, at: Int64)?
 
-  /// The last `seq` of the room that was written in epoch `number` or an earlier one; 0 if none is
-  /// kept.
+  /// The last `seq` of the room that was written in epoch `number` or an earlier one; 0 if none of
+  /// these entries is kept, whether there were any or not.
   mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(StoreFailure) -> Int64
 
   /// An entry of a room; `nil` where it is not kept.

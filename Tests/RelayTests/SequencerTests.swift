@@ -36,7 +36,10 @@ private struct Desk {
 
   init(keepEntriesPerRoom: Int64 = 0) {
     sequencer = Sequencer(
-      lineage: Lineage([.init(number: 1, name: "old"), .init(number: 2, name: "new")]),
+      lineage: Lineage([
+        .init(number: 0, name: "oldest"), .init(number: 1, name: "old"),
+        .init(number: 2, name: "new"),
+      ]),
       keepEntriesPerRoom: keepEntriesPerRoom, loops: 1)
   }
 
@@ -291,7 +294,12 @@ extension Sequencer.Outcome {
     (11, nil, 1, 10, .diverged), (3, "old", 1, 3, .ok), (5, "old", 1, 5, .ok),
     (6, "old", 1, 5, .diverged), (3, "other", 1, 0, .reset), (0, "other", 1, 0, .reset),
     (0, "new", 4, 3, .truncated), (2, "old", 4, 3, .truncated), (3, "old", 4, 3, .ok),
-    (9, "old", 8, 7, .reset), (1, "old", 8, 7, .reset), (nil, "other", 8, 10, .ok),
+    (9, "old", 8, 7, .reset), (1, "old", 8, 7, .truncated), (5, "old", 8, 7, .truncated),
+    (6, "old", 8, 7, .reset), (6, "old", 6, 5, .diverged), (nil, "other", 8, 10, .ok),
+    // Of that epoch and those before it nothing is kept: nobody knows where it ended.
+    (0, "oldest", 8, 7, .truncated), (6, "oldest", 8, 7, .truncated), (7, "oldest", 8, 7, .ok),
+    (8, "oldest", 8, 7, .reset), (11, "oldest", 8, 7, .reset),
+    (0, "oldest", 1, 0, .ok), (1, "oldest", 1, 0, .diverged),
   ])
   func `a client resumes where its entries and the log's still agree`(
     _ after: Int64?, _ epoch: String?, _ first: Int64, _ expected: Int64,
@@ -299,7 +307,7 @@ extension Sequencer.Outcome {
   ) throws {
     var desk = Desk()
     for id in 1...10 { desk.submit(append("r", "ada", "\(id)")) }
-    desk.store.lastSeqs[1] = 5
+    desk.store.lastSeqs = [0: 0, 1: 5]
     if first > 1 {
       var changes = StoreChanges()
       changes.trims = [(1, first)]

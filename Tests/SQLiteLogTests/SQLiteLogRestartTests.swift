@@ -65,6 +65,31 @@ import Wire
     }
   }
 
+  /// Retention has left nothing of the first epoch, as it does wherever somebody is away for long.
+  @Test func `does not take the history of those whose whole epoch is no longer kept`() async throws
+  {
+    let first = try await open(keepEntriesPerRoom: 10) { desk in
+      _ = await send(desk, 1...5)
+      return desk.log.epoch
+    }
+    _ = try await open(keepEntriesPerRoom: 10) { desk in
+      for id in 6...60 { _ = await send(desk, id...id) }
+    }
+    try await open(keepEntriesPerRoom: 10) { desk in
+      func resume(_ after: Int64) async throws -> (ServerMessage.Resume, Int64) {
+        let joined = try #require(
+          await desk.enter("general", as: "bo", after: after, epoch: first))
+        return (joined.resume, joined.after - joined.first)
+      }
+      let oldest = try #require(await desk.enter("general", as: "bo", after: 0)).first
+      try #require(oldest > 6)
+      #expect(try await resume(5) == (.truncated, -1))
+      #expect(try await resume(0) == (.truncated, -1))
+      #expect(try await resume(oldest - 1) == (.ok, -1))
+      #expect(try await resume(oldest) == (.reset, -1))
+    }
+  }
+
   @Test func `finds the border of an epoch among many entries`() async throws {
     var epochs: [(name: String, last: Int64)] = []
     for start in 0..<7 {

@@ -252,16 +252,17 @@ struct Ledger {
       limit = min(head, Int64(epochs.count))
       while limit > 0, epochs[Int(limit) - 1] > number { limit -= 1 }
     }
-    // Where nothing of that epoch or before is kept, a log cannot tell how far it went: then it may
-    // say the safest thing.
-    let alternatives = limit < first && first > 1 ? [reset] : []
-    if after > limit {
-      return limit < first - 1
-        ? [reset] : [Expectation(after: limit, resume: .diverged)] + alternatives
-    }
-    if after < first - 1 {
-      return [Expectation(after: first - 1, resume: .truncated)] + alternatives
-    }
-    return [Expectation(after: after, resume: .ok)] + alternatives
+    let agrees =
+      after < first - 1
+      ? Expectation(after: first - 1, resume: .truncated) : Expectation(after: after, resume: .ok)
+    let exact =
+      if after <= limit {
+        agrees
+      } else {
+        limit < first - 1 ? reset : Expectation(after: limit, resume: .diverged)
+      }
+    // Where nothing of that epoch or before is kept, a log cannot tell how far it went: then a client
+    // whose entries would not be kept either is believed.
+    return limit < first && first > 1 ? [exact, after < first ? agrees : reset] : [exact]
   }
 }
