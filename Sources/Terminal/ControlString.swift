@@ -44,6 +44,23 @@ public enum ControlString {
     }
   }
 
+  /// The body of a notification for `notify-send`, to be shown as it was written: desktops read markup
+  /// in it (Desktop Notifications Specification, "Markup"), and `notify-send` itself the escapes of C,
+  /// such as `\n`. A title has neither.
+  public static func notificationMarkup(_ body: String) -> String {
+    var written = ""
+    for scalar in harmless(body).unicodeScalars {
+      switch scalar {
+      case "&": written += "&amp;"
+      case "<": written += "&lt;"
+      case ">": written += "&gt;"
+      case "\\": written += "\\\\"
+      default: written.unicodeScalars.append(scalar)
+      }
+    }
+    return written
+  }
+
   /// OSC, ended by ST (ECMA-48 §8.3.89, §8.3.143).
   private static func command(_ start: StaticString, _ payload: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []

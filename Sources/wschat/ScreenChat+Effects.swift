@@ -87,7 +87,9 @@ extension ScreenChat {
         show(ControlString.notification(title: title, body: body, as: form))
       } else {
         // Where there is no desktop, nothing happens.
-        Launcher.run(["notify-send", "--app-name=wschat", "--", title, body])
+        Launcher.run([
+          "notify-send", "--app-name=wschat", "--", title, ControlString.notificationMarkup(body),
+        ])
       }
     case .osc9: show(ControlString.notification(title: title, body: body, as: .osc9))
     case .osc99: show(ControlString.notification(title: title, body: body, as: .osc99))

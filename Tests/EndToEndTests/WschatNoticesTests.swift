@@ -38,6 +38,33 @@ extension `End to end` {
       #expect(try readFile(home["told"]) == "bo|are you there?\n")
     }
 
+    @Test func `a message that is an option and markup is notified as it was written`() throws {
+      let relay = try RelayProcess()
+      let home = try Folder()
+      try Folder.run("mkdir", "-p", home["bin"])
+      // As the real one: what stands before -- is its own.
+      try home.write("#!/bin/sh\nprintf '%s|' \"$@\" >>~/told\n", to: "bin/notify-send")
+      try Folder.run("chmod", "+x", home["bin/notify-send"])
+      let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"
+      // tmux does not pass it on.
+      let terminal = try TerminalSession(
+        [
+          "env", "PATH=\(home["bin"]):\(path)", Programs.wschat, relay.url, "--user", "ada", "--to",
+          "bo",
+        ], in: home)
+      try terminal.waitForConversation("bo")
+      try terminal.focus(false)
+      let bo = try RawClient(relay, user: "bo")
+      try bo.say(#"--urgency=critical <b>&amp; \n"#, in: "dm:ada:bo", id: "1")
+      let expected =
+        #"--app-name=wschat|--|bo|--urgency=critical &lt;b&gt;&amp;amp; \\n|"#
+      let deadline = Deadline()
+      while (try? readFile(home["told"])) != expected {
+        if deadline.hasPassed { throw Unexpected("told: \((try? readFile(home["told"])) ?? "")") }
+        usleep(20_000)
+      }
+    }
+
     @Test func `a muted conversation is counted, and does not notify`() throws {
       let relay = try RelayProcess("rooms: { listed: [{ room: general }, { room: noisy }] }")
       let home = try configure(#"notify: { command: 'printf "%s\n" "$2" >>~/told' }"#)

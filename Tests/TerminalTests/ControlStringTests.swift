@@ -40,6 +40,16 @@ import Testing
         == "\u{1B}]9; 4;1;50\u{1B}\\")
   }
 
+  /// What `notify-send` and a desktop make of it is what was written.
+  @Test(arguments: [
+    ("<b>bold</b> & <a href=\"x\">", "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href=\"x\"&gt;"),
+    ("&lt;", "&amp;lt;"), (#"C:\new\"#, #"C:\\new\\"#), ("--help", "--help"),
+    ("a\u{1B}[31m\u{7}\nb", "a[31m b"), ("grüße 日本", "grüße 日本"),
+  ])
+  func `markup is shown and not obeyed`(body: String, written: String) {
+    #expect(ControlString.notificationMarkup(body) == written)
+  }
+
   @Test func `long texts are cut`() {
     #expect(ControlString.title(String(repeating: "x", count: 10_000)).count < 300)
     let zalgo = "a" + String(repeating: "\u{301}", count: 10_000)
