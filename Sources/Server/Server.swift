@@ -56,7 +56,9 @@ public final class Server: Sendable {
       for _ in 0..<loops { mailboxes.append(try Mailbox()) }
       self.mailboxes = mailboxes
       directory = try PeopleDirectory.open(configuration, logger)
-      avatars = try AvatarCache(AvatarCache.Options(userAgent: "relay/\(Self.version)"))
+      var pictures = AvatarCache.Options(userAgent: "relay/\(Self.version)")
+      pictures.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
+      avatars = try AvatarCache(pictures)
       let context = ConnectionLoop.Context(
         configuration: configuration,
         router: RequestRouter(

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `a picture is fetched once, and then known`() throws {
-    let cache = try AvatarCache()
+    let cache = try AvatarCache(.onLoopback)
     defer { cache.stop() }
     let first = try ask(cache, "ada", "/avatar/100?type=image/png")
     #expect(first?.contentType == "image/png")
@@ -35,7 +35,7 @@ import Testing
 
   @Test func `many who ask at the same time are answered by one fetch`() throws {
     try service.control(#"{"delay_ms":300}"#)
-    let cache = try AvatarCache()
+    let cache = try AvatarCache(.onLoopback)
     defer { cache.stop() }
     for _ in 0..<50 {
       cache.avatar(for: "ada", url: "\(service.url)/avatar/10", completion: answers.take)
@@ -51,7 +51,7 @@ import Testing
   func `what is no picture, or too large, is none, and is not asked for again`(
     path: String
   ) throws {
-    let cache = try AvatarCache()
+    let cache = try AvatarCache(.onLoopback)
     defer { cache.stop() }
     #expect(try ask(cache, "ada", path) == nil)
     #expect(try ask(cache, "ada", path) == nil)
@@ -62,7 +62,7 @@ import Testing
 
   @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "dict://127.0.0.1:1/x"])
   func `other schemes are not followed, neither at first nor by a redirect`(url: String) throws {
-    let cache = try AvatarCache()
+    let cache = try AvatarCache(.onLoopback)
     defer { cache.stop() }
     cache.avatar(for: "ada", url: url, completion: answers.take)
     #expect(try answers.next() == nil)
@@ -72,22 +72,59 @@ import Testing
   }
 
   @Test func `a redirect to where the picture is now is followed`() throws {
-    let cache = try AvatarCache()
+    let cache = try AvatarCache(.onLoopback)
     defer { cache.stop() }
     try service.control(
       #"{"instead":[{"path":"/old","status":301,"headers":{"Location":"/avatar/7"}}]}"#)
     #expect(try ask(cache, "ada", "/old")?.bytes.count == 7)
   }
 
-  @Test func `another address is another picture`() throws {
+  @Test(arguments: [
+    "127.0.0.1", "localhost", "0.0.0.0", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]",
+  ])
+  func `nothing is fetched from this machine, however it is named`(host: String) throws {
     let cache = try AvatarCache()
+    defer { cache.stop() }
+    let url = "http://\(host):\(service.port)/avatar/7"
+    cache.avatar(for: "ada", url: url, completion: answers.take)
+    #expect(try answers.next() == nil)
+    #expect(try service.log().isEmpty)
+    // It would be there.
+    let open = try AvatarCache(.onLoopback)
+    defer { open.stop() }
+    open.avatar(for: "ada", url: url, completion: answers.take)
+    #expect(try answers.next()?.bytes.count == 7)
+  }
+
+  /// As of a name that leads elsewhere the second time it is resolved.
+  @Test func `a redirect is held against the address that it leads to`() throws {
+    let asked = Mutex<[[UInt8]]>([])
+    var options = AvatarCache.Options()
+    options.mayConnect = { address in
+      asked.withLock {
+        $0.append(address.bytes)
+        return $0.count == 1
+      }
+    }
+    let cache = try AvatarCache(options)
+    defer { cache.stop() }
+    try service.control(
+      #"{"instead":[{"path":"/old","status":302,"headers":{"Location":"http://127.0.0.2:\#(service.port)/avatar/7"}}]}"#
+    )
+    #expect(try ask(cache, "ada", "/old") == nil)
+    #expect(asked.withLock { $0 } == [[127, 0, 0, 1], [127, 0, 0, 2]])
+    #expect(try service.log().count == 1)
+  }
+
+  @Test func `another address is another picture`() throws {
+    let cache = try AvatarCache(.onLoopback)
     defer { cache.stop() }
     #expect(try ask(cache, "ada", "/avatar/1")?.bytes.count == 1)
     #expect(try ask(cache, "ada", "/avatar/2")?.bytes.count == 2)
   }
 
   @Test func `a picture ages, and stays where it cannot be fetched again`() throws {
-    var options = AvatarCache.Options()
+    var options = AvatarCache.Options.onLoopback
     options.lifetimeMilliseconds = 0
     options.failureLifetimeMilliseconds = 60_000
     let cache = try AvatarCache(options)
@@ -102,7 +139,7 @@ import Testing
   }
 
   @Test func `those that were not asked for longest give way`() throws {
-    var options = AvatarCache.Options()
+    var options = AvatarCache.Options.onLoopback
     options.limitBytes = 250
     let cache = try AvatarCache(options)
     defer { cache.stop() }
@@ -117,7 +154,7 @@ import Testing
 
   @Test func `several are fetched at once, and no more than that`() throws {
     try service.control(#"{"delay_ms":200}"#)
-    var options = AvatarCache.Options()
+    var options = AvatarCache.Options.onLoopback
     options.transferLimit = 4
     let cache = try AvatarCache(options)
     defer { cache.stop() }
@@ -132,7 +169,7 @@ import Testing
 
   @Test func `who would wait beyond the limit is told at once`() throws {
     try service.control(#"{"delay_ms":300}"#)
-    var options = AvatarCache.Options()
+    var options = AvatarCache.Options.onLoopback
     options.waiterLimit = 1
     let cache = try AvatarCache(options)
     defer { cache.stop() }
@@ -144,7 +181,7 @@ import Testing
 
   @Test func `stop tells those who wait, and does not wait itself`() throws {
     try service.control(#"{"instead":[{"path":"/","body":"x","mode":"slow"}]}"#)
-    let cache = try AvatarCache()
+    let cache = try AvatarCache(.onLoopback)
     cache.avatar(for: "ada", url: "\(service.url)/avatar/1", completion: answers.take)
     while try service.log().isEmpty {}
     #expect(ContinuousClock().measure { cache.stop() } < .seconds(2))
@@ -154,7 +191,7 @@ import Testing
   }
 
   @Test func `what is known of people has a limit, failures included`() {
-    var options = AvatarCache.Options()
+    var options = AvatarCache.Options.onLoopback
     options.peopleLimit = 3
     var shelf = AvatarShelf(options)
     for user in 0..<1000 {
@@ -193,5 +230,14 @@ final class Answers: Sendable {
       guard !deadline.hasPassed else { throw Unexpected("no answer") }
       _ = mailbox.wait(timeoutMilliseconds: deadline.milliseconds)
     }
+  }
+}
+
+extension AvatarCache.Options {
+  /// Where the tests' service is.
+  fileprivate static var onLoopback: Self {
+    var options = Self()
+    options.allowsPrivateAddresses = true
+    return options
   }
 }

@@ -52,7 +52,10 @@ extension `End to end` {
       let pictures = try ChildProcess(
         ["/usr/bin/python3", Programs.peer("pictures.py"), folder["people.yaml"]])
       try pictures.waitForOutput { $0.contains("ready\n") }
-      try play("avatars", "directory: { kind: local, file: \(folder["people.yaml"]) }", in: folder)
+      try play(
+        "avatars",
+        "directory: { kind: local, file: \(folder["people.yaml"]), private_avatars: true }",
+        in: folder)
       pictures.write("\n")
       #expect(try pictures.wait() == .exit(0), "\(pictures.errors)")
       // However often they were asked for, each was fetched once.

@@ -34,6 +34,11 @@ public final class AvatarCache: Sendable {
     public var userAgent = "relay"
     public var connectTimeoutMilliseconds = 5000
     public var timeoutMilliseconds = 10_000
+    /// Whether a picture may come from this machine or a private network. Where it is is said by
+    /// strangers, and the relay may reach what they cannot.
+    public var allowsPrivateAddresses = false
+    /// Of the addresses that are connected to, for tests.
+    var mayConnect: @Sendable (PeerAddress) -> Bool = \.isPublic
 
     /// The defaults.
     public init() {}

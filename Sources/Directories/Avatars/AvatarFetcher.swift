@@ -26,6 +26,8 @@ final class AvatarFetcher {
     web.userAgent = options.userAgent
     web.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
     web.timeoutMilliseconds = options.timeoutMilliseconds
+    // Also for a proxy, which then decides for itself what it fetches.
+    web.mayConnect = options.allowsPrivateAddresses ? nil : options.mayConnect
     client = WebClient(web, wakeDescriptor: orders.descriptor)
   }
 

@@ -6,6 +6,9 @@ struct WebOptions: Sendable {
   var connectTimeoutMilliseconds = 10_000
   /// From the start of a request to the end of its answer.
   var timeoutMilliseconds = 30_000
+  /// Which hosts may be connected to, redirects and proxies included; `nil` = all. It is asked with the
+  /// address that is connected to, so that no name leads elsewhere once it was looked at.
+  var mayConnect: (@Sendable (PeerAddress) -> Bool)?
 }
 
 /// HTTP by libcurl for one thread, to which it is confined: several requests at once, connections

@@ -5,12 +5,14 @@ internal import CCurl
   let handle: UnsafeMutableRawPointer
   private(set) var answer = WebAnswer()
   private let limitBytes: Int
+  private let mayConnect: (@Sendable (PeerAddress) -> Bool)?
   private var isTooLong = false
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let errorText: UnsafeMutablePointer<CChar>
 
   init(_ request: WebRequest, _ options: WebOptions) {
     limitBytes = request.limitBytes
+    mayConnect = options.mayConnect
     guard let handle = unsafe curl_easy_init() else { fatalError("libcurl: out of memory") }
     unsafe self.handle = handle
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -35,6 +37,11 @@ internal import CCurl
       handle, { unsafe WebTransfer.takeHeader($0, $1, $2, $3) },
       { unsafe WebTransfer.takeBody($0, $1, $2, $3) },
       Unmanaged.passUnretained(self).toOpaque())
+    if mayConnect != nil {
+      unsafe ccurl_set_socket_opener(
+        handle, { unsafe WebTransfer.openSocket($0, $2) },
+        Unmanaged.passUnretained(self).toOpaque())
+    }
   }
 
   deinit {
@@ -85,6 +92,18 @@ internal import CCurl
 
   private static func transfer(_ context: UnsafeMutableRawPointer?) -> WebTransfer? {
     unsafe context.map { unsafe Unmanaged<WebTransfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<curl_sockaddr>?
+  ) -> curl_socket_t {
+    guard let address = unsafe address, let transfer = unsafe transfer(context) else { return -1 }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = unsafe ccurl_peer(address, &bytes)
+    guard let peer = PeerAddress(bytes: Array(bytes.prefix(Int(count)))),
+      transfer.mayConnect?(peer) == true
+    else { return -1 }
+    return unsafe ccurl_open_socket(address)
   }
 
   private static func takeHeader(

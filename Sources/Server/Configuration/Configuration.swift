@@ -232,6 +232,8 @@ extension Configuration {
     public var refreshSeconds = 0
     /// A service's list ends there.
     public var peopleLimit = 10_000
+    /// Whether pictures are fetched from this machine and private networks as well.
+    public var allowsPrivateAvatars = false
 
     /// Which may be missing.
     static let defaultFile = "config/people.yaml"

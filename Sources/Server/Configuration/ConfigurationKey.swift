@@ -126,6 +126,7 @@ extension ConfigurationKey {
     .secret("directory.secret", \.directory.secret),
     .integer("directory.refresh_s", \.directory.refreshSeconds, 0...31_536_000),
     .integer("directory.max", \.directory.peopleLimit, 1...1_000_000),
+    .boolean("directory.private_avatars", \.directory.allowsPrivateAvatars),
 
     ConfigurationKey(path: "bots", expected: "a list of bots", shape: .objects),
     .optionalFile("bots_file", \.botsFile),
