@@ -42,7 +42,14 @@ struct Batch {
   /// Tells batches apart.
   let number: Int
   let now: Int64
+  /// What the entries of a batch take for the loops at most, in bytes, unless there is only one: a
+  /// `forward` of a few bytes becomes a text as long as any, and places in `Frames` are kept as `Int32`.
+  static let bytesLimit = 268_435_456
+  /// At least what an entry takes beside its body.
+  private static let entryBytes = 512
+
   var entries: [StoreChanges.NewEntry] = []
+  private var bytes = 0
   /// The room of each of `entries`.
   var entryRooms: [Int] = []
   /// Of `entries`.
@@ -99,7 +106,13 @@ struct Batch {
     }
   }
 
+  /// Whether another entry fits.
+  func hasRoom(forBody bodyBytes: Int, limitBytes: Int) -> Bool {
+    entries.isEmpty || bytes + bodyBytes + Self.entryBytes <= limitBytes
+  }
+
   mutating func append(_ entry: StoreChanges.NewEntry, room: Int) {
+    bytes += entry.entry.body.count + Self.entryBytes
     entries.append(entry)
     entryRooms.append(room)
     identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }

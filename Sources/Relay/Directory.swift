@@ -67,14 +67,14 @@ public final class PeopleList: Sendable {
   /// What is searched of each: name and user in lower case, one behind the other, so that whoever
   /// looks through a hundred thousand people does it in one stretch of memory.
   private let searched: [UInt8]
-  private let searchedEnds: [Int32]
+  private let searchedEnds: [Int]
 
   /// - Parameter people: of a user who is there twice the first counts.
   public init(_ people: [Person], source: String, asOf: Int64, leftOut: Int = 0) {
     var kept: [Person] = []
     var places: [String: Int32] = [:]
     var searched: [UInt8] = []
-    var searchedEnds: [Int32] = []
+    var searchedEnds: [Int] = []
     kept.reserveCapacity(people.count)
     for person in people where places[person.user] == nil {
       places[person.user] = Int32(kept.count)
@@ -82,7 +82,7 @@ public final class PeopleList: Sendable {
       searched += Array(person.name.lowercased().utf8)
       searched.append(0)
       searched += Array(person.user.utf8)
-      searchedEnds.append(Int32(truncatingIfNeeded: searched.count))
+      searchedEnds.append(searched.count)
     }
     self.searched = searched
     self.searchedEnds = searchedEnds
@@ -100,8 +100,8 @@ public final class PeopleList: Sendable {
   /// - Parameter text: in lower case, as UTF-8.
   func matches(_ place: Int, _ text: [UInt8]) -> Bool {
     guard let first = text.first else { return true }
-    let end = Int(searchedEnds[place]) - text.count
-    var start = place == 0 ? 0 : Int(searchedEnds[place - 1])
+    let end = searchedEnds[place] - text.count
+    var start = place == 0 ? 0 : searchedEnds[place - 1]
     while start <= end {
       if searched[start] == first, searched[start..<start + text.count].elementsEqual(text) {
         return true

@@ -102,6 +102,19 @@ public struct StoredRoom: Sendable {
   }
 }
 
+extension StoredRoom {
+  /// As it is, if its numbers are such as the relay gives: what is computed from them cannot overflow.
+  func checked(_ name: String) throws(StoreFailure) -> StoredRoom {
+    let seqs = 0...Entry.sequenceLimit
+    guard seqs.contains(head), (1...head + 1).contains(first), seqs.contains(changes),
+      members.values.allSatisfy({ seqs.contains($0.read) && seqs.contains($0.received) })
+    else {
+      throw StoreFailure("the room \(name) has numbers that cannot be; `relay verify` tells more")
+    }
+    return self
+  }
+}
+
 /// How far a member has come.
 public struct MemberMarks: Equatable, Sendable {
   public var read: Int64

@@ -76,6 +76,12 @@ public struct Frames: Sendable {
     bounds.removeLast()
   }
 
+  /// How many bytes consecutive frames have.
+  func length(_ range: Range<Int>) -> Int {
+    range.isEmpty
+      ? 0 : Int(bounds[range.upperBound - 1].upper) - Int(bounds[range.lowerBound].lower)
+  }
+
   /// The JSON of one of the frames.
   public func payload(_ index: Int) -> ArraySlice<UInt8> {
     bytes[Int(bounds[index].payload)..<Int(bounds[index].upper)]

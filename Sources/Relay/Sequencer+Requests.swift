@@ -54,7 +54,7 @@ extension Sequencer {
       return index
     }
     var room = SequencedRoom(name: name)
-    if let stored = try store.loadRoom(name) { room.restore(stored) }
+    if let stored = try store.loadRoom(name) { room.restore(try stored.checked(name)) }
     room.isStale = false
     let index = rooms.count
     rooms.append(room)
@@ -64,7 +64,8 @@ extension Sequencer {
 
   mutating func refresh(_ index: Int, _ store: inout some EntryStore) throws(StoreFailure) {
     guard rooms[index].isStale else { return }
-    if let stored = try store.loadRoom(rooms[index].name) { rooms[index].restore(stored) }
+    let name = rooms[index].name
+    if let stored = try store.loadRoom(name) { rooms[index].restore(try stored.checked(name)) }
     rooms[index].isStale = false
   }
 
@@ -113,6 +114,11 @@ extension Sequencer {
         return
       }
     }
+    // Before anything is resolved: that may change the batch.
+    if let error = overflow(append, append.body.count, loop, batch) {
+      refuse(error)
+      return
+    }
     var body = append.body
     if append.reference != nil {
       switch try resolve(append, room, &batch, &store) {
@@ -121,6 +127,10 @@ extension Sequencer {
         refuse(error)
         return
       }
+    }
+    if body.count > append.body.count, let error = overflow(append, body.count, loop, batch) {
+      refuse(error)
+      return
     }
     let number = try makeStorable(room, &batch, &store)
     touch(room, &batch)
@@ -153,6 +163,22 @@ extension Sequencer {
       add(b, to: room, &batch)
     }
     acknowledge(seq, at, duplicate: false, wasStored: false)
+  }
+
+  /// Why an entry is not taken that would be too much for its batch, or beyond the last `seq`.
+  private mutating func overflow(
+    _ append: LogRequest.Append, _ bodyBytes: Int, _ loop: Int, _ batch: Batch
+  ) -> WireError? {
+    if let room = indices[append.room], rooms[room].head >= Entry.sequenceLimit {
+      return WireError(
+        .limitReached, "The room \(append.room) has as many entries as can be numbered.",
+        re: "send", room: append.room, id: append.id, field: "seq")
+    }
+    if batch.hasRoom(forBody: bodyBytes, limitBytes: batchBytesLimit) { return nil }
+    // As where nothing can be stored: what follows to the room waits as well, which keeps the order.
+    holds[HoldKey(loop: loop, session: append.session, room: append.room)] =
+      batch.now + Refusal.retryAfterMilliseconds
+    return Self.unavailable(re: "send", room: append.room, id: append.id)
   }
 
   /// Gives the room its number in the store, where its members so far are then written as well.

@@ -46,6 +46,8 @@ public struct Sequencer {
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
 
   private var batchNumber = 0
+  /// As in `Batch`; tests set it.
+  var batchBytesLimit = Batch.bytesLimit
 
   struct HoldKey: Hashable {
     var loop: Int

@@ -141,6 +141,14 @@ extension Shard {
         releaseIfUnused(room)
         continue
       }
+      guard turn.bytes.count + stagedBytes(from: next) <= turn.bytesLimit else {
+        for subscription in rooms[Int(room)].subscribers
+        where subscriptions[Int(subscription)].state == .live {
+          fallBehind(subscription)
+          markDirty(Int(subscriptions[Int(subscription)].session))
+        }
+        continue
+      }
       let first = turn.staged[Int(next)]
       var slice = Turn.Slice(
         room: room, firstSeq: first.commit.spans[Int(first.span)].firstSeq, lastSeq: 0,
@@ -158,6 +166,18 @@ extension Shard {
     turn.staged.removeAll(keepingCapacity: true)
     turn.rooms.removeAll(keepingCapacity: true)
     for (room, staged) in waiting { stage(staged.commit, span: Int(staged.span), in: room) }
+  }
+
+  /// How long a chain of staged parts is, in bytes.
+  private func stagedBytes(from first: Int32) -> Int {
+    var bytes = 0
+    var next = first
+    while next >= 0 {
+      let staged = turn.staged[Int(next)]
+      bytes += staged.commit.frames.length(staged.commit.spans[Int(staged.span)].frames)
+      next = staged.next
+    }
+    return bytes
   }
 
   private mutating func mustWait(_ room: Int, _ now: Moment) -> Bool {

@@ -2,9 +2,14 @@ import Wire
 
 /// A page of people while it is made.
 struct PeopleAnswer {
-  var people: [(person: Person, isBot: Bool)] = []
+  /// Each with the place behind it. The list may be another one before the page is sent: nothing is
+  /// looked up in it by place any more.
+  var people: [(person: Person, isBot: Bool, place: Int)] = []
   /// Where those who are not on it begin; `nil` at the end.
-  var next: Int?
+  var next: PeopleCursor?
+  /// The list that it is made from, as in `PeopleList`.
+  var source: String
+  var asOf: Int64
 }
 
 /// `people`: the directory as clients see it, a page at a time.
@@ -25,12 +30,12 @@ extension Shard {
     }
   }
 
-  /// Somebody on the list, who may be a bot.
-  private func person(_ place: Int) -> (person: Person, isBot: Bool) {
+  /// Somebody on the list, who may be a bot; `nil` behind its end.
+  private func person(_ place: Int) -> (person: Person, isBot: Bool)? {
     let people = directory.people.people
-    return place < people.count
-      ? (people[place], bots.index(of: people[place].user) != nil)
-      : (bots.people[place - people.count], true)
+    if place < people.count { return (people[place], bots.index(of: people[place].user) != nil) }
+    let place = place - people.count
+    return place < bots.people.count ? (bots.people[place], true) : nil
   }
 
   /// What a user is called, and their picture.
@@ -45,23 +50,32 @@ extension Shard {
   // MARK: - A page
 
   mutating func people(_ request: ClientMessage.PeopleRequest, _ index: Int) {
-    let count = directory.people.people.count + bots.people.count
-    let query = Array(request.query.lowercased().utf8)
-    let inDirectory = directory.people.people.count
-    var answer = PeopleAnswer()
-    var place = request.cursor.map(place(behind:)) ?? 0
-    let end = min(count, place + Self.scanLimit)
-    while place < end, answer.people.count < request.limit {
-      if place < inDirectory {
-        if directory.people.matches(place, query) { answer.people.append(person(place)) }
-      } else if bots.matches(place - inDirectory, query) {
-        // A bot that the directory knows as well stands there.
-        let bot = person(place)
-        if directory.people.index(of: bot.person.user) == nil { answer.people.append(bot) }
+    let people = directory.people
+    var place = 0
+    if let text = request.cursor {
+      guard let cursor = PeopleCursor(text) else {
+        reply(.error(Self.badCursor(re: "people")), to: index)
+        return
       }
-      place += 1
+      place = self.place(behind: cursor)
     }
-    answer.next = place < count ? place : nil
+    let query = Array(request.query.lowercased().utf8)
+    let inDirectory = people.people.count
+    let count = inDirectory + bots.people.count
+    var answer = PeopleAnswer(source: people.source, asOf: people.asOf)
+    let end = min(count, place + Self.scanLimit)
+    while place < end, answer.people.count < request.limit, let (person, isBot) = person(place) {
+      let matches =
+        place < inDirectory
+        ? people.matches(place, query)
+        // A bot that the directory knows as well stands there.
+        : bots.matches(place - inDirectory, query) && people.index(of: person.user) == nil
+      place += 1
+      if matches { answer.people.append((person, isBot, place)) }
+    }
+    if place < count, place > 0, let (last, _) = person(place - 1) {
+      answer.next = PeopleCursor(user: last.user, place: place)
+    }
     let extras = extras(of: index)
     extras.asksForPeople = true
     extras.people = answer
@@ -73,16 +87,15 @@ extension Shard {
   }
 
   /// The cursor names the last user of a page; if the list no longer has that one, the place counts.
-  private func place(behind cursor: String) -> Int {
-    let parts = cursor.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
-    let user = String(parts[0])
-    if let place = directory.people.index(of: user) { return place + 1 }
-    if let place = bots.index(of: user) { return directory.people.people.count + place + 1 }
-    return max(0, parts.count > 1 ? Int(parts[1]) ?? 0 : 0)
+  private func place(behind cursor: PeopleCursor) -> Int {
+    if let place = directory.people.index(of: cursor.user) { return place + 1 }
+    if let place = bots.index(of: cursor.user) { return directory.people.people.count + place + 1 }
+    return cursor.place
   }
 
-  private func cursor(before place: Int) -> String {
-    "\(person(place - 1).person.user)@\(place)"
+  static func badCursor(re: String) -> WireError {
+    WireError(
+      .badField, "\"cursor\" must be the \"next\" of an earlier answer.", re: re, field: "cursor")
   }
 
   private mutating func answerPeople(_ seen: [String: Int64], _ index: Int) {
@@ -91,10 +104,10 @@ extension Shard {
     sessions[index].awaitsReply = false
     let user = sessions[index].user
     var page = ServerMessage.PeoplePage(
-      people: [], next: answer.next.map(cursor(before:)), source: directory.people.source,
-      asOf: directory.people.asOf)
+      people: [], next: answer.next?.text, source: answer.source, asOf: answer.asOf)
     var bytes = 0
-    for (person, isBot) in answer.people {
+    var last: PeopleCursor?
+    for (person, isBot, place) in answer.people {
       let row = ServerMessage.PersonRow(
         user: person.user, name: person.name, avatar: person.avatar,
         presence: presence(of: person.user),
@@ -103,11 +116,12 @@ extension Shard {
       scratch.removeAll(keepingCapacity: true)
       row.append(to: &scratch)
       bytes += scratch.count + 1
-      if bytes > Self.replyBytes, let last = page.people.last {
-        page.next = last.user
+      if bytes > Self.replyBytes, let last {
+        page.next = last.text
         break
       }
       page.people.append(row)
+      last = PeopleCursor(user: person.user, place: place)
     }
     for row in page.people { watch(row.user, lastSeen: row.lastSeen, index) }
     reply(.people(page), to: index)

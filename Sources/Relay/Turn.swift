@@ -41,6 +41,9 @@ struct Turn {
   }
 
   static let keptBytes = 1_048_576
+  /// So much is laid out in one turn, and once more where it is compressed: places are kept as `Int32`.
+  /// The subscribers of a room that does not fit catch up from the log. Tests set it.
+  var bytesLimit = 268_435_456
 
   /// Lays a slice into the buffer once more, its long messages compressed.
   /// - Returns: where the slice is; the same one if none of its messages is long.

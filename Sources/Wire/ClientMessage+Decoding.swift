@@ -136,9 +136,17 @@ private struct FieldReader {
     var request = ClientMessage.PeopleRequest()
     request.query = try optionalString(.query, json) ?? ""
     guard request.query.utf8.count <= 256 else { throw bad(.query, "at most 256 bytes", json) }
-    request.cursor = try optionalString(.cursor, json)
+    request.cursor = try cursor(json)
     if let limit = try limit(ClientMessage.PeopleRequest.limits, json) { request.limit = limit }
     return request
+  }
+
+  private func cursor(_ json: Span<UInt8>) throws(WireError) -> String? {
+    let cursor = try optionalString(.cursor, json)
+    if let cursor, cursor.utf8.count > ClientMessage.cursorLimitBytes {
+      throw bad(.cursor, "at most \(ClientMessage.cursorLimitBytes) bytes", json)
+    }
+    return cursor
   }
 
   private func limit(

@@ -130,6 +130,9 @@ public enum ClientMessage: Equatable, Sendable {
     }
   }
 
+  /// The longest cursor that a relay gives out, and takes.
+  public static let cursorLimitBytes = 256
+
   /// A page of the list of people.
   public struct PeopleRequest: Equatable, Sendable {
     public static let defaultLimit = 50

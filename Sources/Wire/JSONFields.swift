@@ -44,6 +44,7 @@ struct JSONFields {
   init(
     _ json: Span<UInt8>, depthLimit: Int = Span<UInt8>.jsonDepthLimit
   ) throws(JSONError) {
+    try json.jsonCheckLength()
     var at = 0
     json.jsonSkipSpace(&at)
     guard at < json.count, json[at] == UInt8(ascii: "{") else {

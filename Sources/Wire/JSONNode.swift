@@ -9,6 +9,7 @@ package struct JSONNode: Sendable {
   /// `nil` unless the text is exactly one value (RFC 8259), at most 64 levels deep.
   package init?(_ text: [UInt8]) {
     let span = text.span
+    guard (try? span.jsonCheckLength()) != nil else { return nil }
     var at = 0
     span.jsonSkipSpace(&at)
     guard let value = try? span.jsonSkipValue(&at) else { return nil }

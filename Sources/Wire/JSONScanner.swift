@@ -19,6 +19,17 @@ extension Span where Element == UInt8 {
   /// in `rooms` it lies three levels deeper.
   static var jsonRelayedDepthLimit: Int { jsonDepthLimit + 3 }
 
+  /// The longest text that is read: places in it are kept as `Int32`, and what is made of it has to
+  /// fit into buffers whose places are.
+  static var jsonLengthLimit: Int { 1 << 30 }
+
+  /// - Throws: where the text is longer than `jsonLengthLimit`.
+  func jsonCheckLength() throws(JSONError) {
+    guard count <= Self.jsonLengthLimit else {
+      throw JSONError(expected: "the end", offset: Self.jsonLengthLimit)
+    }
+  }
+
   func jsonSkipSpace(_ at: inout Int) {
     while at < count, self[at] == 0x20 || self[at] == 0x0A || self[at] == 0x0D || self[at] == 0x09 {
       at += 1

@@ -113,6 +113,46 @@ extension SimulatedRelay {
     #expect(second.next == nil)
   }
 
+  @Test(arguments: [0, 1, 30, 500])
+  func `a directory that shrinks or grows while a page is made changes nothing of that page`(
+    _ size: Int
+  ) throws {
+    let relay = SimulatedRelay(unlimited)
+    relay.update(directory(100))
+    let ada = relay.connect("ada")
+    relay.readsAreHeld = true
+    ada.send(.people(.init(limit: 50)))
+    relay.run()
+    var smaller = directory(size)
+    smaller.people = PeopleList(smaller.people.people, source: "other", asOf: 99)
+    relay.update(smaller)
+    relay.readsAreHeld = false
+    relay.run()
+    let page = try #require(ada.take().peoplePages.last)
+    #expect(page.people.map(\.user) == (0..<50).map { "user-\($0)" })
+    #expect(page.source == "org:test" && page.asOf == 77)
+    // Where the last one is gone, what follows is by place.
+    let second = try relay.page(ada, .init(cursor: page.next, limit: 1))
+    #expect(second.people.map(\.user) == (size > 50 ? ["user-50"] : []))
+  }
+
+  @Test func `a page that is cut at the most that an answer carries is gone on from there`() throws
+  {
+    let relay = SimulatedRelay(unlimited)
+    let long = String(repeating: "n", count: 4000)
+    let people = (0..<100).map { Person(user: "user-\($0)", name: long) }
+    relay.update(DirectoryUpdate(people: PeopleList(people, source: "s", asOf: 1)))
+    let ada = relay.connect("ada")
+    let first = try relay.page(ada, .init(limit: 200))
+    #expect(first.people.count == 32)
+    // The last that was told is no longer there: the place tells where to go on.
+    relay.update(
+      DirectoryUpdate(
+        people: PeopleList(people.filter { $0.user != "user-31" }, source: "s", asOf: 1)))
+    let second = try relay.page(ada, .init(cursor: first.next, limit: 1))
+    #expect(second.people.map(\.user) == ["user-33"])
+  }
+
   @Test(arguments: ["NÄME 1", "user-1", "ÄmE 1"])
   func `who is looked for is found by name and by user, however written`(_ query: String) throws {
     let relay = SimulatedRelay(unlimited)
