@@ -1,18 +1,13 @@
 #!/usr/bin/python3
-"""Checks cells.py, and render.py where Pillow and the fonts are."""
+"""Checks cells.py and render.py, which needs Pillow and fonts: `config/setup test` installs them."""
 
-import os
 import tempfile
 import unittest
 
-from cells import Style, rows_of_cells
+from PIL import Image
 
-try:
-    from PIL import Image
-    from render import MONOSPACED, THEMES, rgb, render, save
-    CANNOT_DRAW = None if os.path.exists(MONOSPACED) else f"there is no {MONOSPACED}"
-except ImportError as error:
-    CANNOT_DRAW = f"{error}; `config/setup pictures` installs it"
+from cells import Style, rows_of_cells
+from render import THEMES, rgb, render, save
 
 
 def cells(text):
@@ -44,7 +39,6 @@ class Cells(unittest.TestCase):
         self.assertEqual(cells("\x1b]8;;https://example.org\x1b\\ab\x1b]8;;\x1b\\"), [("a", 1), ("b", 1)])
 
 
-@unittest.skipIf(CANNOT_DRAW, CANNOT_DRAW)
 class Pictures(unittest.TestCase):
     def colours(self, image, column, row, columns=10):
         width, height = (image.width - 12) // columns, (image.height - 12) // 3
