@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build test bench bench-full conformance faults simulate simulate-bugs fuzz \
+.PHONY: run build test test-fresh bench bench-full conformance faults simulate simulate-bugs fuzz \
   fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen format lint install uninstall help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
@@ -18,13 +18,14 @@ RELEASE := -c release --static-swift-stdlib
 BUILT ?= .build/release
 COMMANDS := $(addprefix $(BUILT)/,relay wschat swarm)
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
-SCRIPTS := Tests/run Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs Tests/Fuzz/run \
+SCRIPTS := Tests/run Tests/fresh-machine Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs Tests/Fuzz/run \
   Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run config/setup config/bots/dice .ci/run
 BASH_SCRIPTS := Tests/Conformance/autobahn
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run every test'
+	@echo 'make test-fresh        make test on a new Debian with nothing but git, make and Swift, as root'
 	@echo "make conformance       hold relay and client against the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
 	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
@@ -73,6 +74,9 @@ test:
 	done
 
 TEST := SWIFT=$(SWIFT) Tests/run --skip-build
+
+test-fresh:
+	@SWIFT=$(SWIFT) Tests/fresh-machine make test
 
 # The Autobahn suite, which is installed into a cache of its own. CASES and EXCLUDE narrow it, and
 # JOBS says how much runs side by side: see Tests/Conformance.
