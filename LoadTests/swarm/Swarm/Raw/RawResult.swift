@@ -54,6 +54,10 @@ public struct RawResult: Sendable {
   /// Deliveries that should have come and did not: sends times members, less what came. Negative if
   /// more came than were sent.
   public internal(set) var missing = 0
+  /// Sends without an answer, of a server that answers.
+  public var unacknowledged: Int {
+    plan.dialect.ackPrefix == nil ? 0 : max(0, whole.sends - whole.acks - whole.errors)
+  }
   /// Connections that ended by themselves.
   public internal(set) var connectionsLost = 0
   /// Why the last of them did, or what the last refusal said.

@@ -138,12 +138,20 @@ public struct RawScenario: Sendable {
       return "the server refused \(result.whole.errors) of \(result.whole.sends) sends;"
         + " raise its limits"
     }
+    if result.unacknowledged > 0 {
+      return "the server took \(result.whole.acks) of \(result.whole.sends) sends in time; where it"
+        + " slows those who send too much, raise its limits"
+    }
     return nil
   }
 
   /// The status that counts where several apply.
   public var status: Outcome.Status {
-    if result.missing != 0 { return .promiseBroken }
+    // Of what was not acknowledged nothing is promised.
+    let members = result.plan.allRooms.map(\.members).max() ?? 0
+    if result.missing < 0 || result.missing > result.unacknowledged * members {
+      return .promiseBroken
+    }
     if result.connectionsLost > 0 { return .noConnection }
     if voidReason != nil { return .void }
     return judgements.allSatisfy(\.isMet) ? .good : .thresholdMissed
