@@ -192,7 +192,7 @@ extension Bot {
     connection = new
     whenOnline.forEach { $0.resume() }
     whenOnline = []
-    tell(.rooms)
+    tell(.rooms(.init()))
     enrolAgain()
   }
 
@@ -252,7 +252,12 @@ extension Bot {
 
   private func receive(_ message: ServerMessage) {
     switch message {
-    case .rooms(let rooms, more: _): receive(rooms)
+    case .rooms(let rooms, let next):
+      receive(rooms)
+      if let next {
+        let most = ClientMessage.RoomsRequest.limits.upperBound
+        tell(.rooms(.init(cursor: next, limit: most)))
+      }
     case .activity(let activity): receive(activity)
     case .joined(let joined):
       receive(joined)

@@ -51,7 +51,7 @@ extension Chat {
     textLimitBytes = welcome.limits.textBytes
     connection = .live(roundTripMilliseconds: nil)
     times.nextPing = now
-    effects.append(.request(.rooms))
+    effects.append(.request(.rooms(.init())))
     peopleCursor = nil
     peopleCount = 0
     peopleWaitMilliseconds = Self.peopleWaitMilliseconds.lowerBound
@@ -115,8 +115,14 @@ extension Chat {
 
   private mutating func take(_ message: ServerMessage, _ effects: inout [Effect]) {
     switch message {
-    case .rooms(let rows, _):
+    case .rooms(let rows, let next):
       for row in rows { take(row, &effects) }
+      // The list is searched, and counts what is unread, as a whole: page after page is asked for, each
+      // when the one before is there.
+      if let next {
+        let most = ClientMessage.RoomsRequest.limits.upperBound
+        effects.append(.request(.rooms(.init(cursor: next, limit: most))))
+      }
       isListStale = true
     case .activity(let activity): take(activity, &effects)
     case .people(let page): take(page, &effects)

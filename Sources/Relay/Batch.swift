@@ -21,12 +21,17 @@ struct Batch {
     /// At this request's place in the order.
     var head: Int64
     var resumption: Resumption
+    /// Why the user does not enter. It is answered in its place among the others: a loop tells the
+    /// joins of one session to one room apart by their order alone.
+    var refusal: WireError?
   }
   struct Question {
     var loop: Int
-    var session: SessionID
+    var ticket: UInt32
     var user: String
     var listed: [String]
+    var after: Int64
+    var limit: Int
   }
   /// An entry that was stored before this batch.
   struct Blank {
@@ -61,6 +66,9 @@ struct Batch {
   /// Rooms whose stored state changed, each once.
   var touched: [Int] = []
   var newRooms: [Int] = []
+  /// How many more rooms users belong to than the store knows before this batch is in it; rooms that
+  /// the store does not keep are left out.
+  var unwritten: [String: Int] = [:]
   /// Came, or were moved by a `mark`: the marks that a send moves follow from the entries.
   var dirtyMembers: Set<Sequencer.MemberKey> = []
   /// Moved by a `mark`: others are told.

@@ -11,6 +11,8 @@ public final class Commit: Sendable {
     public var frames: Range<Int>
     /// The oldest `seq` of the room that is kept.
     public var firstKept: Int64
+    /// When the last of them was made, in milliseconds since 1970.
+    public var lastAt: Int64
 
     public var lastSeq: Int64 { firstSeq + Int64(frames.count) - 1 }
   }
@@ -32,6 +34,11 @@ public final class Commit: Sendable {
     public var belongs: Bool
     /// What the user has not read, without this commit's entries.
     public var unread: Int64
+    /// The room with this commit: its last `seq`, the oldest that is kept, and when the last entry was
+    /// made, in milliseconds since 1970.
+    public var head: Int64 = 0
+    public var first: Int64 = 1
+    public var lastAt: Int64 = 0
   }
 
   /// A user types, or stopped.
@@ -142,7 +149,7 @@ struct SpannedEntries {
       spans.append(
         Commit.RoomSpan(
           room: entry.room, firstSeq: entry.seq, frames: next[group]..<ends[group],
-          firstKept: first))
+          firstKept: first, lastAt: entries[order[ends[group] - 1]].entry.at))
     }
   }
 }

@@ -43,8 +43,19 @@ public protocol EntryStore {
     inRoom number: Int64, through seq: Int64, total: Int64
   ) throws(StoreFailure) -> Int64
 
-  /// The rooms that the user belongs to.
-  mutating func belongings(of user: String) throws(StoreFailure) -> [String]
+  /// At most `limit` rooms that the user belongs to, of those whose number is beyond `after`, in rising
+  /// number. What it costs depends on how many these are, and not on how many there are in all.
+  mutating func belongings(
+    of user: String, after number: Int64, limit: Int
+  ) throws(StoreFailure) -> [StoredBelonging]
+
+  /// A room as a user stands to it; `nil` if there is none.
+  mutating func belonging(
+    of user: String, toRoom name: String
+  ) throws(StoreFailure) -> StoredBelonging?
+
+  /// How many rooms the user belongs to.
+  mutating func belongingCount(of user: String) throws(StoreFailure) -> Int
 
   /// Stores all of it durably, or nothing.
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure)
@@ -99,6 +110,43 @@ public struct StoredRoom: Sendable {
     self.lastAt = lastAt
     self.members = members
     self.changes = changes
+  }
+}
+
+/// A room as the store has it, without all who belong to it: for one user.
+public struct StoredBelonging: Sendable {
+  /// As in `StoredRoom`.
+  public var number: Int64
+  public var room: String
+  public var head: Int64
+  public var first: Int64
+  public var lastAt: Int64
+  public var changes: Int64
+  /// The user's, what was sent among it; `nil` where the user does not belong to the room.
+  public var marks: MemberMarks?
+
+  public init(
+    number: Int64, room: String, head: Int64, first: Int64, lastAt: Int64, changes: Int64,
+    marks: MemberMarks?
+  ) {
+    self.number = number
+    self.room = room
+    self.head = head
+    self.first = first
+    self.lastAt = lastAt
+    self.changes = changes
+    self.marks = marks
+  }
+}
+
+extension StoredBelonging {
+  /// As `StoredRoom.checked`.
+  func checked() throws(StoreFailure) -> StoredBelonging {
+    let stored = StoredRoom(
+      number: number, head: head, first: first, lastAt: lastAt,
+      members: marks.map { ["": $0] } ?? [:], changes: changes)
+    _ = try stored.checked(room)
+    return self
   }
 }
 

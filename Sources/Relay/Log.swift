@@ -78,8 +78,11 @@ public enum LogRequest: Sendable {
   case typing(room: String, user: String, on: Bool)
   /// How a user stands to the sessions of this loop is another: `offline` = there are none.
   case presence(user: String, from: Presence, to: Presence)
-  /// Which rooms a user belongs to; `listed` ones are told as well where they exist.
-  case belongings(session: SessionID, user: String, listed: [String])
+  /// A slice of the rooms that a user belongs to: at most `limit` with a number beyond `after`, in the
+  /// order in which the rooms were made; those without an entry come with the last. `listed` ones
+  /// that the user does not belong to are told as well. Answered under the same ticket.
+  case belongings(
+    ticket: UInt32, user: String, listed: [String], after: Int64, limit: Int)
 
   /// An entry that wants to be one.
   public struct Append: Sendable {
@@ -158,11 +161,15 @@ public enum LogAnswer: Sendable {
   /// An append that was not stored, or an `enter` that failed; `re`, `room` and `id` are set.
   case refused(SessionID, WireError)
   case entered(SessionID, Entered)
-  case belongings(SessionID, [Belonging], isComplete: Bool)
+  /// What a `LogRequest.belongings` asked for; `next` is where the next slice begins, `nil` at the end.
+  /// Where `isComplete` is false, reading failed.
+  case belongings(
+    ticket: UInt32, user: String, [Belonging], next: Int64?, isComplete: Bool)
   case entries(SessionID, EntriesPage)
   /// A message ready to be sent: what a `ReadRequest.history` asked for.
   case reply(SessionID, json: [UInt8])
-  /// The last entries that a `ReadRequest.lasts` asked for, in its order; `nil` where gone.
+  /// The last entries that a `ReadRequest.lasts` asked for, in its order; `nil` where there is none,
+  /// or none is found in a bounded number of entries.
   case lasts(SessionID, [[UInt8]?])
   /// What a `ReadRequest.lastSeen` asked for.
   case lastSeen(SessionID, Seen)
@@ -202,13 +209,22 @@ public enum LogAnswer: Sendable {
     /// Entries of others after the read mark that say something. A send moves the sender's own mark,
     /// so that behind the mark none of the user's own can be.
     public var unread: Int64
+    /// The oldest `seq` that is kept.
+    public var first: Int64
+    /// When the last entry was made, in milliseconds since 1970; 0 where there is none.
+    public var lastAt: Int64
 
-    public init(room: String, belongs: Bool, head: Int64, read: Int64, unread: Int64) {
+    public init(
+      room: String, belongs: Bool, head: Int64, read: Int64, unread: Int64, first: Int64 = 1,
+      lastAt: Int64 = 0
+    ) {
       self.room = room
       self.belongs = belongs
       self.head = head
       self.read = read
       self.unread = unread
+      self.first = first
+      self.lastAt = lastAt
     }
   }
 }
@@ -223,7 +239,8 @@ public enum ReadRequest: Sendable {
   /// there is no such room.
   case history(
     SessionID, ClientMessage.HistoryRequest, mayCreate: Bool, limitBytes: Int)
-  /// The entries at these places, as `message` JSON. Answered by `.lasts`.
+  /// The last entry of each of these rooms that says something, at this `seq` or before it, in its
+  /// current state, as `message` JSON. Answered by `.lasts`.
   case lasts(SessionID, [(room: String, seq: Int64)])
   /// When these users were last there. Answered by `.lastSeen`.
   case lastSeen(SessionID, [String], for: SeenPurpose)

@@ -16,15 +16,21 @@ public final class MemoryLog: Log {
   public let epoch: String
   private let lineage: Lineage
   private let keepEntriesPerRoom: Int64
+  private let roomsPerUser: Int
   private let clock: @Sendable () -> Int64
   private let state = Mutex<State?>(nil)
 
   /// - Parameters:
   ///   - epoch: of at least 64 random bits.
   ///   - keepEntriesPerRoom: 0 = all.
+  ///   - roomsPerUser: 0 = no limit.
   ///   - clock: milliseconds since 1970.
-  public init(epoch: String, keepEntriesPerRoom: Int64, clock: @escaping @Sendable () -> Int64) {
+  public init(
+    epoch: String, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0,
+    clock: @escaping @Sendable () -> Int64
+  ) {
     self.epoch = epoch
+    self.roomsPerUser = roomsPerUser
     self.lineage = Lineage([Lineage.Epoch(number: 1, name: epoch)])
     self.keepEntriesPerRoom = keepEntriesPerRoom
     self.clock = clock
@@ -37,7 +43,8 @@ public final class MemoryLog: Log {
     state.withLock {
       $0 = State(
         sequencer: Sequencer(
-          lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops),
+          lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
+          loops: loops),
         loops: loops, framing: framing, publish: publish)
     }
   }

@@ -86,9 +86,29 @@ public struct MemoryStore: EntryStore, EntryReader {
   }
 
   public mutating func belongings(
-    of user: String
-  ) throws(StoreFailure) -> [String] {
-    (roomsByMember[user] ?? []).sorted().compactMap { rooms[$0]?.name }
+    of user: String, after number: Int64, limit: Int
+  ) throws(StoreFailure) -> [StoredBelonging] {
+    // In tests alone is it asked for more than once a user: sorting them all each time does no harm.
+    let numbers = (roomsByMember[user] ?? []).filter { $0 > number }.sorted().prefix(limit)
+    return numbers.compactMap { belonging(of: user, $0) }
+  }
+
+  public mutating func belonging(
+    of user: String, toRoom name: String
+  ) throws(StoreFailure) -> StoredBelonging? {
+    numbers[name].flatMap { belonging(of: user, $0) }
+  }
+
+  private func belonging(of user: String, _ number: Int64) -> StoredBelonging? {
+    guard let room = rooms[number] else { return nil }
+    return StoredBelonging(
+      number: number, room: room.name, head: room.first + Int64(room.entries.count) - 1,
+      first: room.first, lastAt: room.entries.last?.at ?? 0,
+      changes: room.forgottenChanges + Int64(room.changeSeqs.count), marks: room.members[user])
+  }
+
+  public mutating func belongingCount(of user: String) throws(StoreFailure) -> Int {
+    roomsByMember[user]?.count ?? 0
   }
 
   public mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {

@@ -18,7 +18,7 @@ extension ReadRequest {
         reply ?? .error(Sequencer.unavailable(re: "history", room: request.room))
       return .reply(session, json: message.json)
     case .lasts(let session, let places):
-      return .lasts(session, places.map { try? Self.last($0.room, $0.seq, &reader) })
+      return .lasts(session, places.map { (try? Self.last($0.room, $0.seq, &reader)) ?? nil })
     case .lastSeen(let session, let users, let purpose):
       var seen = LogAnswer.Seen(purpose: purpose, users: users, at: [:])
       for user in users { seen.at[user] = (try? reader.lastSeen(user)) ?? nil }
@@ -93,18 +93,34 @@ extension ReadRequest {
     return .history(page)
   }
 
+  /// So many entries at most are looked at for the last one that says something, the first of them by
+  /// themselves: it is mostly among these.
+  private static let lastSteps: [Int64] = [1, 3, 12, 16]
+
   private static func last(
     _ room: String, _ seq: Int64, _ reader: inout some EntryReader
-  ) throws(StoreFailure) -> [UInt8] {
-    var json: [UInt8] = []
-    if let bounds = try reader.bounds(of: room) {
-      try reader.forEachEntry(ofRoom: bounds.number, named: room, in: seq...seq) {
-        $0.append(to: &json)
-        return false
+  ) throws(StoreFailure) -> [UInt8]? {
+    guard let bounds = try reader.bounds(of: room) else { return nil }
+    var upper = min(seq, bounds.head)
+    for step in lastSteps where upper >= bounds.first {
+      let lower = max(upper - step + 1, bounds.first)
+      var last: Entry?
+      try reader.forEachEntry(ofRoom: bounds.number, named: room, in: lower...upper) {
+        if $0.kind.isContent { last = $0 }
+        return true
       }
+      if let last {
+        var changes: [Entry] = []
+        try reader.forEachChange(
+          ofRoom: bounds.number, named: room, about: last.seq...last.seq
+        ) { changes.append($1) }
+        var json: [UInt8] = []
+        last.folded(with: changes).append(to: &json)
+        return json
+      }
+      upper = lower - 1
     }
-    guard !json.isEmpty else { throw StoreFailure("\(room) has no entry \(seq)") }
-    return json
+    return nil
   }
 }
 

@@ -21,6 +21,8 @@ extension Sequencer {
       } else {
         forget(key.user, key.room, &batch)
       }
+      // It was counted when it was kept.
+      belongingCounts[key.user] = nil
     }
   }
 
@@ -37,7 +39,8 @@ extension Sequencer {
       rooms[index].becomeUnstored()
       let name = rooms[index].name
       // Who came by a send only has sent nothing.
-      let joiners = Set(batch.enterings.filter { $0.room == index }.map(\.request.user))
+      let joiners = Set(
+        batch.enterings.filter { $0.room == index && $0.refusal == nil }.map(\.request.user))
       for change in batch.memberships
       where change.room == name && change.belongs && !joiners.contains(change.user) {
         rooms[index].members[change.user] = nil

@@ -33,9 +33,10 @@ extension Sequencer {
       case .presence(let user, let from, let to):
         let before = presences.shift(user, from: from, to: to)
         if batch.presences[user] == nil { batch.presences[user] = before }
-      case .belongings(let session, let user, let listed):
+      case .belongings(let ticket, let user, let listed, let after, let limit):
         batch.questions.append(
-          Batch.Question(loop: loop, session: session, user: user, listed: listed))
+          Batch.Question(
+            loop: loop, ticket: ticket, user: user, listed: listed, after: after, limit: limit))
       }
     } catch {
       batch.failure = error
@@ -114,6 +115,10 @@ extension Sequencer {
         return
       }
     }
+    guard try mayBelong(append.user, to: room, batch, &store) else {
+      refuse(roomsPerUserReached(append.user, re: "send", room: append.room, id: append.id))
+      return
+    }
     // Before anything is resolved: that may change the batch.
     if let error = overflow(append, append.body.count, loop, batch) {
       refuse(error)
@@ -159,8 +164,11 @@ extension Sequencer {
       rooms[room].members[append.user] = MemberMarks(read: seq, received: seq)
     }
     if rooms[room].members.count < 2, let (a, b) = RoomName.peers(of: append.room) {
-      add(a, to: room, &batch)
-      add(b, to: room, &batch)
+      // Somebody who belongs to as many rooms as can be gets the entries all the same, but does not
+      // belong to the room: the next entry tries again.
+      for peer in [a, b] where try mayBelong(peer, to: room, batch, &store) {
+        add(peer, to: room, &batch)
+      }
     }
     acknowledge(seq, at, duplicate: false, wasStored: false)
   }
@@ -193,6 +201,7 @@ extension Sequencer {
     touch(room, &batch)
     batch.newRooms.append(room)
     for user in rooms[room].members.keys {
+      batch.unwritten[user, default: 0] += 1
       batch.dirtyMembers.insert(MemberKey(room: room, user: user))
       noteStored(rooms[room].name, user)
     }
@@ -217,10 +226,18 @@ extension Sequencer {
     _ store: inout some EntryStore
   ) throws(StoreFailure) {
     let room = try room(enter.room, &store)
+    func refuse(_ error: WireError) {
+      batch.enterings.append(
+        Batch.Entering(
+          loop: loop, request: enter, room: room, head: 0,
+          resumption: Resumption(after: 0, resume: .ok), refusal: error))
+    }
     guard enter.mayCreate || rooms[room].exists else {
-      batch.refusals.append(
-        Batch.RefusedAppend(
-          loop: loop, session: enter.session, error: Self.noSuchRoom(re: "join", enter.room)))
+      refuse(Self.noSuchRoom(re: "join", enter.room))
+      return
+    }
+    guard try mayBelong(enter.user, to: room, batch, &store) else {
+      refuse(roomsPerUserReached(enter.user, re: "join", room: enter.room))
       return
     }
     let resumption = try resumption(of: enter, room, &store)
@@ -254,6 +271,7 @@ extension Sequencer {
   mutating func add(_ user: String, to room: Int, _ batch: inout Batch) {
     guard rooms[room].members[user] == nil, !rooms[room].isReserved else { return }
     rooms[room].members[user] = MemberMarks()
+    noteBelonging(user, 1, isStored: rooms[room].number != nil, &batch)
     if rooms[room].number == nil {
       unstored[user, default: []].insert(rooms[room].name)
     } else {
@@ -266,6 +284,7 @@ extension Sequencer {
 
   mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
     guard rooms[room].members.removeValue(forKey: user) != nil else { return }
+    noteBelonging(user, -1, isStored: rooms[room].number != nil, &batch)
     let key = MemberKey(room: room, user: user)
     batch.dirtyMembers.remove(key)
     if rooms[room].number == nil {

@@ -26,6 +26,8 @@ public struct Sequencer {
 
   let lineage: Lineage
   let keepEntriesPerRoom: Int64
+  /// How many rooms a user may belong to; 0 = no limit.
+  let roomsPerUser: Int
   let loops: Int
 
   var rooms: [SequencedRoom] = []
@@ -33,6 +35,9 @@ public struct Sequencer {
   /// Rooms without entries, by member: the store does not know these.
   var unstored: [String: Set<String>] = [:]
   var nextRoomNumber: Int64?
+  /// How many rooms users belong to, of those of whom it was asked; see `belongingCount`.
+  var belongingCounts: [String: Int] = [:]
+  static let belongingCountsLimit = 100_000
   /// Sessions whose sends to a room are refused until then, to keep their order.
   var holds: [HoldKey: Int64] = [:]
   /// Members and marks of a batch that was not stored: nobody sends these again.
@@ -69,10 +74,15 @@ public struct Sequencer {
     static func < (a: Self, b: Self) -> Bool { (a.room, a.user) < (b.room, b.user) }
   }
 
-  /// - Parameter keepEntriesPerRoom: 0 = all.
-  public init(lineage: Lineage, keepEntriesPerRoom: Int64, loops: Int) {
+  /// - Parameters:
+  ///   - keepEntriesPerRoom: 0 = all.
+  ///   - roomsPerUser: 0 = no limit.
+  public init(
+    lineage: Lineage, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0, loops: Int
+  ) {
     self.lineage = lineage
     self.keepEntriesPerRoom = keepEntriesPerRoom
+    self.roomsPerUser = roomsPerUser
     self.loops = loops
   }
 
@@ -83,6 +93,7 @@ public struct Sequencer {
     framing: Framing
   ) -> Outcome {
     if rooms.count > roomsBeforeForgetting { forgetIdleRooms(now) }
+    if belongingCounts.count > Self.belongingCountsLimit { belongingCounts = [:] }
     batchNumber += 1
     var batch = Batch(
       number: batchNumber, now: now, requests: submissions.reduce(0) { $0 + $1.requests.count })
@@ -116,7 +127,9 @@ public struct Sequencer {
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
     for entering in batch.enterings {
-      answers[entering.loop].append(.entered(entering.request.session, entered(entering)))
+      let session = entering.request.session
+      answers[entering.loop].append(
+        entering.refusal.map { .refused(session, $0) } ?? .entered(session, entered(entering)))
     }
     for question in batch.questions {
       answers[question.loop].append(belongings(question, &store))
@@ -182,6 +195,9 @@ public struct Sequencer {
       var change = change
       if change.belongs, let room = indices[change.room] {
         change.unread = max(0, unreadIfKnown(room, read: 0, &store) - (fresh[room] ?? 0))
+        change.head = rooms[room].head
+        change.first = rooms[room].first
+        change.lastAt = rooms[room].lastAt
       }
       return change
     }
@@ -198,6 +214,7 @@ public struct Sequencer {
       }
     }
     takeBack(&batch)
+    for user in batch.unwritten.keys { belongingCounts[user] = nil }
     nextRoomNumber = nil
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
     for outcome in batch.acks {
@@ -235,7 +252,9 @@ public struct Sequencer {
       // A join only reads: it goes through as long as reading does.
       let request = entering.request
       let answer: LogAnswer
-      if let again = reenter(entering, &store) {
+      if let refusal = entering.refusal {
+        answer = .refused(request.session, refusal)
+      } else if let again = reenter(entering, &store) {
         entered.insert(MemberKey(room: entering.room, user: request.user))
         answer = .entered(request.session, self.entered(again))
       } else {
@@ -273,7 +292,7 @@ public struct Sequencer {
   }
 
   static func unavailable(
-    re: String, room: String, id: String? = nil,
+    re: String, room: String?, id: String? = nil,
     retryAfterMilliseconds: Int64 = Refusal.retryAfterMilliseconds
   ) -> WireError {
     WireError(
@@ -303,37 +322,6 @@ public struct Sequencer {
         after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
         received: min(marks.received, head), members: room.memberList, subscribers: room.audience),
       user: entering.request.user)
-  }
-
-  private mutating func belongings(
-    _ question: Batch.Question, _ store: inout some EntryStore
-  ) -> LogAnswer {
-    var belongings: [LogAnswer.Belonging] = []
-    var isComplete = true
-    do throws(StoreFailure) {
-      for name in try store.belongings(of: question.user) {
-        let room = try room(name, &store)
-        guard let marks = rooms[room].members[question.user] else { continue }
-        belongings.append(
-          LogAnswer.Belonging(
-            room: name, belongs: true, head: rooms[room].head, read: marks.read,
-            unread: try unread(room, read: marks.read, &store)))
-      }
-      for name in question.listed {
-        let room = try room(name, &store)
-        if rooms[room].members[question.user] != nil { continue }
-        belongings.append(
-          LogAnswer.Belonging(
-            room: name, belongs: false, head: rooms[room].head, read: 0, unread: 0))
-      }
-    } catch {
-      isComplete = false
-    }
-    for name in (unstored[question.user] ?? []).sorted() {
-      belongings.append(
-        LogAnswer.Belonging(room: name, belongs: true, head: 0, read: 0, unread: 0))
-    }
-    return .belongings(question.session, belongings, isComplete: isComplete)
   }
 
   // MARK: - What a batch changes

@@ -83,12 +83,13 @@ final class SessionExtras {
   /// The latest of everything that does not wait in a log, while the client does not read; empty where
   /// it is made when it can be told.
   var ephemera: [EphemeralKey: [UInt8]] = [:]
-  /// Rooms whose activity the client is told, since it asked for `rooms`.
-  var watched: Set<Int32> = []
+  /// Whether it has asked for `rooms`, and is told of activity since.
   var watchesRooms = false
+  /// The `rooms` that waits for the user's list.
+  var roomsRequest: ClientMessage.RoomsRequest?
+  var paging: RoomsPaging?
   /// The answer to `rooms` while the last entries are being read.
   var summaries: [ServerMessage.RoomSummary] = []
-  var summariesAreComplete = true
   /// Whether it has asked for people.
   var asksForPeople = false
   /// The answer to `people` while it is looked up when those were there who are not.
@@ -158,7 +159,8 @@ struct Room {
   var subscribers: [Int32] = []
   /// Subscriptions in whatever state.
   var uses = 0
-  var watchers: [Int32: Watcher] = [:]
+  /// In which users' lists it is: places in the shard's table.
+  var watchers: [Int32] = []
   /// The last entries, oldest first, without a gap up to the head.
   var tail = Deque<TailSpan>()
   /// The JSON of the last entry where the tail has lost it and somebody is to be told of it yet.
@@ -169,17 +171,6 @@ struct Room {
   /// How many entries that is.
   var stagedCount: Int32 = 0
   var pace = Pace()
-
-  /// Somebody who is told of activity here.
-  struct Watcher {
-    var generation: UInt32
-    var unread: Int64
-    /// Subscribed as well: entries come, activity does not.
-    var isJoined: Bool
-    /// Not before this, in milliseconds.
-    var nextAt: Int64
-    var isPending: Bool
-  }
 
   /// Part of a commit that is kept in memory.
   struct TailSpan {

@@ -208,10 +208,6 @@ extension Shard {
         to: index)
       leave(room, index)
     }
-    for room in sessions[index].extras?.watched ?? []
-    where !rightsAllowReading(rooms[Int(room)].name, index) {
-      unwatch(room, index)
-    }
   }
 
   // MARK: - The end

@@ -92,7 +92,6 @@ extension Shard {
     let user = sessions[session].user
     leaveRoom(index)
     // To the client the room is joined all the while.
-    rooms[Int(subscription.room)].watchers[subscription.session]?.isJoined = true
     subscriptions[Int(index)].state = .entering
     sessions[session].owedBytes += Self.joinedBytes
     ask(.exit(room: room, user: user))

@@ -16,8 +16,9 @@ extension Shard {
 
   mutating func apply(_ change: Commit.MarkChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
-    forEachSession(of: change.marks.user) { shard, session in
-      shard.rooms[Int(room)].watchers[session]?.unread = change.unread
+    if let node = watchedRoom(of: change.marks.user, room) {
+      watchedRooms[Int(node)].unread = change.unread
+      watchedRooms[Int(node)].read = max(watchedRooms[Int(node)].read, change.marks.read)
     }
     tell(
       .receipt(change.marks, toOthers: change.members <= SequencedRoom.memberListLimit),
@@ -51,8 +52,10 @@ extension Shard {
     guard watched || !typers.isEmpty else { return }
     if watched {
       let new = commit.contents(of: span.frames)
-      for session in Array(rooms[Int(room)].watchers.keys) {
-        rooms[Int(room)].watchers[session]?.unread += new
+      for place in rooms[Int(room)].watchers.indices {
+        let node = rooms[Int(room)].watchers[place]
+        if watchedRooms[Int(node)].belongs { watchedRooms[Int(node)].unread += new }
+        moveToFront(node, lastAt: span.lastAt)
       }
     }
     for frame in span.frames {
@@ -65,10 +68,9 @@ extension Shard {
         }
       }
       if watched {
-        let behind = commit.contents(of: frame + 1..<span.frames.upperBound)
-        forEachSession(of: user) { shard, session in
-          shard.rooms[Int(room)].watchers[session]?.unread = behind
-        }
+        guard let node = watchedRoom(of: user, room) else { continue }
+        watchedRooms[Int(node)].unread = commit.contents(of: frame + 1..<span.frames.upperBound)
+        watchedRooms[Int(node)].read = span.firstSeq + Int64(frame - span.frames.lowerBound)
       }
     }
   }
@@ -129,8 +131,16 @@ extension Shard {
 
   /// Whether the session has joined the room or watches it.
   private func concerns(_ session: Int, _ room: Int32) -> Bool {
-    rooms[Int(room)].watchers[Int32(session)] != nil
+    isTold(ofRoom: room, session)
       || subscription(of: session, toRoom: room).map { subscriptions[Int($0)].place >= 0 } == true
+  }
+
+  /// Whether the session is told of a room that its user belongs to, since it asked for `rooms`.
+  private func isTold(ofRoom room: Int32, _ session: Int) -> Bool {
+    guard sessions[session].extras?.watchesRooms == true,
+      let node = watchedRoom(of: sessions[session].user, room)
+    else { return false }
+    return watchedRooms[Int(node)].belongs && rightsAllowReading(rooms[Int(room)].name, session)
   }
 
   /// Those who have joined, and in a dm the peer's connections that asked for `rooms`.
@@ -141,9 +151,13 @@ extension Shard {
       if sessions[session].user != key.user { emit(key, to: session) }
     }
     guard RoomName.isDirect(rooms[room].name) else { return }
-    for (session, watcher) in rooms[room].watchers
-    where !watcher.isJoined && sessions[Int(session)].user != key.user {
-      emit(key, to: Int(session))
+    for place in rooms[room].watchers.indices {
+      let watched = watchedRooms[Int(rooms[room].watchers[place])]
+      let user = watches[Int(watched.watch)].user
+      guard user != key.user else { continue }
+      forEachSession(of: user) { shard, session in
+        if shard.wantsActivity(watched, Int(session)) { shard.emit(key, to: Int(session)) }
+      }
     }
   }
 
@@ -194,7 +208,9 @@ extension Shard {
       }
       guard rooms[Int(key.room)].generation == key.generation, mayTell(key, index) else { continue }
       frame = kept
-      if key.kind == .activity { encodeActivity(in: key.room, to: index) }
+      if key.kind == .activity, let node = watchedRoom(of: sessions[index].user, key.room) {
+        encodeActivity(node)
+      }
       if key.kind == .typing { encode(.typing(typers[key]?.isTyping == true), key) }
       sessions[index].outbox.append(contentsOf: frame)
       counters.ephemera += 1
@@ -205,16 +221,16 @@ extension Shard {
 
   /// What waited may have become somebody else's business: of a room that was left nothing is told.
   private func mayTell(_ key: EphemeralKey, _ index: Int) -> Bool {
-    let watcher = rooms[Int(key.room)].watchers[Int32(index)]
+    let isWatching = isTold(ofRoom: key.room, index)
     let joined = subscription(of: index, toRoom: key.room).map { subscriptions[Int($0)] }
     let hasJoined = joined?.isJoined == true
     switch key.kind {
-    case .activity: return watcher?.isJoined == false
+    case .activity: return isWatching && !hasJoined
     case .subscribers: return hasJoined && joined?.wantsSubscribers == true
     case .receipt, .typing:
       let isPeer =
         RoomName.isDirect(rooms[Int(key.room)].name) || key.user == sessions[index].user
-      return hasJoined || watcher != nil && isPeer
+      return hasJoined || isWatching && isPeer
     case .presence: return true
     }
   }
@@ -270,7 +286,7 @@ extension Shard {
           typers[key] = nil
           tell(.typing(false), key, now)
         }
-      case .activity(let room, let id): tellLateActivity(in: room, to: id, now)
+      case .activity(let node, let generation): tellLateActivity(node, generation, now)
       case .expiry(let id): checkExpiry(id, now)
       case .departure(let user): depart(user, now)
       case .presence(let watched, let generation):

@@ -118,9 +118,8 @@ extension Shard {
       acknowledge(ack, to: index)
     case .refused(let id, let error): refused(id, error, now)
     case .entered(let id, let entered): self.entered(id, entered)
-    case .belongings(let id, let belongings, let isComplete):
-      guard isCurrent(id) else { return }
-      apply(belongings, isComplete: isComplete, to: Int(id.index))
+    case .belongings(let ticket, let user, let belongings, let next, let isComplete):
+      apply(belongings, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
     case .entries(let id, let page):
       guard isCurrent(id) else { return }
       apply(page, to: Int(id.index), now: now)
@@ -132,7 +131,7 @@ extension Shard {
       sessions[index].awaitsReply = false
       markDirty(index)
     case .lasts(let id, let lasts):
-      guard isCurrent(id) else { return }
+      guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
       answerRooms(lasts, Int(id.index), now)
     case .lastSeen(let id, let seen):
       guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
@@ -199,10 +198,9 @@ extension Shard {
     rooms[Int(room)].head = max(rooms[Int(room)].head, joined.head)
     rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, joined.first)
     subscriptions[Int(index)].cursor = joined.after
-    subscriptions[Int(index)].isJoined = true
+    noteJoined(index, true)
     subscriptions[Int(index)].place = Int32(rooms[Int(room)].subscribers.count)
     rooms[Int(room)].subscribers.append(index)
-    rooms[Int(room)].watchers[id.index]?.isJoined = true
     reply(.joined(told), to: session)
     watchPeer(inRoom: joined.room, session)
     #if PLANTED_BUGS

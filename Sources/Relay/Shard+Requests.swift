@@ -35,7 +35,7 @@ extension Shard {
     case .join(let join): self.join(join, index)
     case .leave(let room, let forget): leave(room, forget: forget, index)
     case .history(let request): history(request, index)
-    case .rooms: askForRooms(index)
+    case .rooms(let request): askForRooms(request, index)
     case .people(let request): people(request, index)
     case .ping(let t): reply(.pong(t: t, time: now.wall), to: index)
     case .auth(let token): renew(token, index, now)
@@ -75,7 +75,7 @@ extension Shard {
 
   private func mayCreate(_ room: String) -> Bool {
     configuration.anyoneMayCreate || RoomName.isDirect(room) || RoomName.isReserved(room)
-      || listedRooms.contains(room)
+      || listedTitles[room] != nil
   }
 
   // MARK: - Subscribing
@@ -137,6 +137,7 @@ extension Shard {
   /// Ends a subscription while the session goes on; one that is not answered yet becomes what is given.
   private mutating func drop(_ index: Int32, as state: Subscription.State) {
     if subscriptions[Int(index)].state == .entering {
+      noteJoined(index, false)
       subscriptions[Int(index)].state = state
     } else {
       end(index, tellLog: true)

@@ -5,35 +5,85 @@ import Wire
 /// `rooms` and `activity`: what happens where a connection is not.
 extension Shard {
   static let activityMilliseconds: Int64 = 1000
-  /// Rows of a `rooms` answer for which the last entry is read.
-  static let summaryLimit = 256
+  /// So many rooms are looked at for one page, those that a token does not allow to read among them:
+  /// what finds few has short pages, and a `next`.
+  private static let scanLimit = 2048
 
-  mutating func askForRooms(_ index: Int) {
-    sessions[index].awaitsReply = true
-    ask(
-      .belongings(
-        session: id(of: index), user: sessions[index].user,
-        listed: configuration.listed.map(\.room).filter { rightsAllowReading($0, index) }))
+  // MARK: - A page
+
+  /// From here on activity is noted, so that nothing falls between the list and the first `activity`;
+  /// it is told behind the answer.
+  mutating func askForRooms(_ request: ClientMessage.RoomsRequest, _ index: Int) {
+    if let cursor = request.cursor, RoomsCursor(cursor) == nil {
+      reply(.error(Self.badCursor(re: "rooms")), to: index)
+      return
+    }
+    beginWatching(index)
+    guard let watch = watchIndices[sessions[index].user] else { return }
+    guard watches[Int(watch)].state == .loaded else {
+      extras(of: index).roomsRequest = request
+      sessions[index].awaitsReply = true
+      if watches[Int(watch)].state == .idle { beginLoading(watch) }
+      return
+    }
+    beginPaging(request, index)
   }
 
-  // MARK: - The answer
-
-  /// The log's list. From here on activity is noted, so that nothing falls between the list and the
-  /// first `activity`; it is told behind the answer.
-  mutating func apply(
-    _ belongings: [LogAnswer.Belonging], isComplete: Bool, to index: Int
-  ) {
+  /// Goes on where the cursor is from, or begins anew.
+  mutating func beginPaging(_ request: ClientMessage.RoomsRequest, _ index: Int) {
+    guard let watch = watchIndices[sessions[index].user] else { return }
     let extras = extras(of: index)
-    extras.watchesRooms = true
-    let belongings = belongings.filter { rightsAllowReading($0.room, index) }
-    for belonging in belongings where belonging.belongs {
-      watch(belonging.room, unread: belonging.unread, index)
+    let cursor = request.cursor.flatMap { RoomsCursor($0) }
+    if cursor == nil || extras.paging?.number != cursor?.number {
+      endPaging(index)
+      extras.paging = RoomsPaging(
+        next: cursor.map { place(behind: $0, watch) } ?? watches[Int(watch)].newest)
+      watches[Int(watch)].pagings += 1
     }
-    var summaries = belongings.map { summary($0, of: sessions[index].user) }
-    // The unread ones come first, since what does not fit is left out.
-    summaries.sort { ($0.unread > 0 ? 0 : 1, $0.room) < ($1.unread > 0 ? 0 : 1, $1.room) }
-    extras.summariesAreComplete = isComplete && summaries.count <= Self.summaryLimit
-    extras.summaries = Array(summaries.prefix(Self.summaryLimit))
+    makePage(request.limit, index)
+  }
+
+  /// Where a cursor leads whose paging has gone: behind its room where that has not moved, and otherwise
+  /// by time. What is beyond the bound comes once more, rather than not at all.
+  private func place(behind cursor: RoomsCursor, _ watch: Int32) -> Int32 {
+    if let room = roomIndices[cursor.room], let node = watches[Int(watch)].rooms[room],
+      watchedRooms[Int(node)].lastAt == cursor.lastAt
+    {
+      return watchedRooms[Int(node)].older
+    }
+    var node = watches[Int(watch)].newest
+    var looked = 0
+    while node >= 0, watchedRooms[Int(node)].lastAt > cursor.lastAt, looked < Self.scanLimit {
+      node = watchedRooms[Int(node)].older
+      looked += 1
+    }
+    return node
+  }
+
+  private mutating func makePage(_ limit: Int, _ index: Int) {
+    let extras = extras(of: index)
+    guard var paging = extras.paging else { return }
+    var page: [Int32] = []
+    var looked = 0
+    while page.count < limit, looked < Self.scanLimit {
+      let node: Int32
+      if let missed = paging.missed.popLast() {
+        node = missed
+      } else if paging.next >= 0 {
+        node = paging.next
+        paging.next = watchedRooms[Int(node)].older
+      } else {
+        break
+      }
+      looked += 1
+      if rightsAllowReading(rooms[Int(watchedRooms[Int(node)].room)].name, index) {
+        page.append(node)
+      }
+    }
+    paging.page = page
+    extras.paging = paging
+    extras.summaries = page.map { summary(watchedRooms[Int($0)], of: sessions[index].user) }
+    sessions[index].awaitsReply = true
     let peers = extras.summaries.compactMap(\.peer).filter { presence(of: $0) == .offline }
     reads.append(.lastSeen(id(of: index), peers, for: .rooms))
   }
@@ -49,14 +99,13 @@ extension Shard {
       .lasts(id(of: index), extras.summaries.map { ($0.room, $0.head) }))
   }
 
-  private func summary(
-    _ belonging: LogAnswer.Belonging, of user: String
-  ) -> ServerMessage.RoomSummary {
-    let title = configuration.listed.first { $0.room == belonging.room }?.title
+  private func summary(_ watched: WatchedRoom, of user: String) -> ServerMessage.RoomSummary {
+    let room = rooms[Int(watched.room)]
+    let title = listedTitles[room.name]
     var summary = ServerMessage.RoomSummary(
-      room: belonging.room, title: title ?? belonging.room, head: belonging.head,
-      read: belonging.read, unread: belonging.unread, listed: title != nil, peer: nil, last: nil)
-    if let peers = RoomName.peers(of: belonging.room) {
+      room: room.name, title: title ?? room.name, head: room.head, read: watched.read,
+      unread: unread(watched), listed: title != nil, peer: nil, last: nil)
+    if let peers = RoomName.peers(of: room.name) {
       let peer = peers.0 == user ? peers.1 : peers.0
       let profile = profile(of: peer)
       summary.peer = peer
@@ -66,9 +115,15 @@ extension Shard {
     return summary
   }
 
+  /// Of what was not read, some may no longer be kept.
+  private func unread(_ watched: WatchedRoom) -> Int64 {
+    let room = rooms[Int(watched.room)]
+    return max(0, min(watched.unread, room.head - room.firstKept + 1))
+  }
+
   /// The last entries are there: the answer is complete.
   mutating func answerRooms(_ lasts: [[UInt8]?], _ index: Int, _ now: Moment) {
-    guard let extras = sessions[index].extras else { return }
+    guard let extras = sessions[index].extras, var paging = extras.paging else { return }
     var included: [ServerMessage.RoomSummary] = []
     var bytes = 0
     for (place, summary) in extras.summaries.enumerated() {
@@ -81,7 +136,8 @@ extension Shard {
       summary.append(to: &scratch)
       bytes += scratch.count + 1
       if bytes > Self.replyBytes, !included.isEmpty {
-        extras.summariesAreComplete = false
+        // What does not fit is the next to come.
+        paging.missed += paging.page[place...].filter { $0 >= 0 }.reversed()
         break
       }
       included.append(summary)
@@ -89,94 +145,84 @@ extension Shard {
     for row in included {
       if let peer = row.peer { watch(peer, lastSeen: row.lastSeen, index) }
     }
+    let last = paging.page.prefix(included.count).last { $0 >= 0 }
+    paging.page = []
     extras.summaries = []
     sessions[index].awaitsReply = false
-    reply(.rooms(included, more: !extras.summariesAreComplete), to: index)
-  }
-
-  // MARK: - Watching
-
-  mutating func watch(_ name: String, unread: Int64, _ index: Int) {
-    let room = room(named: name)
-    extras(of: index).watched.insert(room)
-    let isJoined = subscription(of: index, toRoom: room).map {
-      subscriptions[Int($0)].isJoined
+    var next: String?
+    if paging.isAtEnd {
+      endPaging(index)
+    } else {
+      paging.number = max(1, random.next() >> 11)
+      extras.paging = paging
+      next =
+        RoomsCursor(
+          number: paging.number, lastAt: last.map { watchedRooms[Int($0)].lastAt } ?? 0,
+          room: included.last?.room ?? "-"
+        ).text
     }
-    // Asking once more for `rooms` does not make activity come more often.
-    let earlier = rooms[Int(room)].watchers[Int32(index)]
-    rooms[Int(room)].watchers[Int32(index)] = Room.Watcher(
-      generation: sessions[index].generation, unread: unread, isJoined: isJoined ?? false,
-      nextAt: earlier?.nextAt ?? 0, isPending: earlier?.isPending ?? false)
+    reply(.rooms(included, next: next), to: index)
   }
 
-  /// A user came to belong to a room, or no longer does.
-  mutating func apply(_ change: Commit.MembershipChange) {
-    forEachSession(of: change.user) { shard, session in
-      guard shard.sessions[Int(session)].extras?.watchesRooms == true else { return }
-      if change.belongs {
-        // Who may send to a room need not be allowed to read it.
-        guard shard.rightsAllowReading(change.room, Int(session)) else { return }
-        shard.watch(change.room, unread: change.unread, Int(session))
-      } else if let room = shard.roomIndices[change.room] {
-        shard.unwatch(room, Int(session))
-      }
-    }
-  }
-
-  mutating func unwatch(_ room: Int32, _ index: Int) {
-    sessions[index].extras?.watched.remove(room)
-    rooms[Int(room)].watchers[Int32(index)] = nil
-    releaseIfUnused(room)
-  }
-
-  // MARK: - Telling
+  // MARK: - Activity
 
   /// Something new is in the room.
   mutating func tellActivity(in room: Int32, _ now: Moment) {
-    guard !rooms[Int(room)].watchers.isEmpty else { return }
-    for (session, watcher) in rooms[Int(room)].watchers
-    where !watcher.isJoined && !watcher.isPending {
-      if now.monotonic >= watcher.nextAt {
-        rooms[Int(room)].watchers[session]?.nextAt = now.monotonic + Self.activityMilliseconds
-        emitActivity(in: room, to: Int(session))
+    for place in rooms[Int(room)].watchers.indices {
+      let node = rooms[Int(room)].watchers[place]
+      let watched = watchedRooms[Int(node)]
+      guard watched.belongs, !watched.isPending,
+        watched.joined < watches[Int(watched.watch)].sessions
+      else { continue }
+      if now.monotonic >= watched.nextAt {
+        watchedRooms[Int(node)].nextAt = now.monotonic + Self.activityMilliseconds
+        emitActivity(node)
       } else {
-        rooms[Int(room)].watchers[session]?.isPending = true
+        watchedRooms[Int(node)].isPending = true
         timers.insert(
           ShardTimer(
-            at: watcher.nextAt,
-            kind: .activity(
-              room: room, SessionID(index: session, generation: watcher.generation))))
+            at: watched.nextAt, kind: .activity(node: node, generation: watched.generation)))
       }
     }
   }
 
-  mutating func tellLateActivity(in room: Int32, to id: SessionID, _ now: Moment) {
-    guard isCurrent(id), let watcher = rooms[Int(room)].watchers[id.index], watcher.isPending,
-      watcher.generation == id.generation
+  mutating func tellLateActivity(_ node: Int32, _ generation: UInt32, _ now: Moment) {
+    guard Int(node) < watchedRooms.count, watchedRooms[Int(node)].watch >= 0,
+      watchedRooms[Int(node)].generation == generation, watchedRooms[Int(node)].isPending
     else { return }
-    rooms[Int(room)].watchers[id.index]?.isPending = false
-    rooms[Int(room)].watchers[id.index]?.nextAt = now.monotonic + Self.activityMilliseconds
-    if !watcher.isJoined { emitActivity(in: room, to: Int(id.index)) }
+    watchedRooms[Int(node)].isPending = false
+    watchedRooms[Int(node)].nextAt = now.monotonic + Self.activityMilliseconds
+    if watchedRooms[Int(node)].belongs { emitActivity(node) }
   }
 
-  private mutating func emitActivity(in room: Int32, to index: Int) {
-    encodeActivity(in: room, to: index)
-    emit(key(.activity, room, ""), to: index)
+  private mutating func emitActivity(_ node: Int32) {
+    let watched = watchedRooms[Int(node)]
+    encodeActivity(node)
+    let key = key(.activity, watched.room, "")
+    forEachSession(of: watches[Int(watched.watch)].user) { shard, session in
+      if shard.wantsActivity(watched, Int(session)) { shard.emit(key, to: Int(session)) }
+    }
   }
 
-  /// Lays what the session is to be told of the room into `frame`.
-  mutating func encodeActivity(in room: Int32, to index: Int) {
-    let state = rooms[Int(room)]
+  /// Whether the connection asked for `rooms`, has not joined this one, and may be told of it.
+  func wantsActivity(_ watched: WatchedRoom, _ session: Int) -> Bool {
+    sessions[session].extras?.watchesRooms == true && watched.belongs
+      && (watched.joined == 0 || !hasJoined(watched.room, session))
+      // Who may send to a room need not be allowed to read it.
+      && rightsAllowReading(rooms[Int(watched.room)].name, session)
+  }
+
+  /// Lays what a user is to be told of the room into `frame`.
+  mutating func encodeActivity(_ node: Int32) {
+    let watched = watchedRooms[Int(node)]
+    let state = rooms[Int(watched.room)]
     var last = state.last[...]
     if let newest = state.tail.last {
       let frames = newest.commit.frames
       last = frames.payload(newest.commit.spans[Int(newest.span)].frames.upperBound - 1)
     }
     let activity = ServerMessage.Activity(
-      room: state.name, head: state.head,
-      // Of what was not read, some may no longer be kept.
-      unread: min(
-        state.watchers[Int32(index)]?.unread ?? 0, state.head - state.firstKept + 1), last: nil)
+      room: state.name, head: state.head, unread: unread(watched), last: nil)
     scratch.removeAll(keepingCapacity: true)
     activity.append(to: &scratch, last: last)
     frameScratch()

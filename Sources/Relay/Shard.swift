@@ -64,7 +64,7 @@ public struct Shard {
   var rooms: [Room] = []
   var freeRooms: [Int32] = []
   var roomIndices: [String: Int32] = [:]
-  let listedRooms: Set<String>
+  let listedTitles: [String: String]
 
   /// Commits in the tail, oldest first.
   var tail = Deque<Commit>()
@@ -118,6 +118,17 @@ public struct Shard {
   var watchedUsers: [WatchedUser] = []
   var freeWatchedUsers: [Int32] = []
   var watchedUserIndices: [String: Int32] = [:]
+  /// Users whose rooms some session here is told of.
+  var watches: [UserWatch] = []
+  var freeWatches: [Int32] = []
+  var watchIndices: [String: Int32] = [:]
+  var watchedRooms: [WatchedRoom] = []
+  var freeWatchedRooms: [Int32] = []
+  var watchGeneration: UInt32 = 0
+  /// Lists that are to be asked for, in turn; one slice is under way at a time.
+  var loads = Deque<RoomsLoad>()
+  var isLoading = false
+  var watchTicket: UInt32 = 0
   var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
   let bots: PeopleList
 
@@ -145,7 +156,8 @@ public struct Shard {
     random = SplitMix64(seed: seed)
     bots = PeopleList(
       configuration.bots.map { Person(user: $0.user, name: $0.name) }, source: "", asOf: 0)
-    listedRooms = Set(configuration.listed.map(\.room))
+    listedTitles = Dictionary(
+      configuration.listed.map { ($0.room, $0.title) }, uniquingKeysWith: { first, _ in first })
     paceLimits = Pace.Limits(
       hold: configuration.holds,
       pacingMicroseconds: Int64(configuration.pacingMilliseconds) * 1000)
@@ -182,10 +194,7 @@ public struct Shard {
     while sessions[index].firstSubscription >= 0 {
       end(sessions[index].firstSubscription, tellLog: true)
     }
-    for room in sessions[index].extras?.watched ?? [] {
-      rooms[Int(room)].watchers[id.index] = nil
-      releaseIfUnused(room)
-    }
+    endWatching(index)
     let user = sessions[index].user
     if !user.isEmpty { unlink(id.index, from: user) }
     sessions[index].budget?.disconnect(sessions[index].rank)
@@ -380,6 +389,7 @@ public struct Shard {
     let subscription = subscriptions[Int(index)]
     let session = Int(subscription.session)
     let room = subscription.room
+    noteJoined(index, false)
     leaveRoom(index)
     // Unlink from the session's list.
     if sessions[session].firstSubscription == index {
@@ -411,7 +421,6 @@ public struct Shard {
       subscriptions[Int(last)].place = Int32(place)
     }
     subscriptions[Int(index)].place = -1
-    rooms[room].watchers[subscriptions[Int(index)].session]?.isJoined = false
   }
 
   mutating func ask(_ request: LogRequest) {

@@ -10,7 +10,7 @@ struct ShardTimer: Comparable {
     /// A user has typed for long enough.
     case typing(EphemeralKey)
     /// Activity that came too soon after the last is told.
-    case activity(room: Int32, SessionID)
+    case activity(node: Int32, generation: UInt32)
     /// A token may have come to its end.
     case expiry(SessionID)
     /// A user whose last session has ended may have come back.

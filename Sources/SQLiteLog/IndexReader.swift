@@ -7,6 +7,7 @@ struct IndexReader: ~Copyable {
   private var selectHead: Statement
   private var selectRuns: Statement
   private var selectSenders: Statement
+  private var selectSender: Statement
   private var selectWords: Statement
 
   /// - Parameter mode: a connection that may write cleans up behind the write-ahead log if it is
@@ -38,22 +39,25 @@ struct IndexReader: ~Copyable {
       """, on: database)
     let selectSenders = try Statement(
       "SELECT user, seq FROM senders WHERE room = ?1", on: database)
+    let selectSender = try Statement(
+      "SELECT seq FROM senders WHERE room = ?1 AND user = ?2", on: database)
     let selectWords = try Statement(
       "SELECT words FROM identities WHERE place = ?1", on: database)
     return IndexReader(
       database: database, selectHead: selectHead, selectRuns: selectRuns,
-      selectSenders: selectSenders, selectWords: selectWords)
+      selectSenders: selectSenders, selectSender: selectSender, selectWords: selectWords)
   }
 
   private init(
     database: consuming Database, selectHead: consuming Statement,
     selectRuns: consuming Statement, selectSenders: consuming Statement,
-    selectWords: consuming Statement
+    selectSender: consuming Statement, selectWords: consuming Statement
   ) {
     self.database = database
     self.selectHead = selectHead
     self.selectRuns = selectRuns
     self.selectSenders = selectSenders
+    self.selectSender = selectSender
     self.selectWords = selectWords
   }
 
@@ -91,6 +95,14 @@ struct IndexReader: ~Copyable {
     var senders: [String: Int64] = [:]
     while try selectSenders.step() { senders[selectSenders.text(0)] = selectSenders.integer(1) }
     return senders
+  }
+
+  /// A sender's last settled entry in a room.
+  mutating func lastSeq(of sender: String, inRoom room: Int64) throws(SQLiteError) -> Int64? {
+    try selectSender.bind(1, room)
+    try selectSender.bind(2, sender)
+    defer { selectSender.reset() }
+    return try selectSender.step() ? selectSender.integer(0) : nil
   }
 
   /// Positions of settled entries that may have this identity.

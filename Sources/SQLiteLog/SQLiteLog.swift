@@ -44,6 +44,8 @@ public final class SQLiteLog: Log {
     public var durability = Durability.fsync
     /// How many of a room's entries are kept; 0 = all.
     public var keepEntriesPerRoom: Int64 = 0
+    /// How many rooms a user may belong to; 0 = no limit.
+    public var roomsPerUser = 0
     /// A batch with entries waits for so long before it is processed, so that slow acks can be seen.
     public var commitDelayMilliseconds = 0
     /// Milliseconds since 1970.
@@ -115,13 +117,15 @@ public final class SQLiteLog: Log {
       doors: doors, framing: framing, options: options, checkpointer: checkpointer,
       settlements: settlements, meter: meter, report: report, end: end)
     let keepEntriesPerRoom = options.keepEntriesPerRoom
+    let roomsPerUser = options.roomsPerUser
     var started: [WorkerThread] = []
     do {
       started.append(
         try WorkerThread(name: "log-write") { [lineage, store, submissions] in
           guard let store = store.take() else { return }
           let sequencer = Sequencer(
-            lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
+            lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
+            loops: loops)
           writer.run(submissions, store: store, sequencer: sequencer)
         })
       started.append(

@@ -136,8 +136,28 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
-  package func belongings(of user: String) throws(StoreFailure) -> [String] {
-    do { return try state.belongings(of: user) } catch { throw failure("read", error) }
+  package func belongings(
+    of user: String, after number: Int64, limit: Int
+  ) throws(StoreFailure) -> [StoredBelonging] {
+    do {
+      return try state.belongings(of: user, after: number, limit: limit)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func belonging(
+    of user: String, toRoom name: String
+  ) throws(StoreFailure) -> StoredBelonging? {
+    do {
+      return try state.belonging(of: user, toRoom: name)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func belongingCount(of user: String) throws(StoreFailure) -> Int {
+    do { return try state.belongingCount(of: user) } catch { throw failure("read", error) }
   }
 
   package func commit(_ changes: StoreChanges) throws(StoreFailure) {

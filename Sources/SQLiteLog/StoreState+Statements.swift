@@ -12,6 +12,8 @@ extension StoreState {
     var selectIdentical: Statement
     var selectEpoch: Statement
     var selectBelongings: Statement
+    var selectBelonging: Statement
+    var countBelongings: Statement
     var selectEntry: Statement
     var selectEdits: Statement
     var selectChangesBefore: Statement
@@ -52,9 +54,18 @@ extension StoreState {
         selectEpoch: try Statement("SELECT epoch FROM entries WHERE position = ?1", on: database),
         selectBelongings: try Statement(
           """
-          SELECT rooms.name FROM members JOIN rooms ON rooms.number = members.room
-          WHERE members.user = ?1 ORDER BY rooms.name
+          SELECT number, first, changes, name, read, received, since
+          FROM members JOIN rooms ON rooms.number = members.room
+          WHERE members.user = ?1 AND members.room > ?2 ORDER BY members.room LIMIT ?3
           """, on: database),
+        selectBelonging: try Statement(
+          """
+          SELECT number, first, changes, name, read, received, since
+          FROM rooms LEFT JOIN members ON members.room = rooms.number AND members.user = ?1
+          WHERE rooms.name = ?2
+          """, on: database),
+        countBelongings: try Statement(
+          "SELECT count(*) FROM members WHERE user = ?1", on: database),
         selectEntry: try Statement(
           "SELECT seq, at, sender, id, kind, body FROM entries WHERE position = ?1", on: database),
         selectEdits: try Statement(

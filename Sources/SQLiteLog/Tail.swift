@@ -148,6 +148,17 @@ final class Tail: Sendable {
     return senders
   }
 
+  /// A sender's last unsettled entry in a room.
+  func lastSeq(of sender: String, inRoom room: Int64) -> Int64? {
+    state.withLock { state in
+      if let seq = state.open.lastSeq(of: sender, inRoom: room) { return seq }
+      for stretch in state.sealed.reversed() {
+        if let seq = stretch.segment.lastSeq(of: sender, inRoom: room) { return seq }
+      }
+      return nil
+    }
+  }
+
   // MARK: - The settler
 
   /// The oldest stretch that waits to be settled.

@@ -78,6 +78,12 @@ struct TailSegment: Sendable {
     }
   }
 
+  /// A sender's last entry in a room.
+  func lastSeq(of sender: String, inRoom room: Int64) -> Int64? {
+    guard let run = run(of: room) else { return nil }
+    return run.records.lastIndex { senders[Int($0)] == sender }.map { run.firstSeq + Int64($0) }
+  }
+
   func position(of seq: Int64, in run: Run) -> Int64 {
     records[Int(run.records[Int(seq - run.firstSeq)])].position
   }

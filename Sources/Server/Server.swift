@@ -177,6 +177,7 @@ public final class Server: Sendable {
       return MemoryLog(
         epoch: Lineage.randomName(using: &random),
         keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
+        roomsPerUser: configuration.limits.roomsPerUser,
         clock: { WallClock.milliseconds })
     case .fsync: durability = .fsync
     case .os: durability = .os
@@ -184,6 +185,7 @@ public final class Server: Sendable {
     var options = SQLiteLog.Options()
     options.durability = durability
     options.keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
+    options.roomsPerUser = configuration.limits.roomsPerUser
     options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
     do {
       return try SQLiteLog(directory: configuration.dataDirectory, options: options) {

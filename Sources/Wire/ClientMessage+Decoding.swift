@@ -38,7 +38,7 @@ extension ClientMessage {
       }
       self = .typing(room: try reader.room(json), on: on)
     case "history": self = .history(try reader.history(json))
-    case "rooms": self = .rooms
+    case "rooms": self = .rooms(try reader.rooms(json))
     case "people": self = .people(try reader.people(json))
     case "presence": self = .presence(isAway: try reader.isAway(json))
     case "ping":
@@ -129,6 +129,13 @@ private struct FieldReader {
     }
     if let limit = try limit(ClientMessage.HistoryRequest.limits, json) { request.limit = limit }
     request.isFolded = try flag(.fold, json) ?? false
+    return request
+  }
+
+  func rooms(_ json: Span<UInt8>) throws(WireError) -> ClientMessage.RoomsRequest {
+    var request = ClientMessage.RoomsRequest()
+    request.cursor = try cursor(json)
+    if let limit = try limit(ClientMessage.RoomsRequest.limits, json) { request.limit = limit }
     return request
   }
 

@@ -8,7 +8,7 @@ public enum ClientMessage: Equatable, Sendable {
   case read(room: String, seq: Int64)
   case typing(room: String, on: Bool)
   case history(HistoryRequest)
-  case rooms
+  case rooms(RoomsRequest)
   case people(PeopleRequest)
   /// Whether this connection is away; it cannot say that it is offline.
   case presence(isAway: Bool)
@@ -133,6 +133,21 @@ public enum ClientMessage: Equatable, Sendable {
   /// The longest cursor that a relay gives out, and takes.
   public static let cursorLimitBytes = 256
 
+  /// A page of the listed rooms and those that the user belongs to.
+  public struct RoomsRequest: Equatable, Sendable {
+    public static let defaultLimit = 50
+    public static let limits = 1...200
+
+    /// The `next` of the page before.
+    public var cursor: String?
+    public var limit: Int
+
+    public init(cursor: String? = nil, limit: Int = defaultLimit) {
+      self.cursor = cursor
+      self.limit = limit
+    }
+  }
+
   /// A page of the list of people.
   public struct PeopleRequest: Equatable, Sendable {
     public static let defaultLimit = 50
@@ -210,8 +225,11 @@ extension ClientMessage {
       if let after = request.after { json.append(member: ",\"after\":", after) }
       json.append(member: ",\"limit\":", Int64(request.limit))
       if request.isFolded { json.append(",\"fold\":true") }
-    case .rooms:
-      break
+    case .rooms(let request):
+      if let cursor = request.cursor { json.append(member: ",\"cursor\":", cursor) }
+      if request.limit != RoomsRequest.defaultLimit {
+        json.append(member: ",\"limit\":", Int64(request.limit))
+      }
     case .people(let request):
       if !request.query.isEmpty { json.append(member: ",\"query\":", request.query) }
       if let cursor = request.cursor { json.append(member: ",\"cursor\":", cursor) }

@@ -40,7 +40,8 @@ extension ServerMessage {
       self = .subscribers(
         room: try reader.string(.room, json), count: try reader.integer(.subscribers, json))
     case "rooms":
-      self = .rooms(try reader.array(.rooms, json) ?? [], more: reader.flag(.more))
+      self = .rooms(
+        try reader.array(.rooms, json) ?? [], next: reader.optionalString(.next, json))
     case "people": self = .people(try PeoplePage(reader, json))
     case "presence": self = .presence(try UserPresence(reader, json))
     case "activity":

@@ -31,13 +31,15 @@ extension ServerMessage {
       json.append(member: "{\"type\":\"subscribers\",\"room\":", room)
       json.append(member: ",\"subscribers\":", count)
       json.append("}")
-    case .rooms(let rooms, let more):
+    case .rooms(let rooms, let next):
       json.append("{\"type\":\"rooms\",\"rooms\":[")
       for (index, room) in rooms.enumerated() {
         if index > 0 { json.append(",") }
         room.append(to: &json)
       }
-      json.append(more ? "],\"more\":true}" : "],\"more\":false}")
+      json.append("]")
+      if let next { json.append(member: ",\"next\":", next) }
+      json.append("}")
     case .activity(let activity): activity.append(to: &json)
     case .people(let page): page.append(to: &json)
     case .presence(let presence): presence.append(to: &json)

@@ -10,7 +10,8 @@ public enum ServerMessage: Equatable, Sendable {
   case typing(room: String, user: String, on: Bool)
   /// How many users are subscribed to a room; 51 stands for more than 50. Sent where a join asked.
   case subscribers(room: String, count: Int64)
-  case rooms([RoomSummary], more: Bool)
+  /// `next`: the cursor of the next page; absent at the end.
+  case rooms([RoomSummary], next: String?)
   case activity(Activity)
   case people(PeoplePage)
   case presence(UserPresence)

@@ -49,7 +49,7 @@ import Wire
   @Test func `beside answering`() async throws {
     let room = "dm:ada:echo"
     try await withBots(bot("echo", .echo, .every, lines: ["x"]), on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       relay.post("hello", from: "ada", to: room)
       #expect(try await relay.nextSend().text == "hello")
       await clock.advance()
@@ -72,7 +72,7 @@ import Wire
 
   @Test func `plays from the first message on, and again after its end`() async throws {
     try await withBots(guide, on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       relay.post("hi", from: "ada", to: room)
       #expect(try await relay.nextSend().id == "script-1-0")
       relay.post("yes", from: "ada", to: room)

@@ -49,7 +49,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
   @Test func `an echo has receipts and typing before it, in this order`() async throws {
     let echo = bot("echo", .echo, replyDelay: .seconds(1) ... .seconds(3), typing: true)
     try await withBots(echo, on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       relay.post("hello", from: "ada", to: room)
       _ = try await relay.next(isJoin)
       #expect(try await relay.next().message == .received(room: room, seq: 1))
@@ -68,7 +68,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
       "echo", .echo, replyDelay: .seconds(5) ... .seconds(5), uploadDelay: .seconds(2),
       typing: true)
     try await withBots(echo, on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       relay.post("hello", from: "ada", to: room)
       _ = try await relay.next { $0.message == .typing(room: room, on: true) }
       // The relay ends typing after 6 s, so it is renewed in time.
@@ -86,7 +86,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
   @Test func `messages that wait are answered one by one, in order`() async throws {
     let echo = bot("echo", .echo, replyDelay: .seconds(1) ... .seconds(1))
     try await withBots(echo, on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       for text in ["one", "two", "three"] { relay.post(text, from: "ada", to: room) }
       for text in ["one", "two", "three"] {
         await clock.advance()
@@ -168,7 +168,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
     let echo = bot("echo", .echoTwice, replyDelay: .zero ... .seconds(60), seed: seed)
     var said: [Said] = []
     try await withBots(echo, on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       if othersFirst {
         relay.post("before", from: "zoe", to: "dm:echo:zoe")
         for _ in 0..<2 {

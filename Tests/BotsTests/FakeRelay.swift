@@ -198,7 +198,7 @@ final class FakeRelay: BotHost {
             room: name, title: name, head: room.head, read: room.read[user] ?? 0,
             unread: unread(room, of: user), listed: false, peer: nil, last: room.log.last)
         }
-        connection.push(.rooms(rows.sorted { $0.room < $1.room }, more: false))
+        connection.push(.rooms(rows.sorted { $0.room < $1.room }, next: nil))
       case .read(let name, let seq):
         var room = state.rooms[name] ?? Room()
         room.read[user] = max(seq, room.read[user] ?? 0)

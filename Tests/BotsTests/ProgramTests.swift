@@ -14,7 +14,7 @@ import Wire
   }
 
   private func start() async throws {
-    _ = try await relay.next { $0.message == .rooms }
+    _ = try await relay.next { $0.message == .rooms(.init()) }
   }
 
   @Test func `gets one JSON line per message and answers with lines`() async throws {

@@ -15,7 +15,7 @@ import Wire
   @Test(arguments: [0, 1, 2, 3])
   func `when everything stops after so many answers`(answers: Int) async throws {
     try await withBots(echo, on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       for text in ["one", "two", "three"] { relay.post(text, from: "ada", to: room) }
       for _ in 0..<answers {
         await clock.advance()
@@ -50,7 +50,7 @@ import Wire
 
   @Test func `when the connection is cut with an answer under way`() async throws {
     try await withBots(echo, on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       relay.post("one", from: "ada", to: room)
       _ = try await relay.next { $0.message == .read(room: room, seq: 1) }
       relay.dropNextSend()
@@ -83,7 +83,7 @@ import Wire
     let bots = BotSquad(
       [echo], host: relay, clock: clock, log: .init(label: "test"))
     async let end: Void = bots.run()
-    _ = try await relay.next { $0.message == .rooms }
+    _ = try await relay.next { $0.message == .rooms(.init()) }
     relay.shutDown()
     await clock.advance()
     await end
@@ -126,7 +126,7 @@ import Wire
     let relay = FakeRelay(clock: clock, limits: limits)
     let users = ["a", "b", "c", "a", "c", "b"]
     try await withBots(bot("echo", .echo), on: relay) { () async throws in
-      _ = try await relay.next { $0.message == .rooms }
+      _ = try await relay.next { $0.message == .rooms(.init()) }
       for (index, user) in users.enumerated() {
         let room = "dm:\(user):echo"
         relay.post("\(index)", from: user, to: room)

@@ -98,7 +98,7 @@ extension `End to end` {
       #expect(try RawClient(relay, user: "ada").untilClosed().code == 4408)
       try ping(ada)
       let hasty = try RawClient(relay, user: nil)
-      try hasty.send(.rooms)
+      try hasty.send(.rooms(.init()))
       let refused = try hasty.untilClosed()
       #expect(refused.code == 4401)
       guard case .error(let error)? = refused.messages.first else {
@@ -178,7 +178,7 @@ extension `End to end` {
         let error = try ada.error()
         #expect(error.code == .forbidden && error.re == message.type, "\(message)")
       }
-      try ada.send(.rooms)
+      try ada.send(.rooms(.init()))
       let rooms = try ada.first { message -> [String]? in
         if case .rooms(let rooms, _) = message { rooms.map(\.room) } else { nil }
       }

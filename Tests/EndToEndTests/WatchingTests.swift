@@ -38,7 +38,7 @@ extension `End to end` {
 
       // Not even who has its name.
       let client = try RawClient(relay, user: "sys.canary")
-      try client.send(.rooms)
+      try client.send(.rooms(.init()))
       let rooms = try client.first { message in
         if case .rooms(let rooms, _) = message { rooms.map(\.room) } else { nil }
       }

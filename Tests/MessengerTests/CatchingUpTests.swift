@@ -23,7 +23,7 @@ import Wire
           .init(
             room: Desk.room, title: "Bo", head: head, read: read, unread: unread, listed: false,
             peer: "bo", last: nil)
-        ], more: false))
+        ], next: nil))
     return desk
   }
 
@@ -94,7 +94,7 @@ import Wire
           .init(
             room: Desk.room, title: "Bo", head: 10, read: 4, unread: 6, listed: false, peer: "bo",
             last: newest)
-        ], more: false))
+        ], next: nil))
     desk.joined(head: 10, after: 4, read: 4)
     desk.entry(5, "old")
     #expect(open(desk)?.last?.text == "newest")

@@ -22,7 +22,7 @@ import Wire
         [
           row("general", title: "General", head: 5, unread: 2, at: 10),
           row("dm:ada:bo", title: "Bo", head: 9, unread: 0, peer: "bo", at: 20),
-        ], more: false))
+        ], next: nil))
     desk.see(
       .people(
         .init(
@@ -43,9 +43,20 @@ import Wire
     #expect(desk.effects.contains(.join("general", head: 5)))
   }
 
+  @Test func `come page by page until all are there`() {
+    var desk = Desk()
+    desk.welcome()
+    #expect(desk.requests.contains(.rooms(.init())))
+    desk.see(.rooms([row("general", title: "General", head: 5, unread: 2)], next: "1@2@general"))
+    #expect(desk.requests.last == .rooms(.init(cursor: "1@2@general", limit: 200)))
+    desk.see(.rooms([row("other", title: "Other", head: 5, unread: 1)], next: nil))
+    desk.chat.settle()
+    #expect(desk.chat.listed == ["general", "other"])
+  }
+
   @Test func `elsewhere raise their unread count, and each entry counts once`() {
     var desk = Desk.talking()
-    desk.see(.rooms([row("general", title: "General", head: 5, unread: 2)], more: false))
+    desk.see(.rooms([row("general", title: "General", head: 5, unread: 2)], next: nil))
     desk.joined("general", head: 5, after: 3)
     // Caught up with: these two are counted already.
     desk.entry(4, "a", in: "general")
@@ -102,7 +113,7 @@ import Wire
         [
           row("general", title: "General", head: 5, unread: 0, at: 30),
           row("random", title: "Random", head: 5, unread: 1, at: 20),
-        ], more: false))
+        ], next: nil))
     desk.press(Key(.down, [.alt, .shift]))
     #expect(desk.chat.timeline?.room == "random")
   }
@@ -114,7 +125,7 @@ import Wire
         [
           row("general", title: "General", head: 5, unread: 0, at: 30),
           row("dm:ada:zoe", title: "Zoë Ångström", head: 5, unread: 0, peer: "zoe", at: 20),
-        ], more: false))
+        ], next: nil))
     desk.press(Key(.character("k"), .control))
     desk.type("zoang")
     desk.press(Key(.enter))

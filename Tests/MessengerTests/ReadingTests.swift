@@ -52,7 +52,7 @@ extension Desk {
     let row = ServerMessage.RoomSummary(
       room: Desk.room, title: "Bo", head: 3, read: 0, unread: 3, listed: false, peer: "bo",
       last: nil)
-    desk.see(.rooms([row], more: false))
+    desk.see(.rooms([row], next: nil))
     #expect(desk.chat.conversations[Desk.room]?.unread == 0)
   }
 
@@ -81,7 +81,7 @@ extension Desk {
     let row = ServerMessage.RoomSummary(
       room: Desk.room, title: "Bo", head: 5, read: 3, unread: 2, listed: false, peer: "bo",
       last: nil)
-    desk.see(.rooms([row], more: false))
+    desk.see(.rooms([row], next: nil))
     #expect(desk.chat.timeline?.unreadAfter == 3)
     #expect(desk.chat.conversations[Desk.room]?.unread == 0)
   }

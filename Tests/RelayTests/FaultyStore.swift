@@ -8,6 +8,9 @@ struct FaultyStore: EntryStore, EntryReader {
   var failsReads = false
   /// As after a start with another line in the lineage: the last `seq` of older epochs.
   var lastSeqs: [Int64: Int64] = [:]
+  /// How many rooms were read for lists, and how often somebody's were counted.
+  var roomsRead = 0
+  var counts = 0
   private(set) var commits: [StoreChanges] = []
 
   private func check() throws(StoreFailure) {
@@ -16,6 +19,7 @@ struct FaultyStore: EntryStore, EntryReader {
 
   mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     try check()
+    roomsRead += 1
     return try memory.loadRoom(name)
   }
 
@@ -40,10 +44,26 @@ struct FaultyStore: EntryStore, EntryReader {
   }
 
   mutating func belongings(
-    of user: String
-  ) throws(StoreFailure) -> [String] {
+    of user: String, after number: Int64, limit: Int
+  ) throws(StoreFailure) -> [StoredBelonging] {
     try check()
-    return try memory.belongings(of: user)
+    let belongings = try memory.belongings(of: user, after: number, limit: limit)
+    roomsRead += belongings.count
+    return belongings
+  }
+
+  mutating func belonging(
+    of user: String, toRoom name: String
+  ) throws(StoreFailure) -> StoredBelonging? {
+    try check()
+    roomsRead += 1
+    return try memory.belonging(of: user, toRoom: name)
+  }
+
+  mutating func belongingCount(of user: String) throws(StoreFailure) -> Int {
+    try check()
+    counts += 1
+    return try memory.belongingCount(of: user)
   }
 
   mutating func entry(

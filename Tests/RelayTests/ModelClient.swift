@@ -43,6 +43,10 @@ final class ModelClient {
   private(set) var accepted: [String: [(id: String, seq: Int64)]] = [:]
   /// Heads as `rooms` and `activity` told them.
   private(set) var toldHeads: [String: Int64]?
+  /// Rooms of the pages so far, while there are more.
+  private var listed: [String: Int64] = [:]
+  private var toldMeanwhile: [String: Int64] = [:]
+  private var isListing = false
   private(set) var asksForRooms = false
   /// Which promises were broken.
   private(set) var faults: [String] = []
@@ -65,6 +69,8 @@ final class ModelClient {
     fates = [:]
     waitUntil = [:]
     toldHeads = nil
+    listed = [:]
+    isListing = false
     asksForRooms = false
     for room in outbox.keys {
       for index in outbox[room, default: []].indices { outbox[room]?[index].isInFlight = false }
@@ -80,16 +86,20 @@ final class ModelClient {
     socket?.send(.join(.init(room: room, after: after, epoch: epoch, subscribers: true)))
   }
 
-  func leave(_ room: String, forget: Bool) {
+  func leave(_ room: String, forget: Bool, _ relay: SimulatedRelay) {
     guard let state = rooms[room], state.isJoined || !state.pending.isEmpty else { return }
     if state.pending.isEmpty ? !state.isJoined : state.pending.last == .leave { return }
     rooms[room]?.pending.append(.leave)
+    if forget { relay.forgotten.insert("\(user) \(room)") }
     socket?.send(.leave(room: room, forget: forget))
   }
 
   func askForRooms() {
     asksForRooms = true
-    socket?.send(.rooms)
+    guard !isListing else { return }
+    isListing = true
+    toldMeanwhile = [:]
+    socket?.send(.rooms(.init(limit: 2)))
   }
 
   func write(_ room: String, bytes: Int) {
@@ -153,6 +163,9 @@ final class ModelClient {
       }
       accepted[ack.room, default: []].append((ack.id, ack.seq))
       outbox[ack.room]?.removeAll { $0.send.id == ack.id }
+    case .error(let error) where error.re == "rooms" && error.code == .unavailable:
+      isListing = false
+      listed = [:]
     case .error(let error): take(error, relay)
     case .receipt(let room, let marks):
       let isJoined = rooms[room]?.isJoined == true
@@ -165,10 +178,24 @@ final class ModelClient {
       }
     case .subscribers(let room, _):
       if rooms[room]?.isJoined != true { fault("subscribers of \(room), which is not joined") }
-    case .rooms(let summaries, let more):
-      if !more {
-        toldHeads = [:]
-        for summary in summaries { toldHeads?[summary.room] = summary.head }
+    case .rooms(let summaries, let next):
+      for summary in summaries {
+        // One that is left for good and joined again is another.
+        if let before = listed.updateValue(summary.head, forKey: summary.room), before > 0,
+          !relay.forgotten.contains("\(user) \(summary.room)")
+        {
+          fault("\(summary.room) is listed twice")
+        }
+      }
+      if let next {
+        socket?.send(.rooms(.init(cursor: next, limit: 1)))
+      } else {
+        // Activity may have been told between two pages.
+        toldHeads = listed.reduce(into: [:]) { heads, row in
+          heads[row.key] = max(row.value, toldMeanwhile[row.key] ?? 0)
+        }
+        listed = [:]
+        isListing = false
       }
     case .activity(let activity):
       if rooms[activity.room]?.isJoined == true, rooms[activity.room]?.pending.isEmpty == true {
@@ -177,6 +204,7 @@ final class ModelClient {
       if activity.last?.seq != activity.head { fault("activity whose last is not the head") }
       if activity.head < toldHeads?[activity.room] ?? 0 { fault("activity went back") }
       toldHeads?[activity.room] = activity.head
+      if isListing { toldMeanwhile[activity.room] = activity.head }
     case .people, .presence: break
     case .history(let page):
       for entry in page.entries where relay.log[page.room]?[entry.seq] != entry {

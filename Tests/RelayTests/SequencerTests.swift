@@ -51,8 +51,8 @@ private struct Desk {
   }
 
   mutating func belongings(of user: String) -> [String] {
-    for case .belongings(_, let rooms, _) in submit(
-      .belongings(session: session, user: user, listed: [])
+    for case .belongings(_, _, let rooms, _, _) in submit(
+      .belongings(ticket: 0, user: user, listed: [], after: 0, limit: 256)
     )
     .answers[0] {
       return rooms.map(\.room)

@@ -54,7 +54,7 @@ import Wire
 
   @Test(arguments: [
     (ClientMessage.auth(token: "x"), ErrorCode.unauthorized, UInt16(4401)),
-    (.rooms, .unauthorized, 4401), (.auth(token: "eve|||"), .forbidden, 4403),
+    (.rooms(.init()), .unauthorized, 4401), (.auth(token: "eve|||"), .forbidden, 4403),
   ])
   func `who does not say, or is not let in, is told and closed`(
     message: ClientMessage, code: ErrorCode, close: UInt16
@@ -116,7 +116,7 @@ import Wire
       bo.post(room, "1-\(room)")
       ada.post(room, "2-\(room)")
     }
-    ada.send(.rooms)
+    ada.send(.rooms(.init()))
     limited.run()
     let listed = ada.take().compactMap { message -> [String]? in
       if case .rooms(let rooms, _) = message { rooms.map(\.room) } else { nil }
@@ -216,7 +216,7 @@ import Wire
     let relay = relay()
     let (ada, bo) = (client(relay, "ada|||"), client(relay, "bo|||"))
     for room in ["a", "b", "dm:ada:bo"] { ada.join(room) }
-    ada.send(.rooms)
+    ada.send(.rooms(.init()))
     relay.run()
     _ = ada.take()
     relay.logIsHeld = true

@@ -61,12 +61,12 @@ import Wire
     }
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
     ada.post("dm:ada:bo", "0")
-    bo.send(.rooms)
+    bo.send(.rooms(.init()))
     relay.run()
     _ = bo.take()
     for id in 1...25 {
       ada.post("dm:ada:bo", "\(id)")
-      if id % 5 == 0 { bo.send(.rooms) }
+      if id % 5 == 0 { bo.send(.rooms(.init())) }
       relay.run(forMilliseconds: 100)
     }
     relay.run(forMilliseconds: 2000)
@@ -113,14 +113,14 @@ import Wire
       ClientMessage.typing(room: "dm:ada:bo", on: true), .read(room: "dm:ada:bo", seq: 1),
       .received(room: "dm:ada:bo", seq: 1), .leave(room: "dm:ada:bo", forget: true),
     ] { eve.send(message) }
-    eve.send(.rooms)
+    eve.send(.rooms(.init()))
     relay.run(forMilliseconds: 5000)
     let messages = eve.take()
     #expect(
       messages.errors.map(\.code) == [.forbidden, .forbidden, .forbidden, .forbidden]
         + Array(repeating: .notJoined, count: 4))
     #expect(messages.errors.prefix(3).map(\.re) == ["join", "send", "history"])
-    #expect(messages.contains(.rooms([], more: false)))
+    #expect(messages.contains(.rooms([], next: nil)))
     #expect(messages.joined.isEmpty && messages.entries.isEmpty && messages.pages.isEmpty)
     #expect(relay.log["dm:ada:bo"]?.count == 1)
   }

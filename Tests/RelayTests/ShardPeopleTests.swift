@@ -207,7 +207,7 @@ extension SimulatedRelay {
     me.post("dm:user-0:user-1", "1")
     me.post("dm:user-1:user-2", "2")
     relay.run()
-    me.send(.rooms)
+    me.send(.rooms(.init()))
     relay.run()
     let rows = me.take().rows
     #expect(rows.map(\.title) == ["Näme 0", "Näme 2"])

@@ -114,7 +114,7 @@ import Wire
       ada.post("r\(room)", "0")
       relay.run()
     }
-    bo.send(.rooms)
+    bo.send(.rooms(.init()))
     relay.run()
     _ = bo.take()
     bo.space = 0

@@ -22,19 +22,21 @@ final class SimulatedRelay {
   /// How many messages were compressed.
   let compressions: Counter
   final class Counter { var count = 0 }
+  /// Which rooms users have left for good at some time: "user room".
+  var forgotten: Set<String> = []
   /// Held back as long as this is set, in tests that look at what happens meanwhile.
   var logIsHeld = false
   var readsAreHeld = false
 
   init(
-    loops: Int = 1, keepEntriesPerRoom: Int64 = 0, seed: UInt64 = 1,
+    loops: Int = 1, keepEntriesPerRoom: Int64 = 0, roomsPerUser: Int = 0, seed: UInt64 = 1,
     _ configure: (inout Shard.Configuration) -> Void = { _ in }
   ) {
     var configuration = Shard.Configuration()
     configure(&configuration)
     sequencer = Sequencer(
       lineage: Lineage([.init(number: 1, name: "first"), .init(number: 2, name: "second")]),
-      keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
+      keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser, loops: loops)
     let compressions = Counter()
     self.compressions = compressions
     let budgets = Budgets<String>(configuration.limits.budget)

@@ -97,7 +97,7 @@ struct Simulation {
       relay.disconnect(socket)
       client.disconnected()
     case 1..<7: client.join(room, fromHead: chance(20))
-    case 7..<9: client.leave(room, forget: chance(30))
+    case 7..<9: client.leave(room, forget: chance(30), relay)
     case 9..<24:
       for _ in 0...Int.random(in: 0...3, using: &random) {
         let isLarge = chance(10)

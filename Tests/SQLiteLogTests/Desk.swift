@@ -91,11 +91,21 @@ extension Desk {
   }
 
   func belongings(
-    of user: String, listed: [String] = []
+    of user: String, listed: [String] = [], slice limit: Int = 256
   ) async -> [LogAnswer.Belonging] {
-    let delivery = await submit([.belongings(session: .test, user: user, listed: listed)])
-    for case .belongings(_, let belongings, _) in delivery.answers { return belongings }
-    return []
+    var all: [LogAnswer.Belonging] = []
+    var (listed, after) = (listed, Int64?(0))
+    while let number = after {
+      let delivery = await submit([
+        .belongings(ticket: 7, user: user, listed: listed, after: number, limit: limit)
+      ])
+      (listed, after) = ([], nil)
+      for case .belongings(7, user, let belongings, let next, _) in delivery.answers {
+        all += belongings
+        after = next
+      }
+    }
+    return all
   }
 
   func history(
@@ -181,8 +191,9 @@ extension LogRequest {
 extension LogAnswer {
   var session: SessionID {
     switch self {
+    case .belongings: .test
     case .ack(let session, _), .refused(let session, _), .entered(let session, _),
-      .belongings(let session, _, _), .entries(let session, _), .reply(let session, _),
+      .entries(let session, _), .reply(let session, _),
       .lasts(let session, _), .lastSeen(let session, _):
       session
     }

@@ -53,6 +53,7 @@ import Testing
     let documented: [(key: String, value: Int)] = [
       ("frame_bytes", limits.frameBytes), ("text_bytes", limits.textBytes),
       ("rooms_per_connection", limits.roomsPerConnection),
+      ("rooms_per_user", limits.roomsPerUser),
       ("sends_per_s", limits.sendsPerSecond), ("burst", limits.burst),
       ("requests_per_s", limits.requestsPerSecond), ("bytes_per_s", limits.bytesPerSecond),
       ("connections_per_user", limits.connectionsPerUser), ("queue_bytes", limits.queueBytes),

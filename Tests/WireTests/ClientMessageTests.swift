@@ -33,7 +33,7 @@ import Wire
     #expect(
       try ClientMessage(#"{"type":"typing","room":"r","on":false}"#)
         == .typing(room: "r", on: false))
-    #expect(try ClientMessage(#"{"type":"rooms"}"#) == .rooms)
+    #expect(try ClientMessage(#"{"type":"rooms"}"#) == .rooms(.init()))
     #expect(try ClientMessage(#"{"type":"auth","token":"a.b.c"}"#) == .auth(token: "a.b.c"))
   }
 
@@ -74,7 +74,7 @@ import Wire
     let escaped =
       #"{"\u0074ype":"s\u0065nd","r\u006Fom":"\u0072","id":"\u0061","kind":"te\u0078t","text":"hi"}"#
     #expect(try ClientMessage(escaped) == plain)
-    #expect(try ClientMessage(#"{"type":"r\u006foms"}"#) == .rooms)
+    #expect(try ClientMessage(#"{"type":"r\u006foms"}"#) == .rooms(.init()))
     #expect(
       try ClientMessage.body(
         ofSend: #"{"type":"send","room":"r","id":"a","kind":"d\u0061ta","data":1}"#)
@@ -96,6 +96,10 @@ import Wire
     (#"{"type":"persons"}"#, .unknownType, nil),
     (#"{"type":"people","query":1}"#, .badField, "query"),
     (#"{"type":"people","cursor":1}"#, .badField, "cursor"),
+    (#"{"type":"rooms","cursor":1}"#, .badField, "cursor"),
+    (#"{"type":"rooms","limit":0}"#, .badField, "limit"),
+    (#"{"type":"rooms","limit":201}"#, .badField, "limit"),
+    (#"{"type":"rooms","limit":9223372036854775807}"#, .badField, "limit"),
     (#"{"type":"people","limit":201}"#, .badField, "limit"),
     (#"{"type":"presence"}"#, .badField, "presence"),
     (#"{"type":"presence","presence":"offline"}"#, .badField, "presence"),
@@ -215,7 +219,8 @@ import Wire
     .received(room: "r", seq: 0), .read(room: "r", seq: Entry.sequenceLimit),
     .typing(room: "r", on: true), .typing(room: "r", on: false),
     .history(.init(room: "r", before: 3, limit: 1)), .history(.init(room: "r", after: 3)),
-    .rooms, .ping(t: nil), .ping(t: Array("[1, 2]".utf8)),
+    .rooms(.init()), .rooms(.init(cursor: "1@2@r", limit: 200)), .ping(t: nil),
+    .ping(t: Array("[1, 2]".utf8)),
     .history(.init(room: "r", before: 3, isFolded: true)),
     .people(.init()), .people(.init(query: "Ä \"", cursor: "bo@7", limit: 200)),
     .presence(isAway: true), .presence(isAway: false),

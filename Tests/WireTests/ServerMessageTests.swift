@@ -86,7 +86,7 @@ import Wire
       .init(room: "r", entries: [entry(1), entry(2, data: "{}")], first: 1, head: 2, more: true)),
     .receipt(room: "r", .init(user: "a", read: 1, received: 2)),
     .typing(room: "r", user: "a", on: true), .typing(room: "r", user: "a", on: false),
-    .subscribers(room: "r", count: 51), .rooms([], more: false),
+    .subscribers(room: "r", count: 51), .rooms([], next: nil),
     .rooms(
       [
         .init(
@@ -94,7 +94,7 @@ import Wire
           last: entry(3)),
         .init(
           room: "r", title: "R", head: 0, read: 0, unread: 0, listed: true, peer: nil, last: nil),
-      ], more: true),
+      ], next: "1@2@r"),
     .activity(.init(room: "r", head: 2, unread: 1, last: entry(2))),
     .activity(.init(room: "r", head: 2, unread: 1, last: nil)),
     .pong(t: nil, time: 1), .pong(t: Array(#"{"a" : 1}"#.utf8), time: 1), .error(error),
@@ -128,7 +128,7 @@ import Wire
         [
           .init(
             room: "r", title: "", head: 1, read: 0, unread: 1, listed: false, peer: nil, last: deep)
-        ], more: false),
+        ], next: nil),
     ]
     for message in messages {
       let json = message.json

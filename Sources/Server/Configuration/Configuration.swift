@@ -128,6 +128,8 @@ extension Configuration {
     public var textBytes = 8192
     /// Rooms that one connection may have joined.
     public var roomsPerConnection = 256
+    /// Rooms that a user may belong to.
+    public var roomsPerUser = 10_000
     /// Connections at once of one user.
     public var connectionsPerUser = 50
     /// Sends of one user over all connections, sustained; beyond it the user is slowed.

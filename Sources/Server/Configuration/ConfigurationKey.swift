@@ -86,6 +86,7 @@ extension ConfigurationKey {
       "limits.control_frames_per_s", \.limits.controlFramesPerSecond, 0...1_000_000_000),
     .integer("limits.text_bytes", \.limits.textBytes, 0...268_435_456),
     .integer("limits.rooms_per_connection", \.limits.roomsPerConnection, 0...1_000_000),
+    .integer("limits.rooms_per_user", \.limits.roomsPerUser, 0...1_000_000),
     .integer("limits.connections_per_user", \.limits.connectionsPerUser, 0...10_000_000),
     .integer("limits.sends_per_s", \.limits.sendsPerSecond, 0...1_000_000_000),
     .integer("limits.burst", \.limits.burst, 0...1_000_000_000),

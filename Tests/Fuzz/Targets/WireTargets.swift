@@ -62,7 +62,7 @@ enum WireTargets {
     let summary = ServerMessage.RoomSummary(
       room: send.room, title: "", head: 1, read: 0, unread: 1, listed: false, peer: nil,
       last: entry)
-    try check(.rooms([summary], more: true))
+    try check(.rooms([summary], next: "1@2@r"))
     try check(
       .activity(ServerMessage.Activity(room: send.room, head: 1, unread: 1, last: entry)))
   }

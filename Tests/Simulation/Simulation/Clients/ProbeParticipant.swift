@@ -165,7 +165,7 @@ final class ProbeParticipant: Participant {
     case 25: sendAgain()
     case 26..<28:
       end.send(.history(historyRequest(room)))
-    case 28: end.send(.rooms)
+    case 28: end.send(.rooms(.init()))
     case 29: end.send(.typing(room: room, on: world.chance(60)))
     case 30..<32: end.send(.read(room: room, seq: world.pick(0...100)))
     case 32: end.send(.received(room: room, seq: world.pick(0...100)))

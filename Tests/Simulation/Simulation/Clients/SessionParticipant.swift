@@ -221,7 +221,7 @@ final class SessionParticipant: Participant {
       let last = held[room]?.last ?? 0
       session.mark(room, received: last, read: last, at: instant, &actions)
     case 22: _ = session.request(.typing(room: room, on: world.chance(50)), &actions)
-    case 23: _ = session.request(.rooms, &actions)
+    case 23: _ = session.request(.rooms(.init()), &actions)
     case 24:
       _ = session.request(.history(.init(room: room, limit: 20)), &actions)
     default: break

@@ -222,7 +222,7 @@ final class Witness {
       }
     case .subscribers(let room, _):
       if rooms[room]?.isJoined != true { fault("subscribers of \(room), which is not joined") }
-    case .rooms(let summaries, let more): take(summaries, more)
+    case .rooms(let summaries, let next): take(summaries, next != nil)
     case .activity(let activity): take(activity)
     case .history(let page): take(page)
     case .closing: court.tally.count(.closingTold)

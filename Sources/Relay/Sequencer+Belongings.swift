@@ -1,0 +1,129 @@
+import Wire
+
+/// Which rooms users belong to, and how many these may be.
+extension Sequencer {
+  // MARK: - A slice
+
+  /// Answers for one slice. Rooms that are not in use are not taken into memory for it, and those who
+  /// belong to them are not read.
+  mutating func belongings(
+    _ question: Batch.Question, _ store: inout some EntryStore
+  ) -> LogAnswer {
+    var belongings: [LogAnswer.Belonging] = []
+    var next: Int64?
+    do throws(StoreFailure) {
+      for name in question.listed {
+        if let belonging = try listed(name, question.user, &store) { belongings.append(belonging) }
+      }
+      let stored = try store.belongings(
+        of: question.user, after: question.after, limit: question.limit)
+      for stored in stored {
+        let stored = try current(stored, question.user).checked()
+        guard let marks = stored.marks else { continue }
+        belongings.append(
+          LogAnswer.Belonging(
+            room: stored.room, belongs: true, head: stored.head, read: marks.read,
+            unread: try Self.unread(stored, read: marks.read, &store), first: stored.first,
+            lastAt: stored.lastAt))
+      }
+      next =
+        question.limit == 0
+        ? question.after : stored.count < question.limit ? nil : stored.last?.number
+    } catch {
+      return .belongings(
+        ticket: question.ticket, user: question.user, [], next: nil, isComplete: false)
+    }
+    if next == nil {
+      for name in (unstored[question.user] ?? []).sorted() {
+        belongings.append(
+          LogAnswer.Belonging(room: name, belongs: true, head: 0, read: 0, unread: 0))
+      }
+    }
+    return .belongings(
+      ticket: question.ticket, user: question.user, belongings, next: next, isComplete: true)
+  }
+
+  /// A listed room, unless the user belongs to it.
+  private mutating func listed(
+    _ name: String, _ user: String, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> LogAnswer.Belonging? {
+    var belonging = LogAnswer.Belonging(room: name, belongs: false, head: 0, read: 0, unread: 0)
+    if let index = indices[name], !rooms[index].isStale {
+      if rooms[index].members[user] != nil { return nil }
+      belonging.head = rooms[index].head
+      belonging.first = rooms[index].first
+      belonging.lastAt = rooms[index].lastAt
+    } else if let stored = try store.belonging(of: user, toRoom: name)?.checked() {
+      if stored.marks != nil { return nil }
+      belonging.head = stored.head
+      belonging.first = stored.first
+      belonging.lastAt = stored.lastAt
+    }
+    return belonging
+  }
+
+  /// As the room is in memory, if it is: there marks may be ahead of the store.
+  private func current(_ stored: StoredBelonging, _ user: String) -> StoredBelonging {
+    guard let index = indices[stored.room], !rooms[index].isStale else { return stored }
+    var stored = stored
+    stored.head = rooms[index].head
+    stored.first = rooms[index].first
+    stored.lastAt = rooms[index].lastAt
+    stored.changes = rooms[index].changes
+    stored.marks = rooms[index].members[user]
+    return stored
+  }
+
+  /// As `unread(_:read:_:)`, of a room that may not be in memory.
+  private static func unread(
+    _ room: StoredBelonging, read: Int64, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> Int64 {
+    let base = max(read, room.first - 1)
+    guard base < room.head else { return 0 }
+    let unread = room.head - base
+    if room.changes == 0 { return unread }
+    let before = try store.changes(inRoom: room.number, through: base, total: room.changes)
+    return unread - (room.changes - before)
+  }
+
+  // MARK: - How many
+
+  /// Whether a user may belong to one more room.
+  mutating func mayBelong(
+    _ user: String, to room: Int, _ batch: Batch, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> Bool {
+    guard roomsPerUser > 0, rooms[room].members[user] == nil, !rooms[room].isReserved else {
+      return true
+    }
+    return try belongingCount(user, batch, &store) < roomsPerUser
+  }
+
+  /// How many rooms a user belongs to as of this point of the batch. Counted once a user, and then kept.
+  private mutating func belongingCount(
+    _ user: String, _ batch: Batch, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> Int {
+    if let count = belongingCounts[user] { return count }
+    var count = try store.belongingCount(of: user)
+    count += (unstored[user]?.count ?? 0) + (batch.unwritten[user] ?? 0)
+    // What was not stored yet, and will be: it is counted here, so that a disk that is full does not
+    // let anybody in beyond the limit.
+    for (key, retry) in membersToRetry where key.user == user && retry.belongs { count += 1 }
+    belongingCounts[user] = count
+    return count
+  }
+
+  /// A user came to belong to a room, or no longer does.
+  mutating func noteBelonging(_ user: String, _ change: Int, isStored: Bool, _ batch: inout Batch) {
+    if isStored { batch.unwritten[user, default: 0] += change }
+    if let count = belongingCounts[user] { belongingCounts[user] = count + change }
+  }
+
+  /// Why a user cannot belong to one more room.
+  func roomsPerUserReached(_ user: String, re: String, room: String, id: String? = nil) -> WireError
+  {
+    WireError(
+      .limitReached,
+      "\(user) belongs to \(roomsPerUser) rooms, which is as many as can be; leave one for good first.",
+      re: re, room: room, id: id, field: "rooms_per_user")
+  }
+}

@@ -1,0 +1,57 @@
+/// A user's rooms as one loop knows them, from the first `rooms` of one of the user's connections on
+/// until the last of those that asked has gone: what each of them costs is there once for all.
+struct UserWatch {
+  enum State: UInt8 {
+    /// The log has to be asked, or asked again.
+    case idle
+    /// The log is being asked, a slice at a time.
+    case loading
+    case loaded
+  }
+  /// Empty where the place is free.
+  var user = ""
+  var state = State.idle
+  /// Names the load that is under way; answers to an earlier one are not for this.
+  var ticket: UInt32 = 0
+  /// How many of the listed rooms were asked for, and where the next slice of the others begins.
+  var listedAsked = 0
+  var after: Int64 = 0
+  /// Connections that have asked for `rooms`, and those that are on their way through the pages.
+  var sessions: Int32 = 0
+  var pagings: Int32 = 0
+  /// The user's rooms and where they stand in the shard's table.
+  var rooms: [Int32: Int32] = [:]
+  /// Both ends of the list in the order of activity, -1 where it is empty.
+  var newest: Int32 = -1
+  var oldest: Int32 = -1
+  /// Counts what moved to the front.
+  var stamp: Int64 = 0
+}
+
+/// A room in a user's list: one that the user belongs to, or a listed one.
+struct WatchedRoom {
+  /// -1 where the place is free.
+  var watch: Int32 = -1
+  /// Of the shard and not of the place, which may be another's later.
+  var generation: UInt32 = 0
+  var room: Int32 = -1
+  /// Where it stands among the room's watchers.
+  var place: Int32 = -1
+  /// Neighbours in the order of activity.
+  var newer: Int32 = -1
+  var older: Int32 = -1
+  /// Falls from the newest to the oldest.
+  var stamp: Int64 = 0
+  /// When the last entry was made, in milliseconds since 1970.
+  var lastAt: Int64 = 0
+  /// The user's mark, and what others have said since.
+  var read: Int64 = 0
+  var unread: Int64 = 0
+  /// Activity is told no earlier, in milliseconds.
+  var nextAt: Int64 = 0
+  /// How many of the connections that asked for `rooms` have joined it: entries come to these, and no
+  /// activity.
+  var joined: Int32 = 0
+  var isPending = false
+  var belongs = false
+}

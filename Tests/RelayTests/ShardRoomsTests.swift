@@ -1,0 +1,524 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+private struct NoRooms: Error {}
+
+extension SimulatedRelay {
+  /// Gives a user so many rooms, each with an entry of somebody else's, one a second: `r-0` is the oldest.
+  fileprivate func give(
+    _ user: String, rooms count: Int, from first: Int = 0, text: String = "x"
+  ) throws {
+    var changes = StoreChanges()
+    let number = try store.nextRoomNumber()
+    for index in 0..<count {
+      let (name, number) = ("r-\(first + index)", number + Int64(index))
+      changes.newRooms.append((number, name))
+      changes.entries.append(
+        StoreChanges.NewEntry(
+          room: number, identity: EntryIdentity(room: number, sender: "eve", id: "1"),
+          entry: Entry(
+            room: name, seq: 1, id: "1", from: "eve", at: Int64(first + index) * 1000 + 1,
+            kind: .text, body: ClientMessage.Send(room: name, id: "1", text: text).body)))
+      for member in [user, "eve"] { changes.members.append((number, member, MemberMarks(), 0)) }
+    }
+    try store.memory.commit(changes)
+  }
+
+  fileprivate func page(
+    _ socket: SimulatedSocket, _ cursor: String? = nil, limit: Int = 50
+  ) throws -> (rows: [ServerMessage.RoomSummary], next: String?) {
+    socket.send(.rooms(.init(cursor: cursor, limit: limit)))
+    run()
+    for case .rooms(let rows, let next) in socket.take() { return (rows, next) }
+    throw NoRooms()
+  }
+
+  fileprivate func allRooms(_ socket: SimulatedSocket, limit: Int = 200) throws -> [String] {
+    var names: [String] = []
+    var cursor: String?
+    repeat {
+      let (rows, next) = try page(socket, cursor, limit: limit)
+      names += rows.map(\.room)
+      cursor = next
+    } while cursor != nil
+    return names
+  }
+
+  fileprivate var nodes: Int { shards[0].watchedRooms.count { $0.watch >= 0 } }
+}
+
+@Suite struct `A shard and the rooms of a user` {
+  @Test(arguments: [1, 7, 50, 200])
+  func `the latest come first, each once, page by page`(_ limit: Int) throws {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 301)
+    let ada = relay.connect("ada")
+    #expect(try relay.allRooms(ada, limit: limit) == (0..<301).reversed().map { "r-\($0)" })
+    // At its end a paging leaves nothing behind.
+    #expect(relay.shards[0].watches.allSatisfy { $0.pagings == 0 })
+  }
+
+  @Test(arguments: 1...20)
+  func `each comes once over all pages, whatever happens between these`(_ seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 200)
+    let (ada, phone, eve) = (relay.connect("ada"), relay.connect("ada"), relay.connect("eve"))
+    // Another connection of the same user is on its way as well.
+    var others = try relay.page(phone, limit: 3)
+    var names: [String] = []
+    var (gone, came): (Set<String>, Set<String>) = ([], [])
+    var cursor: String?
+    repeat {
+      let (rows, next) = try relay.page(ada, cursor, limit: Int.random(in: 1...20, using: &random))
+      names += rows.map(\.room)
+      cursor = next
+      if next == nil { break }
+      for number in 0..<Int.random(in: 0...30, using: &random) {
+        let room = "r-\(Int.random(in: 0..<200, using: &random))"
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0 where !names.contains(room):
+          phone.join(room, after: nil)
+          phone.send(.leave(room: room, forget: true))
+          gone.insert(room)
+        case 1:
+          let new = "new-\(names.count)-\(number)"
+          phone.join(new)
+          came.insert(new)
+        case 2:
+          ada.join(room, after: nil)
+          ada.send(.leave(room: room, forget: false))
+          if gone.remove(room) != nil { came.insert(room) }
+        default: eve.post(room, "\(names.count)-\(number)")
+        }
+        if Int.random(in: 0..<4, using: &random) == 0 { relay.run() }
+      }
+      relay.run()
+      if let next = others.next { others = try relay.page(phone, next, limit: 9) }
+      _ = (phone.take(), eve.take())
+    } while cursor != nil
+    #expect(Set(names).count == names.count)
+    let all = Set((0..<200).map { "r-\($0)" }).union(came)
+    #expect(all.subtracting(gone).subtracting(names) == [])
+  }
+
+  @Test
+  func `what had an entry before the first page stands in front, and what has one later is told`()
+    throws
+  {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 20)
+    let (ada, eve) = (relay.connect("ada"), relay.connect("eve"))
+    #expect(try relay.page(ada, limit: 1).rows.map(\.room) == ["r-19"])
+    eve.post("r-3", "2")
+    relay.run()
+    let row = try #require(try relay.page(ada, limit: 1).rows.first)
+    #expect(row.room == "r-3" && row.head == 2 && row.unread == 2 && row.last?.id == "2")
+    #expect(row.read == 0)
+    ada.send(.join(.init(room: "r-3", after: 0)))
+    ada.send(.read(room: "r-3", seq: 1))
+    relay.run()
+    let read = try #require(try relay.page(ada, limit: 1).rows.first)
+    #expect(read.read == 1 && read.unread == 1)
+    ada.post("r-3", "mine")
+    relay.run()
+    let mine = try #require(try relay.page(ada, limit: 1).rows.first)
+    #expect(mine.read == 3 && mine.unread == 0 && mine.head == 3)
+  }
+
+  @Test func `listed rooms have their place among them`() throws {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.listed = [("r-2", "Two"), ("general", "General"), ("r-9", "Nine")]
+    }
+    try relay.give("ada", rooms: 4)
+    try relay.give("bo", rooms: 2, from: 8)
+    let ada = relay.connect("ada")
+    #expect(try relay.allRooms(ada, limit: 2) == ["r-9", "r-3", "r-2", "r-1", "r-0", "general"])
+    let rows = try relay.page(ada).rows
+    #expect(rows.map(\.listed) == [true, false, true, false, false, true])
+    #expect(rows[0].unread == 0 && rows[0].head == 1 && rows[0].title == "Nine")
+    #expect(rows[2].unread == 1)
+    // One that is left for good stays as a listed one.
+    ada.join("r-2", after: nil)
+    ada.send(.leave(room: "r-2", forget: true))
+    relay.run()
+    #expect(try relay.allRooms(ada).contains("r-2"))
+    relay.connect("eve").post("r-2", "2")
+    relay.run()
+    #expect(ada.take().activity.isEmpty)
+    #expect(try relay.page(ada, limit: 1).rows.map(\.unread) == [0])
+  }
+
+  @Test func `the last is what was said last, as it reads now`() throws {
+    let relay = SimulatedRelay(unlimited)
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    for room in ["edited", "buried"] {
+      ada.join(room)
+      bo.post(room, "1", text: "first")
+    }
+    bo.send(.send(.init(room: "edited", id: "2", edit: 1, text: "second")))
+    for id in 0..<40 {
+      bo.send(.send(.init(room: "buried", id: "e\(id)", edit: 1, text: "\(id)")))
+    }
+    relay.run()
+    let rows = try relay.page(ada).rows
+    let edited = try #require(rows.first { $0.room == "edited" })
+    #expect(edited.last?.seq == 1 && edited.last?.text == "second" && edited.head == 2)
+    // Behind so many changes nobody looks for it.
+    let buried = try #require(rows.first { $0.room == "buried" })
+    #expect(buried.last == nil && buried.head == 41 && buried.unread == 1)
+  }
+
+  @Test func `a page that is cut at the most that an answer carries goes on with what did not fit`()
+    throws
+  {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 100, text: String(repeating: "x", count: 4000))
+    let ada = relay.connect("ada")
+    let first = try relay.page(ada, limit: 200)
+    #expect((20..<33).contains(first.rows.count) && first.next != nil)
+    #expect(try relay.allRooms(ada) == (0..<100).reversed().map { "r-\($0)" })
+  }
+
+  // MARK: - Cursors
+
+  @Test(arguments: [
+    "", "1", "1@2", "1@2@", "@@", "1@2@R", "1@-2@r", "-1@2@r", "9007199254740992@2@r",
+    "1@9007199254740992@r", "1@9223372036854775807@r", "18446744073709551616@2@r", "1@2@r@3",
+    "1e3@2@r", "1@2@dm:b:a", "ada@3",
+  ])
+  func `a cursor that no answer has had is refused`(_ cursor: String) {
+    let relay = SimulatedRelay(unlimited)
+    let ada = relay.connect("ada")
+    ada.send(.rooms(.init(cursor: cursor)))
+    relay.run()
+    #expect(ada.take().errors.map(\.field) == ["cursor"])
+  }
+
+  @Test(arguments: ["0@0@r", "1@9007199254740991@nowhere", "9007199254740991@1@r-1"])
+  func `a cursor of another's leads somewhere into one's own`(_ cursor: String) throws {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 3)
+    let (rows, _) = try relay.page(relay.connect("ada"), cursor)
+    #expect(Set(rows.map(\.room)).isSubset(of: ["r-0", "r-1", "r-2"]))
+  }
+
+  @Test func `a cursor whose connection has gone goes on by time, and nothing is missed`() throws {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 100)
+    let before = relay.connect("ada")
+    let (rows, next) = try relay.page(before, limit: 40)
+    #expect(rows.count == 40)
+    relay.disconnect(before)
+    let again = relay.connect("ada")
+    let rest = try relay.page(again, next, limit: 200)
+    #expect(rest.rows.map(\.room) == (0..<60).reversed().map { "r-\($0)" } && rest.next == nil)
+    // Its last room has moved: the time counts.
+    relay.connect("eve").post("r-60", "2")
+    relay.run()
+    #expect(try relay.page(again, next, limit: 200).rows.map(\.room) == rest.rows.map(\.room))
+  }
+
+  @Test func `the longest cursor is taken back`() throws {
+    let room = "dm:" + String(repeating: "a", count: 64) + ":" + String(repeating: "b", count: 64)
+    let cursor = RoomsCursor(number: 1 << 53 - 1, lastAt: .max, room: room)
+    #expect(cursor.text.utf8.count <= ClientMessage.cursorLimitBytes)
+    #expect(RoomsCursor(cursor.text) == cursor)
+  }
+
+  // MARK: - What it costs
+
+  @Test func `a list is asked for in slices, and others' entries are stored in between`() throws {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 3000)
+    try relay.give("bo", rooms: 600, from: 3000)
+    let (ada, bo, cy) = (relay.connect("ada"), relay.connect("bo"), relay.connect("cy"))
+    cy.join("talk")
+    relay.run()
+    relay.logIsHeld = true
+    ada.send(.rooms(.init()))
+    bo.send(.rooms(.init()))
+    relay.run()
+    var batches = 0
+    var boIsAnswered = 0
+    while ada.input.count + (relay.shards[0].loads.count) > 0 || relay.shards[0].isLoading {
+      let before = relay.store.roomsRead
+      cy.post("talk", "\(batches)")
+      relay.process()
+      batches += 1
+      #expect(relay.store.roomsRead - before <= Shard.sliceLimit + 1)
+      relay.run()
+      if boIsAnswered == 0,
+        bo.take().contains(where: { if case .rooms = $0 { true } else { false } })
+      {
+        boIsAnswered = batches
+      }
+      try #require(batches < 100)
+    }
+    // 12 slices and 3, in turn; the sends of each turn go with the slice that follows it.
+    #expect((15...18).contains(batches))
+    #expect((1...8).contains(boIsAnswered), "\(boIsAnswered)")
+    relay.logIsHeld = false
+    relay.run()
+    #expect(cy.take().acks.count == batches)
+    // From then on nothing is asked of the log.
+    let read = relay.store.roomsRead
+    #expect(try relay.allRooms(ada).count == 3000)
+    #expect(relay.store.roomsRead == read)
+  }
+
+  @Test func `fifty connections of a user share one list, which goes with the last of them`() throws
+  {
+    let count = 10_000
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: count)
+    let before = relay.shards[0].rooms.count
+    let sockets = (0..<50).map { _ in relay.connect("ada") }
+    for socket in sockets { _ = try relay.page(socket, limit: 200) }
+    #expect(relay.nodes == count)
+    #expect(MemoryLayout<WatchedRoom>.stride <= 96)
+    #expect(relay.shards[0].rooms.count - before <= count)
+    #expect(relay.shards[0].rooms.allSatisfy { $0.watchers.count <= 1 })
+    // Every one of them is on its way; what has an entry is noted for each, once.
+    let eve = relay.connect("eve")
+    for _ in 0..<3 {
+      for room in 0..<100 { eve.post("r-\(room)", "\(eve.takenAt.count)-\(room)") }
+      relay.run()
+    }
+    let missed = relay.shards[0].sessions.compactMap { $0.extras?.paging?.missed.count }
+    #expect(missed == Array(repeating: 100, count: 50))
+    for socket in sockets.dropFirst() { relay.disconnect(socket) }
+    #expect(relay.nodes == count && relay.shards[0].watches.first?.pagings == 1)
+    relay.disconnect(sockets[0])
+    #expect(relay.nodes == 0 && relay.shards[0].watchIndices.isEmpty)
+    relay.run()
+    relay.shards[0].shrink()
+    #expect(relay.shards[0].watchedRooms.isEmpty)
+    // Those that had entries are in the tail.
+    #expect(relay.shards[0].roomIndices.count <= 101)
+  }
+
+  @Test func `who goes while the list is asked for leaves nothing behind, and others are served`()
+    throws
+  {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 1000)
+    try relay.give("bo", rooms: 10, from: 2000)
+    let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
+    relay.logIsHeld = true
+    ada.send(.rooms(.init()))
+    relay.run()
+    bo.send(.rooms(.init()))
+    relay.run()
+    relay.disconnect(ada)
+    let back = relay.connect("ada")
+    back.send(.rooms(.init()))
+    relay.run()
+    relay.logIsHeld = false
+    relay.run()
+    #expect(relay.nodes == 1010)
+    for (socket, count) in [(bo, 10), (back, 50)] {
+      let rows = socket.take().compactMap { if case .rooms(let rows, _) = $0 { rows } else { nil } }
+      #expect(rows.map(\.count) == [count])
+    }
+  }
+
+  @Test func `where the store cannot be read, the client is told to come again`() throws {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 10)
+    let ada = relay.connect("ada")
+    relay.store.failsReads = true
+    ada.send(.rooms(.init()))
+    relay.run()
+    let error = try #require(ada.take().errors.first)
+    #expect(
+      error.code == .unavailable && error.re == "rooms" && error.retryAfterMilliseconds == 1000)
+    relay.store.failsReads = false
+    #expect(try relay.allRooms(ada).count == 10)
+  }
+
+  @Test func `a first list counts as a request for each two hundred rooms`() throws {
+    let relay = SimulatedRelay {
+      $0.limits.requestsPerSecond = 20
+    }
+    try relay.give("ada", rooms: 4000)
+    let ada = relay.connect("ada")
+    _ = try relay.page(ada)
+    ada.send(.history(.init(room: "r-1")))
+    relay.run()
+    #expect(ada.take().errors.map(\.code) == [.rateLimited])
+  }
+
+  // MARK: - Activity
+
+  @Test func `of a user's connections those are told that have not joined`() throws {
+    let relay = SimulatedRelay(unlimited)
+    try relay.give("ada", rooms: 2)
+    let sockets = (0..<3).map { _ in relay.connect("ada") }
+    sockets[0].join("r-0")
+    relay.run()
+    for socket in sockets.prefix(2) { _ = try relay.page(socket) }
+    _ = sockets.map { $0.take() }
+    let eve = relay.connect("eve")
+    func told(_ id: String) -> [Bool] {
+      relay.run(forMilliseconds: 1001)
+      eve.post("r-0", id)
+      relay.run()
+      return sockets.map { !$0.take().activity.isEmpty }
+    }
+    // The third did not ask.
+    #expect(told("2") == [false, true, false])
+    sockets[1].join("r-0", after: nil)
+    #expect(told("3") == [false, false, false])
+    sockets[0].send(.leave(room: "r-0", forget: false))
+    #expect(told("4") == [true, false, false])
+    sockets[0].join("r-0", after: nil)
+    sockets[0].join("r-0", after: 0)
+    #expect(told("5") == [false, false, false])
+    relay.disconnect(sockets[0])
+    sockets[1].send(.leave(room: "r-0", forget: false))
+    relay.run()
+    sockets[0].isOpen = false
+    #expect(told("6") == [false, true, false])
+    #expect(relay.shards[0].watchedRooms.allSatisfy { $0.watch < 0 || $0.joined == 0 })
+  }
+}
+
+@Suite struct `As many rooms as a user may belong to` {
+  private func full(_ rooms: Int = 3) throws -> (SimulatedRelay, SimulatedSocket) {
+    let relay = SimulatedRelay(roomsPerUser: 3, unlimited)
+    try relay.give("ada", rooms: rooms)
+    return (relay, relay.connect("ada"))
+  }
+
+  @Test func `a join or a send to one more is refused, and says what is full`() throws {
+    let (relay, ada) = try full()
+    ada.join("new")
+    ada.post("other", "1")
+    ada.post("r-1", "1")
+    ada.join("r-2")
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.map(\.code) == [.limitReached, .limitReached])
+    #expect(messages.errors.map(\.field) == ["rooms_per_user", "rooms_per_user"])
+    #expect(
+      messages.errors.map(\.re) == ["send", "join"]
+        || messages.errors.map(\.re) == ["join", "send"])
+    #expect(messages.errors.first { $0.re == "send" }?.id == "1")
+    #expect(messages.acks.map(\.room) == ["r-1"] && messages.joined.map(\.room) == ["r-2"])
+    #expect(try relay.allRooms(ada).count == 3)
+  }
+
+  @Test func `one that is left for good makes place for another`() throws {
+    let (relay, ada) = try full()
+    ada.join("r-0")
+    ada.send(.leave(room: "r-0", forget: true))
+    ada.join("new")
+    ada.join("r-0")
+    relay.run()
+    let messages = ada.take()
+    // The first join was left before it was answered; the second is answered for itself.
+    #expect(messages.joined.map(\.room) == ["new"])
+    #expect(messages.errors.map(\.room) == ["r-0"])
+    // A room without entries counts as long as it is there.
+    ada.send(.leave(room: "new", forget: false))
+    ada.join("r-0")
+    relay.run()
+    #expect(ada.take().joined.map(\.room) == ["r-0"])
+  }
+
+  @Test func `a direct message comes all the same, but does not push beyond the bound`() throws {
+    let (relay, ada) = try full()
+    let bo = relay.connect("bo")
+    _ = try relay.page(ada)
+    bo.post("dm:ada:bo", "1")
+    relay.run()
+    #expect(bo.take().acks.map(\.seq) == [1])
+    #expect(ada.take().activity.isEmpty)
+    #expect(try relay.allRooms(ada).count == 3 && relay.allRooms(bo) == ["dm:ada:bo"])
+    // It is there to be read, and belongs to her with the next entry once there is place.
+    ada.send(.history(.init(room: "dm:ada:bo")))
+    ada.join("r-0")
+    ada.send(.leave(room: "r-0", forget: true))
+    relay.run()
+    #expect(ada.take().pages.first?.entries.map(\.id) == ["1"])
+    bo.post("dm:ada:bo", "2")
+    relay.run()
+    #expect(ada.take().activity.map(\.unread) == [2])
+    #expect(try relay.allRooms(ada).contains("dm:ada:bo"))
+  }
+
+  @Test func `a full disk lets nobody in beyond the bound`() throws {
+    let (relay, ada) = try full(1)
+    relay.connect("eve").join("elsewhere")
+    relay.connect("eve").post("elsewhere", "1")
+    relay.run()
+    for round in 0..<4 {
+      relay.store.failsCommits = true
+      ada.join("r-0", after: nil)
+      ada.post("new-\(round)", "1")
+      ada.join("elsewhere", after: nil)
+      ada.join("empty-\(round)", after: nil)
+      relay.run()
+      relay.store.failsCommits = false
+      ada.send(.typing(room: "r-0", on: true))
+      relay.run(forMilliseconds: 2000)
+    }
+    // Of what was not stored, sends are refused, and joins go through as long as there is place.
+    #expect(try Set(relay.allRooms(ada)) == ["r-0", "elsewhere"])
+    #expect(relay.nodes == 2)
+  }
+
+  @Test func `how many they are is counted once a user`() throws {
+    let (relay, ada) = try full(2)
+    for number in 0..<20 {
+      ada.join("n", after: nil)
+      ada.post("n", "\(number)")
+      ada.join("beyond", after: nil)
+      relay.run()
+    }
+    #expect(ada.take().errors.count == 20)
+    #expect(relay.store.counts == 1)
+    #expect(try relay.store.belongingCount(of: "ada") == 3)
+  }
+
+  @Test(arguments: 1...30)
+  func `what is counted in memory is what there is`(_ seed: Int) throws {
+    var random = SplitMix64(seed: UInt64(seed))
+    let relay = SimulatedRelay(roomsPerUser: 4, unlimited)
+    let users = ["ada", "bo", "cy"]
+    var sockets = users.map { relay.connect($0) }
+    for step in 0..<300 {
+      let place = Int.random(in: 0..<3, using: &random)
+      let rooms = (0..<8).map { "r\($0)" } + ["dm:ada:bo", "dm:ada:cy"]
+      let room = rooms[Int.random(in: 0..<rooms.count, using: &random)]
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0...2: sockets[place].join(room, after: nil)
+      case 3...5: sockets[place].post(room, "\(step)")
+      case 6: sockets[place].send(.leave(room: room, forget: true))
+      case 7: sockets[place].send(.leave(room: room, forget: false))
+      case 8: relay.store.failsCommits = Bool.random(using: &random)
+      default:
+        relay.disconnect(sockets[place])
+        sockets[place] = relay.connect(users[place])
+      }
+      if Bool.random(using: &random) { relay.run() }
+      relay.advance(Int64.random(in: 0...600, using: &random))
+    }
+    relay.store.failsCommits = false
+    relay.run(forMilliseconds: 5000)
+    relay.connect("eve").post("end", "1")
+    relay.run()
+    for user in users {
+      let stored = try relay.store.belongingCount(of: user)
+      let count = stored + (relay.sequencer.unstored[user]?.count ?? 0)
+      #expect(count <= 4, "\(user)")
+      if let counted = relay.sequencer.belongingCounts[user] {
+        #expect(counted == count, "\(user)")
+      }
+    }
+  }
+}
