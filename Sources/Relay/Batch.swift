@@ -33,12 +33,20 @@ struct Batch {
     var after: Int64
     var limit: Int
   }
-  /// An entry that was stored before this batch.
+  /// An entry that was stored before this batch, and is deleted by it.
   struct Blank {
     var room: Int
     var seq: Int64
+    /// The last entry that loses its text: this one, or an edit of it.
+    var through: Int64
     /// What it says from now on.
     var body: [UInt8]
+  }
+  struct GivenEmoji {
+    /// By anyone.
+    var all: Set<String>
+    /// By users who have asked.
+    var own: [String: Set<String>] = [:]
   }
   struct Place: Hashable {
     var room: Int
@@ -79,8 +87,11 @@ struct Batch {
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
   var trimmed: [Int] = []
-  /// Earlier entries that lose their text.
+  /// Earlier entries that are deleted.
   var blanks: [Blank] = []
+  /// The emoji that entries have been given, as far as somebody has asked. What the batch takes back is
+  /// still among them: within one batch a limit counts it.
+  var emoji: [Place: GivenEmoji] = [:]
   /// Users whose presence changed, and what it was before this batch.
   var presences: [String: Presence] = [:]
   /// Of `entries`, by place, as far as somebody has asked: most batches need none of it.

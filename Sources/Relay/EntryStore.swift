@@ -32,10 +32,20 @@ public protocol EntryStore {
     _ seq: Int64, ofRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry?
 
-  /// The `edit` entries of a room that are about `target`, in rising `seq`.
-  mutating func edits(
+  /// The last `edit` entry of a room that is about `target`.
+  mutating func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
-  ) throws(StoreFailure) -> [Entry]
+  ) throws(StoreFailure) -> Entry?
+
+  /// How many `edit` entries are about `target`; counts no further than `limit`.
+  mutating func editCount(
+    of target: Int64, inRoom number: Int64, upTo limit: Int
+  ) throws(StoreFailure) -> Int
+
+  /// The emoji that are given to `target` now, by one user or by anyone; at most `limit` of them.
+  mutating func emoji(
+    of target: Int64, inRoom number: Int64, by user: String?, upTo limit: Int
+  ) throws(StoreFailure) -> Set<String>
 
   /// How many of a room's entries up to `seq` are not content, counted from its very first entry on.
   /// - Parameter total: how many there are up to the last.
@@ -74,11 +84,29 @@ public protocol EntryReader {
     _ body: (Entry) -> Bool
   ) throws(StoreFailure)
 
-  /// Calls `body` with the entries that are about others: by the `seq` of these, and of one in the
-  /// order of the log.
-  mutating func forEachChange(
-    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
-    _ body: (_ target: Int64, Entry) -> Void
+  /// How many of a room's entries up to `seq` are not content, counted from its very first entry on.
+  mutating func changes(inRoom number: Int64, through seq: Int64) throws(StoreFailure) -> Int64
+
+  /// The first of these entries that others are about.
+  mutating func firstTarget(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> Int64?
+
+  /// The last `edit` entry of a room that is about `target`.
+  mutating func lastEdit(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> Entry?
+
+  /// The emoji that are given to `target` now and by how many users, in the order of the oldest of
+  /// each. Where there are more than `Reaction.emojiLimit`, those whose UTF-8 comes first.
+  mutating func reactions(
+    to target: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> [(emoji: String, users: Int64)]
+
+  /// Calls `body` with the users who give an emoji to `target`, in the order in which they did, until
+  /// it returns `false`.
+  mutating func forEachUser(
+    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
   ) throws(StoreFailure)
 
   /// When a user was last there, in milliseconds since 1970; `nil` where that is not known.
@@ -218,7 +246,9 @@ public struct StoreChanges: Sendable {
   public var formerMembers: [(room: Int64, user: String)] = []
   /// Entries before `first` are to be deleted.
   public var trims: [(room: Int64, first: Int64)] = []
-  /// Earlier entries whose text is deleted, and what they say from now on.
+  /// Earlier entries that are deleted, and what they say from now on. From this commit on every reader
+  /// is shown these so, and every edit of them without its text, wherever these are stored; the store
+  /// may take its time to overwrite the edits.
   public var blanks: [(room: Int64, seq: Int64, body: [UInt8])] = []
   /// Users who came or went, and when, in milliseconds since 1970.
   public var seen: [(user: String, at: Int64, isHere: Bool)] = []

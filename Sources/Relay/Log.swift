@@ -168,8 +168,8 @@ public enum LogAnswer: Sendable {
   case entries(SessionID, EntriesPage)
   /// A message ready to be sent: what a `ReadRequest.history` asked for.
   case reply(SessionID, json: [UInt8])
-  /// The last entries that a `ReadRequest.lasts` asked for, in its order; `nil` where there is none,
-  /// or none is found in a bounded number of entries.
+  /// The last entries that a `ReadRequest.lasts` asked for, in its order, folded; `nil` where a room
+  /// has none that says something of its own. Fewer where these are more than a reply holds.
   case lasts(SessionID, [[UInt8]?])
   /// What a `ReadRequest.lastSeen` asked for.
   case lastSeen(SessionID, Seen)

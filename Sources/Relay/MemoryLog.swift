@@ -17,6 +17,7 @@ public final class MemoryLog: Log {
   private let lineage: Lineage
   private let keepEntriesPerRoom: Int64
   private let roomsPerUser: Int
+  private let limits: EntryLimits
   private let clock: @Sendable () -> Int64
   private let state = Mutex<State?>(nil)
 
@@ -27,12 +28,14 @@ public final class MemoryLog: Log {
   ///   - clock: milliseconds since 1970.
   public init(
     epoch: String, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0,
+    limits: EntryLimits = EntryLimits(),
     clock: @escaping @Sendable () -> Int64
   ) {
     self.epoch = epoch
     self.roomsPerUser = roomsPerUser
     self.lineage = Lineage([Lineage.Epoch(number: 1, name: epoch)])
     self.keepEntriesPerRoom = keepEntriesPerRoom
+    self.limits = limits
     self.clock = clock
   }
 
@@ -44,6 +47,7 @@ public final class MemoryLog: Log {
       $0 = State(
         sequencer: Sequencer(
           lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
+          limits: limits,
           loops: loops),
         loops: loops, framing: framing, publish: publish)
     }

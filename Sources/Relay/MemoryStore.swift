@@ -1,5 +1,9 @@
 public import Wire
 
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
 /// Rooms and entries in arrays and dictionaries.
 public struct MemoryStore: EntryStore, EntryReader {
   private struct Room {
@@ -9,11 +13,31 @@ public struct MemoryStore: EntryStore, EntryReader {
     var first: Int64 = 1
     var members: [String: MemberMarks] = [:]
     var identities: [Identity: Int64] = [:]
-    /// The entries that are about others, by these; in rising `seq`.
-    var changes: [Int64: [Int64]] = [:]
+    /// What has become of the entries that others are about.
+    var targets: [Int64: Target] = [:]
     /// The `seq` of each of them, and how many there were before the first of these.
     var changeSeqs: [Int64] = []
     var forgottenChanges: Int64 = 0
+
+    /// What has become of an entry.
+    struct Target {
+      /// The `seq` of each edit, rising.
+      var edits: [Int64] = []
+      /// Who gives which emoji now, with the `seq` of the entry that gave it, rising.
+      var reactions: [String: [(user: String, seq: Int64)]] = [:]
+
+      mutating func note(_ entry: Entry) {
+        if entry.kind == .edit { edits.append(entry.seq) }
+        guard let (emoji, isOn) = entry.reaction else { return }
+        let index = reactions[emoji]?.firstIndex { $0.user == entry.from }
+        if isOn, index == nil {
+          reactions[emoji, default: []].append((entry.from, entry.seq))
+        } else if !isOn, let index {
+          reactions[emoji]?.remove(at: index)
+          if reactions[emoji]?.isEmpty == true { reactions[emoji] = nil }
+        }
+      }
+    }
 
     func entry(_ seq: Int64) -> Entry? {
       seq >= first && seq - first < entries.count ? entries[Int(seq - first)] : nil
@@ -71,11 +95,61 @@ public struct MemoryStore: EntryStore, EntryReader {
     rooms[number]?.entry(seq)
   }
 
-  public mutating func edits(
+  public mutating func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
-  ) throws(StoreFailure) -> [Entry] {
-    guard let room = rooms[number] else { return [] }
-    return (room.changes[target] ?? []).compactMap(room.entry).filter { $0.kind == .edit }
+  ) throws(StoreFailure) -> Entry? {
+    guard let room = rooms[number], let seq = room.targets[target]?.edits.last else { return nil }
+    return room.entry(seq)
+  }
+
+  public mutating func editCount(
+    of target: Int64, inRoom number: Int64, upTo limit: Int
+  ) throws(StoreFailure) -> Int {
+    min(limit, rooms[number]?.targets[target]?.edits.count ?? 0)
+  }
+
+  public mutating func emoji(
+    of target: Int64, inRoom number: Int64, by user: String?, upTo limit: Int
+  ) throws(StoreFailure) -> Set<String> {
+    let reactions = rooms[number]?.targets[target]?.reactions ?? [:]
+    return Set(
+      reactions.lazy.filter { given in
+        user.map { user in given.value.contains { $0.user == user } } ?? true
+      }.map(\.key).prefix(limit))
+  }
+
+  public mutating func firstTarget(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> Int64? {
+    guard let room = rooms[number], !room.targets.isEmpty else { return nil }
+    return seqs.first { room.targets[$0] != nil }
+  }
+
+  public mutating func reactions(
+    to target: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> [(emoji: String, users: Int64)] {
+    var reactions = (rooms[number]?.targets[target]?.reactions ?? [:]).map {
+      (emoji: $0.key, users: Int64($0.value.count), first: $0.value[0].seq)
+    }
+    if reactions.count > Reaction.emojiLimit {
+      reactions.sort { $0.emoji.utf8.lexicographicallyPrecedes($1.emoji.utf8) }
+      reactions.removeLast(reactions.count - Reaction.emojiLimit)
+    }
+    return reactions.sorted { $0.first < $1.first }.map { ($0.emoji, $0.users) }
+  }
+
+  public mutating func forEachUser(
+    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
+  ) throws(StoreFailure) {
+    for (user, _) in rooms[number]?.targets[target]?.reactions[emoji] ?? [] {
+      guard body(user) else { return }
+    }
+  }
+
+  public mutating func changes(
+    inRoom number: Int64, through seq: Int64
+  ) throws(StoreFailure) -> Int64 {
+    try changes(inRoom: number, through: seq, total: 0)
   }
 
   public mutating func changes(
@@ -124,13 +198,19 @@ public struct MemoryStore: EntryStore, EntryReader {
         rooms[new.room]?.members[entry.from] = MemberMarks(read: entry.seq, received: entry.seq)
       }
       if let change = new.change {
-        rooms[new.room]?.changes[change.target, default: []].append(entry.seq)
+        rooms[new.room]?.targets[change.target, default: .init()].note(entry)
         rooms[new.room]?.changeSeqs.append(entry.seq)
       }
     }
     for (number, seq, body) in changes.blanks {
       guard let first = rooms[number]?.first, seq >= first else { continue }
       rooms[number]?.entries[Int(seq - first)].body = body
+      for edit in rooms[number]?.targets[seq]?.edits ?? [] {
+        #if PLANTED_BUGS
+          if PlantedBug.editsOfDeletedStay.isActive { break }
+        #endif
+        rooms[number]?.entries[Int(edit - first)].body = Entry.deletedEditBody(of: seq)
+      }
     }
     for (user, at, _) in changes.seen { seen[user] = at }
     for (number, user) in changes.formerMembers {
@@ -150,10 +230,8 @@ public struct MemoryStore: EntryStore, EntryReader {
     for entry in room.entries.prefix(count) {
       room.identities[Identity(sender: entry.from, id: entry.id)] = nil
     }
-    for (target, seqs) in room.changes {
-      let kept = seqs.filter { $0 >= first }
-      room.changes[target] = kept.isEmpty ? nil : kept
-    }
+    // What is about an entry comes after it, and nobody asks for that of one that is gone.
+    for target in room.first..<first { room.targets[target] = nil }
     let forgotten = room.changes(through: first - 1)
     room.changeSeqs.removeFirst(forgotten)
     room.forgottenChanges += Int64(forgotten)
@@ -175,16 +253,6 @@ public struct MemoryStore: EntryStore, EntryReader {
     guard let room = rooms[number] else { return }
     for seq in seqs where seq >= room.first && seq < room.first + Int64(room.entries.count) {
       guard body(room.entries[Int(seq - room.first)]) else { return }
-    }
-  }
-
-  public mutating func forEachChange(
-    ofRoom number: Int64, named name: String, about targets: ClosedRange<Int64>,
-    _ body: (_ target: Int64, Entry) -> Void
-  ) throws(StoreFailure) {
-    guard let room = rooms[number], !room.changes.isEmpty else { return }
-    for target in targets {
-      for entry in (room.changes[target] ?? []).compactMap(room.entry) { body(target, entry) }
     }
   }
 

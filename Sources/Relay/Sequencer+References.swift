@@ -21,7 +21,8 @@ extension Sequencer {
       return .success(append.body)
     case .forward(let forward):
       let source = try self.room(forward.room, &store)
-      guard let entry = try text(forward.seq, in: source, &batch, &store) else {
+      guard let entry = try content(forward.seq, in: source, &batch, &store), entry.kind == .text
+      else {
         return .failure(Self.noSuchEntry(append, forward.seq, in: forward.room, "forward"))
       }
       let text = try currentText(of: entry, in: source, &batch, &store)
@@ -30,7 +31,9 @@ extension Sequencer {
       Forward(room: forward.room, seq: forward.seq, from: entry.from).append(to: &body)
       return .success(body)
     case .target(let target):
-      guard let entry = try text(target, in: room, &batch, &store) else {
+      guard let entry = try content(target, in: room, &batch, &store),
+        entry.kind == .text || append.kind == .delete
+      else {
         return .failure(Self.noSuchEntry(append, target, in: append.room, "target"))
       }
       if append.kind != .react, entry.from != append.user {
@@ -45,8 +48,85 @@ extension Sequencer {
             .forbidden, "Entry \(target) is a forwarded one: its words are another's.", re: "send",
             room: append.room, id: append.id, field: "target"))
       }
-      if append.kind == .delete { try blank(entry, in: room, &batch, &store) }
+      switch append.kind {
+      case .edit:
+        if let error = try editLimit(append, target, in: room, &batch, &store) {
+          return .failure(error)
+        }
+      case .react:
+        if let error = try reactionLimit(append, target, in: room, &batch, &store) {
+          return .failure(error)
+        }
+      case .delete: try blank(entry, in: room, &batch, &store)
+      default: break
+      }
       return .success(append.body)
+    }
+  }
+
+  // MARK: - Limits
+
+  /// Counts at most as far as the limit.
+  private func editLimit(
+    _ append: LogRequest.Append, _ target: Int64, in room: Int, _ batch: inout Batch,
+    _ store: inout some EntryStore
+  ) throws(StoreFailure) -> WireError? {
+    let limit = limits.editsPerEntry
+    guard limit > 0 else { return nil }
+    #if PLANTED_BUGS
+      if PlantedBug.editsUnbounded.isActive { return nil }
+    #endif
+    var count = batch.edits(of: target, room: room).count
+    if count < limit, rooms[room].changes > 0, let number = rooms[room].number {
+      count += try store.editCount(of: target, inRoom: number, upTo: limit)
+    }
+    guard count >= limit else { return nil }
+    return WireError(
+      .limitReached, "Entry \(target) was edited \(limit) times, and may not be edited again.",
+      re: "send", room: append.room, id: append.id, field: "edits_per_entry")
+  }
+
+  /// An emoji that the entry, or the user's own share of it, has already is no more than it has.
+  private func reactionLimit(
+    _ append: LogRequest.Append, _ target: Int64, in room: Int, _ batch: inout Batch,
+    _ store: inout some EntryStore
+  ) throws(StoreFailure) -> WireError? {
+    let limit = limits.reactionsPerEntry
+    let entry = Entry(
+      room: append.room, seq: 0, id: append.id, from: append.user, at: 0, kind: append.kind,
+      body: append.body)
+    guard limit > 0, let (emoji, isOn) = entry.reaction, isOn else { return nil }
+    #if PLANTED_BUGS
+      if PlantedBug.reactionsUnbounded.isActive { return nil }
+    #endif
+    let place = Batch.Place(room: room, seq: target)
+    let number = rooms[room].changes > 0 ? rooms[room].number : nil
+    var given = batch.emoji[place] ?? Batch.GivenEmoji(all: [])
+    if let number, batch.emoji[place] == nil {
+      given.all = try store.emoji(of: target, inRoom: number, by: nil, upTo: limit)
+    }
+    var own = given.own[append.user] ?? []
+    if let number, given.own[append.user] == nil {
+      own = try store.emoji(
+        of: target, inRoom: number, by: append.user, upTo: EntryLimits.reactionsPerUser)
+    }
+    defer { batch.emoji[place] = given }
+    var message: String?
+    if !own.contains(emoji) {
+      if own.count >= EntryLimits.reactionsPerUser {
+        message = "You have given entry \(target) \(own.count) emoji; take one back first."
+      } else if !given.all.contains(emoji), given.all.count >= limit {
+        message = "Entry \(target) has been given \(limit) different emoji; give one of them."
+      } else {
+        own.insert(emoji)
+        given.all.insert(emoji)
+      }
+    }
+    given.own[append.user] = own
+    return message.map {
+      WireError(
+        .limitReached, $0, re: "send", room: append.room, id: append.id,
+        field: "reactions_per_entry")
     }
   }
 
@@ -55,12 +135,13 @@ extension Sequencer {
   ) -> WireError {
     WireError(
       .noSuchEntry,
-      "There is no text \(seq) in \(room): it was deleted, is no longer kept, or never was one.",
+      "There is no entry \(seq) in \(room) for this: it was deleted, is no longer kept, or is of "
+        + "another kind.",
       re: "send", room: append.room, id: append.id, field: field)
   }
 
-  /// The entry, if it is a text that is there and was not deleted.
-  private mutating func text(
+  /// The entry, if it is a text or data that is there and was not deleted.
+  private mutating func content(
     _ seq: Int64, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Entry? {
     guard let number = rooms[room].number, seq >= rooms[room].first, seq <= rooms[room].head else {
@@ -74,7 +155,7 @@ extension Sequencer {
     } else {
       entry = try store.entry(seq, ofRoom: number, named: rooms[room].name)
     }
-    guard let entry, entry.kind == .text, entry.body != Entry.deletedTextBody else { return nil }
+    guard let entry, entry.kind.isContent, entry.body != entry.deletedBody else { return nil }
     return entry
   }
 
@@ -86,11 +167,12 @@ extension Sequencer {
       return batch.entries[last].entry.text ?? ""
     }
     guard rooms[room].changes > 0, let number = rooms[room].number else { return entry.text ?? "" }
-    let edits = try store.edits(of: entry.seq, inRoom: number, named: rooms[room].name)
-    return (edits.last ?? entry).text ?? ""
+    let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
+    return (edit ?? entry).text ?? ""
   }
 
-  /// Takes the text out of an entry and of every edit of it.
+  /// Takes the text out of an entry and of every edit of it. Those that are stored are the store's to
+  /// find: here it is one that is read, however many there are.
   private mutating func blank(
     _ entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) {
@@ -98,28 +180,26 @@ extension Sequencer {
       batch.entries[index].entry.body = Entry.deletedEditBody(of: entry.seq)
     }
     if let index = batch.index(ofRoom: room, seq: entry.seq) {
-      batch.entries[index].entry.body = Entry.deletedTextBody
+      batch.entries[index].entry.body = entry.deletedBody
       // Its edits are of this batch as well.
       return
     }
     guard let number = rooms[room].number else { return }
-    #if PLANTED_BUGS
-      if PlantedBug.editsOfDeletedStay.isActive {
-        batch.blanks.append(Batch.Blank(room: room, seq: entry.seq, body: Entry.deletedTextBody))
-        return
-      }
-    #endif
-    for edit in try store.edits(of: entry.seq, inRoom: number, named: rooms[room].name) {
-      batch.blanks.append(
-        Batch.Blank(room: room, seq: edit.seq, body: Entry.deletedEditBody(of: entry.seq)))
+    var through = entry.seq
+    if entry.kind == .text, rooms[room].changes > 0 {
+      let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
+      through = edit?.seq ?? through
     }
-    batch.blanks.append(Batch.Blank(room: room, seq: entry.seq, body: Entry.deletedTextBody))
+    batch.blanks.append(
+      Batch.Blank(room: room, seq: entry.seq, through: through, body: entry.deletedBody))
   }
 
   /// What was deleted, as loops have to know it.
   static func blankings(_ batch: Batch, _ rooms: [SequencedRoom]) -> [Commit.Blanking] {
     var through: [Int: Int64] = [:]
-    for blank in batch.blanks { through[blank.room] = max(through[blank.room] ?? 0, blank.seq) }
+    for blank in batch.blanks {
+      through[blank.room] = max(through[blank.room] ?? 0, blank.through)
+    }
     return through.map { Commit.Blanking(room: rooms[$0.key].name, through: $0.value) }
   }
 
@@ -151,5 +231,7 @@ extension Sequencer {
 
 extension WireError {
   /// Whether it tells that a send may not refer to what it refers to.
-  var isAboutEntries: Bool { re == "send" && (code == .noSuchEntry || code == .forbidden) }
+  var isAboutEntries: Bool {
+    re == "send" && (code == .noSuchEntry || code == .forbidden || code == .limitReached)
+  }
 }

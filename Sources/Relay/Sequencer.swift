@@ -4,6 +4,21 @@ import Wire
   internal import PlantedBugs
 #endif
 
+/// How many entries may be about one other; 0 = any number.
+public struct EntryLimits: Equatable, Sendable {
+  /// Edits of one text.
+  public var editsPerEntry = 100
+  /// Different emoji given to one entry.
+  public var reactionsPerEntry = 50
+  /// Different emoji given to one entry by one user; counts where `reactionsPerEntry` does.
+  public static let reactionsPerUser = 10
+
+  public init(editsPerEntry: Int = 100, reactionsPerEntry: Int = 50) {
+    self.editsPerEntry = editsPerEntry
+    self.reactionsPerEntry = reactionsPerEntry
+  }
+}
+
 /// Gives entries their place: what a log that is alone with its store does between taking requests
 /// and publishing what became of them. Used by one thread.
 ///
@@ -28,6 +43,7 @@ public struct Sequencer {
   let keepEntriesPerRoom: Int64
   /// How many rooms a user may belong to; 0 = no limit.
   let roomsPerUser: Int
+  let limits: EntryLimits
   let loops: Int
 
   var rooms: [SequencedRoom] = []
@@ -78,11 +94,13 @@ public struct Sequencer {
   ///   - keepEntriesPerRoom: 0 = all.
   ///   - roomsPerUser: 0 = no limit.
   public init(
-    lineage: Lineage, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0, loops: Int
+    lineage: Lineage, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0,
+    limits: EntryLimits = EntryLimits(), loops: Int
   ) {
     self.lineage = lineage
     self.keepEntriesPerRoom = keepEntriesPerRoom
     self.roomsPerUser = roomsPerUser
+    self.limits = limits
     self.loops = loops
   }
 

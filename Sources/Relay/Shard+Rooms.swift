@@ -135,8 +135,8 @@ extension Shard {
       scratch.removeAll(keepingCapacity: true)
       summary.append(to: &scratch)
       bytes += scratch.count + 1
-      if bytes > Self.replyBytes, !included.isEmpty {
-        // What does not fit is the next to come.
+      if bytes > Self.replyBytes || place >= lasts.count, !included.isEmpty {
+        // What does not fit, and that of which the last entry is not told, is the next to come.
         paging.missed += paging.page[place...].filter { $0 >= 0 }.reversed()
         break
       }

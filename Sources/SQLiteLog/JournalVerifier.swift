@@ -41,6 +41,7 @@ struct JournalVerifier: ~Copyable {
     try checkEntries(settledThrough)
     try checkIdentities()
     try checkChanges()
+    try checkTargets()
     try checkMembers()
   }
 
@@ -202,6 +203,47 @@ struct JournalVerifier: ~Copyable {
       findings.add(
         "its edits, deletions and reactions are not noted as they are: \(room.changes.count) are "
           + "there, \((sums[number] ?? PlaceSum()).count) noted", room: room.name)
+    }
+  }
+
+  /// What is kept of entries as it stands is what the entries about them say. Of those that are no
+  /// longer kept some may be left.
+  private mutating func checkTargets() throws(SQLiteError) {
+    let kept = [
+      (
+        "its edits", Schema.currentEdits,
+        """
+        SELECT room, target, seq, position FROM edits JOIN rooms ON rooms.number = room
+        WHERE seq >= rooms.first
+        """
+      ),
+      (
+        "who reacts with what", Schema.currentReactions,
+        """
+        SELECT room, target, user, emoji, seq FROM reactions JOIN rooms ON rooms.number = room
+        WHERE target >= rooms.first
+        """
+      ),
+      (
+        "how many react with what",
+        "SELECT room, target, emoji, count(*) FROM reactions GROUP BY room, target, emoji",
+        "SELECT room, target, emoji, users FROM emoji"
+      ),
+    ]
+    for (what, said, noted) in kept {
+      var select = try Statement(
+        """
+        SELECT room, target FROM (
+          SELECT * FROM (\(said)) EXCEPT SELECT * FROM (\(noted)))
+        UNION
+        SELECT room, target FROM (
+          SELECT * FROM (\(noted)) EXCEPT SELECT * FROM (\(said)))
+        """, on: database)
+      while try select.step() {
+        findings.add(
+          "\(what) is not noted as it is", room: rooms[select.integer(0)]?.name,
+          seq: select.integer(1))
+      }
     }
   }
 

@@ -10,6 +10,9 @@ struct LogWriter: Sendable {
     case delete(Garbage.Slice, WorkQueue<Bool>)
   }
 
+  /// Where what commits have left cannot be worked off, it is tried again after this.
+  private static let tidyRetryMilliseconds = 1000
+
   var doors: [LoopDoor]
   var framing: Framing
   var options: SQLiteLog.Options
@@ -26,7 +29,10 @@ struct LogWriter: Sendable {
     var sequencer = sequencer
     var outage = Outage(
       "Writing", path: store.path, meanwhile: "Clients are told to try again", report: report)
-    while let taken = tasks.takeAll() {
+    // Nothing need come for what an earlier run has left.
+    var hasToTidy = store.hasLeftovers
+    var wait = 0
+    while let taken = tasks.takeAll(timeoutMilliseconds: hasToTidy ? wait : nil) {
       var batches: [(loop: Int, requests: [LogRequest])] = []
       var deletions: [(slice: Garbage.Slice, done: WorkQueue<Bool>)] = []
       for task in taken {
@@ -60,6 +66,8 @@ struct LogWriter: Sendable {
         done.append((try? store.delete(slice)) != nil)
         store.vacuum()
       }
+      hasToTidy = store.hasLeftovers
+      if hasToTidy { wait = (try? store.tidy()) == nil ? Self.tidyRetryMilliseconds : 0 }
       if checkpointer.commitEnded(walBytes: store.walBytes) { checkpoint(store) }
     }
     checkpoint(store)

@@ -29,9 +29,11 @@ internal import Synchronization
 /// - **A start** reads back what is not settled. `index.db` is derived: where it is missing, damaged,
 ///   of another store or ahead of the journal, it is thrown away and made anew.
 /// - **Changes** of earlier entries are entries themselves; the table `changes` says which are about
-///   which, so that history is folded by one look-up, and counts them, so that what is unread is known
-///   without reading it. A deletion blanks its target and the edits of it in place, and SQLite
-///   overwrites what was there (`secure_delete`); the write-ahead log has it until it is next rewound.
+///   which, and counts them, so that what is unread is known without reading it. What has become of an
+///   entry is kept as it stands (`edits`, `reactions`), so that folding history costs what there is, not
+///   what has happened. A deletion blanks its target and the edits of it in place, very many of them in
+///   slices between two batches (`Leftovers`), and SQLite overwrites what was there (`secure_delete`);
+///   the write-ahead log has it until it is next rewound.
 /// - **Retention** moves a room's `first` with the batch. The rows go later, in slices between two
 ///   batches (`Garbage`), and free pages are cut off the file when they are a quarter of it.
 /// - **Trouble**: where the journal cannot be written, batches are refused. Where the index cannot,
@@ -46,6 +48,8 @@ public final class SQLiteLog: Log {
     public var keepEntriesPerRoom: Int64 = 0
     /// How many rooms a user may belong to; 0 = no limit.
     public var roomsPerUser = 0
+    /// How many entries may be about one other.
+    public var limits = EntryLimits()
     /// A batch with entries waits for so long before it is processed, so that slow acks can be seen.
     public var commitDelayMilliseconds = 0
     /// Milliseconds since 1970.
@@ -116,7 +120,7 @@ public final class SQLiteLog: Log {
     let writer = LogWriter(
       doors: doors, framing: framing, options: options, checkpointer: checkpointer,
       settlements: settlements, meter: meter, report: report, end: end)
-    let keepEntriesPerRoom = options.keepEntriesPerRoom
+    let (keepEntriesPerRoom, limits) = (options.keepEntriesPerRoom, options.limits)
     let roomsPerUser = options.roomsPerUser
     var started: [WorkerThread] = []
     do {
@@ -125,7 +129,7 @@ public final class SQLiteLog: Log {
           guard let store = store.take() else { return }
           let sequencer = Sequencer(
             lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
-            loops: loops)
+            limits: limits, loops: loops)
           writer.run(submissions, store: store, sequencer: sequencer)
         })
       started.append(

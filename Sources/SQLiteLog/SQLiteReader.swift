@@ -27,8 +27,15 @@ package final class SQLiteReader: EntryReader {
     var selectNumber: Statement
     var selectFirst: Statement
     var selectEntries: Statement
-    var selectChanges: Statement
+    var selectTarget: Statement
+    var selectEmoji: Statement
+    var selectUsers: Statement
+    var selectTotal: Statement
+    var targets: TargetStatements
+    var selectRedactions: Statement
     var selectSeen: Statement
+    /// Deleted texts of the room that is being read, whose edits are not all overwritten yet.
+    var redacted: Set<Int64> = []
   }
 
   /// So often an answer is begun anew where entries were deleted meanwhile.
@@ -53,17 +60,35 @@ package final class SQLiteReader: EntryReader {
         SELECT seq, at, sender, id, kind, body, position, room FROM entries WHERE position >= ?1
         ORDER BY position
         """, on: database)
-      let selectChanges = try Statement(
+      let selectTarget = try Statement(
         """
-        SELECT entries.seq, at, sender, id, kind, body, target
-        FROM changes JOIN entries ON entries.position = changes.position
-        WHERE changes.room = ?1 AND target BETWEEN ?2 AND ?3 ORDER BY target, changes.seq
+        SELECT target FROM changes WHERE room = ?1 AND target BETWEEN ?2 AND ?3
+        ORDER BY target LIMIT 1
         """, on: database)
+      let selectEmoji = try Statement(
+        """
+        SELECT emoji, users, (
+          SELECT seq FROM reactions
+          WHERE room = ?1 AND target = ?2 AND reactions.emoji = first.emoji ORDER BY seq LIMIT 1)
+        FROM (SELECT emoji, users FROM emoji WHERE room = ?1 AND target = ?2
+          ORDER BY emoji LIMIT \(Reaction.emojiLimit)) AS first
+        ORDER BY 3
+        """, on: database)
+      let selectUsers = try Statement(
+        """
+        SELECT user FROM reactions WHERE room = ?1 AND target = ?2 AND emoji = ?3 ORDER BY seq
+        """, on: database)
+      let selectTotal = try Statement("SELECT changes FROM rooms WHERE number = ?1", on: database)
+      let targets = try TargetStatements.prepare(on: database)
+      let selectRedactions = try Statement(
+        "SELECT target FROM redactions WHERE room = ?1", on: database)
       let selectSeen = try Statement("SELECT seen FROM users WHERE name = ?1", on: database)
       state = State(
         tail: store.tail, database: database, index: index, begin: begin, end: end,
         selectNumber: selectNumber, selectFirst: selectFirst, selectEntries: selectEntries,
-        selectChanges: selectChanges, selectSeen: selectSeen)
+        selectTarget: selectTarget, selectEmoji: selectEmoji, selectUsers: selectUsers,
+        selectTotal: selectTotal, targets: targets, selectRedactions: selectRedactions,
+        selectSeen: selectSeen)
     } catch {
       throw StoreError(error, "read", path: path)
     }
@@ -112,12 +137,51 @@ package final class SQLiteReader: EntryReader {
     }
   }
 
-  package func forEachChange(
-    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
-    _ body: (_ target: Int64, Entry) -> Void
+  package func changes(
+    inRoom number: Int64, through seq: Int64
+  ) throws(StoreFailure) -> Int64 {
+    do throws(SQLiteError) {
+      return try state.changes(inRoom: number, through: seq)
+    } catch {
+      throw note(error)
+    }
+  }
+
+  package func firstTarget(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> Int64? {
+    do throws(SQLiteError) {
+      return try state.firstTarget(inRoom: number, in: seqs)
+    } catch {
+      throw note(error)
+    }
+  }
+
+  package func lastEdit(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> Entry? {
+    do throws(SQLiteError) {
+      return try state.targets.lastEdit(of: target, inRoom: number, named: room)
+    } catch {
+      throw note(error)
+    }
+  }
+
+  package func reactions(
+    to target: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> [(emoji: String, users: Int64)] {
+    do throws(SQLiteError) {
+      return try state.reactions(to: target, inRoom: number)
+    } catch {
+      throw note(error)
+    }
+  }
+
+  package func forEachUser(
+    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
   ) throws(StoreFailure) {
     do throws(SQLiteError) {
-      try state.forEachChange(ofRoom: number, named: room, about: targets, body)
+      try state.forEachUser(giving: emoji, to: target, inRoom: number, body)
     } catch {
       throw note(error)
     }
@@ -157,6 +221,7 @@ extension SQLiteReader.State {
     defer { selectFirst.reset() }
     _ = try selectFirst.step()
     let first = selectFirst.integer(0)
+    try loadRedactions(ofRoom: number)
     return (number, first, head ?? first - 1)
   }
 
@@ -177,17 +242,52 @@ extension SQLiteReader.State {
     return places
   }
 
-  mutating func forEachChange(
-    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
-    _ body: (_ target: Int64, Entry) -> Void
+  mutating func changes(inRoom number: Int64, through seq: Int64) throws(SQLiteError) -> Int64 {
+    if let changes = try targets.changes(inRoom: number, through: seq) { return changes }
+    try selectTotal.bind(1, number)
+    defer { selectTotal.reset() }
+    return try selectTotal.step() ? selectTotal.integer(0) : 0
+  }
+
+  mutating func firstTarget(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(SQLiteError) -> Int64? {
+    try selectTarget.bind(1, number)
+    try selectTarget.bind(2, seqs.lowerBound)
+    try selectTarget.bind(3, seqs.upperBound)
+    defer { selectTarget.reset() }
+    return try selectTarget.step() ? selectTarget.integer(0) : nil
+  }
+
+  mutating func reactions(
+    to target: Int64, inRoom number: Int64
+  ) throws(SQLiteError) -> [(emoji: String, users: Int64)] {
+    try selectEmoji.bind(1, number)
+    try selectEmoji.bind(2, target)
+    defer { selectEmoji.reset() }
+    var reactions: [(emoji: String, users: Int64)] = []
+    while try selectEmoji.step() { reactions.append((selectEmoji.text(0), selectEmoji.integer(1))) }
+    return reactions
+  }
+
+  mutating func forEachUser(
+    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
   ) throws(SQLiteError) {
-    try selectChanges.bind(1, number)
-    try selectChanges.bind(2, targets.lowerBound)
-    try selectChanges.bind(3, targets.upperBound)
-    defer { selectChanges.reset() }
-    while try selectChanges.step() {
-      body(selectChanges.integer(6), try selectChanges.entry(in: room))
+    try selectUsers.bind(1, number)
+    try selectUsers.bind(2, target)
+    try selectUsers.bind(3, emoji)
+    defer { selectUsers.reset() }
+    while try selectUsers.step() {
+      guard body(selectUsers.text(0)) else { return }
     }
+  }
+
+  /// What the transaction sees as deleted, and not overwritten yet.
+  private mutating func loadRedactions(ofRoom number: Int64) throws(SQLiteError) {
+    redacted.removeAll()
+    try selectRedactions.bind(1, number)
+    defer { selectRedactions.reset() }
+    while try selectRedactions.step() { redacted.insert(selectRedactions.integer(0)) }
   }
 
   mutating func lastSeen(_ user: String) throws(SQLiteError) -> Int64? {
@@ -216,9 +316,19 @@ extension SQLiteReader.State {
       guard reached == place.position, selectEntries.integer(7) == number,
         selectEntries.integer(0) == place.seq
       else { throw StoreState.missing(place.seq, room: number) }
-      guard body(try selectEntries.entry(in: room)) else { return false }
+      var entry = try selectEntries.entry(in: room)
+      if !redacted.isEmpty { entry.redact(ifAbout: redacted) }
+      guard body(entry) else { return false }
     }
     return true
+  }
+}
+
+extension Entry {
+  /// Takes the text out of an edit of one of these entries.
+  mutating func redact(ifAbout deleted: Set<Int64>) {
+    guard kind == .edit, let target, deleted.contains(target) else { return }
+    body = Entry.deletedEditBody(of: target)
   }
 }
 

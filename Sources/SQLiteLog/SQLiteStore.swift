@@ -116,11 +116,31 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
-  package func edits(
+  package func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
-  ) throws(StoreFailure) -> [Entry] {
+  ) throws(StoreFailure) -> Entry? {
     do {
-      return try state.edits(of: target, inRoom: number, named: room)
+      return try state.lastEdit(of: target, inRoom: number, named: room)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func editCount(
+    of target: Int64, inRoom number: Int64, upTo limit: Int
+  ) throws(StoreFailure) -> Int {
+    do {
+      return try state.editCount(of: target, inRoom: number, upTo: limit)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
+  package func emoji(
+    of target: Int64, inRoom number: Int64, by user: String?, upTo limit: Int
+  ) throws(StoreFailure) -> Set<String> {
+    do {
+      return try state.emoji(of: target, inRoom: number, by: user, upTo: limit)
     } catch {
       throw failure("read", error)
     }
@@ -176,6 +196,17 @@ package final class SQLiteStore: EntryStore {
   /// Deletes entries that are no longer kept, in one transaction: a slice of a settler's `Garbage`.
   package func delete(_ slice: Garbage.Slice) throws(StoreFailure) {
     do { try state.delete(slice) } catch { throw failure("write", error) }
+  }
+
+  /// Whether commits have left something to `tidy`.
+  package var hasLeftovers: Bool { state.hasLeftovers }
+
+  /// Edits of deleted texts that were overwritten so far.
+  package var redactedEdits: Int { state.redactedEdits }
+
+  /// Works off a slice of what commits have left for later (`Leftovers`), in one transaction.
+  package func tidy() throws(StoreFailure) {
+    do { try state.tidy() } catch { throw failure("write", error) }
   }
 
   /// Gives so many pages back that the file no longer needs, if they are a good part of it.

@@ -20,11 +20,6 @@ enum Schema {
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
     """
 
-  /// Adds an entry that is about another one.
-  static let insertChange = """
-    INSERT INTO changes (room, target, seq, position, number) VALUES (?1, ?2, ?3, ?4, ?5)
-    """
-
   /// How many entries of a room up to its last are about others.
   static let updateChanges = "UPDATE rooms SET changes = ?2 WHERE number = ?1"
 
@@ -96,7 +91,86 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX users_here ON users (here) WHERE here = 1;
     """,
+    """
+    -- What has become of entries that others are about, as it stands: so that it costs what there is,
+    -- not what has happened.
+    CREATE TABLE edits (
+      room INTEGER NOT NULL,
+      target INTEGER NOT NULL,
+      seq INTEGER NOT NULL,
+      position INTEGER NOT NULL,
+      PRIMARY KEY (room, target, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE reactions (
+      room INTEGER NOT NULL,
+      target INTEGER NOT NULL,
+      user TEXT NOT NULL,
+      emoji TEXT NOT NULL,
+      seq INTEGER NOT NULL,  -- of the entry that gave it
+      PRIMARY KEY (room, target, user, emoji)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX reactions_in_order ON reactions (room, target, emoji, seq, user);
+    CREATE TABLE emoji (
+      room INTEGER NOT NULL,
+      target INTEGER NOT NULL,
+      emoji TEXT NOT NULL,
+      users INTEGER NOT NULL,  -- how many give it
+      PRIMARY KEY (room, target, emoji)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER reaction_given AFTER INSERT ON reactions BEGIN
+      INSERT INTO emoji (room, target, emoji, users) VALUES (new.room, new.target, new.emoji, 1)
+      ON CONFLICT DO UPDATE SET users = users + 1;
+    END;
+    CREATE TRIGGER reaction_taken_back AFTER DELETE ON reactions BEGIN
+      UPDATE emoji SET users = users - 1
+      WHERE room = old.room AND target = old.target AND emoji = old.emoji;
+      DELETE FROM emoji
+      WHERE room = old.room AND target = old.target AND emoji = old.emoji AND users = 0;
+    END;
+    -- Deleted texts of which not every edit has been overwritten yet.
+    CREATE TABLE redactions (
+      room INTEGER NOT NULL,
+      target INTEGER NOT NULL,
+      through INTEGER NOT NULL,  -- the seq of the last edit that has been
+      PRIMARY KEY (room, target)
+    ) STRICT, WITHOUT ROWID;
+    -- Rooms of which not every reaction to an entry that is no longer kept has been deleted yet.
+    CREATE TABLE trims (
+      room INTEGER PRIMARY KEY,
+      first INTEGER NOT NULL  -- the oldest seq that is kept
+    ) STRICT;
+    INSERT INTO edits (room, target, seq, position)
+      SELECT changes.room, changes.target, changes.seq, changes.position \(fromChanges)
+      WHERE entries.kind = 'edit';
+    INSERT INTO reactions (room, target, user, emoji, seq) \(currentReactions);
+    """,
   ]
+
+  private static let fromChanges =
+    "FROM changes JOIN entries ON entries.position = changes.position"
+
+  /// What the table `reactions` has to have, as the entries say it: for each emoji that a user has
+  /// given and not taken back, where that began.
+  static let currentReactions = """
+    SELECT room, target, sender, emoji, min(seq) FROM (
+      SELECT room, target, sender, emoji, seq, given,
+        sum(NOT given) OVER (PARTITION BY room, target, sender, emoji ORDER BY seq) AS ended,
+        sum(NOT given) OVER (PARTITION BY room, target, sender, emoji) AS ends
+      FROM (
+        SELECT changes.room, changes.target, entries.sender, changes.seq,
+          json_extract('{' || CAST(entries.body AS TEXT) || '}', '$.emoji') AS emoji,
+          json_extract('{' || CAST(entries.body AS TEXT) || '}', '$.on') AS given
+        \(fromChanges) JOIN rooms ON rooms.number = changes.room
+        WHERE entries.kind = 'react' AND changes.target >= rooms.first))
+    WHERE given AND ended = ends GROUP BY room, target, sender, emoji
+    """
+
+  /// What the table `edits` has to have.
+  static let currentEdits = """
+    SELECT changes.room, changes.target, changes.seq, changes.position \(fromChanges)
+    JOIN rooms ON rooms.number = changes.room
+    WHERE entries.kind = 'edit' AND changes.seq >= rooms.first
+    """
 
   static var version: Int64 { Int64(steps.count) }
 

@@ -14,9 +14,15 @@ extension Store {
     do {
       try database.execute("BEGIN")
       defer { database.rollback() }
+      // Deleted texts whose edits are not all overwritten yet.
+      var redacted: [Int64: Set<Int64>] = [:]
+      var selectRedactions = try Statement("SELECT room, target FROM redactions", on: database)
+      while try selectRedactions.step() {
+        redacted[selectRedactions.integer(0), default: []].insert(selectRedactions.integer(1))
+      }
       var select = try Statement(
         """
-        SELECT seq, at, sender, id, kind, body, rooms.name, epochs.name
+        SELECT seq, at, sender, id, kind, body, rooms.name, epochs.name, room
         FROM entries JOIN rooms ON rooms.number = room JOIN epochs ON epochs.number = epoch
         \(room == nil ? "ORDER BY entries.position" : "WHERE rooms.name = ?1 ORDER BY seq")
         """, on: database)
@@ -27,7 +33,9 @@ extension Store {
       while try select.step() {
         let room = select.text(6)
         line.removeAll(keepingCapacity: true)
-        ExportLine(entry: try select.entry(in: room), epoch: select.text(7)).append(to: &line)
+        var entry = try select.entry(in: room)
+        if let deleted = redacted[select.integer(8)] { entry.redact(ifAbout: deleted) }
+        ExportLine(entry: entry, epoch: select.text(7)).append(to: &line)
         try write(line)
         rooms.insert(room)
         count.entries += 1

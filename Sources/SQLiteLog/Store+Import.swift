@@ -85,7 +85,7 @@ private struct Importer: ~Copyable {
   private var insertRoom: Statement
   private var insertEntry: Statement
   private var insertMember: Statement
-  private var insertChange: Statement
+  private var changes: ChangeStatements
   private var updateChanges: Statement
 
   static func prepare(_ database: consuming Database) throws(SQLiteError) -> Importer {
@@ -98,20 +98,20 @@ private struct Importer: ~Copyable {
     let insertMember = try Statement(
       "INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?3, ?4)",
       on: database)
-    let insertChange = try Statement(Schema.insertChange, on: database)
+    let changes = try ChangeStatements.prepare(on: database)
     let updateChanges = try Statement(Schema.updateChanges, on: database)
     return Importer(
       database: database, bringsEpochs: last == 0, position: max(last, begun),
       selectRoom: selectRoom, insertRoom: insertRoom, insertEntry: insertEntry,
       insertMember: insertMember,
-      insertChange: insertChange, updateChanges: updateChanges)
+      changes: changes, updateChanges: updateChanges)
   }
 
   private init(
     database: consuming Database, bringsEpochs: Bool, position: Int64,
     selectRoom: consuming Statement, insertRoom: consuming Statement,
     insertEntry: consuming Statement, insertMember: consuming Statement,
-    insertChange: consuming Statement, updateChanges: consuming Statement
+    changes: consuming ChangeStatements, updateChanges: consuming Statement
   ) {
     self.database = database
     self.bringsEpochs = bringsEpochs
@@ -121,7 +121,7 @@ private struct Importer: ~Copyable {
     self.insertRoom = insertRoom
     self.insertEntry = insertEntry
     self.insertMember = insertMember
-    self.insertChange = insertChange
+    self.changes = changes
     self.updateChanges = updateChanges
   }
 
@@ -159,12 +159,9 @@ private struct Importer: ~Copyable {
     try note(identity, line: number)
     if let target = entry.target, !entry.kind.isContent {
       room.changes += 1
-      try insertChange.bind(1, room.number)
-      try insertChange.bind(2, target)
-      try insertChange.bind(3, entry.seq)
-      try insertChange.bind(4, position)
-      try insertChange.bind(5, room.changes)
-      try insertChange.run()
+      try changes.note(
+        entry, room: room.number, position: position,
+        StoreChanges.Change(target: target, number: room.changes))
     }
     room.head = entry.seq
     room.lastAt = entry.at

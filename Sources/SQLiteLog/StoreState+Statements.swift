@@ -15,14 +15,25 @@ extension StoreState {
     var selectBelonging: Statement
     var countBelongings: Statement
     var selectEntry: Statement
-    var selectEdits: Statement
-    var selectChangesBefore: Statement
-    var selectChangesBehind: Statement
+    var selectEditCount: Statement
+    var selectEmoji: Statement
+    var selectOwnEmoji: Statement
+    var selectEditsToRedact: Statement
+    var selectRedaction: Statement
+    var upsertRedaction: Statement
+    var deleteRedaction: Statement
+    var selectReactionsBefore: Statement
+    var selectTrim: Statement
+    var upsertTrim: Statement
+    var deleteTrim: Statement
+    var targets: TargetStatements
+    var changes: ChangeStatements
     var insertRoom: Statement
     var insertEntry: Statement
-    var insertChange: Statement
     var updateChanges: Statement
     var deleteChanges: Statement
+    var deleteEdits: Statement
+    var deleteReactions: Statement
     var updateBody: Statement
     var upsertUser: Statement
     var upsertMember: Statement
@@ -68,25 +79,54 @@ extension StoreState {
           "SELECT count(*) FROM members WHERE user = ?1", on: database),
         selectEntry: try Statement(
           "SELECT seq, at, sender, id, kind, body FROM entries WHERE position = ?1", on: database),
-        selectEdits: try Statement(
+        selectEditCount: try Statement(
           """
-          SELECT entries.seq, at, sender, id, kind, body
-          FROM changes JOIN entries ON entries.position = changes.position
-          WHERE changes.room = ?1 AND target = ?2 AND kind = 'edit' ORDER BY changes.seq
+          SELECT count(*) FROM (SELECT 1 FROM edits WHERE room = ?1 AND target = ?2 LIMIT ?3)
           """, on: database),
-        selectChangesBefore: try Statement(
-          """
-          SELECT number FROM changes WHERE room = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1
-          """, on: database),
-        selectChangesBehind: try Statement(
-          "SELECT number FROM changes WHERE room = ?1 AND seq > ?2 ORDER BY seq LIMIT 1",
+        selectEmoji: try Statement(
+          "SELECT emoji FROM emoji WHERE room = ?1 AND target = ?2 LIMIT ?3", on: database),
+        selectOwnEmoji: try Statement(
+          "SELECT emoji FROM reactions WHERE room = ?1 AND target = ?2 AND user = ?4 LIMIT ?3",
           on: database),
+        selectEditsToRedact: try Statement(
+          """
+          SELECT edits.seq, edits.position, length(body)
+          FROM edits JOIN entries ON entries.position = edits.position
+          WHERE edits.room = ?1 AND target = ?2 AND edits.seq > ?3 ORDER BY edits.seq LIMIT ?4
+          """, on: database),
+        selectRedaction: try Statement(
+          "SELECT room, target, through FROM redactions LIMIT 1", on: database),
+        upsertRedaction: try Statement(
+          """
+          INSERT INTO redactions (room, target, through) VALUES (?1, ?2, ?3)
+          ON CONFLICT DO UPDATE SET through = excluded.through
+          """, on: database),
+        deleteRedaction: try Statement(
+          "DELETE FROM redactions WHERE room = ?1 AND target = ?2", on: database),
+        selectReactionsBefore: try Statement(
+          "SELECT 1 FROM reactions WHERE room = ?1 AND target < ?2 LIMIT 1", on: database),
+        selectTrim: try Statement("SELECT room, first FROM trims LIMIT 1", on: database),
+        upsertTrim: try Statement(
+          """
+          INSERT INTO trims (room, first) VALUES (?1, ?2)
+          ON CONFLICT DO UPDATE SET first = excluded.first
+          """, on: database),
+        deleteTrim: try Statement("DELETE FROM trims WHERE room = ?1", on: database),
+        targets: try TargetStatements.prepare(on: database),
+        changes: try ChangeStatements.prepare(on: database),
         insertRoom: try Statement("INSERT INTO rooms (number, name) VALUES (?1, ?2)", on: database),
         insertEntry: insertEntry,
-        insertChange: try Statement(Schema.insertChange, on: database),
         updateChanges: try Statement(Schema.updateChanges, on: database),
         deleteChanges: try Statement(
           "DELETE FROM changes WHERE room = ?1 AND seq < ?2", on: database),
+        // An edit that is kept may have to be redacted though what it is about is gone.
+        deleteEdits: try Statement(
+          "DELETE FROM edits WHERE room = ?1 AND target < ?2 AND seq < ?2", on: database),
+        deleteReactions: try Statement(
+          """
+          DELETE FROM reactions WHERE (room, target, user, emoji) IN (
+            SELECT room, target, user, emoji FROM reactions WHERE room = ?1 AND target < ?2 LIMIT ?3)
+          """, on: database),
         updateBody: try Statement("UPDATE entries SET body = ?2 WHERE position = ?1", on: database),
         upsertUser: try Statement(
           """

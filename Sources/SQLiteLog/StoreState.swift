@@ -15,12 +15,16 @@ struct StoreState: ~Copyable {
   private(set) var position: Int64
   /// What the last commit's COMMIT took, which is when it becomes durable.
   private(set) var syncNanoseconds: Int64 = 0
+  /// Whether a commit has left something to `tidy`.
+  var hasLeftovers: Bool
+  /// Edits that were overwritten, since the start.
+  var redactedEdits = 0
   /// Whether there is something new to settle.
   var hasSealed = false
   private let tail: Tail
   private var index: IndexReader
   private var nextRoom: Int64
-  private var statements: Statements
+  var statements: Statements
 
   /// - Parameter epoch: the number of this run's epoch.
   init(
@@ -29,6 +33,7 @@ struct StoreState: ~Copyable {
     let position = try Self.lastPosition(in: database)
     let nextRoom = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM rooms")
     let statements = try Statements.prepare(on: database, epoch: epoch)
+    hasLeftovers = try database.integer(Leftovers.exist) == 1
     self.database = database
     self.position = position
     self.tail = tail
@@ -204,34 +209,42 @@ struct StoreState: ~Copyable {
     return try statements.selectEntry.step() ? statements.selectEntry.entry(in: room) : nil
   }
 
-  mutating func edits(
+  mutating func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
-  ) throws(SQLiteError) -> [Entry] {
-    try statements.selectEdits.bind(1, number)
-    try statements.selectEdits.bind(2, target)
-    defer { statements.selectEdits.reset() }
-    var edits: [Entry] = []
-    while try statements.selectEdits.step() {
-      edits.append(try statements.selectEdits.entry(in: room))
+  ) throws(SQLiteError) -> Entry? {
+    try statements.targets.lastEdit(of: target, inRoom: number, named: room)
+  }
+
+  mutating func editCount(
+    of target: Int64, inRoom number: Int64, upTo limit: Int
+  ) throws(SQLiteError) -> Int {
+    try statements.selectEditCount.bind(1, number)
+    try statements.selectEditCount.bind(2, target)
+    try statements.selectEditCount.bind(3, Int64(limit))
+    defer { statements.selectEditCount.reset() }
+    return try statements.selectEditCount.step() ? Int(statements.selectEditCount.integer(0)) : 0
+  }
+
+  mutating func emoji(
+    of target: Int64, inRoom number: Int64, by user: String?, upTo limit: Int
+  ) throws(SQLiteError) -> Set<String> {
+    func read(_ statement: inout Statement) throws(SQLiteError) -> Set<String> {
+      try statement.bind(1, number)
+      try statement.bind(2, target)
+      try statement.bind(3, Int64(limit))
+      if let user { try statement.bind(4, user) }
+      defer { statement.reset() }
+      var emoji: Set<String> = []
+      while try statement.step() { emoji.insert(statement.text(0)) }
+      return emoji
     }
-    return edits
+    return user == nil ? try read(&statements.selectEmoji) : try read(&statements.selectOwnEmoji)
   }
 
   mutating func changes(
     inRoom number: Int64, through seq: Int64, total: Int64
   ) throws(SQLiteError) -> Int64 {
-    try statements.selectChangesBefore.bind(1, number)
-    try statements.selectChangesBefore.bind(2, seq)
-    defer { statements.selectChangesBefore.reset() }
-    if try statements.selectChangesBefore.step() {
-      return statements.selectChangesBefore.integer(0)
-    }
-    // Those before may have been deleted with what is no longer kept.
-    try statements.selectChangesBehind.bind(1, number)
-    try statements.selectChangesBehind.bind(2, seq)
-    defer { statements.selectChangesBehind.reset() }
-    return try statements.selectChangesBehind.step()
-      ? statements.selectChangesBehind.integer(0) - 1 : total
+    try statements.targets.changes(inRoom: number, through: seq) ?? total
   }
 
   /// Who was there when the process before this one ended has gone with it: with the last entry, as
@@ -377,7 +390,7 @@ struct StoreState: ~Copyable {
       next += 1
       try insert(new, at: next)
       if let change = new.change {
-        try insert(change, by: new, at: next)
+        try statements.changes.note(new.entry, room: new.room, position: next, change)
         totals[new.room] = change.number
       }
     }
@@ -386,11 +399,14 @@ struct StoreState: ~Copyable {
       try statements.updateChanges.bind(2, total)
       try statements.updateChanges.run()
     }
+    var slice = Leftovers.Slice()
     for blank in changes.blanks {
       try statements.updateBody.bind(1, position(of: blank.seq, inRoom: blank.room))
       try statements.updateBody.bind(2, blank.body)
       try statements.updateBody.run()
+      _ = try redactEdits(of: blank.seq, inRoom: blank.room, after: 0, &slice)
     }
+    redactedEdits += slice.edits
     for user in changes.seen {
       try statements.upsertUser.bind(1, user.user)
       try statements.upsertUser.bind(2, user.at)
@@ -420,19 +436,11 @@ struct StoreState: ~Copyable {
       try statements.deleteChanges.bind(1, trim.room)
       try statements.deleteChanges.bind(2, trim.first)
       try statements.deleteChanges.run()
+      try statements.deleteEdits.bind(1, trim.room)
+      try statements.deleteEdits.bind(2, trim.first)
+      try statements.deleteEdits.run()
+      try noteTrimmedReactions(ofRoom: trim.room, before: trim.first)
     }
-  }
-
-  /// Notes which entry the new one is about.
-  private mutating func insert(
-    _ change: StoreChanges.Change, by new: StoreChanges.NewEntry, at position: Int64
-  ) throws(SQLiteError) {
-    try statements.insertChange.bind(1, new.room)
-    try statements.insertChange.bind(2, change.target)
-    try statements.insertChange.bind(3, new.entry.seq)
-    try statements.insertChange.bind(4, position)
-    try statements.insertChange.bind(5, change.number)
-    try statements.insertChange.run()
   }
 
   /// Deletes entries in one transaction. Neighbours go as one range.

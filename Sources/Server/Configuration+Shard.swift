@@ -9,6 +9,12 @@ extension Framing {
 }
 
 extension Configuration {
+  /// What the log needs to know of entries that are about others.
+  var entryLimits: EntryLimits {
+    EntryLimits(
+      editsPerEntry: limits.editsPerEntry, reactionsPerEntry: limits.reactionsPerEntry)
+  }
+
   /// What the pure part needs to know.
   var shard: Shard.Configuration {
     var shard = Shard.Configuration()

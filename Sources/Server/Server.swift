@@ -178,6 +178,7 @@ public final class Server: Sendable {
         epoch: Lineage.randomName(using: &random),
         keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
         roomsPerUser: configuration.limits.roomsPerUser,
+        limits: configuration.entryLimits,
         clock: { WallClock.milliseconds })
     case .fsync: durability = .fsync
     case .os: durability = .os
@@ -186,6 +187,7 @@ public final class Server: Sendable {
     options.durability = durability
     options.keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
     options.roomsPerUser = configuration.limits.roomsPerUser
+    options.limits = configuration.entryLimits
     options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
     do {
       return try SQLiteLog(directory: configuration.dataDirectory, options: options) {

@@ -1,61 +1,136 @@
 extension Entry {
   /// The entry in its current state: what it says after its edits, or that it was deleted, and who
-  /// reacts to it with what. Of another kind than `text` it is what it was.
+  /// reacts to it with what. Of another kind than `text` and `data` it is what it was.
   /// - Parameter changes: the entries that are about this one, in the order of the log.
   public func folded(with changes: [Entry]) -> Entry {
+    if kind.isContent, changes.contains(where: { $0.kind == .delete }) { return deleted }
+    return folded(
+      edit: changes.last { $0.kind == .edit }, reactions: Reaction.listed(of: changes))
+  }
+
+  /// As `folded(with:)`, of an entry that nothing deletes but what it says itself.
+  /// - Parameter edit: the last one.
+  public func folded(edit: Entry?, reactions: [Reaction]) -> Entry {
     guard kind == .text else { return self }
+    if isDeleted { return deleted }
     var folded = self
-    if isDeleted || changes.contains(where: { $0.kind == .delete }) {
-      folded.body = Self.deletedTextBody
-      folded.body.append(",\"deleted\":true")
-      return folded
-    }
-    if let edit = changes.last(where: { $0.kind == .edit }) {
+    if let edit {
       folded.body = []
       folded.body.append(member: "\"text\":", edit.text ?? "")
       if let replyTo { folded.body.append(member: ",\"reply_to\":", replyTo) }
       folded.body.append(member: ",\"edited_at\":", edit.at)
     }
-    Reactions(changes).append(to: &folded.body)
+    Reaction.append(reactions, to: &folded.body)
     return folded
+  }
+
+  private var deleted: Entry {
+    var deleted = self
+    deleted.body = deletedBody
+    if kind == .text { deleted.body.append(",\"deleted\":true") }
+    return deleted
   }
 }
 
-/// Who reacts with what, each emoji in the order of those who gave it first.
-private struct Reactions {
-  private var users: [String: [String]] = [:]
-  private var emoji: [String] = []
+/// An emoji that an entry has been given, and the users who give it.
+public struct Reaction: Equatable, Sendable {
+  public var emoji: String
+  /// In the order in which they gave it; where there are very many, the first of them.
+  public var users: [String]
+  /// How many there are besides.
+  public var more: Int64
 
-  init(_ changes: [Entry]) {
-    // The last word of each user on each emoji counts, and stands where the first of a run stood.
-    for change in changes where change.kind == .react {
-      guard let (emoji, isOn) = change.reaction else { continue }
-      if isOn {
-        if users[emoji] == nil {
-          users[emoji] = []
-          self.emoji.append(emoji)
-        }
-        if users[emoji]?.contains(change.from) == false { users[emoji]?.append(change.from) }
-      } else {
-        users[emoji]?.removeAll { $0 == change.from }
-      }
+  public init(emoji: String, users: [String] = [], more: Int64 = 0) {
+    self.emoji = emoji
+    self.users = users
+    self.more = more
+  }
+
+  /// How many emoji of one entry are shown. Where it has more, it is those whose UTF-8 comes first.
+  public static let emojiLimit = 64
+
+  /// Divides what the users of one entry's reactions may take in JSON among its emoji, so that an
+  /// entry stays small beside a page of history however many react to it.
+  public struct Budget: Sendable {
+    /// For the users of all emoji together. Each emoji has room for three of the longest names.
+    public static let limitBytes = 16_384
+
+    private var left = Budget.limitBytes
+    private var emojiLeft: Int
+    private var share = 0
+
+    /// - Parameter emoji: how many there are.
+    public init(emoji: Int) { emojiLeft = emoji }
+
+    /// Goes on to the next emoji, in the order in which they are shown. What the earlier ones did not
+    /// need is divided among the rest.
+    public mutating func begin() {
+      share = left / max(1, emojiLeft)
+      emojiLeft -= 1
+    }
+
+    /// Whether the user is named.
+    public mutating func take(_ user: String) -> Bool {
+      let bytes = user.utf8.count + 3
+      guard bytes <= share else { return false }
+      share -= bytes
+      left -= bytes
+      return true
     }
   }
 
-  func append(to body: inout [UInt8]) {
-    var isFirst = true
-    for emoji in emoji {
-      guard let users = users[emoji], !users.isEmpty else { continue }
-      body.append(isFirst ? ",\"reactions\":{" : ",")
-      isFirst = false
-      body.append(jsonString: emoji)
+  /// The reactions that are left after these changes: each emoji in the order of the oldest that it
+  /// has, the users of each in theirs.
+  fileprivate static func listed(of changes: [Entry]) -> [Reaction] {
+    var givers: [String: [(user: String, place: Int)]] = [:]
+    // The last word of each user on each emoji counts, and stands where the first of a run stood.
+    for (place, change) in changes.enumerated() where change.kind == .react {
+      guard let (emoji, isOn) = change.reaction else { continue }
+      let index = givers[emoji]?.firstIndex { $0.user == change.from }
+      if isOn, index == nil {
+        givers[emoji, default: []].append((change.from, place))
+      } else if !isOn, let index {
+        givers[emoji]?.remove(at: index)
+        if givers[emoji]?.isEmpty == true { givers[emoji] = nil }
+      }
+    }
+    var shown = givers.map { (emoji: $0.key, givers: $0.value) }
+    if shown.count > emojiLimit {
+      shown.sort { $0.emoji.utf8.lexicographicallyPrecedes($1.emoji.utf8) }
+      shown.removeLast(shown.count - emojiLimit)
+    }
+    shown.sort { $0.givers[0].place < $1.givers[0].place }
+    var budget = Budget(emoji: shown.count)
+    return shown.map { emoji, givers in
+      budget.begin()
+      let users = givers.map(\.user).prefix { budget.take($0) }
+      return Reaction(
+        emoji: emoji, users: Array(users), more: Int64(givers.count - users.count))
+    }
+  }
+
+  fileprivate static func append(_ reactions: [Reaction], to body: inout [UInt8]) {
+    guard !reactions.isEmpty else { return }
+    body.append(",\"reactions\":{")
+    for (place, reaction) in reactions.enumerated() {
+      if place > 0 { body.append(",") }
+      body.append(jsonString: reaction.emoji)
       body.append(":[")
-      for (index, user) in users.enumerated() {
+      for (index, user) in reaction.users.enumerated() {
         if index > 0 { body.append(",") }
         body.append(jsonString: user)
       }
       body.append("]")
     }
-    if !isFirst { body.append("}") }
+    body.append("}")
+    let long = reactions.filter { $0.more > 0 }
+    guard !long.isEmpty else { return }
+    body.append(",\"reactions_more\":{")
+    for (place, reaction) in long.enumerated() {
+      if place > 0 { body.append(",") }
+      body.append(jsonString: reaction.emoji)
+      body.append(member: ":", reaction.more)
+    }
+    body.append("}")
   }
 }

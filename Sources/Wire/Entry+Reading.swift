@@ -30,18 +30,34 @@ extension Entry {
     }
   }
 
-  /// Whether the text is gone, as a later read shows it: no text that was sent is empty.
-  public var isDeleted: Bool { kind == .text && text == "" }
+  /// Whether the text or the data is gone, as a later read shows it: no text that was sent is empty,
+  /// and no data that was sent is said to be deleted.
+  public var isDeleted: Bool {
+    switch kind {
+    case .text: text == ""
+    case .data: read { reader, _ in reader.flag(.deleted) } == true
+    default: false
+    }
+  }
 
   /// When the text was last changed, in milliseconds since 1970; only where entries were folded.
   public var editedAt: Int64? { read { $1.jsonSequence($0.fields[.editedAt]) } }
 
-  /// Who reacted with what, in the order of the first of each; only where entries were folded.
+  /// Who reacted with what, in the order of the first of each; only where entries were folded. Where
+  /// very many did, the first of them: see `reactionsMore`.
   public var reactions: [(emoji: String, users: [String])] {
     read { reader, json in
       guard reader.fields[.reactions].kind == .object else { return [] }
       return try? json.extracting(reader.fields[.reactions].range).jsonStringLists()
     } ?? []
+  }
+
+  /// How many more users reacted with an emoji than `reactions` names.
+  public var reactionsMore: [String: Int64] {
+    read { reader, json in
+      guard reader.fields[.reactionsMore].kind == .object else { return [:] }
+      return try? json.extracting(reader.fields[.reactionsMore].range).jsonSequences()
+    } ?? [:]
   }
 
   private func read<Value>(_ body: (ObjectReader, Span<UInt8>) -> Value?) -> Value? {
@@ -54,9 +70,14 @@ extension Entry {
   private var braced: [UInt8] { [UInt8(ascii: "{")] + body + [UInt8(ascii: "}")] }
 }
 
-/// What is left of texts that were deleted. No text that was sent is empty.
+/// What is left of what was deleted. No text that was sent is empty, and `deleted` is the relay's to
+/// say.
 extension Entry {
   public static let deletedTextBody = Array("\"text\":\"\"".utf8)
+  public static let deletedDataBody = Array("\"data\":null,\"deleted\":true".utf8)
+
+  /// What is left of an entry of its kind.
+  public var deletedBody: [UInt8] { kind == .data ? Self.deletedDataBody : Self.deletedTextBody }
 
   /// Of an edit of the entry `target`.
   public static func deletedEditBody(of target: Int64) -> [UInt8] {
@@ -109,6 +130,7 @@ extension Entry: WireObject {
   /// The members that a body may have, in the order in which the relay writes them.
   private static let bodyKeys: [JSONFields.Key] = [
     .target, .text, .emoji, .on, .data, .replyTo, .forward, .deleted, .editedAt, .reactions,
+    .reactionsMore,
   ]
 
   private static func body(
@@ -173,6 +195,13 @@ extension Span where Element == UInt8 {
       lists.append((jsonString(key), strings))
     }
     return lists
+  }
+
+  /// An object of numbers.
+  fileprivate func jsonSequences() throws(UndecodableMessage) -> [String: Int64] {
+    var numbers: [String: Int64] = [:]
+    try forEachJSONMember { (key, _, value) in numbers[jsonString(key)] = jsonSequence(value) }
+    return numbers
   }
 
   private func forEachJSONMember(

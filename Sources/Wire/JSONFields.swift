@@ -9,7 +9,7 @@ struct JSONFields {
     case limits, from, at, duplicate, retryAfter, resetAt, reconnectAfter, heartbeat, version
     case expires, subscribers, frameBytes, textBytes, sendsPerSecond, burst
     case requestsPerSecond, bytesPerSecond
-    case replyTo, forward, target, emoji, fold, editedAt, deleted, reactions
+    case replyTo, forward, target, emoji, fold, editedAt, deleted, reactions, reactionsMore
     case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
 
     /// As it stands on the wire.
@@ -27,6 +27,7 @@ struct JSONFields {
       case .bytesPerSecond: "bytes_per_s"
       case .replyTo: "reply_to"
       case .editedAt: "edited_at"
+      case .reactionsMore: "reactions_more"
       case .asOf: "as_of"
       case .lastSeen: "last_seen"
       default: "\(self)"
@@ -35,7 +36,7 @@ struct JSONFields {
   }
 
   /// More than there are keys, so that adding one needs no second edit.
-  private var values = InlineArray<80, JSONValue>(repeating: .absent)
+  private var values = InlineArray<96, JSONValue>(repeating: .absent)
 
   subscript(key: Key) -> JSONValue { values[key.rawValue] }
 

@@ -12,6 +12,10 @@ struct FaultyStore: EntryStore, EntryReader {
   var roomsRead = 0
   var counts = 0
   private(set) var commits: [StoreChanges] = []
+  /// Entries that were read so far, users of reactions, and how often changes were counted.
+  private(set) var entriesRead = 0
+  private(set) var usersRead = 0
+  private(set) var counts = 0
 
   private func check() throws(StoreFailure) {
     if failsReads { throw StoreFailure("reading fails") }
@@ -70,14 +74,30 @@ struct FaultyStore: EntryStore, EntryReader {
     _ seq: Int64, ofRoom number: Int64, named room: String
   ) throws(StoreFailure) -> Entry? {
     try check()
+    entriesRead += 1
     return try memory.entry(seq, ofRoom: number, named: room)
   }
 
-  mutating func edits(
+  mutating func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
-  ) throws(StoreFailure) -> [Entry] {
+  ) throws(StoreFailure) -> Entry? {
     try check()
-    return try memory.edits(of: target, inRoom: number, named: room)
+    entriesRead += 1
+    return try memory.lastEdit(of: target, inRoom: number, named: room)
+  }
+
+  mutating func editCount(
+    of target: Int64, inRoom number: Int64, upTo limit: Int
+  ) throws(StoreFailure) -> Int {
+    try check()
+    return try memory.editCount(of: target, inRoom: number, upTo: limit)
+  }
+
+  mutating func emoji(
+    of target: Int64, inRoom number: Int64, by user: String?, upTo limit: Int
+  ) throws(StoreFailure) -> Set<String> {
+    try check()
+    return try memory.emoji(of: target, inRoom: number, by: user, upTo: limit)
   }
 
   mutating func changes(
@@ -104,15 +124,46 @@ struct FaultyStore: EntryStore, EntryReader {
     ofRoom number: Int64, named room: String, in seqs: ClosedRange<Int64>, _ body: (Entry) -> Bool
   ) throws(StoreFailure) {
     try check()
-    try memory.forEachEntry(ofRoom: number, named: room, in: seqs, body)
+    var read = 0
+    try memory.forEachEntry(ofRoom: number, named: room, in: seqs) {
+      read += 1
+      return body($0)
+    }
+    entriesRead += read
   }
 
-  mutating func forEachChange(
-    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
-    _ body: (_ target: Int64, Entry) -> Void
+  mutating func changes(
+    inRoom number: Int64, through seq: Int64
+  ) throws(StoreFailure) -> Int64 {
+    try check()
+    counts += 1
+    return try memory.changes(inRoom: number, through: seq)
+  }
+
+  mutating func firstTarget(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> Int64? {
+    try check()
+    return try memory.firstTarget(inRoom: number, in: seqs)
+  }
+
+  mutating func reactions(
+    to target: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> [(emoji: String, users: Int64)] {
+    try check()
+    return try memory.reactions(to: target, inRoom: number)
+  }
+
+  mutating func forEachUser(
+    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
   ) throws(StoreFailure) {
     try check()
-    try memory.forEachChange(ofRoom: number, named: room, about: targets, body)
+    var read = 0
+    try memory.forEachUser(giving: emoji, to: target, inRoom: number) {
+      read += 1
+      return body($0)
+    }
+    usersRead += read
   }
 
   mutating func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {

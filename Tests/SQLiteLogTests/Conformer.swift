@@ -13,17 +13,19 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
 
   /// Runs a test against a log of its own, and stops the log.
   func run(
-    loops: Int = 1, keepEntriesPerRoom: Int64 = 0, _ test: (Desk) async throws -> Void
+    loops: Int = 1, keepEntriesPerRoom: Int64 = 0, limits: EntryLimits = EntryLimits(),
+    _ test: (Desk) async throws -> Void
   ) async throws {
     let directory = try TemporaryDirectory()
     let log: any Log
     switch self {
     case .memory:
       log = MemoryLog(
-        epoch: "memory-epoch", keepEntriesPerRoom: keepEntriesPerRoom, clock: { 1_000 })
+        epoch: "memory-epoch", keepEntriesPerRoom: keepEntriesPerRoom, limits: limits,
+        clock: { 1_000 })
     case .sqlite, .sqliteSettling:
       log = try SQLiteLog(
-        directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom,
+        directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom, limits: limits,
         segmentEntries: self == .sqlite ? nil : 3)
     }
     let desk = try Desk(log, loops: loops)
@@ -34,13 +36,15 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
 
 extension SQLiteLog {
   convenience init(
-    directory: String, keepEntriesPerRoom: Int64 = 0, durability: Durability = .fsync,
+    directory: String, keepEntriesPerRoom: Int64 = 0, limits: EntryLimits = EntryLimits(),
+    durability: Durability = .fsync,
     segmentEntries: Int? = nil, clock: (@Sendable () -> Int64)? = nil,
     report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws {
     var options = Options()
     options.durability = durability
     options.keepEntriesPerRoom = keepEntriesPerRoom
+    options.limits = limits
     options.segmentEntries = segmentEntries
     if let clock { options.clock = clock }
     try self.init(directory: directory, options: options, report: report)

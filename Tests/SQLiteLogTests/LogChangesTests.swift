@@ -66,6 +66,38 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
+  func `data is deleted as a text is, and says so wherever it is read`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { desk in
+      await desk.submit([
+        .append("r", "ada", "1", data: "{\"secret\":1}"), .append("r", "ada", "2", data: "null"),
+      ])
+      let delete = Send(room: "r", id: "3", delete: 1)
+      let delivery = await desk.submit([
+        .append(delete, from: "ada"), .append("r", "ada", "4", data: "\"secret\""),
+        .append(Send(room: "r", id: "5", delete: 4), from: "ada"),
+      ])
+      #expect(delivery.acks.map(\.seq) == [3, 4, 5])
+      #expect(delivery.commit?.blankings.map(\.through) == [1])
+      let gone = await desk.submit([.append(Send(room: "r", id: "6", delete: 1), from: "ada")])
+      #expect(gone.refusals.map(\.code) == [.noSuchEntry])
+      guard case .history(let raw)? = await desk.history(.init(room: "r")) else {
+        Issue.record("no history")
+        return
+      }
+      let folded = try #require(await Self.folded(desk, "r"))
+      let page = try #require(await desk.page("r", after: 0, through: 5))
+      for entries in [raw.entries, folded.entries, page.frames.entries] {
+        let data = entries.filter { $0.kind == .data }
+        #expect(data.map(\.seq) == [1, 2, 4])
+        #expect(data.map(\.isDeleted) == [true, false, true])
+        #expect(data.allSatisfy { $0.data.map(Array.init) == Array("null".utf8) })
+      }
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
   func `a text that is deleted in the batch that brings it is never shown`(
     _ conformer: Conformer
   ) async throws {
@@ -119,6 +151,10 @@ import Wire
         (Send(room: "r", id: "e", react: 4, emoji: "👍", isOn: true), "bo", .noSuchEntry),
         (Send(room: "r", id: "f", edit: 4, text: "deleted"), "ada", .noSuchEntry),
         (Send(room: "r", id: "g", delete: 4), "ada", .noSuchEntry),
+        (Send(room: "r", id: "n", delete: 2), "bo", .forbidden),
+        (Send(room: "r", id: "o", delete: 3), "ada", .noSuchEntry),
+        (Send(room: "r", id: "p", react: 2, emoji: "👍", isOn: true), "bo", .noSuchEntry),
+        (Send(room: "r", id: "q", forward: Forward(room: "r", seq: 2)), "bo", .noSuchEntry),
         (Send(room: "r", id: "h", delete: 99), "ada", .noSuchEntry),
         (Send(room: "r", id: "i", delete: 0), "ada", .noSuchEntry),
         (Send(room: "new", id: "j", react: 1, emoji: "👍", isOn: true), "bo", .noSuchEntry),

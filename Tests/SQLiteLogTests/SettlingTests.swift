@@ -183,7 +183,7 @@ import Wire
     desk.settler.vacuum()
     try desk.store.checkpoint()
     try desk.settler.checkpoint()
-    #expect(directory.bytes(of: "data/relay.db") < before / 3)
+    #expect(directory.bytes(of: "data/relay.db") < before / 2)
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 200)
     // The quiet room's entries are all there is in the older stretches.
     let identities = try SQL(directory["data/index.db"]).integer(

@@ -10,11 +10,15 @@ final class StoreDesk {
   private var sequencer: Sequencer
   private var now: Int64 = 1000
 
-  init(_ directory: String, keep: Int64 = 0, segmentEntries: Int? = nil) throws {
+  init(
+    _ directory: String, keep: Int64 = 0, limits: EntryLimits = EntryLimits(),
+    segmentEntries: Int? = nil
+  ) throws {
     store = try SQLiteStore(directory: directory, now: 1000, segmentEntries: segmentEntries)
     settler = try Settler(store.shared)
     reader = try SQLiteReader(store.shared)
-    sequencer = Sequencer(lineage: store.lineage, keepEntriesPerRoom: keep, loops: 1)
+    sequencer = Sequencer(
+      lineage: store.lineage, keepEntriesPerRoom: keep, limits: limits, loops: 1)
   }
 
   func submit(_ requests: [LogRequest]) -> [LogAnswer] {
@@ -52,6 +56,19 @@ final class StoreDesk {
       for slice in garbage.slices { try store.delete(slice) }
       try settler.forget(garbage)
     }
+  }
+
+  func history(
+    _ room: String = "general", after: Int64? = nil, limit: Int = 500, fold: Bool = false
+  ) -> ServerMessage.HistoryPage? {
+    let answer = reader.answer(
+      .history(
+        .test, .init(room: room, after: after, limit: limit, isFolded: fold), mayCreate: false,
+        limitBytes: 131_072), .test)
+    guard case .reply(_, let json) = answer,
+      case .history(let page)? = try? ServerMessage(decoding: json.span)
+    else { return nil }
+    return page
   }
 
   /// The ids of a room's entries, as they are read from the store.

@@ -52,6 +52,8 @@ import Testing
     let limits = Configuration().limits
     let documented: [(key: String, value: Int)] = [
       ("frame_bytes", limits.frameBytes), ("text_bytes", limits.textBytes),
+      ("edits_per_entry", limits.editsPerEntry),
+      ("reactions_per_entry", limits.reactionsPerEntry),
       ("rooms_per_connection", limits.roomsPerConnection),
       ("rooms_per_user", limits.roomsPerUser),
       ("sends_per_s", limits.sendsPerSecond), ("burst", limits.burst),

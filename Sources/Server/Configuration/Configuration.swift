@@ -126,6 +126,10 @@ extension Configuration {
     public var controlFramesPerSecond = 100
     /// The `text` of an entry, in UTF-8.
     public var textBytes = 8192
+    /// Edits of one text.
+    public var editsPerEntry = 100
+    /// Different emoji given to one entry; 10 of them by each user.
+    public var reactionsPerEntry = 50
     /// Rooms that one connection may have joined.
     public var roomsPerConnection = 256
     /// Rooms that a user may belong to.

@@ -85,6 +85,8 @@ extension ConfigurationKey {
     .integer(
       "limits.control_frames_per_s", \.limits.controlFramesPerSecond, 0...1_000_000_000),
     .integer("limits.text_bytes", \.limits.textBytes, 0...268_435_456),
+    .integer("limits.edits_per_entry", \.limits.editsPerEntry, 0...1_000_000_000),
+    .integer("limits.reactions_per_entry", \.limits.reactionsPerEntry, 0...1_000_000),
     .integer("limits.rooms_per_connection", \.limits.roomsPerConnection, 0...1_000_000),
     .integer("limits.rooms_per_user", \.limits.roomsPerUser, 0...1_000_000),
     .integer("limits.connections_per_user", \.limits.connectionsPerUser, 0...10_000_000),

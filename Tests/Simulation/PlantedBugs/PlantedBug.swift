@@ -17,6 +17,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case joinMissesCommit
   case deletedTextStaysInMemory
   case editsOfDeletedStay
+  case editsUnbounded
+  case reactionsUnbounded
+  case deleteLoadsAllEdits
+  case foldLoadsAllChanges
   // WebSocket, Client
   case maskPhaseLost
   case lineForgottenOnReconnect
@@ -50,7 +54,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       "a cursor that begins behind the head is taken to be at it|`Shard.entered`"
     case .deletedTextStaysInMemory:
       "what was deleted is still read from memory|`Shard.forget`"
-    case .editsOfDeletedStay: "the edits of what was deleted keep their text|`Sequencer.blank`"
+    case .editsOfDeletedStay:
+      "the edits of what was deleted keep their text|`StoreState.redactEdits`"
+    case .editsUnbounded: "a text may be edited any number of times|`Sequencer.editLimit`"
+    case .reactionsUnbounded:
+      "an entry may be given any number of emoji|`Sequencer.reactionLimit`"
+    case .deleteLoadsAllEdits: "every edit is overwritten in one transaction|`Leftovers.Slice`"
+    case .foldLoadsAllChanges:
+      "a folded page reads every entry on its way|`Gathering.gatherFolded`"
     case .maskPhaseLost: "a payload that comes in pieces is unmasked wrongly|`WebSocket.Connection`"
     case .lineForgottenOnReconnect:
       "a line that was on its way is not sent again|`Outbox.connectionLost`"

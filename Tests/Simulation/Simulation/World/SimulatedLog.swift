@@ -165,6 +165,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
       { [store, end] in if (try? store.checkpoint()) == nil { end() } },
       { [store] in store.vacuum() },
       { [store] in store.shared.seal() },
+      { [store] in try? store.tidy() },
     ] + urgently(!deletions.isEmpty) { [unowned self] in delete() }
   }
 

@@ -1,0 +1,169 @@
+internal import SQLite
+internal import Wire
+
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
+/// What a commit leaves for later, since there may be very much of it: edits of a text that it has
+/// deleted, which readers are shown without their text from then on, and reactions to entries that it
+/// has trimmed, which nobody asks for any more. Both are noted in the same transaction, and worked off
+/// a slice at a time, between two batches, also after a restart.
+enum Leftovers {
+  /// How many edits one transaction may overwrite.
+  struct Slice {
+    static let editsLimit = 128
+    /// Of the texts that are overwritten. One that is larger by itself is a slice of its own.
+    static let bytesLimit: Int64 = 1 << 19
+
+    private(set) var edits = 0
+    private var bytes: Int64 = 0
+
+    var editsLeft: Int {
+      #if PLANTED_BUGS
+        if PlantedBug.deleteLoadsAllEdits.isActive { return 1 << 30 }
+      #endif
+      return max(0, Self.editsLimit - edits)
+    }
+
+    /// Whether another one may be overwritten.
+    mutating func take(bytes size: Int64) -> Bool {
+      guard editsLeft > 0, edits == 0 || bytes + size <= Self.bytesLimit else { return false }
+      edits += 1
+      bytes += size
+      return true
+    }
+  }
+
+  /// How many reactions one transaction may delete.
+  static let reactionsLimit: Int64 = 1024
+
+  static let exist = """
+    SELECT EXISTS (SELECT 1 FROM redactions) OR EXISTS (SELECT 1 FROM trims)
+    """
+}
+
+extension StoreState {
+  /// Overwrites the edits of a deleted text as far as the slice goes, and notes where to go on.
+  /// - Returns: whether there are no more.
+  mutating func redactEdits(
+    of target: Int64, inRoom room: Int64, after: Int64, _ slice: inout Leftovers.Slice
+  ) throws(SQLiteError) -> Bool {
+    #if PLANTED_BUGS
+      if PlantedBug.editsOfDeletedStay.isActive { return true }
+    #endif
+    var through = after
+    for edit in try editsToRedact(target, room, after, limit: slice.editsLeft + 1) {
+      guard slice.take(bytes: edit.bytes) else {
+        try statements.upsertRedaction.bind(1, room)
+        try statements.upsertRedaction.bind(2, target)
+        try statements.upsertRedaction.bind(3, through)
+        try statements.upsertRedaction.run()
+        hasLeftovers = true
+        return false
+      }
+      try statements.updateBody.bind(1, edit.position)
+      try statements.updateBody.bind(2, Entry.deletedEditBody(of: target))
+      try statements.updateBody.run()
+      through = edit.seq
+    }
+    return true
+  }
+
+  private mutating func editsToRedact(
+    _ target: Int64, _ room: Int64, _ after: Int64, limit: Int
+  ) throws(SQLiteError) -> [(seq: Int64, position: Int64, bytes: Int64)] {
+    try statements.selectEditsToRedact.bind(1, room)
+    try statements.selectEditsToRedact.bind(2, target)
+    try statements.selectEditsToRedact.bind(3, after)
+    try statements.selectEditsToRedact.bind(4, Int64(limit))
+    defer { statements.selectEditsToRedact.reset() }
+    var edits: [(seq: Int64, position: Int64, bytes: Int64)] = []
+    while try statements.selectEditsToRedact.step() {
+      edits.append(
+        (
+          statements.selectEditsToRedact.integer(0), statements.selectEditsToRedact.integer(1),
+          statements.selectEditsToRedact.integer(2)
+        ))
+    }
+    return edits
+  }
+
+  /// Leaves the reactions to entries that are no longer kept for later, if there are any.
+  mutating func noteTrimmedReactions(
+    ofRoom room: Int64, before first: Int64
+  ) throws(SQLiteError) {
+    guard try hasReactions(inRoom: room, before: first) else { return }
+    try statements.upsertTrim.bind(1, room)
+    try statements.upsertTrim.bind(2, first)
+    try statements.upsertTrim.run()
+    hasLeftovers = true
+  }
+
+  private mutating func hasReactions(
+    inRoom room: Int64, before first: Int64
+  ) throws(SQLiteError) -> Bool {
+    try statements.selectReactionsBefore.bind(1, room)
+    try statements.selectReactionsBefore.bind(2, first)
+    defer { statements.selectReactionsBefore.reset() }
+    return try statements.selectReactionsBefore.step()
+  }
+
+  /// Works off a slice of what commits have left, in a transaction of its own.
+  mutating func tidy() throws(SQLiteError) {
+    guard hasLeftovers else { return }
+    var slice = Leftovers.Slice()
+    var isDone: Bool
+    do throws(SQLiteError) {
+      try statements.begin.run()
+      isDone = try redact(&slice)
+      if isDone { isDone = try deleteTrimmedReactions() }
+      try statements.commit.run()
+    } catch {
+      database.rollback()
+      throw error
+    }
+    redactedEdits += slice.edits
+    if isDone { hasLeftovers = false }
+  }
+
+  /// - Returns: whether nothing is left.
+  private mutating func redact(_ slice: inout Leftovers.Slice) throws(SQLiteError) -> Bool {
+    while slice.editsLeft > 0 {
+      guard let (room, target, through) = try nextRedaction() else { return true }
+      guard try redactEdits(of: target, inRoom: room, after: through, &slice) else { return false }
+      try statements.deleteRedaction.bind(1, room)
+      try statements.deleteRedaction.bind(2, target)
+      try statements.deleteRedaction.run()
+    }
+    return false
+  }
+
+  private mutating func nextRedaction() throws(SQLiteError) -> (Int64, Int64, Int64)? {
+    defer { statements.selectRedaction.reset() }
+    guard try statements.selectRedaction.step() else { return nil }
+    return (
+      statements.selectRedaction.integer(0), statements.selectRedaction.integer(1),
+      statements.selectRedaction.integer(2)
+    )
+  }
+
+  /// - Returns: whether nothing is left.
+  private mutating func deleteTrimmedReactions() throws(SQLiteError) -> Bool {
+    guard let (room, first) = try nextTrim() else { return true }
+    try statements.deleteReactions.bind(1, room)
+    try statements.deleteReactions.bind(2, first)
+    try statements.deleteReactions.bind(3, Leftovers.reactionsLimit)
+    try statements.deleteReactions.run()
+    guard try !hasReactions(inRoom: room, before: first) else { return false }
+    try statements.deleteTrim.bind(1, room)
+    try statements.deleteTrim.run()
+    return try nextTrim() == nil
+  }
+
+  private mutating func nextTrim() throws(SQLiteError) -> (Int64, Int64)? {
+    defer { statements.selectTrim.reset() }
+    guard try statements.selectTrim.step() else { return nil }
+    return (statements.selectTrim.integer(0), statements.selectTrim.integer(1))
+  }
+}

@@ -1,0 +1,176 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+private let session = SessionID(index: 1, generation: 0)
+
+/// What entries about others cost, in entries that are read.
+@Suite struct `The cost of what an entry has become` {
+  private typealias Send = ClientMessage.Send
+
+  private struct Desk {
+    var store = FaultyStore()
+    var sequencer = Sequencer(
+      lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0,
+      limits: EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0), loops: 1)
+
+    mutating func submit(_ sends: [(Send, from: String)]) -> Sequencer.Outcome {
+      let requests = sends.map { send, user in
+        LogRequest.append(
+          .init(
+            session: session, room: send.room, user: user, id: send.id, kind: send.kind,
+            body: send.body, reference: send.reference, mayCreate: true))
+      }
+      return sequencer.process(
+        [(0, requests)], store: &store, now: 1000, framing: SimulatedSocket.framing)
+    }
+
+    mutating func history(
+      before: Int64? = nil, after: Int64? = nil, limit: Int
+    ) throws -> ServerMessage.HistoryPage {
+      let request = ReadRequest.history(
+        session, .init(room: "r", before: before, after: after, limit: limit, isFolded: true),
+        mayCreate: false, limitBytes: 131_072)
+      guard case .reply(_, let json) = request.answer(from: &store, SimulatedSocket.framing),
+        case .history(let page) = try ServerMessage(decoding: json.span)
+      else { throw StoreFailure("no page") }
+      return page
+    }
+  }
+
+  private static func text(_ id: String) -> (Send, from: String) {
+    (Send(room: "r", id: id, text: "hi"), "ada")
+  }
+
+  private static func reactions(_ count: Int, to target: Int64) -> [(Send, from: String)] {
+    (0..<count).map {
+      (
+        Send(room: "r", id: "\(target)-\($0)", react: target, emoji: "👍", isOn: $0 % 2 == 0),
+        from: "bo"
+      )
+    }
+  }
+
+  @Test func `a forward and a deletion read the entry and its last edit, of three thousand`() {
+    var desk = Desk()
+    _ = desk.submit([Self.text("1"), Self.text("2")])
+    for batch in 0..<3 {
+      _ = desk.submit(
+        (0..<1000).map {
+          (Send(room: "r", id: "\(batch)-\($0)", edit: 1, text: "edit \(batch)-\($0)"), from: "ada")
+        })
+    }
+    var before = desk.store.entriesRead
+    let forward = Send(room: "q", id: "f", forward: Forward(room: "r", seq: 1))
+    _ = desk.submit([(forward, from: "ada")])
+    #expect(desk.store.commits.last?.entries.map(\.entry.text) == ["edit 2-999"])
+    #expect(desk.store.entriesRead - before == 2)
+    before = desk.store.entriesRead
+    let deleted = desk.submit([(Send(room: "r", id: "d", delete: 1), from: "ada")])
+    #expect(deleted.commit?.blankings.map(\.through) == [3002])
+    #expect(desk.store.entriesRead - before == 2)
+    #expect(desk.store.commits.last?.blanks.count == 1)
+  }
+
+  @Test func `a folded page reads nothing of the changes between its entries`() throws {
+    var desk = Desk()
+    var texts: [Int64] = []
+    var head: Int64 = 0
+    for round in 0..<20 {
+      _ = desk.submit([Self.text("t\(round)")])
+      texts.append(head + 1)
+      let count = round % 4 == 3 ? 1000 : round * 7
+      _ = desk.submit(Self.reactions(count, to: head + 1))
+      head += Int64(count) + 1
+    }
+    for isForward in [false, true] {
+      let (entries, counts) = (desk.store.entriesRead, desk.store.counts)
+      let page = try desk.history(after: isForward ? 0 : nil, limit: 50)
+      #expect(page.entries.map(\.seq) == texts && !page.more)
+      #expect(desk.store.entriesRead - entries < 20 * 3 * Int(Gathering.shortestStretch))
+      #expect(desk.store.counts - counts < 20 * 2 * 32)
+      let first = try desk.history(after: isForward ? 0 : nil, limit: 1)
+      #expect(first.entries.map(\.seq) == [isForward ? texts[0] : texts[19]] && first.more)
+    }
+    // Where nothing but changes is left, that is said at once.
+    let (entries, counts) = (desk.store.entriesRead, desk.store.counts)
+    let rest = try desk.history(after: texts[19], limit: 50)
+    #expect(rest.entries.isEmpty && !rest.more)
+    #expect(desk.store.entriesRead == entries && desk.store.counts - counts < 64)
+  }
+
+  @Test func `a page looks for its entries so often and no more, and leads on from there`() throws {
+    var desk = Desk()
+    let gap = 64
+    for round in 0..<250 {
+      let target = Int64(round * (gap + 1) + 1)
+      _ = desk.submit([Self.text("t\(round)")] + Self.reactions(gap, to: target))
+    }
+    var seen: [Int64] = []
+    var pages = 0
+    var before: Int64?
+    repeat {
+      let counts = desk.store.counts
+      let page = try desk.history(before: before, limit: 500)
+      #expect(desk.store.counts - counts <= Gathering.countLimit + 128)
+      seen = page.entries.map(\.seq) + seen
+      before = page.more ? page.entries.first?.seq : nil
+      pages += 1
+    } while before != nil
+    #expect(seen == (0..<250).map { Int64($0 * (gap + 1) + 1) })
+    #expect(pages > 1)
+  }
+
+  @Test func `folding reads as many users of a reaction as it names`() throws {
+    var desk = Desk()
+    _ = desk.submit([Self.text("1")])
+    _ = desk.submit(
+      (0..<4000).map {
+        (
+          Send(room: "r", id: "x", react: 1, emoji: $0 % 2 == 0 ? "👍" : "🎉", isOn: true),
+          from: "user\($0)"
+        )
+      })
+    let (entries, users) = (desk.store.entriesRead, desk.store.usersRead)
+    let entry = try #require(try desk.history(limit: 50).entries.first)
+    let named = entry.reactions.reduce(0) { $0 + $1.users.count }
+    #expect(named < 2000)
+    #expect(entry.reactions.map(\.users.count).allSatisfy { $0 > 500 })
+    #expect(entry.reactionsMore.values.reduce(0, +) == Int64(4000 - named))
+    #expect(desk.store.usersRead - users <= named + 2)
+    #expect(desk.store.entriesRead - entries <= 20)
+  }
+
+  @Test func `the last entries of rooms are as many as a reply holds`() {
+    var desk = Desk()
+    let data = Array("\"data\":\"\(String(repeating: "x", count: 60_000))\"".utf8)
+    for room in 0..<50 {
+      _ = desk.submit([(Send(room: "r\(room)", id: "1", kind: .data, body: data), from: "ada")])
+    }
+    let request = ReadRequest.lasts(session, (0..<50).map { (room: "r\($0)", seq: 1) })
+    guard case .lasts(_, let lasts) = request.answer(from: &desk.store, SimulatedSocket.framing)
+    else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(lasts.count == 2 && lasts.allSatisfy { $0 != nil })
+  }
+
+  @Test func `a limit that a refused batch reached is not held against what comes with it`() {
+    var desk = Desk()
+    desk.sequencer = Sequencer(
+      lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0,
+      limits: EntryLimits(editsPerEntry: 1), loops: 1)
+    _ = desk.submit([Self.text("1")])
+    desk.store.failsCommits = true
+    let refused = desk.submit([
+      (Send(room: "r", id: "2", edit: 1, text: "a"), from: "ada"),
+      (Send(room: "r", id: "3", edit: 1, text: "b"), from: "ada"),
+    ])
+    #expect(
+      refused.answers[0].allSatisfy {
+        if case .refused(_, let error) = $0 { error.code == .unavailable } else { false }
+      })
+  }
+}

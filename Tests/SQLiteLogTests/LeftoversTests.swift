@@ -1,0 +1,244 @@
+import Relay
+import SQLiteLog
+import Testing
+import Wire
+
+/// What a commit leaves for later, and what is kept of entries as they stand.
+@Suite struct `What becomes of entries in a store` {
+  private typealias Send = ClientMessage.Send
+  private let directory: TemporaryDirectory
+  private static let unlimited = EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0)
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func desk(keep: Int64 = 0) throws -> StoreDesk {
+    try StoreDesk(directory["data"], keep: keep, limits: Self.unlimited)
+  }
+
+  private func breaks() throws -> [String] {
+    try Store.verify(directory: directory["data"]).breaks.map(\.description)
+  }
+
+  /// Entry 1 with so many edits.
+  private func edit(_ count: Int, text: String = "", in desk: StoreDesk) {
+    _ = desk.submit([.append("general", "ada", "0", text: "secret")])
+    let edits = (1...count).map {
+      LogRequest.append(
+        Send(room: "general", id: "\($0)", edit: 1, text: "secret \($0)\(text)"), from: "ada")
+    }
+    #expect(desk.submit(edits).count == count)
+  }
+
+  private func delete(in desk: StoreDesk) {
+    let delete = Send(room: "general", id: "delete", delete: 1)
+    #expect(desk.submit([.append(delete, from: "ada")]).count == 1)
+  }
+
+  private func shows(_ word: String, _ desk: StoreDesk) throws -> Bool {
+    var after: Int64? = 0
+    var bytes: [UInt8] = []
+    while let from = after, let page = desk.history(after: from) {
+      bytes += ServerMessage.history(page).json
+      after = page.more ? page.entries.last?.seq : nil
+    }
+    if let folded = desk.history(fold: true) { bytes += ServerMessage.history(folded).json }
+    _ = try Store.export(directory: directory["data"]) { bytes += $0 }
+    return String(decoding: bytes, as: UTF8.self).contains(word)
+  }
+
+  @Test func `a deletion overwrites edits a slice at a time, and shows none meanwhile`() throws {
+    do {
+      let desk = try desk()
+      edit(1000, in: desk)
+      #expect(try shows("secret 777", desk))
+      delete(in: desk)
+      #expect((1...128).contains(desk.store.redactedEdits) && desk.store.hasLeftovers)
+      #expect(try !shows("secret", desk))
+      #expect(try breaks() == [])
+      // They are there, and no reader shows them.
+      #expect(try left() == 1000 - desk.store.redactedEdits)
+      try desk.store.tidy()
+    }
+    // As after a crash: what is left is known.
+    let desk = try desk()
+    var slices = 0
+    while desk.store.hasLeftovers {
+      let before = desk.store.redactedEdits
+      try desk.store.tidy()
+      #expect(desk.store.redactedEdits - before <= 128)
+      #expect(try !shows("secret", desk))
+      slices += 1
+    }
+    #expect(slices >= 6)
+    #expect(try left() == 0)
+    #expect(try breaks() == [])
+    #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM redactions") == 0)
+  }
+
+  /// How many entries have the text still.
+  private func left() throws -> Int {
+    Int(
+      try SQL(directory["data/relay.db"]).integer(
+        "SELECT count(*) FROM entries WHERE CAST(body AS TEXT) LIKE '%secret%'"))
+  }
+
+  @Test func `what one batch overwrites is bounded for all of its deletions together`() throws {
+    let desk = try desk()
+    for target in stride(from: 1, to: 400, by: 41) as StrideTo<Int64> {
+      var batch = [LogRequest.append("general", "ada", "\(target)", text: "secret")]
+      for number in 1...40 {
+        let edit = Send(
+          room: "general", id: "\(target)-\(number)", edit: target, text: "secret \(number)")
+        batch.append(.append(edit, from: "ada"))
+      }
+      // An edit of what the same batch brings is taken as well.
+      #expect(desk.submit(batch).count == 41)
+    }
+    let deletions = (stride(from: 1, to: 400, by: 41) as StrideTo<Int64>).map {
+      LogRequest.append(Send(room: "general", id: "d\($0)", delete: $0), from: "ada")
+    }
+    _ = desk.submit(deletions)
+    #expect((1...128).contains(desk.store.redactedEdits))
+    #expect(try !shows("secret", desk))
+    while desk.store.hasLeftovers { try desk.store.tidy() }
+    #expect(desk.store.redactedEdits == 400)
+    #expect(try left() == 0)
+  }
+
+  @Test func `large edits make smaller slices`() throws {
+    let desk = try desk()
+    edit(40, text: String(repeating: "x", count: 60_000), in: desk)
+    delete(in: desk)
+    // 512 KiB.
+    #expect(desk.store.redactedEdits == 8)
+    while desk.store.hasLeftovers { try desk.store.tidy() }
+    #expect(try left() == 0)
+  }
+
+  @Test func `an edit that outlives its text is overwritten though retention has taken the text`()
+    throws
+  {
+    let desk = try desk(keep: 300)
+    edit(320, in: desk)
+    delete(in: desk)
+    for number in 0..<60 { _ = desk.submit([.append("general", "bo", "\(number)")]) }
+    #expect(desk.history(after: 0, limit: 1)?.first ?? 0 > 1)
+    #expect(try !shows("secret", desk))
+    while desk.store.hasLeftovers { try desk.store.tidy() }
+    try desk.settle()
+    try desk.sweep()
+    #expect(try left() == 0)
+    #expect(try breaks() == [])
+  }
+
+  @Test func `reactions to what is no longer kept are deleted in slices`() throws {
+    let desk = try desk(keep: 3000)
+    _ = desk.submit([.append("general", "ada", "0")])
+    _ = desk.submit(
+      (0..<2500).map {
+        .append(Send(room: "general", id: "0", react: 1, emoji: "👍", isOn: true), from: "u\($0)")
+      })
+    _ = desk.submit((0..<1000).map { .append("general", "bo", "\($0)") })
+    let file = try SQL(directory["data/relay.db"])
+    #expect(try file.integer("SELECT count(*) FROM reactions") == 2500)
+    var count: Int64 = 2500
+    while desk.store.hasLeftovers {
+      try desk.store.tidy()
+      let rest = try file.integer("SELECT count(*) FROM reactions")
+      #expect(count - rest <= 1024)
+      count = rest
+      #expect(try breaks() == [])
+    }
+    #expect(count == 0)
+    #expect(try file.integer("SELECT count(*) FROM emoji") == 0)
+  }
+
+  @Test func `a reaction that changes nothing leaves nothing behind`() throws {
+    let desk = try desk()
+    _ = desk.submit([.append("general", "ada", "0")])
+    for number in 0..<50 {
+      let react = Send(
+        room: "general", id: "\(number)", react: 1, emoji: number % 2 == 0 ? "👍" : "🎉",
+        isOn: number % 2 == 0)
+      #expect(desk.submit([.append(react, from: "bo")]).count == 1)
+    }
+    let file = try SQL(directory["data/relay.db"])
+    #expect(try file.integer("SELECT count(*) FROM reactions") == 1)
+    #expect(try file.integer("SELECT users FROM emoji") == 1)
+    #expect(try file.integer("SELECT seq FROM reactions") == 2)
+  }
+
+  /// Texts that are edited, deleted and reacted to.
+  private func fill(_ desk: StoreDesk) {
+    for number in 0..<40 {
+      _ = desk.submit([.append("general", "ada", "t\(number)")])
+      let target = desk.history(limit: 1)?.head ?? 0
+      var batch: [LogRequest] = []
+      for step in 0..<number % 7 {
+        let id = "\(number)-\(step)"
+        batch.append(
+          .append(Send(room: "general", id: id, edit: target, text: "edit \(id)"), from: "ada"))
+        for user in ["bo", "cy", "di"].prefix(step) {
+          batch.append(
+            .append(
+              Send(
+                room: "general", id: id, react: target, emoji: step % 3 == 0 ? "👍" : "a\"b",
+                isOn: step % 5 != 4), from: user))
+        }
+      }
+      if number % 9 == 8 {
+        batch.append(.append(Send(room: "general", id: "d\(number)", delete: target), from: "ada"))
+      }
+      _ = desk.submit(batch)
+    }
+  }
+
+  @Test func `an older store is brought up to date, and folds as before`() throws {
+    var desk: StoreDesk? = try desk()
+    if let desk { fill(desk) }
+    let folded = try #require(desk?.history(fold: true)?.entries)
+    #expect(folded.contains { $0.reactions.count == 2 } && folded.contains(where: \.isDeleted))
+    desk = nil
+    do {
+      let file = try SQL(directory["data/relay.db"])
+      try file.run(
+        """
+        DROP TABLE edits; DROP TABLE reactions; DROP TABLE emoji; DROP TABLE redactions;
+        DROP TABLE trims; PRAGMA user_version = 3;
+        """)
+    }
+    desk = try self.desk()
+    #expect(desk?.history(fold: true)?.entries == folded)
+    #expect(try breaks() == [])
+  }
+
+  @Test func `an import has of every entry what the export had`() throws {
+    let desk = try desk()
+    fill(desk)
+    var lines: [[UInt8]] = []
+    _ = try Store.export(directory: directory["data"]) { lines.append($0.dropLast()) }
+    var rest = lines[...]
+    _ = try Store.import(directory: directory["copy"]) { rest.popFirst() }
+    #expect(try Store.verify(directory: directory["copy"]).breaks.isEmpty)
+    let copy = try StoreDesk(directory["copy"])
+    #expect(copy.history(fold: true)?.entries == desk.history(fold: true)?.entries)
+  }
+
+  @Test(arguments: [
+    ("DELETE FROM edits WHERE seq = (SELECT max(seq) FROM edits)", "its edits"),
+    ("UPDATE edits SET position = position + 1 WHERE target = 2", "its edits"),
+    ("DELETE FROM reactions WHERE user = 'bo'", "who reacts with what"),
+    ("UPDATE reactions SET seq = seq + 1", "who reacts with what"),
+    ("INSERT INTO reactions VALUES (1, 1, 'eve', 'x', 9)", "who reacts with what"),
+    ("UPDATE emoji SET users = users + 1", "how many react with what"),
+  ])
+  func `verifying finds what is not as the entries say`(_ statement: String, _ finding: String)
+    throws
+  {
+    let desk = try desk()
+    fill(desk)
+    #expect(try breaks() == [])
+    try SQL(directory["data/relay.db"]).run(statement)
+    #expect(try breaks().contains { $0.contains(finding) })
+  }
+}
