@@ -24,7 +24,7 @@ struct Statements: ~Copyable {
   var selectEntry: Statement
   var selectChanges: Statement
   var selectDeletions: Statement
-  var blankText: Statement
+  var blankContent: Statement
   var blankEdits: Statement
   var countContents: Statement
   var insertOutgoing: Statement
@@ -95,10 +95,11 @@ struct Statements: ~Copyable {
         WHERE range = ?1 AND target BETWEEN ?2 AND ?3 AND seq BETWEEN ?4 AND ?5
           AND kind = 'delete'
         """, on: database),
-      blankText: try Statement(
+      blankContent: try Statement(
         """
-        UPDATE entries SET body = ?3
-        WHERE range = ?1 AND seq = ?2 AND kind = 'text' AND body <> ?3
+        UPDATE entries SET body = iif(kind = 'text', ?3, ?4)
+        WHERE range = ?1 AND seq = ?2 AND kind IN ('text', 'data')
+          AND body <> iif(kind = 'text', ?3, ?4)
         """, on: database),
       blankEdits: try Statement(
         """

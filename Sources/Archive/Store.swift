@@ -152,10 +152,11 @@ final class Store {
   /// Overwrites a text that was deleted, and what it said after its edits.
   /// - Returns: whether there was something to overwrite.
   func blank(_ target: Int64, range: Int64) throws(SQLiteError) -> Bool {
-    try statements.blankText.bind(1, range)
-    try statements.blankText.bind(2, target)
-    try statements.blankText.bind(3, Entry.deletedTextBody)
-    try statements.blankText.run()
+    try statements.blankContent.bind(1, range)
+    try statements.blankContent.bind(2, target)
+    try statements.blankContent.bind(3, Entry.deletedTextBody)
+    try statements.blankContent.bind(4, Entry.deletedDataBody)
+    try statements.blankContent.run()
     var count = database.changes
     try statements.blankEdits.bind(1, range)
     try statements.blankEdits.bind(2, target)

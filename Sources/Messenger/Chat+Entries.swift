@@ -48,7 +48,7 @@ extension Chat {
   }
 
   static func describe(_ entry: Entry) -> String {
-    entry.data.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    entry.isDeleted ? "" : entry.data.map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
   // MARK: The timeline
@@ -131,7 +131,10 @@ extension Chat {
       text: entry.text ?? Self.describe(entry), isOwn: isOwn)
     message.isDeleted = entry.isDeleted
     message.isEdited = entry.editedAt != nil
-    message.reactions = entry.reactions.map { .init(emoji: $0.emoji, users: $0.users) }
+    let more = entry.reactions.isEmpty ? [:] : entry.reactionsMore
+    message.reactions = entry.reactions.map {
+      .init(emoji: $0.emoji, users: $0.users, more: Int(more[$0.emoji] ?? 0))
+    }
     message.forwardedFrom = entry.forward?.from
     if isOwn { message.state = state(ofSeq: entry.seq, in: entry.room) }
     if let reply = entry.replyTo {
@@ -275,7 +278,7 @@ extension Message {
       }
     } else if let place {
       reactions[place].users.removeAll { $0 == user }
-      if reactions[place].users.isEmpty { reactions.remove(at: place) }
+      if reactions[place].count == 0 { reactions.remove(at: place) }
     }
   }
 

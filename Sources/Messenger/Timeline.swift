@@ -30,10 +30,15 @@ public struct Message: Equatable, Sendable {
   public struct Reaction: Equatable, Sendable {
     public var emoji: String
     public var users: [String]
+    /// How many there are besides: the relay names the first of very many.
+    public var more: Int
 
-    public init(emoji: String, users: [String]) {
+    public var count: Int { users.count + more }
+
+    public init(emoji: String, users: [String], more: Int = 0) {
       self.emoji = emoji
       self.users = users
+      self.more = more
     }
   }
 

@@ -13,6 +13,7 @@ enum EntryLine {
     let target = entry.target.map { "\($0)" } ?? "?"
     switch entry.kind {
     case .text: return entry.isDeleted ? "(deleted)" : entry.text ?? ""
+    case .data where entry.isDeleted: return "(deleted)"
     case .data: return entry.data.map { String(decoding: compact($0), as: UTF8.self) } ?? ""
     case .edit:
       return entry.text == ""

@@ -48,6 +48,19 @@ import Wire
     #expect(try archive.entry(deleted[0].room, deleted[0].seq)?.isDeleted == true)
   }
 
+  @Test func `may be data, which is deleted as well`() throws {
+    let archive = try Archive(path: folder.file)
+    archive.begin("general", epoch: "e1", after: 0)
+    archive.append(
+      Entry(
+        room: "general", seq: 1, id: "1", from: "ada", at: 1, kind: .data,
+        body: Array("\"data\":{\"secret\":1}".utf8)))
+    archive.append(.delete(2, of: 1))
+    #expect(try archive.page(of: "general", limit: 5).map(\.isDeleted) == [true])
+    try archive.close()
+    #expect(try !folder.contents().contains("secret"))
+  }
+
   @Test func `stays deleted where an older page comes afterwards that has it still`() throws {
     let archive = try Archive(path: folder.file)
     archive.begin("general", epoch: "e1", after: 3)

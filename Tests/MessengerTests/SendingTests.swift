@@ -241,6 +241,18 @@ import Wire
     #expect(desk.chat.timeline?.messages.first?.isDeleted == true)
   }
 
+  @Test func `of very many reactions those are counted that are not named`() {
+    var desk = Desk.talking()
+    desk.kept["many"] = [
+      Entry(
+        room: "many", seq: 1, id: "1", from: "bo", at: 1, kind: .text,
+        body: Array(
+          #""text":"hi","reactions":{"👍":["bo"]},"reactions_more":{"👍":41}"#.utf8))
+    ]
+    desk.open("many")
+    #expect(desk.chat.timeline?.messages.first?.reactions.first?.count == 42)
+  }
+
   @Test func `a refused edit is taken back`() throws {
     var desk = Desk.talking()
     desk.kept[Desk.room] = [

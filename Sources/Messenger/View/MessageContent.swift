@@ -108,11 +108,11 @@ extension MessageLayout {
   /// The reactions, in as many rows as they need.
   func reactions(of message: Message) -> [Row] {
     var rows: [Row] = []
-    for reaction in message.reactions where !reaction.users.isEmpty {
+    for reaction in message.reactions where reaction.count > 0 {
       let isOwn = chat.user.map { reaction.users.contains($0) } ?? false
       let emoji = ShownText.fit(ShownText.line(reaction.emoji), columns: min(12, textColumns))
       var chip = Row(emoji, theme.text)
-      chip.append(" \(reaction.users.count)", isOwn ? bold(theme.accent) : theme.faint)
+      chip.append(" \(reaction.count)", isOwn ? bold(theme.accent) : theme.faint)
       if let last = rows.indices.last, rows[last].columns + 2 + chip.columns <= textColumns {
         rows[last].append("  ", theme.text)
         for piece in chip.pieces { rows[last].append(piece.text, piece.style) }
