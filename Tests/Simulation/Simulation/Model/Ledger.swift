@@ -99,7 +99,7 @@ struct Ledger {
     rooms[name, default: Room()].entries[entry.seq] = entry
     rooms[name, default: Room()].epochs.append(lineage.count - 1)
     seqs[identity] = entry.seq
-    if entry.kind == .text || entry.kind == .edit, entry.text == "" {
+    if entry.isDeleted || entry.kind == .edit && entry.text == "" {
       rooms[name]?.bare.insert(entry.seq)
     }
     if entry.kind.isContent { return nil }
@@ -117,7 +117,8 @@ struct Ledger {
       return target >= room(name).first ? "\(name) \(entry.seq) is about nothing" : nil
     }
     let isBare = rooms[name]?.bare.contains(target) == true
-    if about.kind != .text || about.isDeleted && !isBare {
+    let isFit = about.kind == .text || about.kind == .data && entry.kind == .delete
+    if !isFit || about.isDeleted && !isBare {
       return "\(name) \(entry.seq) is about \(target), which is no text"
     }
     if entry.kind != .react, about.from != entry.from {
@@ -133,10 +134,10 @@ struct Ledger {
     for entry in room.entries.values
     where entry.seq == target || entry.kind == .edit && entry.target == target {
       rooms[name]?.bare.remove(entry.seq)
-      if entry.text == "" { continue }
+      if entry.isDeleted || entry.text == "" { continue }
       rooms[name]?.deleted[entry.seq] = Deleted(entry: entry, at: now)
       rooms[name]?.entries[entry.seq]?.body =
-        entry.kind == .text ? Entry.deletedTextBody : Entry.deletedEditBody(of: target)
+        entry.kind == .edit ? Entry.deletedEditBody(of: target) : entry.deletedBody
     }
   }
 

@@ -386,6 +386,13 @@ final class Witness {
         fault("\(id) was refused, though \(room) \(target) is there: \(error.code)")
       }
       answer(room, id, .rejected)
+    case ("send", .limitReached):
+      court.tally.count(.changeRefused)
+      guard let id = error.id else {
+        fault("a refusal without id: \(error)")
+        return
+      }
+      answer(room, id, .rejected)
     case ("join", .unavailable):
       court.tally.count(.joinRefused)
       // Of several joins that the log takes at once those that fail are answered first.

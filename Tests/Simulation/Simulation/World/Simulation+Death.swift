@@ -137,7 +137,8 @@ extension Simulation {
         $0.kind == .delete && court.ledger.entry(name, $0.seq) == nil
       }.compactMap(\.target))
     func isDeleted(_ entry: Entry) -> Bool {
-      entry.text == "" && deleted.contains(entry.kind == .edit ? entry.target ?? 0 : entry.seq)
+      (entry.isDeleted || entry.text == "")
+        && deleted.contains(entry.kind == .edit ? entry.target ?? 0 : entry.seq)
     }
     for entry in stored.entries {
       if let truth = court.ledger.entry(name, entry.seq) {
