@@ -45,7 +45,8 @@ extension Sequencer {
 
   /// What of the batch the store is to know. Whether somebody is away it need not.
   mutating func noteSeen(_ batch: Batch) {
-    for (user, before) in batch.presences where seenToRetry.count < Self.seenToRetryLimit {
+    for (user, before) in batch.presences
+    where seenToRetry.count < Self.seenToRetryLimit || seenToRetry[user] != nil {
       let presence = presences[user]
       guard presence != before, presence == .offline || before == .offline else { continue }
       seenToRetry[user] = Seen(at: batch.now, isHere: presence != .offline)

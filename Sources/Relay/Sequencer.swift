@@ -38,6 +38,8 @@ public struct Sequencer {
   static let reservedEntriesLimit: Int64 = 16
   /// Rooms kept in memory that nobody is subscribed to.
   static let idleRoomLimit = 65_536
+  /// Holds kept in memory that may be over.
+  static let holdLimit = 16_384
 
   let lineage: Lineage
   let keepEntriesPerRoom: Int64
@@ -63,6 +65,8 @@ public struct Sequencer {
   var presences = PresenceBook()
   /// When users came or went, while that could not be stored.
   var seenToRetry: [String: Seen] = [:]
+  /// `forgetHolds` is not worth its while before there are so many.
+  var holdsBeforeForgetting = Sequencer.holdLimit
   /// `forgetIdleRooms` is not worth its while before there are so many.
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
 
@@ -105,12 +109,15 @@ public struct Sequencer {
   }
 
   /// Takes the requests of several loops as one batch, which is stored as a whole or not at all.
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameters:
+  ///   - trimming: rooms that are held to what is to be kept of each, with not an entry more.
+  ///   - now: milliseconds since 1970.
   public mutating func process(
-    _ submissions: [(loop: Int, requests: [LogRequest])], store: inout some EntryStore, now: Int64,
-    framing: Framing
+    _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
+    store: inout some EntryStore, now: Int64, framing: Framing
   ) -> Outcome {
-    if rooms.count > roomsBeforeForgetting { forgetIdleRooms(now) }
+    if rooms.count > roomsBeforeForgetting { forgetIdleRooms() }
+    if holds.count > holdsBeforeForgetting { forgetHolds(now) }
     if belongingCounts.count > Self.belongingCountsLimit { belongingCounts = [:] }
     batchNumber += 1
     var batch = Batch(
@@ -119,7 +126,7 @@ public struct Sequencer {
     for (loop, requests) in submissions {
       for request in requests { handle(request, from: loop, &batch, &store) }
     }
-    trimRooms(&batch)
+    trimRooms(&batch, exactly: trimming, &store)
     noteSeen(batch)
     let changes = changes(of: batch)
     var failure = batch.failure
@@ -372,25 +379,62 @@ public struct Sequencer {
 
   /// Moves `first` up in rooms that hold a tenth more than they should: so a trim, which costs the
   /// same for one entry as for many, is rare.
-  private mutating func trimRooms(_ batch: inout Batch) {
+  /// - Parameter names: rooms that hold not an entry more.
+  private mutating func trimRooms(
+    _ batch: inout Batch, exactly names: [String], _ store: inout some EntryStore
+  ) {
+    var exact: Set<Int> = []
+    for name in names {
+      // What cannot be read now is trimmed another time.
+      guard let room = try? room(name, &store), rooms[room].number != nil else { continue }
+      touch(room, &batch)
+      exact.insert(room)
+    }
     for index in batch.touched {
-      let limit = rooms[index].isReserved ? Self.reservedEntriesLimit : keepEntriesPerRoom
-      guard limit > 0 else { continue }
+      guard let limit = entriesLimit(isReserved: rooms[index].isReserved) else { continue }
       let kept = rooms[index].head - rooms[index].first + 1
-      if kept > limit + limit / 10 {
+      if kept > limit + (exact.contains(index) ? 0 : limit / 10) {
         rooms[index].first = rooms[index].head - limit + 1
         batch.trimmed.append(index)
       }
     }
   }
 
-  private mutating func forgetIdleRooms(_ now: Int64) {
-    holds = holds.filter { $0.value > now }
-    // Members to retry name rooms by their place: they are short-lived and rare.
-    guard membersToRetry.isEmpty else { return }
-    // Of a room without entries the store knows nothing: it lives here as long as it has members.
-    rooms = rooms.filter {
-      !$0.subscribers.isEmpty || $0.number == nil && !$0.members.isEmpty
+  /// How many entries a room keeps; `nil` = all.
+  private func entriesLimit(isReserved: Bool) -> Int64? {
+    Self.entriesLimit(isReserved: isReserved, keepEntriesPerRoom: keepEntriesPerRoom)
+  }
+
+  /// How many entries a room keeps; `nil` = all.
+  package static func entriesLimit(isReserved: Bool, keepEntriesPerRoom: Int64) -> Int64? {
+    let limit = isReserved ? reservedEntriesLimit : keepEntriesPerRoom
+    return limit > 0 ? limit : nil
+  }
+
+  private mutating func forgetHolds(_ now: Int64) {
+    holds = holds.filter { $0.value > now && $0.value - now <= Refusal.retryAfterMilliseconds }
+    holdsBeforeForgetting = max(Self.holdLimit, holds.count * 2)
+  }
+
+  private mutating func forgetIdleRooms() {
+    let awaited = Set(membersToRetry.keys.map(\.room))
+    var places: [Int: Int] = [:]
+    var kept: [SequencedRoom] = []
+    for (index, room) in rooms.enumerated() {
+      // Of a room without entries the store knows nothing: it lives here as long as it has members.
+      guard
+        awaited.contains(index) || !room.subscribers.isEmpty
+          || room.number == nil && !room.members.isEmpty
+      else { continue }
+      if awaited.contains(index) { places[index] = kept.count }
+      kept.append(room)
+    }
+    rooms = kept
+    let retries = membersToRetry
+    membersToRetry.removeAll(keepingCapacity: true)
+    for (key, retry) in retries {
+      guard let place = places[key.room] else { continue }
+      membersToRetry[MemberKey(room: place, user: key.user)] = retry
     }
     indices.removeAll(keepingCapacity: true)
     for (index, room) in rooms.enumerated() { indices[room.name] = index }

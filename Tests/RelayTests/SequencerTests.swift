@@ -50,6 +50,12 @@ private struct Desk {
     sequencer.process([(0, requests)], store: &store, now: now, framing: SimulatedSocket.framing)
   }
 
+  @discardableResult
+  mutating func submit(trimming rooms: [String]) -> Sequencer.Outcome {
+    sequencer.process(
+      [], trimming: rooms, store: &store, now: now, framing: SimulatedSocket.framing)
+  }
+
   mutating func belongings(of user: String) -> [String] {
     for case .belongings(_, _, let rooms, _, _) in submit(
       .belongings(ticket: 0, user: user, listed: [], after: 0, limit: 256)
@@ -253,6 +259,63 @@ extension Sequencer.Outcome {
       })
     desk.submit()
     #expect(desk.sequencer.rooms.count < 10)
+  }
+
+  @Test func `nor do they while nothing can be stored`() {
+    var desk = Desk()
+    desk.submit(append("r", "ada", "1"), append("s", "ada", "1"))
+    // What is to be tried again names its room, which is not the first.
+    desk.submit(enter("x", "cy"), .exit(room: "x", user: "cy"))
+    desk.store.failsCommits = true
+    desk.submit(enter("s", "bo"), .exit(room: "s", user: "bo"))
+    #expect(desk.sequencer.membersToRetry.count == 1)
+    for round in 0..<3 {
+      _ = desk.submit(
+        (0...Sequencer.idleRoomLimit).flatMap {
+          [
+            enter("\(round)-\($0)", "ada"), .exit(room: "\(round)-\($0)", user: "ada"),
+          ]
+        })
+    }
+    desk.submit()
+    #expect(desk.sequencer.rooms.count < 10)
+    #expect(desk.sequencer.indices.count == desk.sequencer.rooms.count)
+    #expect(desk.sequencer.unstored.isEmpty)
+    desk.store.failsCommits = false
+    #expect(desk.belongings(of: "bo") == ["s"] && desk.sequencer.membersToRetry.isEmpty)
+  }
+
+  @Test func `that sends were refused is remembered for a second only`() {
+    var desk = Desk()
+    desk.store.failsCommits = true
+    for second in 0..<10 {
+      desk.now += 1001
+      _ = desk.submit((0..<5000).map { append("r\(second)-\($0)", "ada", "1") })
+    }
+    #expect(desk.sequencer.holds.count <= Sequencer.holdLimit + 5000)
+    // Of the last second they are.
+    desk.store.failsCommits = false
+    let refused = desk.submit(append("r9-7", "ada", "1"))
+    #expect(refused.refusals.map(\.code) == [.unavailable])
+  }
+
+  @Test func `rooms that nobody sends to are held to what is kept, with not an entry more`() {
+    var desk = Desk()
+    for id in 1...30 {
+      desk.submit(append("r", "ada", "\(id)"), append("s", "ada", "\(id)"))
+    }
+    let store = desk.store
+    desk = Desk(keepEntriesPerRoom: 10)
+    desk.store = store
+    desk.submit()
+    #expect(desk.store.commits.last?.trims.isEmpty == true)
+    desk.submit(trimming: ["r", "none"])
+    #expect(desk.store.commits.last?.trims.map(\.first) == [21])
+    #expect(desk.submit(enter("r", "bo", after: 0)).joined.map(\.first) == [21])
+    // What is as it should be costs no commit.
+    let commits = desk.store.commits.count
+    desk.submit(trimming: ["r"])
+    #expect(desk.store.commits.count == commits)
   }
 
   @Test func `a dm belongs to both once it has an entry`() {
