@@ -133,7 +133,10 @@ package final class SQLiteReader: EntryReader {
         lower = upper + 1
       }
     } catch {
-      throw note(error)
+      // Entries that were trimmed and swept while they were being read are not missing.
+      state.endReading()
+      let isSwept = (try? state.first(ofRoom: number)).map { $0 > seqs.lowerBound } ?? false
+      throw note(error, isDamage: error.isCorruption && !isSwept)
     }
   }
 
@@ -192,9 +195,13 @@ package final class SQLiteReader: EntryReader {
   }
 
   private func note(_ error: SQLiteError) -> StoreFailure {
+    note(error, isDamage: error.isCorruption)
+  }
+
+  private func note(_ error: SQLiteError, isDamage: Bool) -> StoreFailure {
     let failure = StoreFailure("could not read \(path): \(error)")
     self.failure = failure
-    isDamaged = isDamaged || error.isCorruption
+    isDamaged = isDamaged || isDamage
     return failure
   }
 }
@@ -202,6 +209,13 @@ package final class SQLiteReader: EntryReader {
 extension SQLiteReader.State {
   mutating func endReading() {
     if database.isInTransaction, (try? end.run()) == nil { database.rollback() }
+  }
+
+  /// The oldest entry of a room that is kept.
+  mutating func first(ofRoom number: Int64) throws(SQLiteError) -> Int64 {
+    try selectFirst.bind(1, number)
+    defer { selectFirst.reset() }
+    return try selectFirst.step() ? selectFirst.integer(0) : 0
   }
 
   /// In this order: what the tail has is in the journal as it is read afterwards.

@@ -1,0 +1,43 @@
+import Relay
+import SQLiteLog
+import Testing
+import Wire
+
+@Suite struct `Reading while entries are swept` {
+  private final class Calls: @unchecked Sendable {
+    var count = 0
+    var action: () throws -> Void = {}
+  }
+
+  @Test func `is not a reason to throw the index away`() throws {
+    let directory = try TemporaryDirectory()
+    let desk = try StoreDesk(directory["data"], keep: 1000)
+    desk.send(1...1000)
+    try desk.settle()
+    // Positions are looked up 256 at once: behind the first of each attempt the room is trimmed, so
+    // that the next are gone from the index, though not from what the attempt reads.
+    let calls = Calls()
+    var next = 1001
+    calls.action = {
+      desk.send(next...next + 399)
+      next += 400
+      try desk.settle()
+      try desk.sweep()
+    }
+    let answer = desk.reader.answer(
+      .entries(.test, room: "general", after: 0, through: .max, limitBytes: 1 << 20),
+      Framing { _, frames in
+        if calls.count % 256 == 0 { try? calls.action() }
+        calls.count += 1
+        frames += [0, 0, 0, 0]
+      })
+    guard case .entries(_, let page) = answer else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect(page.failed && calls.count == 3 * 256)
+    #expect(directory.bytes(of: "data/index.db") > 0)
+    calls.action = {}
+    #expect(desk.ids(after: 2000).count == next - 2001)
+  }
+}
