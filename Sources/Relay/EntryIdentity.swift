@@ -1,17 +1,65 @@
-/// The hash by which an entry is found again from its room, sender and id.
-///
-/// Stores keep it, so it must never change. The upper half depends on room and sender alone.
+/// What an entry is found again by before its room, sender and id are compared: a hash of the three
+/// (SipHash-2-4), under a key that its store keeps to itself. So nobody can choose ids that share one,
+/// each of which would have to be compared for every later one.
 public struct EntryIdentity: Hashable, Sendable {
   public let hash: Int64
+
+  /// 128 secret bits, the same for all entries of a store.
+  public struct Key: Equatable, Sendable {
+    let low: UInt64
+    let high: UInt64
+
+    init(low: UInt64, high: UInt64) {
+      self.low = low
+      self.high = high
+    }
+
+    /// That of a store that had entries before there were keys: its hashes are those of all such stores.
+    public static let none = Key(low: 0, high: 0)
+
+    public static func random(using generator: inout some RandomNumberGenerator) -> Key {
+      // 0 stands for no key.
+      Key(low: generator.next() | 1, high: generator.next())
+    }
+
+    /// As a store keeps it, 16 bytes; `nil` if it is not one.
+    public init?(bytes: [UInt8]) {
+      guard bytes.count == 16 else { return nil }
+      func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+      }
+      self.init(low: word(bytes[..<8]), high: word(bytes[8...]))
+    }
+
+    public var bytes: [UInt8] {
+      [low, high].flatMap { word in
+        stride(from: 0, to: 64, by: 8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+      }
+    }
+  }
 
   /// One that a store has kept.
   @inlinable
   public init(hash: Int64) { self.hash = hash }
 
-  public init(room: Int64, sender: String, id: String) {
+  public init(room: Int64, sender: String, id: String, key: Key) {
+    if key == .none {
+      self.init(unkeyedRoom: room, sender: sender, id: id)
+      return
+    }
+    var hasher = SipHash(key)
+    hasher.combine(UInt64(bitPattern: room))
+    for byte in sender.utf8 { hasher.combine(byte) }
+    // In no UTF-8: where the sender's name ends.
+    hasher.combine(0xFF as UInt8)
+    for byte in id.utf8 { hasher.combine(byte) }
+    self.init(hash: Int64(bitPattern: hasher.finish()))
+  }
+
+  private init(unkeyedRoom room: Int64, sender: String, id: String) {
     let upper = Self.mix(Self.fnv1a(sender, from: Self.mix(UInt64(bitPattern: room))))
     let lower = Self.mix(Self.fnv1a(id, from: 0xCBF2_9CE4_8422_2325))
-    hash = Int64(bitPattern: upper & 0xFFFF_FFFF_0000_0000 | lower >> 32)
+    self.init(hash: Int64(bitPattern: upper & 0xFFFF_FFFF_0000_0000 | lower >> 32))
   }
 
   /// FNV-1a, 64 bits.
@@ -28,5 +76,71 @@ public struct EntryIdentity: Hashable, Sendable {
     hash = (hash ^ hash >> 33) &* 0xFF51_AFD7_ED55_8CCD
     hash = (hash ^ hash >> 33) &* 0xC4CE_B9FE_1A85_EC53
     return hash ^ hash >> 33
+  }
+}
+
+/// SipHash-2-4 of bytes as they come (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012).
+struct SipHash {
+  private var v0: UInt64
+  private var v1: UInt64
+  private var v2: UInt64
+  private var v3: UInt64
+  /// The bytes of the word that is not complete yet, the first lowest.
+  private var word: UInt64 = 0
+  private var count: UInt64 = 0
+
+  init(_ key: EntryIdentity.Key) {
+    v0 = key.low ^ 0x736F_6D65_7073_6575
+    v1 = key.high ^ 0x646F_7261_6E64_6F6D
+    v2 = key.low ^ 0x6C79_6765_6E65_7261
+    v3 = key.high ^ 0x7465_6462_7974_6573
+  }
+
+  @inline(__always)
+  mutating func combine(_ byte: UInt8) {
+    word |= UInt64(byte) << ((count & 7) * 8)
+    count &+= 1
+    guard count & 7 == 0 else { return }
+    compress(word)
+    word = 0
+  }
+
+  mutating func combine(_ value: UInt64) {
+    for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+      combine(UInt8(truncatingIfNeeded: value >> shift))
+    }
+  }
+
+  consuming func finish() -> UInt64 {
+    compress(word | count << 56)
+    v2 ^= 0xFF
+    for _ in 0..<4 { round() }
+    return v0 ^ v1 ^ v2 ^ v3
+  }
+
+  @inline(__always)
+  private mutating func compress(_ word: UInt64) {
+    v3 ^= word
+    round()
+    round()
+    v0 ^= word
+  }
+
+  @inline(__always)
+  private mutating func round() {
+    v0 &+= v1
+    v1 = v1 << 13 | v1 >> 51
+    v1 ^= v0
+    v0 = v0 << 32 | v0 >> 32
+    v2 &+= v3
+    v3 = v3 << 16 | v3 >> 48
+    v3 ^= v2
+    v0 &+= v3
+    v3 = v3 << 21 | v3 >> 43
+    v3 ^= v0
+    v2 &+= v1
+    v1 = v1 << 17 | v1 >> 47
+    v1 ^= v2
+    v2 = v2 << 32 | v2 >> 32
   }
 }

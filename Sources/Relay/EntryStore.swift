@@ -11,6 +11,9 @@ public struct StoreFailure: Error, Equatable, Sendable, CustomStringConvertible 
 ///
 /// A conformer never reorders, and `commit` is all or nothing.
 public protocol EntryStore {
+  /// What its entries are hashed with. The same for as long as it has entries.
+  var identityKey: EntryIdentity.Key { get }
+
   /// The room as it was last committed; `nil` if there is none.
   mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom?
 

@@ -5,7 +5,7 @@ import Synchronization
 public final class MemoryLog: Log {
   private struct State {
     var sequencer: Sequencer
-    var store = MemoryStore()
+    var store: MemoryStore
     var loops: Int
     var framing: Framing
     var publish: @Sendable (Int, LogDelivery) -> Void
@@ -18,6 +18,7 @@ public final class MemoryLog: Log {
   private let keepEntriesPerRoom: Int64
   private let roomsPerUser: Int
   private let limits: EntryLimits
+  private let identityKey: EntryIdentity.Key
   private let clock: @Sendable () -> Int64
   private let state = Mutex<State?>(nil)
 
@@ -25,12 +26,14 @@ public final class MemoryLog: Log {
   ///   - epoch: of at least 64 random bits.
   ///   - keepEntriesPerRoom: 0 = all.
   ///   - roomsPerUser: 0 = no limit.
+  ///   - identityKey: as in `MemoryStore`.
   ///   - clock: milliseconds since 1970.
   public init(
     epoch: String, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0,
-    limits: EntryLimits = EntryLimits(),
+    limits: EntryLimits = EntryLimits(), identityKey: EntryIdentity.Key = .none,
     clock: @escaping @Sendable () -> Int64
   ) {
+    self.identityKey = identityKey
     self.epoch = epoch
     self.roomsPerUser = roomsPerUser
     self.lineage = Lineage([Lineage.Epoch(number: 1, name: epoch)])
@@ -47,9 +50,9 @@ public final class MemoryLog: Log {
       $0 = State(
         sequencer: Sequencer(
           lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser,
-          limits: limits,
-          loops: loops),
-        loops: loops, framing: framing, publish: publish)
+          limits: limits, loops: loops),
+        store: MemoryStore(identityKey: identityKey), loops: loops, framing: framing,
+        publish: publish)
     }
   }
 

@@ -58,8 +58,11 @@ public struct MemoryStore: EntryStore, EntryReader {
   private var roomsByMember: [String: Set<Int64>] = [:]
   private var seen: [String: Int64] = [:]
 
+  public let identityKey: EntryIdentity.Key
+
   /// An empty store.
-  public init() {}
+  /// - Parameter identityKey: at random where others choose the ids.
+  public init(identityKey: EntryIdentity.Key = .none) { self.identityKey = identityKey }
 
   public mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     guard let number = numbers[name], let room = rooms[number] else { return nil }
@@ -261,7 +264,7 @@ public struct MemoryStore: EntryStore, EntryReader {
 
 extension Collection {
   /// The first index from which on `belongs` holds, for a collection that is sorted by it.
-  func partitioningIndex(where belongs: (Element) -> Bool) -> Index {
+  package func partitioningIndex(where belongs: (Element) -> Bool) -> Index {
     var start = startIndex
     var count = self.count
     while count > 0 {

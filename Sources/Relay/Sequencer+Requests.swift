@@ -103,8 +103,11 @@ extension Sequencer {
       batch.acks.append(
         Batch.Acknowledgement(loop: loop, session: append.session, ack: ack, wasStored: wasStored))
     }
+    var known: EntryIdentity?
     if let number = rooms[room].number {
-      let identity = EntryIdentity(room: number, sender: append.user, id: append.id)
+      let identity = EntryIdentity(
+        room: number, sender: append.user, id: append.id, key: store.identityKey)
+      known = identity
       if let index = batch.find(identity, room: room, sender: append.user, id: append.id) {
         let first = batch.entries[index].entry
         acknowledge(first.seq, first.at, duplicate: true, wasStored: false)
@@ -145,7 +148,8 @@ extension Sequencer {
     rooms[room].lastAt = at
     var entry = StoreChanges.NewEntry(
       room: number,
-      identity: EntryIdentity(room: number, sender: append.user, id: append.id),
+      identity: known
+        ?? EntryIdentity(room: number, sender: append.user, id: append.id, key: store.identityKey),
       entry: Entry(
         room: append.room, seq: seq, id: append.id, from: append.user, at: at, kind: append.kind,
         body: body))

@@ -148,6 +148,9 @@ internal import CSQLite
     unsafe sqlite3_busy_timeout(handle, milliseconds)
   }
 
+  /// Forgets the pages that are kept in memory, as far as none is in use (`sqlite3_db_release_memory`).
+  package func releaseMemory() { unsafe sqlite3_db_release_memory(handle) }
+
   /// How many rows the last statement inserted, changed or deleted (`sqlite3_changes64`).
   package var changes: Int64 { unsafe sqlite3_changes64(handle) }
 

@@ -4,11 +4,14 @@ internal import SQLite
 // What the log has to know of SQLite besides what is the same for everyone.
 
 extension Database {
-  /// Moves what it can from the write-ahead log to the database file, without waiting for anyone.
+  /// Moves pages from the write-ahead log to the database file; unless told otherwise what it can,
+  /// without waiting for anyone.
   /// - Returns: `nil` if that failed and can be tried again.
-  func syncedCheckpoint() throws(UnsyncedCheckpoint) -> CheckpointProgress? {
+  func syncedCheckpoint(
+    _ mode: CheckpointMode = .passive
+  ) throws(UnsyncedCheckpoint) -> CheckpointProgress? {
     do throws(SQLiteError) {
-      return try checkpoint(.passive)
+      return try checkpoint(mode)
     } catch {
       if error.isFailedSync { throw UnsyncedCheckpoint(path: path, "\(error)") }
       return nil

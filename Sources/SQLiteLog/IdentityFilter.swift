@@ -1,11 +1,11 @@
 internal import Relay
 
-/// Says "never seen" of most identities that the index does not have, without reading anything.
+/// Says "never seen" of most identities that a shelf of the index does not have, without reading
+/// anything.
 ///
-/// Bloom filters with blocks of one cache line (Putze, Sanders, Singler: "Cache-, Hash- and
+/// A Bloom filter with blocks of one cache line (Putze, Sanders, Singler: "Cache-, Hash- and
 /// Space-Efficient Bloom Filters", 2007) and 24 bits for each entry, which errs once in about ten
-/// thousand times: then all shelves are asked, some 40 for 10 million entries. They come in generations that double: a question touches one line of each, and
-/// nothing is ever built anew because there is more.
+/// thousand times: then the shelf is asked. A question touches one line.
 struct IdentityFilter: Sendable {
   /// What is known of an identity wherever it is kept: 40 well-mixed bits.
   struct Key: Hashable, Sendable {
@@ -14,60 +14,44 @@ struct IdentityFilter: Sendable {
 
     init(_ value: UInt64) { self.value = value }
 
-    init(_ identity: EntryIdentity) {
-      value = EntryIdentity.mix(UInt64(bitPattern: identity.hash)) >> (64 - UInt64(Self.bits))
-    }
-  }
+    init(_ identity: EntryIdentity) { self.init(hash: Tail.Shelf.hash(of: identity)) }
 
-  struct Generation: Sendable {
-    fileprivate var count = 0
-    /// One cache line each; a power of two.
-    fileprivate var blocks: [SIMD8<UInt64>]
-
-    init(blocks: Int) { self.blocks = Array(repeating: SIMD8(), count: blocks) }
-
-    fileprivate var isFull: Bool { count >= blocks.count * IdentityFilter.entriesPerBlock }
+    /// - Parameter hash: see `Tail.Shelf.hash`.
+    init(hash: UInt64) { value = hash >> (64 - UInt64(Self.bits)) }
   }
 
   /// 512 bits.
   private static let entriesPerBlock = 21
-  /// 2 MiB, for 688,000 entries.
-  private static let firstBlocks = 1 << 15
-  private var generations: [Generation] = []
+  private static let blockBytes = 64
+
+  /// One cache line each.
+  private var blocks: [SIMD8<UInt64>]
+
+  /// - Parameter entries: how many it is for.
+  init(entries: Int) {
+    blocks = Array(repeating: SIMD8(), count: max(1, entries / Self.entriesPerBlock + 1))
+  }
+
+  static func bytes(entries: Int) -> Int { (entries / entriesPerBlock + 1) * blockBytes }
+
+  var bytes: Int { blocks.count * Self.blockBytes }
 
   @inline(__always)
   func mayContain(_ key: Key) -> Bool {
-    if generations.isEmpty { return false }
-    let (place, bits) = Self.hashes(key)
-    let mask = Self.mask(bits)
-    for generation in generations {
-      let block = generation.blocks[place & (generation.blocks.count - 1)]
-      if block & mask == mask { return true }
-    }
-    return false
+    let (place, mask) = place(of: key)
+    return blocks[place] & mask == mask
   }
 
-  /// How large a generation is needed before the next `insert`; `nil` if there is room.
-  var blocksWanted: Int? {
-    guard let last = generations.last else { return Self.firstBlocks }
-    return last.isFull ? last.blocks.count * 2 : nil
-  }
-
-  mutating func add(_ generation: Generation) { generations.append(generation) }
-
-  /// - Returns: whether there was room for it.
-  mutating func insert(_ key: Key) -> Bool {
-    guard blocksWanted == nil else { return false }
-    let (place, bits) = Self.hashes(key)
-    let last = generations.count - 1
-    generations[last].blocks[place & (generations[last].blocks.count - 1)] |= Self.mask(bits)
-    generations[last].count += 1
-    return true
+  mutating func insert(_ key: Key) {
+    let (place, mask) = place(of: key)
+    blocks[place] |= mask
   }
 
   @inline(__always)
-  private static func hashes(_ key: Key) -> (place: Int, bits: UInt64) {
-    (Int(truncatingIfNeeded: key.value), EntryIdentity.mix(key.value))
+  private func place(of key: Key) -> (place: Int, mask: SIMD8<UInt64>) {
+    let top = key.value << (64 - UInt64(Key.bits))
+    let place = top.multipliedFullWidth(by: UInt64(blocks.count)).high
+    return (Int(place), Self.mask(EntryIdentity.mix(key.value)))
   }
 
   /// One bit in each of the eight words.

@@ -41,39 +41,55 @@ struct IndexLoader {
   ) throws(SQLiteError) -> Int64 {
     let index = try IndexSchema.open(
       store.directory, journal: journal, vfs: store.vfs, &discarded)
-    let shelves = try shelves(of: index)
-    var select = try Statement("SELECT place, words FROM identities ORDER BY place", on: index)
-    var keys: [IdentityFilter.Key] = []
-    var next = shelves.startIndex
-    while try select.step() {
-      let place = select.integer(0)
-      while next < shelves.count, place >= shelves[next].place(ofBucket: 0) {
-        if next > 0 { store.tail.note(shelves[next - 1], keys) }
-        keys.removeAll(keepingCapacity: true)
-        next += 1
+    let shelves = try IndexSchema.shelves(of: index).map(\.shelf)
+    try checkPlaces(shelves, index)
+    // The youngest first: where memory ends, the oldest have no filter.
+    for shelf in shelves.reversed() {
+      var filter = store.tail.newFilter(entries: shelf.entries, before: shelf.base)
+      if filter != nil {
+        try forEachKey(of: shelf, in: index) { filter?.insert($0) }
       }
-      guard next > 0, place < shelves[next - 1].placeEnd else {
-        throw SQLiteError(
-          extendedCode: SQLITE_CORRUPT, message: "there is no shelf for the identities at \(place)")
-      }
-      let shelf = shelves[next - 1]
-      let bucket = place - shelf.place(ofBucket: 0)
-      select.forEachWord(1) { keys.append(shelf.key(of: $0, bucket: bucket)) }
+      store.tail.note(Tail.FiledShelf(shelf: shelf, filter: filter))
     }
-    if next > 0 { store.tail.note(shelves[next - 1], keys) }
     return try IndexSchema.progress(of: index).position
   }
 
-  private func shelves(of index: borrowing Database) throws(SQLiteError) -> [Tail.Shelf] {
+  private func forEachKey(
+    of shelf: Tail.Shelf, in index: borrowing Database, _ body: (IdentityFilter.Key) -> Void
+  ) throws(SQLiteError) {
     var select = try Statement(
-      "SELECT number, bucket_bits, base FROM shelves ORDER BY number", on: index)
-    var shelves: [Tail.Shelf] = []
+      "SELECT place, words FROM identities WHERE place >= ?1 AND place < ?2", on: index)
+    try select.bind(1, shelf.places.lowerBound)
+    try select.bind(2, shelf.places.upperBound)
     while try select.step() {
-      shelves.append(
-        Tail.Shelf(
-          number: select.integer(0), bucketBits: select.integer(1), base: select.integer(2)))
+      let bucket = select.integer(0) - shelf.places.lowerBound
+      select.forEachWord(1) {
+        body(IdentityFilter.Key(hash: shelf.hash(of: $0, bucket: bucket)))
+      }
     }
-    return shelves
+  }
+
+  /// Sees to it that there are no identities but those of shelves and of unfinished ones.
+  private func checkPlaces(
+    _ shelves: [Tail.Shelf], _ index: borrowing Database
+  ) throws(SQLiteError) {
+    var numbers = shelves.map(\.number)
+    var unfinished = try Statement("SELECT number FROM unfinished", on: index)
+    while try unfinished.step() { numbers.append(unfinished.integer(0)) }
+    var select = try Statement(
+      "SELECT place FROM identities WHERE place >= ?1 AND place < ?2 LIMIT 1", on: index)
+    var start: Int64 = 0
+    for end in numbers.sorted().map({ Tail.Shelf.places(of: $0) }) + [.max ..< .max] {
+      try select.bind(1, start)
+      try select.bind(2, end.lowerBound)
+      defer { select.reset() }
+      if try select.step() {
+        throw SQLiteError(
+          extendedCode: SQLITE_CORRUPT,
+          message: "there is no shelf for the identities at \(select.integer(0))")
+      }
+      start = end.upperBound
+    }
   }
 
   /// - Throws: `SQLiteError` if it concerns the index, `StoreError` if it concerns the journal.
@@ -86,7 +102,7 @@ struct IndexLoader {
     }
     while try onJournal({ () throws(SQLiteError) in try select.step() }) {
       let position = select.integer(0)
-      if let begun = start, position - begun >= 1 << IndexSchema.distanceBits - 1 {
+      if let begun = start, position - begun >= IndexSchema.stretchPositions {
         store.tail.seal()
         start = nil
       }

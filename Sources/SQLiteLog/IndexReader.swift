@@ -9,6 +9,8 @@ struct IndexReader: ~Copyable {
   private var selectSenders: Statement
   private var selectSender: Statement
   private var selectWords: Statement
+  /// How many shelves were asked.
+  private(set) var probes = 0
 
   /// - Parameter mode: a connection that may write cleans up behind the write-ahead log if it is
   ///   the last one to close.
@@ -109,53 +111,19 @@ struct IndexReader: ~Copyable {
   mutating func candidates(
     for identity: EntryIdentity, on shelves: [Tail.Shelf]
   ) throws(SQLiteError) -> [Int64] {
+    probes += shelves.count
     var positions: [Int64] = []
+    let hash = Tail.Shelf.hash(of: identity)
     for shelf in shelves.reversed() {
-      let (bucket, remainder) = shelf.bucket(of: identity)
+      let (bucket, remainder) = shelf.bucket(of: hash)
       try selectWords.bind(1, shelf.place(ofBucket: bucket))
       defer { selectWords.reset() }
       guard try selectWords.step() else { continue }
       selectWords.forEachWord(0) { word in
-        guard word >> IndexSchema.distanceBits == remainder else { return }
+        guard word >> UInt64(shelf.distanceBits) == remainder else { return }
         positions.append(shelf.position(of: word))
       }
     }
     return positions
-  }
-}
-
-extension Tail.Shelf {
-  /// In which bucket an identity is kept, and as what.
-  func bucket(of identity: EntryIdentity) -> (bucket: Int64, remainder: UInt64) {
-    let hash = EntryIdentity.mix(UInt64(bitPattern: identity.hash))
-    return (
-      // A shift by 64 gives 0.
-      Int64(hash >> (64 - UInt64(bucketBits))),
-      (hash << UInt64(bucketBits)) >> IndexSchema.distanceBits
-    )
-  }
-
-  /// An identity as its bucket keeps it.
-  func word(of identity: EntryIdentity, at position: Int64) -> (bucket: Int64, word: UInt64) {
-    let (bucket, remainder) = bucket(of: identity)
-    return (bucket, remainder << IndexSchema.distanceBits | UInt64(position - base))
-  }
-
-  func place(ofBucket bucket: Int64) -> Int64 {
-    number << IndexSchema.bucketBitsLimit | bucket
-  }
-
-  /// The place behind the last bucket.
-  var placeEnd: Int64 { (number + 1) << IndexSchema.bucketBitsLimit }
-
-  func position(of word: UInt64) -> Int64 {
-    base + Int64(word & (1 << IndexSchema.distanceBits - 1))
-  }
-
-  /// What of the identity is known from a word of a bucket.
-  func key(of word: UInt64, bucket: Int64) -> IdentityFilter.Key {
-    let below = word & ~(1 << IndexSchema.distanceBits - 1)
-    let hash = UInt64(bucket) << (64 - UInt64(bucketBits)) | below >> UInt64(bucketBits)
-    return IdentityFilter.Key(hash >> (64 - UInt64(IdentityFilter.Key.bits)))
   }
 }

@@ -12,7 +12,7 @@ internal import SQLite
 enum IndexSchema {
   /// "RELI".
   static let applicationID: Int64 = 0x5245_4C49
-  static let version: Int64 = 2
+  static let version: Int64 = 3
   static let pageBytes = 16_384
 
   static let tables = """
@@ -22,14 +22,18 @@ enum IndexSchema {
       epoch TEXT NOT NULL,        -- of the relay that wrote here last
       seen INTEGER NOT NULL       -- the journal's last entry that it knew of by then
     ) STRICT;
-    -- Stretches of the journal that were settled at once.
+    -- Stretches of the journal whose identities are kept together; see Tail.Shelf.
     CREATE TABLE shelves (
       number INTEGER PRIMARY KEY,
       base INTEGER NOT NULL,         -- the position before the first
       last INTEGER NOT NULL,         -- the last position
-      entries INTEGER NOT NULL,
-      bucket_bits INTEGER NOT NULL
+      entries INTEGER NOT NULL,      -- how many have a word
+      kept INTEGER NOT NULL,         -- how many of these are kept
+      bucket_bits INTEGER NOT NULL,
+      distance_bits INTEGER NOT NULL
     ) STRICT;
+    -- Shelves that are being made, or deleted.
+    CREATE TABLE unfinished (number INTEGER PRIMARY KEY) STRICT;
     -- Where the entries of a room lie: rows of up to 256 that follow each other.
     CREATE TABLE runs (
       room INTEGER NOT NULL,
@@ -38,8 +42,7 @@ enum IndexSchema {
       positions BLOB NOT NULL,       -- see Places
       PRIMARY KEY (room, first_seq)
     ) STRICT, WITHOUT ROWID;
-    -- Each word: 40 bits of an identity's hash behind those of its bucket, then 24 of its distance
-    -- from the shelf's base.
+    -- See Tail.Shelf.
     CREATE TABLE identities (
       place INTEGER PRIMARY KEY,     -- shelf << 20 | bucket
       words BLOB NOT NULL
@@ -58,7 +61,8 @@ enum IndexSchema {
   /// How many entries a bucket is to have.
   static let bucketEntries = 64
   static let bucketBitsLimit: Int64 = 20
-  static let distanceBits: UInt64 = 24
+  /// How far apart the first and the last entry of a stretch are at most, in positions.
+  static let stretchPositions: Int64 = 1 << 23
 
   /// How far an index has come.
   struct Progress: Equatable {
@@ -107,6 +111,29 @@ enum IndexSchema {
     try database.execute("PRAGMA wal_autocheckpoint = 0")
     try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
     try database.execute("PRAGMA cache_size = -16384")
+  }
+
+  /// The shelves with what of them is kept, in the order of the journal.
+  static func shelves(
+    of index: borrowing Database
+  ) throws(SQLiteError) -> [(shelf: Tail.Shelf, kept: Int)] {
+    var select = try Statement(
+      """
+      SELECT number, base, last, entries, kept, bucket_bits, distance_bits FROM shelves ORDER BY base
+      """, on: index)
+    var shelves: [(shelf: Tail.Shelf, kept: Int)] = []
+    while try select.step() {
+      let shelf = Tail.Shelf(
+        number: select.integer(0), bucketBits: select.integer(5),
+        distanceBits: select.integer(6), base: select.integer(1), last: select.integer(2),
+        entries: Int(clamping: select.integer(3)))
+      guard shelf.isValid else {
+        throw SQLiteError(
+          extendedCode: SQLITE_CORRUPT, message: "shelf \(shelf.number) is not one")
+      }
+      shelves.append((shelf, Int(clamping: select.integer(4))))
+    }
+    return shelves
   }
 
   static func progress(of index: borrowing Database) throws(SQLiteError) -> Progress {

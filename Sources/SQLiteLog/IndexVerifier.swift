@@ -126,30 +126,27 @@ struct IndexVerifier: ~Copyable {
   private static func checkIdentities(
     _ index: borrowing Database, _ journal: borrowing JournalVerifier, _ problems: inout Problems
   ) throws(SQLiteError) {
-    var select = try Statement(
-      "SELECT number, bucket_bits, base, last FROM shelves ORDER BY number", on: index)
     var end: Int64 = 0
-    while try select.step() {
-      let shelf = Tail.Shelf(
-        number: select.integer(0), bucketBits: select.integer(1), base: select.integer(2))
-      try check(shelf, through: select.integer(3), after: end, index, journal, &problems)
-      end = select.integer(3)
+    for (shelf, _) in try IndexSchema.shelves(of: index) {
+      try check(shelf, after: end, index, journal, &problems)
+      end = shelf.last
     }
   }
 
   private static func check(
-    _ shelf: Tail.Shelf, through last: Int64, after end: Int64, _ index: borrowing Database,
+    _ shelf: Tail.Shelf, after end: Int64, _ index: borrowing Database,
     _ journal: borrowing JournalVerifier, _ problems: inout Problems
   ) throws(SQLiteError) {
     var words: [Int64: IdentityFilter.Key] = [:]
     var selectWords = try Statement(
       "SELECT place, words FROM identities WHERE place >= ?1 AND place < ?2", on: index)
-    try selectWords.bind(1, shelf.place(ofBucket: 0))
-    try selectWords.bind(2, shelf.placeEnd)
+    try selectWords.bind(1, shelf.places.lowerBound)
+    try selectWords.bind(2, shelf.places.upperBound)
     while try selectWords.step() {
-      let bucket = selectWords.integer(0) - shelf.place(ofBucket: 0)
+      let bucket = selectWords.integer(0) - shelf.places.lowerBound
       selectWords.forEachWord(1) {
-        words[shelf.position(of: $0)] = shelf.key(of: $0, bucket: bucket)
+        words[shelf.position(of: $0)] = IdentityFilter.Key(
+          hash: shelf.hash(of: $0, bucket: bucket))
       }
     }
     // From the end of the shelf before: no entry lies between two.
@@ -158,7 +155,7 @@ struct IndexVerifier: ~Copyable {
       SELECT position, identity, room, seq FROM entries WHERE position > ?1 AND position <= ?2
       """, on: journal.database)
     try selectEntries.bind(1, end)
-    try selectEntries.bind(2, last)
+    try selectEntries.bind(2, shelf.last)
     while try selectEntries.step() {
       let key = IdentityFilter.Key(EntryIdentity(hash: selectEntries.integer(1)))
       let (room, seq) = (journal.rooms[selectEntries.integer(2)], selectEntries.integer(3))

@@ -29,6 +29,7 @@ struct JournalVerifier: ~Copyable {
   var findings = Store.Verification()
   private(set) var rooms: [Int64: Room] = [:]
   private var epochs: Set<Int64> = []
+  private var identityKey = EntryIdentity.Key.none
   private var gaps: [Gap] = []
 
   init(database: consuming Database) { self.database = database }
@@ -38,6 +39,7 @@ struct JournalVerifier: ~Copyable {
     try checkStructure()
     try checkEpochs()
     try loadRooms()
+    identityKey = try Schema.identityKey(of: database)
     try checkEntries(settledThrough)
     try checkIdentities()
     try checkChanges()
@@ -165,7 +167,8 @@ struct JournalVerifier: ~Copyable {
   private mutating func checkContent(_ row: borrowing Statement, _ known: inout Room) {
     let (seq, sender, id) = (row.integer(0), row.text(2), row.text(3))
     let room = known.name
-    if row.integer(9) != EntryIdentity(room: row.integer(6), sender: sender, id: id).hash {
+    let identity = EntryIdentity(room: row.integer(6), sender: sender, id: id, key: identityKey)
+    if row.integer(9) != identity.hash {
       findings.add("it cannot be found by its id: the hash is another", room: room, seq: seq)
     }
     if !UserName.isValid(sender) {

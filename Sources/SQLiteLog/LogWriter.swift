@@ -8,6 +8,8 @@ struct LogWriter: Sendable {
     case limit(pages: Int64)
     /// Entries that are no longer kept; the queue is told whether it has been done.
     case delete(Garbage.Slice, WorkQueue<Bool>)
+    /// Rooms that hold more than they should; the queue is told whether it has been done.
+    case trim([String], WorkQueue<Bool>)
   }
 
   /// Where what commits have left cannot be worked off, it is tried again after this.
@@ -29,11 +31,14 @@ struct LogWriter: Sendable {
     var sequencer = sequencer
     var outage = Outage(
       "Writing", path: store.path, meanwhile: "Clients are told to try again", report: report)
+    if store.hasDeleted { checkpointer.erase() }
+    var erasureStep = checkpointer.erasureStep
     // Nothing need come for what an earlier run has left.
     var hasToTidy = store.hasLeftovers
     var wait = 0
     while let taken = tasks.takeAll(timeoutMilliseconds: hasToTidy ? wait : nil) {
       var batches: [(loop: Int, requests: [LogRequest])] = []
+      var trims: [(rooms: [String], done: WorkQueue<Bool>)] = []
       var deletions: [(slice: Garbage.Slice, done: WorkQueue<Bool>)] = []
       for task in taken {
         switch task {
@@ -41,16 +46,22 @@ struct LogWriter: Sendable {
         case .limit(let pages): store.limit(pages: pages)
         case .delete(let slice, let done):
           deletions.append((slice, done))
+        case .trim(let rooms, let done): trims.append((rooms, done))
         }
       }
       let delay = options.commitDelayMilliseconds
       if delay > 0, batches.contains(where: { $0.requests.contains(where: \.isAppend) }) {
         usleep(UInt32(delay) * 1000)
       }
+      if checkpointer.erasureStep != erasureStep {
+        erasureStep = checkpointer.erasureStep
+        store.releaseMemory()
+      }
       let commits = store.commits
       let began = MonotonicClock.nanoseconds
       let outcome = sequencer.process(
-        batches, store: &store, now: options.clock(), framing: framing)
+        batches, trimming: trims.flatMap(\.rooms), store: &store, now: options.clock(),
+        framing: framing)
       meter.note(
         outcome, nanoseconds: MonotonicClock.nanoseconds - began,
         syncNanoseconds: store.commits > commits ? store.syncNanoseconds : nil,
@@ -61,6 +72,7 @@ struct LogWriter: Sendable {
       } else if store.commits > commits {
         outage.note(nil)
       }
+      for (_, done) in trims { done.append(outcome.failure == nil) }
       if store.hasSealed { settlements.append(()) }
       for (slice, done) in deletions {
         done.append((try? store.delete(slice)) != nil)
@@ -68,6 +80,7 @@ struct LogWriter: Sendable {
       }
       hasToTidy = store.hasLeftovers
       if hasToTidy { wait = (try? store.tidy()) == nil ? Self.tidyRetryMilliseconds : 0 }
+      if store.hasDeleted { checkpointer.erase() }
       if checkpointer.commitEnded(walBytes: store.walBytes) { checkpoint(store) }
     }
     checkpoint(store)

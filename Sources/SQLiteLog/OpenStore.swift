@@ -24,7 +24,10 @@ package final class OpenStore: Sendable {
   package var unsettled: Int { tail.count }
 
   /// In how many shelves the index has identities.
-  package var shelves: Int { tail.shelfCount }
+  package var shelves: Int { tail.shelves.count }
+
+  /// How much memory is taken by what tells new identities from known ones.
+  package var filterBytes: Int { tail.filterBytes }
 
   /// Makes what is unsettled ready for the settler, however little it is.
   package func seal() { tail.seal() }

@@ -22,8 +22,10 @@ internal import Synchronization
 ///
 /// - **Reading** looks in the tail first and in the index afterwards, in a transaction begun
 ///   afterwards, so that nothing falls between; the rows are then read at their positions.
-/// - **Dedupe** asks the tail, then a filter in memory that says "never seen" without I/O
-///   (`IdentityFilter`, three bytes for an entry), and only then the index. What is found is compared in full.
+/// - **Dedupe** asks the tail, then filters in memory that say "never seen" without I/O
+///   (`IdentityFilter`, three bytes for an entry, 64 MiB in all), and only then the index, in its shelves:
+///   at most three for each power of four, since shelves of a size are merged (`Settler.mergeStep`). What
+///   is found is compared in full. Nobody can choose ids that seem the same: hashes have a secret key.
 /// - **Marks** that follow from what a member sent are not written with each send: the index has each
 ///   sender's last entry in a room. They are written before that entry is deleted.
 /// - **A start** reads back what is not settled. `index.db` is derived: where it is missing, damaged,
@@ -56,6 +58,8 @@ public final class SQLiteLog: Log {
     package var clock: @Sendable () -> Int64 = { WallClock.milliseconds }
     /// How many entries are settled at once; `nil` = as many as are best.
     package var segmentEntries: Int?
+    /// After how long what is no longer kept is seen to; see `SettlerLoop`.
+    package var tickMilliseconds = SettlerLoop.tickMilliseconds
 
     public init() {}
   }
@@ -122,6 +126,7 @@ public final class SQLiteLog: Log {
       settlements: settlements, meter: meter, report: report, end: end)
     let (keepEntriesPerRoom, limits) = (options.keepEntriesPerRoom, options.limits)
     let roomsPerUser = options.roomsPerUser
+    let tickMilliseconds = options.tickMilliseconds
     var started: [WorkerThread] = []
     do {
       started.append(
@@ -155,8 +160,10 @@ public final class SQLiteLog: Log {
         try WorkerThread(name: "log-settle") {
           [settler, settlements, submissions, shared, report, end] in
           guard let settler = settler.take() else { return }
-          SettlerLoop(store: shared, submissions: submissions, report: report, end: end)
-            .run(settlements, settler)
+          SettlerLoop(
+            store: shared, keepEntriesPerRoom: keepEntriesPerRoom,
+            tickMilliseconds: tickMilliseconds, submissions: submissions, report: report, end: end
+          ).run(settlements, settler)
         })
     } catch {
       threads.withLock { $0 = started }

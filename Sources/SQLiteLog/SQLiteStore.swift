@@ -35,9 +35,12 @@ package final class SQLiteStore: EntryStore {
   ///   - vfs: the name of the file system in SQLite's sense; `nil` = the system's. Another one is this
   ///     process's own: there is no directory to be made or locked.
   ///   - epochName: of the new epoch; `nil` takes one at random.
+  ///   - identityKey: for a store without entries; `nil` takes one at random.
+  ///   - filterLimitBytes: how much memory may tell new identities from known ones; `nil` = `Tail`'s.
   package init(
     directory path: String, durability: Durability = .fsync, now: Int64,
-    segmentEntries: Int? = nil, vfs: String? = nil, epochName: String? = nil
+    segmentEntries: Int? = nil, vfs: String? = nil, epochName: String? = nil,
+    identityKey: EntryIdentity.Key? = nil, filterLimitBytes: Int? = nil
   ) throws(StoreError) {
     let directory = DataDirectory(path)
     if vfs == nil {
@@ -46,8 +49,11 @@ package final class SQLiteStore: EntryStore {
     } else {
       lock = .none
     }
-    let database = try Schema.openForWriting(directory, durability: durability, vfs: vfs)
+    let database = try Schema.openForWriting(
+      directory, durability: durability, vfs: vfs, identityKey: identityKey)
+    let isHeldUp: Bool
     do throws(SQLiteError) {
+      isHeldUp = try Self.eraseLog(of: database)
       walSize = try WalSize(database)
     } catch {
       throw StoreError(error, "open", path: directory.databasePath)
@@ -56,7 +62,9 @@ package final class SQLiteStore: EntryStore {
     let epoch = epochName ?? Lineage.randomName(using: &generator)
     let shared = OpenStore(
       directory, vfs: vfs, epoch: epoch,
-      tail: Tail(segmentEntries: segmentEntries ?? Tail.segmentEntries))
+      tail: Tail(
+        segmentEntries: segmentEntries ?? Tail.segmentEntries,
+        filterLimitBytes: filterLimitBytes ?? Tail.filterLimitBytes))
     self.shared = shared
     func refusal(_ error: SQLiteError) -> StoreError {
       StoreError(error, "begin a new epoch in", path: directory.databasePath)
@@ -77,10 +85,24 @@ package final class SQLiteStore: EntryStore {
     } catch {
       throw refusal(error)
     }
+    state.hasDeleted = isHeldUp
+  }
+
+  /// Erases the write-ahead log: that of a process that was killed may have what was deleted since.
+  /// - Returns: whether that is to be done later, since another process reads just now, say.
+  private static func eraseLog(of database: borrowing Database) throws(SQLiteError) -> Bool {
+    do throws(SQLiteError) {
+      return try database.checkpoint(.truncate).isHeldUp
+    } catch {
+      if error.isFailedSync { throw error }
+      return true
+    }
   }
 
   /// The journal's file.
   package var path: String { shared.directory.databasePath }
+
+  package var identityKey: EntryIdentity.Key { state.identityKey }
 
   package func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     do { return try state.loadRoom(name) } catch { throw failure("read", error) }
@@ -227,6 +249,18 @@ package final class SQLiteStore: EntryStore {
     defer { state.hasSealed = false }
     return state.hasSealed
   }
+
+  /// Whether something was deleted since this was last asked.
+  var hasDeleted: Bool {
+    defer { state.hasDeleted = false }
+    return state.hasDeleted
+  }
+
+  /// Forgets the pages in memory: they may have what is in no file any more.
+  func releaseMemory() { state.database.releaseMemory() }
+
+  /// How many shelves of the index were asked for identities.
+  package var probes: Int { state.probes }
 
   /// How large the write-ahead log was after the last commit.
   var walBytes: Int { walSize.bytes }

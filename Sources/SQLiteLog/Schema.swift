@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Relay
 internal import SQLite
 
 #if PLANTED_BUGS
@@ -144,6 +145,13 @@ enum Schema {
       WHERE entries.kind = 'edit';
     INSERT INTO reactions (room, target, user, emoji, seq) \(currentReactions);
     """,
+    """
+    -- What nobody outside is to know: `identity`, the key of the hash that entries are found by.
+    CREATE TABLE secrets (
+      name TEXT PRIMARY KEY,
+      value BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """,
   ]
 
   private static let fromChanges =
@@ -176,7 +184,8 @@ enum Schema {
 
   /// Opens a store's file for writing, makes it if it is missing, and brings it up to date.
   static func openForWriting(
-    _ directory: DataDirectory, durability: Durability, vfs: String? = nil
+    _ directory: DataDirectory, durability: Durability, vfs: String? = nil,
+    identityKey: EntryIdentity.Key? = nil
   ) throws(StoreError) -> Database {
     let path = directory.databasePath
     func refusal(_ error: SQLiteError) -> StoreError { StoreError(error, "open", path: path) }
@@ -188,7 +197,8 @@ enum Schema {
       #else
         try Database.writeLogAgain(path: path, vfs: vfs)
       #endif
-      let database = try Database(path: path, mode: .create, vfs: vfs)
+      let database = try Database(
+        path: path, mode: .create, vfs: vfs ?? ErasingFileSystem.name)
       guard !database.isReadOnly else {
         throw refusal(SQLiteError(extendedCode: SQLITE_READONLY, message: "it is read-only"))
       }
@@ -210,9 +220,10 @@ enum Schema {
       try database.execute("PRAGMA wal_autocheckpoint = 0")
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
       try database.execute("PRAGMA cache_size = -16384")
-      // What is deleted is overwritten, where that costs no further write.
-      try database.execute("PRAGMA secure_delete = FAST")
+      // What is deleted is overwritten, also in pages that become free; see `ErasingFileSystem` too.
+      try database.execute("PRAGMA secure_delete = ON")
       try database.migrate(by: steps, applicationID: applicationID)
+      try makeIdentityKey(in: database, identityKey)
       return database
     } catch let error as SQLiteError {
       throw refusal(error)
@@ -221,6 +232,41 @@ enum Schema {
     } catch {
       preconditionFailure("no other error is thrown above: \(error)")
     }
+  }
+
+  /// The key that a store's entries are hashed with.
+  ///
+  /// A store that had entries before there were keys goes on without: the hashes that it holds would
+  /// have to be made anew, which would write all of its entries again. An export that is imported into
+  /// a new store has one.
+  static func identityKey(
+    of database: borrowing Database
+  ) throws(SQLiteError) -> EntryIdentity.Key {
+    var select = try Statement(
+      "SELECT value FROM secrets WHERE name = 'identity'", on: database)
+    if try select.step() {
+      guard let key = EntryIdentity.Key(bytes: select.blob(0)) else {
+        throw SQLiteError(
+          extendedCode: SQLITE_CORRUPT, message: "the key in the table secrets is not of 16 bytes")
+      }
+      return key
+    }
+    return .none
+  }
+
+  /// Gives a store that has no entries and no key one.
+  /// - Parameter offered: `nil` takes one at random.
+  static func makeIdentityKey(
+    in database: borrowing Database, _ offered: EntryIdentity.Key?
+  ) throws(SQLiteError) {
+    guard try database.integer("SELECT EXISTS (SELECT 1 FROM entries)") == 0,
+      try identityKey(of: database) == .none
+    else { return }
+    var generator = SystemRandomNumberGenerator()
+    var insert = try Statement(
+      "INSERT INTO secrets (name, value) VALUES ('identity', ?1)", on: database)
+    try insert.bind(1, (offered ?? .random(using: &generator)).bytes)
+    try insert.run()
   }
 
   /// Opens a store's file for reading. It may be in use: each transaction reads one state of it.

@@ -1,5 +1,6 @@
 package import Relay
 internal import SQLite
+internal import Wire
 
 #if PLANTED_BUGS
   internal import PlantedBugs
@@ -59,6 +60,22 @@ extension Settler {
   /// So many entries are looked up at once.
   private static let garbageLimit = 1 << 16
 
+  /// Rooms that hold more entries than they should, as far as these are settled.
+  /// - Parameters:
+  ///   - room: those with a greater number are looked at.
+  ///   - limit: how many are looked at.
+  /// - Returns: the number of the last that was looked at; `nil` if there are no more.
+  package func excess(
+    afterRoom room: Int64, limit: Int, keepEntriesPerRoom: Int64
+  ) throws(StoreFailure) -> (rooms: [String], last: Int64?) {
+    do throws(SQLiteError) {
+      return try state.excess(
+        afterRoom: room, limit: limit, keepEntriesPerRoom: keepEntriesPerRoom, store.tail)
+    } catch {
+      throw failure(error)
+    }
+  }
+
   /// What of the settled entries is no longer kept, or a part of it; `nil` if there is nothing.
   package func garbage() throws(StoreFailure) -> Garbage? {
     do throws(SQLiteError) {
@@ -72,8 +89,11 @@ extension Settler {
   /// Takes what the journal no longer has out of the index.
   package func forget(_ garbage: Garbage) throws(StoreFailure) {
     do throws(SQLiteError) {
-      let shelves = try state.forget(garbage, epoch: store.epoch)
-      store.tail.forget(shelves)
+      // A shelf that is being merged has its turn with the next garbage.
+      let busy = merge?.sources.map(\.number) ?? []
+      for change in try state.forget(garbage, except: busy, store) {
+        store.tail.replace([change.number], by: change.filed)
+      }
     } catch {
       throw failure(error)
     }
@@ -81,6 +101,36 @@ extension Settler {
 }
 
 extension Settler.State {
+  fileprivate func excess(
+    afterRoom room: Int64, limit: Int, keepEntriesPerRoom: Int64, _ tail: Tail
+  ) throws(SQLiteError) -> (rooms: [String], last: Int64?) {
+    var selectRooms = try Statement(
+      "SELECT number, name, first FROM rooms WHERE number > ?1 ORDER BY number LIMIT ?2",
+      on: journal)
+    var selectHead = try Statement(
+      "SELECT last_seq FROM runs WHERE room = ?1 ORDER BY first_seq DESC LIMIT 1", on: database)
+    try selectRooms.bind(1, room)
+    try selectRooms.bind(2, Int64(limit))
+    var excess: [String] = []
+    var seen = 0
+    var last: Int64 = 0
+    while try selectRooms.step() {
+      seen += 1
+      last = selectRooms.integer(0)
+      let name = selectRooms.text(1)
+      guard
+        let kept = Sequencer.entriesLimit(
+          isReserved: RoomName.isReserved(name), keepEntriesPerRoom: keepEntriesPerRoom)
+      else { continue }
+      try selectHead.bind(1, last)
+      defer { selectHead.reset() }
+      var head = tail.head(of: last)?.seq ?? 0
+      if head == 0, try selectHead.step() { head = selectHead.integer(0) }
+      if head - selectRooms.integer(2) + 1 > kept { excess.append(name) }
+    }
+    return (excess, seen == limit ? last : nil)
+  }
+
   fileprivate mutating func garbage(limit: Int) throws(SQLiteError) -> Garbage {
     var garbage = Garbage()
     var selectRooms = try Statement(
@@ -124,10 +174,10 @@ extension Settler.State {
     return garbage
   }
 
-  /// - Returns: the shelves that have nothing left.
+  /// - Returns: the shelves that are others now, or have nothing left.
   fileprivate mutating func forget(
-    _ garbage: Garbage, epoch: String
-  ) throws(SQLiteError) -> [Int64] {
+    _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
+  ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledShelf?)] {
     // An older journal, from a backup, still keeps what is forgotten here.
     let seen = try journal.integer("SELECT max(position) FROM entries")
     var deleteRun = try Statement(
@@ -153,9 +203,9 @@ extension Settler.State {
         try deleteSender.bind(3, mark.seq)
         try deleteSender.run()
       }
-      let shelves = try forgetShelves()
+      let shelves = try forgetShelves(garbage, except: busy, store)
       var update = try Statement("UPDATE progress SET epoch = ?1, seen = ?2", on: database)
-      try update.bind(1, epoch)
+      try update.bind(1, store.epoch)
       try update.bind(2, seen)
       try update.run()
       try commit.run()
@@ -167,69 +217,68 @@ extension Settler.State {
   }
 
   /// Takes identities out of shelves of which most is gone, and shelves out that are empty.
-  private mutating func forgetShelves() throws(SQLiteError) -> [Int64] {
-    var count = try Statement(
-      "SELECT count(*) FROM (SELECT 1 FROM entries WHERE position > ?1 AND position <= ?2 LIMIT ?3)",
-      on: journal)
-    var empty: [Int64] = []
-    for (shelf, last, entries) in try shelves() {
-      try count.bind(1, shelf.base)
-      try count.bind(2, last)
-      // A quarter is enough to know that it is not to be touched.
-      try count.bind(3, entries / 4 + 1)
-      defer { count.reset() }
-      guard try count.step(), count.integer(0) <= entries / 4 else { continue }
-      if count.integer(0) == 0 {
+  private mutating func forgetShelves(
+    _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
+  ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledShelf?)] {
+    var changed: [(number: Int64, filed: Tail.FiledShelf?)] = []
+    for (shelf, before) in try IndexSchema.shelves(of: database) {
+      let start = garbage.positions.partitioningIndex { $0 > shelf.base }
+      let end = garbage.positions.partitioningIndex { $0 > shelf.last }
+      let kept = max(0, before - (end - start))
+      if kept != before {
+        try database.execute("UPDATE shelves SET kept = \(kept) WHERE number = \(shelf.number)")
+      }
+      guard !busy.contains(shelf.number), kept <= shelf.entries / 4 else { continue }
+      if kept == 0 {
         try database.execute("DELETE FROM shelves WHERE number = \(shelf.number)")
         try deleteIdentities(on: shelf)
-        empty.append(shelf.number)
-      } else if entries > Int64(IndexSchema.bucketEntries) {
-        try compact(shelf, through: last)
+        changed.append((shelf.number, nil))
+      } else if shelf.entries > IndexSchema.bucketEntries {
+        changed.append((shelf.number, try compact(shelf, store)))
       }
     }
-    return empty
-  }
-
-  private func shelves() throws(SQLiteError) -> [(shelf: Tail.Shelf, last: Int64, entries: Int64)] {
-    var select = try Statement(
-      "SELECT number, base, last, entries, bucket_bits FROM shelves ORDER BY number", on: database)
-    var shelves: [(shelf: Tail.Shelf, last: Int64, entries: Int64)] = []
-    while try select.step() {
-      let shelf = Tail.Shelf(
-        number: select.integer(0), bucketBits: select.integer(4), base: select.integer(1))
-      shelves.append((shelf, select.integer(2), select.integer(3)))
-    }
-    return shelves
+    return changed
   }
 
   private func deleteIdentities(on shelf: Tail.Shelf) throws(SQLiteError) {
     try database.execute(
       """
-      DELETE FROM identities WHERE place >= \(shelf.place(ofBucket: 0))
-        AND place < \(shelf.placeEnd)
+      DELETE FROM identities WHERE place >= \(shelf.places.lowerBound)
+        AND place < \(shelf.places.upperBound)
       """)
   }
 
   /// Writes a shelf anew with what is left of it, in the same buckets.
-  private mutating func compact(_ shelf: Tail.Shelf, through last: Int64) throws(SQLiteError) {
+  private mutating func compact(
+    _ shelf: Tail.Shelf, _ store: OpenStore
+  ) throws(SQLiteError) -> Tail.FiledShelf {
     var select = try Statement(
       "SELECT position, identity FROM entries WHERE position > ?1 AND position <= ?2", on: journal)
     try select.bind(1, shelf.base)
-    try select.bind(2, last)
+    try select.bind(2, shelf.last)
     var buckets: [Int64: [UInt64]] = [:]
-    var entries = 0
+    var compacted = shelf
+    compacted.entries = 0
     while try select.step() {
-      let word = shelf.word(of: EntryIdentity(hash: select.integer(1)), at: select.integer(0))
+      let hash = Tail.Shelf.hash(of: EntryIdentity(hash: select.integer(1)))
+      let word = shelf.word(of: hash, at: select.integer(0))
       buckets[word.bucket, default: []].append(word.word)
-      entries += 1
+      compacted.entries += 1
     }
     try deleteIdentities(on: shelf)
+    var filter = store.tail.newFilter(entries: compacted.entries, before: shelf.base)
     for bucket in buckets.keys.sorted() {
+      let words = buckets[bucket, default: []]
       try insertWords.bind(1, shelf.place(ofBucket: bucket))
-      try insertWords.bind(2, buckets[bucket, default: []][...])
+      try insertWords.bind(2, words[...])
       try insertWords.run()
+      if filter == nil { continue }
+      for word in words {
+        filter?.insert(IdentityFilter.Key(hash: shelf.hash(of: word, bucket: bucket)))
+      }
     }
     try database.execute(
-      "UPDATE shelves SET entries = \(entries) WHERE number = \(shelf.number)")
+      "UPDATE shelves SET entries = \(compacted.entries) WHERE number = \(shelf.number)")
+    return Tail.FiledShelf(shelf: compacted, filter: filter)
   }
 }

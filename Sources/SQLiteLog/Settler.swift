@@ -8,6 +8,8 @@ internal import SQLite
 package final class Settler {
   let store: OpenStore
   var state: State
+  /// The merge that is under way.
+  var merge: Merge?
 
   struct State: ~Copyable {
     var database: Database
@@ -34,8 +36,10 @@ package final class Settler {
       let begin = try Statement("BEGIN IMMEDIATE", on: database)
       let commit = try Statement("COMMIT", on: database)
       let insertShelf = try Statement(
-        "INSERT INTO shelves (number, base, last, entries, bucket_bits) VALUES (?1, ?2, ?3, ?4, ?5)",
-        on: database)
+        """
+        INSERT INTO shelves (number, base, last, entries, kept, bucket_bits, distance_bits)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        """, on: database)
       let insertWords = try Statement(
         "INSERT INTO identities (place, words) VALUES (?1, ?2)", on: database)
       let insertRun = try Statement(
@@ -101,7 +105,7 @@ extension Settler.State {
     let (words, shelf) = try shelve(segment)
     do throws(SQLiteError) {
       try begin.run()
-      try insert(shelf, segment)
+      try insert(shelf, kept: shelf.entries)
       try insert(words, on: shelf)
       try insertRuns(of: segment)
       try setProgress.bind(1, segment.lastPosition)
@@ -119,37 +123,43 @@ extension Settler.State {
   private func shelve(
     _ segment: TailSegment
   ) throws(SQLiteError) -> (buckets: [ArraySlice<UInt64>], shelf: Tail.Shelf) {
-    let number = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM shelves")
-    var bits: Int64 = 0
-    while segment.count >> Int(bits) > IndexSchema.bucketEntries, bits < IndexSchema.bucketBitsLimit
-    {
-      bits += 1
+    let shelf = Tail.Shelf(
+      number: try nextShelfNumber(), base: segment.records[0].position - 1,
+      last: segment.lastPosition, entries: segment.count)
+    precondition(shelf.isValid, "a stretch is no longer than a word can tell")
+    var ends = Array(repeating: 0, count: 1 << Int(shelf.bucketBits))
+    for record in segment.records {
+      ends[Int(shelf.bucket(of: Tail.Shelf.hash(of: record.identity)).bucket)] += 1
     }
-    let shelf = Tail.Shelf(number: number, bucketBits: bits, base: segment.records[0].position - 1)
-    precondition(
-      segment.lastPosition - shelf.base < 1 << IndexSchema.distanceBits,
-      "a stretch is no longer than a word can tell")
-    var ends = Array(repeating: 0, count: 1 << Int(bits))
-    for record in segment.records { ends[Int(shelf.bucket(of: record.identity).bucket)] += 1 }
     for bucket in ends.indices.dropFirst() { ends[bucket] += ends[bucket - 1] }
     var words: [UInt64] = Array(repeating: 0, count: segment.count)
     var next = ends
     for record in segment.records.reversed() {
-      let (bucket, word) = shelf.word(of: record.identity, at: record.position)
+      let (bucket, word) = shelf.word(
+        of: Tail.Shelf.hash(of: record.identity), at: record.position)
       next[Int(bucket)] -= 1
       words[next[Int(bucket)]] = word
     }
     return (zip(next, ends).map { words[$0..<$1] }, shelf)
   }
 
-  private mutating func insert(
-    _ shelf: Tail.Shelf, _ segment: TailSegment
-  ) throws(SQLiteError) {
+  /// No shelf has had it that is there, or of which there is anything left.
+  func nextShelfNumber() throws(SQLiteError) -> Int64 {
+    try database.integer(
+      """
+      SELECT max(coalesce((SELECT max(number) FROM shelves), 0),
+                 coalesce((SELECT max(number) FROM unfinished), 0)) + 1
+      """)
+  }
+
+  mutating func insert(_ shelf: Tail.Shelf, kept: Int) throws(SQLiteError) {
     try insertShelf.bind(1, shelf.number)
     try insertShelf.bind(2, shelf.base)
-    try insertShelf.bind(3, segment.lastPosition)
-    try insertShelf.bind(4, Int64(segment.count))
-    try insertShelf.bind(5, shelf.bucketBits)
+    try insertShelf.bind(3, shelf.last)
+    try insertShelf.bind(4, Int64(shelf.entries))
+    try insertShelf.bind(5, Int64(kept))
+    try insertShelf.bind(6, shelf.bucketBits)
+    try insertShelf.bind(7, shelf.distanceBits)
     try insertShelf.run()
   }
 

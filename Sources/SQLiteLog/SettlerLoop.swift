@@ -1,23 +1,38 @@
 internal import Relay
 
 /// What the log's settling thread does, until the log stops.
+///
+/// It also sees to what is no longer kept: where rooms were trimmed, what is unsettled is settled at the
+/// next tick, however little it is, so that it can be deleted. And where nothing has come for a tick, and
+/// at the start, all rooms are looked at, since the writer only trims rooms that it has to do with, and
+/// lets a tenth more be kept.
 struct SettlerLoop: Sendable {
   private static let retryAfterMilliseconds = 1000
+  /// So many ticks without an entry make a time quiet, in which rooms are looked at.
+  static let tickMilliseconds = 15_000
+  /// So many rooms are looked at in one go.
+  private static let roomsAtOnce = 1000
+  /// So many rooms are trimmed by one batch of the writer.
+  private static let trimsAtOnce = 64
 
   var store: OpenStore
+  var keepEntriesPerRoom: Int64
+  var tickMilliseconds: Int
   /// To the writer.
   var submissions: WorkQueue<LogWriter.Task>
   var report: @Sendable (String) -> Void
   /// Ends the process.
   var end: @Sendable (UnsyncedCheckpoint) -> Never
-  private let deletions = WorkQueue<Bool>()
+  private let answers = WorkQueue<Bool>()
 
   init(
-    store: OpenStore, submissions: WorkQueue<LogWriter.Task>,
-    report: @escaping @Sendable (String) -> Void,
+    store: OpenStore, keepEntriesPerRoom: Int64, tickMilliseconds: Int,
+    submissions: WorkQueue<LogWriter.Task>, report: @escaping @Sendable (String) -> Void,
     end: @escaping @Sendable (UnsyncedCheckpoint) -> Never
   ) {
     self.store = store
+    self.keepEntriesPerRoom = keepEntriesPerRoom
+    self.tickMilliseconds = tickMilliseconds
     self.submissions = submissions
     self.report = report
     self.end = end
@@ -30,11 +45,45 @@ struct SettlerLoop: Sendable {
       report: report)
     // What a start has read back may be enough.
     settle(settler, requests, &outage)
-    while requests.takeAll(
-      timeoutMilliseconds: outage.isFailing ? Self.retryAfterMilliseconds : nil) != nil
+    // Rooms were looked at when so many entries had come; a start looks at them in any case.
+    var looked = -1
+    var before = store.tail.appended
+    while let taken = requests.takeAll(
+      timeoutMilliseconds: outage.isFailing
+        ? min(Self.retryAfterMilliseconds, tickMilliseconds) : tickMilliseconds)
     {
+      if taken.isEmpty {
+        let appended = store.tail.appended
+        if looked != appended, looked < 0 || appended == before {
+          looked = trim(settler, requests) ? appended : looked
+        }
+        before = appended
+        if store.tail.takeTrims() { store.tail.seal() }
+      }
       settle(settler, requests, &outage)
     }
+  }
+
+  /// Has the writer trim the rooms that hold more than they should.
+  /// - Returns: whether all rooms were looked at.
+  private func trim(_ settler: Settler, _ requests: WorkQueue<Void>) -> Bool {
+    var room: Int64? = 0
+    while let after = room {
+      if requests.isEnding { return false }
+      guard
+        let page = try? settler.excess(
+          afterRoom: after, limit: Self.roomsAtOnce, keepEntriesPerRoom: keepEntriesPerRoom)
+      else { return false }
+      var rest = page.rooms[...]
+      while !rest.isEmpty {
+        if requests.isEnding { return false }
+        submissions.append(.trim(Array(rest.prefix(Self.trimsAtOnce)), answers))
+        guard answers.takeAll()?.first == true else { return false }
+        rest = rest.dropFirst(Self.trimsAtOnce)
+      }
+      room = page.last
+    }
+    return true
   }
 
   /// Has the writer delete what is no longer kept, a slice between two batches.
@@ -44,9 +93,12 @@ struct SettlerLoop: Sendable {
     while let garbage = try settler.garbage() {
       for slice in garbage.slices {
         if requests.isEnding { return }
-        submissions.append(.delete(slice, deletions))
-        // What fails shows in the next commit if it lasts, and is tried again after the next stretch.
-        guard deletions.takeAll()?.first == true else { return }
+        submissions.append(.delete(slice, answers))
+        // What fails shows in the next commit if it lasts, and is tried again at the next tick.
+        guard answers.takeAll()?.first == true else {
+          store.tail.noteTrim()
+          return
+        }
       }
       try settler.forget(garbage)
       settler.vacuum()
@@ -62,14 +114,25 @@ struct SettlerLoop: Sendable {
     _ settler: Settler, _ requests: WorkQueue<Void>, _ outage: inout Outage
   ) {
     do throws(StoreFailure) {
-      while !requests.isEnding {
-        guard try settler.settle() else { break }
-        outage.note(nil)
-        checkpoint(settler)
-      }
+      try settleAll(settler, requests, &outage)
       try sweep(settler, requests)
+      while !requests.isEnding, try settler.mergeStep() {
+        checkpoint(settler)
+        // Entries that wait are in memory: they go first.
+        try settleAll(settler, requests, &outage)
+      }
     } catch {
       outage.note(error)
+    }
+  }
+
+  private func settleAll(
+    _ settler: Settler, _ requests: WorkQueue<Void>, _ outage: inout Outage
+  ) throws(StoreFailure) {
+    while !requests.isEnding {
+      guard try settler.settle() else { break }
+      outage.note(nil)
+      checkpoint(settler)
     }
   }
 }

@@ -2,7 +2,7 @@ internal import SQLite
 
 extension Store {
   /// Writes the entries of a store, or of one of its rooms, as JSON lines in the order of their
-  /// commits: each the `message` object with `epoch`, and `raw` where a `data` entry has line
+  /// commits, as readers have them: what is no longer kept, and what was deleted, is not among it. Each is the `message` object with `epoch`, and `raw` where a `data` entry has line
   /// breaks.
   /// - Parameter write: takes one line with its end; what it throws ends the export.
   /// - Throws: `StoreError`, or what `write` throws.
@@ -24,7 +24,8 @@ extension Store {
         """
         SELECT seq, at, sender, id, kind, body, rooms.name, epochs.name, room
         FROM entries JOIN rooms ON rooms.number = room JOIN epochs ON epochs.number = epoch
-        \(room == nil ? "ORDER BY entries.position" : "WHERE rooms.name = ?1 ORDER BY seq")
+        WHERE seq >= rooms.first
+        \(room == nil ? "ORDER BY entries.position" : "AND rooms.name = ?1 ORDER BY seq")
         """, on: database)
       if let room { try select.bind(1, room) }
       var rooms: Set<String> = []

@@ -69,13 +69,18 @@ private struct Importer: ~Copyable {
 
   /// So many are looked into at once.
   private static let suspectLimit = 100_000
+  private static let firstFilterEntries = 1 << 20
 
   private let database: Database
   private let bringsEpochs: Bool
   /// Of the last entry before this import.
   private let start: Int64
   private var position: Int64
-  private var filter = IdentityFilter()
+  private let identityKey: EntryIdentity.Key
+  /// Each twice as large as the one before, since nobody knows how many lines there will be.
+  private var filters: [IdentityFilter] = []
+  /// How many more the last one is for.
+  private var filterRoom = 0
   /// By position. Rooms are new, so that a double can only be within the import.
   private var suspects: [Int64: Suspect] = [:]
   private var rooms: [String: Room] = [:]
@@ -100,8 +105,10 @@ private struct Importer: ~Copyable {
       on: database)
     let changes = try ChangeStatements.prepare(on: database)
     let updateChanges = try Statement(Schema.updateChanges, on: database)
+    let identityKey = try Schema.identityKey(of: database)
     return Importer(
       database: database, bringsEpochs: last == 0, position: max(last, begun),
+      identityKey: identityKey,
       selectRoom: selectRoom, insertRoom: insertRoom, insertEntry: insertEntry,
       insertMember: insertMember,
       changes: changes, updateChanges: updateChanges)
@@ -109,7 +116,8 @@ private struct Importer: ~Copyable {
 
   private init(
     database: consuming Database, bringsEpochs: Bool, position: Int64,
-    selectRoom: consuming Statement, insertRoom: consuming Statement,
+    identityKey: EntryIdentity.Key, selectRoom: consuming Statement,
+    insertRoom: consuming Statement,
     insertEntry: consuming Statement, insertMember: consuming Statement,
     changes: consuming ChangeStatements, updateChanges: consuming Statement
   ) {
@@ -117,6 +125,7 @@ private struct Importer: ~Copyable {
     self.bringsEpochs = bringsEpochs
     self.start = position
     self.position = position
+    self.identityKey = identityKey
     self.selectRoom = selectRoom
     self.insertRoom = insertRoom
     self.insertEntry = insertEntry
@@ -143,7 +152,8 @@ private struct Importer: ~Copyable {
       throw ExportLine.Malformed(
         reason: "room \(entry.room) goes back to the epoch \(line.epoch)")
     }
-    let identity = EntryIdentity(room: room.number, sender: entry.from, id: entry.id)
+    let identity = EntryIdentity(
+      room: room.number, sender: entry.from, id: entry.id, key: identityKey)
     position += 1
     try insertEntry.bind(1, position)
     try insertEntry.bind(2, room.number)
@@ -223,14 +233,16 @@ private struct Importer: ~Copyable {
   /// Remembers an entry whose id may have come before: all that did, and one in a thousand others.
   private mutating func note(_ identity: EntryIdentity, line: Int) throws {
     let key = IdentityFilter.Key(identity)
-    if filter.mayContain(key) {
+    if filters.contains(where: { $0.mayContain(key) }) {
       suspects[position] = Suspect(identity: identity, line: line)
       if suspects.count >= Self.suspectLimit { try checkSuspects() }
     }
-    if let blocks = filter.blocksWanted {
-      filter.add(IdentityFilter.Generation(blocks: blocks))
+    if filterRoom == 0 {
+      filterRoom = Self.firstFilterEntries << filters.count
+      filters.append(IdentityFilter(entries: filterRoom))
     }
-    _ = filter.insert(key)
+    filterRoom -= 1
+    filters[filters.count - 1].insert(key)
   }
 
   /// Reads what was imported once more and compares those that may be the same.

@@ -124,6 +124,7 @@ extension StoreState {
       throw error
     }
     redactedEdits += slice.edits
+    if slice.edits > 0 { hasDeleted = true }
     if isDone { hasLeftovers = false }
   }
 

@@ -21,6 +21,10 @@ struct StoreState: ~Copyable {
   var redactedEdits = 0
   /// Whether there is something new to settle.
   var hasSealed = false
+  /// Whether something was deleted since this was last set to `false`: the files still have it.
+  var hasDeleted = false
+  /// What the store's entries are hashed with.
+  let identityKey: EntryIdentity.Key
   private let tail: Tail
   private var index: IndexReader
   private var nextRoom: Int64
@@ -34,6 +38,7 @@ struct StoreState: ~Copyable {
     let nextRoom = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM rooms")
     let statements = try Statements.prepare(on: database, epoch: epoch)
     hasLeftovers = try database.integer(Leftovers.exist) == 1
+    identityKey = try Schema.identityKey(of: database)
     self.database = database
     self.position = position
     self.tail = tail
@@ -130,19 +135,25 @@ struct StoreState: ~Copyable {
   mutating func find(
     _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(SQLiteError) -> (seq: Int64, at: Int64)? {
-    let sighting = tail.sighting(of: identity)
+    var sighting = tail.sighting(of: identity)
     for position in sighting.positions {
       if let entry = try entry(at: position, room, sender, id) { return entry }
     }
     #if PLANTED_BUGS
       if PlantedBug.dedupeForgottenOnceSettled.isActive { return nil }
     #endif
-    if sighting.shelves.isEmpty { return nil }
-    for position in try index.candidates(for: identity, on: sighting.shelves) {
-      if let entry = try entry(at: position, room, sender, id) { return entry }
+    while true {
+      for position in try index.candidates(for: identity, on: sighting.shelves) {
+        if let entry = try entry(at: position, room, sender, id) { return entry }
+      }
+      // The rows of shelves that have been merged are deleted: what was asked may have been gone.
+      if sighting.shelves.isEmpty || tail.isCurrent(sighting) { return nil }
+      sighting = tail.sighting(of: identity)
     }
-    return nil
   }
+
+  /// How many shelves of the index were asked for identities.
+  var probes: Int { index.probes }
 
   private mutating func entry(
     at position: Int64, _ room: Int64, _ sender: String, _ id: String
@@ -361,6 +372,8 @@ struct StoreState: ~Copyable {
       database.rollback()
       throw error
     }
+    if !changes.blanks.isEmpty { hasDeleted = true }
+    if !changes.trims.isEmpty { tail.noteTrim() }
     // Only now: nobody is to find what was not stored.
     for room in changes.newRooms { nextRoom = max(nextRoom, room.number + 1) }
     if changes.entries.isEmpty { return }
@@ -462,6 +475,7 @@ struct StoreState: ~Copyable {
         try statements.deleteEntries.run()
       }
       try statements.commit.run()
+      if !slice.positions.isEmpty { hasDeleted = true }
     } catch {
       database.rollback()
       throw error

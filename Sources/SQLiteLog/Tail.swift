@@ -14,42 +14,50 @@ final class Tail: Sendable {
     init(_ segment: consuming TailSegment) { self.segment = segment }
   }
 
-  /// Where the index keeps the identities of one settled stretch.
-  struct Shelf: Sendable {
-    let number: Int64
-    /// Identities are kept in 2^`bucketBits` buckets.
-    let bucketBits: Int64
-    /// The position before the first.
-    let base: Int64
-  }
-
   private struct State: ~Copyable {
     /// Oldest first.
     var sealed: [Sealed] = []
     var open = TailSegment()
-    var filter: IdentityFilter
-    var shelves: [Shelf] = []
+    /// In the order of the journal.
+    var shelves: [FiledShelf] = []
+    /// How often a shelf was taken away.
+    var removals = 0
   }
 
   /// So many entries make a stretch: what a start reads back is about one, or two.
   static let segmentEntries = 1 << 18
-  /// How many filter entries are made at once.
-  private static let filterSlice = 512
+  /// How much memory the filters take at most: enough for 22 million entries, which a start reads in
+  /// less than 2 s. The oldest shelves, of which there are few, then have none, and are asked.
+  static let filterLimitBytes = 64 << 20
 
   let segmentEntries: Int
+  let filterLimitBytes: Int
   private let state: Mutex<State>
   private let unsettled = Atomic(0)
+  private let everAppended = Atomic(0)
+  private let hasTrims = Atomic(false)
 
-  /// How many shelves the index has.
-  var shelfCount: Int { state.withLock { $0.shelves.count } }
+  /// The shelves that the index has, oldest first.
+  var shelves: [Shelf] { state.withLock { $0.shelves.map(\.shelf) } }
 
-  init(segmentEntries: Int = Tail.segmentEntries) {
+  /// How much memory the filters take.
+  var filterBytes: Int {
+    state.withLock { $0.shelves.reduce(0) { $0 + ($1.filter?.bytes ?? 0) } }
+  }
+
+  init(
+    segmentEntries: Int = Tail.segmentEntries, filterLimitBytes: Int = Tail.filterLimitBytes
+  ) {
     self.segmentEntries = segmentEntries
-    state = Mutex(State(filter: IdentityFilter()))
+    self.filterLimitBytes = filterLimitBytes
+    state = Mutex(State())
   }
 
   /// How many entries the index does not have yet.
   var count: Int { unsettled.load(ordering: .relaxed) }
+
+  /// How many entries have come since it was made.
+  var appended: Int { everAppended.load(ordering: .relaxed) }
 
   // MARK: - The writer
 
@@ -61,11 +69,18 @@ final class Tail: Sendable {
       let before = state.open.count
       body(&state.open)
       unsettled.add(state.open.count - before, ordering: .relaxed)
+      everAppended.add(state.open.count - before, ordering: .relaxed)
       guard state.open.count >= segmentEntries else { return false }
       Self.seal(&state)
       return true
     }
   }
+
+  /// Rooms have entries that are no longer kept.
+  func noteTrim() { hasTrims.store(true, ordering: .releasing) }
+
+  /// Whether there were trims since this was last asked.
+  func takeTrims() -> Bool { hasTrims.exchange(false, ordering: .acquiring) }
 
   /// Hands the open stretch to the settler, however short.
   func seal() {
@@ -85,6 +100,7 @@ final class Tail: Sendable {
     var positions: [Int64] = []
     /// Where the index may have more.
     var shelves: [Shelf] = []
+    fileprivate var removals = 0
   }
 
   @inline(__always)
@@ -93,9 +109,18 @@ final class Tail: Sendable {
       var sighting = Sighting()
       state.open.find(identity, into: &sighting.positions)
       for stretch in state.sealed { stretch.segment.find(identity, into: &sighting.positions) }
-      if state.filter.mayContain(IdentityFilter.Key(identity)) { sighting.shelves = state.shelves }
+      let key = IdentityFilter.Key(identity)
+      for filed in state.shelves where filed.filter?.mayContain(key) != false {
+        sighting.shelves.append(filed.shelf)
+      }
+      sighting.removals = state.removals
       return sighting
     }
+  }
+
+  /// Whether what the index says about a sighting's shelves holds: none was taken away meanwhile.
+  func isCurrent(_ sighting: Sighting) -> Bool {
+    state.withLock { $0.removals == sighting.removals }
   }
 
   // MARK: - Whoever reads
@@ -164,43 +189,66 @@ final class Tail: Sendable {
   /// The oldest stretch that waits to be settled.
   var firstSealed: Sealed? { state.withLock { $0.sealed.first } }
 
-  /// Takes note of what the index has: first what may be asked for, then lets go of the stretch.
+  /// Takes note of what the index has, and lets go of the stretch.
   func settled(_ stretch: Sealed, as shelf: Shelf) {
-    note(shelf, stretch.segment.records.map { IdentityFilter.Key($0.identity) })
+    var filter = newFilter(entries: shelf.entries)
+    if filter != nil {
+      for record in stretch.segment.records {
+        filter?.insert(IdentityFilter.Key(record.identity))
+      }
+    }
     state.withLock { state in
       precondition(state.sealed.first === stretch, "stretches are settled in their order")
+      state.shelves.append(FiledShelf(shelf: shelf, filter: filter))
       state.sealed.removeFirst()
       unsettled.subtract(stretch.segment.count, ordering: .relaxed)
+      limitFilters(&state)
     }
   }
 
-  /// The index no longer has these.
-  func forget(_ shelves: [Int64]) {
-    if shelves.isEmpty { return }
-    state.withLock { $0.shelves.removeAll { shelves.contains($0.number) } }
+  /// An empty filter for a shelf with so many entries; `nil` where there is no memory for it.
+  /// - Parameter position: younger shelves begin with this one, and have theirs first.
+  func newFilter(entries: Int, before position: Int64 = .max) -> IdentityFilter? {
+    let younger = state.withLock { state in
+      state.shelves.reduce(0) { $0 + ($1.shelf.base >= position ? $1.filter?.bytes ?? 0 : 0) }
+    }
+    guard younger + IdentityFilter.bytes(entries: entries) <= filterLimitBytes else { return nil }
+    return IdentityFilter(entries: entries)
+  }
+
+  /// Takes note of a shelf that the index has had before this process.
+  func note(_ filed: FiledShelf) {
+    state.withLock { state in
+      let place = state.shelves.partitioningIndex { $0.shelf.base > filed.shelf.base }
+      state.shelves.insert(filed, at: place)
+      limitFilters(&state)
+    }
+  }
+
+  /// The index has one shelf, or none, in place of these. What it had may be deleted from now on.
+  func replace(_ numbers: [Int64], by filed: FiledShelf?) {
+    state.withLock { state in
+      let place = state.shelves.firstIndex { numbers.contains($0.shelf.number) }
+      state.shelves.removeAll { numbers.contains($0.shelf.number) }
+      if let filed { state.shelves.insert(filed, at: place ?? state.shelves.count) }
+      state.removals += 1
+      limitFilters(&state)
+    }
+  }
+
+  /// Drops the filters of the oldest shelves as long as there are too many.
+  private func limitFilters(_ state: inout State) {
+    var bytes = state.shelves.reduce(0) { $0 + ($1.filter?.bytes ?? 0) }
+    for index in state.shelves.indices where bytes > filterLimitBytes {
+      bytes -= state.shelves[index].filter?.bytes ?? 0
+      state.shelves[index].filter = nil
+    }
   }
 
   /// Begins anew, since there is no index after all.
   func reset() {
-    state.withLock { $0 = State(filter: IdentityFilter()) }
+    state.withLock { $0 = State() }
     unsettled.store(0, ordering: .relaxed)
-  }
-
-  /// Takes note of identities that the index has.
-  func note(_ shelf: Shelf, _ keys: [IdentityFilter.Key]) {
-    state.withLock { $0.shelves.append(shelf) }
-    var rest = keys[...]
-    while !rest.isEmpty {
-      if let blocks = state.withLock({ $0.filter.blocksWanted }) {
-        // Made outside: the pages of a large one take milliseconds to come.
-        let generation = IdentityFilter.Generation(blocks: blocks)
-        state.withLock { $0.filter.add(generation) }
-      }
-      let taken = state.withLock { state in
-        rest.prefix(Self.filterSlice).prefix { state.filter.insert($0) }.count
-      }
-      rest = rest.dropFirst(taken)
-    }
   }
 }
 

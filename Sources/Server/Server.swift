@@ -177,9 +177,8 @@ public final class Server: Sendable {
       return MemoryLog(
         epoch: Lineage.randomName(using: &random),
         keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
-        roomsPerUser: configuration.limits.roomsPerUser,
-        limits: configuration.entryLimits,
-        clock: { WallClock.milliseconds })
+        roomsPerUser: configuration.limits.roomsPerUser, limits: configuration.entryLimits,
+        identityKey: .random(using: &random), clock: { WallClock.milliseconds })
     case .fsync: durability = .fsync
     case .os: durability = .os
     }

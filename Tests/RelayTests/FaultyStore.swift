@@ -17,6 +17,8 @@ struct FaultyStore: EntryStore, EntryReader {
   private(set) var usersRead = 0
   private(set) var counts = 0
 
+  var identityKey: EntryIdentity.Key { memory.identityKey }
+
   private func check() throws(StoreFailure) {
     if failsReads { throw StoreFailure("reading fails") }
   }

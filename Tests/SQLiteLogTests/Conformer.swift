@@ -37,8 +37,8 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
 extension SQLiteLog {
   convenience init(
     directory: String, keepEntriesPerRoom: Int64 = 0, limits: EntryLimits = EntryLimits(),
-    durability: Durability = .fsync,
-    segmentEntries: Int? = nil, clock: (@Sendable () -> Int64)? = nil,
+    durability: Durability = .fsync, segmentEntries: Int? = nil, tickMilliseconds: Int? = nil,
+    clock: (@Sendable () -> Int64)? = nil,
     report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws {
     var options = Options()
@@ -46,6 +46,7 @@ extension SQLiteLog {
     options.keepEntriesPerRoom = keepEntriesPerRoom
     options.limits = limits
     options.segmentEntries = segmentEntries
+    if let tickMilliseconds { options.tickMilliseconds = tickMilliseconds }
     if let clock { options.clock = clock }
     try self.init(directory: directory, options: options, report: report)
   }

@@ -1,3 +1,4 @@
+import Relay
 import SQLiteLog
 import Testing
 import Wire
@@ -8,24 +9,65 @@ import Wire
   init() throws { directory = try TemporaryDirectory() }
 
   @Test func `is the same in every version, since files have it`() async throws {
+    try SQLiteLog(directory: directory["data"]).stop()
+    let database = try SQL(directory["data/relay.db"])
+    try database.run(
+      "UPDATE secrets SET value = x'000102030405060708090a0b0c0d0e0f' WHERE name = 'identity'")
     let log = try SQLiteLog(directory: directory["data"])
     try await Desk(log).submit([
       .append("general", "ada", "a1"), .append("general", "ada", "a2"),
       .append("general", "bo", "a1"), .append("other", "ada", "a1"),
     ])
     log.stop()
-    let database = try SQL(directory["data/relay.db"])
     let identities = try (1...4).map {
       try database.integer("SELECT identity FROM entries WHERE position = \($0)")
     }
     #expect(
       identities == [
-        -7_957_983_251_649_593_957, -7_957_983_251_689_264_488, -2_104_839_199_761_171_045,
-        -5_547_081_695_948_505_701,
+        4_743_630_488_067_482_444, -734_481_321_304_325_530, 5_138_866_834_425_241_283,
+        246_028_552_266_599_458,
       ])
-    // One sender's entries lie together in the index.
-    #expect(identities[0] >> 32 == identities[1] >> 32)
-    #expect(Set(identities.map { $0 >> 32 }).count == 3)
+  }
+
+  @Test func `has a key that is the store's own, and stays`() throws {
+    let first = try SQLiteStore(directory: directory["data"], now: 1000)
+    let key = first.identityKey
+    #expect(key != .none)
+    let other = try SQLiteStore(directory: directory["other"], now: 1000)
+    #expect(other.identityKey != key)
+    withExtendedLifetime(first) {}
+    try directory.copy("data", to: "again")
+    #expect(try SQLiteStore(directory: directory["again"], now: 1000).identityKey == key)
+  }
+
+  /// Two ids that are the same without a key, as anybody can find some.
+  private static let colliding: (String, String)? = {
+    var ids: [Int64: String] = [:]
+    for number in 0..<400_000 {
+      let id = "\(number)"
+      let hash = EntryIdentity(room: 1, sender: "ada", id: id, key: .none).hash
+      if let other = ids.updateValue(id, forKey: hash) { return (other, id) }
+    }
+    return nil
+  }()
+
+  @Test func `cannot be that of another by choosing an id`() throws {
+    let (one, other) = try #require(Self.colliding)
+    func probes(_ key: EntryIdentity.Key, _ name: String) throws -> Int {
+      let desk = try StoreDesk(directory[name], identityKey: key)
+      _ = desk.submit([.append("r", "ada", one)])
+      try desk.settle()
+      let answers = desk.submit([.append("r", "ada", other)])
+      guard case .ack(_, let ack)? = answers.first, !ack.duplicate else {
+        Issue.record("not stored: \(answers)")
+        return -1
+      }
+      return desk.store.probes
+    }
+    // That of a store from before there were keys has to be asked for.
+    let key = try #require(EntryIdentity.Key(bytes: Array(0..<16)))
+    #expect(try probes(.none, "unkeyed") == 1)
+    #expect(try probes(key, "keyed") == 0)
   }
 
   @Test func `that two entries share does not make them one`() async throws {

@@ -310,7 +310,9 @@ import Wire
       INSERT INTO members VALUES (1, 'ada', 300, 300), (1, 'bo', 7, 9);
       """)
     for seq in 1...300 as ClosedRange<Int64> {
-      let identity = EntryIdentity(room: 1, sender: "ada", id: "\(seq)").hash
+      let identity = EntryIdentity(
+        room: 1, sender: "ada", id: "\(seq)", key: .none
+      ).hash
       try old.run(
         """
         INSERT INTO entries VALUES (\(seq), 1, \(seq), 1, 5, \(identity), 'ada', '\(seq)', 'text',

@@ -12,9 +12,11 @@ final class StoreDesk {
 
   init(
     _ directory: String, keep: Int64 = 0, limits: EntryLimits = EntryLimits(),
-    segmentEntries: Int? = nil
+    segmentEntries: Int? = nil, identityKey: EntryIdentity.Key? = nil, filterLimitBytes: Int? = nil
   ) throws {
-    store = try SQLiteStore(directory: directory, now: 1000, segmentEntries: segmentEntries)
+    store = try SQLiteStore(
+      directory: directory, now: 1000, segmentEntries: segmentEntries, identityKey: identityKey,
+      filterLimitBytes: filterLimitBytes)
     settler = try Settler(store.shared)
     reader = try SQLiteReader(store.shared)
     sequencer = Sequencer(
@@ -44,10 +46,11 @@ final class StoreDesk {
     return nil
   }
 
-  /// Settles all that is there.
+  /// Settles all that is there, and merges what is to be one.
   func settle() throws {
     store.shared.seal()
     while try settler.settle() {}
+    while try settler.mergeStep() {}
   }
 
   /// Deletes all that is no longer kept and settled.

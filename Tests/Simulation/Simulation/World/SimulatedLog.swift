@@ -108,7 +108,8 @@ final class SimulatedSQLiteLog: SimulatedLog {
   ) throws(StoreError) {
     store = try SQLiteStore(
       directory: Self.directory, durability: durability, now: now,
-      segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch)
+      segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch,
+      identityKey: EntryIdentity.Key(bytes: Array(1...16)))
     reader = try SQLiteReader(store.shared)
     shared = store.shared
     settler = try Settler(shared)
@@ -136,6 +137,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
       { [settler, tally] in if (try? settler.settle()) == true { tally(.settled, 1) } },
       { [settler, end] in if (try? settler.checkpoint()) == nil { end() } },
       { [settler] in settler.vacuum() },
+      { [settler] in _ = try? settler.mergeStep() },
     ] + urgently(garbage != nil && deletions.isEmpty) { [unowned self] in sweep() }
   }
 

@@ -1,0 +1,107 @@
+internal import CSQLite
+internal import Glibc
+
+/// A file system for SQLite (`sqlite3_vfs`) over the system's own that leaves nothing of removed rows
+/// in a database file.
+///
+/// With `PRAGMA secure_delete = ON` SQLite overwrites what a row leaves behind when it is removed, and
+/// pages that become free. But where it moves rows from one page to another, to balance the tree, their
+/// former bytes stay in the gap between a page's cell pointers and its cells: measured, the text of about
+/// one in 500 rows that are removed later. Here that gap is overwritten on the way to the file. Nothing
+/// reads it: it is what SQLite takes new cells from.
+///
+/// In WAL mode only checkpoints write a database file, so that this costs a commit nothing.
+package enum ErasingFileSystem {
+  /// To be given to `Database.init`; `nil`, which is the system's own, where SQLite has none.
+  package static let name: String? = register()
+
+  private static let registeredName = "relay-erasing"
+
+  private static func register() -> String? {
+    guard let base = unsafe sqlite3_vfs_find(nil), let name = unsafe strdup(registeredName) else {
+      return nil
+    }
+    // Both for as long as the process lives.
+    let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    unsafe vfs.initialize(to: base.pointee)
+    unsafe vfs.pointee.zName = UnsafePointer(name)
+    unsafe vfs.pointee.pNext = nil
+    unsafe vfs.pointee.szOsFile = Int32(FileTail.offset(base) + MemoryLayout<FileTail>.stride)
+    unsafe ErasingFileSystem.base = base
+    unsafe vfs.pointee.xOpen = { vfs, path, file, flags, outFlags in
+      guard let base = unsafe ErasingFileSystem.base, let open = unsafe base.pointee.xOpen else {
+        return SQLITE_CANTOPEN
+      }
+      let code = unsafe open(vfs, path, file, flags, outFlags)
+      guard code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let file = unsafe file,
+        let methods = unsafe file.pointee.pMethods
+      else { return code }
+      let tail = unsafe FileTail.of(file, base)
+      unsafe tail.initialize(to: FileTail(original: methods, methods: methods.pointee))
+      unsafe tail.pointee.methods.xWrite = { file, content, count, offset in
+        guard let file = unsafe file, let base = unsafe ErasingFileSystem.base else {
+          return SQLITE_IOERR
+        }
+        return unsafe ErasingFileSystem.write(
+          file, FileTail.of(file, base).pointee.original, content, count, offset)
+      }
+      let own = unsafe UnsafeRawPointer(tail).advanced(
+        by: MemoryLayout<FileTail>.offset(of: \FileTail.methods) ?? 0)
+      unsafe file.pointee.pMethods = own.assumingMemoryBound(to: sqlite3_io_methods.self)
+      return code
+    }
+    return unsafe sqlite3_vfs_register(vfs, 0) == SQLITE_OK ? registeredName : nil
+  }
+
+  private nonisolated(unsafe) static var base: UnsafeMutablePointer<sqlite3_vfs>?
+
+  /// What an open database file has behind what the system's file system keeps of it.
+  @unsafe private struct FileTail {
+    let original: UnsafePointer<sqlite3_io_methods>
+    /// The same, but for writing.
+    var methods: sqlite3_io_methods
+
+    static func offset(_ base: UnsafeMutablePointer<sqlite3_vfs>) -> Int {
+      (Int(unsafe base.pointee.szOsFile) + 15) & ~15
+    }
+
+    static func of(
+      _ file: UnsafeMutablePointer<sqlite3_file>, _ base: UnsafeMutablePointer<sqlite3_vfs>
+    ) -> UnsafeMutablePointer<FileTail> {
+      unsafe UnsafeMutableRawPointer(file).advanced(by: offset(base))
+        .assumingMemoryBound(to: FileTail.self)
+    }
+  }
+
+  private static func write(
+    _ file: UnsafeMutablePointer<sqlite3_file>, _ methods: UnsafePointer<sqlite3_io_methods>,
+    _ content: UnsafeRawPointer?, _ count: Int32, _ offset: sqlite3_int64
+  ) -> Int32 {
+    guard let plain = unsafe methods.pointee.xWrite else { return SQLITE_IOERR }
+    guard let content = unsafe content else { return unsafe plain(file, content, count, offset) }
+    let page = unsafe UnsafeRawBufferPointer(start: content, count: Int(count))
+    guard let gap = unsafe Self.gap(in: page) else {
+      return unsafe plain(file, content, count, offset)
+    }
+    return unsafe withUnsafeTemporaryAllocation(byteCount: page.count, alignment: 16) { copy in
+      unsafe copy.copyMemory(from: page)
+      for index in gap { unsafe copy[index] = 0 }
+      return unsafe plain(file, copy.baseAddress, count, offset)
+    }
+  }
+
+  /// Where a leaf of a table or of an index has nothing, by its header
+  /// (<https://sqlite.org/fileformat.html#b_tree_pages>); `nil` for other pages and for parts of them.
+  ///
+  /// A page of another kind is not taken for one: pages that hold overflowing content or free pages begin
+  /// with a page number, whose first byte is 0 in files of less than 160 GiB, and pages of pointers
+  /// begin with 1 to 5.
+  private static func gap(in page: UnsafeRawBufferPointer) -> Range<Int>? {
+    guard page.count >= 512, page.count & (page.count - 1) == 0 else { return nil }
+    guard unsafe page[0] == 13 || page[0] == 10 else { return nil }
+    func word(_ at: Int) -> Int { unsafe Int(page[at]) << 8 | Int(page[at + 1]) }
+    let end = word(5) == 0 ? 65536 : word(5)
+    let start = 8 + 2 * word(3)
+    return start < end && end <= page.count ? start..<end : nil
+  }
+}

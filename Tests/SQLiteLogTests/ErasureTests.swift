@@ -1,0 +1,229 @@
+import Glibc
+import Relay
+import SQLiteLog
+import Testing
+import Wire
+
+/// What was deleted, or is no longer kept, is in no file of the relay.
+@Suite struct `Erasing what was deleted` {
+  private typealias Send = ClientMessage.Send
+
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private static let files = [
+    "relay.db", "relay.db-wal", "relay.db-shm", "index.db", "index.db-wal", "index.db-shm",
+  ]
+
+  /// The files that have one of these words, each of which is in angle brackets.
+  private func files(with words: [String], in folder: String = "data") -> [String] {
+    let words = Set(words.map { Array($0.utf8)[...] })
+    return Self.files.filter { name in
+      directory.content(of: "\(folder)/\(name)").hasWord { words.contains($0) }
+    }
+  }
+
+  /// Waits until no file has one of these words.
+  /// - Returns: how long it took; `nil` where that is longer than `limit`.
+  private func erased(_ words: [String], within limit: Duration) async throws -> Duration? {
+    let clock = ContinuousClock()
+    let start = clock.now
+    while clock.now - start < limit {
+      if files(with: words).isEmpty { return clock.now - start }
+      try await clock.sleep(for: .milliseconds(20))
+    }
+    return nil
+  }
+
+  /// A text of this length that is in no other.
+  private static func text(_ word: String, bytes: Int) -> String {
+    String(String(repeating: "\(word) ", count: bytes / (word.utf8.count + 1) + 1).prefix(bytes))
+  }
+
+  @Test func `a deleted text and its edits are in no file within 3 seconds`() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    let desk = try Desk(log)
+    // Of every length: within a page, beyond it, and over many.
+    let lengths = [40, 8192, 61_440]
+    var words: [String] = []
+    for (index, length) in lengths.enumerated() {
+      let target = Int64(index * 20 + 1)
+      words += ["<secret-\(index)-text>", "<secret-\(index)-edit>"]
+      await desk.submit([
+        .append(
+          Send(room: "r", id: "t\(index)", text: Self.text(words[index * 2], bytes: length)),
+          from: "ada")
+      ])
+      await desk.submit([
+        .append(
+          Send(
+            room: "r", id: "e\(index)", edit: target,
+            text: Self.text(words[index * 2 + 1], bytes: length)), from: "ada")
+      ])
+      for other in 0..<18 {
+        await desk.submit([
+          .append("r", "bo", "\(index)-\(other)", text: Self.text("<kept>", bytes: 900))
+        ])
+      }
+    }
+    #expect(!files(with: words).isEmpty)
+    for index in lengths.indices {
+      let delivery = await desk.submit([
+        .append(Send(room: "r", id: "d\(index)", delete: Int64(index * 20 + 1)), from: "ada")
+      ])
+      #expect(delivery.acks.count == 1)
+    }
+    let time = try await erased(words, within: .seconds(3))
+    #expect(time != nil, "\(files(with: words))")
+    #expect(files(with: ["<kept>"]).contains("relay.db"))
+    log.stop()
+    #expect(files(with: words).isEmpty)
+    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+  }
+
+  @Test func `a deletion just before the process is killed is carried out by the next start`()
+    async throws
+  {
+    let killed = directory["killed"]
+    do {
+      let log = try SQLiteLog(directory: directory["data"])
+      let desk = try Desk(log)
+      await desk.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
+      await desk.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
+      // What lies on disk now is what a killed process leaves behind, unless it has been erased.
+      try directory.copy("data", to: "killed")
+      log.stop()
+    }
+    // In any case there is a log with what was deleted: as it is without a checkpointer.
+    let desk = try StoreDesk(directory["alone"])
+    desk.send(1...1)
+    _ = desk.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
+    _ = desk.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
+    try directory.copy("alone", to: "left")
+    #expect(files(with: ["<a secret of mine>"], in: "left") == ["relay.db-wal"])
+    _ = try StoreDesk(directory["left"])
+    #expect(files(with: ["<a secret of mine>"], in: "left").isEmpty)
+    _ = try StoreDesk(killed)
+    #expect(files(with: ["<a secret of mine>"], in: "killed").isEmpty)
+  }
+
+  @Test func `what is no longer kept is in no file, whatever rows were moved meanwhile`()
+    async throws
+  {
+    let log = try SQLiteLog(
+      directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
+    let desk = try Desk(log)
+    // Rooms of different pace: so rows go from amid others, and pages are merged.
+    var random = Seeded(state: 7)
+    var heads: [Int: Int] = [:]
+    var id = 0
+    for _ in 0..<40 {
+      await desk.submit(
+        (0..<100).map { _ in
+          id += 1
+          let room = min(
+            Int.random(in: 0..<40, using: &random), Int.random(in: 0..<40, using: &random))
+          heads[room, default: 0] += 1
+          let word = "<\(room):\(heads[room] ?? 0)>"
+          return .append(
+            "room-\(room)", "ada", "\(id)",
+            text: Self.text(word, bytes: Int.random(in: 20..<900, using: &random)))
+        })
+    }
+    let gone = heads.flatMap { room, head in
+      head > 11 ? (1...head - 11).map { "<\(room):\($0)>" } : []
+    }
+    let kept = heads.map { room, head in "<\(room):\(head)>" }
+    #expect(gone.count > 2000)
+    #expect(try await erased(gone, within: .seconds(20)) != nil)
+    #expect(kept.allSatisfy { !files(with: [$0]).isEmpty })
+    log.stop()
+    #expect(files(with: gone).isEmpty)
+    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+  }
+
+  @Test func `rooms that nobody sends to are held to a limit that came later`() async throws {
+    do {
+      let log = try SQLiteLog(directory: directory["data"])
+      let desk = try Desk(log)
+      await desk.submit((1...2000).map { .append("r", "ada", "\($0)", text: "<entry \($0)>") })
+      await desk.submit([.append("small", "ada", "1")])
+      log.stop()
+    }
+    let log = try SQLiteLog(
+      directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
+    let desk = try Desk(log)
+    let gone = [1, 2, 1000, 1989, 1990].map { "<entry \($0)>" }
+    #expect(try await erased(gone, within: .seconds(20)) != nil)
+    let joined = await desk.enter("r", as: "bo", after: 1995)
+    #expect(joined?.first == 1991 && joined?.head == 2000 && joined?.resume == .ok)
+    // Who sent what is gone has read it all the same.
+    #expect(joined?.members?.first { $0.user == "ada" }?.read == 2000)
+    log.stop()
+    #expect(files(with: gone).isEmpty)
+    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 11)
+  }
+
+  @Test func `an export has what readers have, and an import keeps its numbers`() async throws {
+    let log = try SQLiteLog(
+      directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 1_000_000)
+    let desk = try Desk(log)
+    for id in 1...30 { await desk.submit([.append("r", "ada", "\(id)", text: "<entry \(id)>")]) }
+    let first = try #require(await desk.enter("r", as: "bo")?.first)
+    log.stop()
+    // Not swept: the rows are still there.
+    #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 30)
+    var lines: [[UInt8]] = []
+    _ = try Store.export(directory: directory["data"]) { lines.append($0) }
+    #expect(lines.count == 30 - Int(first) + 1)
+    #expect(!String(decoding: lines.joined(), as: UTF8.self).contains("<entry 1>"))
+    var rest = lines[...]
+    _ = try Store.import(directory: directory["copy"]) { rest.popFirst()?.dropLast() }
+    let copy = try SQLiteLog(directory: directory["copy"])
+    defer { copy.stop() }
+    let joined = try await Desk(copy).enter("r", as: "bo", after: 0)
+    #expect(joined?.first == first && joined?.head == 30)
+  }
+}
+
+/// The same numbers in every run.
+private struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    return EntryIdentity.mix(state)
+  }
+}
+
+extension TemporaryDirectory {
+  /// What a file holds; nothing where there is none.
+  fileprivate func content(of name: String) -> [UInt8] {
+    let descriptor = unsafe open(self[name], O_RDONLY)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = unsafe read(descriptor, &chunk, chunk.count)
+      guard count > 0 else { return content }
+      content += chunk[..<count]
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Whether one of the words in angle brackets is such a one.
+  fileprivate func hasWord(_ isWanted: (ArraySlice<UInt8>) -> Bool) -> Bool {
+    var rest = self[...]
+    while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+      rest = rest[start...].dropFirst()
+      if let end = rest.prefix(40).firstIndex(of: UInt8(ascii: ">")), isWanted(self[start...end]) {
+        return true
+      }
+    }
+    return false
+  }
+}
