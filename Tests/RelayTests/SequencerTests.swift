@@ -286,16 +286,19 @@ extension Sequencer.Outcome {
   }
 
   @Test func `that sends were refused is remembered for a second only`() {
+    func id(_ index: Int, _ generation: Int) -> SessionID {
+      SessionID(index: Int32(index), generation: UInt32(generation))
+    }
     var desk = Desk()
     desk.store.failsCommits = true
     for second in 0..<10 {
       desk.now += 1001
-      _ = desk.submit((0..<5000).map { append("r\(second)-\($0)", "ada", "1") })
+      _ = desk.submit((0..<5000).map { append("r", "ada", "\($0)", session: id($0, second)) })
     }
     #expect(desk.sequencer.holds.count <= Sequencer.holdLimit + 5000)
     // Of the last second they are.
     desk.store.failsCommits = false
-    let refused = desk.submit(append("r9-7", "ada", "1"))
+    let refused = desk.submit(append("r", "ada", "1", session: id(7, 9)))
     #expect(refused.refusals.map(\.code) == [.unavailable])
   }
 
