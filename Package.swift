@@ -138,6 +138,11 @@ let package = Package(
       "AppendBench", folder: "LoadTests/append",
       ["SQLiteLog", "Relay", "Wire", "Mailbox", argumentParser]),
 
+    // What an adversary says and what it may cost, for the simulation and for the fuzzer.
+    .target(
+      name: "Hostile", dependencies: ["Relay", "Wire"], path: "Tests/Hostile",
+      swiftSettings: strict),
+
     // The simulation: everything on one clock, with faults, from a seed.
     .target(
       name: "PlantedBugs", path: "Tests/Simulation/PlantedBugs", swiftSettings: strict),
@@ -145,7 +150,7 @@ let package = Package(
       name: "Simulation",
       dependencies: [
         "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "Mailbox", "CSQLite",
-        deque, heap,
+        "Hostile", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
     command(
       "SimulateCommand", folder: "Tests/Simulation/Command",
@@ -158,7 +163,7 @@ let package = Package(
 
     // The fuzzer: what it checks is a module of its own, which replays its inputs as a test.
     .target(
-      name: "FuzzTargets", dependencies: ["WebSocket", "Wire", "Server"],
+      name: "FuzzTargets", dependencies: ["WebSocket", "Wire", "Relay", "Server", "Hostile"],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
 
     tests("Package", []),

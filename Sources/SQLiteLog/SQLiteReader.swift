@@ -96,12 +96,17 @@ package final class SQLiteReader: EntryReader {
 
   /// Answers a request.
   package func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
+    answer { request.answer(from: &$0, framing) }
+  }
+
+  /// Answers what `body` makes of what it reads; it is called again where entries were deleted meanwhile.
+  package func answer(_ body: (inout SQLiteReader) -> LogAnswer) -> LogAnswer {
     var reader = self
     var attempt = 1
     while true {
       failure = nil
       isDamaged = false
-      let answer = request.answer(from: &reader, framing)
+      let answer = body(&reader)
       state.endReading()
       if failure == nil { return answer }
       if attempt == Self.attempts {

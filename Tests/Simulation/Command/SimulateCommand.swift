@@ -39,6 +39,16 @@ struct SimulateCommand: ParsableCommand {
   @Flag(help: "Print everything that happens; with --seed.")
   var trace = false
 
+  @Option(
+    help: "Hold these bounds alone, with commas between: waits, lookups, rooms, folding, replies.")
+  var bounds: String?
+
+  @Option(
+    help:
+      "Have these adversaries alone: babble, edits, reactions, rooms, people, floods, duplicates; or none."
+  )
+  var attacks: String?
+
   @Option(help: "Runs at the same time; as many as there are processors if not given.")
   var jobs: Int?
 
@@ -54,6 +64,19 @@ struct SimulateCommand: ParsableCommand {
     store == "both" ? StoreKind.allCases : StoreKind(rawValue: store).map { [$0] } ?? []
   }
 
+  private var heldBounds: Set<HeldBound>? { Self.cases(of: bounds) }
+  private var heldAttacks: Set<Attack>? { Self.cases(of: attacks) }
+
+  /// All of them where none is named; `nil` where one is not known.
+  private static func cases<Case: RawRepresentable<String> & CaseIterable & Hashable>(
+    of list: String?
+  ) -> Set<Case>? {
+    guard let list else { return Set(Case.allCases) }
+    if list == "none" { return [] }
+    let named = list.split(separator: ",").map { Case(rawValue: String($0)) }
+    return named.contains { $0 == nil } ? nil : Set(named.compactMap(\.self))
+  }
+
   func validate() throws {
     if stores.isEmpty {
       throw ValidationError("--store is sqlite, memory or both, not \(store).")
@@ -62,6 +85,8 @@ struct SimulateCommand: ParsableCommand {
       throw ValidationError("A single seed is played with one store.")
     }
     if trace, seed == nil { throw ValidationError("--trace needs --seed.") }
+    if heldAttacks == nil { throw ValidationError("--attacks has what is no attack.") }
+    if heldBounds == nil { throw ValidationError("--bounds has what is no bound.") }
     if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1.") }
   }
 
@@ -73,6 +98,7 @@ struct SimulateCommand: ParsableCommand {
       }
     #endif
     Determinism.enforce()
+    Simulation.reportTraps()
     if let seed {
       try play(seed)
     } else {
@@ -81,7 +107,9 @@ struct SimulateCommand: ParsableCommand {
   }
 
   private func play(_ seed: UInt64) throws {
-    let simulation = Simulation(seed: seed, store: stores[0], trace: trace ? { print($0) } : nil)
+    let simulation = Simulation(
+      seed: seed, store: stores[0], bounds: heldBounds ?? [], attacks: heldAttacks ?? [],
+      trace: trace ? { print($0) } : nil)
     let verdict = simulation.run()
     for fault in verdict.faults { print("seed \(seed): \(fault)") }
     print("seed \(seed): digest \(verdict.digest)")
@@ -98,6 +126,8 @@ struct SimulateCommand: ParsableCommand {
         seconds: seconds.map { $0 / stores.count },
         jobs: jobs ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
       campaign.seedsAtLeast = atLeast
+      campaign.bounds = heldBounds ?? []
+      campaign.attacks = heldAttacks ?? []
       campaign.endsWithFailure = untilFailure
       let outcome = try campaign.run { failure in
         print("seed \(failure.seed), \(store.rawValue): \(failure.faults[0])")

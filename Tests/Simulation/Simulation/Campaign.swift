@@ -33,6 +33,10 @@ public struct Campaign: Sendable {
   public var jobs: Int
   /// So many are played even where that takes longer than `seconds`.
   public var seedsAtLeast: UInt64 = 0
+  /// Which bounds are held.
+  public var bounds = Set(HeldBound.allCases)
+  /// Which adversaries there are.
+  public var attacks = Set(Attack.allCases)
   /// Ends with the first failure.
   public var endsWithFailure = false
 
@@ -63,7 +67,9 @@ public struct Campaign: Sendable {
     let threads = try (0..<max(1, jobs)).map { number in
       try WorkerThread(name: "simulate-\(number)") { [self] in
         while let seed = next(box, end) {
-          let verdict = Simulation(seed: seed, store: store).run()
+          let verdict = Simulation(
+            seed: seed, store: store, bounds: bounds, attacks: attacks
+          ).run()
           let failure =
             verdict.faults.isEmpty
             ? nil : Outcome.Failure(seed: seed, faults: verdict.faults)

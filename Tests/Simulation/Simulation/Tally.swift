@@ -82,6 +82,16 @@ public struct Tally: Sendable {
     case referred = "replies and forwards"
     case changeRefused = "sends refused for what they refer to"
     case closingTold = "announcements of a restart"
+    // Adversaries, and what they cost others.
+    case attackerConnected = "connections of adversaries"
+    case attackerDropped = "connections of adversaries that were ended"
+    case attackMessage = "messages of adversaries"
+    case attackEdit = "edits of one text by an adversary"
+    case attackReaction = "reactions to one text by an adversary"
+    case attackRoom = "rooms made by an adversary"
+    case directoryChanged = "changes of the directory"
+    case waited = "waits of honest clients for the relay"
+    case waitedLong = "waits beyond a quarter of the bound"
   }
 
   /// What a run of many seeds must have seen, or it has not tried what it claims to.

@@ -1,3 +1,4 @@
+internal import Hostile
 internal import Relay
 internal import WebSocket
 internal import Wire
@@ -31,12 +32,13 @@ final class ClientEnd {
   init(_ link: Link, _ court: Court, epoch: String, seed: UInt64) {
     self.link = link
     self.court = court
-    witness = Witness(court, link: link.number, user: link.user, epoch: epoch)
+    witness = Witness(court, link, epoch: epoch)
     keys = SplitMix64(seed: seed)
     var keys = keys
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &keys) }
     handshake = ClientHandshake(
-      host: "relay:8080", target: "/ws?user=\(link.user)", subprotocols: ["relay.v1"], nonce: nonce)
+      host: "relay:8080", target: link.kind == .anonymous ? "/ws" : "/ws?user=\(link.user)",
+      subprotocols: ["relay.v1"], nonce: nonce)
     output = handshake.request
   }
 
@@ -50,6 +52,17 @@ final class ClientEnd {
     witness.noteSent(message)
     let json = message.json
     // Some come in pieces, as proxies may make them.
+    webSocket.appendMessage(
+      .text, json.span, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
+  }
+
+  /// Sends what need not be a message. What is one all the same may become an entry.
+  func send(raw json: [UInt8]) {
+    guard isOpen, !isOver else { return }
+    court.trace { "\(self.link.number) → \(String(decoding: json.prefix(200), as: UTF8.self))" }
+    if case .send(let send) = try? ClientMessage(decoding: json.span, textLimitBytes: 0) {
+      court.noteSent(send, by: link.user)
+    }
     webSocket.appendMessage(
       .text, json.span, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
   }
@@ -131,6 +144,7 @@ final class ClientEnd {
   private func take(_ json: Span<UInt8>, _ events: inout [Event]) {
     do throws(UndecodableMessage) {
       court.digest(json)
+      court.longestMessageBytes = max(court.longestMessageBytes, json.count)
       let message = try ServerMessage(decoding: json)
       court.trace {
         "\(self.link.number) ← \(String(decoding: message.json.prefix(200), as: UTF8.self))"

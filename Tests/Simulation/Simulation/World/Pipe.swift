@@ -117,18 +117,35 @@ struct Pipe {
 
 /// A connection between one client and the relay.
 final class Link {
+  /// How a client is connected.
+  enum Kind {
+    case honest
+    /// An adversary's.
+    case hostile
+    /// An adversary's that has not said who it is.
+    case anonymous
+    /// An adversary's that is there for one request, as the server makes a session for one over HTTP.
+    case request
+  }
+
   let number: Int32
   let user: String
+  let kind: Kind
   /// Which loop accepts it.
   let loop: Int
   /// Which process of the relay it leads to.
   let life: Int
   var toRelay: Pipe
   var toClient: Pipe
+  /// Since when bytes have been there that the relay has not read, though it might have.
+  var waitsSince: Int64?
 
-  init(number: Int32, user: String, loop: Int, life: Int, capacityBytes: Int) {
+  init(
+    number: Int32, user: String, kind: Kind, loop: Int, life: Int, capacityBytes: Int
+  ) {
     self.number = number
     self.user = user
+    self.kind = kind
     self.loop = loop
     self.life = life
     toRelay = Pipe(capacityBytes: 65_536)

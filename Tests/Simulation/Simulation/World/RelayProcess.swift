@@ -1,3 +1,4 @@
+internal import Hostile
 internal import Relay
 internal import WebSocket
 internal import Wire
@@ -55,16 +56,31 @@ final class RelayProcess {
   private var connections: [[Int32: Connection]]
   private var control: [UInt8] = []
   var submitted: [(loop: Int, requests: [LogRequest])] = []
-  var reads: [(loop: Int, request: ReadRequest)] = []
+  var reads: [(loop: Int, request: ReadRequest, askedAt: Int64)] = []
+  /// When sends and joins of honest clients were taken that the log has not answered.
+  private var unanswered: [Question: Int64] = [:]
+  /// What each loop has done in its last turn, in counts of `Work`.
+  var work: [Work]
   /// The log is at work on a batch.
   var isCommitting = false
   var isReading = false
   var isShuttingDown = false
   private(set) var mostQueuedBytes = 0
-  /// Told of every message when it is taken.
-  var onReceive: (Link, Span<UInt8>) -> Void = { _, _ in }
+  /// Told of every message of an honest client when it is taken.
+  var onReceive: (Link, ClientMessage) -> Void = { _, _ in }
+  /// Told how long an honest client has waited for the relay, since when and for what.
+  var onWait: (_ since: Int64, _ purpose: String) -> Void = { _, _ in }
   /// Told of what one of the links takes.
   var tally: (Tally.Event) -> Void = { _ in }
+
+  /// What an honest client has asked of the log.
+  private struct Question: Hashable {
+    var loop: Int
+    var session: SessionID
+    var room: String
+    /// Of a send; `nil` of a join.
+    var id: String?
+  }
 
   struct Configuration {
     var shard: Shard.Configuration
@@ -82,6 +98,7 @@ final class RelayProcess {
         epoch: log.epoch, seed: seed &+ UInt64($0))
     }
     inboxes = Array(repeating: [], count: loops)
+    work = Array(repeating: Work(), count: loops)
     connections = Array(repeating: [:], count: loops)
   }
 
@@ -102,7 +119,10 @@ final class RelayProcess {
   ) {
     let deliveries = inboxes[loop]
     inboxes[loop] = []
-    for delivery in deliveries { shards[loop].apply(delivery, now: now) }
+    for delivery in deliveries {
+      note(delivery.answers, loop)
+      shards[loop].apply(delivery, now: now)
+    }
     for connection in sorted(loop) {
       if connection.isBlocked, connection.link.toClient.space > 0 {
         connection.isBlocked = false
@@ -125,12 +145,13 @@ final class RelayProcess {
       if taken < bytes.count { connection.isBlocked = true }
       return taken
     }
-    for request in shards[loop].takeReads() { reads.append((loop, request)) }
+    for request in shards[loop].takeReads() { reads.append((loop, request, now.monotonic)) }
     for number in shards[loop].takeResumable() {
       guard let connection = connections[loop][number] else { continue }
       connection.isPaused = false
       let bytes = connection.pending
       connection.pending = []
+      if !connection.link.toRelay.arrived.isEmpty { connection.link.waitsSince = now.monotonic }
       if !bytes.isEmpty { take(bytes, connection, now) }
     }
     settle(loop, now)
@@ -162,6 +183,10 @@ final class RelayProcess {
     }
     let bytes = connection.link.toRelay.read(limit)
     guard !bytes.isEmpty else { return }
+    if let since = connection.link.waitsSince, connection.link.kind == .honest {
+      onWait(since, "to be read")
+    }
+    connection.link.waitsSince = connection.link.toRelay.arrived.isEmpty ? nil : now.monotonic
     connection.heardAt = now.monotonic
     connection.wasPinged = false
     let all = connection.pending + bytes
@@ -186,7 +211,7 @@ final class RelayProcess {
     guard
       let read = try? HTTPRequest.read(bytes.span, headerLimitBytes: 8192),
       case .accept(let response, _, _) = ServerHandshake.answer(
-        read.request, subprotocols: ["relay.v1"]), let user = read.request.query("user")
+        read.request, subprotocols: ["relay.v1"])
     else {
       connection.pending = bytes
       return false
@@ -196,7 +221,10 @@ final class RelayProcess {
     connection.session = session
     connection.phase = .open
     shards[loop].append(frames: response, to: session)
-    shards[loop].identify(session, as: user, now: now)
+    if let user = read.request.query("user") {
+      shards[loop].identify(
+        session, as: user, isPresence: connection.link.kind != .request, now: now)
+    }
     return true
   }
 
@@ -210,6 +238,7 @@ final class RelayProcess {
       if connection.phase == .open, offset == input.count { return }
       if connection.phase == .open, !shards[loop].mayReceive(session, now: now) {
         connection.isPaused = true
+        connection.link.waitsSince = nil
         for index in offset..<input.count { connection.pending.append(input[index]) }
         return
       }
@@ -222,11 +251,11 @@ final class RelayProcess {
         guard connection.phase == .open else { continue }
         switch event {
         case .message(.text, .input(let range)):
-          onReceive(connection.link, input.span.extracting(range))
+          note(input.span.extracting(range), connection.link, session, now)
           shards[loop].receive(session, input.span.extracting(range), now: now)
         case .message(.text, .assembled):
           let message = connection.webSocket.assembled
-          onReceive(connection.link, message.span)
+          note(message.span, connection.link, session, now)
           shards[loop].receive(session, message.span, now: now)
         case .message: close(connection, .unsupportedData, "text only", now)
         case .close:
@@ -240,6 +269,51 @@ final class RelayProcess {
         return
       }
     }
+  }
+
+  // MARK: - Waits
+
+  /// A message is about to be taken.
+  private func note(_ json: Span<UInt8>, _ link: Link, _ session: SessionID, _ now: Moment) {
+    work[link.loop].bytes += json.count
+    guard link.kind == .honest, let message = try? ClientMessage(decoding: json, textLimitBytes: 0)
+    else { return }
+    onReceive(link, message)
+    let question: Question
+    switch message {
+    case .send(let send):
+      question = Question(loop: link.loop, session: session, room: send.room, id: send.id)
+    case .join(let join): question = Question(loop: link.loop, session: session, room: join.room)
+    default: return
+    }
+    // What the shard answers by itself stays here until it is asked again.
+    unanswered[question] = now.monotonic
+  }
+
+  private func note(_ answers: [LogAnswer], _ loop: Int) {
+    for answer in answers {
+      let question: Question
+      switch answer {
+      case .ack(let id, let ack):
+        question = Question(loop: loop, session: id, room: ack.room, id: ack.id)
+      case .refused(let id, let error):
+        question = Question(loop: loop, session: id, room: error.room ?? "", id: error.id)
+      case .entered(let id, let entered):
+        question = Question(loop: loop, session: id, room: entered.joined.room)
+      case .belongings(_, let belongings, _):
+        work[loop].rows += belongings.count
+        continue
+      case .entries, .reply, .lasts, .lastSeen: continue
+      }
+      if let since = unanswered.removeValue(forKey: question) {
+        onWait(since, question.id == nil ? "to join" : "for an answer")
+      }
+    }
+  }
+
+  /// Whether a session is an honest client's.
+  func isHonest(_ session: SessionID, _ loop: Int) -> Bool {
+    connections[loop].values.contains { $0.session == session && $0.link.kind == .honest }
   }
 
   // MARK: - Ends

@@ -20,6 +20,10 @@ struct Scenario {
   var relay: RelayProcess.Configuration
   var sessions: Int
   var probes: Int
+  /// Those who mean harm: at least one.
+  var adversaries: [Adversary] = []
+  /// Milliseconds between two lists of the directory, at most.
+  var directoryPauseMilliseconds: Int64
   /// Simulated milliseconds until everything is repaired.
   var lengthMilliseconds: Int64
   var maximumDelay: Int64
@@ -28,6 +32,14 @@ struct Scenario {
   /// What may go wrong.
   var faults: [Fault]
   var faultPauseMilliseconds: Int64
+
+  /// One who means harm, with what and from how many connections.
+  struct Adversary {
+    var attack: Attack
+    var connections: Int
+    /// See `Plot`.
+    var strength = 0
+  }
 
   enum Fault: CaseIterable {
     case kill
@@ -95,6 +107,32 @@ struct Scenario {
     faults = []
     for fault in Fault.allCases where store == .sqlite || !fault.needsDisk {
       if chance(50, &random) { faults += Array(repeating: fault, count: fault.weight) }
+    }
+    directoryPauseMilliseconds = [60, 400, 3000].randomElement(using: &random) ?? 400
+    if chance(50, &random) {
+      relay.shard.bots = [("echo.bot", "Echo"), ("p1", "A bot on the list")]
+    }
+    adversaries = [Adversary(attack: .babble, connections: 1)]
+    if let second = Self.adversary(using: &random) { adversaries.append(second) }
+  }
+
+  /// One who has a plan; in half of the runs there is none.
+  private static func adversary(using random: inout SplitMix64) -> Adversary? {
+    func pick(_ strengths: [Int]) -> Int { strengths.randomElement(using: &random) ?? 1 }
+    let connections = Int.random(in: 1...4, using: &random)
+    return switch Int.random(in: 0..<100, using: &random) {
+    case 0..<12:
+      Adversary(attack: .edits, connections: connections, strength: pick([30, 120, 300]))
+    case 12..<22:
+      // Few are so many that one reply would not hold them.
+      Adversary(
+        attack: .reactions, connections: connections,
+        strength: Int.random(in: 0..<40, using: &random) == 0 ? 1900 : pick([30, 120, 300]))
+    case 22..<28: Adversary(attack: .rooms, connections: connections, strength: pick([40, 300]))
+    case 28..<38: Adversary(attack: .people, connections: connections)
+    case 38..<44: Adversary(attack: .floods, connections: connections)
+    case 44..<50: Adversary(attack: .duplicates, connections: connections)
+    default: nil
     }
   }
 }

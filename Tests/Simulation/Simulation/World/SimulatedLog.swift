@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Hostile
 internal import Relay
 internal import SQLiteLog
 internal import Wire
@@ -12,6 +13,9 @@ protocol SimulatedLog: AnyObject {
   ) -> Sequencer.Outcome
   /// What its reading thread does.
   func answer(_ request: ReadRequest) -> LogAnswer
+  /// What the writing thread and the reading one have done.
+  var writing: WorkMeter { get }
+  var reading: WorkMeter { get }
   /// What its other threads do, in steps: the seed chooses which is taken, and when.
   var backgroundSteps: [() -> Void] { get }
   /// The same for what the writing thread does between two batches.
@@ -52,10 +56,13 @@ extension EntryReader {
 final class SimulatedMemoryLog: SimulatedLog {
   let epoch: String
   private var sequencer: Sequencer
-  private var store = MemoryStore()
+  private var store: CountingStore<MemoryStore>
+  let writing = WorkMeter()
+  let reading = WorkMeter()
 
   init(epoch: String, keepEntriesPerRoom: Int64, loops: Int) {
     self.epoch = epoch
+    store = CountingStore(MemoryStore(), writing)
     sequencer = Sequencer(
       lineage: Lineage([.init(number: 1, name: epoch)]), keepEntriesPerRoom: keepEntriesPerRoom,
       loops: loops)
@@ -67,14 +74,17 @@ final class SimulatedMemoryLog: SimulatedLog {
     sequencer.process(batches, store: &store, now: now, framing: .simulated)
   }
 
-  func answer(_ request: ReadRequest) -> LogAnswer { request.answer(from: &store, .simulated) }
+  func answer(_ request: ReadRequest) -> LogAnswer {
+    var reader = CountingReader(store.base, reading)
+    return request.answer(from: &reader, .simulated)
+  }
 
   var backgroundSteps: [() -> Void] { [] }
   var writerSteps: [() -> Void] { [] }
   var epochs: [String] { [epoch] }
 
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
-    try store.contents(of: rooms)
+    try store.base.contents(of: rooms)
   }
 }
 
@@ -87,8 +97,10 @@ final class SimulatedSQLiteLog: SimulatedLog {
   /// Why an index that was there could not be used.
   let discardedIndex: String?
   private var sequencer: Sequencer
-  private var store: SQLiteStore
-  private var reader: SQLiteReader
+  private var store: CountingStore<SQLiteStore>
+  private let reader: SQLiteReader
+  let writing = WorkMeter()
+  let reading = WorkMeter()
   private let settler: Settler
   /// Of the store, which may not be looked at while it is at work.
   private let shared: OpenStore
@@ -106,10 +118,11 @@ final class SimulatedSQLiteLog: SimulatedLog {
     segmentEntries: Int, loops: Int, now: Int64, tally: @escaping (Tally.Event, Int) -> Void,
     end: @escaping () -> Void
   ) throws(StoreError) {
-    store = try SQLiteStore(
+    let store = try SQLiteStore(
       directory: Self.directory, durability: durability, now: now,
       segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch,
       identityKey: EntryIdentity.Key(bytes: Array(1...16)))
+    self.store = CountingStore(store, writing)
     reader = try SQLiteReader(store.shared)
     shared = store.shared
     settler = try Settler(shared)
@@ -128,7 +141,14 @@ final class SimulatedSQLiteLog: SimulatedLog {
     sequencer.process(batches, store: &store, now: now, framing: .simulated)
   }
 
-  func answer(_ request: ReadRequest) -> LogAnswer { reader.answer(request, .simulated) }
+  func answer(_ request: ReadRequest) -> LogAnswer {
+    reader.answer { reader in
+      // What an attempt has read that has to be made again counts once.
+      _ = reading.take()
+      var counting = CountingReader(reader, reading)
+      return request.answer(from: &counting, .simulated)
+    }
+  }
 
   /// As the settling thread does, in pieces, and the checkpointing one.
   var backgroundSteps: [() -> Void] {
@@ -164,16 +184,16 @@ final class SimulatedSQLiteLog: SimulatedLog {
   /// and what the settler asks it for.
   var writerSteps: [() -> Void] {
     [
-      { [store, end] in if (try? store.checkpoint()) == nil { end() } },
-      { [store] in store.vacuum() },
-      { [store] in store.shared.seal() },
-      { [store] in try? store.tidy() },
+      { [store = store.base, end] in if (try? store.checkpoint()) == nil { end() } },
+      { [store = store.base] in store.vacuum() },
+      { [store = store.base] in store.shared.seal() },
+      { [store = store.base] in try? store.tidy() },
     ] + urgently(!deletions.isEmpty) { [unowned self] in delete() }
   }
 
   private func delete() {
     guard let slice = deletions.first else { return }
-    if (try? store.delete(slice)) == nil {
+    if (try? store.base.delete(slice)) == nil {
       // As the settler does: it looks again.
       deletions = []
       garbage = nil
@@ -182,10 +202,11 @@ final class SimulatedSQLiteLog: SimulatedLog {
     }
   }
 
-  var epochs: [String] { store.lineage.epochs.map(\.name) }
+  var epochs: [String] { store.base.lineage.epochs.map(\.name) }
 
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
-    try reader.contents(of: rooms)
+    var reader = reader
+    return try reader.contents(of: rooms)
   }
 }
 

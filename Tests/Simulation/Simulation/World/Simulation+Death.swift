@@ -83,13 +83,13 @@ extension Simulation {
     }
     let contents: [String: StoredLog]
     do {
-      contents = try log.contents(of: Self.rooms)
+      contents = try log.contents(of: Self.watchedRooms)
     } catch {
       court.fault("the store cannot be read after a start: \(error)")
       return
     }
     checkLineage(log.epochs)
-    for room in Self.rooms {
+    for room in Self.watchedRooms {
       examine(contents[room] ?? StoredLog(first: 1, head: 0), of: room)
     }
     court.checkForwards()

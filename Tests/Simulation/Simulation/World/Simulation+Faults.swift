@@ -38,7 +38,9 @@ extension Simulation {
       court.tally.count(.loopStalled)
       let loop = Int.random(in: 0..<scenario.loops, using: &random)
       loopTurns[loop] = nil
-      wake(loop: loop, in: pick(100...3000))
+      let stall = pick(100...3000)
+      disturb(for: stall)
+      wake(loop: loop, in: stall)
     case .stallLog: break
     case .backUp: backUp()
     case .restore: restore()
@@ -72,7 +74,9 @@ extension Simulation {
   // MARK: - The wire
 
   private func cut(isHalfOpen: Bool = false) {
-    guard let link = links.randomElement(using: &random) else { return }
+    // Adversaries come and go by themselves.
+    let honest = links.filter { $0.kind == .honest }
+    guard let link = honest.randomElement(using: &random) else { return }
     let bytes = (link.toRelay.bytesOnTheirWay, link.toClient.bytesOnTheirWay)
     if bytes.0 + bytes.1 > 0 { court.tally.count(.bytesCut) }
     let believer = isHalfOpen ? Int.random(in: 0...1, using: &random) : -1
@@ -89,7 +93,7 @@ extension Simulation {
   }
 
   private func stopReading() {
-    let index = Int.random(in: clients.indices, using: &random)
+    let index = Int.random(in: 0..<scenario.sessions + scenario.probes, using: &random)
     guard let end = clients[index].end, !end.isStopped else { return }
     court.tally.count(.readerStopped)
     end.isStopped = true

@@ -1,3 +1,4 @@
+internal import Hostile
 internal import Relay
 internal import SQLiteLog
 internal import Wire
@@ -21,14 +22,16 @@ extension Simulation {
     court.ledger.begin(epoch: epoch)
     let relay = RelayProcess(
       life: life, log: log, loops: scenario.loops, seed: random.next(), scenario.relay)
-    relay.onReceive = { [unowned court] link, json in
-      if let message = try? ClientMessage(decoding: json, textLimitBytes: 0), case .send = message {
-        court.noteTaken(link.number)
-      }
+    relay.onReceive = { [unowned court] link, message in
+      if case .send = message { court.noteTaken(link.number) }
     }
+    relay.onWait = { [unowned self] since, purpose in noteWait(since: since, purpose) }
     relay.tally = { [unowned court] in court.tally.count($0) }
     self.relay = relay
     loopTurns = Array(repeating: nil, count: scenario.loops)
+    loopIsBusyUntil = Array(repeating: 0, count: scenario.loops)
+    lookupsToRetry = 0
+    publishPeople()
     schedule(.sweep(life: life), in: RelayProcess.sweepMilliseconds)
     schedule(.background(life: life), in: pick(0...500))
   }
@@ -70,6 +73,7 @@ extension Simulation {
 
   func turn(_ loop: Int) {
     guard let relay else { return }
+    relay.work[loop] = Work()
     relay.turn(
       loop, now: now,
       readLimit: { chance(70) ? RelayProcess.readBytes : Int.random(in: 1...300, using: &random) }
@@ -78,6 +82,7 @@ extension Simulation {
       for index in 0..<bytes.count { copy.append(bytes[index]) }
       let taken = link.toClient.send(
         copy[...], now: now.monotonic, maximumDelay: scenario.maximumDelay, using: &random)
+      relay.work[loop].bytes += taken
       if taken < copy.count { court.tally.count(.socketBlocked) }
       scheduleArrival(link)
       return taken
@@ -90,6 +95,7 @@ extension Simulation {
       schedule(.commit(life: life), in: pick(0...1))
     }
     scheduleRead()
+    loopIsBusyUntil[loop] = now.monotonic + relay.work[loop].milliseconds
     if relay.hasEvent(loop, now: now.monotonic) {
       wake(loop: loop, in: pick(0...2))
     } else if let deadline = relay.shards[loop].nextDeadline {
@@ -107,6 +113,9 @@ extension Simulation {
     relay.submitted = []
     inDoubt = identities(in: batches)
     let outcome = relay.log.process(batches, now: now.wall)
+    var work = relay.log.writing.take()
+    work.bytes += outcome.commit?.frames.bytes.count ?? 0
+    if !disk.isDead { check(work, of: batches, outcome) }
     if disk.isDead {
       trace("death within a commit")
       die()
@@ -124,9 +133,10 @@ extension Simulation {
     if let commit = outcome.commit { note(commit) }
     let isStalled = scenario.faults.contains(.stallLog) && chance(3)
     if isStalled { court.tally.count(.logStalled) }
+    let took = work.milliseconds + (isStalled ? pick(100...2500) : pick(0...3))
+    if isStalled { disturb(for: took) }
     schedule(
-      .published(life: life, outcome, submitters: Set(batches.map(\.loop))),
-      in: isStalled ? pick(100...2500) : pick(0...3))
+      .published(life: life, outcome, submitters: Set(batches.map(\.loop))), in: took)
   }
 
   private func identities(
@@ -143,7 +153,7 @@ extension Simulation {
 
   private func note(_ commit: Commit) {
     if !commit.spans.isEmpty { court.tally.count(.commitPublished) }
-    for span in commit.spans {
+    for span in commit.spans where Self.isWatched(span.room) {
       for index in span.frames {
         let json = Array(commit.frames.payload(index))
         guard let entry = try? Entry(decoding: json.span) else {
@@ -189,17 +199,29 @@ extension Simulation {
   /// The reading thread answers one request.
   func read() {
     guard let relay, !relay.reads.isEmpty else { return }
-    let (loop, request) = relay.reads.removeFirst()
-    let answer = relay.log.answer(request)
+    let (loop, request, askedAt) = relay.reads.removeFirst()
+    let (answer, work) = answer(request, relay)
     if disk.isDead {
       die()
       return
     }
-    schedule(.answered(life: life, loop: loop, answer), in: pick(0...3))
+    schedule(
+      .answered(life: life, loop: loop, answer, request.session, askedAt: askedAt),
+      in: work.milliseconds + pick(0...3))
   }
 
-  func deliver(_ answer: LogAnswer, to loop: Int) {
+  /// What the reading thread says to a request, and what that took.
+  private func answer(_ request: ReadRequest, _ relay: RelayProcess) -> (LogAnswer, Work) {
+    let answer = relay.log.answer(request)
+    var work = relay.log.reading.take()
+    if case .reply(_, let json) = answer { work.bytes += json.count }
+    if !disk.isDead { check(work, of: request, answer) }
+    return (answer, work)
+  }
+
+  func deliver(_ answer: LogAnswer, to loop: Int, _ session: SessionID, askedAt: Int64) {
     guard let relay else { return }
+    if relay.isHonest(session, loop) { noteWait(since: askedAt, "for what storage has") }
     relay.inboxes[loop].append(
       LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
     wake(loop: loop, in: 0)
@@ -237,8 +259,11 @@ extension Simulation {
     }
     guard relay.isReading, !relay.reads.isEmpty else { return }
     court.tally.count(.interlude)
-    let (loop, request) = relay.reads.removeFirst()
-    let answer = relay.log.answer(request)
-    if !disk.isDead { schedule(.answered(life: life, loop: loop, answer), in: pick(0...3)) }
+    let (loop, request, askedAt) = relay.reads.removeFirst()
+    let (answer, work) = answer(request, relay)
+    if disk.isDead { return }
+    schedule(
+      .answered(life: life, loop: loop, answer, request.session, askedAt: askedAt),
+      in: work.milliseconds + pick(0...3))
   }
 }

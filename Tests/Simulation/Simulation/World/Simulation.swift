@@ -25,10 +25,11 @@ public final class Simulation {
       case commit(life: Int)
       case published(life: Int, Sequencer.Outcome, submitters: Set<Int>)
       case read(life: Int)
-      case answered(life: Int, loop: Int, LogAnswer)
+      case answered(life: Int, loop: Int, LogAnswer, SessionID, askedAt: Int64)
       case background(life: Int)
       case sweep(life: Int)
       case start
+      case directory
       case fault
       case repair(Repair)
     }
@@ -52,6 +53,7 @@ public final class Simulation {
     var inDoubt: Set<Ledger.Identity>
   }
 
+  private let seed: UInt64
   let scenario: Scenario
   let disk: SimulatedDisk
   let fileSystem: SimulatedFileSystem
@@ -67,6 +69,8 @@ public final class Simulation {
   /// Of each client, when its next turn is.
   private var clientTurns: [Int64?] = []
   var loopTurns: [Int64?] = []
+  /// Until when each loop is at work on its last turn.
+  var loopIsBusyUntil: [Int64] = []
   var links: [Link] = []
   private var linkCount: Int32 = 0
   /// Entries of a batch whose fate nobody was told, and of those refused since the last commit.
@@ -81,10 +85,38 @@ public final class Simulation {
   var isReadingBack = false
   var isInBackgroundStep = false
 
-  static let rooms = ["a", "b", "c", "dm:u0:u1"]
+  /// What is promised of waits is not held before: a thread was stalled.
+  var disturbedUntil: Int64 = 0
+  /// What batches that could not be stored looked up is looked up again.
+  var lookupsToRetry = 0
+  /// What the directory says.
+  var people = PeopleList([], source: "simulated", asOf: 0)
+  /// Which bounds are held.
+  let bounds: Set<HeldBound>
+  /// What adversaries try.
+  let attacks: Set<Attack>
 
-  /// - Parameter trace: is told everything that happens, a line at a time.
-  public init(seed: UInt64, store: StoreKind, trace: ((String) -> Void)? = nil) {
+  /// Where the honest clients are.
+  static let rooms = ["a", "b", "c", "dm:u0:u1"]
+  /// Rooms whose every entry is held against the ledger: those, and what an adversary says to an honest
+  /// client alone. What adversaries have among themselves nobody is promised.
+  static let watchedRooms =
+    rooms + ["dm:mallory1:u0", "dm:mallory1:u1", "dm:mallory2:u0", "dm:mallory2:u1"]
+  private static let watched = Set(watchedRooms)
+  static func isWatched(_ room: String) -> Bool { watched.contains(room) }
+
+  /// - Parameters:
+  ///   - bounds: which are held.
+  ///   - attacks: which adversaries there are, and whether the directory changes (`people`).
+  ///   - trace: is told everything that happens, a line at a time.
+  public init(
+    seed: UInt64, store: StoreKind, bounds: Set<HeldBound> = Set(HeldBound.allCases),
+    attacks: Set<Attack> = Set(Attack.allCases),
+    trace: ((String) -> Void)? = nil
+  ) {
+    self.bounds = bounds
+    self.attacks = attacks
+    self.seed = seed
     random = SplitMix64(seed: seed)
     scenario = Scenario(store: store, using: &random)
     disk = SimulatedDisk(seed: random.next())
@@ -101,8 +133,16 @@ public final class Simulation {
       // Some are second devices of a user.
       clients.append(ProbeParticipant("p\(index)", user: "u\(index + 1)", self))
     }
+    for (number, adversary) in scenario.adversaries.enumerated()
+    where attacks.contains(adversary.attack) {
+      let plot = Plot(adversary, "mallory\(number + 1)", seed: random.next())
+      for connection in 0..<adversary.connections {
+        clients.append(Adversary(plot, connection: connection, self))
+      }
+    }
     clientTurns = Array(repeating: nil, count: clients.count)
     loopTurns = Array(repeating: nil, count: scenario.loops)
+    loopIsBusyUntil = Array(repeating: 0, count: scenario.loops)
     disk.interlude = { [unowned self] in interlude() }
   }
 
@@ -145,12 +185,15 @@ public final class Simulation {
 
   /// Plays until the time is over or a promise is broken.
   public func run() -> Verdict {
+    TrapReport.begin(seed, scenario.store)
     schedule(.start, in: 0)
     for index in clients.indices { wake(client: index, in: pick(0...300)) }
     schedule(.fault, in: scenario.faultPauseMilliseconds)
+    if attacks.contains(.people) { schedule(.directory, in: 0) }
     let end = now.monotonic + scenario.lengthMilliseconds
     play(until: end)
     if court.faults.isEmpty { settle() }
+    checkLongestMessage()
     disk.interlude = nil
     relay = nil
     court.tally += disk.tally
@@ -176,6 +219,10 @@ public final class Simulation {
     case .turn(let loop, let life):
       guard life == self.life, loopTurns[loop] == event.at else { return }
       loopTurns[loop] = nil
+      if loopIsBusyUntil[loop] > event.at {
+        wake(loop: loop, in: loopIsBusyUntil[loop] - event.at)
+        return
+      }
       turn(loop)
     case .commit(let life):
       if life == self.life { commit() }
@@ -183,8 +230,8 @@ public final class Simulation {
       if life == self.life { publish(outcome, submitters) }
     case .read(let life):
       if life == self.life { read() }
-    case .answered(let life, let loop, let answer):
-      if life == self.life { deliver(answer, to: loop) }
+    case .answered(let life, let loop, let answer, let session, let askedAt):
+      if life == self.life { deliver(answer, to: loop, session, askedAt: askedAt) }
     case .background(let life):
       if life == self.life { takeBackgroundStep() }
     case .sweep(let life):
@@ -193,6 +240,7 @@ public final class Simulation {
       for loop in relay.shards.indices { wake(loop: loop, in: 0) }
       schedule(.sweep(life: life), in: RelayProcess.sweepMilliseconds)
     case .start: start()
+    case .directory: if !isRepaired { changeDirectory() }
     case .fault: makeTrouble()
     case .repair(let repair): self.repair(repair)
     }
@@ -201,16 +249,17 @@ public final class Simulation {
   // MARK: - Links
 
   /// - Returns: `nil` if nobody listens.
-  func connect(_ user: String, seed: UInt64) -> ClientEnd? {
+  func connect(_ user: String, kind: Link.Kind = .honest, seed: UInt64) -> ClientEnd? {
     guard let relay, !relay.isShuttingDown else {
-      court.tally.count(.connectionRefused)
+      if kind == .honest { court.tally.count(.connectionRefused) }
       return nil
     }
-    court.tally.count(.connected)
+    court.tally.count(kind == .honest ? .connected : .attackerConnected)
     linkCount += 1
     let capacity = [4096, 30_000, 200_000].randomElement(using: &random) ?? 4096
     let link = Link(
-      number: linkCount, user: user, loop: Int.random(in: 0..<scenario.loops, using: &random),
+      number: linkCount, user: user, kind: kind,
+      loop: Int.random(in: 0..<scenario.loops, using: &random),
       life: life, capacityBytes: capacity)
     links.append(link)
     relay.accept(link, now: now)
@@ -229,6 +278,7 @@ public final class Simulation {
     link.toRelay.arrive(now: now.monotonic)
     link.toClient.arrive(now: now.monotonic)
     scheduleArrival(link)
+    if link.waitsSince == nil, !link.toRelay.arrived.isEmpty { link.waitsSince = now.monotonic }
     if link.life == life { wake(loop: link.loop, in: 0) }
     for (index, client) in clients.enumerated() where client.end?.link === link {
       wake(client: index, in: 0)

@@ -1,0 +1,315 @@
+internal import Hostile
+internal import Relay
+internal import WebSocket
+internal import Wire
+
+/// Chooses by the seed.
+struct SeedChooser: Chooser {
+  var random: SplitMix64
+  mutating func choose(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
+}
+
+/// What the connections of one adversary are about, and how far they have come.
+final class Plot {
+  let user: String
+  let attack: Attack
+  /// How many edits, reactions or rooms there are to be.
+  let strength: Int
+  var grammar: HostileGrammar
+  private var chooser: SeedChooser
+  /// The text that is attacked; 0 is none yet.
+  var target: Int64 = 0
+  var done = 0
+  /// How often what was prepared was then used.
+  var uses = 0
+  private var idCount = 0
+
+  init(_ scenario: Scenario.Adversary, _ user: String, seed: UInt64) {
+    chooser = SeedChooser(random: SplitMix64(seed: seed))
+    self.user = user
+    attack = scenario.attack
+    strength = scenario.strength
+    let users = [user, "u0", "u1", "nobody"]
+    grammar = HostileGrammar(
+      name: user,
+      rooms: Simulation.rooms + ["x-\(user)", "dm:\(user):u0", "dm:\(user):u1", "x-none"],
+      users: users)
+  }
+
+  /// A room in which nobody else is.
+  var room: String { "x-\(user)" }
+
+  /// Any message.
+  func message() -> [UInt8] { grammar.message(&chooser) }
+
+  func nextID() -> String {
+    idCount += 1
+    return "\(user)/\(idCount)"
+  }
+
+  /// Everything begins anew, with another text.
+  func beginAnew() {
+    target = 0
+    done = 0
+  }
+}
+
+/// One connection of somebody who means harm: sends what it likes, and believes nothing. It proves
+/// nothing itself but that the relay says what can be read; the honest clients prove the rest.
+///
+/// It keeps some sends unanswered and no more: how fast a client may send is for the relay's budgets to
+/// say, and this is about what each message may cost.
+final class Adversary: Participant {
+  let name: String
+  var user: String { plot.user }
+  private(set) var end: ClientEnd?
+  private unowned let world: Simulation
+  private let plot: Plot
+  private let index: Int
+  private var acts = true
+  private var isOpen = false
+  private var connectAt: Int64
+  private var nextAct: Int64
+  private var unanswered = 0
+  /// What is to be asked for in vain before this connection has a turn of its own.
+  private var awaitsReply = false
+
+  private static let window = 16
+
+  init(_ plot: Plot, connection: Int, _ world: Simulation) {
+    name = "\(plot.user)/\(connection)"
+    self.plot = plot
+    self.world = world
+    index = world.clients.count
+    connectAt = world.now.monotonic + world.pick(0...300)
+    nextAct = connectAt
+  }
+
+  // MARK: - A turn
+
+  func turn() {
+    let now = world.now.monotonic
+    if end == nil, acts, connectAt <= now { connect() }
+    takeEvents()
+    if let end, acts, isOpen, nextAct <= now {
+      act(on: end)
+      nextAct = now + world.pick(1...pauseMilliseconds)
+    }
+    if let end {
+      end.flush(now: now, maximumDelay: world.scenario.maximumDelay, using: &world.random)
+      world.scheduleArrival(end.link)
+    }
+    schedule()
+  }
+
+  private var pauseMilliseconds: Int64 {
+    switch plot.attack {
+    case .babble: 160
+    case .people: 40
+    default: plot.done < plot.strength ? 30 : 300
+    }
+  }
+
+  private func schedule() {
+    let now = world.now.monotonic
+    var next: [Int64] = []
+    if acts { next.append(end == nil ? connectAt : isOpen ? nextAct : now + 3000) }
+    if end?.hasSomethingToRead == true || end?.output.isEmpty == false { next.append(now + 1) }
+    if let at = next.min() { world.wake(client: index, in: max(1, at - now)) }
+  }
+
+  private func connect() {
+    var kind = Link.Kind.hostile
+    if plot.attack == .babble {
+      let kinds: [Link.Kind] = [.hostile, .hostile, .hostile, .request, .anonymous]
+      kind = kinds.randomElement(using: &world.random) ?? .hostile
+    }
+    end = world.connect(user, kind: kind, seed: world.random.next())
+    if end == nil { connectAt = world.now.monotonic + world.pick(50...1000) }
+  }
+
+  private func takeEvents() {
+    guard let current = end else { return }
+    for event in current.receive(limit: 65_536, now: world.now.monotonic) {
+      switch event {
+      case .opened: isOpen = true
+      case .message(let message): take(message)
+      case .closed, .lost:
+        world.court.tally.count(.attackerDropped)
+        drop()
+      }
+      guard end === current else { return }
+    }
+  }
+
+  private func drop() {
+    if let end { world.abandon(end) }
+    end = nil
+    isOpen = false
+    unanswered = 0
+    awaitsReply = false
+    connectAt = world.now.monotonic + world.pick(10...1000)
+  }
+
+  private func take(_ message: ServerMessage) {
+    switch message {
+    case .ack(let ack):
+      unanswered = max(0, unanswered - 1)
+      if ack.room == plot.room, ack.id.hasPrefix("\(user)/t") { plot.target = ack.seq }
+      plot.grammar.head = ack.seq
+    case .error(let error):
+      if error.re == "send" { unanswered = max(0, unanswered - 1) }
+      if error.code == .noSuchEntry, error.room == plot.room { plot.beginAnew() }
+      awaitsReply = false
+    case .people(let page):
+      awaitsReply = false
+      if let next = page.next { keep(cursor: next) }
+    case .rooms, .history: awaitsReply = false
+    default: break
+    }
+  }
+
+  private func keep(cursor: String) {
+    plot.grammar.cursors.append(cursor)
+    if plot.grammar.cursors.count > 20 { plot.grammar.cursors.removeFirst() }
+  }
+
+  // MARK: - What it does
+
+  private func act(on end: ClientEnd) {
+    guard end.output.count < 30_000 else { return }
+    if end.link.kind == .request || end.link.kind == .anonymous || plot.attack == .babble
+      || world.attacks.contains(.babble) && world.chance(8)
+    {
+      babble(end)
+      return
+    }
+    switch plot.attack {
+    case .babble: break
+    case .edits: edit(end)
+    case .reactions: react(end)
+    case .rooms: gatherRooms(end)
+    case .people: lookForPeople(end)
+    case .floods:
+      while unanswered < Self.window {
+        let room = world.chance(90) ? plot.room : "c"
+        send(.init(room: room, id: plot.nextID(), text: "flood of \(user)"), end)
+      }
+    case .duplicates:
+      while unanswered < Self.window {
+        send(.init(room: plot.room, id: "once", text: "said once by \(user)"), end)
+      }
+    }
+  }
+
+  private func babble(_ end: ClientEnd) {
+    for _ in 0...Int.random(in: 0...3, using: &world.random) {
+      end.send(raw: plot.message())
+      world.court.tally.count(.attackMessage)
+    }
+    if world.chance(3) { end.close(.goingAway) }
+    if end.link.kind != .hostile, world.chance(60) { end.close(.normal) }
+  }
+
+  private func send(_ send: ClientMessage.Send, _ end: ClientEnd) {
+    unanswered += 1
+    end.send(raw: ClientMessage.send(send).json)
+    world.court.tally.count(.attackMessage)
+  }
+
+  private func ask(_ message: ClientMessage, _ end: ClientEnd) {
+    guard !awaitsReply else { return }
+    awaitsReply = true
+    end.send(raw: message.json)
+    world.court.tally.count(.attackMessage)
+  }
+
+  /// Sees to it that there is a text to be attacked.
+  private func hasTarget(_ end: ClientEnd) -> Bool {
+    if plot.target > 0 { return true }
+    if unanswered == 0 {
+      send(.init(room: plot.room, id: "\(user)/t\(plot.nextID())", text: "at first"), end)
+    }
+    return false
+  }
+
+  private func edit(_ end: ClientEnd) {
+    guard hasTarget(end) else { return }
+    guard plot.done >= plot.strength else {
+      while unanswered < Self.window, plot.done < plot.strength {
+        plot.done += 1
+        send(
+          .init(
+            room: plot.room, id: plot.nextID(), edit: plot.target, text: "then \(plot.done)"), end)
+        world.court.tally.count(.attackEdit)
+      }
+      return
+    }
+    plot.uses += 1
+    if plot.uses % 8 == 0 {
+      send(.init(room: plot.room, id: plot.nextID(), delete: plot.target), end)
+      plot.beginAnew()
+    } else if world.chance(30) {
+      ask(.history(.init(room: plot.room, before: plot.target + 1, limit: 1, isFolded: true)), end)
+    } else {
+      while unanswered < Self.window {
+        let source = Forward(room: plot.room, seq: plot.target)
+        send(.init(room: "\(plot.room)-2", id: plot.nextID(), forward: source), end)
+      }
+    }
+  }
+
+  private func react(_ end: ClientEnd) {
+    guard hasTarget(end) else { return }
+    guard plot.done >= plot.strength else {
+      while unanswered < Self.window, plot.done < plot.strength {
+        plot.done += 1
+        // The more there are to be the longer they are.
+        let emoji = "e\(plot.done)" + String(repeating: "e", count: plot.strength > 1000 ? 58 : 0)
+        send(
+          .init(
+            room: plot.room, id: plot.nextID(), react: plot.target, emoji: emoji, isOn: true), end)
+        world.court.tally.count(.attackReaction)
+      }
+      return
+    }
+    let limit = Int(world.pick(1...3))
+    ask(
+      .history(.init(room: plot.room, before: plot.target + 1, limit: limit, isFolded: true)), end)
+  }
+
+  private func gatherRooms(_ end: ClientEnd) {
+    guard plot.done >= plot.strength else {
+      while unanswered < Self.window, plot.done < plot.strength {
+        plot.done += 1
+        let room = "\(plot.room)-\(plot.done)"
+        send(.init(room: room, id: plot.nextID(), text: "mine"), end)
+        if world.chance(20) { end.send(raw: ClientMessage.join(.init(room: room)).json) }
+        world.court.tally.count(.attackRoom)
+      }
+      return
+    }
+    ask(.rooms, end)
+  }
+
+  private func lookForPeople(_ end: ClientEnd) {
+    let limit = [1, 2, 5, 20, 50, 200].randomElement(using: &world.random) ?? 1
+    var request = ClientMessage.PeopleRequest(limit: limit)
+    if world.chance(80) {
+      request.cursor = plot.grammar.cursors.randomElement(using: &world.random)
+    }
+    if world.chance(20) { request.cursor = "nobody@\(world.pick(0...300))" }
+    ask(.people(request), end)
+  }
+
+  // MARK: - In the end
+
+  /// It goes, and leaves the honest ones to finish what they have begun.
+  func stopActing() {
+    acts = false
+    drop()
+  }
+
+  var isSettled: Bool { true }
+  func checkSettled() {}
+}

@@ -1,0 +1,105 @@
+internal import Hostile
+internal import Relay
+internal import Wire
+
+/// What everybody may cost, adversaries included, is held against the bounds.
+extension Simulation {
+  /// The run itself keeps threads waiting for so long: what is slow then is not the relay's doing, nor
+  /// what has gathered meanwhile.
+  func disturb(for milliseconds: Int64) {
+    disturbedUntil = max(disturbedUntil, now.monotonic + milliseconds + Bound.waitMilliseconds)
+  }
+
+  /// An honest client has waited for the relay.
+  func noteWait(since: Int64, _ purpose: String) {
+    let wait = now.monotonic - since
+    court.tally.count(.waited)
+    if wait > Bound.waitMilliseconds / 4 { court.tally.count(.waitedLong) }
+    guard bounds.contains(.waits), since >= disturbedUntil, wait > Bound.waitMilliseconds else {
+      return
+    }
+    court.fault("an honest client waited \(wait) ms \(purpose), not \(Bound.waitMilliseconds)")
+  }
+
+  /// What the log's thread has done for a batch.
+  func check(
+    _ work: Work, of batches: [(loop: Int, requests: [LogRequest])], _ outcome: Sequencer.Outcome
+  ) {
+    if bounds.contains(.rooms) {
+      for case .belongings(_, let rooms, _) in outcome.answers.joined()
+      where rooms.count > Bound.roomsPerPage {
+        court.fault("a request for rooms lists \(rooms.count), not \(Bound.roomsPerPage)")
+      }
+    }
+    guard bounds.contains(.lookups) else { return }
+    let requests = batches.reduce(0) { $0 + $1.requests.count }
+    let questions = outcome.answers.joined().count {
+      if case .belongings = $0 { true } else { false }
+    }
+    let most = requests * Bound.lookupsPerRequest + questions * 2 * Bound.roomsPerPage
+    if work.lookups > most + lookupsToRetry {
+      court.fault("\(work.lookups) lookups for \(requests) requests, not \(most)")
+    }
+    // What could not be stored is read again by a later batch, and once more where that fails.
+    lookupsToRetry = outcome.failure == nil ? 0 : lookupsToRetry + most
+  }
+
+  /// What the reading thread has done for a request.
+  func check(_ work: Work, of request: ReadRequest, _ answer: LogAnswer) {
+    if bounds.contains(.folding), case .history(_, let history, _, _) = request {
+      let most = history.limit * Bound.changesPerFoldedEntry
+      if work.changes > most {
+        court.fault("\(work.changes) changes to fold \(history.limit) entries, not \(most)")
+      }
+    }
+    if bounds.contains(.replies), case .reply(_, let json) = answer,
+      json.count > Bound.replyBytes + Bound.replySlackBytes
+    {
+      court.fault("a reply of \(json.count) bytes, not \(Bound.replyBytes)")
+    }
+  }
+
+  func checkLongestMessage() {
+    let longest = court.longestMessageBytes
+    if bounds.contains(.replies), longest > Bound.replyBytes + Bound.replySlackBytes {
+      court.fault("a message of \(longest) bytes, not \(Bound.replyBytes)")
+    }
+  }
+
+  // MARK: - People
+
+  /// The directory has another list: longer, shorter, or none, in another order.
+  func changeDirectory() {
+    schedule(.directory, in: pick(20...scenario.directoryPauseMilliseconds))
+    court.tally.count(.directoryChanged)
+    let count = [0, 1, 2, 7, 40, 60, 250].randomElement(using: &random) ?? 0
+    var names = clients.map(\.user) + (0..<count).map { "p\($0)" }
+    if chance(40) { names.shuffle(using: &random) }
+    if chance(30) { names = Array(names.prefix(Int(pick(0...Int64(names.count))))) }
+    people = PeopleList(
+      names.map { Person(user: $0, name: "\($0) \($0)") }, source: "simulated", asOf: now.wall)
+    publishPeople()
+  }
+
+  func publishPeople() {
+    guard let relay else { return }
+    for loop in relay.shards.indices {
+      relay.shards[loop].update(people: DirectoryUpdate(people: people), now: now)
+      wake(loop: loop, in: 0)
+    }
+  }
+}
+
+/// Which bounds are held; all of them, unless one is to be tried alone.
+public enum HeldBound: String, CaseIterable, Sendable {
+  /// How long honest clients wait for the relay.
+  case waits
+  /// What a request has the log's thread look up.
+  case lookups
+  /// How many rooms a page lists.
+  case rooms
+  /// What folding reads.
+  case folding
+  /// How long a reply is.
+  case replies
+}
