@@ -17,10 +17,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case joinMissesCommit
   case deletedTextStaysInMemory
   case editsOfDeletedStay
+  // Relay, and what one user could do to others
+  case peopleCursorUnbounded
+  case peoplePlaceOfOldList
   case editsUnbounded
-  case reactionsUnbounded
   case deleteLoadsAllEdits
+  case reactionsUnbounded
   case foldLoadsAllChanges
+  case roomsUnsliced
   // WebSocket, Client
   case maskPhaseLost
   case lineForgottenOnReconnect
@@ -62,6 +66,11 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .deleteLoadsAllEdits: "every edit is overwritten in one transaction|`Leftovers.Slice`"
     case .foldLoadsAllChanges:
       "a folded page reads every entry on its way|`Gathering.gatherFolded`"
+    case .peopleCursorUnbounded:
+      "a cursor of people may name any place, and it is computed with|`Shard.place(behind:)`"
+    case .peoplePlaceOfOldList:
+      "a place in an earlier list of people is looked up in the present one|`Shard.answerPeople`"
+    case .roomsUnsliced: "a user's rooms are asked for all at once|`Sequencer.belongings`"
     case .maskPhaseLost: "a payload that comes in pieces is unmasked wrongly|`WebSocket.Connection`"
     case .lineForgottenOnReconnect:
       "a line that was on its way is not sent again|`Outbox.connectionLost`"
