@@ -25,6 +25,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case wireServer = "wire-server"
   /// A configuration file.
   case configuration
+  /// What clients do to the relay itself: its shards, sequencer and a store.
+  case relay
 
   /// Feeds the parser.
   ///
@@ -44,6 +46,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .handshakeClient: try HandshakeTargets.checkClient(&choices)
     case .wireClient: try WireTargets.checkClient(&choices)
     case .wireServer: try WireTargets.checkServer(&choices)
+    case .relay: try RelayTarget.check(choices)
     case .configuration: try ConfigurationTarget.check(choices.rest)
     }
   }

@@ -1,0 +1,374 @@
+import Hostile
+import Relay
+import Wire
+
+/// Two shards, a sequencer and a store as the server puts them together, without its threads and
+/// sockets; and what must hold of what the shards say.
+struct RelayHarness {
+  /// How a client comes.
+  enum Arrival: Int {
+    case socket
+    /// As another connection of the last one's user.
+    case device
+    /// For one request, as over HTTP.
+    case request
+    /// Without saying who it is.
+    case anonymous
+  }
+
+  /// What is done without end.
+  enum Flood: Int {
+    case edits, reactions, rooms, duplicates
+  }
+
+  struct Client {
+    var loop: Int
+    var session: SessionID
+    var user: String
+    var isOpen = true
+    /// The relay ends it: it says its last words.
+    var isClosing = false
+    /// The socket takes nothing.
+    var isStuck = false
+    /// Messages that the relay does not take yet, oldest first.
+    var waiting: [[UInt8]] = []
+    /// Bytes of a frame that has not come whole.
+    var bytes: [UInt8] = []
+    /// The last `seq` in rooms that are joined.
+    var cursors: [String: Int64] = [:]
+    /// Of each room, what was acknowledged last.
+    var lastAck: [String: Int64] = [:]
+    /// How many answers are due, by the type that they name; and how many came.
+    var due: [String: Int] = [:]
+    var came: [String: Int] = [:]
+  }
+
+  /// As in the simulation: replies that are under way when the queue is full, and what is told of
+  /// presence, receipts and typing.
+  private static let queueSlackBytes = 45_056
+  private static let loops = 2
+  /// What is answered once for each time it is asked, with the type in `re` where it is refused.
+  private static let answered: Set<String> = [
+    "send", "history", "rooms", "people", "ping", "auth", "",
+  ]
+
+  private(set) var clients: [Client] = []
+  var grammar = HostileGrammar(
+    name: "mallory",
+    rooms: ["a", "b", "x", "dm:mallory:victim", "dm:ada:victim", "none"],
+    users: ["mallory", "victim", "ada", "nobody"])
+  var isDiskFull = false
+  private var shards: [Shard]
+  private var inboxes: [[LogDelivery]] = Array(repeating: [], count: loops)
+  private var sequencer: Sequencer
+  private var store: CountingStore<MemoryStore>
+  private let reading = WorkMeter()
+  private var now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
+  private let queueBytes: Int
+  private var floodCount = 0
+  /// What batches that could not be stored looked up is looked up again.
+  private var lookupsToRetry = 0
+  private let framing: Framing
+
+  /// - Parameter choice: the limits.
+  init(choice: UInt8) {
+    var configuration = Shard.Configuration()
+    configuration.limits.sendsPerSecond = choice & 1 == 0 ? 0 : 20
+    configuration.limits.burst = choice & 1 == 0 ? 0 : 40
+    configuration.limits.requestsPerSecond = choice & 1 == 0 ? 0 : 50
+    configuration.limits.queueBytes = choice & 2 == 0 ? 262_144 : 220_000
+    configuration.limits.roomsPerConnection = choice & 4 == 0 ? 256 : 3
+    configuration.tailBytes = choice & 8 == 0 ? 8_388_608 : 1000
+    configuration.anyoneMayCreate = choice & 16 == 0
+    configuration.listed = [("a", "A")]
+    if choice & 32 != 0 { configuration.bots = [("echo.bot", "Echo"), ("ada", "On the list")] }
+    queueBytes = configuration.limits.queueBytes
+    let framing = Framing { count, frames in
+      for shift in [24, 16, 8, 0] { frames.append(UInt8(truncatingIfNeeded: count >> shift)) }
+    }
+    shards = (0..<Self.loops).map {
+      Shard(configuration: configuration, framing: framing, epoch: "epoch-1", seed: UInt64($0))
+    }
+    self.framing = framing
+    sequencer = Sequencer(
+      lineage: Lineage([.init(number: 1, name: "epoch-1")]),
+      keepEntriesPerRoom: choice & 64 == 0 ? 0 : 10, loops: Self.loops)
+    store = CountingStore(MemoryStore(), WorkMeter())
+    connect(.socket)
+    connect(.socket)
+  }
+
+  // MARK: - What happens to it
+
+  mutating func connect(_ arrival: Arrival) {
+    guard clients.count < 12 else { return }
+    let user =
+      arrival == .device
+      ? clients[clients.count - 1].user : ["mallory", "victim", "ada"][clients.count % 3]
+    let loop = clients.count % Self.loops
+    let session = shards[loop].open(connection: Int32(clients.count), now: now)
+    clients.append(Client(loop: loop, session: session, user: user))
+    if arrival != .anonymous {
+      shards[loop].identify(session, as: user, isPresence: arrival != .request, now: now)
+    }
+  }
+
+  mutating func disconnect(_ client: Int) {
+    guard clients[client].isOpen else { return }
+    clients[client].isOpen = false
+    clients[client].waiting = []
+    shards[clients[client].loop].close(clients[client].session)
+  }
+
+  mutating func toggleSocket(_ client: Int) {
+    clients[client].isStuck.toggle()
+    if !clients[client].isStuck { shards[clients[client].loop].unblock(clients[client].session) }
+  }
+
+  mutating func pass(milliseconds: Int64) {
+    now.monotonic += milliseconds
+    now.wall += milliseconds
+  }
+
+  mutating func setDirectory(count: Int) {
+    let people = (0..<count).map { Person(user: "p\($0)", name: "Person \($0)") }
+    let list = PeopleList(people, source: "fuzz", asOf: now.wall)
+    for loop in shards.indices {
+      shards[loop].update(people: DirectoryUpdate(people: list), now: now)
+    }
+  }
+
+  mutating func send(_ json: [UInt8], from client: Int) {
+    guard clients[client].isOpen else { return }
+    clients[client].waiting.append(json)
+    deliver(client)
+  }
+
+  /// Hands over what the relay takes.
+  private mutating func deliver(_ client: Int) {
+    let (loop, session) = (clients[client].loop, clients[client].session)
+    while clients[client].isOpen, !clients[client].waiting.isEmpty,
+      shards[loop].mayReceive(session)
+    {
+      let json = clients[client].waiting.removeFirst()
+      if shards[loop].isIdentified(session) { note(json, client) }
+      shards[loop].receive(session, json.span, now: now)
+    }
+  }
+
+  /// What has to be answered is counted.
+  private mutating func note(_ json: [UInt8], _ client: Int) {
+    do throws(WireError) {
+      let message = try ClientMessage(decoding: json.span, textLimitBytes: 8192)
+      clients[client].due[message.type, default: 0] += 1
+    } catch {
+      clients[client].due[error.re ?? "", default: 0] += 1
+    }
+  }
+
+  // MARK: - Floods
+
+  /// One text and everything about it, and then what reads it all.
+  mutating func flood(_ flood: Flood, count: Int, page: Int) throws(FuzzFinding) {
+    guard let client = clients.indices.first(where: { clients[$0].isOpen && !clients[$0].isStuck })
+    else { return }
+    floodCount += 1
+    let name = "f\(floodCount)"
+    send(.send(.init(room: "x", id: name, text: "at first")), client)
+    try settle()
+    let target = clients[client].lastAck["x"] ?? 1
+    for number in 0..<count {
+      let id = "\(name)/\(number)"
+      switch flood {
+      case .edits:
+        send(.send(.init(room: "x", id: id, edit: target, text: "then \(number)")), client)
+      case .reactions:
+        let emoji = "\(number)" + String(repeating: "e", count: 58)
+        send(.send(.init(room: "x", id: id, react: target, emoji: emoji, isOn: true)), client)
+      case .rooms: send(.send(.init(room: "\(name)-\(number)", id: id, text: "mine")), client)
+      case .duplicates: send(.send(.init(room: "x", id: name, text: "at first")), client)
+      }
+      if number % 64 == 63 { try settle() }
+    }
+    try settle()
+    send(
+      .history(.init(room: "x", before: target + 1, limit: page, isFolded: true)), client)
+    send(.rooms, client)
+    try settle()
+    send(
+      .send(.init(room: "x-2", id: "\(name)/f", forward: Forward(room: "x", seq: target))), client)
+    try settle()
+    if page < 3 {
+      send(.send(.init(room: "x", id: "\(name)/d", delete: target)), client)
+      try settle()
+    }
+  }
+
+  private mutating func send(_ message: ClientMessage, _ client: Int) {
+    send(message.json, from: client)
+  }
+
+  private mutating func settle() throws(FuzzFinding) {
+    for _ in 0..<3 { try turn() }
+  }
+
+  // MARK: - A turn
+
+  /// One turn of each loop, of the log and of its reading thread.
+  mutating func turn() throws(FuzzFinding) {
+    pass(milliseconds: 5)
+    var reads: [(loop: Int, ReadRequest)] = []
+    var batches: [(loop: Int, requests: [LogRequest])] = []
+    for loop in shards.indices {
+      let deliveries = inboxes[loop]
+      inboxes[loop] = []
+      for delivery in deliveries { shards[loop].apply(delivery, now: now) }
+      for client in clients.indices where clients[client].loop == loop { deliver(client) }
+      shards[loop].tick(now: now)
+      for closing in shards[loop].takeClosings() { close(Int(closing.connection)) }
+      if let requests = shards[loop].takeRequests() { batches.append((loop, requests)) }
+      var written: [(client: Int, bytes: [UInt8])] = []
+      let stuck = clients.map(\.isStuck)
+      shards[loop].flush(now: now) { connection, bytes in
+        if stuck[Int(connection)] { return 0 }
+        var copy: [UInt8] = []
+        copy.reserveCapacity(bytes.count)
+        for index in 0..<bytes.count { copy.append(bytes[index]) }
+        written.append((Int(connection), copy))
+        return bytes.count
+      }
+      for (client, bytes) in written { try take(bytes, client) }
+      for request in shards[loop].takeReads() { reads.append((loop, request)) }
+      for connection in shards[loop].takeResumable() { deliver(Int(connection)) }
+      for client in clients where client.loop == loop && client.isOpen {
+        let queued = shards[loop].queuedBytes(of: client.session)
+        try expect(
+          queued <= queueBytes + Self.queueSlackBytes, "\(queued) bytes are queued for one client")
+      }
+      // What the relay ends says its last words, and is gone.
+      for client in clients.indices where clients[client].loop == loop && clients[client].isClosing
+      {
+        if !shards[loop].hasOutput(clients[client].session) || clients[client].isStuck {
+          disconnect(client)
+        }
+      }
+    }
+    for (loop, request) in reads { try answer(request, loop) }
+    if !batches.isEmpty { try commit(batches) }
+  }
+
+  private mutating func close(_ client: Int) {
+    clients[client].isClosing = true
+    shards[clients[client].loop].beginClosing(clients[client].session)
+  }
+
+  private mutating func answer(_ request: ReadRequest, _ loop: Int) throws(FuzzFinding) {
+    var reader = CountingReader(store.base, reading)
+    let answer = request.answer(from: &reader, framing)
+    let work = reading.take()
+    if case .history(_, let history, _, _) = request {
+      let most = history.limit * Bound.changesPerFoldedEntry
+      try expect(
+        work.changes <= most, "\(work.changes) changes are read to fold \(history.limit) entries")
+    }
+    inboxes[loop].append(LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+  }
+
+  private mutating func commit(
+    _ batches: [(loop: Int, requests: [LogRequest])]
+  ) throws(FuzzFinding) {
+    store.isFull = isDiskFull
+    let outcome = sequencer.process(batches, store: &store, now: now.wall, framing: framing)
+    let work = store.meter.take()
+    let requests = batches.reduce(0) { $0 + $1.requests.count }
+    var most = requests * Bound.lookupsPerRequest
+    for answer in outcome.answers.joined() {
+      guard case .belongings(_, let rooms, _) = answer else { continue }
+      most += 2 * Bound.roomsPerPage
+      try expect(rooms.count <= Bound.roomsPerPage, "a request for rooms lists \(rooms.count)")
+    }
+    // What could not be stored is read again later.
+    try expect(
+      work.lookups <= most + lookupsToRetry,
+      "\(work.lookups) lookups are made for \(requests) requests")
+    lookupsToRetry = outcome.failure == nil ? 0 : lookupsToRetry + most
+    for loop in shards.indices {
+      let completes = batches.contains { $0.loop == loop }
+      guard completes || outcome.commit != nil || !outcome.answers[loop].isEmpty else { continue }
+      inboxes[loop].append(
+        LogDelivery(
+          commit: outcome.commit, answers: outcome.answers[loop], completesSubmit: completes))
+    }
+  }
+
+  // MARK: - What it says
+
+  private mutating func take(_ bytes: [UInt8], _ client: Int) throws(FuzzFinding) {
+    clients[client].bytes += bytes
+    var start = 0
+    let all = clients[client].bytes
+    while all.count - start >= 4 {
+      let count = all[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+      guard all.count - start - 4 >= count else { break }
+      let json = Array(all[start + 4..<start + 4 + count])
+      start += 4 + count
+      try expect(
+        json.count <= Bound.replyBytes + Bound.replySlackBytes, "a message has \(json.count) bytes")
+      guard let message = try? ServerMessage(decoding: json.span) else {
+        throw FuzzFinding(
+          description: "no client can read \(String(decoding: json.prefix(300), as: UTF8.self))")
+      }
+      try take(message, client)
+    }
+    clients[client].bytes.removeFirst(start)
+  }
+
+  private mutating func take(_ message: ServerMessage, _ client: Int) throws(FuzzFinding) {
+    switch message {
+    case .joined(let joined): clients[client].cursors[joined.room] = joined.after
+    case .left(let room): clients[client].cursors[room] = nil
+    case .message(let entry):
+      guard let cursor = clients[client].cursors[entry.room] else {
+        throw FuzzFinding(description: "an entry of \(entry.room), which is not joined")
+      }
+      try expect(entry.seq == cursor + 1, "\(entry.room) \(entry.seq) comes after \(cursor)")
+      clients[client].cursors[entry.room] = entry.seq
+    case .ack(let ack):
+      clients[client].lastAck[ack.room] = ack.seq
+      clients[client].came["send", default: 0] += 1
+    case .history: clients[client].came["history", default: 0] += 1
+    case .rooms: clients[client].came["rooms", default: 0] += 1
+    case .people(let page):
+      clients[client].came["people", default: 0] += 1
+      if let next = page.next { grammar.cursors.append(next) }
+    case .pong: clients[client].came["ping", default: 0] += 1
+    case .error(let error): clients[client].came[error.re ?? "", default: 0] += 1
+    default: break
+    }
+  }
+
+  // MARK: - In the end
+
+  /// Everything is repaired, and then all that was asked must have been answered.
+  mutating func finish() throws(FuzzFinding) {
+    isDiskFull = false
+    for client in clients.indices where clients[client].isStuck { toggleSocket(client) }
+    for _ in 0..<400 {
+      pass(milliseconds: 500)
+      try turn()
+      if !shards.contains(where: \.hasWork), inboxes.allSatisfy(\.isEmpty),
+        clients.allSatisfy(\.waiting.isEmpty)
+      {
+        break
+      }
+    }
+    for client in clients where client.isOpen {
+      try expect(client.waiting.isEmpty, "\(client.waiting.count) messages are never taken")
+      for type in Self.answered.sorted() where client.due[type] ?? 0 > client.came[type] ?? 0 {
+        throw FuzzFinding(
+          description:
+            "\(client.due[type] ?? 0) of \(type) were asked, \(client.came[type] ?? 0) answered")
+      }
+    }
+  }
+}
