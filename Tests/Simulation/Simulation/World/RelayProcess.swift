@@ -183,7 +183,10 @@ final class RelayProcess {
     }
     let bytes = connection.link.toRelay.read(limit)
     guard !bytes.isEmpty else { return }
-    if let since = connection.link.waitsSince, connection.link.kind == .honest {
+    // One that is closing may have been paused all the while.
+    if let since = connection.link.waitsSince, connection.link.kind == .honest,
+      connection.phase == .open
+    {
       onWait(since, "to be read")
     }
     connection.link.waitsSince = connection.link.toRelay.arrived.isEmpty ? nil : now.monotonic
