@@ -180,7 +180,7 @@ let package = Package(
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Mailbox"], excluding: ["directory.py"]),
     tests("Terminal", ["Terminal", "Mailbox"]),
-    tests("Messenger", ["Messenger", "Terminal", "Client", "Wire", "YAML"]),
+    tests("Messenger", ["Messenger", "Terminal", "Client", "EventLoop", "Wire", "YAML"]),
     tests("Archive", ["Archive", "Relay", "Wire", "CSQLite"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(

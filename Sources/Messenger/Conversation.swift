@@ -46,7 +46,11 @@ public struct Conversation: Equatable, Sendable {
   public var latest: Int64 = 0
   /// This user's own marks.
   public var read: Int64 = 0
-  public var unread: Int64 = 0
+  /// At most `unreadLimit`: what a relay says of many rooms can be added up.
+  public var unread: Int64 = 0 {
+    didSet { unread = min(max(0, unread), Self.unreadLimit) }
+  }
+  static let unreadLimit: Int64 = 1_000_000
   /// Entries up to here are counted in `unread`, or were read.
   var countedTo: Int64 = 0
   /// Entries up to here were there when we came: nobody is told of them.
