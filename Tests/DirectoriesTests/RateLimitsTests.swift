@@ -48,12 +48,18 @@ import Testing
   }
 
   @Test func `are not believed where they are absurd`() {
-    for value in ["0", "99999999999", "-5", "soon", "9223372036854775807"] {
+    for value in [
+      "0", "99999999999", "-5", "soon", "9223372036854775807", "-9223372036854775808",
+      "-9223372036854776", "1099511627775", "999999999999999999999999999999", "1e308",
+    ] {
       var limits = limits()
       let headers = ["x-ratelimit-remaining": "0", "x-ratelimit-reset": value]
       #expect(!limits.noteRefused(answer(403, headers), "core", now: now).isKnown)
       limits.noteServed(WebHeaders(headers), "core", now: now)
       #expect(limits.limit("core", now: now) == nil)
+      // At once, or after a guess: never for longer than a day.
+      let refused = limits.noteRefused(answer(429, ["retry-after": value]), "core", now: now)
+      #expect((now...now + 86_400_000).contains(refused.until))
     }
   }
 

@@ -76,7 +76,7 @@ struct RateLimits {
 
   private func reset(_ headers: WebHeaders, now: Int64) -> RateLimit? {
     guard let seconds = headers["\(prefix)reset"].flatMap({ Int64($0) }),
-      seconds < 1 << 40
+      (0..<1 << 40).contains(seconds)
     else { return nil }
     return credible(seconds * 1000 + skew(headers, now: now), now: now)
   }
