@@ -1,7 +1,7 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build test test-fresh bench bench-full conformance faults simulate simulate-bugs fuzz \
+.PHONY: run build test test-machine test-fresh bench bench-full conformance faults simulate simulate-bugs fuzz \
   fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen format lint install uninstall help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
@@ -24,7 +24,8 @@ BASH_SCRIPTS := Tests/Conformance/autobahn
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
-	@echo 'make test              run every test'
+	@echo 'make test              run every test but those of test-machine'
+	@echo 'make test-machine      run the tests that measure, on a machine that does nothing else'
 	@echo 'make test-fresh        make test on a new Debian with nothing but git, make and Swift, as root'
 	@echo "make conformance       hold relay and client against the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
@@ -61,19 +62,33 @@ build:
 
 # The simulation plays the same seeds every time, a minute or two of them: a test is not to fail by
 # chance, and `make simulate` is there to find more. The tests that run the commands, from
-# TEST_BIN_DIR, run by themselves: they load the machine, and others look at the clock here and there.
+# TEST_BIN_DIR, run by themselves, since they load the machine.
+#
+# A suite whose name begins with "Measured: " holds time or memory against a bound. What it finds says
+# something about the code only where nothing else runs, so that test-machine runs these suites, and
+# `make test` the others: each test is in one of the two, by its name.
 test:
 	@config/setup test
 	@$(SWIFT) build $(RELEASE) --product simulate
 	@$(SIMULATE) --store sqlite --seeds 3000
 	@$(SIMULATE) --store memory --seeds 1500
 	@$(SWIFT) build --build-tests
-	@$(TEST) --skip '^EndToEndTests\.' --skip '^SwarmTests\.'
+	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure are left" \
+	  'to make test-machine'
+	@$(TEST) --skip '^EndToEndTests\.' --skip '^SwarmTests\.' --skip $(MEASURED)
 	@for target in SwarmTests EndToEndTests; do \
-	  TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" $(TEST) --filter "^$$target\." || exit 1; \
+	  TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
+	    $(TEST) --filter "^$$target\." --skip $(MEASURED) || exit 1; \
 	done
 
 TEST := SWIFT=$(SWIFT) Tests/run --skip-build
+MEASURED := Measured:
+
+test-machine:
+	@config/setup test
+	@$(SWIFT) build --build-tests
+	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
+	  $(TEST) --no-parallel --filter $(MEASURED)
 
 test-fresh:
 	@SWIFT=$(SWIFT) Tests/fresh-machine make test
@@ -129,8 +144,8 @@ fuzz-coverage:
 	@Tests/Fuzz/coverage .build/fuzz-coverage/debug/fuzz $(SWIFT_LIBRARIES)/../../bin/
 
 # The tests under Thread and Address Sanitizer, the commands that they start as well, in builds of
-# their own. Left out are SwarmTests, which are about time, of which a sanitizer takes several times
-# as much; and, of Thread Sanitizer, SimulationTests, where there is one thread. Mutex.o shows it a
+# their own. Left out are SwarmTests and what is measured, which are about time, of which a sanitizer
+# takes several times as much; and, of Thread Sanitizer, SimulationTests, where there is one thread. Mutex.o shows it a
 # lock that it cannot see. What has been linked with an older one is built anew. See Tests/Sanitizers.
 SANITIZED = SWIFT=$(SWIFT) Tests/Sanitizers/run
 test-tsan:

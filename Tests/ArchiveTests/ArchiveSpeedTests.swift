@@ -3,15 +3,30 @@ import Glibc
 import Testing
 import Wire
 
+@Suite struct `A long conversation` {
+  @Test func `is paged through to its beginning, and counted`() throws {
+    let folder = try TemporaryFolder()
+    _ = try Conversation.fill(folder, 5000)
+    let archive = try Archive(path: folder.file)
+    var seqs: [Int64] = []
+    var page = try archive.page(of: "general", limit: 100)
+    #expect(page.count == 100)
+    while let first = page.first {
+      seqs = page.map(\.seq) + seqs
+      page = try archive.page(of: "general", before: first.seq, limit: 50)
+    }
+    // What was said, without reactions and edits.
+    #expect(seqs == (1...5000).filter { $0 % 10 != 0 && $0 % 25 != 1 })
+  }
+}
+
 /// How long it takes, printed: on the clock, and of the processor, which others at work beside it change
 /// little. The bounds are for a debug build, and catch what is wrong by a factor: a scan where there is an
 /// index, say.
-@Suite struct `A conversation of 100,000 entries` {
-  private static let entries: Int64 = 100_000
-
+@Suite struct `Measured: a conversation of 100,000 entries` {
   @Test func `opens, is paged through and grows without a wait`() throws {
     let folder = try TemporaryFolder()
-    let flushes = try Self.fill(folder)
+    let flushes = try Conversation.fill(folder, 100_000)
     var archive: Archive?
     let opening = try Took { archive = try Archive(path: folder.file) }
     let opened = try #require(archive)
@@ -57,13 +72,17 @@ import Wire
     #expect(flushes.map(\.processor).sorted()[flushes.count * 99 / 100] < .milliseconds(50))
     #expect(beginning.processor < .milliseconds(50))
   }
+}
 
-  /// - Returns: what each flush took.
-  private static func fill(_ folder: TemporaryFolder) throws -> [Took] {
+private enum Conversation {
+  /// Keeps a conversation of so many entries in a new archive.
+  ///
+  /// - Returns: what each flush took, of 100 entries.
+  static func fill(_ folder: TemporaryFolder, _ count: Int64) throws -> [Took] {
     var flushes: [Took] = []
     let archive = try Archive(path: folder.file)
     archive.begin("general", epoch: "e1", after: 0)
-    for seq in 1...entries {
+    for seq in 1...count {
       archive.append(entry(seq))
       if seq % 100 == 0 { flushes.append(try Took { try archive.flush() }) }
     }

@@ -3,145 +3,159 @@ import Testing
 import Wire
 
 extension `End to end` {
-  /// What a client does not take waits in the log, not in the relay's memory.
-  @Suite(.disabled(if: Programs.areSanitized, "a sanitizer takes memory of its own"))
-  struct `Clients that do not read` {
+  /// What a client does not take waits in the log.
+  @Suite struct `Clients that do not read` {
+    @Test func `50,000 messages wait for a reader, and all arrive`() throws {
+      _ = try Backlog().ofMessages(50_000, isReading: false)
+    }
+
+    @Test func `10,000 requests for history wait for their reader, and all are answered`() throws {
+      _ = try Backlog().ofRequests(10_000, isReading: false)
+    }
+  }
+
+  /// It waits there, and not in the relay's memory: a reader that reads at once costs as much.
+  @Suite struct `Measured: clients that do not read` {
     /// What may come on top, all buffers of the one connection included.
     static let allowanceBytes = 2 << 20
 
-    private func relay() throws -> RelayProcess {
-      // One loop, so that both runs have the same one; a short tail, so that it is not the tail
-      // that is measured.
-      try RelayProcess(
-        RelayProcess.withoutLimits + "\nloops: 1\nlog: { tail_bytes: 65536 }")
+    @Test func `50,000 messages wait for a reader at no cost in memory`() throws {
+      let backlog = Backlog()
+      try compare("50,000 messages") { try backlog.ofMessages(50_000, isReading: $0) }
     }
 
-    @Test func `50,000 messages wait for a reader at no cost in memory, and all arrive`() throws {
-      let count = 50_000
-      let texts = Texts()
-      func growth(isReading: Bool) throws -> Growth {
-        let relay = try relay()
-        let writer = try Writer(relay, texts)
-        let reader = try RawClient(relay, user: "reader")
-        _ = try reader.join("general", after: 0)
-        var received = 0
-        // Warm: caches, pages of the database, both connections.
-        try writer.write(1000) {}
-        try check(reader, &received, upTo: 1000, texts)
-        let growth = try Growth(relay)
-        try writer.write(count) {
-          if isReading {
-            reader.receive()
-            try check(reader, &received, texts)
-          }
-        }
-        var result = try growth.measured()
-        try check(reader, &received, upTo: 1000 + count, texts)
-        try result.measureAgain()
-        return result
-      }
-      let live = try growth(isReading: true)
-      let stalled = try growth(isReading: false)
-      print("50,000 messages: read at once \(live); read at the end \(stalled)")
+    @Test func `10,000 requests for history wait for their reader at no cost in memory`() throws {
+      let backlog = Backlog()
+      try compare("10,000 requests") { try backlog.ofRequests(10_000, isReading: $0) }
+    }
+
+    private func compare(_ name: String, _ growth: (_ isReading: Bool) throws -> Growth) throws {
+      let live = try growth(true)
+      let stalled = try growth(false)
+      print("\(name): read at once \(live); read at the end \(stalled)")
       #expect(stalled.before - live.before <= Self.allowanceBytes)
       // Nor does catching up cost more.
       #expect(stalled.after - live.after <= Self.allowanceBytes)
     }
+  }
+}
 
-    @Test func `10,000 requests for history wait for their reader at no cost in memory`() throws {
-      let count = 10_000
-      let texts = Texts()
-      let pageEntries = 4
-      func growth(isReading: Bool) throws -> Growth {
-        let relay = try relay()
-        let writer = try Writer(relay, texts)
-        try writer.write(2000) {}
-        let client = try RawClient(relay, user: "reader")
-        var answered = 0
-        func ask(_ number: Int) {
-          client.enqueue(
-            #"{"type":"history","room":"general","after":\#(number % 1900),"limit":\#(pageEntries)}"#
-          )
-        }
-        func takeAnswers() throws {
-          client.receive()
-          while case .message(let json)? = try client.nextAvailable() {
-            if json.starts(with: Array(#"{"type":"welcome""#.utf8)) { continue }
-            guard json.integer("seq") == Int64(answered % 1900 + 1) else {
-              throw Unexpected(
-                "answer \(answered): \(String(decoding: json.prefix(200), as: UTF8.self))")
-            }
-            answered += 1
-          }
-        }
-        for number in 0..<100 { ask(number) }
-        let deadline = Deadline(seconds: 120)
-        while answered < 100 { try pump(client, deadline, takeAnswers) }
-        let growth = try Growth(relay)
-        for number in 100..<count { ask(number) }
-        if isReading {
-          while answered < count { try pump(client, deadline, takeAnswers) }
-        } else {
-          // As much as the relay takes: it stops reading once its answers are not read.
-          while try !client.flushAvailable() {
-            var request = pollfd(fd: client.descriptor, events: Int16(POLLOUT), revents: 0)
-            if unsafe poll(&request, 1, 500) == 0 { break }
-          }
-          // Another client is served meanwhile: the loop has had its turns.
-          let other = try RawClient(relay, user: "other")
-          for _ in 0..<20 { _ = try other.history("general", limit: 1) }
-        }
-        var result = try growth.measured()
-        while answered < count { try pump(client, deadline, takeAnswers) }
-        try result.measureAgain()
-        return result
+/// What waits for a reader, and what it costs the relay until it has been read: every piece of it, in
+/// order.
+private struct Backlog {
+  private let texts = Texts()
+
+  private func relay() throws -> RelayProcess {
+    // One loop, so that all runs have the same one; a short tail, so that it is not the tail
+    // that is measured.
+    try RelayProcess(
+      RelayProcess.withoutLimits + "\nloops: 1\nlog: { tail_bytes: 65536 }")
+  }
+
+  func ofMessages(_ count: Int, isReading: Bool) throws -> Growth {
+    let relay = try relay()
+    let writer = try Writer(relay, texts)
+    let reader = try RawClient(relay, user: "reader")
+    _ = try reader.join("general", after: 0)
+    var received = 0
+    // Warm: caches, pages of the database, both connections.
+    try writer.write(1000) {}
+    try check(reader, &received, upTo: 1000)
+    let growth = try Growth(relay)
+    try writer.write(count) {
+      if isReading {
+        reader.receive()
+        try check(reader, &received)
       }
-      let live = try growth(isReading: true)
-      let stalled = try growth(isReading: false)
-      print("10,000 requests: read at once \(live); read at the end \(stalled)")
-      #expect(stalled.before - live.before <= Self.allowanceBytes)
-      #expect(stalled.after - live.after <= Self.allowanceBytes)
     }
+    var result = try growth.measured()
+    try check(reader, &received, upTo: 1000 + count)
+    try result.measureAgain()
+    return result
+  }
 
-    private func pump(_ client: RawClient, _ deadline: Deadline, _ body: () throws -> Void) throws {
-      let isFlushed = try client.flushAvailable()
-      var request = pollfd(
-        fd: client.descriptor, events: Int16(isFlushed ? POLLIN : POLLIN | POLLOUT),
-        revents: 0)
-      guard unsafe poll(&request, 1, deadline.milliseconds) > 0 else {
-        throw Unexpected("the relay said nothing more")
-      }
-      try body()
+  func ofRequests(_ count: Int, isReading: Bool) throws -> Growth {
+    let pageEntries = 4
+    let relay = try relay()
+    let writer = try Writer(relay, texts)
+    try writer.write(2000) {}
+    let client = try RawClient(relay, user: "reader")
+    var answered = 0
+    func ask(_ number: Int) {
+      client.enqueue(
+        #"{"type":"history","room":"general","after":\#(number % 1900),"limit":\#(pageEntries)}"#
+      )
     }
-
-    /// Takes entries that are there: each must be the next, with its own text.
-    private func check(_ reader: RawClient, _ received: inout Int, _ texts: Texts) throws {
-      while let event = try reader.nextAvailable() {
-        guard case .message(let json) = event else { throw Unexpected("the end: \(event)") }
-        guard json.starts(with: Array(#"{"type":"message""#.utf8)) else { continue }
-        received += 1
-        guard json.integer("seq") == Int64(received) else {
+    func takeAnswers() throws {
+      client.receive()
+      while case .message(let json)? = try client.nextAvailable() {
+        if json.starts(with: Array(#"{"type":"welcome""#.utf8)) { continue }
+        guard json.integer("seq") == Int64(answered % 1900 + 1) else {
           throw Unexpected(
-            "not entry \(received): \(String(decoding: json.prefix(200), as: UTF8.self))")
+            "answer \(answered): \(String(decoding: json.prefix(200), as: UTF8.self))")
         }
-        // In debug builds looking at each byte of each would take most of the time.
-        if received % 16 == 0, case .message(let entry)? = try? ServerMessage(decoding: json.span) {
-          guard Array((entry.text ?? "").utf8) == Array(texts[received]) else {
-            throw Unexpected("entry \(received) has another text")
-          }
+        answered += 1
+      }
+    }
+    for number in 0..<100 { ask(number) }
+    let deadline = Deadline(seconds: 120)
+    while answered < 100 { try pump(client, deadline, takeAnswers) }
+    let growth = try Growth(relay)
+    for number in 100..<count { ask(number) }
+    if isReading {
+      while answered < count { try pump(client, deadline, takeAnswers) }
+    } else {
+      // As much as the relay takes: it stops reading once its answers are not read.
+      while try !client.flushAvailable() {
+        var request = pollfd(fd: client.descriptor, events: Int16(POLLOUT), revents: 0)
+        if unsafe poll(&request, 1, 500) == 0 { break }
+      }
+      // Another client is served meanwhile: the loop has had its turns.
+      let other = try RawClient(relay, user: "other")
+      for _ in 0..<20 { _ = try other.history("general", limit: 1) }
+    }
+    var result = try growth.measured()
+    while answered < count { try pump(client, deadline, takeAnswers) }
+    try result.measureAgain()
+    return result
+  }
+
+  private func pump(_ client: RawClient, _ deadline: Deadline, _ body: () throws -> Void) throws {
+    let isFlushed = try client.flushAvailable()
+    var request = pollfd(
+      fd: client.descriptor, events: Int16(isFlushed ? POLLIN : POLLIN | POLLOUT),
+      revents: 0)
+    guard unsafe poll(&request, 1, deadline.milliseconds) > 0 else {
+      throw Unexpected("the relay said nothing more")
+    }
+    try body()
+  }
+
+  /// Takes entries that are there: each must be the next, with its own text.
+  private func check(_ reader: RawClient, _ received: inout Int) throws {
+    while let event = try reader.nextAvailable() {
+      guard case .message(let json) = event else { throw Unexpected("the end: \(event)") }
+      guard json.starts(with: Array(#"{"type":"message""#.utf8)) else { continue }
+      received += 1
+      guard json.integer("seq") == Int64(received) else {
+        throw Unexpected(
+          "not entry \(received): \(String(decoding: json.prefix(200), as: UTF8.self))")
+      }
+      // In debug builds looking at each byte of each would take most of the time.
+      if received % 16 == 0, case .message(let entry)? = try? ServerMessage(decoding: json.span) {
+        guard Array((entry.text ?? "").utf8) == Array(texts[received]) else {
+          throw Unexpected("entry \(received) has another text")
         }
       }
     }
+  }
 
-    private func check(
-      _ reader: RawClient, _ received: inout Int, upTo count: Int, _ texts: Texts
-    ) throws {
-      let deadline = Deadline(seconds: 120)
-      try check(reader, &received, texts)
-      while received < count {
-        try pump(reader, deadline) { reader.receive() }
-        try check(reader, &received, texts)
-      }
+  private func check(_ reader: RawClient, _ received: inout Int, upTo count: Int) throws {
+    let deadline = Deadline(seconds: 120)
+    try check(reader, &received)
+    while received < count {
+      try pump(reader, deadline) { reader.receive() }
+      try check(reader, &received)
     }
   }
 }

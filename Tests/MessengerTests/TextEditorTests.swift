@@ -242,8 +242,10 @@ import Testing
       if editor.byteCount > 400 { editor.clear() }
     }
   }
+}
 
-  /// The processor's time, since others run beside.
+@Suite struct `Measured: a long text in an editor` {
+  /// Returns the processor's time, in milliseconds.
   private func milliseconds(_ body: () throws -> Void) rethrows -> Double {
     func now() -> Double {
       var time = timespec()

@@ -71,6 +71,16 @@ import Testing
     }
   }
 
+  @Test func `a relay that stands still for a moment loses nobody, and all of it goes on`() throws {
+    let run = try SwarmProcess(
+      playing: Self.scenario(relay: Self.ours, chaos: "{ do: pause, at_s: 2, ms: 300 }"))
+    #expect(run.keptItsPromises, "\(run.output)")
+    #expect(run.output.contains(" 0 clients disconnected and "), "\(run.output)")
+    #expect(run.output.contains("99 % had recovered after"), "\(run.output)")
+  }
+}
+
+@Suite struct `Measured: a pause` {
   /// 200 sends/s for 5 s, and the relay stopped for 1 s of them: 200 of the 1,000 sends were
   /// intended meanwhile, and waited from 1 s down to nothing, evenly. The share that waited longer
   /// than x seconds is 0.2 × (1 - x): so p90 is 0.5 s, p99 is 0.95 s, p99.9 is 0.995 s, and the

@@ -25,10 +25,6 @@ enum Programs {
     }
   }
 
-  /// Whether they run under a sanitizer, with several times the time and the memory: see
-  /// Tests/Sanitizers.
-  static let areSanitized = environment("SANITIZED") != nil
-
   /// `TEST_BIN_DIR`, or where the tests themselves were built.
   static let directory: String = {
     if let named = environment("TEST_BIN_DIR") { return named }
