@@ -32,7 +32,7 @@ final class Watcher: ClientHandler, EventHandler {
   func run(until isEnough: @escaping (Watcher, ClientEvent) -> Bool) {
     self.isEnough = isEnough
     // A test that hangs fails rather.
-    loop.schedule(afterMilliseconds: 30_000, token: 0)
+    loop.schedule(afterMilliseconds: 120_000, token: 0)
     client.start()
     loop.run(self)
   }

@@ -10,7 +10,7 @@ extension `End to end` {
       let relay = try RelayProcess(configuration, in: folder)
       let peer = try ChildProcess(
         ["/usr/bin/python3", Programs.peer("http_client.py"), name, "\(relay.port)"], input: "")
-      #expect(try peer.wait(Deadline(seconds: 120)) == .exit(0), "\(peer.errors)")
+      #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
       #expect(peer.output == "good\n")
       #expect(try relay.stop() == .exit(0))
       let verify = try RelayProcess.command("verify", "--data", relay.dataDirectory)

@@ -42,7 +42,7 @@ extension `End to end` {
           library.interpreter, Programs.peer(library.rawValue), relay.url,
           certificates?.authority ?? "-", way.isCompressed ? "deflate" : "none",
         ], environment: ["NODE_PATH=/usr/share/nodejs", "PYTHONDONTWRITEBYTECODE=1"], input: "")
-      #expect(try peer.wait(Deadline(seconds: 90)) == .exit(0), "\(peer.errors)")
+      #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
       let agreed =
         "\(way.isEncrypted ? "TLSv1.3" : "in clear"), "
         + (way.isCompressed ? "permessage-deflate, 2 compressed" : "nothing, 0 compressed")

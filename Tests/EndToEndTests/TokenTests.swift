@@ -79,7 +79,7 @@ extension `End to end` {
           Self.python, Programs.peer("tokens.py"), "ways", relay.url, folder["private"],
           folder["public"], algorithm,
         ], input: "")
-      #expect(try peer.wait(Deadline(seconds: 120)) == .exit(0), "\(peer.errors)")
+      #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
       #expect(peer.output == "good\n")
       #expect(try relay.stop() == .exit(0))
       // Queries that held a token left no trace, and neither did anything else of one.

@@ -184,7 +184,7 @@ import Wire
     // 96 MB went through it. How long it was meanwhile is a matter of how fast the disk is and of who
     // else has the processors; but a log that is longer than its limit begins anew, and is cut then.
     var batch = 100
-    let deadline = ContinuousClock.now + .seconds(60)
+    let deadline = ContinuousClock.now + .seconds(300)
     while directory.bytes(of: "data/relay.db-wal") > limit,
       ContinuousClock.now < deadline
     {

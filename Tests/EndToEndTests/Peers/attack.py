@@ -16,7 +16,7 @@ import sys
 import time
 import zlib
 
-PATIENCE_S = 30
+PATIENCE_S = 120
 PORT = int(sys.argv[2])
 resource.setrlimit(
     resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)

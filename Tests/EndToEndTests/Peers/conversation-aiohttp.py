@@ -61,5 +61,5 @@ async def converse(socket):
     assert [entry["seq"] for entry in page["entries"]] == [1, 2], page
 
 
-asyncio.run(asyncio.wait_for(chat(sys.argv[1]), 30))
+asyncio.run(asyncio.wait_for(chat(sys.argv[1]), 120))
 print("good")

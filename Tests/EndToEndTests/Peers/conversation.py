@@ -58,5 +58,5 @@ async def chat(url):
     assert socket.close_code == 1000, socket.close_code
 
 
-asyncio.run(asyncio.wait_for(chat(sys.argv[1]), 30))
+asyncio.run(asyncio.wait_for(chat(sys.argv[1]), 120))
 print("good")

@@ -158,4 +158,4 @@ async def main(url, part, *state):
         print("good")
 
 
-asyncio.run(asyncio.wait_for(main(*sys.argv[1:]), 60))
+asyncio.run(asyncio.wait_for(main(*sys.argv[1:]), 120))

@@ -174,7 +174,7 @@ async def main():
         if scrape()["relay_bots_connected"] == 1:
             break
         await asyncio.sleep(0.02)
-    await asyncio.wait_for(traffic(), 60)
+    await asyncio.wait_for(traffic(), 120)
 
 asyncio.run(main())
 print("good")

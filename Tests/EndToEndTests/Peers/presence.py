@@ -16,7 +16,7 @@ import time
 PORT, PID, USERS, WATCHERS = map(int, sys.argv[1:])
 resource.setrlimit(
     resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-PATIENCE_S = 60
+PATIENCE_S = 120
 # A connection is told of so many people, those that it asked for last.
 WATCHED = min(USERS, 2000)
 PAGE = 200
@@ -192,12 +192,14 @@ def main():
         crowd.peers[number].presences = crowd.peers[number].offline = 0
     rest = range(WATCHERS, USERS)
     crowd.go(rest)
-    crowd.until_quiet(5)
     watchers = [crowd.peers[number] for number in watching]
     gone = WATCHED - WATCHERS
+    crowd.until(lambda: all(peer.offline >= gone for peer in watchers), "not all are told")
+    crowd.until_quiet(2)
     assert all(peer.offline == gone for peer in watchers), sorted(
         {peer.offline for peer in watchers})
     crowd.come(rest)
+    crowd.until(lambda: all(peer.presences >= 2 * gone for peer in watchers), "not all are told")
     crowd.until_quiet(3)
     counts = report("the others are gone for long, and come back", watchers, since)
     assert counts[0] == counts[-1] == 2 * gone, counts

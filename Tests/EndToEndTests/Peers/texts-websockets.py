@@ -53,4 +53,4 @@ async def chat(url, authority, compression):
         f" closed with {socket.close_code}")
 
 
-asyncio.run(asyncio.wait_for(chat(*sys.argv[1:]), 60))
+asyncio.run(asyncio.wait_for(chat(*sys.argv[1:]), 120))

@@ -9,7 +9,7 @@ struct Unexpected: Error, CustomStringConvertible {
 struct Deadline {
   private let end: ContinuousClock.Instant
 
-  init(seconds: Int = 30) { end = .now + .seconds(seconds) }
+  init(seconds: Int = 120) { end = .now + .seconds(seconds) }
 
   init(milliseconds: Int32) { end = .now + .milliseconds(Int(milliseconds)) }
 
