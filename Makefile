@@ -1,8 +1,9 @@
 # make run · make test · make help
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: run build test test-machine test-fresh bench bench-full conformance faults simulate simulate-bugs fuzz \
-  fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen format lint install uninstall help
+.PHONY: run build check test test-machine test-fresh bench bench-full conformance faults simulate \
+  simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen format lint \
+  install uninstall help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
@@ -25,6 +26,7 @@ BASH_SCRIPTS := Tests/Conformance/autobahn
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run every test but those of test-machine'
+	@echo 'make check             check the style, and run the tests of the modules that do no I/O'
 	@echo 'make test-machine      run the tests that measure, on a machine that does nothing else'
 	@echo 'make test-fresh        make test on a new Debian with nothing but git, make and Swift, as root'
 	@echo "make conformance       hold relay and client against the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
@@ -89,6 +91,13 @@ test-machine:
 	@$(SWIFT) build --build-tests
 	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
 	  $(TEST) --no-parallel --filter $(MEASURED)
+
+# What may be run before each commit: under a minute where all is built.
+PURE := ^(Package|WebSocket|Wire|Relay)Tests\.
+check: lint
+	@config/setup
+	@$(SWIFT) build --build-tests
+	@$(TEST) --filter '$(PURE)' --skip $(MEASURED)
 
 test-fresh:
 	@SWIFT=$(SWIFT) Tests/fresh-machine make test
