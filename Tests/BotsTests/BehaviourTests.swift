@@ -2,7 +2,7 @@ import Bots
 import Testing
 import Wire
 
-@Suite(.timeLimit(.minutes(5))) struct `A bot speaks up every interval` {
+@Suite(.timeLimit(.minutes(30))) struct `A bot speaks up every interval` {
   let clock = TestClock()
   let relay: FakeRelay
 
@@ -61,7 +61,7 @@ import Wire
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A script` {
+@Suite(.timeLimit(.minutes(30))) struct `A script` {
   let clock = TestClock()
   let relay: FakeRelay
   let room = "dm:ada:guide"

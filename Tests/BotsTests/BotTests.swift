@@ -39,7 +39,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
   if case .join = event.message { true } else { false }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `What a bot answers` {
+@Suite(.timeLimit(.minutes(30))) struct `What a bot answers` {
   let clock = TestClock()
   let relay: FakeRelay
   let room = "dm:ada:echo"
@@ -156,7 +156,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A conversation is the same for the same seed` {
+@Suite(.timeLimit(.minutes(30))) struct `A conversation is the same for the same seed` {
   private struct Said: Equatable {
     var text: String
     var at: Duration

@@ -2,7 +2,7 @@ import Bots
 import Testing
 import Wire
 
-@Suite(.timeLimit(.minutes(5))) struct `A bot's program` {
+@Suite(.timeLimit(.minutes(30))) struct `A bot's program` {
   let clock = TestClock()
   let relay: FakeRelay
   let room = "dm:ada:prog"

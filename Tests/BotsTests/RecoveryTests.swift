@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import Wire
 
-@Suite(.timeLimit(.minutes(5))) struct `Nothing is answered twice or left out` {
+@Suite(.timeLimit(.minutes(30))) struct `Nothing is answered twice or left out` {
   let clock = TestClock()
   let relay: FakeRelay
   let room = "dm:ada:echo"
@@ -90,7 +90,7 @@ import Wire
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A bot keeps to the relay's limits` {
+@Suite(.timeLimit(.minutes(30))) struct `A bot keeps to the relay's limits` {
   let clock = TestClock()
 
   @Test func `what is refused for now is sent again in order, with the same id`() async throws {

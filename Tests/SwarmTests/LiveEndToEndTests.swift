@@ -106,7 +106,7 @@ import Testing
 @Suite struct `A display` {
   private static func environment(_ name: String) -> String? { name == "TERM" ? "xterm" : nil }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(30)))
   func `does not wait for a terminal that takes nothing, and is right when it does again`() throws {
     let terminal = try PseudoTerminal(columns: 80, rows: 24)
     let descriptor = try terminal.open()
@@ -140,7 +140,7 @@ import Testing
     #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK == 0)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(30)))
   func `ends when the terminal has gone`() throws {
     let terminal = try PseudoTerminal(columns: 80, rows: 24)
     let descriptor = try terminal.open()
