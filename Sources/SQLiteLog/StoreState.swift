@@ -37,9 +37,11 @@ struct StoreState: ~Copyable {
     let position = try Self.lastPosition(in: database)
     let nextRoom = try database.integer("SELECT coalesce(max(number), 0) + 1 FROM rooms")
     let statements = try Statements.prepare(on: database, epoch: epoch)
-    hasLeftovers = try database.integer(Leftovers.exist) == 1
-    identityKey = try Schema.identityKey(of: database)
+    let hasLeftovers = try database.integer(Leftovers.exist) == 1
+    let identityKey = try Schema.identityKey(of: database)
     self.database = database
+    self.hasLeftovers = hasLeftovers
+    self.identityKey = identityKey
     self.position = position
     self.tail = tail
     self.index = index

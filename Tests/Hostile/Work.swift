@@ -118,12 +118,31 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
     return try base.entry(seq, ofRoom: number, named: room)
   }
 
-  public mutating func edits(
+  public var identityKey: EntryIdentity.Key { base.identityKey }
+
+  public mutating func lastEdit(
     of target: Int64, inRoom number: Int64, named room: String
-  ) throws(StoreFailure) -> [Entry] {
-    let edits = try base.edits(of: target, inRoom: number, named: room)
-    meter.lookUp(1 + edits.count)
-    return edits
+  ) throws(StoreFailure) -> Entry? {
+    meter.lookUp()
+    return try base.lastEdit(of: target, inRoom: number, named: room)
+  }
+
+  public mutating func editCount(
+    of target: Int64, inRoom number: Int64, upTo limit: Int
+  ) throws(StoreFailure) -> Int {
+    let count = try base.editCount(of: target, inRoom: number, upTo: limit)
+    meter.lookUp()
+    meter.read(rows: count)
+    return count
+  }
+
+  public mutating func emoji(
+    of target: Int64, inRoom number: Int64, by user: String?, upTo limit: Int
+  ) throws(StoreFailure) -> Set<String> {
+    let emoji = try base.emoji(of: target, inRoom: number, by: user, upTo: limit)
+    meter.lookUp()
+    meter.read(rows: emoji.count)
+    return emoji
   }
 
   public mutating func changes(
@@ -133,10 +152,24 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
     return try base.changes(inRoom: number, through: seq, total: total)
   }
 
-  public mutating func belongings(of user: String) throws(StoreFailure) -> [String] {
-    let names = try base.belongings(of: user)
-    meter.read(rows: names.count)
-    return names
+  public mutating func belongings(
+    of user: String, after number: Int64, limit: Int
+  ) throws(StoreFailure) -> [StoredBelonging] {
+    let belongings = try base.belongings(of: user, after: number, limit: limit)
+    meter.read(rows: belongings.count)
+    return belongings
+  }
+
+  public mutating func belonging(
+    of user: String, toRoom name: String
+  ) throws(StoreFailure) -> StoredBelonging? {
+    meter.lookUp()
+    return try base.belonging(of: user, toRoom: name)
+  }
+
+  public mutating func belongingCount(of user: String) throws(StoreFailure) -> Int {
+    meter.lookUp()
+    return try base.belongingCount(of: user)
   }
 
   public mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
@@ -175,15 +208,43 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
     }
   }
 
-  public mutating func forEachChange(
-    ofRoom number: Int64, named room: String, about targets: ClosedRange<Int64>,
-    _ body: (_ target: Int64, Entry) -> Void
+  public mutating func changes(
+    inRoom number: Int64, through seq: Int64
+  ) throws(StoreFailure) -> Int64 {
+    meter.lookUp()
+    return try base.changes(inRoom: number, through: seq)
+  }
+
+  public mutating func firstTarget(
+    inRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) throws(StoreFailure) -> Int64? {
+    meter.lookUp()
+    return try base.firstTarget(inRoom: number, in: seqs)
+  }
+
+  public mutating func lastEdit(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(StoreFailure) -> Entry? {
+    meter.read(changes: 1)
+    return try base.lastEdit(of: target, inRoom: number, named: room)
+  }
+
+  public mutating func reactions(
+    to target: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> [(emoji: String, users: Int64)] {
+    let reactions = try base.reactions(to: target, inRoom: number)
+    meter.read(changes: reactions.count)
+    return reactions
+  }
+
+  public mutating func forEachUser(
+    giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
   ) throws(StoreFailure) {
     var count = 0
-    defer { meter.read(changes: count) }
-    try base.forEachChange(ofRoom: number, named: room, about: targets) {
+    defer { meter.read(rows: count) }
+    try base.forEachUser(giving: emoji, to: target, inRoom: number) {
       count += 1
-      body($0, $1)
+      return body($0)
     }
   }
 
