@@ -58,7 +58,11 @@ struct SettlerLoop: Sendable {
           looked = trim(settler, requests) ? appended : looked
         }
         before = appended
-        if store.tail.takeTrims() { store.tail.seal() }
+        if store.tail.takeTrims() {
+          store.tail.seal()
+        } else if !outage.isFailing {
+          continue
+        }
       }
       settle(settler, requests, &outage)
     }
