@@ -73,9 +73,11 @@ struct RelayHarness {
   /// - Parameter choice: the limits.
   init(choice: UInt8) {
     var configuration = Shard.Configuration()
-    configuration.limits.sendsPerSecond = choice & 1 == 0 ? 0 : 20
-    configuration.limits.burst = choice & 1 == 0 ? 0 : 40
-    configuration.limits.requestsPerSecond = choice & 1 == 0 ? 0 : 50
+    if choice & 1 == 0 {
+      configuration.limits.budget.sendsPerSecond = 0
+      configuration.limits.budget.requestsPerSecond = 0
+      configuration.limits.budget.bytesPerSecond = 0
+    }
     configuration.limits.queueBytes = choice & 2 == 0 ? 262_144 : 220_000
     configuration.limits.roomsPerConnection = choice & 4 == 0 ? 256 : 3
     configuration.tailBytes = choice & 8 == 0 ? 8_388_608 : 1000
@@ -86,8 +88,11 @@ struct RelayHarness {
     let framing = Framing { count, frames in
       for shift in [24, 16, 8, 0] { frames.append(UInt8(truncatingIfNeeded: count >> shift)) }
     }
+    let budgets = Budgets<String>(configuration.limits.budget)
     shards = (0..<Self.loops).map {
-      Shard(configuration: configuration, framing: framing, epoch: "epoch-1", seed: UInt64($0))
+      Shard(
+        configuration: configuration, framing: framing, budgets: budgets, epoch: "epoch-1",
+        seed: UInt64($0))
     }
     self.framing = framing
     sequencer = Sequencer(
@@ -148,7 +153,7 @@ struct RelayHarness {
   private mutating func deliver(_ client: Int) {
     let (loop, session) = (clients[client].loop, clients[client].session)
     while clients[client].isOpen, !clients[client].waiting.isEmpty,
-      shards[loop].mayReceive(session)
+      shards[loop].mayReceive(session, now: now)
     {
       let json = clients[client].waiting.removeFirst()
       if shards[loop].isIdentified(session) { note(json, client) }
@@ -193,7 +198,7 @@ struct RelayHarness {
     try settle()
     send(
       .history(.init(room: "x", before: target + 1, limit: page, isFolded: true)), client)
-    send(.rooms, client)
+    send(.rooms(.init()), client)
     try settle()
     send(
       .send(.init(room: "x-2", id: "\(name)/f", forward: Forward(room: "x", seq: target))), client)
@@ -283,7 +288,7 @@ struct RelayHarness {
     let requests = batches.reduce(0) { $0 + $1.requests.count }
     var most = requests * Bound.lookupsPerRequest
     for answer in outcome.answers.joined() {
-      guard case .belongings(_, let rooms, _) = answer else { continue }
+      guard case .belongings(_, _, let rooms, _, _) = answer else { continue }
       most += 2 * Bound.roomsPerPage
       try expect(rooms.count <= Bound.roomsPerPage, "a request for rooms lists \(rooms.count)")
     }

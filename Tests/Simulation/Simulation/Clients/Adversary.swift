@@ -289,7 +289,12 @@ final class Adversary: Participant {
       }
       return
     }
-    ask(.rooms, end)
+    var request = ClientMessage.RoomsRequest(
+      limit: [1, 2, 50, 200].randomElement(using: &world.random) ?? 1)
+    if world.chance(30) {
+      request.cursor = plot.grammar.cursors.randomElement(using: &world.random)
+    }
+    ask(.rooms(request), end)
   }
 
   private func lookForPeople(_ end: ClientEnd) {

@@ -303,7 +303,7 @@ final class RelayProcess {
         question = Question(loop: loop, session: id, room: error.room ?? "", id: error.id)
       case .entered(let id, let entered):
         question = Question(loop: loop, session: id, room: entered.joined.room)
-      case .belongings(_, let belongings, _):
+      case .belongings(_, _, let belongings, _, _):
         work[loop].rows += belongings.count
         continue
       case .entries, .reply, .lasts, .lastSeen: continue

@@ -26,7 +26,7 @@ extension Simulation {
     _ work: Work, of batches: [(loop: Int, requests: [LogRequest])], _ outcome: Sequencer.Outcome
   ) {
     if bounds.contains(.rooms) {
-      for case .belongings(_, let rooms, _) in outcome.answers.joined()
+      for case .belongings(_, _, let rooms, _, _) in outcome.answers.joined()
       where rooms.count > Bound.roomsPerPage {
         court.fault("a request for rooms lists \(rooms.count), not \(Bound.roomsPerPage)")
       }
