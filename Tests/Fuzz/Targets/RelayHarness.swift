@@ -197,11 +197,11 @@ struct RelayHarness {
     }
     try settle()
     send(
-      .history(.init(room: "x", before: target + 1, limit: page, isFolded: true)), client)
-    send(.rooms(.init()), client)
+      .send(.init(room: "x-2", id: "\(name)/f", forward: Forward(room: "x", seq: target))), client)
     try settle()
     send(
-      .send(.init(room: "x-2", id: "\(name)/f", forward: Forward(room: "x", seq: target))), client)
+      .history(.init(room: "x", before: target + 1, limit: page, isFolded: true)), client)
+    send(.rooms(.init()), client)
     try settle()
     if page < 3 {
       send(.send(.init(room: "x", id: "\(name)/d", delete: target)), client)
