@@ -54,6 +54,12 @@ public enum Bound {
   public static let roomsPerPage = 256
   /// What folding an entry may read: its last edit, its deletion and what reacts to it.
   public static let changesPerFoldedEntry = 64
+  /// What a folded page may read on its way, for each entry that was asked for: it passes over what is
+  /// about others.
+  public static let rowsPerFoldedEntry = 16
+  public static let rowsPerFoldedPage = 256
+  /// How many edits of deleted texts one transaction may overwrite.
+  public static let redactedEditsPerCommit = 128
   /// A reply is cut there, behind its first item.
   public static let replyBytes = 131_072
   /// The envelope of a reply, and the part of the last item that no limit foresees.
@@ -211,14 +217,15 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
   public mutating func changes(
     inRoom number: Int64, through seq: Int64
   ) throws(StoreFailure) -> Int64 {
-    meter.lookUp()
+    // A place in an index, which is asked for many times for one page.
+    meter.read(rows: 1)
     return try base.changes(inRoom: number, through: seq)
   }
 
   public mutating func firstTarget(
     inRoom number: Int64, in seqs: ClosedRange<Int64>
   ) throws(StoreFailure) -> Int64? {
-    meter.lookUp()
+    meter.read(rows: 1)
     return try base.firstTarget(inRoom: number, in: seqs)
   }
 
@@ -241,7 +248,7 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
     giving emoji: String, to target: Int64, inRoom number: Int64, _ body: (String) -> Bool
   ) throws(StoreFailure) {
     var count = 0
-    defer { meter.read(rows: count) }
+    defer { meter.read(changes: count) }
     try base.forEachUser(giving: emoji, to: target, inRoom: number) {
       count += 1
       return body($0)

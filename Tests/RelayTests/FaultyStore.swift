@@ -10,7 +10,7 @@ struct FaultyStore: EntryStore, EntryReader {
   var lastSeqs: [Int64: Int64] = [:]
   /// How many rooms were read for lists, and how often somebody's were counted.
   var roomsRead = 0
-  var counts = 0
+  var belongingCounts = 0
   private(set) var commits: [StoreChanges] = []
   /// Entries that were read so far, users of reactions, and how often changes were counted.
   private(set) var entriesRead = 0
@@ -68,7 +68,7 @@ struct FaultyStore: EntryStore, EntryReader {
 
   mutating func belongingCount(of user: String) throws(StoreFailure) -> Int {
     try check()
-    counts += 1
+    belongingCounts += 1
     return try memory.belongingCount(of: user)
   }
 

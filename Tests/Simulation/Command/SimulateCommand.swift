@@ -40,7 +40,9 @@ struct SimulateCommand: ParsableCommand {
   var trace = false
 
   @Option(
-    help: "Hold these bounds alone, with commas between: waits, lookups, rooms, folding, replies.")
+    help:
+      "Hold these bounds alone, with commas between: waits, lookups, rooms, folding, entries, replies."
+  )
   var bounds: String?
 
   @Option(

@@ -20,6 +20,10 @@ final class Plot {
   /// The text that is attacked; 0 is none yet.
   var target: Int64 = 0
   var done = 0
+  /// Of each text in each life of the relay, the edits that were taken.
+  private var edits: [String: Int] = [:]
+  /// The emoji that were taken.
+  private var emoji: [String: Set<String>] = [:]
   /// How often what was prepared was then used.
   var uses = 0
   private var idCount = 0
@@ -41,6 +45,30 @@ final class Plot {
 
   /// Any message.
   func message() -> [UInt8] { grammar.message(&chooser) }
+
+  /// The id of an edit of, or a reaction to, the text that is attacked.
+  func nextID(life: Int, emoji: String? = nil) -> String {
+    idCount += 1
+    return "\(emoji ?? "edit")/\(life)/\(target)/\(idCount)"
+  }
+
+  /// An edit or a reaction was taken.
+  /// - Returns: which limit that exceeds.
+  func noteTaken(id: String, _ limits: EntryLimits) -> String? {
+    let parts = id.split(separator: "/")
+    guard parts.count == 4 else { return nil }
+    let place = "\(parts[1])/\(parts[2])"
+    if parts[0] == "edit" {
+      edits[place, default: 0] += 1
+      let count = edits[place] ?? 0
+      return limits.editsPerEntry > 0 && count > limits.editsPerEntry
+        ? "\(count) edits of one text were taken, not \(limits.editsPerEntry)" : nil
+    }
+    emoji[place, default: []].insert(String(parts[0]))
+    let count = emoji[place]?.count ?? 0
+    return limits.reactionsPerEntry > 0 && count > limits.reactionsPerEntry
+      ? "\(count) emoji were given to one text, not \(limits.reactionsPerEntry)" : nil
+  }
 
   func nextID() -> String {
     idCount += 1
@@ -157,6 +185,11 @@ final class Adversary: Participant {
       unanswered = max(0, unanswered - 1)
       if ack.room == plot.room, ack.id.hasPrefix("\(user)/t") { plot.target = ack.seq }
       plot.grammar.head = ack.seq
+      if ack.room == plot.room, !ack.duplicate, world.bounds.contains(.entries),
+        let fault = plot.noteTaken(id: ack.id, world.scenario.entryLimits)
+      {
+        world.court.fault(fault)
+      }
     case .error(let error):
       if error.re == "send" { unanswered = max(0, unanswered - 1) }
       if error.code == .noSuchEntry, error.room == plot.room { plot.beginAnew() }
@@ -240,7 +273,8 @@ final class Adversary: Participant {
         plot.done += 1
         send(
           .init(
-            room: plot.room, id: plot.nextID(), edit: plot.target, text: "then \(plot.done)"), end)
+            room: plot.room, id: plot.nextID(life: world.life), edit: plot.target,
+            text: "then \(plot.done)"), end)
         world.court.tally.count(.attackEdit)
       }
       return
@@ -264,18 +298,23 @@ final class Adversary: Participant {
     guard plot.done >= plot.strength else {
       while unanswered < Self.window, plot.done < plot.strength {
         plot.done += 1
-        // The more there are to be the longer they are.
-        let emoji = "e\(plot.done)" + String(repeating: "e", count: plot.strength > 1000 ? 58 : 0)
+        // Others than before, and the longer the more there are to be; or the same on and off.
+        let isFresh = plot.done % 2 == 0 || plot.strength > 1000
+        let fresh = "e\(plot.done)" + String(repeating: "e", count: plot.strength > 1000 ? 40 : 0)
+        let emoji = isFresh ? fresh : "t\(plot.done / 2 % 3)"
+        let isOn = isFresh || plot.done % 4 == 1
+        // What is taken back is not counted.
+        let id = isFresh ? plot.nextID(life: world.life, emoji: emoji) : plot.nextID()
         send(
-          .init(
-            room: plot.room, id: plot.nextID(), react: plot.target, emoji: emoji, isOn: true), end)
+          .init(room: plot.room, id: id, react: plot.target, emoji: emoji, isOn: isOn), end)
         world.court.tally.count(.attackReaction)
       }
       return
     }
+    // The text itself, or the last one wherever it is.
+    let before = world.chance(50) ? plot.target + 1 : nil
     let limit = Int(world.pick(1...3))
-    ask(
-      .history(.init(room: plot.room, before: plot.target + 1, limit: limit, isFolded: true)), end)
+    ask(.history(.init(room: plot.room, before: before, limit: limit, isFolded: true)), end)
   }
 
   private func gatherRooms(_ end: ClientEnd) {

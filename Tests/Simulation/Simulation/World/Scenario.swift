@@ -14,6 +14,8 @@ struct Scenario {
   /// What is promised of acknowledged entries.
   var durability = Durability.fsync
   var keepEntriesPerRoom: Int64
+  /// What one entry may be given; where edits have no limit, their deletion has one all the same.
+  var entryLimits = EntryLimits()
   /// How many entries the log settles at once.
   var segmentEntries: Int
   var loops: Int
@@ -112,6 +114,9 @@ struct Scenario {
     if chance(50, &random) {
       relay.shard.bots = [("echo.bot", "Echo"), ("p1", "A bot on the list")]
     }
+    entryLimits = EntryLimits(
+      editsPerEntry: [0, 8, 100].randomElement(using: &random) ?? 0,
+      reactionsPerEntry: [5, 50].randomElement(using: &random) ?? 5)
     adversaries = [Adversary(attack: .babble, connections: 1)]
     if let second = Self.adversary(using: &random) { adversaries.append(second) }
   }

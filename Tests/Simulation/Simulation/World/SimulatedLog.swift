@@ -14,6 +14,8 @@ protocol SimulatedLog: AnyObject {
   /// What its reading thread does.
   func answer(_ request: ReadRequest) -> LogAnswer
   /// What the writing thread and the reading one have done.
+  /// Edits of deleted texts that were overwritten so far.
+  var redactedEdits: Int { get }
   var writing: WorkMeter { get }
   var reading: WorkMeter { get }
   /// What its other threads do, in steps: the seed chooses which is taken, and when.
@@ -60,12 +62,12 @@ final class SimulatedMemoryLog: SimulatedLog {
   let writing = WorkMeter()
   let reading = WorkMeter()
 
-  init(epoch: String, keepEntriesPerRoom: Int64, loops: Int) {
+  init(epoch: String, keepEntriesPerRoom: Int64, limits: EntryLimits, loops: Int) {
     self.epoch = epoch
     store = CountingStore(MemoryStore(), writing)
     sequencer = Sequencer(
       lineage: Lineage([.init(number: 1, name: epoch)]), keepEntriesPerRoom: keepEntriesPerRoom,
-      loops: loops)
+      limits: limits, loops: loops)
   }
 
   func process(
@@ -79,6 +81,7 @@ final class SimulatedMemoryLog: SimulatedLog {
     return request.answer(from: &reader, .simulated)
   }
 
+  var redactedEdits: Int { 0 }
   var backgroundSteps: [() -> Void] { [] }
   var writerSteps: [() -> Void] { [] }
   var epochs: [String] { [epoch] }
@@ -115,7 +118,8 @@ final class SimulatedSQLiteLog: SimulatedLog {
   /// - Parameter segmentEntries: how many entries are settled at once.
   init(
     fileSystem: String, durability: Durability, epoch: String, keepEntriesPerRoom: Int64,
-    segmentEntries: Int, loops: Int, now: Int64, tally: @escaping (Tally.Event, Int) -> Void,
+    limits: EntryLimits, segmentEntries: Int, loops: Int, now: Int64,
+    tally: @escaping (Tally.Event, Int) -> Void,
     end: @escaping () -> Void
   ) throws(StoreError) {
     let store = try SQLiteStore(
@@ -132,7 +136,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
     self.tally = tally
     discardedIndex = store.discardedIndex
     sequencer = Sequencer(
-      lineage: store.lineage, keepEntriesPerRoom: keepEntriesPerRoom, loops: loops)
+      lineage: store.lineage, keepEntriesPerRoom: keepEntriesPerRoom, limits: limits, loops: loops)
   }
 
   func process(
@@ -149,6 +153,8 @@ final class SimulatedSQLiteLog: SimulatedLog {
       return request.answer(from: &counting, .simulated)
     }
   }
+
+  var redactedEdits: Int { store.base.redactedEdits }
 
   /// As the settling thread does, in pieces, and the checkpointing one.
   var backgroundSteps: [() -> Void] {
@@ -187,8 +193,8 @@ final class SimulatedSQLiteLog: SimulatedLog {
       { [store = store.base, end] in if (try? store.checkpoint()) == nil { end() } },
       { [store = store.base] in store.vacuum() },
       { [store = store.base] in store.shared.seal() },
-      { [store = store.base] in try? store.tidy() },
-    ] + urgently(!deletions.isEmpty) { [unowned self] in delete() }
+    ] + urgently(store.base.hasLeftovers) { [store = store.base] in try? store.tidy() }
+      + urgently(!deletions.isEmpty) { [unowned self] in delete() }
   }
 
   private func delete() {

@@ -31,7 +31,12 @@ extension Simulation {
         court.fault("a request for rooms lists \(rooms.count), not \(Bound.roomsPerPage)")
       }
     }
-    guard bounds.contains(.lookups) else { return }
+    guard bounds.contains(.lookups), let relay else { return }
+    let redacted = relay.log.redactedEdits
+    if redacted - redactedEdits > Bound.redactedEditsPerCommit {
+      court.fault("\(redacted - redactedEdits) edits are overwritten at once")
+    }
+    redactedEdits = redacted
     let requests = batches.reduce(0) { $0 + $1.requests.count }
     let questions = outcome.answers.joined().count {
       if case .belongings = $0 { true } else { false }
@@ -50,6 +55,12 @@ extension Simulation {
       let most = history.limit * Bound.changesPerFoldedEntry
       if work.changes > most {
         court.fault("\(work.changes) changes to fold \(history.limit) entries, not \(most)")
+      }
+    }
+    if bounds.contains(.folding), case .history(_, let history, _, _) = request, history.isFolded {
+      let most = Bound.rowsPerFoldedPage + history.limit * Bound.rowsPerFoldedEntry
+      if work.rows > most {
+        court.fault("\(work.rows) entries are read to fold \(history.limit), not \(most)")
       }
     }
     if bounds.contains(.replies), case .reply(_, let json) = answer,
@@ -100,6 +111,8 @@ public enum HeldBound: String, CaseIterable, Sendable {
   case rooms
   /// What folding reads.
   case folding
+  /// What one entry may be given.
+  case entries
   /// How long a reply is.
   case replies
 }

@@ -31,6 +31,7 @@ extension Simulation {
     loopTurns = Array(repeating: nil, count: scenario.loops)
     loopIsBusyUntil = Array(repeating: 0, count: scenario.loops)
     lookupsToRetry = 0
+    redactedEdits = log.redactedEdits
     publishPeople()
     schedule(.sweep(life: life), in: RelayProcess.sweepMilliseconds)
     schedule(.background(life: life), in: pick(0...500))
@@ -42,12 +43,13 @@ extension Simulation {
       court.ledger = Ledger()
       forgetWhatIsOnItsWay()
       return SimulatedMemoryLog(
-        epoch: epoch, keepEntriesPerRoom: scenario.keepEntriesPerRoom, loops: scenario.loops)
+        epoch: epoch, keepEntriesPerRoom: scenario.keepEntriesPerRoom, limits: scenario.entryLimits,
+        loops: scenario.loops)
     case .sqlite:
       do {
         let log = try SimulatedSQLiteLog(
           fileSystem: fileSystem.name, durability: scenario.durability, epoch: epoch,
-          keepEntriesPerRoom: scenario.keepEntriesPerRoom,
+          keepEntriesPerRoom: scenario.keepEntriesPerRoom, limits: scenario.entryLimits,
           segmentEntries: scenario.segmentEntries, loops: scenario.loops, now: now.wall,
           tally: { [unowned court] in court.tally.count($0, $1) }
         ) { [unowned self] in
