@@ -15,8 +15,10 @@ extension Sequencer {
       for name in question.listed {
         if let belonging = try listed(name, question.user, &store) { belongings.append(belonging) }
       }
-      let stored = try store.belongings(
-        of: question.user, after: question.after, limit: question.limit)
+      let stored =
+        question.limit == 0
+        ? []
+        : try store.belongings(of: question.user, after: question.after, limit: question.limit)
       for stored in stored {
         let stored = try current(stored, question.user).checked()
         guard let marks = stored.marks else { continue }

@@ -87,6 +87,8 @@ final class SessionExtras {
   var watchesRooms = false
   /// The `rooms` that waits for the user's list.
   var roomsRequest: ClientMessage.RoomsRequest?
+  /// Names the question to the log behind whose answer the page is made; 0 while the list is loaded.
+  var roomsTicket: UInt32 = 0
   var paging: RoomsPaging?
   /// The answer to `rooms` while the last entries are being read.
   var summaries: [ServerMessage.RoomSummary] = []

@@ -20,13 +20,23 @@ extension Shard {
     }
     beginWatching(index)
     guard let watch = watchIndices[sessions[index].user] else { return }
-    guard watches[Int(watch)].state == .loaded else {
-      extras(of: index).roomsRequest = request
-      sessions[index].awaitsReply = true
-      if watches[Int(watch)].state == .idle { beginLoading(watch) }
-      return
+    extras(of: index).roomsRequest = request
+    sessions[index].awaitsReply = true
+    switch watches[Int(watch)].state {
+    case .idle: beginLoading(watch)
+    case .loading: break
+    case .loaded: passLog(index)
     }
-    beginPaging(request, index)
+  }
+
+  /// Asks the log for nothing: behind the answer the list has everything that was acknowledged, on
+  /// whatever loop, before the client asked.
+  mutating func passLog(_ index: Int) {
+    watchTicket = watchTicket == .max ? 1 : watchTicket + 1
+    extras(of: index).roomsTicket = watchTicket
+    ask(
+      .belongings(
+        ticket: watchTicket, user: sessions[index].user, listed: [], after: 0, limit: 0))
   }
 
   /// Goes on where the cursor is from, or begins anew.

@@ -270,7 +270,7 @@ extension Shard {
 
   /// Asks the log for a user's rooms, slice by slice, in turn with other users.
   mutating func beginLoading(_ watch: Int32) {
-    watchTicket &+= 1
+    watchTicket = watchTicket == .max ? 1 : watchTicket + 1
     watches[Int(watch)].state = .loading
     watches[Int(watch)].ticket = watchTicket
     watches[Int(watch)].listedAsked = 0
@@ -287,6 +287,7 @@ extension Shard {
       let listed = configuration.listed[asked...].prefix(Self.sliceLimit).map(\.room)
       watches[watch].listedAsked += listed.count
       isLoading = true
+      loadTicket = load.ticket
       ask(
         .belongings(
           ticket: load.ticket, user: watches[watch].user, listed: listed,
@@ -299,6 +300,13 @@ extension Shard {
     _ belongings: [LogAnswer.Belonging], of user: String, ticket: UInt32, next: Int64?,
     isComplete: Bool, _ now: Moment
   ) {
+    if loadTicket != ticket {
+      // Nothing was asked for: see `passLog`.
+      forEachWaiting(of: user, ticket: ticket) { shard, index, request in
+        shard.beginPaging(request, index)
+      }
+      return
+    }
     isLoading = false
     defer { askForSlice() }
     guard let watch = watchIndices[user], watches[Int(watch)].ticket == ticket,
@@ -306,7 +314,7 @@ extension Shard {
     else { return }
     guard isComplete else {
       watches[Int(watch)].state = .idle
-      forEachWaiting(of: user) { shard, index, _ in
+      forEachWaiting(of: user, ticket: 0) { shard, index, _ in
         shard.reply(.error(Sequencer.unavailable(re: "rooms", room: nil)), to: index)
       }
       return
@@ -331,21 +339,26 @@ extension Shard {
     sort(watch)
     var isCharged = false
     let requests = watches[Int(watch)].rooms.count / Self.roomsPerRequest
-    forEachWaiting(of: user) { shard, index, request in
+    forEachWaiting(of: user, ticket: 0) { shard, index, request in
       if !isCharged { shard.chargeRequests(requests, index) }
       isCharged = true
-      shard.beginPaging(request, index)
+      // Some have asked while the last slice was under way.
+      shard.extras(of: index).roomsRequest = request
+      shard.sessions[index].awaitsReply = true
+      shard.passLog(index)
     }
   }
 
   /// Calls `body` with the user's connections whose `rooms` waits for the list.
   private mutating func forEachWaiting(
-    of user: String, _ body: (inout Shard, Int, ClientMessage.RoomsRequest) -> Void
+    of user: String, ticket: UInt32, _ body: (inout Shard, Int, ClientMessage.RoomsRequest) -> Void
   ) {
     forEachSession(of: user) { shard, session in
-      guard let extras = shard.sessions[Int(session)].extras, let request = extras.roomsRequest
+      guard let extras = shard.sessions[Int(session)].extras, let request = extras.roomsRequest,
+        extras.roomsTicket == ticket
       else { return }
       extras.roomsRequest = nil
+      extras.roomsTicket = 0
       shard.sessions[Int(session)].awaitsReply = false
       body(&shard, Int(session), request)
     }

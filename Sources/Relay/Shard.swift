@@ -128,6 +128,7 @@ public struct Shard {
   /// Lists that are to be asked for, in turn; one slice is under way at a time.
   var loads = Deque<RoomsLoad>()
   var isLoading = false
+  var loadTicket: UInt32 = 0
   var watchTicket: UInt32 = 0
   var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
   let bots: PeopleList

@@ -11,8 +11,9 @@ import Wire
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func desk(keep: Int64 = 0) throws -> StoreDesk {
-    try StoreDesk(directory["data"], keep: keep, limits: Self.unlimited)
+  private func desk(keep: Int64 = 0, identityKey: EntryIdentity.Key? = nil) throws -> StoreDesk {
+    try StoreDesk(
+      directory["data"], keep: keep, limits: Self.unlimited, identityKey: identityKey)
   }
 
   private func breaks() throws -> [String] {
@@ -194,7 +195,8 @@ import Wire
   }
 
   @Test func `an older store is brought up to date, and folds as before`() throws {
-    var desk: StoreDesk? = try desk()
+    // Older stores have no key.
+    var desk: StoreDesk? = try desk(identityKey: EntryIdentity.Key.none)
     if let desk { fill(desk) }
     let folded = try #require(desk?.history(fold: true)?.entries)
     #expect(folded.contains { $0.reactions.count == 2 } && folded.contains(where: \.isDeleted))
@@ -204,7 +206,7 @@ import Wire
       try file.run(
         """
         DROP TABLE edits; DROP TABLE reactions; DROP TABLE emoji; DROP TABLE redactions;
-        DROP TABLE trims; PRAGMA user_version = 3;
+        DROP TABLE trims; DROP TABLE secrets; PRAGMA user_version = 3;
         """)
     }
     desk = try self.desk()
