@@ -2,6 +2,10 @@ import DequeModule
 import HeapModule
 import Wire
 
+#if PLANTED_BUGS
+  internal import PlantedBugs
+#endif
+
 /// The lists of rooms that users of this loop are told of, and how they come from the log.
 extension Shard {
   /// So many rooms the log is asked for at a time, and one slice at a time: others have their turn in
@@ -120,7 +124,8 @@ extension Shard {
     }
     watchedRooms[Int(node)].belongs = belonging.belongs
     watchedRooms[Int(node)].unread = belonging.unread
-    watchedRooms[Int(node)].read = max(watchedRooms[Int(node)].read, belonging.read)
+    // The log's word: whoever has left for good and come back has read nothing.
+    watchedRooms[Int(node)].read = belonging.read
     watchedRooms[Int(node)].lastAt = max(watchedRooms[Int(node)].lastAt, belonging.lastAt)
   }
 
@@ -288,10 +293,15 @@ extension Shard {
       watches[watch].listedAsked += listed.count
       isLoading = true
       loadTicket = load.ticket
+      #if PLANTED_BUGS
+        let limit = PlantedBug.roomsUnsliced.isActive ? .max : Self.sliceLimit - listed.count
+      #else
+        let limit = Self.sliceLimit - listed.count
+      #endif
       ask(
         .belongings(
           ticket: load.ticket, user: watches[watch].user, listed: listed,
-          after: watches[watch].after, limit: Self.sliceLimit - listed.count))
+          after: watches[watch].after, limit: limit))
     }
   }
 

@@ -198,7 +198,9 @@ public struct Shard {
     endWatching(index)
     let user = sessions[index].user
     if !user.isEmpty { unlink(id.index, from: user) }
-    sessions[index].budget?.disconnect(sessions[index].rank)
+    if let budget = sessions[index].budget {
+      budgets.disconnect(budget, rank: sessions[index].rank)
+    }
     sessions[index].budget = nil
     sessions[index].isSlowed = false
     sessions[index].isOpen = false

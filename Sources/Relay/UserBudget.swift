@@ -120,12 +120,17 @@ public final class UserBudget: Sendable {
   }
 
   /// Counts a connection out.
-  func disconnect(_ rank: UInt64) {
+  /// - Returns: whether it was the last.
+  func disconnect(_ rank: UInt64) -> Bool {
     state.withLock { state in
       state.connections -= 1
       state.setWaiting(rank, false)
+      return state.connections == 0
     }
   }
+
+  /// Whether there is no connection.
+  var isUnconnected: Bool { state.withLock { $0.connections == 0 } }
 
   /// A connection that waits is not to be read from any more.
   func withdraw(_ rank: UInt64) {
@@ -208,6 +213,8 @@ public final class UserBudget: Sendable {
 public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   private struct Table {
     var budgets: [Payer: UserBudget] = [:]
+    /// How many of them have a connection.
+    var connected = 0
     /// Those that have rested are forgotten when there are so many.
     var sweepAt = 1024
     var nextSweep = Int64.min
@@ -267,7 +274,27 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
       let budget =
         table.budgets[payer] ?? Self.add(payer, UserBudget(limits, now: now), to: &table)
       // Within the lock, so that nobody forgets it in between.
-      return budget.connect().map { (budget, $0) }
+      let isFirst = budget.isUnconnected
+      guard let rank = budget.connect() else { return nil }
+      if isFirst { table.connected += 1 }
+      return (budget, rank)
+    }
+  }
+
+  /// Counts a connection out.
+  func disconnect(_ budget: UserBudget, rank: UInt64) {
+    table.withLock { table in
+      if budget.disconnect(rank) { table.connected -= 1 }
+    }
+  }
+
+  /// Forgets those who have rested, if a crowd has left many: to be called now and then.
+  public func forgetRested(now: Int64) {
+    table.withLock { table in
+      let unconnected = table.budgets.count - table.connected
+      guard unconnected > max(1024, table.connected), now >= table.nextSweep else { return }
+      Self.forgetRested(&table, now)
+      table.budgets = Dictionary(uniqueKeysWithValues: table.budgets.map { ($0.key, $0.value) })
     }
   }
 

@@ -171,6 +171,8 @@ extension ConnectionLoop {
     }
     let isLoose = connections.count > Self.tableAtLeast && connectionCount < connections.count / 4
     if isLoose || shard.isLoose { wantsToShrink = true }
+    context.budgets.forgetRested(now: now.monotonic)
+    context.addressBudgets.forgetRested(now: now.monotonic)
     giveBackAgain()
   }
 

@@ -54,16 +54,25 @@ extension `End to end` {
       try Attack(.pings).run()
     }
 
-    @Test func `ten thousand messages at once are refused but for those that a client may send`()
-      throws
-    {
+    @Test func `a flood of sends is taken at the rate that its users may send`() throws {
       try Attack(.sends).run()
     }
 
-    @Test func `ten thousand requests at once are refused but for those that a client may make`()
-      throws
-    {
+    @Test func `a flood on fifty connections of one user is taken at the rate of one`() throws {
+      try Attack(.sendsByOne).run()
+    }
+
+    @Test func `a flood of duplicates is taken at the rate of requests`() throws {
+      try Attack(.duplicates).run()
+    }
+
+    @Test func `a flood of requests is taken at the rate that its users may ask`() throws {
       try Attack(.requests).run()
+    }
+
+    @Test func `a flood of messages that inflate is taken at the rate of what they become`() throws
+    {
+      try Attack(.inflated).run()
     }
 
     @Test func `a flood of pings ends an echo as well`() throws {
@@ -160,7 +169,8 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
 
   static let all: [AttackKind] = [
     slowHandshake, endlessHeaders, unauthenticated, silent, tooMany, oneAddress, oversized,
-    fragments, bombs, pings, sends, requests, echoPings, echoUnmasked, unmasked, resets, halfOpen,
+    fragments, bombs, pings, sends, sendsByOne, duplicates, requests, inflated, echoPings,
+    echoUnmasked, unmasked, resets, halfOpen,
     neverReads, storm, descriptors,
   ]
 
@@ -184,8 +194,12 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
   static let fragments = AttackKind(name: "fragments", rule: "limits.message_fragments", times: 10)
   static let bombs = AttackKind(name: "bombs", rule: "limits.frame_bytes", times: 50)
   static let pings = AttackKind(name: "pings", rule: "limits.control_frames_per_s", times: 10)
-  static let sends = AttackKind(name: "sends", rule: "limits.sends_per_s", times: 80_000)
-  static let requests = AttackKind(name: "requests", rule: "limits.requests_per_s", times: 50_000)
+  // How often connections were held back.
+  static let sends = AttackKind(name: "sends", rule: "limits.sends_per_s", times: 200)
+  static let sendsByOne = AttackKind(name: "sends-by-one", rule: "limits.sends_per_s", times: 20)
+  static let duplicates = AttackKind(name: "duplicates", rule: "limits.requests_per_s", times: 100)
+  static let requests = AttackKind(name: "requests", rule: "limits.requests_per_s", times: 200)
+  static let inflated = AttackKind(name: "inflated", rule: "limits.bytes_per_s", times: 30)
   static let echoPings = AttackKind(
     name: "echo-pings", configuration: "debug: { echo: true }",
     rule: "limits.control_frames_per_s", times: 10)
@@ -219,7 +233,7 @@ private final class Attack {
     self.kind = kind
     // That a disk is slow now and then is not what is looked at here.
     relay = try RelayProcess(
-      "limits: { \(kind.limits) }\nlog: { durability: os }\n\(kind.configuration)",
+      "limits: { connections_per_user: 0, \(kind.limits) }\nlog: { durability: os }\n\(kind.configuration)",
       under: kind.wrapper)
     honest = try HonestClient(relay)
   }

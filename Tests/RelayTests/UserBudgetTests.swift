@@ -260,6 +260,16 @@ import Wire
     #expect(budgets.take(.send, bytes: 0, from: "newcomer", now: 20_000) == nil)
   }
 
+  @Test func `of a crowd that has left nothing is kept`() throws {
+    let budgets = budgets()
+    let crowd = try (0..<3000).map { try #require(budgets.connect("\($0)", now: 0)) }
+    budgets.forgetRested(now: 5000)
+    #expect(budgets.count == 3000)
+    for (budget, rank) in crowd { budgets.disconnect(budget, rank: rank) }
+    budgets.forgetRested(now: 10_000)
+    #expect(budgets.count == 0)
+  }
+
   @Test func `a connection that waits is served before the next request over HTTP`() throws {
     let budgets = budgets(sends: 10, burst: 1)
     let (budget, rank) = try #require(budgets.connect("ada", now: 0))

@@ -30,7 +30,7 @@ final class RelayProcess {
 
   /// The limits of one client, lifted: for tests that are not about them.
   static let withoutLimits = """
-    limits: { sends_per_s: 0, bytes_per_s: 0, burst: 0, requests_per_s: 0 }
+    limits: { connections_per_user: 0, sends_per_s: 0, burst: 0, requests_per_s: 0, bytes_per_s: 0 }
     """
 
   var url: String { "\(scheme)://127.0.0.1:\(port)/ws" }

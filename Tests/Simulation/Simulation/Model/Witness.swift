@@ -277,6 +277,23 @@ final class Witness {
     }
   }
 
+  /// What has become of an entry is not compared here, but that it is that entry.
+  private func checkFolded(_ entry: Entry) {
+    guard entry.editedAt != nil || !entry.reactions.isEmpty || entry.isDeleted else {
+      check(entry)
+      return
+    }
+    if let truth = court.ledger.entry(entry.room, entry.seq) {
+      if truth.id != entry.id || truth.from != entry.from || truth.at != entry.at
+        || truth.kind != entry.kind
+      {
+        fault("\(entry.room) \(entry.seq) is another than the log has: \(entry.id)")
+      }
+    } else if entry.seq >= court.ledger.room(entry.room).first {
+      fault("\(entry.room) \(entry.seq) is not in the log")
+    }
+  }
+
   private func take(_ joined: ServerMessage.Joined) {
     let room = rooms[joined.room] ?? Room()
     let place = "\(joined.room) \(joined.first)…\(joined.head)"
@@ -372,6 +389,11 @@ final class Witness {
   }
 
   private func take(_ error: WireError) {
+    if error.re == "rooms", error.code == .unavailable, !roomsAsked.isEmpty {
+      // The list could not be read.
+      roomsAsked.removeFirst()
+      return
+    }
     guard let room = error.room else {
       fault("\(error)")
       return
@@ -486,7 +508,7 @@ final class Witness {
         }
         if summary.unread != unread { fault("unread is \(unread): \(summary)") }
       }
-      if let last = summary.last { check(last) }
+      if let last = summary.last { checkFolded(last) }
       toldHeads[summary.room] = summary.head
     }
     guard !more else { return }
