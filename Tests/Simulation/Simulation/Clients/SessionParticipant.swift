@@ -1,6 +1,7 @@
 internal import Client
 internal import EventLoop
 internal import Relay
+internal import SQLiteLog
 internal import WebSocket
 internal import Wire
 
