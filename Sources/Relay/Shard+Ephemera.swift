@@ -18,7 +18,7 @@ extension Shard {
     guard let room = roomIndices[change.room] else { return }
     if let node = watchedRoom(of: change.marks.user, room) {
       watchedRooms[Int(node)].unread = change.unread
-      watchedRooms[Int(node)].read = max(watchedRooms[Int(node)].read, change.marks.read)
+      watchedRooms[Int(node)].read = change.marks.read
     }
     tell(
       .receipt(change.marks, toOthers: change.members <= SequencedRoom.memberListLimit),

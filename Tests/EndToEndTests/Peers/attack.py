@@ -346,8 +346,9 @@ def sends():
 
 def sends_by_one():
     """One user says more than may be said, on fifty connections: the limit is the user's."""
+    began = time.monotonic()
     results = flood(send_frames, b'"type":"ack"', attackers=50, user=lambda _: "mallory")
-    served, seconds = sum(count for count, _ in results), max(seconds for _, seconds in results)
+    served, seconds = sum(count for count, _ in results), time.monotonic() - began
     assert served <= 41 + 20 * seconds, f"{served} in {seconds} s"
 
 
