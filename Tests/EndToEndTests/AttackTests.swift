@@ -197,7 +197,8 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
   // How often connections were held back.
   static let sends = AttackKind(name: "sends", rule: "limits.sends_per_s", times: 200)
   static let sendsByOne = AttackKind(name: "sends-by-one", rule: "limits.sends_per_s", times: 20)
-  static let duplicates = AttackKind(name: "duplicates", rule: "limits.requests_per_s", times: 20)
+  // Until a duplicate is known to be one it is charged as a send.
+  static let duplicates = AttackKind(name: "duplicates", rule: "limits.sends_per_s", times: 10)
   static let requests = AttackKind(name: "requests", rule: "limits.requests_per_s", times: 200)
   static let inflated = AttackKind(name: "inflated", rule: "limits.bytes_per_s", times: 30)
   static let echoPings = AttackKind(

@@ -53,11 +53,11 @@ import Testing
     #expect(run.output.contains("deliveries are missing"), "\(run.output)")
   }
 
-  @Test func `sends that are slowed make a run void`() throws {
+  @Test func `sends that are not taken in time make a run void`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
-        "spawn: { config: { limits: { sends_per_s: 5, burst: 5 } } }",
-        raw: "rate: 1000"), ["--raw"])
+        "spawn: { config: { limits: { sends_per_s: 1, burst: 1 } } }", raw: "rate: 1000"
+      ).replacing("patience_ms: 2000", with: "patience_ms: 500"), ["--raw"])
     #expect(run.exitCode == 4, "\(run.output)")
     #expect(run.output.contains("void: the server took "), "\(run.output)")
     #expect(run.output.contains("raise its limits"), "\(run.output)")
