@@ -17,7 +17,8 @@ extension SimulatedRelay {
       changes.newRooms.append((number, name))
       changes.entries.append(
         StoreChanges.NewEntry(
-          room: number, identity: EntryIdentity(
+          room: number,
+          identity: EntryIdentity(
             room: number, sender: "eve", id: "1", key: store.identityKey),
           entry: Entry(
             room: name, seq: 1, id: "1", from: "eve", at: Int64(first + index) * 1000 + 1,
