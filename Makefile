@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: run build check test test-machine test-fresh bench bench-full conformance faults simulate \
-  simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen format lint \
+  simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
   install uninstall help
 
 # Swift installs where its user likes; its own default is looked at besides PATH.
@@ -34,6 +34,7 @@ help:
 	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
 	@echo 'make bench-full        the same with what takes longer'
 	@echo 'make bench-screen      measure wschat on its terminal'
+	@echo 'make bench-hostile     measure what one user can do to the others'
 	@echo 'make pictures          take the pictures of wschat that the README shows'
 	@echo 'make simulate          play the relay from seeds, with faults, for an hour; SECONDS=600 for less'
 	@echo 'make simulate-bugs     see how soon the simulation finds bugs that are planted'
@@ -211,6 +212,11 @@ $(BENCH_BUILT)/centrifuge: LoadTests/peers/centrifuge.go
 bench-screen: build
 	@config/setup screen
 	@/usr/bin/python3 -B LoadTests/screen/bench.py $(BUILT) --results $(BENCH_RESULTS)/screen.md
+
+# What one user can do to the others; RELAYS='A B' sets several builds side by side.
+bench-hostile: build
+	@config/setup screen
+	@/usr/bin/python3 -B LoadTests/hostile/bench.py $(or $(RELAYS),$(BUILT)/relay)
 
 # What wschat looks like, drawn from what tmux has: see Tests/Screens.
 pictures: build
