@@ -73,8 +73,8 @@ build:
 test:
 	@config/setup test
 	@$(SWIFT) build $(RELEASE) --product simulate
-	@$(SIMULATE) --store sqlite --seeds 3000
-	@$(SIMULATE) --store memory --seeds 1500
+	@$(SIMULATE) --store sqlite --seeds 2000
+	@$(SIMULATE) --store memory --seeds 1000
 	@$(SWIFT) build --build-tests
 	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure are left" \
 	  'to make test-machine'
