@@ -91,6 +91,9 @@ public final class UserBudget: Sendable {
     }
   }
 
+  /// HTTP may not leave a deeper debt than is paid in this time.
+  private static let debtMilliseconds: Int64 = 1000
+
   private let connectionsLimit: Int
   private let state: Mutex<State>
 
@@ -189,9 +192,13 @@ public final class UserBudget: Sendable {
       state.refill(now)
       let bucket = charge == .send ? state.sends : state.requests
       let wait = max(bucket.wait, state.bytes.wait)
-      if wait > 0 { return wait }
-      // A script must not take each token before the phone that waits for it.
-      if let first = state.waiting.first, first < state.rankOfHTTP { return 1 }
+      let first = state.waiting.first
+      // A script on a WebSocket takes each token as it comes. So where HTTP was served least recently, one
+      // request may leave a debt, behind which everyone who waits has a turn before the next.
+      let isNext = first.map { state.rankOfHTTP < $0 } ?? false
+      if wait > 0, !isNext || wait > Self.debtMilliseconds { return wait }
+      // Nor must a script over HTTP take each token before the phone that waits for it.
+      if first != nil, !isNext { return 1 }
       state.charge(charge, bytes: bytes)
       state.rankOfHTTP = state.nextRank()
       return nil
@@ -310,7 +317,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
 
   private static func forgetRested(_ table: inout Table, _ now: Int64) {
     table.budgets = table.budgets.filter { !$0.value.isRested(now) }
-    table.sweepAt = max(1024, table.budgets.count * 2)
+    table.sweepAt = min(payersLimit, max(1024, table.budgets.count * 2))
     // So that a table full of connections is not looked through for each further one.
     table.nextSweep = now + waitMilliseconds
   }

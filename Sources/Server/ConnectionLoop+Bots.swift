@@ -31,10 +31,12 @@ extension ConnectionLoop {
   func takeBotInbox(_ index: Int) {
     guard let session = connections[index].session else { return }
     let messages = connections[index].inbox
+    connections[index].isInboxSlowed = false
     var taken = 0
     while taken < messages.count {
       guard shard.mayReceive(session, now: now) else {
         connections[index].isPaused = true
+        connections[index].isInboxSlowed = shard.isSlowed(session)
         break
       }
       let message = messages[taken]
@@ -42,10 +44,26 @@ extension ConnectionLoop {
       taken += 1
     }
     connections[index].inbox.removeFirst(taken)
-    if connections[index].isHeld, connections[index].inbox.count <= Self.botInboxLimit / 2 {
-      connections[index].isHeld = false
-      shard.unblock(session)
+    if connections[index].inbox.count <= Self.botInboxLimit / 2 || !connections[index].isInboxSlowed
+    {
+      release(index, session)
     }
+  }
+
+  /// The bot is told things again.
+  private func release(_ index: Int, _ session: SessionID) {
+    guard connections[index].isHeld else { return }
+    connections[index].isHeld = false
+    shard.unblock(session)
+  }
+
+  /// A bot that was slowed may by now be held up by answers that it is not told.
+  func sweepBot(_ index: Int) {
+    guard let session = connections[index].session, connections[index].isInboxSlowed,
+      !shard.isSlowed(session)
+    else { return }
+    connections[index].isInboxSlowed = false
+    release(index, session)
   }
 
   func drained(_ channel: BotChannel) {

@@ -72,6 +72,9 @@ extension ConnectionLoop {
     case .exchange where connections[index].exchange?.state != .reading:
       // The end is found again once the answer is out.
       connections[index].isReadable = true
+    case .open where connections[index].isPaused || !connections[index].pending.isEmpty:
+      // What was sent before has its turn yet, and the end is found again behind it.
+      connections[index].isReadable = true
     default:
       if let tls = connections[index].tls { sayGoodbye(index, tls) }
       remove(index)

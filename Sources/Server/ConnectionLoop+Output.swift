@@ -8,7 +8,8 @@ extension ConnectionLoop {
   /// Writes what a session has; how many bytes were taken.
   func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     if let bot = connections[index].bot {
-      guard connections[index].inbox.count <= Self.botInboxLimit else {
+      // Not where answers have to be taken before the inbox can go on.
+      if connections[index].isInboxSlowed, connections[index].inbox.count > Self.botInboxLimit {
         connections[index].isHeld = true
         return 0
       }
@@ -150,7 +151,10 @@ extension ConnectionLoop {
       case .closing, .lingering:
         if now.monotonic >= connections[index].deadline { remove(index) }
       case .open:
-        guard connections[index].bot == nil else { continue }
+        guard connections[index].bot == nil else {
+          sweepBot(index)
+          continue
+        }
         guard connections[index].isIdentified else {
           sweepUnidentified(index)
           continue

@@ -58,6 +58,8 @@ struct ServerConnection {
   var canary: CanaryRun?
   /// Messages of a bot that the session may not yet receive.
   var inbox: [[UInt8]] = []
+  /// The inbox waits for the budget of the bot's user.
+  var isInboxSlowed = false
   /// The bot is told nothing until its inbox is shorter.
   var isHeld = false
 

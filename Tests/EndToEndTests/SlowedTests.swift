@@ -30,7 +30,7 @@ extension `End to end` {
     }
 
     @Test func `has its turn also where it sends nothing more`() throws {
-      try play("half", "sends_per_s: 2, burst: 1")
+      try play("half", "sends_per_s: 2, burst: 1, heartbeat_s: 1, idle_timeout_s: 2")
     }
 
     @Test func `is given up when its process is gone`() throws {

@@ -281,5 +281,24 @@ import Wire
     // And then HTTP is the one that was served less recently.
     #expect(budget.delay(next, now: 150)?.milliseconds == 50)
     #expect(budgets.take(.send, bytes: 0, from: "ada", now: 200) == nil)
+    #expect(budgets.take(.send, bytes: 0, from: "ada", now: 250) == 50)
+  }
+
+  @Test func `a script on a connection does not silence HTTP, nor HTTP the connection`() throws {
+    let budgets = budgets(sends: 10, burst: 1)
+    let connected = try #require(budgets.connect("ada", now: 0))
+    let budget = connected.0
+    var rank = connected.rank
+    var served = (connection: 0, http: 0)
+    for now in Int64(0)..<10_000 {
+      // Both ask in every millisecond, and the connection is the first to do so.
+      if budget.delay(rank, now: now) == nil {
+        rank = budget.charge(.send, bytes: 0)
+        served.connection += 1
+      }
+      if budgets.take(.send, bytes: 0, from: "ada", now: now) == nil { served.http += 1 }
+    }
+    #expect((45...55).contains(served.connection))
+    #expect((45...55).contains(served.http))
   }
 }
