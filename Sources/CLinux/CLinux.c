@@ -184,6 +184,13 @@ int clinux_set_keepalive(int descriptor, int idle, int interval, int probes) {
   return set_option(descriptor, IPPROTO_TCP, TCP_KEEPCNT, probes);
 }
 
+int64_t clinux_last_ack_age(int descriptor) {
+  struct tcp_info info = {0};
+  socklen_t length = sizeof info;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) < 0) return -1;
+  return info.tcpi_last_ack_recv;
+}
+
 int clinux_set_no_delay(int descriptor, int on) {
   return set_option(descriptor, IPPROTO_TCP, TCP_NODELAY, on);
 }

@@ -77,6 +77,14 @@ public struct BorrowedSocket: Hashable, Sendable {
   /// Whether small writes leave at once (`TCP_NODELAY`): so it is for all sockets made here.
   public var sendsAtOnce: Bool { clinux_no_delay(descriptor) == 1 }
 
+  /// Milliseconds since the peer's system acknowledged something, whether or not its process reads:
+  /// `tcpi_last_ack_recv` of tcp(7).
+  public var millisecondsSinceAck: Int64 {
+    let age = clinux_last_ack_age(descriptor)
+    precondition(age >= 0, "TCP_INFO was asked of a descriptor that is no socket of ours")
+    return age
+  }
+
   /// Bounds what the kernel keeps unsent (`SO_SNDBUF`); it doubles the number for its own needs.
   public func setSendBuffer(bytes: Int) throws(SystemError) {
     guard clinux_set_send_buffer(descriptor, Int32(clamping: bytes)) == 0 else {

@@ -78,8 +78,7 @@ struct Delivery {
 
 /// What only some sessions have.
 final class SessionExtras {
-  /// Rooms to which sends are refused until then.
-  var holds: [String: Int64] = [:]
+  var holds = Holds()
   /// The latest of everything that does not wait in a log, while the client does not read; empty where
   /// it is made when it can be told.
   var ephemera: [EphemeralKey: [UInt8]] = [:]

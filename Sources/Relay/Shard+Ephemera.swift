@@ -260,7 +260,7 @@ extension Shard {
       timers.removeMin()
       switch next.kind {
       case .budget(let user):
-        if localUsers[user]?.budgetAt == next.at { wakeSlowed(user, now) }
+        if slowedUsers[user] == next.at { wakeSlowed(user, now) }
       case .readAgain(let id):
         if isCurrent(id) { markDirty(Int(id.index)) }
       case .throttle(let key):

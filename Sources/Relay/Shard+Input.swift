@@ -10,15 +10,22 @@ extension Shard {
     let index = Int(id.index)
     if sessions[index].isClosing { return false }
     if gatheredBytes > Self.gatherBytesLimit {
-      sessions[index].isPaused = true
+      pause(index, now)
+      stopWaiting(index)
       congested.append(id)
       return false
     }
     if sessions[index].awaitsReply || !hasRoomForReplies(index) {
-      sessions[index].isPaused = true
+      pause(index, now)
+      stopWaiting(index)
       return false
     }
     return sessions[index].budget == nil || budgetAllows(index, now)
+  }
+
+  private mutating func pause(_ index: Int, _ now: Moment) {
+    sessions[index].isPaused = true
+    sessions[index].extras?.holds.pause(now: now.monotonic)
   }
 
   /// So much may be queued that the largest reply and a page still fit into `queueBytes`.
@@ -52,11 +59,17 @@ extension Shard {
   }
 
   /// Lets a paused session go on as soon as nothing is in its way.
-  mutating func noteProgress(_ index: Int) {
-    guard sessions[index].isPaused, !sessions[index].isSlowed, !sessions[index].awaitsReply,
-      hasRoomForReplies(index), gatheredBytes <= Self.gatherBytesLimit
+  mutating func noteProgress(_ index: Int, _ now: Moment) {
+    guard sessions[index].isPaused, !sessions[index].isSlowed else { return }
+    goOn(index, now)
+  }
+
+  private mutating func goOn(_ index: Int, _ now: Moment) {
+    guard !sessions[index].awaitsReply, hasRoomForReplies(index),
+      gatheredBytes <= Self.gatherBytesLimit
     else { return }
     sessions[index].isPaused = false
+    sessions[index].extras?.holds.resume(now: now.monotonic)
     resumable.append(sessions[index].connection)
   }
 
@@ -73,41 +86,53 @@ extension Shard {
   private mutating func budgetAllows(_ index: Int, _ now: Moment) -> Bool {
     guard let budget = sessions[index].budget,
       let delay = budget.delay(sessions[index].rank, now: now.monotonic)
-    else { return true }
+    else {
+      sessions[index].isSlowed = false
+      return true
+    }
     if !sessions[index].isSlowed, let bucket = delay.bucket { slowdowns.note(bucket) }
-    sessions[index].isPaused = true
+    pause(index, now)
     sessions[index].isSlowed = true
     wake(sessions[index].user, afterMilliseconds: delay.milliseconds, now)
     return false
   }
 
+  /// The session does not wait for its user's budget any more.
+  mutating func stopWaiting(_ index: Int) {
+    guard sessions[index].isSlowed else { return }
+    sessions[index].isSlowed = false
+    sessions[index].budget?.withdraw(sessions[index].rank)
+  }
+
   /// Has the slowed sessions of a user looked at, then or before.
   private mutating func wake(_ user: String, afterMilliseconds milliseconds: Int64, _ now: Moment) {
     let at = now.monotonic + max(1, milliseconds)
-    guard let planned = localUsers[user]?.budgetAt, at < planned else { return }
-    localUsers[user]?.budgetAt = at
+    if let planned = slowedUsers[user], planned <= at { return }
+    slowedUsers[user] = at
     timers.insert(ShardTimer(at: at, kind: .budget(user)))
   }
 
-  /// The budget may allow the next message: lets the session go on that was served least recently. What
-  /// its message costs is known when it is read; so the others are looked at a little later.
+  /// The budget may allow the next message: lets the session go on that was served least recently, which
+  /// keeps its place until it is read. What its message costs is known then; so the others are looked at a
+  /// little later.
   mutating func wakeSlowed(_ user: String, _ now: Moment) {
-    localUsers[user]?.budgetAt = .max
+    slowedUsers[user] = nil
     var first: Int?
     var count = 0
     forEachSession(of: user) { shard, index in
-      guard shard.sessions[Int(index)].isSlowed else { return }
+      guard shard.sessions[Int(index)].isSlowed, shard.sessions[Int(index)].isPaused else { return }
       count += 1
       if let other = first, shard.sessions[other].rank < shard.sessions[Int(index)].rank { return }
       first = Int(index)
     }
     guard let first, let budget = sessions[first].budget else { return }
-    if let delay = budget.delay(sessions[first].rank, now: now.monotonic) {
+    if let delay = budget.delay(sessions[first].rank, keepsPlace: true, now: now.monotonic) {
       wake(user, afterMilliseconds: delay.milliseconds, now)
       return
     }
-    sessions[first].isSlowed = false
-    noteProgress(first)
+    goOn(first, now)
+    // Something else is in its way: whoever comes next is not to wait for it.
+    if sessions[first].isPaused { stopWaiting(first) }
     if count > 1 { wake(user, afterMilliseconds: 1, now) }
   }
 

@@ -167,10 +167,8 @@ extension Shard {
       if wasAbandoned { return }
     }
     if error.code == .unavailable, error.re == "send", let room = error.room {
-      hold(
-        room, index,
-        until: now.monotonic + (error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds),
-        now)
+      let wait = error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds
+      hold(room, id: error.id, index, for: wait, now)
     }
     reply(.error(error), to: index)
   }

@@ -256,7 +256,7 @@ extension Shard {
       noteDrained(index)
       catchUp(index, now: now, write: write)
     }
-    noteProgress(index)
+    noteProgress(index, now)
   }
 
   /// Where acks are all that there is to be written, and their entries wait, so do they: a write of its

@@ -10,8 +10,6 @@ struct LocalUser {
   var told = Presence.offline
   /// When the last session ended, in milliseconds of the monotonic clock.
   var leftAt: Int64 = 0
-  /// When those of the sessions that are slowed are looked at, in milliseconds of the monotonic clock.
-  var budgetAt = Int64.max
 }
 
 /// A user whose presence somebody here is told.

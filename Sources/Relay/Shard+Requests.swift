@@ -175,11 +175,11 @@ extension Shard {
         Refusal.retryAfterMilliseconds, index, now)
       return
     }
-    if let until = sessions[index].extras?.holds[send.room], until > now.monotonic {
+    if let wait = sessions[index].extras?.holds.wait(send.room, id: send.id, now: now.monotonic) {
       refuseSend(
         .unavailable,
         "An earlier message to \(send.room) could not be stored; wait, to keep the order.", send,
-        until - now.monotonic, index, now)
+        wait, index, now)
       return
     }
     noteSend(to: send.room, index)
@@ -226,7 +226,7 @@ extension Shard {
     _ code: ErrorCode, _ text: String, _ send: ClientMessage.Send, _ wait: Int64, _ index: Int,
     _ now: Moment
   ) {
-    hold(send.room, index, until: now.monotonic + wait, now)
+    hold(send.room, id: send.id, index, for: wait, now)
     reply(
       .error(
         WireError(
@@ -234,12 +234,12 @@ extension Shard {
       to: index)
   }
 
-  mutating func hold(_ room: String, _ index: Int, until: Int64, _ now: Moment) {
-    let extras = extras(of: index)
-    if extras.holds.count > 256 {
-      extras.holds = extras.holds.filter { $0.value > now.monotonic }
-    }
-    extras.holds[room] = max(until, extras.holds[room] ?? 0)
+  mutating func hold(
+    _ room: String, id: String?, _ index: Int, for wait: Int64, _ now: Moment
+  ) {
+    extras(of: index).holds.refuse(
+      room, id: id, until: now.monotonic + wait, isPaused: sessions[index].isPaused,
+      now: now.monotonic)
   }
 
   // MARK: - Marks and typing
@@ -275,7 +275,7 @@ extension Shard {
   // MARK: - To the log
 
   /// This turn's requests, if the log is ready for the next batch.
-  public mutating func takeRequests() -> [LogRequest]? {
+  public mutating func takeRequests(now: Moment) -> [LogRequest]? {
     guard !logIsBusy, !requests.isEmpty else { return nil }
     logIsBusy = true
     batchNumber = nextBatchNumber
@@ -284,7 +284,7 @@ extension Shard {
     defer {
       requests = []
       gatheredBytes = 0
-      for id in congested where isCurrent(id) { noteProgress(Int(id.index)) }
+      for id in congested where isCurrent(id) { noteProgress(Int(id.index), now) }
       congested.removeAll()
     }
     return requests

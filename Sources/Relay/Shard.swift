@@ -59,6 +59,8 @@ public struct Shard {
   var freeSessions: [Int32] = []
   private var nextGeneration: UInt32 = 0
   var localUsers: [String: LocalUser] = [:]
+  /// When the slowed sessions of these users are looked at, in milliseconds of the monotonic clock.
+  var slowedUsers: [String: Int64] = [:]
   var subscriptions: [Subscription] = []
   var freeSubscriptions: [Int32] = []
   var rooms: [Room] = []
@@ -272,10 +274,7 @@ public struct Shard {
   /// Nothing may follow the close frame.
   private mutating func silence(_ index: Int) {
     sessions[index].isClosing = true
-    if sessions[index].isSlowed {
-      sessions[index].isSlowed = false
-      sessions[index].budget?.withdraw(sessions[index].rank)
-    }
+    stopWaiting(index)
     sessions[index].extras?.ephemera = [:]
     while sessions[index].firstSubscription >= 0 {
       end(sessions[index].firstSubscription, tellLog: true)

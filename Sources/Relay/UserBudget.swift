@@ -142,8 +142,11 @@ public final class UserBudget: Sendable {
 
   /// Asks whether the next message of a connection may be read. Where not, the connection waits from
   /// then on, until a later call allows it, or `withdraw`.
-  /// - Parameter now: milliseconds of the monotonic clock.
-  func delay(_ rank: UInt64, now: Int64) -> Delay? {
+  /// - Parameters:
+  ///   - keepsPlace: the connection is not read at once, but called; until it asks again, those that wait
+  ///     on other loops stay behind it.
+  ///   - now: milliseconds of the monotonic clock.
+  func delay(_ rank: UInt64, keepsPlace: Bool = false, now: Int64) -> Delay? {
     state.withLock { state in
       state.refill(now)
       if let delay = state.delay {
@@ -156,7 +159,7 @@ public final class UserBudget: Sendable {
         state.setWaiting(rank, true)
         return Delay(bucket: nil, milliseconds: 1)
       }
-      if first == rank { state.waiting.removeFirst() }
+      if first == rank, !keepsPlace { state.waiting.removeFirst() }
       return nil
     }
   }

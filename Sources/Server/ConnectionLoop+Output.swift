@@ -67,8 +67,7 @@ extension ConnectionLoop {
     // Its close is awaited, though nothing else of it is taken any more.
     if connections[index].isPaused {
       connections[index].isPaused = false
-      connections[index].pending = []
-      if connections[index].isReadable { unfinished.append(Int32(index)) }
+      readOn(index)
     }
   }
 
@@ -186,11 +185,13 @@ extension ConnectionLoop {
   }
 
   /// A slowed connection has not been read from for as long as one may be silent: reads once, to see
-  /// a pong or the end, and keeps what came. Where as much is kept as may be, TCP's keepalive says
-  /// whether the peer is there.
+  /// a pong or the end, and keeps what came. Where as much is kept as may be, a pong would lie behind it;
+  /// but the peer's system has acknowledged the ping, if it is there.
   private func readSlowed(_ index: Int) {
     guard connections[index].pending.count <= Self.readBytes else {
-      connections[index].heardAt = now.monotonic
+      let acknowledgedAt = now.monotonic - connections[index].socket.millisecondsSinceAck
+      connections[index].heardAt = max(connections[index].heardAt, acknowledgedAt)
+      connections[index].wasPinged = false
       return
     }
     connections[index].isPaused = false

@@ -246,7 +246,7 @@ enum LoopMessage: Sendable {
     shard.tick(now: now)
     advanceShutdown()
     closeWhatIsToBeClosed()
-    if let requests = shard.takeRequests() { context.log.submit(requests, from: index) }
+    if let requests = shard.takeRequests(now: now) { context.log.submit(requests, from: index) }
     flush()
     for request in shard.takeReads() { context.log.read(request, from: index) }
     let resumable = shard.takeResumable()

@@ -48,6 +48,10 @@ struct ServerConnection {
   var heardAt: Int64 = 0
   var takenAt: Int64 = 0
   var wasPinged = false
+  /// The inbox of a bot waits for the budget of the bot's user.
+  var isInboxSlowed = false
+  /// The bot is told nothing until its inbox is shorter.
+  var isHeld = false
   /// Pings and pongs of the second that began at `controlFramesSince`.
   var controlFrames = 0
   var controlFramesSince: Int64 = 0
@@ -58,10 +62,6 @@ struct ServerConnection {
   var canary: CanaryRun?
   /// Messages of a bot that the session may not yet receive.
   var inbox: [[UInt8]] = []
-  /// The inbox waits for the budget of the bot's user.
-  var isInboxSlowed = false
-  /// The bot is told nothing until its inbox is shorter.
-  var isHeld = false
 
   init(limits: WebSocket.Limits) {
     webSocket = WebSocket.Connection(role: .server, limits: limits)

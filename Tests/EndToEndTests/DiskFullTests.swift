@@ -25,7 +25,7 @@ extension `End to end` {
             acknowledged[id] = ack.seq
             return true
           case .error(let error) where error.id == id:
-            return error.code == .unavailable || error.code == .rateLimited ? false : nil
+            return error.code == .unavailable ? false : nil
           default: return nil
           }
         }

@@ -29,6 +29,10 @@ extension `End to end` {
       try play("stays", "sends_per_s: 1, burst: 1, heartbeat_s: 1, idle_timeout_s: 2")
     }
 
+    @Test func `is not taken for idle either where a pong would lie behind all that it has sent`() throws {
+      try play("stuffed", "sends_per_s: 1, burst: 1, heartbeat_s: 1, idle_timeout_s: 2")
+    }
+
     @Test func `has its turn also where it sends nothing more`() throws {
       try play("half", "sends_per_s: 2, burst: 1, heartbeat_s: 1, idle_timeout_s: 2")
     }

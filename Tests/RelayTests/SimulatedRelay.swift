@@ -146,7 +146,7 @@ final class SimulatedRelay {
         frames: SimulatedSocket.closeFrame(closing.reason.rawValue), to: socket.session)
       socket.isClosing = true
     }
-    if let requests = shards[loop].takeRequests() { submitted.append((loop, requests)) }
+    if let requests = shards[loop].takeRequests(now: now) { submitted.append((loop, requests)) }
     let sockets = sockets[loop]
     shards[loop].flush(now: now) { connection, bytes in sockets[connection]?.write(bytes) ?? 0 }
     for request in shards[loop].takeReads() { reads.append((loop, request)) }

@@ -203,6 +203,25 @@ import Wire
   }
 }
 
+@Suite struct `The budget of one user` {
+  @Test func `keeps the turn of a connection that was called until it is read`() throws {
+    var limits = UserBudget.Limits()
+    limits.sendsPerSecond = 1
+    limits.burst = 1
+    let budget = UserBudget(limits, now: 0)
+    let called = try #require(budget.connect())
+    let other = try #require(budget.connect())
+    _ = budget.charge(.send, bytes: 1)
+    #expect(budget.delay(called, now: 0) != nil)
+    #expect(budget.delay(other, now: 0) != nil)
+    #expect(budget.delay(called, keepsPlace: true, now: 1000) == nil)
+    // Another loop looks before the one that was called is read.
+    #expect(budget.delay(other, now: 1000) != nil)
+    #expect(budget.delay(called, now: 1000) == nil)
+    #expect(budget.delay(other, now: 1000) == nil)
+  }
+}
+
 @Suite struct `Budgets of payers` {
   private func budgets(sends: Int = 2, burst: Int = 4, requests: Int = 3) -> Budgets<String> {
     var limits = UserBudget.Limits()

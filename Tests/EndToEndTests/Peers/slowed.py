@@ -76,6 +76,15 @@ async def stays():
     await socket.close()
 
 
+async def stuffed():
+    """As above, with more behind the next send than the relay keeps."""
+    socket = await connect("ada")
+    flood = asyncio.create_task(post(socket, *[f"a{number}" for number in range(500)], text="x" * 1000))
+    assert len(await acks(socket, 8)) == 8
+    flood.cancel()
+    socket.transport.abort()
+
+
 def half():
     """What was sent before the end of sending still has its turn; with the end itself the connection
     ends. By a plain socket, since a library answers pings."""

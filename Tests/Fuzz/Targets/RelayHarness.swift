@@ -231,7 +231,7 @@ struct RelayHarness {
       for client in clients.indices where clients[client].loop == loop { deliver(client) }
       shards[loop].tick(now: now)
       for closing in shards[loop].takeClosings() { close(Int(closing.connection)) }
-      if let requests = shards[loop].takeRequests() { batches.append((loop, requests)) }
+      if let requests = shards[loop].takeRequests(now: now) { batches.append((loop, requests)) }
       var written: [(client: Int, bytes: [UInt8])] = []
       let stuck = clients.map(\.isStuck)
       shards[loop].flush(now: now) { connection, bytes in

@@ -45,7 +45,7 @@ final class SessionParticipant: Participant {
     settings.pingAfterMilliseconds = 4000
     settings.pongTimeoutMilliseconds = 3000
     settings.backoffLimitMilliseconds = 1000
-    settings.window = Int.random(in: 1...20, using: &world.random)
+    settings.window = Int.random(in: 1...40, using: &world.random)
     session = ClientSession(
       idPrefix: "\(name)-session", seed: world.random.next(), settings: settings)
   }
@@ -204,7 +204,9 @@ final class SessionParticipant: Participant {
     let room = room(in: Simulation.rooms, using: &world.random)
     switch Int.random(in: 0..<30, using: &world.random) {
     case 0..<16 where session.unacknowledged < 40:
-      for _ in 0...Int.random(in: 0...3, using: &world.random) {
+      // Now and then many at once, as from a script.
+      let more: Int64 = world.chance(5) ? 40 : 3
+      for _ in 0...world.pick(0...more) {
         lines += 1
         let text = Speech.text(name, lines, using: &world.random)
         let body = ClientMessage.Send(room: room, id: "", text: text).body

@@ -3,6 +3,17 @@ internal import Wire
 
 /// What the witnesses of all connections share: the truth, and what was found to be wrong.
 final class Court {
+  struct Taken {
+    var at: Int64
+    /// The same by a clock that stands still while the relay does not read the connection.
+    var readingTime: Int64
+  }
+  /// How long the relay has not read a connection.
+  private struct Pause {
+    var began: Int64?
+    var before: Int64 = 0
+  }
+
   var ledger = Ledger()
   var tally = Tally()
   /// Of all messages of the relay.
@@ -19,7 +30,8 @@ final class Court {
   private var overtaken: Set<String> = []
   private var forwards: [(entry: Entry, source: Forward)] = []
   /// When the relay took a send: by connection and how many it had taken before.
-  private var takenAt: [Int32: [Int64]] = [:]
+  private var takenAt: [Int32: [Taken]] = [:]
+  private var pauses: [Int32: Pause] = [:]
   /// Of everything that clients were told.
   private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
   var trace: (() -> String) -> Void = { _ in }
@@ -71,10 +83,21 @@ final class Court {
     overtaken.contains("\(room) \(user)")
   }
 
-  func noteTaken(_ link: Int32) { takenAt[link, default: []].append(now) }
+  func noteTaken(_ link: Int32) {
+    let readingTime = now - (pauses[link]?.before ?? 0)
+    takenAt[link, default: []].append(Taken(at: now, readingTime: readingTime))
+  }
+
+  /// The relay does not read a connection any more, or does so again.
+  func note(_ link: Int32, isPaused: Bool) {
+    var pause = pauses[link] ?? Pause()
+    if let began = pause.began, !isPaused { pause.before += now - began }
+    pause.began = isPaused ? pause.began ?? now : nil
+    pauses[link] = pause
+  }
 
   /// When the relay took a connection's send of this place, if it has.
-  func takenAt(_ link: Int32, _ place: Int) -> Int64? {
+  func taken(_ link: Int32, _ place: Int) -> Taken? {
     guard let times = takenAt[link], place < times.count else { return nil }
     return times[place]
   }
@@ -540,16 +563,17 @@ final class Witness {
   /// arrived may come first.
   private func noteOvertaken() {
     for (index, fate) in fates.enumerated() {
-      guard let takenAt = court.takenAt(link, fate.place) else { continue }
-      var (heardAt, until) = (Int64.max, takenAt + Refusal.retryAfterMilliseconds)
+      guard let taken = court.taken(link, fate.place) else { continue }
+      var (heardAt, until) = (Int64.max, taken.readingTime + Refusal.retryAfterMilliseconds)
       switch fate.answer {
       case .stored: continue
-      case .refused(let wait): (heardAt, until) = (fate.answeredAt, takenAt + wait)
+      case .refused(let wait): (heardAt, until) = (fate.answeredAt, taken.readingTime + wait)
       case .rejected: continue
       case nil: break
       }
       for later in fates[(index + 1)...] where later.room == fate.room {
-        if later.sentAt <= heardAt, court.takenAt(link, later.place) ?? .max >= until {
+        let laterTaken = court.taken(link, later.place)?.readingTime ?? .max
+        if later.sentAt <= heardAt, laterTaken >= until {
           court.noteOvertaken(fate.room, user)
         }
       }
@@ -560,14 +584,21 @@ final class Witness {
   func close() {
     noteOvertaken()
     var places: [String: (until: Int64, seq: Int64)] = [:]
+    // By room and id, until when the first refusal held.
+    var refused: [String: Int64] = [:]
     for fate in fates where !fate.isAmbiguous {
       var place = places[fate.room] ?? (0, 0)
-      let takenAt = court.takenAt(link, fate.place)
+      let takenAt = court.taken(link, fate.place)?.at
+      let name = "\(fate.room) \(fate.id)"
       switch fate.answer {
       case .refused(let wait):
-        if let takenAt { place.until = max(place.until, takenAt + wait) }
+        guard let takenAt else { break }
+        place.until = max(place.until, takenAt + wait)
+        if refused[name] == nil { refused[name] = takenAt + wait }
       case .stored(let seq, let isDuplicate):
         guard !isDuplicate else { continue }
+        // Sent again when its own wait is over, it ends what has held those behind it.
+        if let takenAt, let own = refused[name], takenAt >= own { place.until = 0 }
         if let takenAt, takenAt < place.until {
           fault("\(fate.id) was stored in \(fate.room) behind one refused")
         }

@@ -68,6 +68,8 @@ final class RelayProcess {
   private(set) var mostQueuedBytes = 0
   /// Told of every message of an honest client when it is taken.
   var onReceive: (Link, ClientMessage) -> Void = { _, _ in }
+  /// Told when a connection is not read any more, and when it is again.
+  var onPause: (Link, _ isPaused: Bool) -> Void = { _, _ in }
   /// Told how long an honest client has waited for the relay, since when and for what.
   var onWait: (_ since: Int64, _ purpose: String) -> Void = { _, _ in }
   /// Told of what one of the links takes.
@@ -136,7 +138,7 @@ final class RelayProcess {
       guard let connection = connections[loop][closing.connection] else { continue }
       close(connection, CloseCode(rawValue: closing.reason.rawValue), closing.text, now)
     }
-    if let requests = shards[loop].takeRequests() { submitted.append((loop, requests)) }
+    if let requests = shards[loop].takeRequests(now: now) { submitted.append((loop, requests)) }
     let open = connections[loop]
     shards[loop].flush(now: now) { number, bytes in
       guard let connection = open[number] else { return bytes.count }
@@ -149,6 +151,7 @@ final class RelayProcess {
     for number in shards[loop].takeResumable() {
       guard let connection = connections[loop][number] else { continue }
       connection.isPaused = false
+      onPause(connection.link, false)
       let bytes = connection.pending
       connection.pending = []
       if !connection.link.toRelay.arrived.isEmpty { connection.link.waitsSince = now.monotonic }
@@ -241,6 +244,7 @@ final class RelayProcess {
       if connection.phase == .open, offset == input.count { return }
       if connection.phase == .open, !shards[loop].mayReceive(session, now: now) {
         connection.isPaused = true
+        onPause(connection.link, true)
         connection.link.waitsSince = nil
         for index in offset..<input.count { connection.pending.append(input[index]) }
         return
@@ -331,7 +335,9 @@ final class RelayProcess {
     connection.webSocket.close(code, reason: reason, to: &control, maskKey: 0)
     shards[loop].append(frames: control, to: session)
     connection.isPaused = false
+    let bytes = connection.pending
     connection.pending = []
+    if !bytes.isEmpty { take(bytes, connection, now) }
   }
 
   private func remove(_ connection: Connection) {

@@ -127,12 +127,12 @@ struct Scenario {
     let connections = Int.random(in: 1...4, using: &random)
     return switch Int.random(in: 0..<100, using: &random) {
     case 0..<12:
-      Adversary(attack: .edits, connections: connections, strength: pick([30, 120, 300]))
+      Adversary(attack: .edits, connections: connections, strength: pick([30, 150, 300]))
     case 12..<22:
       // Few are so many that one reply would not hold them.
       Adversary(
         attack: .reactions, connections: connections,
-        strength: Int.random(in: 0..<40, using: &random) == 0 ? 1900 : pick([30, 120, 300]))
+        strength: Int.random(in: 0..<40, using: &random) == 0 ? 1900 : pick([30, 120, 800]))
     case 22..<28: Adversary(attack: .rooms, connections: connections, strength: pick([40, 300]))
     case 28..<38: Adversary(attack: .people, connections: connections)
     case 38..<44: Adversary(attack: .floods, connections: connections)

@@ -25,6 +25,9 @@ extension Simulation {
     relay.onReceive = { [unowned court] link, message in
       if case .send = message { court.noteTaken(link.number) }
     }
+    relay.onPause = { [unowned court] link, isPaused in
+      court.note(link.number, isPaused: isPaused)
+    }
     relay.onWait = { [unowned self] since, purpose in noteWait(since: since, purpose) }
     relay.tally = { [unowned court] in court.tally.count($0) }
     self.relay = relay

@@ -1,0 +1,115 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+/// What follows a refused send to the same room is refused as well, so that order is kept.
+@Suite struct `After a refused send` {
+  /// A client that may send ten a second has sent forty when the first of them is refused.
+  private func refused() -> (SimulatedRelay, SimulatedSocket) {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.limits.budget.sendsPerSecond = 10
+      $0.limits.budget.burst = 1
+    }
+    let ada = relay.connect("ada")
+    for id in 1...40 { ada.post("r", "\(id)") }
+    relay.store.failsCommits = true
+    relay.run()
+    relay.store.failsCommits = false
+    #expect(ada.take().errors.map(\.id) == ["1"])
+    return (relay, ada)
+  }
+
+  @Test func `what a slowed client had sent before it knew is refused, however late it is read`() {
+    let (relay, ada) = refused()
+    relay.run(forMilliseconds: 3950)
+    let messages = ada.take()
+    #expect(messages.acks.isEmpty)
+    #expect(messages.errors.map(\.id) == (2...40).map { "\($0)" })
+    #expect(messages.errors.allSatisfy { $0.code == .unavailable })
+    relay.run(forMilliseconds: 1000)
+    for id in 1...40 { ada.post("r", "\(id)") }
+    relay.run(forMilliseconds: 5000)
+    #expect(ada.take().acks.map(\.id) == (1...40).map { "\($0)" })
+  }
+
+  @Test func `what is sent again behind it ends that`() {
+    let (relay, ada) = refused()
+    relay.run(forMilliseconds: 1000)
+    // While most of the forty have yet to be read.
+    for id in 1...40 { ada.post("r", "\(id)") }
+    relay.run(forMilliseconds: 10_000)
+    let messages = ada.take()
+    #expect(messages.errors.map(\.id) == (2...40).map { "\($0)" })
+    #expect(messages.acks.map(\.id) == (1...40).map { "\($0)" })
+    #expect(messages.acks.map(\.seq) == Array(1...40))
+  }
+
+  @Test func `a client that gives it up goes on when its wait is over`() {
+    let relay = SimulatedRelay()
+    let ada = relay.connect("ada")
+    relay.store.failsCommits = true
+    ada.post("r", "1")
+    relay.run()
+    relay.store.failsCommits = false
+    relay.run(forMilliseconds: 500)
+    ada.post("r", "2")
+    relay.run(forMilliseconds: 600)
+    ada.post("r", "3")
+    relay.run()
+    let messages = ada.take()
+    #expect(messages.errors.map(\.id) == ["1", "2"])
+    #expect(messages.acks.map(\.id) == ["3"])
+  }
+
+  @Test func `a client that does not read its answers is not read for as long`() {
+    let relay = SimulatedRelay {
+      unlimited(&$0)
+      $0.limits.queueBytes = 4096
+    }
+    let ada = relay.connect("ada")
+    relay.run()
+    _ = ada.take()
+    ada.space = 0
+    relay.store.failsCommits = true
+    for id in 1...1000 { ada.post("r", "\(id)") }
+    relay.run()
+    relay.store.failsCommits = false
+    // The refusals fill its queue, and the rest of the thousand lies in its socket.
+    relay.run(forMilliseconds: 10_000)
+    #expect(!ada.input.isEmpty)
+    ada.space = .max
+    relay.run(forMilliseconds: 100)
+    let messages = ada.take()
+    #expect(messages.acks.isEmpty)
+    #expect(messages.errors.map(\.id) == (1...1000).map { "\($0)" })
+  }
+}
+
+@Suite struct `What a session has been refused` {
+  @Test func `of more rooms than are remembered the one that ends first is forgotten`() {
+    var holds = Holds()
+    for room in 0..<Holds.limit {
+      holds.refuse("\(room)", id: "1", until: 1000 + Int64(room), isPaused: false, now: 0)
+    }
+    holds.refuse("one more", id: "1", until: 2000, isPaused: false, now: 500)
+    #expect(holds.count == Holds.limit)
+    #expect(holds.wait("0", id: "2", now: 600) == nil)
+    #expect(holds.wait("1", id: "2", now: 600) == 401)
+    #expect(holds.wait("one more", id: "2", now: 600) == 1400)
+  }
+
+  @Test func `the time in which nothing is read does not count, but for those that are over`() {
+    var holds = Holds()
+    holds.refuse("over", id: "1", until: 1000, isPaused: false, now: 0)
+    holds.refuse("r", id: "1", until: 1500, isPaused: false, now: 500)
+    holds.pause(now: 1200)
+    // An answer to what was read before.
+    holds.refuse("r", id: "2", until: 2200, isPaused: true, now: 1300)
+    holds.resume(now: 9000)
+    #expect(holds.wait("over", id: "3", now: 9000) == nil)
+    #expect(holds.wait("r", id: "3", now: 9000) == 900)
+    #expect(holds.wait("r", id: "1", now: 9000) == nil)
+  }
+}
