@@ -14,8 +14,12 @@ import websockets
 URL = sys.argv[2]
 
 
+SOCKETS = []
+
+
 async def connect(user):
     socket = await websockets.connect(f"{URL}?user={user}", ping_interval=None)
+    SOCKETS.append(socket)
     welcome = json.loads(await socket.recv())
     assert welcome["type"] == "welcome", welcome
     return socket
@@ -82,7 +86,6 @@ async def stuffed():
     flood = asyncio.create_task(post(socket, *[f"a{number}" for number in range(500)], text="x" * 1000))
     assert len(await acks(socket, 8)) == 8
     flood.cancel()
-    socket.transport.abort()
 
 
 def half():
@@ -110,6 +113,7 @@ async def crowd():
     """The relay takes three connections of a user."""
     sockets = [await connect("ada") for _ in range(3)]
     refused = await websockets.connect(f"{URL}?user=ada")
+    SOCKETS.append(refused)
     error = json.loads(await refused.recv())
     assert (error["type"], error["code"], error["field"]) == (
         "error", "limit_reached", "connections_per_user"), error
@@ -163,7 +167,16 @@ def gone():
         time.sleep(0.1)
 
 
+async def played(case):
+    try:
+        await case()
+    finally:
+        # The library would wait ten seconds for the relay to close what is left open.
+        for socket in SOCKETS:
+            socket.transport.abort()
+
+
 if __name__ == "__main__":
     case = globals()[sys.argv[1]]
-    asyncio.run(case()) if asyncio.iscoroutinefunction(case) else case()
+    asyncio.run(played(case)) if asyncio.iscoroutinefunction(case) else case()
     print("good")
