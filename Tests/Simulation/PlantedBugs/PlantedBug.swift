@@ -9,6 +9,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case duplicateOfRefusedIsAcknowledged
   case headKeptAfterRefusal
   case refusedIsOvertaken
+  case holdRunsOutUnread
   case marksGoBack
   case truncationNotTold
   case divergenceNotTold
@@ -48,6 +49,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       "after a refused batch numbers go on behind what was not stored|`Sequencer.takeBack`"
     case .refusedIsOvertaken:
       "what came while a send was being refused is stored before it|`Shard.refuseGathered`"
+    case .holdRunsOutUnread:
+      "what follows a refused send is refused by the clock, though it was not read|`Holds.passPause`"
     case .marksGoBack: "a mark moves back|`Sequencer.mark`"
     case .truncationNotTold: "`ok` where entries are gone|`Resumption`"
     case .divergenceNotTold: "`ok` where the log has lost entries|`Resumption`"
