@@ -363,6 +363,12 @@ final class Witness {
     pending.firstIndex {
       guard case .join(let after, let asked, let headAtLeast, _) = $0, joined.head >= headAtLeast
       else { return false }
+      // Of a batch that had not come so far when the join was its turn, and then trimmed the room.
+      if joined.resume == .reset, joined.after == joined.first - 1, joined.head == joined.after,
+        asked == nil || asked == epoch, let after, after > headAtLeast
+      {
+        return true
+      }
       return court.ledger.expectations(
         joined.room, after: after, epoch: asked, current: epoch, first: joined.first,
         head: joined.head
