@@ -358,7 +358,8 @@ struct RelayHarness {
   mutating func finish() throws(FuzzFinding) {
     isDiskFull = false
     for client in clients.indices where clients[client].isStuck { toggleSocket(client) }
-    for _ in 0..<400 {
+    // Long enough for one user to send three floods of 2,000 at 20 a second.
+    for _ in 0..<1000 {
       pass(milliseconds: 500)
       try turn()
       if !shards.contains(where: \.hasWork), inboxes.allSatisfy(\.isEmpty),
