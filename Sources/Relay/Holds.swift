@@ -6,21 +6,18 @@
 /// what is sent again is kept.
 ///
 /// What a client had sent before it heard of the refusal may lie in its socket while the session is not
-/// read; so that time does not count. A hold also ends with what was refused and is sent again when the
-/// client's wait is over: then the client knows, and all that it had sent before lies behind us.
+/// read; so that time does not count. A hold also ends when what was refused first is sent again after
+/// the wait that the client was told of: then it knows, and sends again all that was behind that.
 struct Holds {
   private struct Hold {
     var until: Int64
-    /// The wait that the client was told of is over.
-    var retryAt: Int64
-    /// Hashes of the ids that were refused first.
-    var refused: [Int] = []
+    /// What was refused first, and when it may be sent again.
+    let first: String?
+    let retryAt: Int64
   }
 
   /// Of those that are not over; beyond it the one that ends first is forgotten.
   static let limit = 256
-  /// A client that sends again begins with one of so many, unless it has given them all up.
-  private static let refusedLimit = 16
 
   private var holds: [String: Hold] = [:]
   /// The session is not read since; `nil` while it is, or while nothing is held.
@@ -34,13 +31,11 @@ struct Holds {
     passPause(now)
     if isPaused { pausedAt = now }
     if holds[room] == nil, holds.count >= Self.limit { makeRoom(now) }
-    var hold = holds[room] ?? Hold(until: until, retryAt: until)
-    if hold.until <= now { hold = Hold(until: until, retryAt: until) }
-    hold.until = max(hold.until, until)
-    if let id, hold.refused.count < Self.refusedLimit, !hold.refused.contains(id.hashValue) {
-      hold.refused.append(id.hashValue)
+    if let hold = holds[room], hold.until > now {
+      holds[room]?.until = max(hold.until, until)
+    } else {
+      holds[room] = Hold(until: until, first: id, retryAt: until)
     }
-    holds[room] = hold
   }
 
   /// The session is not read from now on.
@@ -60,7 +55,7 @@ struct Holds {
   /// The milliseconds for which a send is refused; `nil` where it is not.
   mutating func wait(_ room: String, id: String, now: Int64) -> Int64? {
     guard !holds.isEmpty, let hold = holds[room] else { return nil }
-    let isSentAgain = now >= hold.retryAt && hold.refused.contains(id.hashValue)
+    let isSentAgain = hold.first == id && hold.retryAt <= now
     if hold.until > now, !isSentAgain { return hold.until - now }
     holds[room] = nil
     return nil

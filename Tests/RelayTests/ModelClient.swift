@@ -327,21 +327,20 @@ final class ModelClient {
     }
   }
 
-  /// Behind one that was refused nothing is stored before the time has passed, but for one that is sent
-  /// again when its own wait is over.
+  /// Behind one that was refused nothing is stored before the time has passed, but where the first of
+  /// these is sent again when its own wait is over.
   private func checkOrder(_ room: String, _ fates: [Fate]) {
-    var refusedUntil: [String: Int64] = [:]
+    var first: [String: Int64] = [:]
     var until: Int64 = 0
     var seq: Int64 = 0
     for fate in fates {
       guard let retryAfter = fate.retryAfter else { continue }
       if retryAfter > 0 {
+        if first.isEmpty || fate.takenAt >= until { first[fate.id] = fate.takenAt + retryAfter }
         until = max(until, fate.takenAt + retryAfter)
-        if refusedUntil[fate.id] == nil { refusedUntil[fate.id] = fate.takenAt + retryAfter }
         continue
       }
-      let isSentAgain = refusedUntil[fate.id].map { fate.takenAt >= $0 } ?? false
-      if isSentAgain { until = 0 }
+      if let own = first[fate.id], fate.takenAt >= own { (until, first) = (0, [:]) }
       if fate.takenAt < until { fault("\(fate.id) was stored in \(room) behind one refused") }
       let own = accepted[room]?.last { $0.id == fate.id }?.seq ?? 0
       if own <= seq { fault("\(fate.id) has \(own) in \(room), an earlier one \(seq)") }

@@ -265,8 +265,10 @@ final class SessionParticipant: Participant {
       for (seq, entry) in room.entries
       where seq >= truth.first && truth.entries[seq] != entry && truth.deleted[seq]?.entry != entry
       {
-        // A loss of power may have taken the deletion away that it was shown.
-        if world.scenario.durability == .os, entry.isDeleted { continue }
+        // A loss of power, or a backup, may have taken the deletion away that it was shown.
+        let mayHaveLost =
+          world.scenario.durability == .os || world.court.tally[.backupRestored] > 0
+        if mayHaveLost, entry.isDeleted { continue }
         fault("holds another \(name) \(seq) than the log: \(entry.id)")
       }
       if room.last ?? 0 > truth.head { fault("holds more of \(name) than there is") }

@@ -53,7 +53,7 @@ final class Court {
     guard let bodies = sent[Ledger.Identity(entry)] else { return false }
     if bodies.contains(entry.body) { return true }
     // Deleted before anybody saw it: the ledger waits for what deletes it.
-    if entry.text == "" { return true }
+    if entry.text == "" || entry.isDeleted { return true }
     guard var source = entry.forward, source.from != nil else { return false }
     source.from = nil
     let send = ClientMessage.Send(room: entry.room, id: entry.id, forward: source)
@@ -589,22 +589,24 @@ final class Witness {
   /// The order of this connection's sends: to be called when nothing more will come.
   func close() {
     noteOvertaken()
-    var places: [String: (until: Int64, seq: Int64)] = [:]
-    // By room and id, until when the first refusal held.
-    var refused: [String: Int64] = [:]
+    // With until when they are to be sent again, those that may have been the first to be refused.
+    var places: [String: (until: Int64, seq: Int64, first: [String: Int64])] = [:]
     for fate in fates where !fate.isAmbiguous {
-      var place = places[fate.room] ?? (0, 0)
+      var place = places[fate.room] ?? (0, 0, [:])
       let takenAt = court.taken(link, fate.place)?.at
-      let name = "\(fate.room) \(fate.id)"
       switch fate.answer {
       case .refused(let wait):
         guard let takenAt else { break }
+        // Those that the log refuses itself are told the whole wait.
+        if place.first.isEmpty || takenAt >= place.until || wait == Refusal.retryAfterMilliseconds {
+          place.first[fate.id] = takenAt + wait
+        }
         place.until = max(place.until, takenAt + wait)
-        if refused[name] == nil { refused[name] = takenAt + wait }
       case .stored(let seq, let isDuplicate):
         guard !isDuplicate else { continue }
         // Sent again when its own wait is over, it ends what has held those behind it.
-        if let takenAt, let own = refused[name], takenAt >= own { place.until = 0 }
+        if let takenAt, let own = place.first[fate.id], takenAt >= own { place.until = 0 }
+        if place.until == 0 { place.first = [:] }
         if let takenAt, takenAt < place.until {
           fault("\(fate.id) was stored in \(fate.room) behind one refused")
         }

@@ -36,7 +36,6 @@ extension Simulation {
     if redacted - redactedEdits > Bound.redactedEditsPerCommit {
       court.fault("\(redacted - redactedEdits) edits are overwritten at once")
     }
-    redactedEdits = redacted
     let requests = batches.reduce(0) { $0 + $1.requests.count }
     let questions = outcome.answers.joined().count {
       if case .belongings = $0 { true } else { false }

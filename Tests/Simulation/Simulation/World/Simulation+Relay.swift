@@ -34,7 +34,6 @@ extension Simulation {
     loopTurns = Array(repeating: nil, count: scenario.loops)
     loopIsBusyUntil = Array(repeating: 0, count: scenario.loops)
     lookupsToRetry = 0
-    redactedEdits = log.redactedEdits
     publishPeople()
     schedule(.sweep(life: life), in: RelayProcess.sweepMilliseconds)
     schedule(.background(life: life), in: pick(0...500))
@@ -117,6 +116,7 @@ extension Simulation {
     let batches = relay.submitted
     relay.submitted = []
     inDoubt = identities(in: batches)
+    redactedEdits = relay.log.redactedEdits
     let outcome = relay.log.process(batches, now: now.wall)
     var work = relay.log.writing.take()
     work.bytes += outcome.commit?.frames.bytes.count ?? 0

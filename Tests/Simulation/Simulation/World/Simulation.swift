@@ -89,7 +89,7 @@ public final class Simulation {
   var disturbedUntil: Int64 = 0
   /// What batches that could not be stored looked up is looked up again.
   var lookupsToRetry = 0
-  /// Edits of deleted texts that were overwritten, as of the last commit.
+  /// Edits of deleted texts that were overwritten, before the commit that is under way.
   var redactedEdits = 0
   /// What the directory says.
   var people = PeopleList([], source: "simulated", asOf: 0)
