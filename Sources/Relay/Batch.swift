@@ -13,6 +13,8 @@ struct Batch {
     var loop: Int
     var session: SessionID
     var error: WireError
+    /// How many of `acks` are of what came before it.
+    var acksBefore: Int
   }
   struct Entering {
     var loop: Int

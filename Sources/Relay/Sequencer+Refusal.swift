@@ -86,12 +86,13 @@ extension Sequencer {
       batch.refusals.append(
         Batch.RefusedAppend(
           loop: loop, session: append.session,
-          error: Self.unavailable(re: "send", room: append.room, id: append.id)))
+          error: Self.unavailable(re: "send", room: append.room, id: append.id),
+          acksBefore: batch.acks.count))
     case .enter(let enter):
       batch.refusals.append(
         Batch.RefusedAppend(
           loop: loop, session: enter.session,
-          error: Self.unavailable(re: "join", room: enter.room)))
+          error: Self.unavailable(re: "join", room: enter.room), acksBefore: batch.acks.count))
     case .mark(let name, let marks):
       guard let room = indices[name] else { return }
       let key = MemberKey(room: room, user: marks.user)

@@ -85,7 +85,8 @@ extension Sequencer {
     let room = try room(append.room, &store)
     func refuse(_ error: WireError) {
       batch.refusals.append(
-        Batch.RefusedAppend(loop: loop, session: append.session, error: error))
+        Batch.RefusedAppend(
+          loop: loop, session: append.session, error: error, acksBefore: batch.acks.count))
     }
     guard append.mayCreate || rooms[room].exists else {
       refuse(Self.noSuchRoom(re: "send", append.room, id: append.id))

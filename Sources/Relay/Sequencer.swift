@@ -242,7 +242,14 @@ public struct Sequencer {
     for user in batch.unwritten.keys { belongingCounts[user] = nil }
     nextRoomNumber = nil
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
-    for outcome in batch.acks {
+    // In the order in which they were sent.
+    var refusals: [Batch.RefusedAppend] = []
+    var others = batch.refusals[...]
+    for (index, outcome) in batch.acks.enumerated() {
+      while let other = others.first, other.acksBefore <= index {
+        refusals.append(other)
+        others.removeFirst()
+      }
       #if PLANTED_BUGS
         if PlantedBug.duplicateOfRefusedIsAcknowledged.isActive, outcome.ack.duplicate {
           answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
@@ -253,13 +260,14 @@ public struct Sequencer {
         answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
         continue
       }
-      batch.refusals.append(
+      refusals.append(
         Batch.RefusedAppend(
           loop: outcome.loop, session: outcome.session,
-          error: Self.unavailable(re: "send", room: outcome.ack.room, id: outcome.ack.id)))
+          error: Self.unavailable(re: "send", room: outcome.ack.room, id: outcome.ack.id),
+          acksBefore: index))
     }
     let until = batch.now + Refusal.retryAfterMilliseconds
-    for var refusal in batch.refusals {
+    for var refusal in refusals + others {
       if refusal.error.isAboutEntries, let room = refusal.error.room {
         // What it was held against may have been of this batch: it is for the next one to say.
         refusal.error = Self.unavailable(re: "send", room: room, id: refusal.error.id)

@@ -594,6 +594,10 @@ final class Witness {
     for fate in fates where !fate.isAmbiguous {
       var place = places[fate.room] ?? (0, 0, [:])
       let takenAt = court.taken(link, fate.place)?.at
+      // Sent again when its own wait is over, it ends what has held those behind it, whatever comes of it.
+      if let takenAt, let own = place.first[fate.id], takenAt >= own {
+        (place.until, place.first) = (0, [:])
+      }
       switch fate.answer {
       case .refused(let wait):
         guard let takenAt else { break }
@@ -604,15 +608,12 @@ final class Witness {
         place.until = max(place.until, takenAt + wait)
       case .stored(let seq, let isDuplicate):
         guard !isDuplicate else { continue }
-        // Sent again when its own wait is over, it ends what has held those behind it.
-        if let takenAt, let own = place.first[fate.id], takenAt >= own { place.until = 0 }
-        if place.until == 0 { place.first = [:] }
         if let takenAt, takenAt < place.until {
           fault("\(fate.id) was stored in \(fate.room) behind one refused")
         }
         if seq <= place.seq { fault("\(fate.id) has \(seq) in \(fate.room), an earlier one more") }
         place.seq = seq
-      case .rejected, nil: continue
+      case .rejected, nil: break
       }
       places[fate.room] = place
     }
