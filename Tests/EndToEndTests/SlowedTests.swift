@@ -29,7 +29,9 @@ extension `End to end` {
       try play("stays", "sends_per_s: 1, burst: 1, heartbeat_s: 1, idle_timeout_s: 2")
     }
 
-    @Test func `is not taken for idle either where a pong would lie behind all that it has sent`() throws {
+    @Test func `is not taken for idle either where a pong would lie behind all that it has sent`()
+      throws
+    {
       try play("stuffed", "sends_per_s: 1, burst: 1, heartbeat_s: 1, idle_timeout_s: 2")
     }
 
