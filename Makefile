@@ -73,8 +73,8 @@ build:
 test:
 	@config/setup test
 	@$(SWIFT) build $(RELEASE) --product simulate
-	@$(SIMULATE) --store sqlite --seeds 2000
-	@$(SIMULATE) --store memory --seeds 1000
+	@$(SIMULATE) --store sqlite --seeds 1200
+	@$(SIMULATE) --store memory --seeds 600
 	@$(SWIFT) build --build-tests
 	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure are left" \
 	  'to make test-machine'
@@ -236,7 +236,7 @@ lint:
 # `make build` first, as its owner: what root installs need not be built by root. BUILT is where that
 # lies. The commands say themselves what a shell completes.
 INSTALLED = $(DESTDIR)$(PREFIX)
-MANUALS := Sources/relay/relay.1 Sources/wschat/wschat.1 LoadTests/swarm/swarm.1
+MANUALS := Sources/RelayCommand/relay.1 Sources/wschat/wschat.1 LoadTests/swarm/swarm.1
 BASH_COMPLETIONS = $(INSTALLED)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(INSTALLED)/share/zsh/site-functions
 FISH_COMPLETIONS = $(INSTALLED)/share/fish/vendor_completions.d

@@ -113,7 +113,7 @@ let package = Package(
     module("Archive", ["Wire", "Mailbox", "SQLite", "CSQLite"]),
 
     command(
-      "RelayCommand", folder: "Sources/relay",
+      "RelayCommand", folder: "Sources/RelayCommand",
       ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser], excluding: ["relay.1"]),
     command(
       "WschatCommand", folder: "Sources/wschat",

@@ -14,7 +14,7 @@ extension `End to end` {
 
     static let pages = [
       Page(
-        command: "relay", file: "Sources/relay/relay.1",
+        command: "relay", file: "Sources/RelayCommand/relay.1",
         subcommands: ["serve", "check-config", "token", "verify", "export", "import"]),
       Page(command: "wschat", file: "Sources/wschat/wschat.1"),
       Page(

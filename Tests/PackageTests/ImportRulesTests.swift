@@ -25,7 +25,7 @@ import Testing
     "Terminal": ["CTerminal", "CUtf8proc", "Mailbox"],
     "Messenger": ["Terminal", "Client", "Wire", "YAML"],
     "Archive": ["Wire", "Mailbox", "SQLite", "CSQLite"],
-    "relay": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
+    "RelayCommand": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
     "wschat": [
       "Archive", "Client", "EventLoop", "Mailbox", "Messenger", "Terminal", "TLS", "Wire",
       "ArgumentParser",
@@ -54,6 +54,12 @@ import Testing
     let modules = (sources + loadTests.map { "swarm/\($0)" })
       .filter { !Self.folder(of: $0).swiftFiles.isEmpty }
     #expect(Set(modules) == Set(Self.allowed.keys))
+  }
+
+  /// Such a checkout loses files on the file systems of Macs and of Windows.
+  @Test(arguments: ["Sources", "Tests", "LoadTests", "config"])
+  func `no two names in a folder differ in nothing but case`(folder: String) {
+    #expect(Self.package.folder(folder).clashes == [])
   }
 
   @Test(arguments: allowed.keys.sorted())
@@ -115,6 +121,13 @@ struct Folder {
       if entry.isFolder { return folder(entry.name).swiftFiles }
       return entry.name.hasSuffix(".swift") ? [SourceFile(path: "\(path)/\(entry.name)")] : []
     }
+  }
+
+  /// Names that are another one's in the same folder but for case, also in the folders within.
+  var clashes: [String] {
+    let names = Dictionary(grouping: entries.map(\.name)) { $0.lowercased() }
+    let here = names.values.filter { $0.count > 1 }.flatMap { $0 }.sorted()
+    return here.map { "\(path)/\($0)" } + folders.flatMap { folder($0).clashes }
   }
 
   private var entries: [(name: String, isFolder: Bool)] {
