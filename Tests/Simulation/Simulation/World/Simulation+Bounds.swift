@@ -26,9 +26,11 @@ extension Simulation {
     _ work: Work, of batches: [(loop: Int, requests: [LogRequest])], _ outcome: Sequencer.Outcome
   ) {
     if bounds.contains(.rooms) {
-      for case .belongings(_, _, let rooms, _, _) in outcome.answers.joined()
-      where rooms.count > Bound.roomsPerPage {
-        court.fault("a request for rooms lists \(rooms.count), not \(Bound.roomsPerPage)")
+      for case .belongings(_, _, let rooms, _, _) in outcome.answers.joined() {
+        let count = Bound.looked(up: rooms)
+        if count > Bound.roomsPerPage {
+          court.fault("a request for rooms lists \(count), not \(Bound.roomsPerPage)")
+        }
       }
     }
     guard bounds.contains(.lookups), let relay else { return }
