@@ -127,6 +127,12 @@ struct Batch {
     }
   }
 
+  /// Refuses a request at its place among the others.
+  mutating func refuse(_ session: SessionID, from loop: Int, _ error: WireError) {
+    refusals.append(
+      RefusedAppend(loop: loop, session: session, error: error, acksBefore: acks.count))
+  }
+
   /// Whether another entry fits.
   func hasRoom(forBody bodyBytes: Int, limitBytes: Int) -> Bool {
     entries.isEmpty || bytes + bodyBytes + Self.entryBytes <= limitBytes

@@ -83,16 +83,11 @@ extension Sequencer {
   mutating func refuseUnread(_ request: LogRequest, from loop: Int, _ batch: inout Batch) {
     switch request {
     case .append(let append):
-      batch.refusals.append(
-        Batch.RefusedAppend(
-          loop: loop, session: append.session,
-          error: Self.unavailable(re: "send", room: append.room, id: append.id),
-          acksBefore: batch.acks.count))
+      batch.refuse(
+        append.session, from: loop,
+        Self.unavailable(re: "send", room: append.room, id: append.id))
     case .enter(let enter):
-      batch.refusals.append(
-        Batch.RefusedAppend(
-          loop: loop, session: enter.session,
-          error: Self.unavailable(re: "join", room: enter.room), acksBefore: batch.acks.count))
+      batch.refuse(enter.session, from: loop, Self.unavailable(re: "join", room: enter.room))
     case .mark(let name, let marks):
       guard let room = indices[name] else { return }
       let key = MemberKey(room: room, user: marks.user)

@@ -84,9 +84,7 @@ extension Sequencer {
   ) throws(StoreFailure) {
     let room = try room(append.room, &store)
     func refuse(_ error: WireError) {
-      batch.refusals.append(
-        Batch.RefusedAppend(
-          loop: loop, session: append.session, error: error, acksBefore: batch.acks.count))
+      batch.refuse(append.session, from: loop, error)
     }
     guard append.mayCreate || rooms[room].exists else {
       refuse(Self.noSuchRoom(re: "send", append.room, id: append.id))

@@ -9,15 +9,10 @@ extension Shard {
     guard isCurrent(id) else { return false }
     let index = Int(id.index)
     if sessions[index].isClosing { return false }
-    if gatheredBytes > Self.gatherBytesLimit {
+    guard hasRoomForRequests(index) else {
       pause(index, now)
       stopWaiting(index)
-      congested.append(id)
-      return false
-    }
-    if sessions[index].awaitsReply || !hasRoomForReplies(index) {
-      pause(index, now)
-      stopWaiting(index)
+      if gatheredBytes > Self.gatherBytesLimit { congested.append(id) }
       return false
     }
     return sessions[index].budget == nil || budgetAllows(index, now)
@@ -39,6 +34,12 @@ extension Shard {
   /// The longest `ack` or refusal but for its room and id, and the longest `joined`.
   static let answerBytes = 320
   static let joinedBytes = 8192
+
+  /// Whether nothing but its user's budget may be in the way of a session's next message.
+  private func hasRoomForRequests(_ index: Int) -> Bool {
+    gatheredBytes <= Self.gatherBytesLimit && !sessions[index].awaitsReply
+      && hasRoomForReplies(index)
+  }
 
   private func hasRoomForReplies(_ index: Int) -> Bool {
     let queued = sessions[index].queuedBytes
@@ -65,9 +66,7 @@ extension Shard {
   }
 
   private mutating func goOn(_ index: Int, _ now: Moment) {
-    guard !sessions[index].awaitsReply, hasRoomForReplies(index),
-      gatheredBytes <= Self.gatherBytesLimit
-    else { return }
+    guard hasRoomForRequests(index) else { return }
     sessions[index].isPaused = false
     sessions[index].extras?.holds.resume(now: now.monotonic)
     resumable.append(sessions[index].connection)

@@ -195,12 +195,12 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
   static let bombs = AttackKind(name: "bombs", rule: "limits.frame_bytes", times: 50)
   static let pings = AttackKind(name: "pings", rule: "limits.control_frames_per_s", times: 10)
   // How often connections were held back.
-  // Each user is slowed at least a few times, however seldom the relay and the attacker get a turn.
-  static let sends = AttackKind(name: "sends", rule: "limits.sends_per_s", times: 50)
-  static let sendsByOne = AttackKind(name: "sends-by-one", rule: "limits.sends_per_s", times: 10)
+  static let sends = AttackKind(name: "sends", rule: "limits.sends_per_s", times: 200)
+  static let sendsByOne = AttackKind(name: "sends-by-one", rule: "limits.sends_per_s", times: 20)
   // Until a duplicate is known to be one it is charged as a send.
   static let duplicates = AttackKind(name: "duplicates", rule: "limits.sends_per_s", times: 10)
-  static let requests = AttackKind(name: "requests", rule: "limits.requests_per_s", times: 50)
+  static let requests = AttackKind(name: "requests", rule: "limits.requests_per_s", times: 200)
+  // Each user once: a relay that hardly gets a turn reads no faster than the budget is filled.
   static let inflated = AttackKind(name: "inflated", rule: "limits.bytes_per_s", times: 10)
   static let echoPings = AttackKind(
     name: "echo-pings", configuration: "debug: { echo: true }",

@@ -150,12 +150,9 @@ final class RelayProcess {
     for request in shards[loop].takeReads() { reads.append((loop, request, now.monotonic)) }
     for number in shards[loop].takeResumable() {
       guard let connection = connections[loop][number] else { continue }
-      connection.isPaused = false
       onPause(connection.link, false)
-      let bytes = connection.pending
-      connection.pending = []
       if !connection.link.toRelay.arrived.isEmpty { connection.link.waitsSince = now.monotonic }
-      if !bytes.isEmpty { take(bytes, connection, now) }
+      readOn(connection, now)
     }
     settle(loop, now)
   }
@@ -334,6 +331,11 @@ final class RelayProcess {
     shards[loop].beginClosing(session)
     connection.webSocket.close(code, reason: reason, to: &control, maskKey: 0)
     shards[loop].append(frames: control, to: session)
+    readOn(connection, now)
+  }
+
+  /// Takes what was read before a pause.
+  private func readOn(_ connection: Connection, _ now: Moment) {
     connection.isPaused = false
     let bytes = connection.pending
     connection.pending = []
