@@ -32,7 +32,7 @@ struct Batch {
     var ticket: UInt32
     var user: String
     var listed: [String]
-    var after: Int64
+    var after: BelongingsCursor
     var limit: Int
   }
   /// An entry that was stored before this batch, and is deleted by it.

@@ -78,11 +78,10 @@ public enum LogRequest: Sendable {
   case typing(room: String, user: String, on: Bool)
   /// How a user stands to the sessions of this loop is another: `offline` = there are none.
   case presence(user: String, from: Presence, to: Presence)
-  /// A slice of the rooms that a user belongs to: at most `limit` with a number beyond `after`, in the
-  /// order in which the rooms were made; those without an entry come with the last. `listed` ones
-  /// that the user does not belong to are told as well. Answered under the same ticket.
+  /// A slice of the rooms that a user belongs to, at most `limit` of them. `listed` ones that the user
+  /// does not belong to are told beside them. Answered under the same ticket.
   case belongings(
-    ticket: UInt32, user: String, listed: [String], after: Int64, limit: Int)
+    ticket: UInt32, user: String, listed: [String], after: BelongingsCursor, limit: Int)
 
   /// An entry that wants to be one.
   public struct Append: Sendable {
@@ -164,7 +163,7 @@ public enum LogAnswer: Sendable {
   /// What a `LogRequest.belongings` asked for; `next` is where the next slice begins, `nil` at the end.
   /// Where `isComplete` is false, reading failed.
   case belongings(
-    ticket: UInt32, user: String, [Belonging], next: Int64?, isComplete: Bool)
+    ticket: UInt32, user: String, [Belonging], next: BelongingsCursor?, isComplete: Bool)
   case entries(SessionID, EntriesPage)
   /// A message ready to be sent: what a `ReadRequest.history` asked for.
   case reply(SessionID, json: [UInt8])

@@ -1,3 +1,4 @@
+import HeapModule
 import Wire
 
 /// Which rooms users belong to, and how many these may be.
@@ -10,39 +11,59 @@ extension Sequencer {
     _ question: Batch.Question, _ store: inout some EntryStore
   ) -> LogAnswer {
     var belongings: [LogAnswer.Belonging] = []
-    var next: Int64?
+    var next = Optional(question.after)
     do throws(StoreFailure) {
       for name in question.listed {
         if let belonging = try listed(name, question.user, &store) { belongings.append(belonging) }
       }
-      let stored =
-        question.limit == 0
-        ? []
-        : try store.belongings(of: question.user, after: question.after, limit: question.limit)
-      for stored in stored {
-        let stored = try current(stored, question.user).checked()
-        guard let marks = stored.marks else { continue }
-        belongings.append(
-          LogAnswer.Belonging(
-            room: stored.room, belongs: true, head: stored.head, read: marks.read,
-            unread: try Self.unread(stored, read: marks.read, &store), first: stored.first,
-            lastAt: stored.lastAt))
+      if question.limit > 0 {
+        var slice: [LogAnswer.Belonging] = []
+        next = addUnstored(question, to: &slice)
+        if case .stored(let number) = next {
+          next = try addStored(question, after: number, to: &slice, &store)
+        }
+        belongings += slice
       }
-      next =
-        question.limit == 0
-        ? question.after : stored.count < question.limit ? nil : stored.last?.number
     } catch {
       return .belongings(
         ticket: question.ticket, user: question.user, [], next: nil, isComplete: false)
     }
-    if next == nil {
-      for name in (unstored[question.user] ?? []).sorted() {
-        belongings.append(
-          LogAnswer.Belonging(room: name, belongs: true, head: 0, read: 0, unread: 0))
-      }
-    }
     return .belongings(
       ticket: question.ticket, user: question.user, belongings, next: next, isComplete: true)
+  }
+
+  /// - Returns: where the next slice begins.
+  private func addUnstored(
+    _ question: Batch.Question, to slice: inout [LogAnswer.Belonging]
+  ) -> BelongingsCursor {
+    guard case .unstored(var last) = question.after else { return question.after }
+    // By name, and so that a slice costs one look at each, and not that all are sorted.
+    var names = Heap((unstored[question.user] ?? []).lazy.filter { $0 > last })
+    while slice.count < question.limit, let name = names.popMin() {
+      slice.append(LogAnswer.Belonging(room: name, belongs: true, head: 0, read: 0, unread: 0))
+      last = name
+    }
+    return names.isEmpty ? .stored(after: 0) : .unstored(after: last)
+  }
+
+  /// - Returns: where the next slice begins, `nil` where there is none.
+  private func addStored(
+    _ question: Batch.Question, after number: Int64, to slice: inout [LogAnswer.Belonging],
+    _ store: inout some EntryStore
+  ) throws(StoreFailure) -> BelongingsCursor? {
+    let limit = question.limit - slice.count
+    guard limit > 0 else { return .stored(after: number) }
+    let stored = try store.belongings(of: question.user, after: number, limit: limit)
+    for stored in stored {
+      let stored = try current(stored, question.user).checked()
+      guard let marks = stored.marks else { continue }
+      slice.append(
+        LogAnswer.Belonging(
+          room: stored.room, belongs: true, head: stored.head, read: marks.read,
+          unread: try Self.unread(stored, read: marks.read, &store), first: stored.first,
+          lastAt: stored.lastAt))
+    }
+    return stored.count < limit ? nil : stored.last.map { .stored(after: $0.number) }
   }
 
   /// A listed room, unless the user belongs to it.

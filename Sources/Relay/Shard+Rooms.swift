@@ -36,7 +36,7 @@ extension Shard {
     extras(of: index).roomsTicket = watchTicket
     ask(
       .belongings(
-        ticket: watchTicket, user: sessions[index].user, listed: [], after: 0, limit: 0))
+        ticket: watchTicket, user: sessions[index].user, listed: [], after: .start, limit: 0))
   }
 
   /// Goes on where the cursor is from, or begins anew.

@@ -279,7 +279,7 @@ extension Shard {
     watches[Int(watch)].state = .loading
     watches[Int(watch)].ticket = watchTicket
     watches[Int(watch)].listedAsked = 0
-    watches[Int(watch)].after = 0
+    watches[Int(watch)].after = .start
     loads.append(RoomsLoad(watch: watch, ticket: watchTicket))
     askForSlice()
   }
@@ -307,7 +307,7 @@ extension Shard {
 
   /// A slice is there. What the log has committed since comes behind it.
   mutating func apply(
-    _ belongings: [LogAnswer.Belonging], of user: String, ticket: UInt32, next: Int64?,
+    _ belongings: [LogAnswer.Belonging], of user: String, ticket: UInt32, next: BelongingsCursor?,
     isComplete: Bool, _ now: Moment
   ) {
     if loadTicket != ticket {

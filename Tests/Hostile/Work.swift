@@ -52,10 +52,6 @@ public enum Bound {
   public static let lookupsPerRequest = 48
   /// A page of `rooms`: so many names, and for each how much of it is unread.
   public static let roomsPerPage = 256
-  /// How many of a page had to be looked up: those without an entry are names in memory.
-  public static func looked(up rooms: [LogAnswer.Belonging]) -> Int {
-    rooms.count { $0.head > 0 }
-  }
   /// What folding an entry may read: its last edit, its deletion and what reacts to it.
   public static let changesPerFoldedEntry = 64
   /// What a folded page may read on its way, for each entry that was asked for: it passes over what is

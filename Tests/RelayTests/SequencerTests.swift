@@ -56,14 +56,19 @@ private struct Desk {
       [], trimming: rooms, store: &store, now: now, framing: SimulatedSocket.framing)
   }
 
-  mutating func belongings(of user: String) -> [String] {
-    for case .belongings(_, _, let rooms, _, _) in submit(
-      .belongings(ticket: 0, user: user, listed: [], after: 0, limit: 256)
+  mutating func belongings(of user: String) -> [String] { slice(of: user, limit: 256).rooms }
+
+  /// A slice of the rooms that a user belongs to, and where the next one begins.
+  mutating func slice(
+    of user: String, after: BelongingsCursor = .start, limit: Int
+  ) -> (rooms: [String], next: BelongingsCursor?) {
+    for case .belongings(_, _, let rooms, let next, _) in submit(
+      .belongings(ticket: 0, user: user, listed: [], after: after, limit: limit)
     )
     .answers[0] {
-      return rooms.map(\.room)
+      return (rooms.map(\.room), next)
     }
-    return []
+    return ([], nil)
   }
 }
 
@@ -224,6 +229,21 @@ extension Sequencer.Outcome {
     desk.now += 5000
     let asked = desk.submit(append("q", "bo", "3", mayCreate: false))
     #expect(asked.refusals.map(\.code) == [.noSuchRoom])
+  }
+
+  @Test func `rooms without an entry come in slices as others do, and none is missed`() {
+    var desk = Desk()
+    desk.submit(append("a", "ada", "1"), append("b", "ada", "2"))
+    _ = desk.submit((0..<5).map { enter("empty\($0)", "ada") })
+    var slices = [desk.slice(of: "ada", limit: 2)]
+    #expect(slices[0].rooms == ["empty0", "empty1"])
+    // This one has a number, and is no more among those that are still to come without one.
+    desk.submit(append("empty4", "ada", "3"))
+    while let next = slices.last?.next, slices.count < 9 {
+      slices.append(desk.slice(of: "ada", after: next, limit: 2))
+    }
+    #expect(slices.map(\.rooms.count) == [2, 2, 2, 1])
+    #expect(Set(slices.flatMap(\.rooms)) == Set(["a", "b"] + (0..<5).map { "empty\($0)" }))
   }
 
   @Test func `subscribers are counted by user, up to 51, and told when the number changes`() {

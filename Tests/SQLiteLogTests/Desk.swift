@@ -94,10 +94,10 @@ extension Desk {
     of user: String, listed: [String] = [], slice limit: Int = 256
   ) async -> [LogAnswer.Belonging] {
     var all: [LogAnswer.Belonging] = []
-    var (listed, after) = (listed, Int64?(0))
-    while let number = after {
+    var (listed, after) = (listed, Optional(BelongingsCursor.start))
+    while let cursor = after {
       let delivery = await submit([
-        .belongings(ticket: 7, user: user, listed: listed, after: number, limit: limit)
+        .belongings(ticket: 7, user: user, listed: listed, after: cursor, limit: limit)
       ])
       (listed, after) = ([], nil)
       for case .belongings(7, user, let belongings, let next, _) in delivery.answers {

@@ -27,9 +27,8 @@ extension Simulation {
   ) {
     if bounds.contains(.rooms) {
       for case .belongings(_, _, let rooms, _, _) in outcome.answers.joined() {
-        let count = Bound.looked(up: rooms)
-        if count > Bound.roomsPerPage {
-          court.fault("a request for rooms lists \(count), not \(Bound.roomsPerPage)")
+        if rooms.count > Bound.roomsPerPage {
+          court.fault("a request for rooms lists \(rooms.count), not \(Bound.roomsPerPage)")
         }
       }
     }
