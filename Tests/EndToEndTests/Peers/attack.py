@@ -125,7 +125,9 @@ def slow_handshake():
     for byte in text:
         for peer in peers:
             peer.send(bytes([byte]))
-        ended = select.select(peers_sockets(peers), [], [], 1)[0]
+        # Not a wait that the first end ends: the others would say the rest at once, and get in.
+        time.sleep(1)
+        ended = select.select(peers_sockets(peers), [], [], 0)[0]
         if len(ended) == len(peers):
             break
         assert time.monotonic() - began < PATIENCE_S, "the relay waits on"
@@ -293,9 +295,10 @@ def echo_unmasked():
 FLOOD_S = 3
 
 
-def flood(messages, answer, attackers=10, user=lambda number: f"u{number}", compresses=False):
-    """Connections say what `messages` yields, as fast as it is taken, for some seconds, and are gone.
-    How many answers came, and in how many seconds, by each."""
+def flood(
+        messages, answer, at_least=0, attackers=10, user=lambda number: f"u{number}", compresses=False):
+    """Connections say what `messages` yields, as fast as it is taken, for some seconds, on a slow machine
+    until each has `at_least` answers, and are gone. How many came, and in how many seconds, by each."""
 
     def act(number):
         peer = Peer()
@@ -307,11 +310,12 @@ def flood(messages, answer, attackers=10, user=lambda number: f"u{number}", comp
         peer.socket.setblocking(False)
         began = time.monotonic()
         source, unsent, served, tail = messages(number), memoryview(b""), 0, b""
-        while (now := time.monotonic()) < began + FLOOD_S:
+        while (now := time.monotonic()) < began + FLOOD_S or served < at_least:
+            assert now < began + PATIENCE_S, f"{served} answers"
             if not unsent:
                 unsent = memoryview(b"".join(itertools.islice(source, 100)))
             ready, writable, _ = select.select(
-                [peer.socket], [peer.socket] if unsent else [], [], began + FLOOD_S - now)
+                [peer.socket], [peer.socket] if unsent else [], [], max(0.1, began + FLOOD_S - now))
             if writable:
                 unsent = unsent[peer.socket.send(unsent):]
             if ready:
@@ -340,8 +344,8 @@ def send_frames(number):
 
 def sends():
     """Ten users say more than they may: 40, and 20 a second, are taken, and none is refused."""
-    for served, seconds in flood(send_frames, b'"type":"ack"'):
-        assert 40 <= served <= 41 + 20 * seconds, f"{served} in {seconds} s"
+    for served, seconds in flood(send_frames, b'"type":"ack"', at_least=40):
+        assert served <= 41 + 20 * seconds, f"{served} in {seconds} s"
 
 
 def sends_by_one():
@@ -369,8 +373,8 @@ def requests():
     writer.send(frame(TEXT, b'{"type":"send","room":"flood","id":"1","text":"x"}'))
     writer.until(b'"type":"ack"')
     ask = frame(TEXT, b'{"type":"history","room":"flood","limit":1}')
-    for served, seconds in flood(lambda _: itertools.repeat(ask), b'"type":"history"'):
-        assert 50 <= served <= 51 + 50 * seconds, f"{served} in {seconds} s"
+    for served, seconds in flood(lambda _: itertools.repeat(ask), b'"type":"history"', at_least=50):
+        assert served <= 51 + 50 * seconds, f"{served} in {seconds} s"
 
 
 def inflated():
@@ -382,8 +386,8 @@ def inflated():
     header = frame(TEXT, message)
     ping = bytes([header[0] | 0x40]) + header[1:]
     for served, seconds in flood(
-            lambda _: itertools.repeat(ping), b'"type":"pong"', compresses=True):
-        assert 4 <= served <= 1 + (1 + seconds) * 262_144 / 60_000, f"{served} in {seconds} s"
+            lambda _: itertools.repeat(ping), b'"type":"pong"', at_least=4, compresses=True):
+        assert served <= 1 + (1 + seconds) * 262_144 / 60_000, f"{served} in {seconds} s"
 
 
 def resets():
