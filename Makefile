@@ -19,7 +19,8 @@ RELEASE := -c release --static-swift-stdlib
 BUILT ?= .build/release
 COMMANDS := $(addprefix $(BUILT)/,relay wschat swarm)
 OWN := $(wildcard Sources Tests LoadTests Package.swift)
-SCRIPTS := Tests/run Tests/fresh-machine Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs Tests/Fuzz/run \
+SCRIPTS := Tests/run Tests/fresh-machine Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs \
+  Tests/Simulation/PlantedBugs/plant Tests/Fuzz/run \
   Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run config/setup config/bots/dice .ci/run
 BASH_SCRIPTS := Tests/Conformance/autobahn
 
@@ -118,11 +119,13 @@ simulate:
 	@$(SWIFT) build $(RELEASE) --product simulate
 	@$(SIMULATE) --store both --seconds $(SECONDS)
 
-PLANTED := PLANTED_BUGS=1 $(SWIFT) build $(RELEASE) --scratch-path .build/planted --product simulate
+# A copy of the package with a bug in it, or rather with all of them: see Tests/Simulation/PlantedBugs.
+PLANT := Tests/Simulation/PlantedBugs/plant .build/planted
 simulate-bugs:
 	@config/setup
-	@$(PLANTED)
-	@Tests/Simulation/catch-bugs .build/planted/release/simulate
+	@$(PLANT)
+	@$(SWIFT) build $(RELEASE) --package-path .build/planted --product simulate
+	@Tests/Simulation/catch-bugs .build/planted/.build/release/simulate
 
 # libFuzzer is a library of the program, which keeps its own `main`; so it is linked, and the code
 # instrumented for it, by hand. Each target runs for SECONDS: see Tests/Fuzz. lld, since gold cannot
@@ -143,7 +146,8 @@ fuzz:
 # How soon it finds a bug that is planted, from nothing.
 fuzz-bugs:
 	@config/setup
-	@PLANTED_BUGS=1 FUZZING=1 $(SWIFT) build -c release --scratch-path .build/fuzz-planted \
+	@$(PLANT)
+	@FUZZING=1 $(SWIFT) build -c release --package-path .build/planted --scratch-path .build/fuzz-planted \
 	  --sanitize address --product fuzz $(FUZZ_FLAGS)
 	@Tests/Fuzz/catch-bugs .build/fuzz-planted/release/fuzz $(FUZZ_SECONDS) .build/fuzz-planted/caught
 

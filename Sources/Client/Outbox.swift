@@ -2,10 +2,6 @@ internal import DequeModule
 public import EventLoop
 public import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// What is to be sent, kept until the relay has acknowledged it.
 ///
 /// Per room the order of `append` is the order in which lines leave, also when they leave again.
@@ -85,12 +81,6 @@ public struct Outbox: Sendable {
     inFlight = 0
     for index in rooms.indices {
       rooms[index].sent = 0
-      #if PLANTED_BUGS
-        if PlantedBug.lineForgottenOnReconnect.isActive, rooms[index].reached > 0 {
-          rooms[index].sent = 1
-          inFlight += 1
-        }
-      #endif
       rooms[index].blockedUntil = nil
     }
   }

@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// One page of history while it is read: from its oldest entry upwards, or from its newest downwards.
 ///
 /// What it costs is bounded by what the page holds, whatever lies between its entries: how many of a
@@ -108,12 +104,9 @@ struct Gathering {
     while !isAtEnd, counts < Self.countLimit || taken.isEmpty {
       let stretch = stretch(min(max(wanted, Self.shortestStretch), Self.stretchEntries))
       let contents = try contents(of: stretch, from: &reader)
-      var isSparse =
+      let isSparse =
         contents == 0
         || contents * Self.sparseness < stretch.count && stretch.count > Self.shortestStretch
-      #if PLANTED_BUGS
-        if PlantedBug.foldLoadsAllChanges.isActive { isSparse = false }
-      #endif
       if isSparse {
         guard let next = try nextContent(from: &reader) else {
           drop(lower...upper)

@@ -1,7 +1,3 @@
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// Rooms to which a session's sends are refused for a while, since one before them was: so the order of
 /// what is sent again is kept.
 ///
@@ -64,9 +60,6 @@ struct Holds {
   /// The time of a pause does not count.
   private mutating func passPause(_ now: Int64) {
     guard let began = pausedAt, now > began else { return }
-    #if PLANTED_BUGS
-      if PlantedBug.holdRunsOutUnread.isActive { return }
-    #endif
     for index in holds.values.indices { holds.values[index].until += now - began }
     pausedAt = now
   }

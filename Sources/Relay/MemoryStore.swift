@@ -1,9 +1,5 @@
 public import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// Rooms and entries in arrays and dictionaries.
 public struct MemoryStore: EntryStore, EntryReader {
   private struct Room {
@@ -209,9 +205,6 @@ public struct MemoryStore: EntryStore, EntryReader {
       guard let first = rooms[number]?.first, seq >= first else { continue }
       rooms[number]?.entries[Int(seq - first)].body = body
       for edit in rooms[number]?.targets[seq]?.edits ?? [] {
-        #if PLANTED_BUGS
-          if PlantedBug.editsOfDeletedStay.isActive { break }
-        #endif
         rooms[number]?.entries[Int(edit - first)].body = Entry.deletedEditBody(of: seq)
       }
     }

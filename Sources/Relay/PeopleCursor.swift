@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// Where a page of people ends: the last user that was looked at, and how many stood up to there.
 ///
 /// Clients send back what they like. The bounds are held where a cursor is read, so that nothing that is
@@ -25,13 +21,6 @@ struct PeopleCursor: Equatable {
   /// Reads `user@place`; `nil` where it is anything else.
   init?(_ text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
-    #if PLANTED_BUGS
-      if PlantedBug.peopleCursorUnbounded.isActive, parts.count == 2 {
-        user = String(Substring(parts[0]))
-        place = Int(Substring(parts[1])) ?? 0
-        return
-      }
-    #endif
     guard parts.count == 2, (1...10).contains(parts[1].count),
       parts[1].allSatisfy({ 0x30...0x39 ~= $0 }), let place = Int(Substring(parts[1])),
       place <= Self.placeLimit

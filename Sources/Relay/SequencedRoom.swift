@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// A room as the sequencer knows it: the stored state, and who is subscribed just now.
 struct SequencedRoom {
   let name: String
@@ -97,16 +93,6 @@ struct Resumption {
       return
     }
     let isKnown = limit > 0 || first == 1
-    #if PLANTED_BUGS
-      if PlantedBug.truncationNotTold.isActive, after < first - 1 {
-        self.init(after: first - 1, resume: .ok)
-        return
-      }
-      if PlantedBug.divergenceNotTold.isActive, after > limit {
-        self.init(after: limit, resume: .ok)
-        return
-      }
-    #endif
     if after > (isKnown ? limit : first - 1) {
       if isKnown, limit >= first - 1 {
         self.init(after: limit, resume: .diverged)

@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// Entries that are about others: whether they may be, and what becomes of those.
 extension Sequencer {
   /// Holds what an append refers to against the log, before the append has a place in it.
@@ -73,9 +69,6 @@ extension Sequencer {
   ) throws(StoreFailure) -> WireError? {
     let limit = limits.editsPerEntry
     guard limit > 0 else { return nil }
-    #if PLANTED_BUGS
-      if PlantedBug.editsUnbounded.isActive { return nil }
-    #endif
     var count = batch.edits(of: target, room: room).count
     if count < limit, rooms[room].changes > 0, let number = rooms[room].number {
       count += try store.editCount(of: target, inRoom: number, upTo: limit)
@@ -96,9 +89,6 @@ extension Sequencer {
       room: append.room, seq: 0, id: append.id, from: append.user, at: 0, kind: append.kind,
       body: append.body)
     guard limit > 0, let (emoji, isOn) = entry.reaction, isOn else { return nil }
-    #if PLANTED_BUGS
-      if PlantedBug.reactionsUnbounded.isActive { return nil }
-    #endif
     let place = Batch.Place(room: room, seq: target)
     let number = rooms[room].changes > 0 ? rooms[room].number : nil
     var given = batch.emoji[place] ?? Batch.GivenEmoji(all: [])

@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// What of a batch that was not stored is taken back, and what is tried again.
 extension Sequencer {
   /// Adds what earlier batches could not have stored to this one.
@@ -30,9 +26,6 @@ extension Sequencer {
   mutating func takeBack(_ batch: inout Batch) {
     for index in batch.touched.sorted() {
       guard batch.newRooms.contains(index) else {
-        #if PLANTED_BUGS
-          if PlantedBug.headKeptAfterRefusal.isActive { continue }
-        #endif
         rooms[index].isStale = true
         continue
       }

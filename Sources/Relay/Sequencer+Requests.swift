@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// What each request does to the rooms and to the batch.
 extension Sequencer {
   mutating func handle(
@@ -307,9 +303,6 @@ extension Sequencer {
     own.read = max(own.read, min(marks.read, head))
     // Who has read has received.
     own.received = max(own.received, min(marks.received, head), own.read)
-    #if PLANTED_BUGS
-      if PlantedBug.marksGoBack.isActive { own.read = min(marks.read, head) }
-    #endif
     guard own != before else { return }
     rooms[room].members[user] = own
     touch(room, &batch)

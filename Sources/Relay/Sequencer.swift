@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// How many entries may be about one other; 0 = any number.
 public struct EntryLimits: Equatable, Sendable {
   /// Edits of one text.
@@ -250,12 +246,6 @@ public struct Sequencer {
         refusals.append(other)
         others.removeFirst()
       }
-      #if PLANTED_BUGS
-        if PlantedBug.duplicateOfRefusedIsAcknowledged.isActive, outcome.ack.duplicate {
-          answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
-          continue
-        }
-      #endif
       if outcome.wasStored {
         answers[outcome.loop].append(.ack(outcome.session, outcome.ack))
         continue

@@ -2,10 +2,6 @@ import DequeModule
 import HeapModule
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// Cursors that are behind: resume, slow readers and whatever else has something to catch up on.
 extension Shard {
   /// Fills the queue for the rooms that are behind, in turn, from memory or from storage.
@@ -127,13 +123,6 @@ extension Shard {
       }
       seq += 1
     }
-    #if PLANTED_BUGS
-      if PlantedBug.catchUpSkips.isActive, page.frames.count > 0,
-        subscriptions[subscription].cursor < rooms[room].head
-      {
-        subscriptions[subscription].cursor += 1
-      }
-    #endif
     if let place = sessions[index].behind.firstIndex(of: Int32(subscription)) {
       sessions[index].behind.remove(at: place)
       sessions[index].behind.append(Int32(subscription))

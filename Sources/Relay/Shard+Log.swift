@@ -1,10 +1,6 @@
 import DequeModule
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// What comes from the log.
 extension Shard {
   /// Takes one delivery; in the order in which they were posted.
@@ -26,9 +22,6 @@ extension Shard {
     where error.re == "send" && error.code == .unavailable {
       if let room = error.room { held[id, default: []].insert(room) }
     }
-    #if PLANTED_BUGS
-      if PlantedBug.refusedIsOvertaken.isActive { return }
-    #endif
     guard !held.isEmpty else { return }
     var refused: [LogRequest.Append] = []
     requests.removeAll { request in
@@ -95,9 +88,6 @@ extension Shard {
   /// What was deleted is not to be read here any more. Storage has what is left of it.
   private mutating func forget(_ blanking: Commit.Blanking) {
     guard let room = roomIndices[blanking.room] else { return }
-    #if PLANTED_BUGS
-      if PlantedBug.deletedTextStaysInMemory.isActive { return }
-    #endif
     while let oldest = rooms[Int(room)].tail.first, oldest.firstSeq <= blanking.through {
       rooms[Int(room)].tail.removeFirst()
     }
@@ -201,13 +191,6 @@ extension Shard {
     rooms[Int(room)].subscribers.append(index)
     reply(.joined(told), to: session)
     watchPeer(inRoom: joined.room, session)
-    #if PLANTED_BUGS
-      if PlantedBug.joinMissesCommit.isActive {
-        subscriptions[Int(index)].cursor = rooms[Int(room)].head
-        subscriptions[Int(index)].state = .live
-        return
-      }
-    #endif
     if joined.after < rooms[Int(room)].head {
       fallBehind(index)
     } else {

@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// From rooms to sockets: the end of a turn.
 extension Shard {
   /// Appends a message to a session's queue.
@@ -297,9 +293,6 @@ extension Shard {
       sessions[index].outbox.append(
         contentsOf: turn.bytes[Int(reached)..<Int(turn.end(of: slice, seq))])
     }
-    #if PLANTED_BUGS
-      if PlantedBug.blockedSocketRepeats.isActive { seq -= 1 }
-    #endif
     counters.deliveries += Int(seq - subscriptions[subscription].cursor)
     subscriptions[subscription].cursor = seq
     if seq < slice.lastSeq { fallBehind(delivery.subscription) }

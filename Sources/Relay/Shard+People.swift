@@ -1,9 +1,5 @@
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// A page of people while it is made.
 struct PeopleAnswer {
   /// Each with the place behind it. The list may be another one before the page is sent: nothing is
@@ -109,12 +105,6 @@ extension Shard {
     let user = sessions[index].user
     var page = ServerMessage.PeoplePage(
       people: [], next: answer.next?.text, source: answer.source, asOf: answer.asOf)
-    #if PLANTED_BUGS
-      if PlantedBug.peoplePlaceOfOldList.isActive, let next = answer.next {
-        let people = directory.people.people + bots.people
-        page.next = PeopleCursor(user: people[next.place - 1].user, place: next.place).text
-      }
-    #endif
     var bytes = 0
     var last: PeopleCursor?
     for (person, isBot, place) in answer.people {

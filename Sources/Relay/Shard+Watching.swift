@@ -2,10 +2,6 @@ import DequeModule
 import HeapModule
 import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// The lists of rooms that users of this loop are told of, and how they come from the log.
 extension Shard {
   /// So many rooms the log is asked for at a time, and one slice at a time: others have their turn in
@@ -293,11 +289,7 @@ extension Shard {
       watches[watch].listedAsked += listed.count
       isLoading = true
       loadTicket = load.ticket
-      #if PLANTED_BUGS
-        let limit = PlantedBug.roomsUnsliced.isActive ? .max : Self.sliceLimit - listed.count
-      #else
-        let limit = Self.sliceLimit - listed.count
-      #endif
+      let limit = Self.sliceLimit - listed.count
       ask(
         .belongings(
           ticket: load.ticket, user: watches[watch].user, listed: listed,

@@ -1,10 +1,6 @@
 internal import CSQLite
 internal import SQLite
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// What the index's file looks like, and whether it belongs to a journal.
 ///
 /// All of it is derived: where it is missing, damaged, of another store or of another version, it is
@@ -165,9 +161,6 @@ enum IndexSchema {
       """, on: journal)
     try select.bind(1, progress.epoch)
     guard try select.step() else { return "it belongs to another store" }
-    #if PLANTED_BUGS
-      if PlantedBug.aheadIndexUsed.isActive { return nil }
-    #endif
     guard progress.seen <= select.integer(0) else { return "it is ahead of the store" }
     return nil
   }

@@ -3,10 +3,6 @@ package import Relay
 internal import SQLite
 package import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// Reads entries for catching up and history, over connections of its own that commits do not wait
 /// for. Used by one thread.
 package final class SQLiteReader: EntryReader {
@@ -128,9 +124,6 @@ package final class SQLiteReader: EntryReader {
   ) throws(StoreFailure) {
     do throws(SQLiteError) {
       var lower = seqs.lowerBound
-      #if PLANTED_BUGS
-        if PlantedBug.readerSkipsAnEntry.isActive, seqs.count > 1 { lower += 1 }
-      #endif
       while lower <= seqs.upperBound {
         let upper = min(seqs.upperBound, lower + Self.placesAtOnce - 1)
         let places = try state.places(ofRoom: number, in: lower...upper)

@@ -2,10 +2,6 @@ package import Relay
 internal import SQLite
 package import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// A store in a data directory: the journal, which is the one truth (rooms, entries in commit order,
 /// members and the lineage of epochs), and the index that is made from it.
 ///
@@ -204,13 +200,6 @@ package final class SQLiteStore: EntryStore {
 
   package func commit(_ changes: StoreChanges) throws(StoreFailure) {
     if changes.isEmpty { return }
-    #if PLANTED_BUGS
-      if PlantedBug.failedCommitAcknowledged.isActive {
-        try? state.commit(changes)
-        commits += 1
-        return
-      }
-    #endif
     do { try state.commit(changes) } catch { throw failure("write", error) }
     commits += 1
   }

@@ -2,10 +2,6 @@ internal import CSQLite
 internal import Relay
 internal import SQLite
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// What a store's file looks like, and how older ones are brought up to date.
 enum Schema {
   /// "RELY": marks the file as a relay's (`PRAGMA application_id`).
@@ -190,13 +186,7 @@ enum Schema {
     let path = directory.databasePath
     func refusal(_ error: SQLiteError) -> StoreError { StoreError(error, "open", path: path) }
     do {
-      #if PLANTED_BUGS
-        if !PlantedBug.journalNotWrittenAgainAtStart.isActive {
-          try Database.writeLogAgain(path: path, vfs: vfs)
-        }
-      #else
-        try Database.writeLogAgain(path: path, vfs: vfs)
-      #endif
+      try Database.writeLogAgain(path: path, vfs: vfs)
       let database = try Database(
         path: path, mode: .create, vfs: vfs ?? ErasingFileSystem.name)
       guard !database.isReadOnly else {
@@ -213,9 +203,6 @@ enum Schema {
       }
       try database.execute("PRAGMA journal_mode = WAL")
       try database.execute("PRAGMA synchronous = \(durability.pragma)")
-      #if PLANTED_BUGS
-        if PlantedBug.commitNotSynced.isActive { try database.execute("PRAGMA synchronous = OFF") }
-      #endif
       // Checkpoints are made by another thread: they cost a commit 11 to 24 ms.
       try database.execute("PRAGMA wal_autocheckpoint = 0")
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")

@@ -2,10 +2,6 @@ package import Relay
 internal import SQLite
 internal import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// Entries that are no longer kept: where they lie in the journal, the rows of the index that are to
 /// forget them, and what is to outlive them.
 package struct Garbage: Sendable {
@@ -158,11 +154,6 @@ extension Settler.State {
         let positions = selectRuns.positions(2)
         let firstSeq = selectRuns.integer(0)
         let gone = Int(min(first - firstSeq, Int64(positions.count)))
-        #if PLANTED_BUGS
-          if PlantedBug.sweepTakesOneMore.isActive {
-            garbage.positions += positions[gone...].prefix(1)
-          }
-        #endif
         garbage.positions += positions[..<gone]
         garbage.rows.append(
           Garbage.Row(

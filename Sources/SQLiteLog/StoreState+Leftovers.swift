@@ -1,10 +1,6 @@
 internal import SQLite
 internal import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// What a commit leaves for later, since there may be very much of it: edits of a text that it has
 /// deleted, which readers are shown without their text from then on, and reactions to entries that it
 /// has trimmed, which nobody asks for any more. Both are noted in the same transaction, and worked off
@@ -20,9 +16,6 @@ enum Leftovers {
     private var bytes: Int64 = 0
 
     var editsLeft: Int {
-      #if PLANTED_BUGS
-        if PlantedBug.deleteLoadsAllEdits.isActive { return 1 << 30 }
-      #endif
       return max(0, Self.editsLimit - edits)
     }
 
@@ -49,9 +42,6 @@ extension StoreState {
   mutating func redactEdits(
     of target: Int64, inRoom room: Int64, after: Int64, _ slice: inout Leftovers.Slice
   ) throws(SQLiteError) -> Bool {
-    #if PLANTED_BUGS
-      if PlantedBug.editsOfDeletedStay.isActive { return true }
-    #endif
     var through = after
     for edit in try editsToRedact(target, room, after, limit: slice.editsLeft + 1) {
       guard slice.take(bytes: edit.bytes) else {

@@ -3,10 +3,6 @@ internal import Relay
 internal import SQLite
 internal import Wire
 
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// The commit connection with its statements, a connection that looks up what is settled, and how
 /// far the log has come.
 struct StoreState: ~Copyable {
@@ -141,9 +137,6 @@ struct StoreState: ~Copyable {
     for position in sighting.positions {
       if let entry = try entry(at: position, room, sender, id) { return entry }
     }
-    #if PLANTED_BUGS
-      if PlantedBug.dedupeForgottenOnceSettled.isActive { return nil }
-    #endif
     while true {
       for position in try index.candidates(for: identity, on: sighting.shelves) {
         if let entry = try entry(at: position, room, sender, id) { return entry }
@@ -175,9 +168,6 @@ struct StoreState: ~Copyable {
     try statements.selectFirst.bind(1, room)
     defer { statements.selectFirst.reset() }
     guard try statements.selectFirst.step(), let head = try head(of: room) else { return 0 }
-    #if PLANTED_BUGS
-      if PlantedBug.lostEpochsIgnored.isActive { return head.seq }
-    #endif
     // Every entry before `lower` is of epoch `number` or earlier, every one from `upper` on later.
     let first = statements.selectFirst.integer(0)
     var lower = first
@@ -441,9 +431,6 @@ struct StoreState: ~Copyable {
       try statements.upsertMember.bind(5, member.head)
       try statements.upsertMember.run()
     }
-    #if PLANTED_BUGS
-      if PlantedBug.trimNotStored.isActive { return }
-    #endif
     for trim in changes.trims {
       try statements.updateFirst.bind(1, trim.room)
       try statements.updateFirst.bind(2, trim.first)

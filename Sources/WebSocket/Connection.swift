@@ -1,7 +1,3 @@
-#if PLANTED_BUGS
-  internal import PlantedBugs
-#endif
-
 /// One endpoint of an open connection (RFC 6455 §5 to §7), after the handshake; messages may be
 /// compressed (RFC 7692).
 ///
@@ -217,13 +213,6 @@ public struct Connection {
   {
     guard var frame else { preconditionFailure("a payload follows its header") }
     let range = offset..<offset + min(input.count - offset, frame.missing)
-    #if PLANTED_BUGS
-      if PlantedBug.maskPhaseLost.isActive, let key = frame.header.maskKey, frame.taken % 4 != 0 {
-        // Undoes what the right phase will do, and does it from the first byte of the key.
-        Masking.apply(key, phase: frame.taken, to: &input, in: range)
-        Masking.apply(key, phase: 0, to: &input, in: range)
-      }
-    #endif
     if let key = frame.header.maskKey {
       Masking.apply(key, phase: frame.taken, to: &input, in: range)
     }

@@ -83,13 +83,8 @@ import Testing
     #expect(Self.imports(of: lines) == ["A", "B", "C", "D", "G"])
   }
 
-  /// What is planted for the simulation to find is no part of the product.
   static func imports(of lines: [String]) -> [String] {
-    var isPlanted = false
-    return lines.compactMap { line in
-      if line == "#if PLANTED_BUGS" { isPlanted = true }
-      if line == "#endif" { isPlanted = false }
-      if isPlanted { return nil }
+    lines.compactMap { line in
       var words = line.split(separator: " ")
       while let first = words.first,
         first.hasPrefix("@")

@@ -2,10 +2,6 @@ import ArgumentParser
 import Glibc
 import Simulation
 
-#if PLANTED_BUGS
-  import PlantedBugs
-#endif
-
 /// Plays the relay from seeds, and holds it to its promises.
 @main
 struct SimulateCommand: ParsableCommand {
@@ -57,11 +53,6 @@ struct SimulateCommand: ParsableCommand {
   @Flag(help: "End with the first failure.")
   var untilFailure = false
 
-  #if PLANTED_BUGS
-    @Flag(help: "List the planted bugs: name, what is wrong, and where.")
-    var listBugs = false
-  #endif
-
   private var stores: [StoreKind] {
     store == "both" ? StoreKind.allCases : StoreKind(rawValue: store).map { [$0] } ?? []
   }
@@ -93,12 +84,6 @@ struct SimulateCommand: ParsableCommand {
   }
 
   func run() throws {
-    #if PLANTED_BUGS
-      if listBugs {
-        for bug in PlantedBug.allCases { print("\(bug.rawValue)|\(bug.text)") }
-        return
-      }
-    #endif
     Determinism.enforce()
     Simulation.reportTraps()
     if let seed {
