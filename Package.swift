@@ -78,9 +78,10 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // Pure: no clock, no descriptor, no thread, no Foundation.
+    module("Mixing"),
     module("WebSocket", ["CZlib"]),
     module("Wire"),
-    module("Relay", ["Wire", deque, heap]),
+    module("Relay", ["Wire", "Mixing", deque, heap]),
 
     // The edge, from the system upwards.
     module("Mailbox", ["CLinux"]),
@@ -90,21 +91,21 @@ let package = Package(
     module("SQLiteLog", ["Relay", "Mailbox", "SQLite", "CSQLite", deque]),
     module("YAML", ["CYAML"]),
     module("Directories", ["Relay", "Wire", "Mailbox", "YAML", "CCurl", deque]),
-    module("Bots", ["Wire", logging, subprocess]),
+    module("Bots", ["Wire", "Mixing", logging, subprocess]),
     module(
       "Server",
       [
         "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
-        "Directories", "YAML", "CJWT", "COpenSSL", logging, deque,
+        "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", logging, deque,
       ]),
-    module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", deque]),
+    module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", "Mixing", deque]),
 
     // The screen of a terminal, and the messenger on it.
     module("Terminal", ["CTerminal", "CUtf8proc", "Mailbox"]),
-    module("Messenger", ["Terminal", "Client", "Wire", "YAML"]),
+    module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing"]),
 
     // What the messenger keeps on disk.
-    module("Archive", ["Wire", "Mailbox", "SQLite", "CSQLite"]),
+    module("Archive", ["Wire", "Mailbox", "Mixing", "SQLite", "CSQLite"]),
 
     command(
       "RelayCommand", folder: "Sources/RelayCommand",
@@ -120,7 +121,8 @@ let package = Package(
     .target(
       name: "Swarm",
       dependencies: [
-        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "CLinux", histogram,
+        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "Mixing", "CLinux",
+        histogram,
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
@@ -142,7 +144,7 @@ let package = Package(
       name: "Simulation",
       dependencies: [
         "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "Mailbox", "CSQLite",
-        "Hostile", deque, heap,
+        "Hostile", "Mixing", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
     command(
       "SimulateCommand", folder: "Tests/Simulation/Command", ["Simulation", argumentParser]),
@@ -160,34 +162,37 @@ let package = Package(
     tests("Package", []),
     tests("Fuzz", ["FuzzTargets"]),
     tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite"]),
-    tests("WebSocket", ["WebSocket"], excluding: ["RecordedCases.txt"]),
-    tests("Wire", ["Wire"]),
-    tests("Relay", ["Relay", "Wire"]),
+    tests("Mixing", ["Mixing"]),
+    tests("WebSocket", ["WebSocket", "Mixing"], excluding: ["RecordedCases.txt"]),
+    tests("Wire", ["Wire", "Mixing"]),
+    tests("Relay", ["Relay", "Wire", "Mixing"]),
     tests("Mailbox", ["Mailbox"]),
     tests("EventLoop", ["EventLoop", "Mailbox"]),
     tests("TLS", ["TLS", "COpenSSL"]),
-    tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "CSQLite"]),
+    tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "Mixing", "CSQLite"]),
     tests("YAML", ["YAML"]),
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Mailbox"], excluding: ["directory.py"]),
-    tests("Terminal", ["Terminal", "Mailbox"]),
-    tests("Messenger", ["Messenger", "Terminal", "Client", "EventLoop", "Wire", "YAML"]),
-    tests("Archive", ["Archive", "Relay", "Wire", "CSQLite"]),
+    tests("Terminal", ["Terminal", "Mailbox", "Mixing"]),
+    tests(
+      "Messenger", ["Messenger", "Terminal", "Client", "EventLoop", "Wire", "YAML", "Mixing"]),
+    tests("Archive", ["Archive", "Relay", "Wire", "Mixing", "CSQLite"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "Server",
       [
         "Server", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop", "Mailbox",
-        "TLS", "YAML", "CJWT", logging,
+        "TLS", "YAML", "Mixing", "CJWT", logging,
       ]),
-    tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "WschatCommand"]),
+    tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "Mixing", "WschatCommand"]),
     tests(
       "EndToEnd",
       [
         "Client", "EventLoop", "WebSocket", "Wire", "Mailbox", "RelayCommand", "WschatCommand",
       ], excluding: ["Peers"]),
     tests(
-      "Swarm", ["Swarm", "EventLoop", "WebSocket", "Wire", "SwarmCommand", "RelayCommand"],
+      "Swarm",
+      ["Swarm", "EventLoop", "WebSocket", "Wire", "Mixing", "SwarmCommand", "RelayCommand"],
       excluding: ["Peers"]),
   ]
     + (fuzzes ? [command("fuzz", folder: "Tests/Fuzz/Command", ["FuzzTargets"])] : []),

@@ -1,3 +1,5 @@
+import Mixing
+
 extension Archive {
   /// So much of a file's name is spelt out; SQLite adds to it, and 255 bytes is what file systems take.
   private static let nameLimitBytes = 200
@@ -18,10 +20,8 @@ extension Archive {
     }
     var name = "\(escape(user))@\(escape(String(url)))"
     if name.utf8.count > nameLimitBytes {
-      // FNV-1a; what was not cut has no tilde.
-      var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-      for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-      let digits = String(hash, radix: 16)
+      // What was not cut has no tilde.
+      let digits = String(FNV1a.hash(name), radix: 16)
       name = "\(name.prefix(nameLimitBytes))~\(digits)"
     }
     return "\(stateHome)/wschat/\(name).db"

@@ -1,3 +1,5 @@
+import Mixing
+
 /// What an entry is found again by before its room, sender and id are compared: a hash of the three
 /// (SipHash-2-4), under a key that its store keeps to itself. So nobody can choose ids that share one,
 /// each of which would have to be compared for every later one.
@@ -58,15 +60,14 @@ public struct EntryIdentity: Hashable, Sendable {
 
   private init(unkeyedRoom room: Int64, sender: String, id: String) {
     let upper = Self.mix(Self.fnv1a(sender, from: Self.mix(UInt64(bitPattern: room))))
-    let lower = Self.mix(Self.fnv1a(id, from: 0xCBF2_9CE4_8422_2325))
+    let lower = Self.mix(Self.fnv1a(id, from: FNV1a.offsetBasis))
     self.init(hash: Int64(bitPattern: upper & 0xFFFF_FFFF_0000_0000 | lower >> 32))
   }
 
-  /// FNV-1a, 64 bits.
-  private static func fnv1a(_ text: String, from basis: UInt64) -> UInt64 {
-    var hash = basis
-    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return hash
+  private static func fnv1a(_ text: String, from value: UInt64) -> UInt64 {
+    var hash = FNV1a(value)
+    hash.combine(text.utf8.span)
+    return hash.value
   }
 
   /// MurmurHash3's last step: every bit of the input moves every bit of the output.

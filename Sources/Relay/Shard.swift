@@ -1,5 +1,6 @@
 import DequeModule
 import HeapModule
+import Mixing
 public import Wire
 
 /// Everything that one event loop owns: its sessions, their cursors, and the rooms as far as these

@@ -1,5 +1,6 @@
 import Directories
 import Mailbox
+import Mixing
 import Relay
 import WebSocket
 import Wire
@@ -50,10 +51,8 @@ extension ConnectionLoop {
     finish(index, response)
   }
 
-  /// FNV-1a, 64 bits: tells pictures apart, and is no secret.
+  /// Tells pictures apart, and is no secret.
   private static func digest(_ bytes: [UInt8]) -> String {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return String(hash, radix: 16)
+    String(FNV1a.hash(bytes.span), radix: 16)
   }
 }

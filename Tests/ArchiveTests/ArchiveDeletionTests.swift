@@ -1,4 +1,5 @@
 import Archive
+import Mixing
 import Testing
 import Wire
 
@@ -9,7 +10,7 @@ import Wire
 
   @Test func `is in no file any more, nor are its edits, while the others are`() throws {
     let archive = try Archive(path: folder.file)
-    var dice = Dice(seed: 1)
+    var dice = SplitMix64(seed: 1)
     // Several rooms at once, texts of any length: as rows come to lie in pages.
     let rooms = (0..<8).map { "room\($0)" }
     var heads: [String: Int64] = [:]

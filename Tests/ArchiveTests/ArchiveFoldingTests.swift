@@ -1,4 +1,5 @@
 import Archive
+import Mixing
 import Relay
 import Synchronization
 import Testing
@@ -7,7 +8,7 @@ import Wire
 @Suite struct `What the archive shows` {
   @Test(arguments: 1...20)
   func `is what the relay shows, for any history`(seed: UInt64) throws {
-    var dice = Dice(seed: seed)
+    var dice = SplitMix64(seed: seed)
     let folder = try TemporaryFolder()
     let archive = try Archive(path: folder.file)
     let relay = RelayRoom()
@@ -60,7 +61,7 @@ private final class RelayRoom: @unchecked Sendable {
   }
 
   /// Somebody does something, which the relay may refuse.
-  func play(_ dice: inout Dice) {
+  func play(_ dice: inout SplitMix64) {
     count += 1
     let user = ["ada", "bo", "cy"].randomElement(using: &dice) ?? ""
     let target = Int64.random(in: max(1, head - 15)...head + 1, using: &dice)
@@ -117,20 +118,5 @@ private final class RelayRoom: @unchecked Sendable {
       defer { deliveries = [] }
       return deliveries
     }
-  }
-}
-
-/// Random numbers that are the same each time (SplitMix64).
-struct Dice: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -1,5 +1,6 @@
 import Archive
 import Glibc
+import Mixing
 import Testing
 import Wire
 
@@ -8,7 +9,7 @@ import Wire
     async throws
   {
     let folder = try TemporaryFolder()
-    var dice = Dice(seed: 7)
+    var dice = SplitMix64(seed: 7)
     var enqueued: Set<String> = []
     for round in 1...6 {
       let file = folder.file

@@ -1,5 +1,6 @@
 import Client
 import EventLoop
+import Mixing
 import Testing
 import Wire
 
@@ -97,7 +98,7 @@ import Wire
   /// all from a seed.
   @Test(arguments: 1...200 as ClosedRange<UInt64>)
   func `whatever happens, a room's lines are accepted in their order, each once`(seed: UInt64) {
-    var random = Seeded(state: seed)
+    var random = SplitMix64(seed: seed)
     var box = Outbox()
     var now = start
     var accepted: [String: [String]] = [:]
@@ -141,14 +142,5 @@ import Wire
       #expect(numbers == numbers.sorted(), "in room \(room)")
     }
     #expect(accepted.values.map(\.count).reduce(0, +) == 60)
-  }
-}
-
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return (state ^ (state >> 33)) &* 0xff51_afd7_ed55_8ccd
   }
 }

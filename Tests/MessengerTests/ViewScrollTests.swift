@@ -1,22 +1,9 @@
+import Mixing
 import Terminal
 import Testing
 import Wire
 
 @testable import Messenger
-
-/// A generator of numbers that are the same every time.
-private struct Dice: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    // SplitMix64.
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 @Suite struct `Scrolling` {
   private static let pieces = [
@@ -24,7 +11,7 @@ private struct Dice: RandomNumberGenerator {
     "\u{1B}[31m", "\u{202E}", "\t", "averyveryverylongwordthatdoesnotfitintoanyline", "🇩🇪", "\r\n",
   ]
 
-  private func randomChat(_ dice: inout Dice, columns: Int, rows: Int, count: Int) -> Chat {
+  private func randomChat(_ dice: inout SplitMix64, columns: Int, rows: Int, count: Int) -> Chat {
     var chat = Sample.room(columns, rows)
     chat.settings.messages = Bool.random(using: &dice) ? .plain : .bubbles
     chat.timeline?.unreadAfter = Int64.random(in: 0...50, using: &dice)
@@ -32,7 +19,7 @@ private struct Dice: RandomNumberGenerator {
     return chat
   }
 
-  private func randomMessage(_ id: Int, _ dice: inout Dice) -> Message {
+  private func randomMessage(_ id: Int, _ dice: inout SplitMix64) -> Message {
     let from = ["ada", "bo", "grace"].randomElement(using: &dice) ?? "bo"
     let text = (0..<Int.random(in: 0...20, using: &dice)).map { _ in
       Self.pieces.randomElement(using: &dice) ?? ""
@@ -64,7 +51,7 @@ private struct Dice: RandomNumberGenerator {
 
   @Test(arguments: 0..<24)
   func `nothing of any size and content traps, and every row is as wide as the screen`(seed: Int) {
-    var dice = Dice(state: UInt64(seed))
+    var dice = SplitMix64(seed: UInt64(seed))
     let sizes = [(0, 0), (1, 1), (2, 3), (5, 2), (20, 6), (69, 9), (70, 9), (80, 24), (200, 60)]
     for (columns, rows) in sizes + [
       (Int.random(in: 0...120, using: &dice), Int.random(in: 0...50, using: &dice))
@@ -114,7 +101,7 @@ private struct Dice: RandomNumberGenerator {
 
   @Test(arguments: 0..<8)
   func `so many lines up and as many down is where it was`(seed: Int) {
-    var dice = Dice(state: UInt64(seed))
+    var dice = SplitMix64(seed: UInt64(seed))
     var chat = randomChat(&dice, columns: 80, rows: 24, count: 80)
     _ = chat.scroll(byLines: -20)
     let before = messages(chat)
@@ -127,7 +114,7 @@ private struct Dice: RandomNumberGenerator {
 
   @Test(arguments: 0..<4)
   func `a line up shows the line that was above, and the others a line lower`(seed: Int) {
-    var dice = Dice(state: UInt64(seed))
+    var dice = SplitMix64(seed: UInt64(seed))
     var chat = randomChat(&dice, columns: 90, rows: 20, count: 20)
     _ = chat.scroll(byLines: -3)
     while true {
@@ -143,7 +130,7 @@ private struct Dice: RandomNumberGenerator {
 
   @Test(arguments: 0..<8)
   func `what is seen stays put when messages come above and below`(seed: Int) {
-    var dice = Dice(state: UInt64(seed))
+    var dice = SplitMix64(seed: UInt64(seed))
     var chat = randomChat(&dice, columns: 80, rows: 24, count: 60)
     let all = chat.timeline?.messages ?? []
     chat.timeline?.messages = Array(all[20..<50])
@@ -184,7 +171,7 @@ private struct Dice: RandomNumberGenerator {
   }
 
   @Test func `a message that is gone leaves the view near where it was`() {
-    var dice = Dice(state: 1)
+    var dice = SplitMix64(seed: 1)
     var chat = randomChat(&dice, columns: 80, rows: 24, count: 60)
     _ = chat.scroll(byLines: -60)
     guard case .at(let key, line: _) = chat.timeline?.scroll,
@@ -202,7 +189,7 @@ private struct Dice: RandomNumberGenerator {
   }
 
   @Test func `a message is brought into sight, and what is in sight does not move`() {
-    var dice = Dice(state: 2)
+    var dice = SplitMix64(seed: 2)
     var chat = randomChat(&dice, columns: 80, rows: 24, count: 100)
     for index in [50, 49, 3, 0, 97, 99] {
       guard let key = chat.timeline?.messages[index].key else { continue }

@@ -6,9 +6,10 @@ import Testing
   /// Besides these, `Synchronization` and Collections are allowed anywhere, and `Glibc` outside the
   /// pure modules.
   static let allowed: [String: Set<String>] = [
+    "Mixing": [],
     "WebSocket": ["CZlib"],
     "Wire": [],
-    "Relay": ["Wire"],
+    "Relay": ["Wire", "Mixing"],
     "Mailbox": ["CLinux"],
     "EventLoop": ["Mailbox", "CLinux"],
     "TLS": ["COpenSSL"],
@@ -16,27 +17,27 @@ import Testing
     "SQLiteLog": ["Relay", "Wire", "Mailbox", "SQLite", "CSQLite"],
     "YAML": ["CYAML"],
     "Directories": ["Relay", "Wire", "Mailbox", "YAML", "CCurl"],
-    "Bots": ["Wire", "Logging", "Subprocess"],
+    "Bots": ["Wire", "Mixing", "Logging", "Subprocess"],
     "Server": [
       "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
-      "Directories", "YAML", "CJWT", "COpenSSL", "Logging",
+      "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", "Logging",
     ],
-    "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire"],
+    "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", "Mixing"],
     "Terminal": ["CTerminal", "CUtf8proc", "Mailbox"],
-    "Messenger": ["Terminal", "Client", "Wire", "YAML"],
-    "Archive": ["Wire", "Mailbox", "SQLite", "CSQLite"],
+    "Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing"],
+    "Archive": ["Wire", "Mailbox", "Mixing", "SQLite", "CSQLite"],
     "RelayCommand": ["Server", "SQLiteLog", "EventLoop", "Mailbox", "ArgumentParser"],
     "wschat": [
       "Archive", "Client", "EventLoop", "Mailbox", "Messenger", "Terminal", "TLS", "Wire",
       "ArgumentParser",
     ],
     "swarm/Swarm": [
-      "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "Histogram",
+      "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "Mixing", "Histogram",
       "CLinux",
     ],
     "swarm/Command": ["Swarm", "ArgumentParser"],
   ]
-  static let pure: Set<String> = ["WebSocket", "Wire", "Relay"]
+  static let pure: Set<String> = ["Mixing", "WebSocket", "Wire", "Relay"]
   static let anywhere: Set<String> = ["Synchronization", "DequeModule", "HeapModule"]
 
   /// This file is Tests/PackageTests/ImportRulesTests.swift.

@@ -1,3 +1,4 @@
+import Mixing
 import Relay
 import Wire
 
@@ -51,7 +52,7 @@ final class ModelClient {
   /// Which promises were broken.
   private(set) var faults: [String] = []
   /// What came over, for comparing two runs.
-  private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+  private(set) var digest = FNV1a()
 
   init(name: String, user: String) {
     self.name = name
@@ -137,7 +138,7 @@ final class ModelClient {
   func take(_ relay: SimulatedRelay) {
     guard let socket else { return }
     for message in socket.take() {
-      for byte in message.json { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01B3 }
+      digest.combine(message.json.span)
       take(message, relay)
     }
     for text in socket.garbage { fault("what is this? \(text)") }

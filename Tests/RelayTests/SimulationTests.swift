@@ -1,3 +1,4 @@
+import Mixing
 import Relay
 import Testing
 import Wire
@@ -143,7 +144,7 @@ struct Simulation {
   }
 
   /// What all clients were told.
-  var digest: [UInt64] { clients.map(\.digest) }
+  var digest: [UInt64] { clients.map(\.digest.value) }
 }
 
 @Suite struct `The relay, simulated from a seed` {

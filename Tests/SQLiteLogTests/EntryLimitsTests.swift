@@ -1,3 +1,4 @@
+import Mixing
 import Relay
 import SQLiteLog
 import Testing
@@ -131,7 +132,7 @@ import Wire
   func `what a folded page says is what the entries about it add up to`(
     _ conformer: Conformer, seed: UInt64
   ) async throws {
-    var dice = Xorshift(seed: seed)
+    var dice = SplitMix64(seed: seed)
     try await conformer.run(
       keepEntriesPerRoom: seed % 2 == 0 ? 150 : 0,
       limits: EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0)
@@ -244,19 +245,5 @@ import Wire
         }
       }
     }
-  }
-}
-
-/// Random numbers from a seed (Marsaglia, "Xorshift RNGs").
-private struct Xorshift: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state
   }
 }

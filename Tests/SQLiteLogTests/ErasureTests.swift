@@ -1,4 +1,5 @@
 import Glibc
+import Mixing
 import Relay
 import SQLiteLog
 import Testing
@@ -115,7 +116,7 @@ import Wire
       directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
     let desk = try Desk(log)
     // Rooms of different pace: so rows go from amid others, and pages are merged.
-    var random = Seeded(state: 7)
+    var random = SplitMix64(seed: 7)
     var heads: [Int: Int] = [:]
     var id = 0
     for _ in 0..<40 {
@@ -185,16 +186,6 @@ import Wire
     defer { copy.stop() }
     let joined = try await Desk(copy).enter("r", as: "bo", after: 0)
     #expect(joined?.first == first && joined?.head == 30)
-  }
-}
-
-/// The same numbers in every run.
-private struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    return EntryIdentity.mix(state)
   }
 }
 

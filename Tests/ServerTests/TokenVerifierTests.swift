@@ -1,4 +1,5 @@
 import CJWT
+import Mixing
 import Relay
 import Testing
 import Wire

@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 import WebSocket
 import Wire

@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 
 @testable import Swarm

@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 
 @testable import Terminal
@@ -18,7 +19,7 @@ import Testing
   ]
 
   /// A few changes of a grid, from a seed.
-  static func change(_ grid: inout Grid, with random: inout Seeded) {
+  static func change(_ grid: inout Grid, with random: inout SplitMix64) {
     for _ in 0..<Int.random(in: 0...6, using: &random) {
       let place = Position(
         column: .random(in: -3..<size.columns, using: &random),
@@ -46,7 +47,7 @@ import Testing
 
   @Test(arguments: 0..<40 as Range<UInt64>)
   func `what is written makes a terminal show what was meant`(seed: UInt64) {
-    var random = Seeded(seed)
+    var random = SplitMix64(seed: seed)
     var grid = Grid(Self.size)
     var differ = Differ(isSynchronized: seed % 2 == 0)
     var screen = Screen(Self.size)
@@ -66,7 +67,7 @@ import Testing
   func `columns stay straight where a terminal has other ideas of widths`(
     widths: Screen.Widths, seed: UInt64
   ) {
-    var random = Seeded(seed)
+    var random = SplitMix64(seed: seed)
     var grid = Grid(Self.size)
     var differ = Differ()
     var screen = Screen(Self.size, widths: widths)
@@ -83,7 +84,7 @@ import Testing
 
   @Test(arguments: [ColorDepth.none, .colors16, .colors256])
   func `colours are lowered to what the terminal shows`(depth: ColorDepth) {
-    var random = Seeded(7)
+    var random = SplitMix64(seed: 7)
     var grid = Grid(Self.size)
     var differ = Differ(depth: depth)
     var screen = Screen(Self.size)
@@ -159,20 +160,5 @@ import Testing
     var bytes: [UInt8] = []
     differ.frame(grid, into: &bytes)
     #expect(!String(decoding: bytes, as: UTF8.self).contains("?25h"))
-  }
-}
-
-/// Random numbers that are the same every time (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

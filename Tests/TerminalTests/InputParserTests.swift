@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 
 @testable import Terminal
@@ -216,7 +217,7 @@ import Testing
 
   @Test(arguments: 0..<200 as Range<UInt64>)
   func `whatever comes, cut however, is the same`(seed: UInt64) {
-    var random = Seeded(seed)
+    var random = SplitMix64(seed: seed)
     let alphabet: [[UInt8]] = [
       [0x1B], Array("\u{1B}[".utf8), Array("\u{1B}[200~".utf8), Array("\u{1B}[201~".utf8),
       Array("é".utf8), Array("世".utf8), Array("👍🏽".utf8), Array("1;5".utf8),

@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 import WebSocket
 
@@ -12,7 +13,7 @@ import WebSocket
   }
 
   @Test func `random bytes survive`() {
-    var random = SeededGenerator(seed: 3)
+    var random = SplitMix64(seed: 3)
     for count in 0..<200 {
       let bytes = random.bytes(count)
       #expect(Base64.decode(Base64.encode(bytes)) == bytes)

@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 import WebSocket
 
@@ -46,7 +47,7 @@ import WebSocket
   }
 
   @Test func `our server and our client understand each other`() throws {
-    var random = SeededGenerator(seed: 5)
+    var random = SplitMix64(seed: 5)
     for subprotocols in [[], ["relay.v1"], ["x", "relay.v1"]] {
       let handshake = ClientHandshake(
         host: "localhost:8080", target: "/ws", subprotocols: subprotocols,

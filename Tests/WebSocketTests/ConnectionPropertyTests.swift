@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 import WebSocket
 
@@ -10,11 +11,11 @@ import WebSocket
     var bytes: [UInt8] = []
     var expected: [Received] = []
     let role: Role
-    var random: SeededGenerator
+    var random: SplitMix64
 
     init(seed: UInt64, to role: Role) {
       self.role = role
-      random = SeededGenerator(seed: seed)
+      random = SplitMix64(seed: seed)
       for _ in 0..<Int.random(in: 1...12, using: &random) { addMessage() }
       if Bool.random(using: &random) { addClose() }
     }

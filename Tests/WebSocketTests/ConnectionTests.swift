@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 import WebSocket
 
@@ -260,7 +261,7 @@ import WebSocket
 
   @Test(arguments: [0, 1, 7, 8, 9, 125, 126, 1000, 65535, 65536])
   func `what one end sends the other receives`(length: Int) {
-    var random = SeededGenerator(seed: UInt64(length))
+    var random = SplitMix64(seed: UInt64(length))
     let payload = random.bytes(length)
     var fromClient: [UInt8] = [0xAA]
     let client = Connection(role: .client, limits: .none)

@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 import WebSocket
 
@@ -174,7 +175,7 @@ func request(
   }
 
   @Test func `random bytes never trap`() {
-    var random = SeededGenerator(seed: 4)
+    var random = SplitMix64(seed: 4)
     var accepted = 0
     for _ in 0..<3000 {
       var bytes = Array(page.utf8)

@@ -1,9 +1,10 @@
+import Mixing
 import Testing
 import WebSocket
 
 @Suite struct `Masking, RFC 6455 §5.3` {
   @Test func `every alignment, length and phase gives what the RFC's formula gives`() {
-    var random = SeededGenerator(seed: 1)
+    var random = SplitMix64(seed: 1)
     let key: UInt32 = 0x8F3D_21FA
     let wireKey = [0xFA, 0x21, 0x3D, 0x8F] as [UInt8]
     let original = random.bytes(64)

@@ -1,19 +1,7 @@
+import Mixing
 import WebSocket
 
-/// SplitMix64: the same seed gives the same run.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SplitMix64 {
   mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255, using: &self) }
   }
@@ -34,7 +22,7 @@ struct SeededGenerator: RandomNumberGenerator {
 
 extension Unicode.Scalar {
   /// Mostly ASCII, and each of the longer encodings as often as the others.
-  static func random(using random: inout SeededGenerator) -> Unicode.Scalar {
+  static func random(using random: inout SplitMix64) -> Unicode.Scalar {
     let range: ClosedRange<UInt32> =
       switch Int.random(in: 0..<8, using: &random) {
       case 0: 0x80...0x7FF
@@ -90,7 +78,7 @@ extension Connection {
   /// buffer of its own that is overwritten afterwards.
   mutating func receive(_ stream: [UInt8], pieces: [Range<Int>]? = nil) -> Outcome {
     var outcome = Outcome()
-    var keys = SeededGenerator(seed: 99)
+    var keys = SplitMix64(seed: 99)
     do throws(ProtocolViolation) {
       for piece in pieces ?? [0..<stream.count] {
         var buffer = Array(stream[piece])

@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 import WebSocket
 
@@ -57,7 +58,7 @@ import WebSocket
   }
 
   @Test func `random text and broken text, in any pieces, as Swift's own decoder says`() {
-    var random = SeededGenerator(seed: 2)
+    var random = SplitMix64(seed: 2)
     for _ in 0..<3000 {
       let scalars = (0..<Int.random(in: 0...40, using: &random)).map { _ in
         Unicode.Scalar.random(using: &random)

@@ -1,3 +1,4 @@
+import Mixing
 import Testing
 import Wire
 
@@ -48,7 +49,7 @@ import Wire
   @Test func `random text is taken exactly where a plain reading of the grammar takes it`() {
     var accepted = 0
     for seed in 0..<20_000 {
-      var generator = RandomJSON(Seeded(seed))
+      var generator = RandomJSON(SplitMix64(seed: UInt64(seed)))
       let json = generator.next()
       let expected = ReferenceJSON.isObject(json)
       if expected { accepted += 1 }
@@ -63,7 +64,7 @@ import Wire
     throws
   {
     for seed in 0..<10_000 {
-      var generator = RandomJSON(Seeded(seed ^ 0x5EED))
+      var generator = RandomJSON(SplitMix64(seed: UInt64(seed ^ 0x5EED)))
       let json = generator.message()
       guard let message = try? ClientMessage(bytes: json, textLimitBytes: 20) else { continue }
       #expect(try ClientMessage(bytes: message.json) == message, "seed \(seed)")
@@ -72,7 +73,7 @@ import Wire
 
   @Test func `random bytes never trap, be they UTF-8 or not`() {
     for seed in 0..<10_000 {
-      var random = Seeded(seed ^ 0xB17E5)
+      var random = SplitMix64(seed: UInt64(seed ^ 0xB17E5))
       var bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &random)
       }

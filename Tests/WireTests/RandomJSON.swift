@@ -1,9 +1,11 @@
+import Mixing
+
 /// Text that is JSON, or very nearly.
 struct RandomJSON {
-  private var random: Seeded
+  private var random: SplitMix64
   private var out: [UInt8] = []
 
-  init(_ random: Seeded) { self.random = random }
+  init(_ random: SplitMix64) { self.random = random }
 
   private mutating func pick<Element>(_ choices: [Element]) -> Element {
     choices[Int.random(in: 0..<choices.count, using: &random)]

@@ -1,3 +1,4 @@
+import Mixing
 public import Terminal
 
 /// The colours of the messenger. Each part is a style, so that it can be told from others without
@@ -66,10 +67,8 @@ public struct Theme: Equatable, Sendable {
 
   /// The colour of a person: the same one always, for everyone.
   public func color(of user: String) -> Color {
-    // FNV-1a: few bytes, well spread.
-    var hash: UInt32 = 2_166_136_261
-    for byte in user.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
-    return people[Int((hash ^ hash >> 16) % UInt32(people.count))]
+    let hash = FNV1a.hash(user)
+    return people[Int((hash ^ hash >> 32) % UInt64(people.count))]
   }
 
   /// Without colours.

@@ -1,3 +1,5 @@
+import Mixing
+
 /// Finds a room by its name's bytes as they stand in a frame, without making a string of them.
 struct RoomFinder: Sendable {
   /// All names, one behind the other.
@@ -58,10 +60,9 @@ struct RoomFinder: Sendable {
     return true
   }
 
-  /// FNV-1a, folded: the low bits are what the table looks at.
+  /// Folded: the low bits are what the table looks at.
   private static func hash(_ name: Span<UInt8>) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for index in 0..<name.count { hash = (hash ^ UInt64(name[index])) &* 0x100_0000_01B3 }
+    let hash = FNV1a.hash(name)
     return (hash ^ hash >> 32) & 0x7FFF_FFFF
   }
 }

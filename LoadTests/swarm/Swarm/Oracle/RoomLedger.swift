@@ -1,3 +1,5 @@
+import Mixing
+
 /// One room's log as its receivers have seen it: what stands under each number.
 struct RoomLedger: Sendable {
   /// What is known of an entry. Only this is kept of it, since there are millions.
@@ -34,7 +36,7 @@ struct RoomLedger: Sendable {
   /// One number for the whole log: rooms with the same digest have the same entries in the same
   /// order.
   var digest: UInt64 {
-    var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+    var digest = FNV1a.offsetBasis
     func mix(_ value: UInt64) { digest = (digest ^ value) &* 0x9E37_79B9_7F4A_7C15 }
     for slot in slots {
       mix(UInt64(bitPattern: Int64(slot?.client ?? -1)) << 32 ^ UInt64(slot?.number.magnitude ?? 0))

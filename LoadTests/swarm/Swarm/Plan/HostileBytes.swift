@@ -1,3 +1,4 @@
+internal import Mixing
 internal import WebSocket
 
 /// What a hostile client sends, from a seed: the same act and seed give the same bytes.

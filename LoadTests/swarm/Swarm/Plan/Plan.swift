@@ -1,3 +1,5 @@
+import Mixing
+
 /// Everything that a run will do, and when: computed from a scenario and its seed alone.
 ///
 /// That it is fixed before the first byte is sent is what makes the load open: a relay that slows

@@ -1,3 +1,5 @@
+import Mixing
+
 /// Makes a plan of a scenario.
 struct PlanBuilder {
   let scenario: Scenario

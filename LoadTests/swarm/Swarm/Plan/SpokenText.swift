@@ -1,3 +1,5 @@
+import Mixing
+
 /// What a send says: who, which number, when, and then as much as the plan wants, with bytes in it
 /// that a careless relay would change.
 enum SpokenText {
@@ -23,11 +25,6 @@ enum SpokenText {
     return text
   }
 
-  /// FNV-1a, 64 bits: a relay that alters a text does not do it so that the digest stays.
-  static func digest(_ text: String) -> UInt64 {
-    let bytes = text.utf8.span
-    var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-    for index in bytes.indices { digest = (digest ^ UInt64(bytes[index])) &* 0x100_0000_01B3 }
-    return digest
-  }
+  /// A relay that alters a text does not do it so that the digest stays.
+  static func digest(_ text: String) -> UInt64 { FNV1a.hash(text) }
 }

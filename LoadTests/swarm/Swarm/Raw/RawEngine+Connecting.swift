@@ -2,6 +2,7 @@ internal import Client
 internal import EventLoop
 internal import Glibc
 internal import Mailbox
+internal import Mixing
 internal import WebSocket
 
 /// From nothing to members of rooms.

@@ -1,4 +1,5 @@
 internal import Hostile
+internal import Mixing
 internal import Relay
 internal import WebSocket
 internal import Wire

@@ -1,3 +1,4 @@
+internal import Mixing
 internal import Relay
 
 /// A disk in memory that keeps what was not synced apart, and drops, reorders and tears it when the

@@ -1,3 +1,4 @@
+internal import Mixing
 internal import Relay
 internal import Wire
 
@@ -33,7 +34,7 @@ final class Court {
   private var takenAt: [Int32: [Taken]] = [:]
   private var pauses: [Int32: Pause] = [:]
   /// Of everything that clients were told.
-  private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
+  private(set) var digest = FNV1a()
   var trace: (() -> String) -> Void = { _ in }
 
   func fault(_ text: String) {
@@ -42,7 +43,7 @@ final class Court {
   }
 
   func digest(_ json: Span<UInt8>) {
-    for index in 0..<json.count { digest = (digest ^ UInt64(json[index])) &* 0x100_0000_01B3 }
+    digest.combine(json)
   }
 
   func noteSent(_ send: ClientMessage.Send, by user: String) {

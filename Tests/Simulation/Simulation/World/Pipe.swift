@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import Mixing
 internal import Relay
 
 /// One direction of a connection: what is on its way, and what has arrived and was not read.

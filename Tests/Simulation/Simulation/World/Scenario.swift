@@ -1,3 +1,4 @@
+internal import Mixing
 internal import Relay
 internal import SQLiteLog
 

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import HeapModule
+internal import Mixing
 internal import Relay
 internal import SQLiteLog
 internal import Wire
@@ -199,7 +200,7 @@ public final class Simulation {
     disk.interlude = nil
     relay = nil
     court.tally += disk.tally
-    return Verdict(faults: court.faults, tally: court.tally, digest: court.digest)
+    return Verdict(faults: court.faults, tally: court.tally, digest: court.digest.value)
   }
 
   func play(until end: Int64, while condition: () -> Bool = { true }) {
