@@ -18,7 +18,8 @@ import Testing
   }
 
   @Test func `every folder belongs to a target`() {
-    #expect(Set(Corpus.folders) == Set(FuzzTarget.allCases.map(\.rawValue)))
+    let names = Corpus.names.map { $0.split(separator: ".")[0] }
+    #expect(Set(names) == Set(FuzzTarget.allCases.map { $0.rawValue[...] }))
   }
 }
 
@@ -29,11 +30,36 @@ enum Corpus {
 
   struct Unreadable: Error { var path: String }
 
-  static var folders: [String] { names(in: path) }
+  static var names: [String] { names(in: path) }
 
+  /// Those with a name, and those that the fuzzer has found, a line of base64 each.
   static func inputs(of target: FuzzTarget) throws -> [(path: String, bytes: [UInt8])] {
     let folder = "\(path)/\(target.rawValue)"
-    return try names(in: folder).map { ("\(folder)/\($0)", try read("\(folder)/\($0)")) }
+    let named = try names(in: folder).map { ("\(folder)/\($0)", try read("\(folder)/\($0)")) }
+    guard names.contains("\(target.rawValue).base64") else { return named }
+    let lines = try read("\(folder).base64").split(separator: UInt8(ascii: "\n"))
+    let found = try lines.enumerated().map { number, line in
+      let place = "\(folder).base64:\(number + 1)"
+      guard let bytes = decode(base64: line) else { throw Unreadable(path: place) }
+      return (place, bytes)
+    }
+    return named + found
+  }
+
+  private static func decode(base64 text: ArraySlice<UInt8>) -> [UInt8]? {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var bytes: [UInt8] = []
+    var (bits, count) = (0, 0)
+    for character in text where character != UInt8(ascii: "=") {
+      guard let value = alphabet.firstIndex(of: character) else { return nil }
+      (bits, count) = (bits << 6 | value, count + 6)
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+        bits &= 1 << count - 1
+      }
+    }
+    return bytes
   }
 
   private static func names(in folder: String) -> [String] {

@@ -18,8 +18,11 @@ private func report(_ line: String) {
 }
 
 let names = FuzzTarget.allCases.map(\.rawValue)
-guard CommandLine.arguments.count > 1, let named = FuzzTarget(rawValue: CommandLine.arguments[1])
-else {
+let named = CommandLine.arguments.dropFirst().first.flatMap { FuzzTarget(rawValue: $0) }
+// libFuzzer starts this program again for -merge and -jobs, and knows nothing of the target's name.
+let inherited = unsafe getenv("FUZZ_TARGET")
+  .flatMap { unsafe FuzzTarget(rawValue: String(cString: $0)) }
+guard let chosen = named ?? inherited else {
   if CommandLine.arguments.dropFirst() == ["--list"] {
     print(names.joined(separator: "\n"))
     exit(0)
@@ -28,11 +31,13 @@ else {
   report("targets: \(names.joined(separator: " "))")
   exit(2)
 }
-unsafe target = named
+unsafe target = chosen
+setenv("FUZZ_TARGET", chosen.rawValue, 1)
 
 // The target's name is left out of what libFuzzer gets to see.
-var count = CommandLine.argc - 1
-var arguments = unsafe CommandLine.unsafeArgv + 1
+let skipped = named == nil ? 0 : 1
+var count = CommandLine.argc - CInt(skipped)
+var arguments = unsafe CommandLine.unsafeArgv + skipped
 unsafe arguments[0] = CommandLine.unsafeArgv[0]
 let status = unsafe runFuzzer(&count, &arguments) { bytes, count in
   let input = unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
