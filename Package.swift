@@ -115,7 +115,7 @@ let package = Package(
       [
         "Archive", "Client", "EventLoop", "Mailbox", "Messenger", "Terminal", "TLS", "Wire",
         argumentParser,
-      ], excluding: ["wschat.1", "pictures"]),
+      ], excluding: ["wschat.1"]),
 
     // The load test: its logic as a module of its own, so that it can be tested.
     .target(
