@@ -16,13 +16,13 @@ public final class Client {
   public weak var handler: (any ClientHandler)?
 
   let shared: ClientLoop
-  private var index: Int?
-  private var session: ClientSession
-  private var link = Link()
+  var index: Int?
+  var session: ClientSession
+  var link = Link()
   /// Of the last session with the relay, for a shorter handshake with the same one.
-  private var ticket: (TLSTicket, RelayURL, TLSTrust)?
-  private var timer: TimerID?
-  private var timerAt = Instant(nanoseconds: .max)
+  var ticket: (TLSTicket, RelayURL, TLSTrust)?
+  var timer: TimerID?
+  var timerAt = Instant(nanoseconds: .max)
   /// Actions that are being done, in order; handlers add to the end.
   private var actions: [ClientSession.Action] = []
   private var isActing = false
@@ -167,7 +167,7 @@ public final class Client {
     }
   }
 
-  private func markDirty() {
+  func markDirty() {
     guard let index, !isDirty else { return }
     isDirty = true
     shared.markDirty(index)
@@ -199,7 +199,7 @@ public final class Client {
   }
 
   /// Lets the connection go, or the attempt.
-  private func drop() {
+  func drop() {
     if let ticket = link.encryption?.ticket {
       self.ticket = (ticket, configuration.url, configuration.trust)
     }
@@ -208,112 +208,9 @@ public final class Client {
     link = Link()
   }
 
-  private func lose(_ error: ClientError) {
+  func lose(_ error: ClientError) {
     drop()
     perform { $0.disconnected(error, at: $1, &$2) }
-  }
-
-  // MARK: Connecting
-
-  func resolved(_ host: ClientLoop.Host, _ result: Result<[Address], AddressError>) {
-    // The attempt that asked may have been given up since.
-    guard case .resolving(host) = link.phase else { return }
-    switch result {
-    case .success(let addresses):
-      connect(to: addresses[...], last: nil)
-    case .failure(.unresolved(let host, let reason)):
-      lose(.unresolved(host: host, reason: reason))
-    case .failure(.malformed(let text)):
-      lose(.unresolved(host: text, reason: "not a host"))
-    }
-  }
-
-  /// Tries the addresses one after the other.
-  private func connect(to addresses: ArraySlice<Address>, last: SystemError?) {
-    var (addresses, last) = (addresses, last)
-    while let address = addresses.popFirst() {
-      do {
-        let socket = try Socket.connect(to: address)
-        guard let index else { return }
-        let registration = try shared.loop.register(
-          socket.descriptor, for: .writable, token: ClientLoop.token(of: index))
-        link.adopt(socket, registration, to: address, rest: addresses)
-        return
-      } catch {
-        last = error
-      }
-    }
-    lose(.unreachable(last ?? SystemError("connect", code: EADDRNOTAVAIL)))
-  }
-
-  func ready(_ readiness: Readiness) {
-    switch link.phase {
-    case .none, .resolving: break
-    case .connecting(let address, let rest):
-      if let error = link.connectionError() {
-        drop()
-        connect(
-          to: rest, last: SystemError("connect \(address)", code: error.code))
-      } else if configuration.url.isEncrypted {
-        secure()
-      } else {
-        greet()
-      }
-    case .securing, .handshaking, .open:
-      if readiness.contains(.writable) { markDirty() }
-      if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
-    }
-  }
-
-  private func secure() {
-    let (url, trust) = (configuration.url, configuration.trust)
-    do {
-      let context = try shared.context(trusting: trust)
-      let known = ticket.flatMap { $0.1 == url && $0.2 == trust ? $0.0 : nil }
-      guard let encryption = LinkEncryption(context, host: url.host, resuming: known) else {
-        lose(.notEncrypted(.broken("there is no memory for it")))
-        return
-      }
-      link.secure(encryption)
-      markDirty()
-    } catch {
-      lose(.noAuthorities(error))
-    }
-  }
-
-  /// What has been read took the session of TLS further, perhaps to its end.
-  private func followEncryption() {
-    guard let encryption = link.encryption else { return }
-    switch encryption.state {
-    case .handshaking: markDirty()
-    case .open:
-      if case .securing = link.phase { greet() }
-      if link.hasOutput { markDirty() }
-    case .ended: ended(nil)
-    case .failed(let failure):
-      // It is told why.
-      _ = link.flush()
-      if case .untrusted(let reason) = failure {
-        lose(.untrusted(host: configuration.url.host, reason: reason))
-      } else {
-        lose(.notEncrypted(failure))
-      }
-    }
-  }
-
-  private func greet() {
-    let url = configuration.url
-    var target = url.target
-    if let user = configuration.user { target = url.target(adding: "user", user) }
-    var headers: [(name: String, value: String)] = []
-    if let token = configuration.token { headers.append(("Authorization", "Bearer \(token)")) }
-    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &shared.random) }
-    let handshake = ClientHandshake(
-      host: url.authority, target: target, subprotocols: ["relay.v1"],
-      deflate: configuration.compresses ? DeflateParameters.clientOffers : [], headers: headers,
-      nonce: nonce)
-    link.begin(handshake)
-    markDirty()
   }
 
   // MARK: Reading
@@ -321,7 +218,7 @@ public final class Client {
   /// A busy connection leaves the others their turn after so many reads.
   private static let readsPerTurn = 4
 
-  private func read() {
+  func read() {
     var buffer = shared.borrowReadBuffer()
     defer { shared.returnReadBuffer(buffer) }
     for _ in 0..<Self.readsPerTurn {
@@ -339,7 +236,7 @@ public final class Client {
     }
   }
 
-  private func ended(_ error: SystemError?) {
+  func ended(_ error: SystemError?) {
     if case .handshaking = link.phase {
       // A refusal may have come without its length.
       do {

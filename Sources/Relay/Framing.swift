@@ -1,5 +1,3 @@
-public import Wire
-
 /// How a message is wrapped for the connections that carry it.
 ///
 /// What a server sends is not masked (RFC 6455 §5.1), so that a frame depends on its message alone
@@ -11,79 +9,5 @@ public struct Framing: Sendable {
 
   public init(appendHeader: @escaping @Sendable (Int, inout [UInt8]) -> Void) {
     self.appendHeader = appendHeader
-  }
-}
-
-/// How one loop makes long messages smaller, for the connections that have agreed to it.
-///
-/// As with ``Framing``, nothing of it depends on the recipient: no context is kept from one message
-/// to the next, so that an entry is compressed once for all who get it, and an idle connection keeps
-/// nothing. Used on the loop's thread alone.
-public struct Compression {
-  /// Messages of fewer bytes go as they are.
-  public var minimumBytes: Int
-  /// Appends a message as one frame, compressed if that makes it smaller.
-  public var append: (_ payload: Span<UInt8>, _ frames: inout [UInt8]) -> Void
-
-  public init(
-    minimumBytes: Int, append: @escaping (_ payload: Span<UInt8>, _ frames: inout [UInt8]) -> Void
-  ) {
-    self.minimumBytes = minimumBytes
-    self.append = append
-  }
-}
-
-/// Frames one behind the other in one buffer, and where each begins and ends.
-public struct Frames: Sendable {
-  /// The bounds of one frame in `bytes`; its payload ends where the frame does.
-  public struct Bounds: Sendable, Equatable {
-    public var lower: Int32
-    public var payload: Int32
-    public var upper: Int32
-  }
-
-  public private(set) var bytes: [UInt8] = []
-  public private(set) var bounds: [Bounds] = []
-  private var scratch: [UInt8] = []
-
-  public init() {}
-
-  public var count: Int { bounds.count }
-
-  mutating func reserve(frames: Int, bytes: Int) {
-    self.bytes.reserveCapacity(bytes)
-    bounds.reserveCapacity(frames)
-  }
-
-  /// Appends an entry as one frame.
-  public mutating func append(_ entry: Entry, _ framing: Framing) {
-    scratch.removeAll(keepingCapacity: true)
-    entry.append(to: &scratch)
-    let lower = bytes.count
-    framing.appendHeader(scratch.count, &bytes)
-    let payload = bytes.count
-    bytes.append(contentsOf: scratch)
-    bounds.append(
-      Bounds(
-        lower: Int32(truncatingIfNeeded: lower), payload: Int32(truncatingIfNeeded: payload),
-        upper: Int32(truncatingIfNeeded: bytes.count)))
-  }
-
-  /// Takes the last frame away if there are others and all together are over the limit.
-  mutating func dropLast(ifOver limitBytes: Int) {
-    guard bounds.count > 1, bytes.count > limitBytes, let last = bounds.last else { return }
-    bytes.removeLast(bytes.count - Int(last.lower))
-    bounds.removeLast()
-  }
-
-  /// How many bytes consecutive frames have.
-  func length(_ range: Range<Int>) -> Int {
-    range.isEmpty
-      ? 0 : Int(bounds[range.upperBound - 1].upper) - Int(bounds[range.lowerBound].lower)
-  }
-
-  /// The JSON of one of the frames.
-  public func payload(_ index: Int) -> ArraySlice<UInt8> {
-    bytes[Int(bounds[index].payload)..<Int(bounds[index].upper)]
   }
 }

@@ -156,108 +156,6 @@ extension ConnectionLoop {
     }
   }
 
-  // MARK: - The opening handshake
-
-  /// `true` where frames may follow.
-  private func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: Int) -> Bool {
-    do throws(HTTPViolation) {
-      let limit = context.configuration.limits.headerBytes
-      guard
-        let (request, length) = try HTTPRequest.read(
-          input, headerLimitBytes: limit == 0 ? .max : limit)
-      else {
-        connections[index].pending = copy(input)
-        return false
-      }
-      offset = length
-      // Each request says anew who it comes from.
-      connections[index].isIdentified = false
-      switch context.router.route(
-        request, isLocal: connections[index].isLocal,
-        isOperator: context.authenticator.isOperator,
-        identify: { context.authenticator.identify(request, wall: now.wall) })
-      {
-      case .answer(let response):
-        answer(response, index)
-        return false
-      case .refuse(let response, let rule):
-        context.violations.note(rule)
-        answer(response, index)
-        return false
-      case .unauthorized(let response):
-        refuseUnauthorized(response, index)
-        return false
-      case .call(let call):
-        begin(call, input.extracting(offset...), index)
-        return false
-      case .webSocket(let opening):
-        identify(
-          open(index, opening), index, context.authenticator.identify(request, wall: now.wall))
-        return true
-      case .echo(let opening):
-        _ = open(index, opening)
-        connections[index].isEcho = true
-        noteIdentified(index)
-        return true
-      }
-    } catch {
-      context.violations.note(error.rule)
-      answer(HTTPProblem(error.status, error.description).response.bytes, index)
-      return false
-    }
-  }
-
-  private func open(_ index: Int, _ opening: RequestRouter.Opening) -> SessionID {
-    let webSocket = WebSocket.Connection(
-      role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
-    let session = shard.open(
-      connection: Int32(index), compresses: webSocket.canInflate(from: deflater), now: now)
-    connections[index].webSocket = webSocket
-    connections[index].session = session
-    connections[index].phase = .open
-    shard.append(frames: opening.response, to: session)
-    return session
-  }
-
-  private func identify(
-    _ session: SessionID, _ index: Int, _ answer: Authenticator.Answer
-  ) {
-    switch answer {
-    case .known(let identity):
-      noteIdentified(index)
-      shard.identify(session, as: identity, now: now)
-    case .unknown: break
-    case .refused(let error): shard.refuseIdentity(session, error)
-    }
-  }
-
-  /// The message that was received may have said who the client is.
-  private func noteIfIdentified(_ session: SessionID, _ index: Int) {
-    if shard.isIdentified(session) { noteIdentified(index) }
-  }
-
-  /// Nothing more is awaited of the client.
-  func noteIdentified(_ index: Int) {
-    connections[index].isIdentified = true
-    connections[index].deadline = 0
-    if connections[index].isCountedAsUnidentified, let host = connections[index].host {
-      connections[index].isCountedAsUnidentified = false
-      context.admission.uncountUnidentified(host)
-    }
-  }
-
-  /// Says what there is to say over HTTP, and ends the connection.
-  func answer(_ response: [UInt8], _ index: Int) {
-    counts.responses[HTTPResponse.status(of: response), default: 0] += 1
-    let taken = writeToSocket(index, response.span)
-    if taken == response.count, connections[index].tls?.hasBacklog != true {
-      linger(index)
-    } else {
-      // Earlier answers lie before it that the peer has not read.
-      sendLater(response[taken...], index)
-    }
-  }
-
   // MARK: - Frames
 
   /// Why no more frames are taken just now.
@@ -389,7 +287,7 @@ extension ConnectionLoop {
     connections[index].pending = copy(rest)
   }
 
-  private func copy(_ bytes: Span<UInt8>) -> [UInt8] {
+  func copy(_ bytes: Span<UInt8>) -> [UInt8] {
     var copy: [UInt8] = []
     unsafe bytes.withUnsafeBufferPointer { unsafe copy.append(contentsOf: $0) }
     return copy
@@ -397,7 +295,7 @@ extension ConnectionLoop {
 }
 
 extension HTTPViolation {
-  fileprivate var rule: Violations.Rule {
+  var rule: Violations.Rule {
     switch self {
     case .headerTooLong, .requestLineTooLong: .headerBytes
     default: .handshake

@@ -3,31 +3,8 @@ import EventLoop
 import Logging
 import Mailbox
 import Relay
-import Synchronization
 import WebSocket
 import Wire
-
-/// What other threads tell a loop.
-enum LoopMessage: Sendable {
-  case log(LogDelivery)
-  case connectBot(BotChannel)
-  case fromBot(BotChannel, [UInt8])
-  case botDrained(BotChannel)
-  case botGone(BotChannel)
-  /// What came of the canary, for those here who wait for it: exchanges by place and serial number.
-  case canary(Canary.Outcome, [Canary.Waiter])
-  /// A picture, or that there is none, for an exchange by place and serial number.
-  case avatar(Avatar?, connection: Int, exchange: UInt64)
-  /// Counts are gathered; this loop is to add its own.
-  case countsWanted(MetricsGathering)
-  /// All have.
-  case countsGathered(MetricsGathering)
-  case people(DirectoryUpdate)
-  /// These users are not to be here any more.
-  case ban(Set<String>)
-  /// Serve no one new, finish what was accepted, and end.
-  case shutDown
-}
 
 /// One event loop's connections: moves bytes between sockets and the loop's `Shard`, and nothing
 /// else decides here. Confined to its thread.

@@ -38,7 +38,8 @@ import Testing
       let code = cells[3].split(separator: "`", omittingEmptySubsequences: false)
       for (place, name) in code.enumerated() where place % 2 == 1 {
         let own = name.prefix { $0 != "(" }.split(separator: ".").last ?? ""
-        #expect(text.contains(own), "\(link) has no \(name)")
+        let isThere = text.contains(own)
+        #expect(isThere, "\(link) has no \(name)")
       }
       steps += 1
     }

@@ -8,7 +8,7 @@ private struct NoRooms: Error {}
 
 extension SimulatedRelay {
   /// Gives a user so many rooms, each with an entry of somebody else's, one a second: `r-0` is the oldest.
-  fileprivate func give(
+  func give(
     _ user: String, rooms count: Int, from first: Int = 0, text: String = "x"
   ) throws {
     var changes = StoreChanges()
@@ -29,7 +29,7 @@ extension SimulatedRelay {
     try store.memory.commit(changes)
   }
 
-  fileprivate func page(
+  func page(
     _ socket: SimulatedSocket, _ cursor: String? = nil, limit: Int = 50
   ) throws -> (rows: [ServerMessage.RoomSummary], next: String?) {
     socket.send(.rooms(.init(cursor: cursor, limit: limit)))
@@ -38,7 +38,7 @@ extension SimulatedRelay {
     throw NoRooms()
   }
 
-  fileprivate func allRooms(_ socket: SimulatedSocket, limit: Int = 200) throws -> [String] {
+  func allRooms(_ socket: SimulatedSocket, limit: Int = 200) throws -> [String] {
     var names: [String] = []
     var cursor: String?
     repeat {
@@ -49,7 +49,7 @@ extension SimulatedRelay {
     return names
   }
 
-  fileprivate var nodes: Int { shards[0].watchedRooms.count { $0.watch >= 0 } }
+  var nodes: Int { shards[0].watchedRooms.count { $0.watch >= 0 } }
 }
 
 @Suite struct `A shard and the rooms of a user` {
@@ -394,141 +394,5 @@ extension SimulatedRelay {
     sockets[0].isOpen = false
     #expect(told("6") == [false, true, false])
     #expect(relay.shards[0].watchedRooms.allSatisfy { $0.watch < 0 || $0.joined == 0 })
-  }
-}
-
-@Suite struct `As many rooms as a user may belong to` {
-  private func full(_ rooms: Int = 3) throws -> (SimulatedRelay, SimulatedSocket) {
-    let relay = SimulatedRelay(roomsPerUser: 3, unlimited)
-    try relay.give("ada", rooms: rooms)
-    return (relay, relay.connect("ada"))
-  }
-
-  @Test func `a join or a send to one more is refused, and says what is full`() throws {
-    let (relay, ada) = try full()
-    ada.join("new")
-    ada.post("other", "1")
-    ada.post("r-1", "1")
-    ada.join("r-2")
-    relay.run()
-    let messages = ada.take()
-    #expect(messages.errors.map(\.code) == [.limitReached, .limitReached])
-    #expect(messages.errors.map(\.field) == ["rooms_per_user", "rooms_per_user"])
-    #expect(
-      messages.errors.map(\.re) == ["send", "join"]
-        || messages.errors.map(\.re) == ["join", "send"])
-    #expect(messages.errors.first { $0.re == "send" }?.id == "1")
-    #expect(messages.acks.map(\.room) == ["r-1"] && messages.joined.map(\.room) == ["r-2"])
-    #expect(try relay.allRooms(ada).count == 3)
-  }
-
-  @Test func `one that is left for good makes place for another`() throws {
-    let (relay, ada) = try full()
-    ada.join("r-0")
-    ada.send(.leave(room: "r-0", forget: true))
-    ada.join("new")
-    ada.join("r-0")
-    relay.run()
-    let messages = ada.take()
-    // The first join was left before it was answered; the second is answered for itself.
-    #expect(messages.joined.map(\.room) == ["new"])
-    #expect(messages.errors.map(\.room) == ["r-0"])
-    // A room without entries counts as long as it is there.
-    ada.send(.leave(room: "new", forget: false))
-    ada.join("r-0")
-    relay.run()
-    #expect(ada.take().joined.map(\.room) == ["r-0"])
-  }
-
-  @Test func `a direct message comes all the same, but does not push beyond the bound`() throws {
-    let (relay, ada) = try full()
-    let bo = relay.connect("bo")
-    _ = try relay.page(ada)
-    bo.post("dm:ada:bo", "1")
-    relay.run()
-    #expect(bo.take().acks.map(\.seq) == [1])
-    #expect(ada.take().activity.isEmpty)
-    #expect(try relay.allRooms(ada).count == 3 && relay.allRooms(bo) == ["dm:ada:bo"])
-    // It is there to be read, and belongs to her with the next entry once there is place.
-    ada.send(.history(.init(room: "dm:ada:bo")))
-    ada.join("r-0")
-    ada.send(.leave(room: "r-0", forget: true))
-    relay.run()
-    #expect(ada.take().pages.first?.entries.map(\.id) == ["1"])
-    bo.post("dm:ada:bo", "2")
-    relay.run()
-    #expect(ada.take().activity.map(\.unread) == [2])
-    #expect(try relay.allRooms(ada).contains("dm:ada:bo"))
-  }
-
-  @Test func `a full disk lets nobody in beyond the bound`() throws {
-    let (relay, ada) = try full(1)
-    relay.connect("eve").join("elsewhere")
-    relay.connect("eve").post("elsewhere", "1")
-    relay.run()
-    for round in 0..<4 {
-      relay.store.failsCommits = true
-      ada.join("r-0", after: nil)
-      ada.post("new-\(round)", "1")
-      ada.join("elsewhere", after: nil)
-      ada.join("empty-\(round)", after: nil)
-      relay.run()
-      relay.store.failsCommits = false
-      ada.send(.typing(room: "r-0", on: true))
-      relay.run(forMilliseconds: 2000)
-    }
-    // Of what was not stored, sends are refused, and joins go through as long as there is place.
-    #expect(try Set(relay.allRooms(ada)) == ["r-0", "elsewhere"])
-    #expect(relay.nodes == 2)
-  }
-
-  @Test func `how many they are is counted once a user`() throws {
-    let (relay, ada) = try full(2)
-    for number in 0..<20 {
-      ada.join("n", after: nil)
-      ada.post("n", "\(number)")
-      ada.join("beyond", after: nil)
-      relay.run()
-    }
-    #expect(ada.take().errors.count == 20)
-    #expect(relay.store.belongingCounts == 1)
-    #expect(try relay.store.belongingCount(of: "ada") == 3)
-  }
-
-  @Test(arguments: 1...30)
-  func `what is counted in memory is what there is`(_ seed: Int) throws {
-    var random = SplitMix64(seed: UInt64(seed))
-    let relay = SimulatedRelay(roomsPerUser: 4, unlimited)
-    let users = ["ada", "bo", "cy"]
-    var sockets = users.map { relay.connect($0) }
-    for step in 0..<300 {
-      let place = Int.random(in: 0..<3, using: &random)
-      let rooms = (0..<8).map { "r\($0)" } + ["dm:ada:bo", "dm:ada:cy"]
-      let room = rooms[Int.random(in: 0..<rooms.count, using: &random)]
-      switch Int.random(in: 0..<10, using: &random) {
-      case 0...2: sockets[place].join(room, after: nil)
-      case 3...5: sockets[place].post(room, "\(step)")
-      case 6: sockets[place].send(.leave(room: room, forget: true))
-      case 7: sockets[place].send(.leave(room: room, forget: false))
-      case 8: relay.store.failsCommits = Bool.random(using: &random)
-      default:
-        relay.disconnect(sockets[place])
-        sockets[place] = relay.connect(users[place])
-      }
-      if Bool.random(using: &random) { relay.run() }
-      relay.advance(Int64.random(in: 0...600, using: &random))
-    }
-    relay.store.failsCommits = false
-    relay.run(forMilliseconds: 5000)
-    relay.connect("eve").post("end", "1")
-    relay.run()
-    for user in users {
-      let stored = try relay.store.belongingCount(of: user)
-      let count = stored + (relay.sequencer.unstored[user]?.count ?? 0)
-      #expect(count <= 4, "\(user)")
-      if let counted = relay.sequencer.belongingCounts[user] {
-        #expect(counted == count, "\(user)")
-      }
-    }
   }
 }

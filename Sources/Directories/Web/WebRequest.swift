@@ -18,36 +18,6 @@ struct WebAnswer: Sendable {
   var body: [UInt8] = []
 }
 
-/// An answer's header fields, by their names in lower case.
-struct WebHeaders: Equatable, Sendable {
-  private var values: [String: String] = [:]
-  private var bytes = 0
-  /// Of all fields; what comes beyond is dropped.
-  private static let limitBytes = 65_536
-
-  init() {}
-
-  init(_ fields: [String: String]) {
-    for (name, value) in fields { add("\(name): \(value)") }
-  }
-
-  subscript(name: String) -> String? { values[name] }
-
-  /// Takes a line of the head. One of a status begins another answer: the last one counts.
-  mutating func add(_ line: String) {
-    if line.hasPrefix("HTTP/") {
-      self = WebHeaders()
-      return
-    }
-    bytes += line.utf8.count
-    guard bytes <= Self.limitBytes, let colon = line.firstIndex(of: ":") else { return }
-    let name = line[..<colon].lowercased()
-    let value = line[line.index(after: colon)...].trimmed
-    // RFC 9110 §5.3: of a field that comes twice the values are a list.
-    values[name] = values[name].map { "\($0), \(value)" } ?? value
-  }
-}
-
 /// Why there is no answer.
 enum WebFailure: Error, Equatable {
   /// The directory ends.

@@ -2,164 +2,20 @@ internal import Mixing
 internal import Relay
 internal import Wire
 
-/// What the witnesses of all connections share: the truth, and what was found to be wrong.
-final class Court {
-  struct Taken {
-    var at: Int64
-    /// The same by a clock that stands still while the relay does not read the connection.
-    var readingTime: Int64
-  }
-  /// How long the relay has not read a connection.
-  private struct Pause {
-    var began: Int64?
-    var before: Int64 = 0
-  }
-
-  var ledger = Ledger()
-  var tally = Tally()
-  /// Of all messages of the relay.
-  var longestMessageBytes = 0
-  /// The monotonic clock, in milliseconds.
-  var now: Int64 = 0
-  /// Which promises were broken.
-  private(set) var faults: [String] = []
-  /// What was ever sent under an id: the bodies.
-  private var sent: [Ledger.Identity: Set<[UInt8]>] = [:]
-  /// Users who have left a room for good at some time: of their marks and rooms nothing is expected.
-  private var leavers: Set<String> = []
-  /// Rooms in which a user's refusals came too late to keep the order.
-  private var overtaken: Set<String> = []
-  private var forwards: [(entry: Entry, source: Forward)] = []
-  /// When the relay took a send: by connection and how many it had taken before.
-  private var takenAt: [Int32: [Taken]] = [:]
-  private var pauses: [Int32: Pause] = [:]
-  /// Of everything that clients were told.
-  private(set) var digest = FNV1a()
-  var trace: (() -> String) -> Void = { _ in }
-
-  func fault(_ text: String) {
-    trace { "FAULT \(text)" }
-    faults.append(text)
-  }
-
-  func digest(_ json: Span<UInt8>) {
-    digest.combine(json)
-  }
-
-  func noteSent(_ send: ClientMessage.Send, by user: String) {
-    sent[.init(room: send.room, user: user, id: send.id), default: []].insert(send.body)
-  }
-
-  func wasSent(_ entry: Entry) -> Bool {
-    guard let bodies = sent[Ledger.Identity(entry)] else { return false }
-    if bodies.contains(entry.body) { return true }
-    // Deleted before anybody saw it: the ledger waits for what deletes it.
-    if entry.text == "" || entry.isDeleted { return true }
-    guard var source = entry.forward, source.from != nil else { return false }
-    source.from = nil
-    let send = ClientMessage.Send(room: entry.room, id: entry.id, forward: source)
-    guard bodies.contains(send.body) else { return false }
-    forwards.append((entry, source))
-    return true
-  }
-
-  /// What is forwarded says what its source says: to be called when a whole commit is in the ledger,
-  /// in which the source may have its place behind the forward.
-  func checkForwards() {
-    // One that was deleted in the batch of the forward nobody has ever seen.
-    for (entry, source) in forwards
-    where ledger.isText(source.room, source.seq)
-      && !ledger.versions(of: source.seq, in: source.room).contains(entry.text ?? "")
-    {
-      fault("\(entry.room) \(entry.seq) is not what \(source.room) \(source.seq) says")
-    }
-    forwards = []
-  }
-
-  func noteLeft(_ room: String, _ user: String) { leavers.insert("\(room) \(user)") }
-  func hasLeft(_ room: String, _ user: String) -> Bool { leavers.contains("\(room) \(user)") }
-
-  func noteOvertaken(_ room: String, _ user: String) { overtaken.insert("\(room) \(user)") }
-  func mayBeOvertaken(_ room: String, _ user: String) -> Bool {
-    overtaken.contains("\(room) \(user)")
-  }
-
-  func noteTaken(_ link: Int32) {
-    let readingTime = now - (pauses[link]?.before ?? 0)
-    takenAt[link, default: []].append(Taken(at: now, readingTime: readingTime))
-  }
-
-  /// The relay does not read a connection any more, or does so again.
-  func note(_ link: Int32, isPaused: Bool) {
-    var pause = pauses[link] ?? Pause()
-    if let began = pause.began, !isPaused { pause.before += now - began }
-    pause.began = isPaused ? pause.began ?? now : nil
-    pauses[link] = pause
-  }
-
-  /// When the relay took a connection's send of this place, if it has.
-  func taken(_ link: Int32, _ place: Int) -> Taken? {
-    guard let times = takenAt[link], place < times.count else { return nil }
-    return times[place]
-  }
-}
-
 /// Watches one connection, and holds everything that the relay says on it against the protocol and
 /// the ledger, before the client has put anything right.
 final class Witness {
-  private struct Room {
-    var isJoined = false
-    var cursor: Int64 = 0
-    /// Joins and leaves that are not answered yet.
-    var pending: [Operation] = []
-  }
-  private enum Operation: CustomStringConvertible {
-    case join(after: Int64?, epoch: String?, headAtLeast: Int64, marksAtLeast: MemberMarks)
-    case leave
-
-    var description: String {
-      switch self {
-      case .leave: "leave"
-      case .join(nil, _, _, _): "join"
-      case .join(let after?, let epoch, _, _): "join after \(after) of \(epoch ?? "no epoch")"
-      }
-    }
-
-    var isJoin: Bool { if case .join = self { true } else { false } }
-  }
-  /// What became of one send.
-  private struct Fate {
-    var id: String
-    var room: String
-    /// Which of this connection's sends it is.
-    var place: Int
-    var sentAt: Int64
-    var answer: Answer?
-    var answeredAt: Int64 = 0
-    /// What it is about was there when it was sent, and the sender's own.
-    var isRightful = false
-    var target: Int64?
-    /// Sent once more before it was answered: which answer is whose cannot be told.
-    var isAmbiguous = false
-  }
-  private enum Answer {
-    case stored(seq: Int64, isDuplicate: Bool)
-    case refused(retryAfter: Int64)
-    /// For good.
-    case rejected
-  }
-
-  private let court: Court
+  let court: Court
   private let link: Int32
-  private let user: String
+  let user: String
   /// Of the log that the connection leads to.
   private let epoch: String
-  private var rooms: [String: Room] = [:]
-  private var fates: [Fate] = []
-  private var histories: [(request: ClientMessage.HistoryRequest, headAtLeast: Int64)] = []
-  private var roomsAsked: [[String: Int64]] = []
+  var rooms: [String: Room] = [:]
+  var fates: [Fate] = []
+  var histories: [(request: ClientMessage.HistoryRequest, headAtLeast: Int64)] = []
+  var roomsAsked: [[String: Int64]] = []
   private var watchesRooms = false
-  private var toldHeads: [String: Int64] = [:]
+  var toldHeads: [String: Int64] = [:]
   private var isWelcome = false
   private let startedAt: Int64
   private var peopleAsked = 0
@@ -179,7 +35,7 @@ final class Witness {
     startedAt = court.now
   }
 
-  private func fault(_ text: String) { court.fault("connection \(link) of \(user): \(text)") }
+  func fault(_ text: String) { court.fault("connection \(link) of \(user): \(text)") }
 
   // MARK: - What the client says
 
@@ -287,7 +143,7 @@ final class Witness {
   }
 
   /// Entries that were trimmed meanwhile may still be on their way.
-  private func check(_ entry: Entry) {
+  func check(_ entry: Entry) {
     if let truth = court.ledger.entry(entry.room, entry.seq) {
       // What was deleted since may still be on its way to one who was there then.
       if truth == entry
@@ -302,7 +158,7 @@ final class Witness {
   }
 
   /// What has become of an entry is not compared here, but that it is that entry.
-  private func checkFolded(_ entry: Entry) {
+  func checkFolded(_ entry: Entry) {
     guard entry.editedAt != nil || !entry.reactions.isEmpty || entry.isDeleted else {
       check(entry)
       return
@@ -407,7 +263,7 @@ final class Witness {
   }
 
   /// The oldest of this id that is not answered: the relay answers each.
-  private func answer(_ room: String, _ id: String, _ answer: Answer) {
+  func answer(_ room: String, _ id: String, _ answer: Answer) {
     guard
       let place = fates.firstIndex(where: { $0.id == id && $0.room == room && $0.answer == nil })
     else {
@@ -481,84 +337,6 @@ final class Witness {
     case ("received", .notJoined), ("read", .notJoined), ("typing", .notJoined): break
     default: fault("\(error)")
     }
-  }
-
-  // MARK: - Answers to requests
-
-  private func take(_ page: ServerMessage.HistoryPage) {
-    court.tally.count(.historyRead)
-    guard !histories.isEmpty else {
-      fault("a history unasked")
-      return
-    }
-    let (request, headAtLeast) = histories.removeFirst()
-    if request.room != page.room { fault("a history of another room: \(page.room)") }
-    if page.head < headAtLeast || page.head > court.ledger.room(page.room).head {
-      fault("a history of \(page.room) up to \(page.head)")
-    }
-    for entry in page.entries { check(entry) }
-    let seqs = page.entries.map(\.seq)
-    if let first = seqs.first, seqs != Array(first..<first + Int64(seqs.count)) {
-      fault("a history with gaps: \(seqs)")
-    }
-    if let after = request.after {
-      let lower = max(after + 1, page.first)
-      if let first = seqs.first, first != lower { fault("a history from \(first), not \(lower)") }
-      if page.more != ((seqs.last ?? page.head) < page.head) {
-        fault("a history's more: \(request) \(page.first)…\(page.head) \(seqs)")
-      }
-      if lower <= page.head, seqs.isEmpty { fault("an empty history: \(request)") }
-    } else {
-      let upper = min((request.before ?? page.head + 1) - 1, page.head)
-      if let last = seqs.last, last != upper { fault("a history up to \(last), not \(upper)") }
-      if page.more != ((seqs.first ?? page.first) > page.first) {
-        fault("a history's more: \(request) \(page.first)…\(page.head) \(seqs)")
-      }
-      if upper >= page.first, seqs.isEmpty { fault("an empty history: \(request)") }
-    }
-    if seqs.count > request.limit { fault("a history of \(seqs.count)") }
-  }
-
-  private func take(_ summaries: [ServerMessage.RoomSummary], _ more: Bool) {
-    court.tally.count(.roomsListed)
-    guard !roomsAsked.isEmpty else {
-      fault("rooms unasked")
-      return
-    }
-    let heads = roomsAsked.removeFirst()
-    for summary in summaries {
-      let truth = court.ledger.room(summary.room)
-      if summary.head < heads[summary.room] ?? 0 || summary.head > truth.head {
-        fault("rooms has \(summary.room) at \(summary.head), not \(truth.head)")
-      }
-      if summary.unread > max(0, summary.head - summary.read) { fault("unread: \(summary)") }
-      if summary.unread > 0, truth.first == 1 {
-        let unread = truth.entries.values.count {
-          $0.kind.isContent && $0.seq > summary.read && $0.seq <= summary.head
-        }
-        if summary.unread != unread { fault("unread is \(unread): \(summary)") }
-      }
-      if let last = summary.last { checkFolded(last) }
-      toldHeads[summary.room] = summary.head
-    }
-    guard !more else { return }
-    let names = Set(summaries.map(\.room))
-    for fate in fates where !names.contains(fate.room) && !court.hasLeft(fate.room, user) {
-      if case .stored(let seq, _) = fate.answer, seq <= heads[fate.room] ?? 0 {
-        fault("rooms lacks \(fate.room), to which was sent")
-      }
-    }
-  }
-
-  private func take(_ activity: ServerMessage.Activity) {
-    court.tally.count(.activityTold)
-    if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty {
-      fault("activity in \(activity.room), which is joined")
-    }
-    if activity.last?.seq != activity.head { fault("activity whose last is not the head") }
-    if activity.head < toldHeads[activity.room] ?? 0 { fault("activity went back: \(activity)") }
-    if let last = activity.last { check(last) }
-    toldHeads[activity.room] = activity.head
   }
 
   // MARK: - In the end

@@ -1,25 +1,3 @@
-/// Which strings may name a user: 1 to 64 of `a-z 0-9 . _ -`.
-public enum UserName {
-  public static let lengthLimit = 64
-
-  public static func isValid(_ name: String) -> Bool { isValid(name.utf8.span) }
-
-  static func isValid(_ name: Span<UInt8>) -> Bool {
-    guard !name.isEmpty, name.count <= lengthLimit else { return false }
-    for index in 0..<name.count where !isAllowed(name[index]) { return false }
-    return true
-  }
-
-  static func isAllowed(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-      UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      true
-    default: false
-    }
-  }
-}
-
 /// Which strings may name a room, and what a name says about it.
 public enum RoomName {
   public static let lengthLimit = 140

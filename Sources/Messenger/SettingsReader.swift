@@ -1,0 +1,218 @@
+internal import Client
+internal import Terminal
+internal import Wire
+internal import YAML
+
+/// Puts settings together, and keeps count of all that is wrong with a file.
+struct SettingsReader {
+  /// Of the file, in the order of its example.
+  static let keys = [
+    "url", "user", "token_command", "ca", "theme", "messages", "mouse", "color", "history_entries",
+    "notify", "bell", "sounds", "keys",
+  ]
+
+  private(set) var settings = Settings()
+  private(set) var problems: [SettingsError.Problem] = []
+
+  mutating func read(_ document: YAMLDocument) {
+    for fault in document.faults {
+      report(fault.line, fault.key, "\(fault.found); \(fault.expected)")
+    }
+    guard let root = document.root, !root.isNull else { return }
+    for pair in pairs(of: root, "") {
+      guard Self.keys.contains(pair.key) else {
+        reportUnknown(pair, "", "key", known: Self.keys)
+        continue
+      }
+      read(pair)
+    }
+  }
+
+  private mutating func read(_ pair: YAMLNode.Pair) {
+    switch pair.key {
+    case "url": readURL(pair)
+    case "user": readUser(pair)
+    case "token_command": settings.tokenCommand = text(pair)
+    case "ca": settings.ca = text(pair)
+    case "theme": choose(pair, \.theme)
+    case "messages": choose(pair, \.messages)
+    case "mouse": decide(pair, \.usesMouse)
+    case "color": choose(pair, \.color)
+    case "history_entries":
+      if let count = pair.value.integer(as: Int.self), count >= 0 {
+        settings.historyEntries = count
+      } else {
+        report(pair, "\(pair.value.shown) is no whole number from 0 on; 0 keeps all")
+      }
+    case "notify": readNotification(pair)
+    case "bell": decide(pair, \.bell)
+    case "sounds": readSounds(pair)
+    default: readKeys(pair)
+    }
+  }
+
+  // MARK: Values
+
+  /// `nil` where nothing is written, or an empty text.
+  private mutating func text(_ pair: YAMLNode.Pair, in path: String = "") -> String? {
+    if pair.value.isNull { return nil }
+    guard let text = pair.value.text, !text.utf8.contains(0) else {
+      report(pair.line, path + pair.key, "\(pair.value.shown) is no text")
+      return nil
+    }
+    return text.isEmpty ? nil : text
+  }
+
+  private mutating func choose<Choice: RawRepresentable<String> & CaseIterable>(
+    _ pair: YAMLNode.Pair, _ path: WritableKeyPath<Settings, Choice>
+  ) {
+    if let chosen = pair.value.text.flatMap(Choice.init(rawValue:)) {
+      settings[keyPath: path] = chosen
+    } else {
+      let possible = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+      report(pair, "\(pair.value.shown) is none of \(possible)")
+    }
+  }
+
+  private mutating func decide(_ pair: YAMLNode.Pair, _ path: WritableKeyPath<Settings, Bool>) {
+    if let decided = pair.value.boolean {
+      settings[keyPath: path] = decided
+    } else {
+      report(pair, "\(pair.value.shown) is none of true, false")
+    }
+  }
+
+  private mutating func readURL(_ pair: YAMLNode.Pair) {
+    guard let url = text(pair) else { return }
+    do throws(RelayURL.Invalid) {
+      _ = try RelayURL(url)
+      settings.url = url
+    } catch {
+      report(pair, "\(error)")
+    }
+  }
+
+  private mutating func readUser(_ pair: YAMLNode.Pair) {
+    guard let user = text(pair) else { return }
+    if UserName.isValid(user) {
+      settings.user = user
+    } else {
+      report(pair, "\(pair.value.shown) cannot name a user: use 1 to 64 of a-z 0-9 . _ -")
+    }
+  }
+
+  private mutating func readNotification(_ pair: YAMLNode.Pair) {
+    let words: [String: Settings.Notify] = [
+      "auto": .auto, "osc9": .osc9, "osc99": .osc99, "osc777": .osc777, "off": .off,
+    ]
+    if case .mapping = pair.value.content {
+      for inner in pairs(of: pair.value, "notify") {
+        guard inner.key == "command" else {
+          reportUnknown(inner, "notify.", "key", known: ["command"])
+          continue
+        }
+        if let command = text(inner, in: "notify.") { settings.notify = .command(command) }
+      }
+    } else if let known = pair.value.text.flatMap({ words[$0] }) {
+      settings.notify = known
+    } else {
+      report(
+        pair,
+        "\(pair.value.shown) is none of auto, osc9, osc99, osc777, off, "
+          + "nor a command as in { command: \"notify-send …\" }")
+    }
+  }
+
+  private mutating func readSounds(_ pair: YAMLNode.Pair) {
+    if pair.value.isNull { return }
+    for inner in pairs(of: pair.value, "sounds") {
+      switch inner.key {
+      case "sent": settings.soundSent = text(inner, in: "sounds.")
+      case "received": settings.soundReceived = text(inner, in: "sounds.")
+      default: reportUnknown(inner, "sounds.", "key", known: ["sent", "received"])
+      }
+    }
+  }
+
+  // MARK: Keys
+
+  private mutating func readKeys(_ pair: YAMLNode.Pair) {
+    if pair.value.isNull { return }
+    var lines: [Command: Int] = [:]
+    for inner in pairs(of: pair.value, "keys") {
+      guard let command = Command(rawValue: inner.key) else {
+        reportUnknown(inner, "keys.", "command", known: Command.allCases.map(\.rawValue))
+        continue
+      }
+      lines[command] = inner.line
+      let nodes = inner.value.isNull ? [] : inner.value.list ?? [inner.value]
+      let keys = nodes.compactMap { readKey($0, command) }
+      // Said already, of the key.
+      guard keys.count == nodes.count else { continue }
+      if command == .quit, keys.isEmpty {
+        report(inner.line, "keys.quit", "needs a key, or there is no way out")
+      } else {
+        settings.keymap.remap(command, to: keys)
+      }
+    }
+    for conflict in settings.keymap.conflicts {
+      let given = conflict.commands.filter { lines[$0] != nil }
+      guard let command = given.max(by: { lines[$0, default: 0] < lines[$1, default: 0] })
+      else { continue }
+      let others = conflict.commands.filter { $0 != command }.map(\.rawValue)
+      report(
+        lines[command, default: pair.line], "keys.\(command.rawValue)",
+        "\(conflict.key.label) is a key of \(others.joined(separator: ", ")) already; "
+          + "choose another, or give that one another")
+    }
+  }
+
+  private mutating func readKey(_ node: YAMLNode, _ command: Command) -> Key? {
+    let path = "keys.\(command.rawValue)"
+    guard let name = node.text else {
+      report(node.line, path, "\(node.shown) is no key; expected \(Key.names)")
+      return nil
+    }
+    switch Key.named(name) {
+    case .failure(.unknown):
+      report(node.line, path, "\(node.shown) is no key; expected \(Key.names)")
+      return nil
+    case .failure(.sameAs(let other)):
+      report(node.line, path, "\(node.shown) is sent by terminals as \(other); choose another")
+      return nil
+    case .success(let key):
+      guard settings.keymap.canBind(key, to: command) else {
+        report(
+          node.line, path, "\(node.shown) is typed where that is done; put ctrl+ or alt+ before it")
+        return nil
+      }
+      return key
+    }
+  }
+
+  // MARK: Problems
+
+  /// Of a mapping; nothing, and reported, if it is none.
+  private mutating func pairs(of node: YAMLNode, _ key: String) -> [YAMLNode.Pair] {
+    if case .mapping(let pairs) = node.content { return pairs }
+    report(node.line, key, "\(node.shown) is no list of keys and their values")
+    return []
+  }
+
+  private mutating func reportUnknown(
+    _ pair: YAMLNode.Pair, _ path: String, _ kind: String, known: [String]
+  ) {
+    let nearest = Spelling.nearest(to: pair.key, among: known).map { "did you mean \(path)\($0)?" }
+    report(
+      pair.line, path + pair.key,
+      "is not a known \(kind); \(nearest ?? "known are \(known.joined(separator: ", "))")")
+  }
+
+  private mutating func report(_ pair: YAMLNode.Pair, _ text: String) {
+    report(pair.line, pair.key, text)
+  }
+
+  private mutating func report(_ line: Int, _ key: String, _ text: String) {
+    problems.append(.init(line: line, key: key, text: text))
+  }
+}

@@ -1,0 +1,14 @@
+/// What of several ephemeral messages only the latest matters.
+struct EphemeralKey: Hashable, Comparable {
+  enum Kind: UInt8 { case receipt, typing, subscribers, activity, presence }
+  var kind: Kind
+  /// -1 for what is of no room.
+  var room: Int32
+  /// The room's, since its place may be another room's later.
+  var generation: UInt32
+  var user: String
+
+  static func < (a: Self, b: Self) -> Bool {
+    (a.room, a.kind.rawValue, a.user) < (b.room, b.kind.rawValue, b.user)
+  }
+}

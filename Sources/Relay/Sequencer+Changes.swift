@@ -1,0 +1,94 @@
+import Wire
+
+/// What a batch changes in the store, and what is forgotten afterwards.
+extension Sequencer {
+  func changes(of batch: Batch) -> StoreChanges {
+    var changes = StoreChanges()
+    for index in batch.newRooms {
+      if let number = rooms[index].number { changes.newRooms.append((number, rooms[index].name)) }
+    }
+    changes.entries = batch.entries
+    for key in batch.dirtyMembers {
+      guard let number = rooms[key.room].number, let marks = rooms[key.room].members[key.user]
+      else { continue }
+      changes.members.append((number, key.user, marks, rooms[key.room].head))
+    }
+    for key in batch.formerMembers {
+      if let number = rooms[key.room].number { changes.formerMembers.append((number, key.user)) }
+    }
+    for index in batch.trimmed {
+      if let number = rooms[index].number { changes.trims.append((number, rooms[index].first)) }
+    }
+    for blank in batch.blanks {
+      if let number = rooms[blank.room].number {
+        changes.blanks.append((number, blank.seq, blank.body))
+      }
+    }
+    changes.seen = seenToRetry.map { (user: $0.key, at: $0.value.at, isHere: $0.value.isHere) }
+    return changes
+  }
+
+  /// Moves `first` up in rooms that hold a tenth more than they should: so a trim, which costs the
+  /// same for one entry as for many, is rare.
+  /// - Parameter names: rooms that hold not an entry more.
+  mutating func trimRooms(
+    _ batch: inout Batch, exactly names: [String], _ store: inout some EntryStore
+  ) {
+    var exact: Set<Int> = []
+    for name in names {
+      // What cannot be read now is trimmed another time.
+      guard let room = try? room(name, &store), rooms[room].number != nil else { continue }
+      touch(room, &batch)
+      exact.insert(room)
+    }
+    for index in batch.touched {
+      guard let limit = entriesLimit(isReserved: rooms[index].isReserved) else { continue }
+      let kept = rooms[index].head - rooms[index].first + 1
+      if kept > limit + (exact.contains(index) ? 0 : limit / 10) {
+        rooms[index].first = rooms[index].head - limit + 1
+        batch.trimmed.append(index)
+      }
+    }
+  }
+
+  /// How many entries a room keeps; `nil` = all.
+  func entriesLimit(isReserved: Bool) -> Int64? {
+    Self.entriesLimit(isReserved: isReserved, keepEntriesPerRoom: keepEntriesPerRoom)
+  }
+
+  /// How many entries a room keeps; `nil` = all.
+  package static func entriesLimit(isReserved: Bool, keepEntriesPerRoom: Int64) -> Int64? {
+    let limit = isReserved ? reservedEntriesLimit : keepEntriesPerRoom
+    return limit > 0 ? limit : nil
+  }
+
+  mutating func forgetHolds(_ now: Int64) {
+    holds = holds.filter { $0.value > now && $0.value - now <= Refusal.retryAfterMilliseconds }
+    holdsBeforeForgetting = max(Self.holdLimit, holds.count * 2)
+  }
+
+  mutating func forgetIdleRooms() {
+    let awaited = Set(membersToRetry.keys.map(\.room))
+    var places: [Int: Int] = [:]
+    var kept: [SequencedRoom] = []
+    for (index, room) in rooms.enumerated() {
+      // Of a room without entries the store knows nothing: it lives here as long as it has members.
+      guard
+        awaited.contains(index) || !room.subscribers.isEmpty
+          || room.number == nil && !room.members.isEmpty
+      else { continue }
+      if awaited.contains(index) { places[index] = kept.count }
+      kept.append(room)
+    }
+    rooms = kept
+    let retries = membersToRetry
+    membersToRetry.removeAll(keepingCapacity: true)
+    for (key, retry) in retries {
+      guard let place = places[key.room] else { continue }
+      membersToRetry[MemberKey(room: place, user: key.user)] = retry
+    }
+    indices.removeAll(keepingCapacity: true)
+    for (index, room) in rooms.enumerated() { indices[room.name] = index }
+    roomsBeforeForgetting = max(Self.idleRoomLimit, rooms.count * 2)
+  }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import Glibc
+import SQLiteLog
+import Server
+
+/// Writes a store as JSON lines.
+struct Export: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write the entries as JSON lines, in the order in which they were stored.",
+    discussion: "May run beside a relay that has the store open: it then speaks of one moment.")
+
+  @OptionGroup var store: StoreOptions
+
+  @Option(help: "Only this room.")
+  var room: String?
+
+  func run() throws {
+    let output = LineStream(STDOUT_FILENO, "w")
+    let room = room
+    let count = try store.use {
+      try Store.export(directory: $0, room: room) { output.write($0) }
+    }
+    guard output.flush() else {
+      StandardError.write("Not everything could be written to standard output.\n")
+      throw ExitCode.environment
+    }
+    StandardError.write("\(count.rooms) rooms, \(count.entries) entries\n")
+  }
+}

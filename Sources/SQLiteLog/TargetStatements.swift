@@ -1,0 +1,49 @@
+internal import SQLite
+internal import Wire
+
+/// What both the writer and the readers ask of what has become of an entry.
+struct TargetStatements: ~Copyable {
+  private var selectLastEdit: Statement
+  private var selectChangesBefore: Statement
+  private var selectChangesAfter: Statement
+
+  static func prepare(on database: borrowing Database) throws(SQLiteError) -> TargetStatements {
+    TargetStatements(
+      selectLastEdit: try Statement(
+        """
+        SELECT entries.seq, at, sender, id, kind, body
+        FROM edits JOIN entries ON entries.position = edits.position
+        WHERE edits.room = ?1 AND target = ?2 ORDER BY edits.seq DESC LIMIT 1
+        """, on: database),
+      selectChangesBefore: try Statement(
+        "SELECT number FROM changes WHERE room = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1",
+        on: database),
+      selectChangesAfter: try Statement(
+        "SELECT number FROM changes WHERE room = ?1 AND seq > ?2 ORDER BY seq LIMIT 1",
+        on: database))
+  }
+
+  mutating func lastEdit(
+    of target: Int64, inRoom number: Int64, named room: String
+  ) throws(SQLiteError) -> Entry? {
+    try selectLastEdit.bind(1, number)
+    try selectLastEdit.bind(2, target)
+    defer { selectLastEdit.reset() }
+    return try selectLastEdit.step() ? try selectLastEdit.entry(in: room) : nil
+  }
+
+  /// - Returns: `nil` where there is none to count from.
+  mutating func changes(
+    inRoom number: Int64, through seq: Int64
+  ) throws(SQLiteError) -> Int64? {
+    try selectChangesBefore.bind(1, number)
+    try selectChangesBefore.bind(2, seq)
+    defer { selectChangesBefore.reset() }
+    if try selectChangesBefore.step() { return selectChangesBefore.integer(0) }
+    // Those before may have been deleted with what is no longer kept.
+    try selectChangesAfter.bind(1, number)
+    try selectChangesAfter.bind(2, seq)
+    defer { selectChangesAfter.reset() }
+    return try selectChangesAfter.step() ? selectChangesAfter.integer(0) - 1 : nil
+  }
+}

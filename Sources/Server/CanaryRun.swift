@@ -1,0 +1,43 @@
+import Wire
+
+/// One canary under way: a session of the relay's own that joins the room, sends, and waits for the
+/// ack and for the entry. Confined to its loop's thread.
+final class CanaryRun {
+  /// Unique, since it is sent once.
+  let id: String
+  /// Milliseconds of the loop's clock.
+  let deadline: Int64
+  private(set) var hasJoined = false
+  private(set) var failure: String?
+  var hasSent = false
+  private var isAcknowledged = false
+  private var cameBack = false
+
+  init(id: String, deadline: Int64) {
+    self.id = id
+    self.deadline = deadline
+  }
+
+  var isBack: Bool { isAcknowledged && cameBack }
+
+  var join: [UInt8] { ClientMessage.join(.init(room: Canary.room)).json }
+  var send: [UInt8] { ClientMessage.send(.init(room: Canary.room, id: id, text: "canary")).json }
+
+  /// What it waits for, as the end of a sentence.
+  var missing: String {
+    if !hasJoined { return "the log did not answer" }
+    return isAcknowledged ? "an entry did not come back" : "an entry was not acknowledged"
+  }
+
+  func take(_ frames: Span<UInt8>) {
+    forEachMessage(in: frames) { json in
+      switch try? ServerMessage(decoding: json.span) {
+      case .joined: hasJoined = true
+      case .ack(let ack) where ack.id == id: isAcknowledged = true
+      case .message(let entry) where entry.id == id: cameBack = true
+      case .error(let error): failure = error.message
+      default: break
+      }
+    }
+  }
+}

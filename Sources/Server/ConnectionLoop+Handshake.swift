@@ -1,0 +1,107 @@
+import EventLoop
+import Relay
+import WebSocket
+import Wire
+
+/// The opening handshake: a request that becomes a WebSocket or an HTTP exchange.
+extension ConnectionLoop {
+  /// `true` where frames may follow.
+  func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: Int) -> Bool {
+    do throws(HTTPViolation) {
+      let limit = context.configuration.limits.headerBytes
+      guard
+        let (request, length) = try HTTPRequest.read(
+          input, headerLimitBytes: limit == 0 ? .max : limit)
+      else {
+        connections[index].pending = copy(input)
+        return false
+      }
+      offset = length
+      // Each request says anew who it comes from.
+      connections[index].isIdentified = false
+      switch context.router.route(
+        request, isLocal: connections[index].isLocal,
+        isOperator: context.authenticator.isOperator,
+        identify: { context.authenticator.identify(request, wall: now.wall) })
+      {
+      case .answer(let response):
+        answer(response, index)
+        return false
+      case .refuse(let response, let rule):
+        context.violations.note(rule)
+        answer(response, index)
+        return false
+      case .unauthorized(let response):
+        refuseUnauthorized(response, index)
+        return false
+      case .call(let call):
+        begin(call, input.extracting(offset...), index)
+        return false
+      case .webSocket(let opening):
+        identify(
+          open(index, opening), index, context.authenticator.identify(request, wall: now.wall))
+        return true
+      case .echo(let opening):
+        _ = open(index, opening)
+        connections[index].isEcho = true
+        noteIdentified(index)
+        return true
+      }
+    } catch {
+      context.violations.note(error.rule)
+      answer(HTTPProblem(error.status, error.description).response.bytes, index)
+      return false
+    }
+  }
+
+  func open(_ index: Int, _ opening: RequestRouter.Opening) -> SessionID {
+    let webSocket = WebSocket.Connection(
+      role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
+    let session = shard.open(
+      connection: Int32(index), compresses: webSocket.canInflate(from: deflater), now: now)
+    connections[index].webSocket = webSocket
+    connections[index].session = session
+    connections[index].phase = .open
+    shard.append(frames: opening.response, to: session)
+    return session
+  }
+
+  func identify(
+    _ session: SessionID, _ index: Int, _ answer: Authenticator.Answer
+  ) {
+    switch answer {
+    case .known(let identity):
+      noteIdentified(index)
+      shard.identify(session, as: identity, now: now)
+    case .unknown: break
+    case .refused(let error): shard.refuseIdentity(session, error)
+    }
+  }
+
+  /// The message that was received may have said who the client is.
+  func noteIfIdentified(_ session: SessionID, _ index: Int) {
+    if shard.isIdentified(session) { noteIdentified(index) }
+  }
+
+  /// Nothing more is awaited of the client.
+  func noteIdentified(_ index: Int) {
+    connections[index].isIdentified = true
+    connections[index].deadline = 0
+    if connections[index].isCountedAsUnidentified, let host = connections[index].host {
+      connections[index].isCountedAsUnidentified = false
+      context.admission.uncountUnidentified(host)
+    }
+  }
+
+  /// Says what there is to say over HTTP, and ends the connection.
+  func answer(_ response: [UInt8], _ index: Int) {
+    counts.responses[HTTPResponse.status(of: response), default: 0] += 1
+    let taken = writeToSocket(index, response.span)
+    if taken == response.count, connections[index].tls?.hasBacklog != true {
+      linger(index)
+    } else {
+      // Earlier answers lie before it that the peer has not read.
+      sendLater(response[taken...], index)
+    }
+  }
+}

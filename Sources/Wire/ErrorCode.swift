@@ -1,0 +1,19 @@
+/// What an `error` message says went wrong; the raw value is what stands on the wire.
+public enum ErrorCode: String, Sendable, CaseIterable {
+  case badJSON = "bad_json"
+  case badField = "bad_field"
+  case unknownType = "unknown_type"
+  case tooLarge = "too_large"
+  case unauthorized = "unauthorized"
+  case tokenExpired = "token_expired"
+  case forbidden = "forbidden"
+  case noSuchRoom = "no_such_room"
+  case noSuchEntry = "no_such_entry"
+  case notJoined = "not_joined"
+  case tooManyRooms = "too_many_rooms"
+  case limitReached = "limit_reached"
+  case rateLimited = "rate_limited"
+  case directoryLimited = "directory_limited"
+  case directoryFailed = "directory_failed"
+  case unavailable = "unavailable"
+}

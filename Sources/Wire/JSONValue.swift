@@ -1,0 +1,24 @@
+/// Where a value lies in its text, and of which kind it is.
+struct JSONValue: Equatable {
+  enum Kind: UInt8 {
+    case absent, string, escapedString, integer, fraction, object, array, `true`, `false`, null
+  }
+  var kind: Kind
+  var lower: Int32
+  var upper: Int32
+
+  init(_ kind: Kind, _ lower: Int, _ upper: Int) {
+    self.kind = kind
+    self.lower = Int32(truncatingIfNeeded: lower)
+    self.upper = Int32(truncatingIfNeeded: upper)
+  }
+
+  static let absent = JSONValue(.absent, 0, 0)
+
+  var range: Range<Int> { Int(lower)..<Int(upper) }
+  /// A string's bytes without its quotes.
+  var inside: Range<Int> { Int(lower) + 1..<Int(upper) - 1 }
+  var isString: Bool { kind == .string || kind == .escapedString }
+  /// `null` counts as not given.
+  var isAbsent: Bool { kind == .absent || kind == .null }
+}

@@ -1,0 +1,82 @@
+internal import Mixing
+internal import Relay
+internal import Wire
+
+/// Answers to requests, and activity.
+extension Witness {
+  func take(_ page: ServerMessage.HistoryPage) {
+    court.tally.count(.historyRead)
+    guard !histories.isEmpty else {
+      fault("a history unasked")
+      return
+    }
+    let (request, headAtLeast) = histories.removeFirst()
+    if request.room != page.room { fault("a history of another room: \(page.room)") }
+    if page.head < headAtLeast || page.head > court.ledger.room(page.room).head {
+      fault("a history of \(page.room) up to \(page.head)")
+    }
+    for entry in page.entries { check(entry) }
+    let seqs = page.entries.map(\.seq)
+    if let first = seqs.first, seqs != Array(first..<first + Int64(seqs.count)) {
+      fault("a history with gaps: \(seqs)")
+    }
+    if let after = request.after {
+      let lower = max(after + 1, page.first)
+      if let first = seqs.first, first != lower { fault("a history from \(first), not \(lower)") }
+      if page.more != ((seqs.last ?? page.head) < page.head) {
+        fault("a history's more: \(request) \(page.first)…\(page.head) \(seqs)")
+      }
+      if lower <= page.head, seqs.isEmpty { fault("an empty history: \(request)") }
+    } else {
+      let upper = min((request.before ?? page.head + 1) - 1, page.head)
+      if let last = seqs.last, last != upper { fault("a history up to \(last), not \(upper)") }
+      if page.more != ((seqs.first ?? page.first) > page.first) {
+        fault("a history's more: \(request) \(page.first)…\(page.head) \(seqs)")
+      }
+      if upper >= page.first, seqs.isEmpty { fault("an empty history: \(request)") }
+    }
+    if seqs.count > request.limit { fault("a history of \(seqs.count)") }
+  }
+
+  func take(_ summaries: [ServerMessage.RoomSummary], _ more: Bool) {
+    court.tally.count(.roomsListed)
+    guard !roomsAsked.isEmpty else {
+      fault("rooms unasked")
+      return
+    }
+    let heads = roomsAsked.removeFirst()
+    for summary in summaries {
+      let truth = court.ledger.room(summary.room)
+      if summary.head < heads[summary.room] ?? 0 || summary.head > truth.head {
+        fault("rooms has \(summary.room) at \(summary.head), not \(truth.head)")
+      }
+      if summary.unread > max(0, summary.head - summary.read) { fault("unread: \(summary)") }
+      if summary.unread > 0, truth.first == 1 {
+        let unread = truth.entries.values.count {
+          $0.kind.isContent && $0.seq > summary.read && $0.seq <= summary.head
+        }
+        if summary.unread != unread { fault("unread is \(unread): \(summary)") }
+      }
+      if let last = summary.last { checkFolded(last) }
+      toldHeads[summary.room] = summary.head
+    }
+    guard !more else { return }
+    let names = Set(summaries.map(\.room))
+    for fate in fates where !names.contains(fate.room) && !court.hasLeft(fate.room, user) {
+      if case .stored(let seq, _) = fate.answer, seq <= heads[fate.room] ?? 0 {
+        fault("rooms lacks \(fate.room), to which was sent")
+      }
+    }
+  }
+
+  func take(_ activity: ServerMessage.Activity) {
+    court.tally.count(.activityTold)
+    if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty {
+      fault("activity in \(activity.room), which is joined")
+    }
+    if activity.last?.seq != activity.head { fault("activity whose last is not the head") }
+    if activity.head < toldHeads[activity.room] ?? 0 { fault("activity went back: \(activity)") }
+    if let last = activity.last { check(last) }
+    toldHeads[activity.room] = activity.head
+  }
+}
