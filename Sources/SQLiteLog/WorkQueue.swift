@@ -12,7 +12,12 @@ internal import Glibc
     unsafe mutex = .allocate(capacity: 1)
     unsafe filled = .allocate(capacity: 1)
     unsafe pthread_mutex_init(mutex, nil)
-    unsafe pthread_cond_init(filled, nil)
+    // Timeouts by a clock that nobody sets: one that is put back would keep the taker waiting for as long.
+    var attributes = pthread_condattr_t()
+    unsafe pthread_condattr_init(&attributes)
+    unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    unsafe pthread_cond_init(filled, &attributes)
+    unsafe pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -50,7 +55,7 @@ internal import Glibc
   func takeAll(timeoutMilliseconds: Int? = nil) -> [Element]? {
     var end = timespec()
     if let timeoutMilliseconds {
-      unsafe clock_gettime(CLOCK_REALTIME, &end)
+      unsafe clock_gettime(CLOCK_MONOTONIC, &end)
       end.tv_sec += timeoutMilliseconds / 1000
       end.tv_nsec += timeoutMilliseconds % 1000 * 1_000_000
       if end.tv_nsec >= 1_000_000_000 {

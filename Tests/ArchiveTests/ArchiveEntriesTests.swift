@@ -27,7 +27,10 @@ import Wire
     let archive = try open()
     #expect(try archive.page(of: "general", limit: 50) == entries)
     let room = try #require(try archive.room())
-    #expect(room.first == 6 && room.latest == 8 && room.head == 8 && room.epoch == "e1")
+    #expect(room.first == 6)
+    #expect(room.latest == 8)
+    #expect(room.head == 8)
+    #expect(room.epoch == "e1")
     #expect(room.last == entries.last)
   }
 
@@ -91,7 +94,9 @@ import Wire
     archive.append(.reaction(501, to: 3, "👍"))
     archive.begin("general", epoch: "e2", after: 2)
     let room = try #require(try archive.room())
-    #expect(room.latest == 0 && room.first == room.head + 1 && room.epoch == "e2")
+    #expect(room.latest == 0)
+    #expect(room.first == room.head + 1)
+    #expect(room.epoch == "e2")
     #expect(room.last == nil)
     archive.append(.text(3, "new"))
     #expect(try archive.page(of: "general", limit: 600) == [.text(3, "new")])
@@ -114,7 +119,8 @@ import Wire
     #expect(try archive.entry("general", 7) == .text(7, "other"))
     #expect(try archive.entry("general", 3)?.text == "kept")
     let room = try #require(try archive.room())
-    #expect(room.epoch == "e2" && room.latest == 8)
+    #expect(room.epoch == "e2")
+    #expect(room.latest == 8)
     try archive.flush()
     #expect(try wait { try rows(of: "entries", in: folder) == 8 })
     // Nothing is left where less than all was lost.

@@ -56,9 +56,12 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
       #expect(try await relay.next().message == .read(room: room, seq: 1))
       #expect(try await relay.next().message == .typing(room: room, on: true))
       let delay = await clock.advance()
-      #expect(delay >= .seconds(1) && delay <= .seconds(3))
+      #expect(delay >= .seconds(1))
+      #expect(delay <= .seconds(3))
       let send = try await relay.nextSend()
-      #expect(send.id == "echo-1-1" && send.text == "hello" && send.at == delay)
+      #expect(send.id == "echo-1-1")
+      #expect(send.text == "hello")
+      #expect(send.at == delay)
       #expect(relay.texts(room) == ["ada: hello", "echo: hello"])
     }
   }
@@ -74,10 +77,12 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
       // The relay ends typing after 6 s, so it is renewed in time.
       await clock.advance()
       let renewed = try await relay.next()
-      #expect(renewed.message == .typing(room: room, on: true) && renewed.at == .seconds(4))
+      #expect(renewed.message == .typing(room: room, on: true))
+      #expect(renewed.at == .seconds(4))
       await clock.advance()
       let ended = try await relay.next()
-      #expect(ended.message == .typing(room: room, on: false) && ended.at == .seconds(5))
+      #expect(ended.message == .typing(room: room, on: false))
+      #expect(ended.at == .seconds(5))
       await clock.advance()
       #expect(try await relay.nextSend().at == .seconds(7))
     }

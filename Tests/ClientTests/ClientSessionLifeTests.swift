@@ -269,7 +269,8 @@ import Wire
     sim.perform { session, _, actions in
       sent = session.request(.typing(room: "r", on: true), &actions)
     }
-    #expect(sent && sim.transmitted == [.typing(room: "r", on: true)])
+    #expect(sent)
+    #expect(sim.transmitted == [.typing(room: "r", on: true)])
   }
 }
 

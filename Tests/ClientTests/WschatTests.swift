@@ -109,7 +109,8 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
   @Test func `history of an empty room ends at once`() throws {
     let relay = try ScriptedRelay()
     let outcome = try chat([relay.url, "--history", "3"])
-    #expect(outcome.code == 0 && outcome.output.isEmpty)
+    #expect(outcome.code == 0)
+    #expect(outcome.output.isEmpty)
   }
 
   @Test func `a refused line is reported with its number, the others are sent`() throws {
@@ -172,7 +173,8 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     let relay = try ScriptedRelay(faults)
     let outcome = try chat([relay.url], input: "one\n")
     #expect(outcome.code == 4)
-    #expect(!outcome.errors.contains("\u{1B}") && outcome.errors.hasPrefix("wschat: "))
+    #expect(!outcome.errors.contains("\u{1B}"))
+    #expect(outcome.errors.hasPrefix("wschat: "))
   }
 
   @Test(arguments: [
@@ -183,7 +185,8 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
   func `wrong usage is exit code 2 and a sentence`(arguments: [String]) throws {
     let outcome = try chat(arguments)
     #expect(outcome.code == 2)
-    #expect(outcome.output.isEmpty && outcome.errors.hasPrefix("Error: "))
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.errors.hasPrefix("Error: "))
   }
 
   @Test func `the user is USER in lower case, and has to be a valid name`() throws {
@@ -202,9 +205,11 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
 
   @Test func `version and help go to standard output`() throws {
     let version = try chat(["--version"])
-    #expect(version.code == 0 && version.output == ["wschat 0.1.0"])
+    #expect(version.code == 0)
+    #expect(version.output == ["wschat 0.1.0"])
     let help = try chat(["--help"])
-    #expect(help.code == 0 && help.output.contains { $0.contains("--token-command") })
+    #expect(help.code == 0)
+    #expect(help.output.contains { $0.contains("--token-command") })
   }
 
   @Test func `a reader that goes ends it quietly`() throws {

@@ -30,7 +30,8 @@ extension `End to end` {
       #expect(try answers(of: "twice", to: "two", 2) == ["two", "two"])
       let roll = try answers(of: "dice", to: "2d6", 1)[0].split(separator: " ")
       let numbers = roll.compactMap { Int($0) }
-      #expect(roll.count == 5 && numbers.count == 3, "\(roll)")
+      #expect(roll.count == 5, "\(roll)")
+      #expect(numbers.count == 3, "\(roll)")
       #expect(numbers.prefix(2).allSatisfy { 1...6 ~= $0 })
       #expect(numbers.prefix(2).reduce(0, +) == numbers.last)
       // Nothing more came than was awaited.

@@ -110,14 +110,17 @@ extension `End to end` {
         ).answer()
         #expect(answer.hasPrefix("HTTP/1.1 201 Created\r\n"), "\(answer)")
         let entry = try bo.entry()
-        #expect(entry.seq == Int64(number) && entry.from == "ada" && entry.text == "over HTTP")
+        #expect(entry.seq == Int64(number))
+        #expect(entry.from == "ada")
+        #expect(entry.text == "over HTTP")
       }
       // Who publishes over HTTP has never been there.
       try bo.send(.join(.init(room: "dm:ada:bo")))
       let presence = try bo.first { message in
         if case .presence(let presence) = message { presence } else { nil }
       }
-      #expect(presence.user == "ada" && presence.presence == .offline)
+      #expect(presence.user == "ada")
+      #expect(presence.presence == .offline)
       try relay.stop()
     }
 
@@ -136,7 +139,8 @@ extension `End to end` {
       let mark = try #require(answer.firstRange(of: "\r\n\r\n"))
       let page = try ServerMessage(decoding: Array(answer[mark.upperBound...].utf8).span)
       guard case .history(let history) = page else { throw Unexpected("\(answer.prefix(200))") }
-      #expect(history.entries.last?.seq == 17 && history.more)
+      #expect(history.entries.last?.seq == 17)
+      #expect(history.more)
       #expect(history.entries.allSatisfy { $0.text?.utf8.count == 8000 })
     }
   }

@@ -19,7 +19,8 @@ extension `End to end` {
           Issue.record("\(end.messages)")
           continue
         }
-        #expect(!reason.isEmpty && 0...60_000 ~= milliseconds)
+        #expect(!reason.isEmpty)
+        #expect(0...60_000 ~= milliseconds)
         client.hangUp()
       }
       #expect(try relay.process.wait() == .exit(0))
@@ -66,7 +67,8 @@ extension `End to end` {
         }
       }
       ada.hangUp()
-      #expect(code == 1012 && hasAnnounced)
+      #expect(code == 1012)
+      #expect(hasAnnounced)
       #expect(refused.isDisjoint(with: acknowledged.keys))
       #expect(try relay.process.wait() == .exit(0))
 

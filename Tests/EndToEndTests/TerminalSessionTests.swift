@@ -37,7 +37,8 @@ extension `End to end` {
       try terminal.wait(for: "30 100")
       try terminal.resize(columns: 60, rows: 20)
       let screen = try terminal.wait(for: "20 60")
-      #expect(screen.columns == 60 && screen.rows == 20)
+      #expect(screen.columns == 60)
+      #expect(screen.rows == 20)
     }
 
     @Test func `the second screen, a hidden cursor and colours are known`() throws {
@@ -46,11 +47,13 @@ extension `End to end` {
         #"printf '\033[?1049h\033[?25l\033[31mred\033[m'; read -r l; printf '\033[?1049l\033[?25h'; read -r l"#,
       ])
       let during = try terminal.wait(for: "red")
-      #expect(during.isAlternate && during.cursor == nil)
+      #expect(during.isAlternate)
+      #expect(during.cursor == nil)
       #expect(try terminal.styledText().contains("\u{1B}[31mred"))
       try terminal.press("Enter")
       let after = try terminal.wait(forNo: "red")
-      #expect(!after.isAlternate && after.cursor != nil)
+      #expect(!after.isAlternate)
+      #expect(after.cursor != nil)
     }
 
     @Test func `variables are given, or are not there at all`() throws {

@@ -83,7 +83,8 @@ extension `End to end` {
       #expect(peer.output == "good\n")
       #expect(try relay.stop() == .exit(0))
       // Queries that held a token left no trace, and neither did anything else of one.
-      #expect(!relay.process.errors.contains("token=") && !relay.process.errors.contains("eyJ"))
+      #expect(!relay.process.errors.contains("token="))
+      #expect(!relay.process.errors.contains("eyJ"))
     }
 
     @Test func `who does not say who they are in time is closed, and who has said so is not`()
@@ -105,7 +106,8 @@ extension `End to end` {
         Issue.record("\(refused.messages)")
         return
       }
-      #expect(error.code == .unauthorized && refused.messages.count == 1)
+      #expect(error.code == .unauthorized)
+      #expect(refused.messages.count == 1)
     }
 
     @Test func `bots need no token, and answer who came with one`() throws {
@@ -114,7 +116,8 @@ extension `End to end` {
       try ada.say("hello", in: "dm:ada:echo", id: "1")
       _ = try ada.join("dm:ada:echo", after: 1)
       let answer = try ada.entry()
-      #expect(answer.from == "echo" && answer.text == "hello")
+      #expect(answer.from == "echo")
+      #expect(answer.text == "hello")
     }
 
     // MARK: The end, and renewal
@@ -130,14 +133,17 @@ extension `End to end` {
       let longer = try token(#"{"sub":"ada","exp":60}"#)
       try renewed.send(.auth(token: longer))
       let after = try welcome(renewed)
-      #expect(after.session == before.session && after.expires != before.expires)
-      #expect((after.expires ?? 0) > after.time && (before.expires ?? .max) < before.time)
+      #expect(after.session == before.session)
+      #expect(after.expires != before.expires)
+      #expect((after.expires ?? 0) > after.time)
+      #expect((before.expires ?? .max) < before.time)
       let ended = try idle.untilClosed()
       guard case .error(let error)? = ended.messages.last else {
         Issue.record("\(ended.messages)")
         return
       }
-      #expect(error.code == .tokenExpired && ended.code == 4401)
+      #expect(error.code == .tokenExpired)
+      #expect(ended.code == 4401)
       var now = timespec()
       unsafe clock_gettime(CLOCK_REALTIME, &now)
       let wall = Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
@@ -153,7 +159,8 @@ extension `End to end` {
       ] {
         try ada.send(.auth(token: bad))
         let error = try ada.error()
-        #expect(error.code == .unauthorized && error.re == "auth")
+        #expect(error.code == .unauthorized)
+        #expect(error.re == "auth")
       }
       #expect(try ada.say("still here", in: "general", id: "1").seq == 1)
     }
@@ -176,7 +183,8 @@ extension `End to end` {
       ] {
         try ada.send(message)
         let error = try ada.error()
-        #expect(error.code == .forbidden && error.re == message.type, "\(message)")
+        #expect(error.code == .forbidden, "\(message)")
+        #expect(error.re == message.type, "\(message)")
       }
       try ada.send(.rooms(.init()))
       let rooms = try ada.first { message -> [String]? in
@@ -187,7 +195,8 @@ extension `End to end` {
       let less = try token(#"{"sub":"ada","rooms":{"join":["team:*"]}}"#)
       try ada.send(.auth(token: less))
       let lost = try ada.error()
-      #expect(lost.code == .forbidden && lost.room == "general")
+      #expect(lost.code == .forbidden)
+      #expect(lost.room == "general")
       #expect(try ada.first { if case .left(let room) = $0 { room } else { nil } } == "general")
       try bo.say("unheard", in: "general", id: "2")
       try bo.say("heard", in: "team:a", id: "3")
@@ -222,7 +231,8 @@ extension `End to end` {
           Issue.record("\(ended.messages)")
           return
         }
-        #expect(error.code == .forbidden && ended.code == 4403)
+        #expect(error.code == .forbidden)
+        #expect(ended.code == 4403)
       }
       if byToken {
         let late = try RawClient(relay, user: nil)
@@ -264,7 +274,8 @@ extension `End to end` {
       let made = try RelayProcess.command(
         "token", "--user", "ada", "--ttl", "90m", "--join", "general", "a*", "--send", "general",
         "--config", relay.folder["relay.yaml"])
-      #expect(try made.wait() == .exit(0) && made.errors.isEmpty)
+      #expect(try made.wait() == .exit(0))
+      #expect(made.errors.isEmpty)
       let ada = try RawClient(
         relay, user: nil, headers: [("Authorization", "Bearer \(made.output.dropLast())")])
       let welcome = try welcome(ada)
@@ -286,7 +297,8 @@ extension `End to end` {
       ] {
         let made = try ChildProcess([Programs.relay, "token"] + arguments, input: "")
         #expect(try made.wait() == .exit(code), "\(arguments)")
-        #expect(made.errors.contains(complaint) && made.output.isEmpty, "\(made.errors)")
+        #expect(made.errors.contains(complaint), "\(made.errors)")
+        #expect(made.output.isEmpty, "\(made.errors)")
       }
       let inVain = try ChildProcess(
         [Programs.relay, "token", "--user", "Ada"],
@@ -344,7 +356,8 @@ extension `End to end` {
         guard case .welcome(let welcome) = message else { throw Unexpected("\(message)") }
         return welcome.session
       }
-      #expect(sessions.count >= 4 && Set(sessions).count == 1, "\(sessions)")
+      #expect(sessions.count >= 4, "\(sessions)")
+      #expect(Set(sessions).count == 1, "\(sessions)")
     }
 
     @Test func `wschat asks again for a token that is not taken, and gives up on the second`()

@@ -87,17 +87,21 @@ private let session = SessionID(index: 1, generation: 0)
     for isForward in [false, true] {
       let (entries, counts) = (desk.store.entriesRead, desk.store.counts)
       let page = try desk.history(after: isForward ? 0 : nil, limit: 50)
-      #expect(page.entries.map(\.seq) == texts && !page.more)
+      #expect(page.entries.map(\.seq) == texts)
+      #expect(!page.more)
       #expect(desk.store.entriesRead - entries < 20 * 3 * Int(Gathering.shortestStretch))
       #expect(desk.store.counts - counts < 20 * 2 * 32)
       let first = try desk.history(after: isForward ? 0 : nil, limit: 1)
-      #expect(first.entries.map(\.seq) == [isForward ? texts[0] : texts[19]] && first.more)
+      #expect(first.entries.map(\.seq) == [isForward ? texts[0] : texts[19]])
+      #expect(first.more)
     }
     // Where nothing but changes is left, that is said at once.
     let (entries, counts) = (desk.store.entriesRead, desk.store.counts)
     let rest = try desk.history(after: texts[19], limit: 50)
-    #expect(rest.entries.isEmpty && !rest.more)
-    #expect(desk.store.entriesRead == entries && desk.store.counts - counts < 64)
+    #expect(rest.entries.isEmpty)
+    #expect(!rest.more)
+    #expect(desk.store.entriesRead == entries)
+    #expect(desk.store.counts - counts < 64)
   }
 
   @Test func `a page looks for its entries so often and no more, and leads on from there`() throws {
@@ -154,7 +158,8 @@ private let session = SessionID(index: 1, generation: 0)
       Issue.record("no answer")
       return
     }
-    #expect(lasts.count == 2 && lasts.allSatisfy { $0 != nil })
+    #expect(lasts.count == 2)
+    #expect(lasts.allSatisfy { $0 != nil })
   }
 
   @Test func `a limit that a refused batch reached is not held against what comes with it`() {

@@ -20,16 +20,20 @@ import Testing
 
   @Test func `no list is all, and an empty list none`() {
     for room in ["general", "dm:ada:bo"] {
-      #expect(Rights.all.mayRead(room) && Rights.all.maySend(room))
-      #expect(Rights(send: []).mayRead(room) && !Rights(send: []).maySend(room))
-      #expect(!Rights(join: []).mayRead(room) && Rights(join: []).maySend(room))
+      #expect(Rights.all.mayRead(room))
+      #expect(Rights.all.maySend(room))
+      #expect(Rights(send: []).mayRead(room))
+      #expect(!Rights(send: []).maySend(room))
+      #expect(!Rights(join: []).mayRead(room))
+      #expect(Rights(join: []).maySend(room))
     }
   }
 
   @Test(arguments: ["*", "dm:*", "dm:ada:bo", "d?:*", "??:ada:bo"])
   func `no pattern matches a direct message`(pattern: String) {
     let rights = Rights(join: [pattern], send: [pattern])
-    #expect(!rights.mayRead("dm:ada:bo") && !rights.maySend("dm:ada:bo"))
+    #expect(!rights.mayRead("dm:ada:bo"))
+    #expect(!rights.maySend("dm:ada:bo"))
   }
 
   @Test func `a pattern made to be slow is not`() {

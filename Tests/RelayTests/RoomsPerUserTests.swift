@@ -25,7 +25,8 @@ import Wire
       messages.errors.map(\.re) == ["send", "join"]
         || messages.errors.map(\.re) == ["join", "send"])
     #expect(messages.errors.first { $0.re == "send" }?.id == "1")
-    #expect(messages.acks.map(\.room) == ["r-1"] && messages.joined.map(\.room) == ["r-2"])
+    #expect(messages.acks.map(\.room) == ["r-1"])
+    #expect(messages.joined.map(\.room) == ["r-2"])
     #expect(try relay.allRooms(ada).count == 3)
   }
 
@@ -55,7 +56,8 @@ import Wire
     relay.run()
     #expect(bo.take().acks.map(\.seq) == [1])
     #expect(ada.take().activity.isEmpty)
-    #expect(try relay.allRooms(ada).count == 3 && relay.allRooms(bo) == ["dm:ada:bo"])
+    #expect(try relay.allRooms(ada).count == 3)
+    #expect(try relay.allRooms(bo) == ["dm:ada:bo"])
     // It is there to be read, and belongs to her with the next entry once there is place.
     ada.send(.history(.init(room: "dm:ada:bo")))
     ada.join("r-0")

@@ -92,7 +92,8 @@ extension Sequencer.Outcome {
     desk.store.failsCommits = true
     let refused = desk.submit(
       append("r", "ada", "2"), append("r", "bo", "3"), append("q", "bo", "4"))
-    #expect(refused.failure != nil && refused.acks.isEmpty)
+    #expect(refused.failure != nil)
+    #expect(refused.acks.isEmpty)
     #expect(refused.refusals.map(\.code) == [.unavailable, .unavailable, .unavailable])
     #expect(refused.refusals.map(\.id) == ["2", "3", "4"])
     #expect(refused.refusals.allSatisfy { $0.re == "send" && $0.retryAfterMilliseconds == 1000 })
@@ -165,7 +166,8 @@ extension Sequencer.Outcome {
     desk.store.failsCommits = true
     let outcome = desk.submit(
       append("r", "ada", "1"), append("r", "bo", "2"), append("r", "bo", "2"))
-    #expect(outcome.acks.map(\.seq) == [1] && outcome.acks.allSatisfy(\.duplicate))
+    #expect(outcome.acks.map(\.seq) == [1])
+    #expect(outcome.acks.allSatisfy { $0.duplicate })
     #expect(outcome.refusals.map(\.id) == ["2", "2"])
   }
 
@@ -302,7 +304,8 @@ extension Sequencer.Outcome {
     #expect(desk.sequencer.indices.count == desk.sequencer.rooms.count)
     #expect(desk.sequencer.unstored.isEmpty)
     desk.store.failsCommits = false
-    #expect(desk.belongings(of: "bo") == ["s"] && desk.sequencer.membersToRetry.isEmpty)
+    #expect(desk.belongings(of: "bo") == ["s"])
+    #expect(desk.sequencer.membersToRetry.isEmpty)
   }
 
   @Test func `that sends were refused is remembered for a second only`() {
@@ -356,7 +359,8 @@ extension Sequencer.Outcome {
   @Test func `of the relay's own rooms little is kept, and nobody belongs to them`() {
     var desk = Desk()
     let outcome = desk.submit(enter("sys:canary", "ada"), append("sys:canary", "ada", "0"))
-    #expect(outcome.acks.map(\.seq) == [1] && outcome.commit?.memberships.isEmpty == true)
+    #expect(outcome.acks.map(\.seq) == [1])
+    #expect(outcome.commit?.memberships.isEmpty == true)
     for id in 1...100 { desk.submit(append("sys:canary", "ada", "\(id)")) }
     #expect(desk.belongings(of: "ada") == [])
     let joined = desk.submit(enter("sys:canary", "ada", after: 0)).joined.first
@@ -369,7 +373,9 @@ extension Sequencer.Outcome {
     var desk = Desk(keepEntriesPerRoom: 10)
     for id in 1...11 { desk.submit(append("r", "ada", "\(id)")) }
     let joined = desk.submit(enter("r", "bo", after: 0), append("r", "ada", "12")).joined.first
-    #expect(joined?.first == 3 && joined?.after == 2 && joined?.resume == .truncated)
+    #expect(joined?.first == 3)
+    #expect(joined?.after == 2)
+    #expect(joined?.resume == .truncated)
   }
 
   /// Of ten entries the first five are of the old epoch; those before `first` are gone.
@@ -404,7 +410,10 @@ extension Sequencer.Outcome {
     }
     let joined = try #require(
       desk.submit(enter("r", "bo", after: after, epoch: epoch)).joined.first)
-    #expect(joined.after == expected && joined.resume == resume)
-    #expect(joined.epoch == "new" && joined.head == 10 && joined.first == first)
+    #expect(joined.after == expected)
+    #expect(joined.resume == resume)
+    #expect(joined.epoch == "new")
+    #expect(joined.head == 10)
+    #expect(joined.first == first)
   }
 }

@@ -73,7 +73,9 @@ import Wire
     let activity = bo.take().activity
     #expect((3...4).contains(activity.count))
     let last = try #require(activity.last)
-    #expect(last.head == 26 && last.unread == 26 && last.last?.id == "25")
+    #expect(last.head == 26)
+    #expect(last.unread == 26)
+    #expect(last.last?.id == "25")
   }
 
   @Test func `nothing of a room follows left`() {
@@ -121,7 +123,9 @@ import Wire
         + Array(repeating: .notJoined, count: 4))
     #expect(messages.errors.prefix(3).map(\.re) == ["join", "send", "history"])
     #expect(messages.contains(.rooms([], next: nil)))
-    #expect(messages.joined.isEmpty && messages.entries.isEmpty && messages.pages.isEmpty)
+    #expect(messages.joined.isEmpty)
+    #expect(messages.entries.isEmpty)
+    #expect(messages.pages.isEmpty)
     #expect(relay.log["dm:ada:bo"]?.count == 1)
   }
 
@@ -133,8 +137,11 @@ import Wire
     nobody.send(#"{"type":"rooms"}"#)
     relay.run()
     let messages = nobody.take()
-    #expect(messages.count == 1 && messages.errors.count == 1)
-    #expect(nobody.closeCode == 4401 && !nobody.saidMoreAfterClose && !nobody.isOpen)
+    #expect(messages.count == 1)
+    #expect(messages.errors.count == 1)
+    #expect(nobody.closeCode == 4401)
+    #expect(!nobody.saidMoreAfterClose)
+    #expect(!nobody.isOpen)
   }
 
   @Test func `shutting down refuses sends, answers what was accepted, and sends everybody away`()
@@ -187,7 +194,8 @@ import Wire
     relay.run()
     bo.space = .max
     relay.run()
-    #expect(bo.closeCode == 1003 && !bo.saidMoreAfterClose)
+    #expect(bo.closeCode == 1003)
+    #expect(!bo.saidMoreAfterClose)
     #expect(ada.take().acks.count == 1)
   }
 }

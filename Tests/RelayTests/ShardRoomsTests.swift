@@ -118,17 +118,23 @@ extension SimulatedRelay {
     eve.post("r-3", "2")
     relay.run()
     let row = try #require(try relay.page(ada, limit: 1).rows.first)
-    #expect(row.room == "r-3" && row.head == 2 && row.unread == 2 && row.last?.id == "2")
+    #expect(row.room == "r-3")
+    #expect(row.head == 2)
+    #expect(row.unread == 2)
+    #expect(row.last?.id == "2")
     #expect(row.read == 0)
     ada.send(.join(.init(room: "r-3", after: 0)))
     ada.send(.read(room: "r-3", seq: 1))
     relay.run()
     let read = try #require(try relay.page(ada, limit: 1).rows.first)
-    #expect(read.read == 1 && read.unread == 1)
+    #expect(read.read == 1)
+    #expect(read.unread == 1)
     ada.post("r-3", "mine")
     relay.run()
     let mine = try #require(try relay.page(ada, limit: 1).rows.first)
-    #expect(mine.read == 3 && mine.unread == 0 && mine.head == 3)
+    #expect(mine.read == 3)
+    #expect(mine.unread == 0)
+    #expect(mine.head == 3)
   }
 
   @Test func `listed rooms have their place among them`() throws {
@@ -142,7 +148,9 @@ extension SimulatedRelay {
     #expect(try relay.allRooms(ada, limit: 2) == ["r-9", "r-3", "r-2", "r-1", "r-0", "general"])
     let rows = try relay.page(ada).rows
     #expect(rows.map(\.listed) == [true, false, true, false, false, true])
-    #expect(rows[0].unread == 0 && rows[0].head == 1 && rows[0].title == "Nine")
+    #expect(rows[0].unread == 0)
+    #expect(rows[0].head == 1)
+    #expect(rows[0].title == "Nine")
     #expect(rows[2].unread == 1)
     // One that is left for good stays as a listed one.
     ada.join("r-2", after: nil)
@@ -169,11 +177,15 @@ extension SimulatedRelay {
     relay.run()
     let rows = try relay.page(ada).rows
     let edited = try #require(rows.first { $0.room == "edited" })
-    #expect(edited.last?.seq == 1 && edited.last?.text == "second" && edited.head == 2)
+    #expect(edited.last?.seq == 1)
+    #expect(edited.last?.text == "second")
+    #expect(edited.head == 2)
     // However many changes came after it.
     let buried = try #require(rows.first { $0.room == "buried" })
-    #expect(buried.last?.seq == 1 && buried.last?.text == "39")
-    #expect(buried.head == 41 && buried.unread == 1)
+    #expect(buried.last?.seq == 1)
+    #expect(buried.last?.text == "39")
+    #expect(buried.head == 41)
+    #expect(buried.unread == 1)
   }
 
   @Test func `a page that is cut at the most that an answer carries goes on with what did not fit`()
@@ -183,7 +195,8 @@ extension SimulatedRelay {
     try relay.give("ada", rooms: 100, text: String(repeating: "x", count: 4000))
     let ada = relay.connect("ada")
     let first = try relay.page(ada, limit: 200)
-    #expect((20..<33).contains(first.rows.count) && first.next != nil)
+    #expect((20..<33).contains(first.rows.count))
+    #expect(first.next != nil)
     #expect(try relay.allRooms(ada) == (0..<100).reversed().map { "r-\($0)" })
   }
 
@@ -219,7 +232,8 @@ extension SimulatedRelay {
     relay.disconnect(before)
     let again = relay.connect("ada")
     let rest = try relay.page(again, next, limit: 200)
-    #expect(rest.rows.map(\.room) == (0..<60).reversed().map { "r-\($0)" } && rest.next == nil)
+    #expect(rest.rows.map(\.room) == (0..<60).reversed().map { "r-\($0)" })
+    #expect(rest.next == nil)
     // Its last room has moved: the time counts.
     relay.connect("eve").post("r-60", "2")
     relay.run()
@@ -295,9 +309,11 @@ extension SimulatedRelay {
     let missed = relay.shards[0].sessions.compactMap { $0.extras?.paging?.missed.count }
     #expect(missed == Array(repeating: 100, count: 50))
     for socket in sockets.dropFirst() { relay.disconnect(socket) }
-    #expect(relay.nodes == count && relay.shards[0].watches.first?.pagings == 1)
+    #expect(relay.nodes == count)
+    #expect(relay.shards[0].watches.first?.pagings == 1)
     relay.disconnect(sockets[0])
-    #expect(relay.nodes == 0 && relay.shards[0].watchIndices.isEmpty)
+    #expect(relay.nodes == 0)
+    #expect(relay.shards[0].watchIndices.isEmpty)
     relay.run()
     relay.shards[0].shrink()
     #expect(relay.shards[0].watchedRooms.isEmpty)
@@ -338,8 +354,9 @@ extension SimulatedRelay {
     ada.send(.rooms(.init()))
     relay.run()
     let error = try #require(ada.take().errors.first)
-    #expect(
-      error.code == .unavailable && error.re == "rooms" && error.retryAfterMilliseconds == 1000)
+    #expect(error.code == .unavailable)
+    #expect(error.re == "rooms")
+    #expect(error.retryAfterMilliseconds == 1000)
     relay.store.failsReads = false
     #expect(try relay.allRooms(ada).count == 10)
   }

@@ -158,7 +158,9 @@ import Wire
     let gone = [1, 2, 1000, 1989, 1990].map { "<entry \($0)>" }
     #expect(try await erased(gone, within: .seconds(20)) != nil)
     let joined = await desk.enter("r", as: "bo", after: 1995)
-    #expect(joined?.first == 1991 && joined?.head == 2000 && joined?.resume == .ok)
+    #expect(joined?.first == 1991)
+    #expect(joined?.head == 2000)
+    #expect(joined?.resume == .ok)
     // Who sent what is gone has read it all the same.
     #expect(joined?.members?.first { $0.user == "ada" }?.read == 2000)
     log.stop()
@@ -185,7 +187,8 @@ import Wire
     let copy = try SQLiteLog(directory: directory["copy"])
     defer { copy.stop() }
     let joined = try await Desk(copy).enter("r", as: "bo", after: 0)
-    #expect(joined?.first == first && joined?.head == 30)
+    #expect(joined?.first == first)
+    #expect(joined?.head == 30)
   }
 }
 

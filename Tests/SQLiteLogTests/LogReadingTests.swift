@@ -15,23 +15,31 @@ import Wire
         let message = await desk.history(
           ClientMessage.HistoryRequest(room: "general", before: before, after: after, limit: 10))
         guard case .history(let page) = message else { throw NotAPage() }
-        #expect(page.head == 25 && page.first == 1 && page.room == "general")
+        #expect(page.head == 25)
+        #expect(page.first == 1)
+        #expect(page.room == "general")
         return page
       }
       var newest = try await page()
-      #expect(newest.entries.map(\.seq) == Array(16...25) && newest.more)
+      #expect(newest.entries.map(\.seq) == Array(16...25))
+      #expect(newest.more)
       newest = try await page(before: 16)
-      #expect(newest.entries.map(\.seq) == Array(6...15) && newest.more)
+      #expect(newest.entries.map(\.seq) == Array(6...15))
+      #expect(newest.more)
       newest = try await page(before: 6)
-      #expect(newest.entries.map(\.seq) == Array(1...5) && !newest.more)
+      #expect(newest.entries.map(\.seq) == Array(1...5))
+      #expect(!newest.more)
       #expect(try await page(before: 1).entries.isEmpty)
       #expect(try await page(before: 1000).entries.map(\.seq) == Array(16...25))
       var oldest = try await page(after: 0)
-      #expect(oldest.entries.map(\.seq) == Array(1...10) && oldest.more)
+      #expect(oldest.entries.map(\.seq) == Array(1...10))
+      #expect(oldest.more)
       oldest = try await page(after: 15)
-      #expect(oldest.entries.map(\.seq) == Array(16...25) && !oldest.more)
+      #expect(oldest.entries.map(\.seq) == Array(16...25))
+      #expect(!oldest.more)
       oldest = try await page(after: 25)
-      #expect(oldest.entries.isEmpty && !oldest.more)
+      #expect(oldest.entries.isEmpty)
+      #expect(!oldest.more)
     }
   }
 
@@ -48,14 +56,16 @@ import Wire
         let newest = await desk.history(
           ClientMessage.HistoryRequest(room: "general", limit: 20), limitBytes: limitBytes)
         guard case .history(let page) = newest else { throw NotAPage() }
-        #expect(page.entries.last?.seq == 20 && page.more)
+        #expect(page.entries.last?.seq == 20)
+        #expect(page.more)
         #expect(limitBytes == 1 ? page.entries.count == 1 : page.entries.count > 2)
         #expect(limitBytes == 1 || ServerMessage.history(page).json.count <= limitBytes)
         let oldest = await desk.history(
           ClientMessage.HistoryRequest(room: "general", after: 0, limit: 20),
           limitBytes: limitBytes)
         guard case .history(let page) = oldest else { throw NotAPage() }
-        #expect(page.entries.first?.seq == 1 && page.more)
+        #expect(page.entries.first?.seq == 1)
+        #expect(page.more)
 
         let frames = try #require(
           await desk.page("general", after: 4, through: 20, limitBytes: limitBytes)?.frames)
@@ -81,7 +91,9 @@ import Wire
       guard case .error(let error) = await desk.history(request, mayCreate: false) else {
         throw NotAPage()
       }
-      #expect(error.code == .noSuchRoom && error.re == "history" && error.room == "dm:ada:bo")
+      #expect(error.code == .noSuchRoom)
+      #expect(error.re == "history")
+      #expect(error.room == "dm:ada:bo")
     }
   }
 
@@ -108,7 +120,9 @@ import Wire
       await desk.submit((1...5).map { .append("general", "ada", "\"\\\($0)") })
       let commit = try #require(desk.deliveries().compactMap(\.commit).first)
       let page = try #require(await desk.page("general", after: 0, through: 5))
-      #expect(page.firstSeq == 1 && page.firstKept == 1 && !page.failed)
+      #expect(page.firstSeq == 1)
+      #expect(page.firstKept == 1)
+      #expect(!page.failed)
       #expect(page.frames.bytes == commit.frames.bytes)
       #expect(page.frames.bounds == commit.frames.bounds)
       let part = try #require(await desk.page("general", after: 2, through: 4))

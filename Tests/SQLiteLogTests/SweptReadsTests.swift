@@ -35,7 +35,8 @@ import Wire
       Issue.record("\(answer)")
       return
     }
-    #expect(page.failed && calls.count == 3 * 256)
+    #expect(page.failed)
+    #expect(calls.count == 3 * 256)
     #expect(directory.bytes(of: "data/index.db") > 0)
     calls.action = {}
     #expect(desk.ids(after: 2000).count == next - 2001)

@@ -158,7 +158,8 @@ private struct Ways {
       var ways = clean
       for (offset, frame) in frames[0...3].enumerated() {
         let run = ways.quick.known(frame.span, to: 1)
-        #expect(run?.count == 1 && run?.first == Int64(offset) + 1)
+        #expect(run?.count == 1)
+        #expect(run?.first == Int64(offset) + 1)
         if let run { ways.quick.pass(run) }
       }
       #expect(ways.quick.known(altered.span, to: 1) == nil)

@@ -65,7 +65,8 @@ import WebSocket
   {
     let accepted = try #require(try response(to: lines))
     #expect(accepted.value == value)
-    #expect(!accepted.agreement.serverKeepsContext && !accepted.agreement.clientKeepsContext)
+    #expect(!accepted.agreement.serverKeepsContext)
+    #expect(!accepted.agreement.clientKeepsContext)
     #expect(accepted.agreement.clientWindowBits == 15)
     let bits = value.split(separator: "bits=").dropFirst().first.flatMap { Int($0) } ?? 15
     #expect(accepted.agreement.serverWindowBits == bits)

@@ -103,7 +103,8 @@ import Testing
       "a: { b: [1, 'two'] }\n# why\nc:\n  - d: \"\\u00e9\"\n    e: é\nf: |\n g\n".utf8)
     for end in 0...bytes.count {
       let faults = YAMLDocument(Array(bytes[..<end])).faults
-      #expect(faults.count <= 1 && faults.allSatisfy { $0.found == "this is not YAML" })
+      #expect(faults.count <= 1)
+      #expect(faults.allSatisfy { $0.found == "this is not YAML" })
     }
   }
 }
