@@ -27,7 +27,7 @@ BASH_SCRIPTS := Tests/Conformance/autobahn
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
 	@echo 'make test              run every test but those of test-machine'
-	@echo 'make check             check the style, and run the tests of the modules that do no I/O'
+	@echo 'make check             check the style, test the modules that do no I/O, simulate 200 seeds'
 	@echo 'make test-machine      run the tests that measure, on a machine that does nothing else'
 	@echo 'make test-fresh        make test on a new Debian with nothing but git, make and Swift, as root'
 	@echo "make conformance       hold relay and client against the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
@@ -94,10 +94,12 @@ test-machine:
 	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
 	  $(TEST) --no-parallel --filter $(MEASURED)
 
-# What may be run before each commit: under a minute where all is built.
-PURE := ^(Package|WebSocket|Wire|Relay)Tests\.
+# What may be run before each commit.
+PURE := ^(Package|Mixing|WebSocket|Wire|Relay)Tests\.
 check: lint
 	@config/setup
+	@$(SWIFT) build $(RELEASE) --product simulate
+	@$(SIMULATE) --store sqlite --seeds 200
 	@$(SWIFT) build --build-tests
 	@$(TEST) --filter '$(PURE)' --skip $(MEASURED)
 
