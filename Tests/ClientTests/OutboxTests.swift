@@ -50,6 +50,25 @@ import Wire
     #expect(leaving(&box, at: start) == ["2"])
   }
 
+  @Test func `a line waits while an earlier one of its room has long had no answer`() {
+    var box = outbox("1")
+    #expect(leaving(&box, at: start) == ["1"])
+    box.append(.init(room: "r", id: "2", text: "2"))
+    box.append(.init(room: "q", id: "3", text: "3"))
+    let late = start.adding(milliseconds: 501)
+    #expect(leaving(&box, at: late) == ["3"])
+    // There is no time to wait for: an answer, or another connection, lets it leave.
+    #expect(box.nextLine == nil)
+    var refused = box
+    refused.postpone(room: "r", id: "1", until: late)
+    #expect(leaving(&refused, at: late) == ["1", "2"])
+    var lost = box
+    lost.connectionLost()
+    #expect(leaving(&lost, at: late).sorted() == ["1", "2", "3"])
+    _ = box.remove(room: "r", id: "1")
+    #expect(leaving(&box, at: late) == ["2"])
+  }
+
   @Test func `from the first refused line on the room waits, then goes on in order`() {
     var box = outbox("1", "2", "3", "4")
     _ = leaving(&box, at: start)
