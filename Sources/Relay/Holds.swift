@@ -2,20 +2,28 @@
 /// what is sent again is kept.
 ///
 /// What a client had sent before it heard of the refusal may lie in its socket while the session is not
-/// read; so that time does not count. A hold also ends when what was refused first is sent again after
-/// the wait that the client was told of: then it knows, and sends again all that was behind that.
+/// read; so that time does not count. A hold also ends when a refused line is sent again after the wait
+/// that the client was told of: then it knows, and sends again all that was behind that.
+///
+/// So a refused line is remembered until then, also when its hold is over: the client may send it again
+/// only when a later line has been refused as well, and both are to be stored, in their order.
 struct Holds {
   private struct Hold {
     var until: Int64
-    /// What was refused first, and when it may be sent again.
-    let first: String?
-    let retryAt: Int64
+    /// When each refused line may be sent again, by its `id`.
+    var retries: [String: Int64] = [:]
+
+    mutating func extend(to end: Int64) { until = max(until, end) }
   }
 
-  /// Of those that are not over; beyond it the one that ends first is forgotten.
+  /// Of rooms; beyond it the one whose hold ends first is forgotten.
   static let limit = 256
 
+  /// Of the lines of all rooms; beyond it a line is not remembered.
+  static let lineLimit = 1024
+
   private var holds: [String: Hold] = [:]
+  private var lineCount = 0
   /// The session is not read since; `nil` while it is, or while nothing is held.
   private var pausedAt: Int64?
 
@@ -26,20 +34,17 @@ struct Holds {
   mutating func refuse(_ room: String, id: String?, until: Int64, isPaused: Bool, now: Int64) {
     passPause(now)
     if isPaused { pausedAt = now }
-    if holds[room] == nil, holds.count >= Self.limit { makeRoom(now) }
-    if let hold = holds[room], hold.until > now {
-      holds[room]?.until = max(hold.until, until)
-    } else {
-      holds[room] = Hold(until: until, first: id, retryAt: until)
-    }
+    if holds[room] == nil, holds.count >= Self.limit { forgetOne() }
+    holds[room, default: Hold(until: until)].extend(to: until)
+    guard let id, lineCount < Self.lineLimit || holds[room]?.retries[id] != nil else { return }
+    let earlier = holds[room]?.retries.updateValue(until, forKey: id)
+    if earlier == nil { lineCount += 1 }
   }
 
   /// The session is not read from now on.
   mutating func pause(now: Int64) {
-    guard !holds.isEmpty else { return }
     passPause(now)
-    holds = holds.filter { $0.value.until > now }
-    if !holds.isEmpty { pausedAt = now }
+    if holds.values.contains(where: { $0.until > now }) { pausedAt = now }
   }
 
   /// The session is read again.
@@ -51,10 +56,11 @@ struct Holds {
   /// The milliseconds for which a send is refused; `nil` where it is not.
   mutating func wait(_ room: String, id: String, now: Int64) -> Int64? {
     guard !holds.isEmpty, let hold = holds[room] else { return nil }
-    let isSentAgain = hold.first == id && hold.retryAt <= now
-    if hold.until > now, !isSentAgain { return hold.until - now }
-    holds[room] = nil
-    return nil
+    if let retryAt = hold.retries[id], retryAt <= now {
+      forget(room)
+      return nil
+    }
+    return hold.until > now ? hold.until - now : nil
   }
 
   /// The time of a pause does not count.
@@ -64,11 +70,12 @@ struct Holds {
     pausedAt = now
   }
 
-  private mutating func makeRoom(_ now: Int64) {
-    holds = holds.filter { $0.value.until > now }
-    guard holds.count >= Self.limit,
-      let first = holds.min(by: { ($0.value.until, $0.key) < ($1.value.until, $1.key) })
-    else { return }
-    holds[first.key] = nil
+  private mutating func forgetOne() {
+    let first = holds.min { ($0.value.until, $0.key) < ($1.value.until, $1.key) }
+    if let first { forget(first.key) }
+  }
+
+  private mutating func forget(_ room: String) {
+    lineCount -= holds.removeValue(forKey: room)?.retries.count ?? 0
   }
 }

@@ -100,6 +100,30 @@ import Wire
     #expect(holds.wait("one more", id: "2", now: 600) == 1400)
   }
 
+  @Test func `lines beyond those that are remembered are held as their room is`() {
+    var holds = Holds()
+    for id in 0...Holds.lineLimit {
+      holds.refuse("r", id: "\(id)", until: 1000, isPaused: false, now: 0)
+    }
+    holds.refuse("r", id: "later", until: 2000, isPaused: false, now: 500)
+    #expect(holds.wait("r", id: "\(Holds.lineLimit)", now: 1500) == 500)
+    #expect(holds.wait("r", id: "later", now: 1500) == 500)
+    #expect(holds.wait("r", id: "\(Holds.lineLimit - 1)", now: 1500) == nil)
+  }
+
+  @Test func `an earlier line, sent again while a later one holds the room, is stored before that`()
+  {
+    var holds = Holds()
+    holds.refuse("r", id: "1", until: 1000, isPaused: false, now: 0)
+    // Sent before the client heard of that, and refused by the log, which took long.
+    #expect(holds.wait("r", id: "2", now: 1001) == nil)
+    holds.refuse("r", id: "2", until: 2100, isPaused: false, now: 1100)
+    holds.pause(now: 1200)
+    holds.resume(now: 1500)
+    #expect(holds.wait("r", id: "1", now: 2200) == nil)
+    #expect(holds.wait("r", id: "2", now: 2200) == nil)
+  }
+
   @Test func `the time in which nothing is read does not count, but for those that are over`() {
     var holds = Holds()
     holds.refuse("over", id: "1", until: 1000, isPaused: false, now: 0)
