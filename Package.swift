@@ -160,7 +160,7 @@ let package = Package(
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
 
     tests("Package", []),
-    tests("Fuzz", ["FuzzTargets"]),
+    tests("Fuzz", ["FuzzTargets", "WebSocket"]),
     tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite"]),
     tests("Mixing", ["Mixing"]),
     tests("WebSocket", ["WebSocket", "Mixing"], excluding: ["RecordedCases.txt"]),

@@ -21,7 +21,7 @@ extension Client {
   }
 
   /// Tries the addresses one after the other.
-  func connect(to addresses: ArraySlice<Address>, last: SystemError?) {
+  private func connect(to addresses: ArraySlice<Address>, last: SystemError?) {
     var (addresses, last) = (addresses, last)
     while let address = addresses.popFirst() {
       do {
@@ -57,7 +57,7 @@ extension Client {
     }
   }
 
-  func secure() {
+  private func secure() {
     let (url, trust) = (configuration.url, configuration.trust)
     do {
       let context = try shared.context(trusting: trust)
@@ -93,7 +93,7 @@ extension Client {
     }
   }
 
-  func greet() {
+  private func greet() {
     let url = configuration.url
     var target = url.target
     if let user = configuration.user { target = url.target(adding: "user", user) }

@@ -17,12 +17,12 @@ public final class Client {
 
   let shared: ClientLoop
   var index: Int?
-  var session: ClientSession
+  private var session: ClientSession
   var link = Link()
   /// Of the last session with the relay, for a shorter handshake with the same one.
   var ticket: (TLSTicket, RelayURL, TLSTrust)?
-  var timer: TimerID?
-  var timerAt = Instant(nanoseconds: .max)
+  private var timer: TimerID?
+  private var timerAt = Instant(nanoseconds: .max)
   /// Actions that are being done, in order; handlers add to the end.
   private var actions: [ClientSession.Action] = []
   private var isActing = false

@@ -18,16 +18,16 @@ public struct FNV1a: Sendable {
     for index in bytes.indices { combine(bytes[index]) }
   }
 
-  /// Returns the hash of the text's UTF-8.
-  public static func hash(_ text: String) -> UInt64 {
-    var hash = FNV1a()
-    hash.combine(text.utf8.span)
+  /// Returns the hash of the bytes.
+  /// - Parameter value: as in `init`.
+  public static func hash(_ bytes: Span<UInt8>, from value: UInt64 = offsetBasis) -> UInt64 {
+    var hash = FNV1a(value)
+    hash.combine(bytes)
     return hash.value
   }
 
-  public static func hash(_ bytes: Span<UInt8>) -> UInt64 {
-    var hash = FNV1a()
-    hash.combine(bytes)
-    return hash.value
+  /// Returns the hash of the text's UTF-8.
+  public static func hash(_ text: String, from value: UInt64 = offsetBasis) -> UInt64 {
+    hash(text.utf8.span, from: value)
   }
 }

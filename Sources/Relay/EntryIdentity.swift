@@ -59,15 +59,9 @@ public struct EntryIdentity: Hashable, Sendable {
   }
 
   private init(unkeyedRoom room: Int64, sender: String, id: String) {
-    let upper = Self.mix(Self.fnv1a(sender, from: Self.mix(UInt64(bitPattern: room))))
-    let lower = Self.mix(Self.fnv1a(id, from: FNV1a.offsetBasis))
+    let upper = Self.mix(FNV1a.hash(sender, from: Self.mix(UInt64(bitPattern: room))))
+    let lower = Self.mix(FNV1a.hash(id))
     self.init(hash: Int64(bitPattern: upper & 0xFFFF_FFFF_0000_0000 | lower >> 32))
-  }
-
-  private static func fnv1a(_ text: String, from value: UInt64) -> UInt64 {
-    var hash = FNV1a(value)
-    hash.combine(text.utf8.span)
-    return hash.value
   }
 
   /// MurmurHash3's last step: every bit of the input moves every bit of the output.

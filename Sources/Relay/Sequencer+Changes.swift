@@ -52,7 +52,7 @@ extension Sequencer {
   }
 
   /// How many entries a room keeps; `nil` = all.
-  func entriesLimit(isReserved: Bool) -> Int64? {
+  private func entriesLimit(isReserved: Bool) -> Int64? {
     Self.entriesLimit(isReserved: isReserved, keepEntriesPerRoom: keepEntriesPerRoom)
   }
 

@@ -1,6 +1,3 @@
-import DequeModule
-import HeapModule
-import Mixing
 import Wire
 
 /// The rooms of a loop, and which sessions subscribe to them.

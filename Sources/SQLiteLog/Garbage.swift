@@ -23,7 +23,7 @@ package struct Garbage: Sendable {
   }
 
   /// Rising, so that neighbours in the file are deleted together.
-  package var positions: [Int64] = []
+  package internal(set) var positions: [Int64] = []
   var rows: [Row] = []
   var marks: [Mark] = []
 

@@ -38,12 +38,12 @@ extension StoreState {
   }
 
   /// A member's row.
-  struct StoredMember {
+  private struct StoredMember {
     var marks: MemberMarks
     var since: Int64
   }
 
-  static func belonging(
+  private static func belonging(
     _ row: borrowing Statement
   ) -> (StoredBelonging, StoredMember?) {
     let first = row.integer(1)
@@ -59,7 +59,7 @@ extension StoreState {
   }
 
   /// Adds what follows from the entries.
-  mutating func complete(
+  private mutating func complete(
     _ belonging: inout StoredBelonging, _ stored: StoredMember?, of user: String
   ) throws(SQLiteError) {
     let room = belonging.number

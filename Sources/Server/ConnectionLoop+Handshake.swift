@@ -54,7 +54,7 @@ extension ConnectionLoop {
     }
   }
 
-  func open(_ index: Int, _ opening: RequestRouter.Opening) -> SessionID {
+  private func open(_ index: Int, _ opening: RequestRouter.Opening) -> SessionID {
     let webSocket = WebSocket.Connection(
       role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
     let session = shard.open(
@@ -66,7 +66,7 @@ extension ConnectionLoop {
     return session
   }
 
-  func identify(
+  private func identify(
     _ session: SessionID, _ index: Int, _ answer: Authenticator.Answer
   ) {
     switch answer {

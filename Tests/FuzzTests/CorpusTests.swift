@@ -1,6 +1,7 @@
 import FuzzTargets
 import Glibc
 import Testing
+import WebSocket
 
 /// Every input that is kept, and so every past finding, fed once: without libFuzzer.
 @Suite struct `Fuzzing's corpora` {
@@ -40,26 +41,12 @@ enum Corpus {
     let lines = try read("\(folder).base64").split(separator: UInt8(ascii: "\n"))
     let found = try lines.enumerated().map { number, line in
       let place = "\(folder).base64:\(number + 1)"
-      guard let bytes = decode(base64: line) else { throw Unreadable(path: place) }
+      guard let bytes = Base64.decode(String(decoding: line, as: UTF8.self)) else {
+        throw Unreadable(path: place)
+      }
       return (place, bytes)
     }
     return named + found
-  }
-
-  private static func decode(base64 text: ArraySlice<UInt8>) -> [UInt8]? {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var bytes: [UInt8] = []
-    var (bits, count) = (0, 0)
-    for character in text where character != UInt8(ascii: "=") {
-      guard let value = alphabet.firstIndex(of: character) else { return nil }
-      (bits, count) = (bits << 6 | value, count + 6)
-      if count >= 8 {
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-        bits &= 1 << count - 1
-      }
-    }
-    return bytes
   }
 
   private static func names(in folder: String) -> [String] {

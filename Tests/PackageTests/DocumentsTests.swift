@@ -3,8 +3,6 @@ import Testing
 
 /// What the documents say of the repository is there.
 @Suite struct `Documents` {
-  private static let package = `Imports point downwards only`.package
-
   private static let names =
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LoadTests/README.md"]
     + [
@@ -15,9 +13,9 @@ import Testing
   @Test(arguments: names)
   func `every link within the repository leads to a file`(name: String) throws {
     let folder = name.split(separator: "/").dropLast().joined(separator: "/")
-    for line in try SourceFile(path: "\(Self.package.path)/\(name)").lines() {
+    for line in try SourceFile(path: "\(Folder.package.path)/\(name)").lines() {
       for link in Self.links(in: line) where !link.contains(":") && !link.hasPrefix("#") {
-        let path = "\(Self.package.path)/\(folder)/\(link.prefix { $0 != "#" })"
+        let path = "\(Folder.package.path)/\(folder)/\(link.prefix { $0 != "#" })"
         #expect(unsafe access(path, R_OK) == 0, "\(name): \(link)")
       }
     }
@@ -27,12 +25,12 @@ import Testing
     throws
   {
     var steps = 0
-    for line in try SourceFile(path: "\(Self.package.path)/docs/architecture.md").lines() {
+    for line in try SourceFile(path: "\(Folder.package.path)/docs/architecture.md").lines() {
       let cells = line.split(separator: "|")
       guard cells.count == 4, let link = Self.links(in: line).first, link.hasSuffix(".swift") else {
         continue
       }
-      let file = SourceFile(path: "\(Self.package.path)/docs/\(link)")
+      let file = SourceFile(path: "\(Folder.package.path)/docs/\(link)")
       let text = try file.lines().joined(separator: "\n")
       // In the last cell, between backticks: `write`, `Connection.next`, `init(decoding:)`.
       let code = cells[3].split(separator: "`", omittingEmptySubsequences: false)
@@ -47,7 +45,7 @@ import Testing
   }
 
   @Test func `the README is a page or two`() throws {
-    let lines = try SourceFile(path: "\(Self.package.path)/README.md").lines()
+    let lines = try SourceFile(path: "\(Folder.package.path)/README.md").lines()
     #expect(lines.count <= 150)
   }
 

@@ -3,8 +3,7 @@ import Testing
 
 /// The bugs that the simulation and the fuzzer are to find are patches, which the product may outgrow.
 @Suite struct `Planted bugs` {
-  private static let folder = `Imports point downwards only`.package
-    .folder("Tests/Simulation/PlantedBugs")
+  private static let folder = Folder.package.folder("Tests/Simulation/PlantedBugs")
 
   @Test func `every one of them can still be planted`() throws {
     var template = Array("/tmp/relay-planted.XXXXXX".utf8CString)

@@ -107,3 +107,55 @@ final class Attack {
     return try relay.memory.now
   }
 }
+
+extension RelayProcess {
+  /// Open descriptors.
+  fileprivate var descriptorCount: Int {
+    get throws {
+      guard let directory = unsafe opendir("/proc/\(process.id)/fd") else {
+        throw Unexpected("/proc/\(process.id)/fd: \(errno)")
+      }
+      defer { unsafe closedir(directory) }
+      var count = -2
+      while unsafe readdir(directory) != nil { count += 1 }
+      return count
+    }
+  }
+
+  /// Time on a processor so far, of all its threads.
+  fileprivate var processorSeconds: Double {
+    get throws {
+      let fields = try readFile("/proc/\(process.id)/stat")
+      // Behind the name, which may contain anything: user and system time are the 12th and 13th.
+      guard let end = fields.lastIndex(of: ")") else { throw Unexpected("stat: \(fields)") }
+      let numbers = fields[end...].split(separator: " ").dropFirst()
+      let ticks = numbers.dropFirst(11).prefix(2).compactMap { Double($0) }.reduce(0, +)
+      return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+  }
+
+  fileprivate func descriptors(atMost count: Int) throws -> Bool {
+    try becomesTrue { try descriptorCount <= count }
+  }
+
+  func memory(atMost bytes: Int) throws -> Bool {
+    try becomesTrue { try memory.now <= bytes }
+  }
+
+  private func becomesTrue(_ condition: () throws -> Bool) throws -> Bool {
+    let deadline = Deadline()
+    while try !condition() {
+      if deadline.hasPassed { return false }
+      usleep(20_000)
+    }
+    return true
+  }
+}
+
+extension Double {
+  fileprivate func rounded(toPlaces places: Int) -> Double {
+    var scale = 1.0
+    for _ in 0..<places { scale *= 10 }
+    return (self * scale).rounded() / scale
+  }
+}

@@ -1,5 +1,3 @@
-internal import Mixing
-internal import Relay
 internal import Wire
 
 /// Answers to requests, and activity.

@@ -1,4 +1,3 @@
-internal import Mixing
 internal import Relay
 internal import Wire
 
@@ -263,7 +262,7 @@ final class Witness {
   }
 
   /// The oldest of this id that is not answered: the relay answers each.
-  func answer(_ room: String, _ id: String, _ answer: Answer) {
+  private func answer(_ room: String, _ id: String, _ answer: Answer) {
     guard
       let place = fates.firstIndex(where: { $0.id == id && $0.room == room && $0.answer == nil })
     else {
