@@ -82,6 +82,7 @@ let package = Package(
     module("WebSocket", ["CZlib"]),
     module("Wire"),
     module("Relay", ["Wire", "Mixing", deque, heap]),
+    module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"]),
 
     // The edge, from the system upwards.
     module("Mailbox", ["CLinux"]),
@@ -95,7 +96,7 @@ let package = Package(
     module(
       "Server",
       [
-        "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
+        "Gateway", "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
         "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", logging, deque,
       ]),
     module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", "Mixing", deque]),
@@ -143,8 +144,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "Mailbox", "CSQLite",
-        "Hostile", "Mixing", deque, heap,
+        "Gateway", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "Mailbox",
+        "CSQLite", "Hostile", "Mixing", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
     command(
       "SimulateCommand", folder: "Tests/Simulation/Command", ["Simulation", argumentParser]),
@@ -166,6 +167,7 @@ let package = Package(
     tests("WebSocket", ["WebSocket", "Mixing"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
     tests("Relay", ["Relay", "Wire", "Mixing"]),
+    tests("Gateway", ["Gateway", "WebSocket"]),
     tests("Mailbox", ["Mailbox"]),
     tests("EventLoop", ["EventLoop", "Mailbox"]),
     tests("TLS", ["TLS", "COpenSSL"]),
@@ -181,8 +183,8 @@ let package = Package(
     tests(
       "Server",
       [
-        "Server", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop", "Mailbox",
-        "TLS", "YAML", "Mixing", "CJWT", logging,
+        "Server", "Gateway", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop",
+        "Mailbox", "TLS", "YAML", "Mixing", "CJWT", logging,
       ]),
     tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "Mixing", "WschatCommand"]),
     tests(

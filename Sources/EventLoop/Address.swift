@@ -86,23 +86,10 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     isIPv6 ? high == 0 && low == 1 : low >> 24 == 127
   }
 
-  /// Who is counted as one by limits per address: the IPv4 address, or the IPv6 /64 network.
+  /// What limits per address count as one: the IPv4 address, or the IPv6 /64 network.
   ///
   /// A single IPv6 host commonly owns 2^64 addresses: a limit on each would be none.
-  public struct HostKey: Hashable, Sendable {
-    private let network: UInt64
-    private let isIPv6: Bool
-
-    fileprivate init(network: UInt64, isIPv6: Bool) {
-      self.network = network
-      self.isIPv6 = isIPv6
-    }
-  }
-
-  /// The address without its port, as limits per address count it.
-  public var hostKey: HostKey {
-    HostKey(network: isIPv6 ? high : low, isIPv6: isIPv6)
-  }
+  public var network: UInt64 { isIPv6 ? high : low }
 
   /// The host without port and brackets.
   public var host: String {

@@ -1,5 +1,6 @@
 import Bots
 import DequeModule
+import Gateway
 import Mailbox
 import Synchronization
 import WebSocket
@@ -8,7 +9,7 @@ import WebSocket
 ///
 /// The loop writes frames into it as into a socket; a bot that does not take them is a client that
 /// does not read. Shared by the loop and the bot.
-final class BotChannel: Sendable {
+final class BotChannel: BotEnd {
   /// Queued for the bot; beyond it the loop sees a socket that is full.
   static let queueBytes = 262_144
 

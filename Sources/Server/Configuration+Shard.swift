@@ -1,12 +1,5 @@
+import Gateway
 import Relay
-import WebSocket
-
-extension Framing {
-  /// The frames of a server: not masked, one a message (RFC 6455 §5.2).
-  static let webSocket = Framing { payloadBytes, frames in
-    FrameHeader(opcode: .text, payloadLength: payloadBytes).append(to: &frames)
-  }
-}
 
 extension Configuration {
   /// What the log needs to know of entries that are about others.
@@ -36,6 +29,22 @@ extension Configuration {
 }
 
 extension Configuration.Limits {
+  /// Of one connection.
+  var connection: ConnectionLimits {
+    var limits = ConnectionLimits()
+    limits.handshakeTimeoutMilliseconds = handshakeTimeoutMilliseconds
+    limits.headerBytes = headerBytes
+    limits.frameBytes = frameBytes
+    limits.messageFragments = messageFragments
+    limits.controlFramesPerSecond = controlFramesPerSecond
+    limits.heartbeatSeconds = heartbeatSeconds
+    limits.idleTimeoutSeconds = idleTimeoutSeconds
+    limits.connections = connections
+    limits.connectionsPerAddress = connectionsPerAddress
+    limits.unauthenticatedPerAddress = unauthenticatedPerAddress
+    return limits
+  }
+
   /// Of one user.
   var budget: UserBudget.Limits {
     var budget = UserBudget.Limits()

@@ -1,4 +1,7 @@
+import Gateway
+import Mailbox
 import Relay
+import WebSocket
 import Wire
 
 /// What `GET /metrics` shows: what an operator would ask of a relay.
@@ -11,6 +14,21 @@ struct Metrics {
   var configuredBots: Int
   /// Milliseconds since 1970.
   var now: Int64
+
+  /// Answers how a relay is doing that begins now.
+  static func describer(
+    _ context: ConnectionLoop.Context, _ log: any Log, bots: Int
+  ) -> @Sendable (LoopSnapshot) -> HTTPResponse {
+    let startedAt = Double(WallClock.milliseconds) / 1000
+    return { loops in
+      let metrics = Metrics(
+        loops: loops, admission: context.admission, violations: context.violations,
+        log: log.statistics(), process: ProcessStatistics(startedAt: startedAt),
+        configuredBots: bots, now: WallClock.milliseconds)
+      return HTTPResponse(
+        status: 200, contentType: MetricsText.contentType, body: Array(metrics.text.utf8))
+    }
+  }
 
   var text: String {
     var text = MetricsText()

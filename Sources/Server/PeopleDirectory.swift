@@ -1,4 +1,5 @@
 import Directories
+import Gateway
 import Logging
 import Mailbox
 import Relay

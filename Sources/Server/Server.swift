@@ -1,6 +1,7 @@
 import Bots
 import Directories
 public import EventLoop
+import Gateway
 public import Logging
 import Mailbox
 import Relay
@@ -59,29 +60,31 @@ public final class Server: Sendable {
       var pictures = AvatarCache.Options(userAgent: "relay/\(Self.version)")
       pictures.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
       avatars = try AvatarCache(pictures)
-      let context = ConnectionLoop.Context(
-        configuration: configuration,
-        router: RequestRouter(
-          origins: Set(configuration.auth.origins),
-          requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens,
-          servesEcho: configuration.debug.echo, contentLimitBytes: configuration.limits.frameBytes,
-          compresses: configuration.compression.enabled),
-        authenticator: authenticator,
-        admission: Admission(limits: configuration.limits, descriptors: descriptors),
-        violations: Violations(), budgets: Budgets(configuration.limits.budget),
-        addressBudgets: Budgets(configuration.limits.budget), canary: Canary(), avatars: avatars,
-        log: log, mailboxes: mailboxes,
-        startedAt: Double(WallClock.milliseconds) / 1000,
-        logger: logger, credentials: credentials)
+      var router = RequestRouter(
+        origins: Set(configuration.auth.origins),
+        requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens)
+      router.servesEcho = configuration.debug.echo
+      router.contentLimitBytes = configuration.limits.frameBytes
+      router.compresses = configuration.compression.enabled
+      let limits = configuration.limits.connection
+      var context = ConnectionLoop.Context(
+        limits: limits, shard: configuration.shard, router: router, authenticator: authenticator,
+        admission: Admission(limits: limits, descriptors: descriptors), epoch: log.epoch,
+        loopCount: max(1, loops))
+      context.compressesFromBytes = configuration.compression.minimumBytes
+      context.drainSeconds = configuration.drainSeconds
+      let shared = SocketWorld.Shared(
+        log: log, mailboxes: mailboxes, avatars: avatars, credentials: credentials,
+        metrics: Metrics.describer(context, log, bots: configuration.bots.count))
       try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
         mailboxes[loop].post(.log(delivery))
       }
       var threads: [WorkerThread] = []
       for index in 1..<max(1, loops) {
         threads.append(
-          try ConnectionLoop.start(index, context, mailboxes[index], try listener.sibling()))
+          try SocketLoop.start(index, context, shared, logger, try listener.sibling()))
       }
-      threads.append(try ConnectionLoop.start(0, context, mailboxes[0], listener))
+      threads.append(try SocketLoop.start(0, context, shared, logger, listener))
       self.threads = Mutex(threads)
     } catch {
       log.stop()

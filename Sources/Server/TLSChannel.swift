@@ -28,32 +28,32 @@ final class TLSChannel {
 
   /// Sends what is left over and then `ciphertext`, as far as the socket takes it; keeps the rest.
   ///
-  /// - Returns: whether the socket took anything; `nil` if the connection is gone.
-  func send(_ ciphertext: [UInt8], to socket: BorrowedSocket) -> Bool? {
-    var progress = false
+  /// - Returns: how many bytes the socket took; `nil` if the connection is gone.
+  func send(_ ciphertext: [UInt8], to socket: BorrowedSocket) -> Int? {
+    var taken = 0
     if hasBacklog {
       switch socket.send(backlog.span.extracting(sent...)) {
       case .sent(let count):
         sent += count
-        progress = true
+        taken = count
       case .wouldBlock: break
       case .failed: return nil
       }
       if sent < backlog.count {
         backlog += ciphertext
-        return progress
+        return taken
       }
       backlog = []
       sent = 0
     }
-    if ciphertext.isEmpty { return progress }
+    if ciphertext.isEmpty { return taken }
     switch socket.send(ciphertext.span) {
     case .sent(let count):
       if count < ciphertext.count { backlog = Array(ciphertext[count...]) }
-      return true
+      return taken + count
     case .wouldBlock:
       backlog = ciphertext
-      return progress
+      return taken
     case .failed: return nil
     }
   }

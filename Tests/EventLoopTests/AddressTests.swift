@@ -28,8 +28,9 @@ import Testing
   }
 
   @Test func `limits count IPv4 by address and IPv6 by network`() throws {
-    func key(_ text: String) throws -> Address.HostKey {
-      try Address(text).hostKey
+    func key(_ text: String) throws -> [UInt64] {
+      let address = try Address(text)
+      return [address.network, address.isIPv6 ? 1 : 0]
     }
     #expect(try key("10.0.0.1:1") == key("10.0.0.1:2"))
     #expect(try key("10.0.0.1:1") != key("10.0.0.2:1"))

@@ -9,6 +9,7 @@ import Testing
     "WebSocket": ["CZlib"],
     "Wire": [],
     "Relay": ["Wire", "Mixing"],
+    "Gateway": ["WebSocket", "Wire", "Relay", "Mixing"],
     "Mailbox": ["CLinux"],
     "EventLoop": ["Mailbox", "CLinux"],
     "TLS": ["COpenSSL"],
@@ -18,7 +19,7 @@ import Testing
     "Directories": ["Relay", "Wire", "Mailbox", "YAML", "CCurl"],
     "Bots": ["Wire", "Mixing", "Logging", "Subprocess"],
     "Server": [
-      "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
+      "Gateway", "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
       "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", "Logging",
     ],
     "Client": ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", "Mixing"],
@@ -36,7 +37,7 @@ import Testing
     ],
     "swarm/Command": ["Swarm", "ArgumentParser"],
   ]
-  static let pure: Set<String> = ["Mixing", "WebSocket", "Wire", "Relay"]
+  static let pure: Set<String> = ["Mixing", "WebSocket", "Wire", "Relay", "Gateway"]
   static let anywhere: Set<String> = ["Synchronization", "DequeModule", "HeapModule"]
 
   /// The load test's modules lie in a folder of their own.

@@ -3,6 +3,7 @@ import Testing
 import WebSocket
 import Wire
 
+@testable import Gateway
 @testable import Server
 
 @Suite struct `Who a request is from` {

@@ -2,6 +2,7 @@ import Logging
 import Testing
 import WebSocket
 
+@testable import Gateway
 @testable import Server
 
 @Suite struct `The metrics` {

@@ -132,7 +132,8 @@ final class ClientEnd {
           isOver = true
           events.append(.closed(code))
           return
-        case .ping, .pong: break
+        case .ping: if link.kind == .honest { court.tally.count(.pinged) }
+        case .pong: break
         }
       }
     } catch {

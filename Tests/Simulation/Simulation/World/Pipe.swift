@@ -20,6 +20,8 @@ struct Pipe {
   private var toldArrival: Int64?
   private var endHasArrived = false
   private(set) var arrived: [UInt8] = []
+  /// How often something has arrived.
+  private(set) var arrivals = 0
   private var end: (at: Int64, End)?
   /// What is sent from now on is lost, and the sender does not know.
   private var isSevered = false
@@ -65,6 +67,7 @@ struct Pipe {
     if let end, end.at <= now { endHasArrived = true }
     while let first = onItsWay.first, first.at <= now {
       arrived.append(contentsOf: first.bytes)
+      arrivals += 1
       onItsWay.removeFirst()
     }
   }
@@ -79,6 +82,12 @@ struct Pipe {
   /// How it ended, once all that will arrive was read.
   func ending(now: Int64) -> End? {
     guard let end, end.at <= now, onItsWay.isEmpty, arrived.isEmpty else { return nil }
+    return end.1
+  }
+
+  /// How it ended, as far as the receiver's system knows, though not all may have been read.
+  func arrivedEnd(now: Int64) -> End? {
+    guard let end, end.at <= now, onItsWay.isEmpty else { return nil }
     return end.1
   }
 

@@ -1,79 +1,39 @@
+internal import Gateway
 internal import Hostile
 internal import Relay
 internal import WebSocket
 internal import Wire
 
-extension Framing {
-  /// As the server frames: not masked, one frame a message.
-  static let simulated = Framing { payloadBytes, frames in
-    FrameHeader(opcode: .text, payloadLength: payloadBytes).append(to: &frames)
-  }
-}
-
-/// One life of the relay's process: its loops, their connections and its log, as the server puts them
-/// together (`ConnectionLoop`), on the simulation's clock and over simulated links.
+/// One life of the relay's process: the server's own loops on the simulation's clock and over simulated
+/// links, and their log.
 final class RelayProcess {
-  enum Phase {
-    case handshake
-    case open
-    case closing
+  private struct Loop {
+    let streams: SimulatedStreams
+    let connections: ConnectionLoop
+    /// It wants another turn.
+    var goesOn = false
+    var isOver = false
   }
-
-  /// One accepted connection.
-  final class Connection {
-    let link: Link
-    var webSocket: WebSocket.Connection
-    var phase = Phase.handshake
-    var session: SessionID?
-    /// Input that was read and not yet taken.
-    var pending: [UInt8] = []
-    var isPaused = false
-    var isBlocked = false
-    var heardAt: Int64
-    var takenAt: Int64
-    var wasPinged = false
-    var deadline: Int64 = .max
-
-    init(_ link: Link, frameBytes: Int, now: Int64) {
-      self.link = link
-      webSocket = WebSocket.Connection(
-        role: .server,
-        limits: .init(frameBytes: frameBytes, messageBytes: frameBytes, fragments: 1024))
-      heardAt = now
-      takenAt = now
-    }
-  }
-
-  static let readBytes = 65_536
-  static let sweepMilliseconds: Int64 = 250
-  private static let lingerMilliseconds: Int64 = 2000
 
   let life: Int
   let log: any SimulatedLog
-  private let configuration: Configuration
-  var shards: [Shard]
-  var inboxes: [[LogDelivery]]
-  private var connections: [[Int32: Connection]]
-  private var control: [UInt8] = []
+  private var loops: [Loop] = []
+  private let context: ConnectionLoop.Context
   var submitted: [(loop: Int, requests: [LogRequest])] = []
   var reads: [(loop: Int, request: ReadRequest, askedAt: Int64)] = []
   /// When sends and joins of honest clients were taken that the log has not answered.
   private var unanswered: [Question: Int64] = [:]
-  /// What each loop has done in its last turn, in counts of `Work`.
-  var work: [Work]
   /// The log is at work on a batch.
   var isCommitting = false
   var isReading = false
-  var isShuttingDown = false
+  private(set) var isShuttingDown = false
   private(set) var mostQueuedBytes = 0
+  /// Connections that were ended since they were silent.
+  var timeouts: Int { context.violations[.idleTimeout] }
   /// Told of every message of an honest client when it is taken.
   var onReceive: (Link, ClientMessage) -> Void = { _, _ in }
-  /// Told when a connection is not read any more, and when it is again.
-  var onPause: (Link, _ isPaused: Bool) -> Void = { _, _ in }
   /// Told how long an honest client has waited for the relay, since when and for what.
   var onWait: (_ since: Int64, _ purpose: String) -> Void = { _, _ in }
-  /// Told of what one of the links takes.
-  var tally: (Tally.Event) -> Void = { _ in }
 
   /// What an honest client has asked of the log.
   private struct Question: Hashable {
@@ -86,200 +46,108 @@ final class RelayProcess {
 
   struct Configuration {
     var shard: Shard.Configuration
-    var idleTimeoutMilliseconds: Int64
+    var idleTimeoutSeconds: Int
   }
 
-  init(life: Int, log: any SimulatedLog, loops: Int, seed: UInt64, _ configuration: Configuration) {
+  init(
+    life: Int, log: any SimulatedLog, loops count: Int, seed: UInt64, now: Moment,
+    _ configuration: Configuration
+  ) {
     self.life = life
     self.log = log
-    self.configuration = configuration
-    let budgets = Budgets<String>(configuration.shard.limits.budget)
-    shards = (0..<loops).map {
-      Shard(
-        configuration: configuration.shard, framing: .simulated, budgets: budgets,
-        epoch: log.epoch, seed: seed &+ UInt64($0))
+    var limits = ConnectionLimits()
+    limits.handshakeTimeoutMilliseconds = 5000
+    limits.headerBytes = 8192
+    limits.frameBytes = configuration.shard.limits.frameBytes
+    limits.messageFragments = 1024
+    limits.controlFramesPerSecond = 100
+    limits.heartbeatSeconds = configuration.shard.limits.heartbeatSeconds
+    limits.idleTimeoutSeconds = configuration.idleTimeoutSeconds
+    var router = RequestRouter(origins: [], requiresLoopbackHost: false)
+    router.contentLimitBytes = limits.frameBytes
+    context = ConnectionLoop.Context(
+      limits: limits, shard: configuration.shard, router: router,
+      authenticator: Authenticator(verify: nil, botUsers: []),
+      admission: Admission(limits: limits, descriptors: nil), epoch: log.epoch, loopCount: count)
+    for number in 0..<count {
+      let streams = SimulatedStreams(loop: number, now: now)
+      let connections = ConnectionLoop(
+        index: number, context: context, world: streams, seed: seed &+ UInt64(number))
+      connections.observer = streams
+      streams.onSubmit = { [unowned self] in submitted.append((number, $0)) }
+      streams.onRead = { [unowned self, unowned streams] in
+        reads.append((number, $0, streams.now.monotonic))
+      }
+      streams.onPost = { [unowned self] message, loop in loops[loop].streams.put(message) }
+      streams.onWait = { [unowned self] since in onWait(since, "to be read") }
+      streams.onMessage = { [unowned self] link, json, session in note(json, link, session) }
+      loops.append(Loop(streams: streams, connections: connections))
     }
-    inboxes = Array(repeating: [], count: loops)
-    work = Array(repeating: Work(), count: loops)
-    connections = Array(repeating: [:], count: loops)
   }
+
+  var loopIndices: Range<Int> { loops.indices }
+
+  /// Where a loop's streams lead: see `SimulatedStreams`.
+  func streams(of loop: Int) -> SimulatedStreams { loops[loop].streams }
 
   func accept(_ link: Link, now: Moment) {
-    connections[link.loop][link.number] = Connection(
-      link, frameBytes: configuration.shard.limits.frameBytes, now: now.monotonic)
+    loops[link.loop].streams.now = now
+    let host = HostKey(network: UInt64(link.number), isIPv6: true)
+    guard context.admission.admit(host, descriptor: 0) == nil else { return }
+    let place = loops[link.loop].connections.accept(from: host, isLocal: false)
+    loops[link.loop].streams.open(place, link)
   }
 
-  var connectionCount: Int { connections.reduce(0) { $0 + $1.count } }
+  /// What one loop, or each, is told.
+  func post(_ message: LoopMessage, to loop: Int) { loops[loop].streams.put(message) }
+
+  func post(_ message: LoopMessage) {
+    for loop in loops.indices { post(message, to: loop) }
+  }
 
   // MARK: - A turn
 
-  /// One turn of a loop, in the server's order.
-  /// - Parameter readLimit: chooses how much of what has arrived is read at a time.
-  /// - Returns: what is to be read from storage.
-  func turn(
-    _ loop: Int, now: Moment, readLimit: () -> Int, write: (Link, Span<UInt8>) -> Int
-  ) {
-    let deliveries = inboxes[loop]
-    inboxes[loop] = []
-    for delivery in deliveries {
-      note(delivery.answers, loop)
-      shards[loop].apply(delivery, now: now)
+  /// One turn of a loop.
+  /// - Parameter sweeps: a look at every connection is due as well.
+  func turn(_ loop: Int, now: Moment, sweeps: Bool) {
+    guard !loops[loop].isOver else { return }
+    let (streams, connections) = (loops[loop].streams, loops[loop].connections)
+    streams.now = now
+    streams.work = Work()
+    let mail = streams.takeMail()
+    for case .log(let delivery) in mail { note(delivery.answers, loop) }
+    connections.take(mail)
+    for (place, readiness) in streams.takeReadiness() { connections.ready(place, readiness) }
+    if sweeps { connections.sweep() }
+    let end = connections.endTurn()
+    if case .goesOn = end { loops[loop].goesOn = true } else { loops[loop].goesOn = false }
+    if case .over = end { loops[loop].isOver = true }
+    for session in streams.sessions where connections.shard.isCurrent(session) {
+      mostQueuedBytes = max(mostQueuedBytes, connections.shard.queuedBytes(of: session))
     }
-    for connection in sorted(loop) {
-      if connection.isBlocked, connection.link.toClient.space > 0 {
-        connection.isBlocked = false
-        if let session = connection.session { shards[loop].unblock(session) }
-      }
-      if !connection.isPaused { read(connection, now, limit: readLimit()) }
-    }
-    shards[loop].tick(now: now)
-    advanceShutdown(loop)
-    for closing in shards[loop].takeClosings() {
-      guard let connection = connections[loop][closing.connection] else { continue }
-      close(connection, CloseCode(rawValue: closing.reason.rawValue), closing.text, now)
-    }
-    if let requests = shards[loop].takeRequests(now: now) { submitted.append((loop, requests)) }
-    let open = connections[loop]
-    shards[loop].flush(now: now) { number, bytes in
-      guard let connection = open[number] else { return bytes.count }
-      let taken = write(connection.link, bytes)
-      if taken > 0 { connection.takenAt = now.monotonic }
-      if taken < bytes.count { connection.isBlocked = true }
-      return taken
-    }
-    for request in shards[loop].takeReads() { reads.append((loop, request, now.monotonic)) }
-    for number in shards[loop].takeResumable() {
-      guard let connection = connections[loop][number] else { continue }
-      onPause(connection.link, false)
-      if !connection.link.toRelay.arrived.isEmpty { connection.link.waitsSince = now.monotonic }
-      readOn(connection, now)
-    }
-    settle(loop, now)
   }
+
+  /// What a loop has done in its last turn.
+  func work(of loop: Int) -> Work { loops[loop].streams.work }
 
   /// Whether a loop has something to do at this time.
-  func hasEvent(_ loop: Int, now: Int64) -> Bool {
-    if !inboxes[loop].isEmpty || shards[loop].hasWork { return true }
-    if let deadline = shards[loop].nextDeadline, deadline <= now { return true }
-    return connections[loop].values.contains {
-      $0.isBlocked && $0.link.toClient.space > 0 || $0.link.toClient.isBroken
-        || !$0.isPaused
-          && (!$0.link.toRelay.arrived.isEmpty || $0.link.toRelay.ending(now: now) != nil)
-    }
+  func hasEvent(_ loop: Int, now: Moment) -> Bool {
+    guard !loops[loop].isOver else { return false }
+    loops[loop].streams.now = now
+    if loops[loop].goesOn || !loops[loop].streams.mail.isEmpty { return true }
+    if let deadline = deadline(of: loop), deadline <= now.monotonic { return true }
+    return loops[loop].streams.hasReadiness
   }
 
-  private func sorted(_ loop: Int) -> [Connection] {
-    connections[loop].values.sorted { $0.link.number < $1.link.number }
-  }
-
-  // MARK: - Input
-
-  private func read(_ connection: Connection, _ now: Moment, limit: Int) {
-    if connection.link.toClient.isBroken
-      || connection.link.toRelay.ending(now: now.monotonic) != nil
-    {
-      remove(connection)
-      return
-    }
-    let bytes = connection.link.toRelay.read(limit)
-    guard !bytes.isEmpty else { return }
-    // One that is closing may have been paused all the while.
-    if let since = connection.link.waitsSince, connection.link.kind == .honest,
-      connection.phase == .open
-    {
-      onWait(since, "to be read")
-    }
-    connection.link.waitsSince = connection.link.toRelay.arrived.isEmpty ? nil : now.monotonic
-    connection.heardAt = now.monotonic
-    connection.wasPinged = false
-    let all = connection.pending + bytes
-    connection.pending = []
-    take(all, connection, now)
-  }
-
-  private func take(_ bytes: [UInt8], _ connection: Connection, _ now: Moment) {
-    var bytes = bytes
-    var offset = 0
-    if connection.phase == .handshake {
-      guard takeRequest(bytes, &offset, connection, now) else { return }
-    }
-    var input = bytes.mutableSpan
-    takeFrames(&input, &offset, connection, now)
-  }
-
-  private func takeRequest(
-    _ bytes: [UInt8], _ offset: inout Int, _ connection: Connection, _ now: Moment
-  ) -> Bool {
-    let loop = connection.link.loop
-    guard
-      let read = try? HTTPRequest.read(bytes.span, headerLimitBytes: 8192),
-      case .accept(let response, _, _) = ServerHandshake.answer(
-        read.request, subprotocols: ["relay.v1"])
-    else {
-      connection.pending = bytes
-      return false
-    }
-    offset = read.length
-    let session = shards[loop].open(connection: connection.link.number, now: now)
-    connection.session = session
-    connection.phase = .open
-    shards[loop].append(frames: response, to: session)
-    if let user = read.request.query("user") {
-      shards[loop].identify(
-        session, as: user, isPresence: connection.link.kind != .request, now: now)
-    }
-    return true
-  }
-
-  private func takeFrames(
-    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ connection: Connection,
-    _ now: Moment
-  ) {
-    guard let session = connection.session else { return }
-    let loop = connection.link.loop
-    while true {
-      if connection.phase == .open, offset == input.count { return }
-      if connection.phase == .open, !shards[loop].mayReceive(session, now: now) {
-        connection.isPaused = true
-        onPause(connection.link, true)
-        connection.link.waitsSince = nil
-        for index in offset..<input.count { connection.pending.append(input[index]) }
-        return
-      }
-      do throws(ProtocolViolation) {
-        control.removeAll(keepingCapacity: true)
-        let event = try connection.webSocket.next(
-          in: &input, at: &offset, output: &control, maskKey: { 0 })
-        if !control.isEmpty { shards[loop].append(frames: control, to: session) }
-        guard let event else { return }
-        guard connection.phase == .open else { continue }
-        switch event {
-        case .message(.text, .input(let range)):
-          note(input.span.extracting(range), connection.link, session, now)
-          shards[loop].receive(session, input.span.extracting(range), now: now)
-        case .message(.text, .assembled):
-          let message = connection.webSocket.assembled
-          note(message.span, connection.link, session, now)
-          shards[loop].receive(session, message.span, now: now)
-        case .message: close(connection, .unsupportedData, "text only", now)
-        case .close:
-          shards[loop].beginClosing(session)
-          connection.phase = .closing
-          connection.deadline = now.monotonic + Self.lingerMilliseconds
-        case .ping, .pong: break
-        }
-      } catch {
-        close(connection, error.closeCode, "\(error)", now)
-        return
-      }
-    }
+  /// When a loop has something to do though nothing happens, in milliseconds.
+  func deadline(of loop: Int) -> Int64? {
+    loops[loop].isOver ? nil : loops[loop].connections.nextWake.map { ($0 + 999) / 1000 }
   }
 
   // MARK: - Waits
 
   /// A message is about to be taken.
-  private func note(_ json: Span<UInt8>, _ link: Link, _ session: SessionID, _ now: Moment) {
-    work[link.loop].bytes += json.count
+  private func note(_ json: Span<UInt8>, _ link: Link, _ session: SessionID) {
     guard link.kind == .honest, let message = try? ClientMessage(decoding: json, textLimitBytes: 0)
     else { return }
     onReceive(link, message)
@@ -291,7 +159,7 @@ final class RelayProcess {
     default: return
     }
     // What the shard answers by itself stays here until it is asked again.
-    unanswered[question] = now.monotonic
+    unanswered[question] = loops[link.loop].streams.now.monotonic
   }
 
   private func note(_ answers: [LogAnswer], _ loop: Int) {
@@ -305,7 +173,7 @@ final class RelayProcess {
       case .entered(let id, let entered):
         question = Question(loop: loop, session: id, room: entered.joined.room)
       case .belongings(_, _, let belongings, _, _):
-        work[loop].rows += belongings.count
+        loops[loop].streams.work.rows += belongings.count
         continue
       case .entries, .reply, .lasts, .lastSeen: continue
       }
@@ -317,100 +185,18 @@ final class RelayProcess {
 
   /// Whether a session is an honest client's.
   func isHonest(_ session: SessionID, _ loop: Int) -> Bool {
-    connections[loop].values.contains { $0.session == session && $0.link.kind == .honest }
-  }
-
-  // MARK: - Ends
-
-  private func close(_ connection: Connection, _ code: CloseCode, _ reason: String, _ now: Moment) {
-    guard connection.phase == .open, let session = connection.session else { return }
-    let loop = connection.link.loop
-    connection.phase = .closing
-    connection.deadline = now.monotonic + Self.lingerMilliseconds
-    control.removeAll(keepingCapacity: true)
-    shards[loop].beginClosing(session)
-    connection.webSocket.close(code, reason: reason, to: &control, maskKey: 0)
-    shards[loop].append(frames: control, to: session)
-    readOn(connection, now)
-  }
-
-  /// Takes what was read before a pause.
-  private func readOn(_ connection: Connection, _ now: Moment) {
-    connection.isPaused = false
-    let bytes = connection.pending
-    connection.pending = []
-    if !bytes.isEmpty { take(bytes, connection, now) }
-  }
-
-  private func remove(_ connection: Connection) {
-    if let session = connection.session { shards[connection.link.loop].close(session) }
-    connections[connection.link.loop][connection.link.number] = nil
-    connection.link.toRelay.breakOff()
-  }
-
-  private func settle(_ loop: Int, _ now: Moment) {
-    for connection in sorted(loop) {
-      if let session = connection.session, shards[loop].isCurrent(session) {
-        mostQueuedBytes = max(mostQueuedBytes, shards[loop].queuedBytes(of: session))
-      }
-      guard connection.phase == .closing, let session = connection.session else { continue }
-      let isSaid = !shards[loop].hasOutput(session)
-      if isSaid, connection.webSocket.state == .closed || now.monotonic >= connection.deadline {
-        connection.link.toClient.finish(now: now.monotonic)
-        remove(connection)
-      } else if now.monotonic >= connection.deadline {
-        connection.link.toClient.cut(keepingBytes: .max, at: now.monotonic)
-        remove(connection)
-      }
-    }
-  }
-
-  /// Looks for silence, as the server does four times a second.
-  func sweep(now: Moment) {
-    let heartbeat = Int64(configuration.shard.limits.heartbeatSeconds) * 1000
-    let idle = configuration.idleTimeoutMilliseconds
-    for loop in shards.indices {
-      for connection in sorted(loop) {
-        let silence = now.monotonic - connection.heardAt
-        switch connection.phase {
-        case .handshake:
-          if silence >= 5000 { remove(connection) }
-        case .closing: break
-        case .open:
-          guard let session = connection.session else { continue }
-          if idle > 0, silence >= idle, now.monotonic - connection.takenAt >= idle {
-            tally(.relayTimedOut)
-            connection.link.toClient.cut(keepingBytes: .max, at: now.monotonic)
-            remove(connection)
-          } else if heartbeat > 0, silence >= heartbeat, !connection.wasPinged {
-            tally(.pinged)
-            connection.wasPinged = true
-            control.removeAll(keepingCapacity: true)
-            connection.webSocket.appendPing([], to: &control, maskKey: 0)
-            shards[loop].append(frames: control, to: session)
-          }
-        }
-      }
-    }
+    loops[loop].streams.isHonest(session)
   }
 
   // MARK: - Shutting down
 
-  private var hasAnnounced: Set<Int> = []
-
   func beginShutdown() {
     isShuttingDown = true
-    for loop in shards.indices { shards[loop].beginShutdown() }
+    post(.shutDown)
   }
 
-  private func advanceShutdown(_ loop: Int) {
-    guard isShuttingDown, !hasAnnounced.contains(loop), shards[loop].isSettled else { return }
-    hasAnnounced.insert(loop)
-    shards[loop].announceClosing("the relay restarts", spreadMilliseconds: 1000)
-  }
-
-  /// Every loop has said what there is to say, and the log has nothing left to do.
+  /// Every loop has come to its end, and the log has nothing left to do.
   var hasShutDown: Bool {
-    isShuttingDown && hasAnnounced.count == shards.count && submitted.isEmpty && !isCommitting
+    isShuttingDown && loops.allSatisfy(\.isOver) && submitted.isEmpty && !isCommitting
   }
 }

@@ -100,7 +100,7 @@ struct Scenario {
     shard.limits.queueBytes = chance(50, &random) ? 262_144 : 220_000
     shard.limits.heartbeatSeconds = chance(50, &random) ? 2 : 25
     relay = RelayProcess.Configuration(
-      shard: shard, idleTimeoutMilliseconds: chance(50, &random) ? 5000 : 60_000)
+      shard: shard, idleTimeoutSeconds: chance(50, &random) ? 5 : 60)
     sessions = Int.random(in: 1...3, using: &random)
     probes = Int.random(in: 1...3, using: &random)
     lengthMilliseconds = [5000, 10_000, 20_000].randomElement(using: &random) ?? 5000

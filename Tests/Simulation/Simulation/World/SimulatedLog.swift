@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Gateway
 internal import Hostile
 internal import Relay
 internal import SQLiteLog
@@ -73,12 +74,12 @@ final class SimulatedMemoryLog: SimulatedLog {
   func process(
     _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
   ) -> Sequencer.Outcome {
-    sequencer.process(batches, store: &store, now: now, framing: .simulated)
+    sequencer.process(batches, store: &store, now: now, framing: .webSocket)
   }
 
   func answer(_ request: ReadRequest) -> LogAnswer {
     var reader = CountingReader(store.base, reading)
-    return request.answer(from: &reader, .simulated)
+    return request.answer(from: &reader, .webSocket)
   }
 
   var redactedEdits: Int { 0 }
@@ -142,7 +143,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   func process(
     _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
   ) -> Sequencer.Outcome {
-    sequencer.process(batches, store: &store, now: now, framing: .simulated)
+    sequencer.process(batches, store: &store, now: now, framing: .webSocket)
   }
 
   func answer(_ request: ReadRequest) -> LogAnswer {
@@ -150,7 +151,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
       // What an attempt has read that has to be made again counts once.
       _ = reading.take()
       var counting = CountingReader(reader, reading)
-      return request.answer(from: &counting, .simulated)
+      return request.answer(from: &counting, .webSocket)
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Gateway
 internal import Hostile
 internal import Relay
 internal import Wire
@@ -94,10 +95,8 @@ extension Simulation {
 
   func publishPeople() {
     guard let relay else { return }
-    for loop in relay.shards.indices {
-      relay.shards[loop].update(people: DirectoryUpdate(people: people), now: now)
-      wake(loop: loop, in: 0)
-    }
+    relay.post(.people(DirectoryUpdate(people: people)))
+    for loop in relay.loopIndices { wake(loop: loop, in: 0) }
   }
 }
 

@@ -24,7 +24,7 @@ extension Simulation {
     guard court.faults.isEmpty, let relay else { return }
     // The files, as the next process finds them.
     relay.beginShutdown()
-    for loop in relay.shards.indices { wake(loop: loop, in: 0) }
+    for loop in relay.loopIndices { wake(loop: loop, in: 0) }
     play(until: now.monotonic + 20_000) { relay === self.relay }
     if relay === self.relay { endShutdown() }
     play(until: now.monotonic + 5_000) { self.relay == nil }

@@ -23,7 +23,7 @@ extension Simulation {
       guard let relay, !relay.isShuttingDown else { return }
       court.tally.count(.shutDown)
       relay.beginShutdown()
-      for loop in relay.shards.indices { wake(loop: loop, in: 0) }
+      for loop in relay.loopIndices { wake(loop: loop, in: 0) }
     case .cutConnection: cut()
     case .halfOpen: cut(isHalfOpen: true)
     case .stopReading: stopReading()

@@ -1,3 +1,4 @@
+internal import Gateway
 internal import Hostile
 internal import Relay
 internal import SQLiteLog
@@ -21,22 +22,40 @@ extension Simulation {
     examine(log)
     court.ledger.begin(epoch: epoch)
     let relay = RelayProcess(
-      life: life, log: log, loops: scenario.loops, seed: random.next(), scenario.relay)
+      life: life, log: log, loops: scenario.loops, seed: random.next(), now: now, scenario.relay)
     relay.onReceive = { [unowned court] link, message in
       if case .send = message { court.noteTaken(link.number) }
     }
-    relay.onPause = { [unowned court] link, isPaused in
-      court.note(link.number, isPaused: isPaused)
-    }
     relay.onWait = { [unowned self] since, purpose in noteWait(since: since, purpose) }
-    relay.tally = { [unowned court] in court.tally.count($0) }
+    for loop in relay.loopIndices { connect(relay.streams(of: loop)) }
     self.relay = relay
     loopTurns = Array(repeating: nil, count: scenario.loops)
     loopIsBusyUntil = Array(repeating: 0, count: scenario.loops)
+    sweepIsDue = Array(repeating: false, count: scenario.loops)
     lookupsToRetry = 0
     publishPeople()
-    schedule(.sweep(life: life), in: RelayProcess.sweepMilliseconds)
+    schedule(.sweep(life: life), in: Int64(ConnectionLoop.sweepMilliseconds))
     schedule(.background(life: life), in: pick(0...500))
+  }
+
+  /// What a loop's streams do to the simulation.
+  private func connect(_ streams: SimulatedStreams) {
+    streams.onPause = { [unowned court] link, isPaused in
+      court.note(link.number, isPaused: isPaused)
+    }
+    streams.readLimit = { [unowned self] in
+      chance(70) ? ConnectionLoop.readBytes : Int.random(in: 1...300, using: &random)
+    }
+    streams.send = { [unowned self] link, bytes in
+      var copy: [UInt8] = []
+      for index in 0..<bytes.count { copy.append(bytes[index]) }
+      let taken = link.toClient.send(
+        copy[...], now: now.monotonic, maximumDelay: scenario.maximumDelay, using: &random)
+      if taken < copy.count { court.tally.count(.socketBlocked) }
+      scheduleArrival(link)
+      return taken
+    }
+    streams.onEnd = { [unowned self] link in scheduleArrival(link) }
   }
 
   private func openLog(_ epoch: String) -> (any SimulatedLog)? {
@@ -77,20 +96,10 @@ extension Simulation {
 
   func turn(_ loop: Int) {
     guard let relay else { return }
-    relay.work[loop] = Work()
-    relay.turn(
-      loop, now: now,
-      readLimit: { chance(70) ? RelayProcess.readBytes : Int.random(in: 1...300, using: &random) }
-    ) { link, bytes in
-      var copy: [UInt8] = []
-      for index in 0..<bytes.count { copy.append(bytes[index]) }
-      let taken = link.toClient.send(
-        copy[...], now: now.monotonic, maximumDelay: scenario.maximumDelay, using: &random)
-      relay.work[loop].bytes += taken
-      if taken < copy.count { court.tally.count(.socketBlocked) }
-      scheduleArrival(link)
-      return taken
-    }
+    let timeouts = relay.timeouts
+    relay.turn(loop, now: now, sweeps: sweepIsDue[loop])
+    sweepIsDue[loop] = false
+    court.tally.count(.relayTimedOut, relay.timeouts - timeouts)
     if relay.mostQueuedBytes > scenario.relay.shard.limits.queueBytes + 41_000 {
       court.fault("\(relay.mostQueuedBytes) bytes are queued for one client")
     }
@@ -99,13 +108,15 @@ extension Simulation {
       schedule(.commit(life: life), in: pick(0...1))
     }
     scheduleRead()
-    loopIsBusyUntil[loop] = now.monotonic + relay.work[loop].milliseconds
-    if relay.hasEvent(loop, now: now.monotonic) {
-      wake(loop: loop, in: pick(0...2))
-    } else if let deadline = relay.shards[loop].nextDeadline {
-      wake(loop: loop, in: deadline - now.monotonic)
+    loopIsBusyUntil[loop] = now.monotonic + relay.work(of: loop).milliseconds
+    for loop in relay.loopIndices {
+      if relay.hasEvent(loop, now: now) {
+        wake(loop: loop, in: pick(0...2))
+      } else if let deadline = relay.deadline(of: loop) {
+        wake(loop: loop, in: deadline - now.monotonic)
+      }
     }
-    if relay.hasShutDown, relay.connectionCount == 0 || chance(5) { endShutdown() }
+    if relay.hasShutDown { endShutdown() }
   }
 
   // MARK: - Commits
@@ -178,12 +189,12 @@ extension Simulation {
 
   func publish(_ outcome: Sequencer.Outcome, _ submitters: Set<Int>) {
     guard let relay else { return }
-    for loop in relay.shards.indices {
+    for loop in relay.loopIndices {
       let completes = submitters.contains(loop)
       guard completes || outcome.commit != nil || !outcome.answers[loop].isEmpty else { continue }
-      relay.inboxes[loop].append(
-        LogDelivery(
-          commit: outcome.commit, answers: outcome.answers[loop], completesSubmit: completes))
+      let delivery = LogDelivery(
+        commit: outcome.commit, answers: outcome.answers[loop], completesSubmit: completes)
+      relay.post(.log(delivery), to: loop)
       wake(loop: loop, in: pick(0...1))
     }
     if relay.submitted.isEmpty {
@@ -227,8 +238,8 @@ extension Simulation {
   func deliver(_ answer: LogAnswer, to loop: Int, _ session: SessionID, askedAt: Int64) {
     guard let relay else { return }
     if relay.isHonest(session, loop) { noteWait(since: askedAt, "for what storage has") }
-    relay.inboxes[loop].append(
-      LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+    relay.post(
+      .log(LogDelivery(commit: nil, answers: [answer], completesSubmit: false)), to: loop)
     wake(loop: loop, in: 0)
     relay.isReading = false
     scheduleRead()

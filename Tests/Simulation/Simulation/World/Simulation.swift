@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Gateway
 internal import HeapModule
 internal import Mixing
 internal import Relay
@@ -72,6 +73,8 @@ public final class Simulation {
   var loopTurns: [Int64?] = []
   /// Until when each loop is at work on its last turn.
   var loopIsBusyUntil: [Int64] = []
+  /// Of each loop, whether it is to look at every connection.
+  var sweepIsDue: [Bool] = []
   var links: [Link] = []
   private var linkCount: Int32 = 0
   /// Entries of a batch whose fate nobody was told, and of those refused since the last commit.
@@ -239,9 +242,11 @@ public final class Simulation {
       if life == self.life { takeBackgroundStep() }
     case .sweep(let life):
       guard life == self.life, let relay else { return }
-      relay.sweep(now: now)
-      for loop in relay.shards.indices { wake(loop: loop, in: 0) }
-      schedule(.sweep(life: life), in: RelayProcess.sweepMilliseconds)
+      for loop in relay.loopIndices {
+        sweepIsDue[loop] = true
+        wake(loop: loop, in: 0)
+      }
+      schedule(.sweep(life: life), in: Int64(ConnectionLoop.sweepMilliseconds))
     case .start: start()
     case .directory: if !isRepaired { changeDirectory() }
     case .fault: makeTrouble()

@@ -1,5 +1,3 @@
-import Directories
-import Mailbox
 import Mixing
 import Relay
 import WebSocket
@@ -18,15 +16,12 @@ extension ConnectionLoop {
       return finish(index, Self.tooManyRequests(wait).response)
     }
     guard let url = shard.avatarURL(of: user) else { return answer(nil, index, exchange.serial) }
-    let (mailbox, serial) = (mailbox, exchange.serial)
-    // It may come at once: by the mailbox it comes when this turn is through in any case.
-    context.avatars.avatar(for: user, url: url) {
-      mailbox.post(.avatar($0, connection: index, exchange: serial))
-    }
+    // It may be there at once: by mail it comes when this turn is through in any case.
+    world.fetchAvatar(of: user, from: url, connection: index, exchange: exchange.serial)
   }
 
   /// Answers with a picture, or that there is none.
-  func answer(_ avatar: Avatar?, _ index: Int, _ serial: UInt64) {
+  func answer(_ avatar: Picture?, _ index: Int, _ serial: UInt64) {
     guard let exchange = exchange(serial, at: index),
       case .avatar(let user, _, let known) = exchange.call.target
     else { return }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A round through the loops: each adds what it has, and the last one tells who asked. So nothing is
 /// locked or shared where messages are served.
-final class MetricsGathering: Sendable {
+package final class MetricsGathering: Sendable {
   /// Who asked: a loop, and an exchange there.
   let loop: Int
   let connection: Int

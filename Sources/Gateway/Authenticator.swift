@@ -1,13 +1,18 @@
-import Relay
+package import Relay
 import Synchronization
 import WebSocket
-import Wire
+package import Wire
 
 /// Says who somebody is, and whether they may in: by a token or, in open mode, by their word. One for
 /// all loops, and the same for `/ws` and for HTTP beside it.
-final class Authenticator: Sendable {
+package final class Authenticator: Sendable {
+  /// Says whose a token is, and what it allows.
+  /// - Parameter wall: the time, in milliseconds since 1970.
+  package typealias Verification =
+    @Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity
+
   /// Who a request is from.
-  enum Answer: Equatable {
+  package enum Answer: Equatable {
     case known(Identity)
     /// The request does not say. `/ws` waits for `auth`; over HTTP that is a 401.
     case unknown
@@ -17,48 +22,31 @@ final class Authenticator: Sendable {
   }
 
   /// `nil` in open mode.
-  private let verifier: TokenVerifier?
+  private let verify: Verification?
   private let botUsers: Set<String>
   private let banned: Mutex<Set<String>>
   private let operators: Mutex<Set<String>>
 
-  init(
-    verifier: TokenVerifier?, botUsers: Set<String>, banned: Set<String> = [],
+  package init(
+    verify: Verification?, botUsers: Set<String>, banned: Set<String> = [],
     operators: Set<String> = []
   ) {
-    self.verifier = verifier
+    self.verify = verify
     self.botUsers = botUsers
     self.banned = Mutex(banned)
     self.operators = Mutex(operators)
   }
 
-  /// - Throws: why the key of `auth.mode: jwt` cannot be used. Reads it with blocking calls.
-  convenience init(_ configuration: Configuration) throws(ServerError) {
-    let botUsers = Set(configuration.bots.map(\.user))
-    self.init(
-      verifier: try Self.key(configuration.auth).map { TokenVerifier(key: $0, reserved: botUsers) },
-      botUsers: botUsers, banned: Set(configuration.auth.banned),
-      operators: Set(configuration.auth.operators))
-  }
-
-  private static func key(_ auth: Configuration.Auth) throws(ServerError) -> TokenKey? {
-    switch auth.mode {
-    case .open: nil
-    case .jwt:
-      auth.secret.isEmpty ? try TokenKey(publicKey: auth.publicKey) : TokenKey(secret: auth.secret)
-    }
-  }
-
-  var takesTokens: Bool { verifier != nil }
+  package var takesTokens: Bool { verify != nil }
 
   /// Who a request is from: by `Authorization: Bearer`, then by the query's `token`, or in open mode
   /// by its `user`.
   /// - Parameter wall: the time, in milliseconds since 1970.
   func identify(_ request: HTTPRequest, wall: Int64) -> Answer {
     do throws(WireError) {
-      guard let verifier else { return try believed(request) }
+      guard let verify else { return try believed(request) }
       guard let token = try token(in: request) else { return .unknown }
-      return .known(try allowed(try verifier.verify(token, wall: wall)))
+      return .known(try allowed(try verify(token, wall)))
     } catch {
       return .refused(error)
     }
@@ -66,23 +54,23 @@ final class Authenticator: Sendable {
 
   /// Whose a token is, where it came in a message.
   func identify(token: String, wall: Int64) throws(WireError) -> Identity {
-    guard let verifier else {
+    guard let verify else {
       throw WireError(
         .unauthorized, "This relay takes no tokens: connect with ?user=NAME.", re: "auth")
     }
-    return try allowed(try verifier.verify(token, wall: wall))
+    return try allowed(try verify(token, wall))
   }
 
   /// Whom nobody gets in as any more. Who is in already is told by `Shard.ban`, after this: so that
   /// nobody slips through in between.
-  func ban(_ users: Set<String>) { banned.withLock { $0 = users } }
+  package func ban(_ users: Set<String>) { banned.withLock { $0 = users } }
 
   /// Replaces the users who may read what is the operator's.
-  func setOperators(_ users: Set<String>) { operators.withLock { $0 = users } }
+  package func setOperators(_ users: Set<String>) { operators.withLock { $0 = users } }
 
   /// Whether a user may read what is the operator's. A name that is only claimed is nobody's.
   func isOperator(_ identity: Identity) -> Bool {
-    verifier != nil && operators.withLock { $0.contains(identity.user) }
+    verify != nil && operators.withLock { $0.contains(identity.user) }
   }
 
   private func allowed(_ identity: Identity) throws(WireError) -> Identity {

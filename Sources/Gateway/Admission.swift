@@ -1,44 +1,48 @@
-import EventLoop
 import Synchronization
 
 /// How many connections there are, in all and from each address; shared by the loops.
-final class Admission: Sendable {
+package final class Admission: Sendable {
   private struct Counts {
     var total = 0
     var accepted = 0
-    var byHost: [Address.HostKey: Int] = [:]
-    var unidentifiedByHost: [Address.HostKey: Int] = [:]
+    var byHost: [HostKey: Int] = [:]
+    var unidentifiedByHost: [HostKey: Int] = [:]
     var unidentified = 0
   }
   private let counts = Mutex(Counts())
-  private let limits: Configuration.Limits
+  private let limits: ConnectionLimits
   /// Descriptors from this number on are not for clients.
   private let descriptorsEnd: Int32
 
   /// - Parameter descriptors: how many this process may have open; `nil` if that is not known. Some
   ///   are kept from clients: the log and bots need theirs also while a crowd takes all it can get,
   ///   and who comes too many has to be accepted before it can be told so.
-  init(limits: Configuration.Limits, descriptors: Int?) {
+  package init(limits: ConnectionLimits, descriptors: Int?) {
     self.limits = limits
     descriptorsEnd = Int32(clamping: descriptors.map { $0 - min(64, $0 / 8) } ?? .max)
   }
 
   /// Connections at present, those of them that have not said who they are, and all there ever were.
-  var census: (total: Int, unidentified: Int, accepted: Int) {
+  package var census: (total: Int, unidentified: Int, accepted: Int) {
     counts.withLock { ($0.total, $0.unidentified, $0.accepted) }
   }
 
   /// Why a connection is not let in.
-  struct Refusal {
-    var rule: Violations.Rule
+  package struct Refusal {
+    package var rule: Violations.Rule
     /// A sentence for the client.
-    var text: String
+    package var text: String
+
+    package init(rule: Violations.Rule, text: String) {
+      self.rule = rule
+      self.text = text
+    }
   }
 
   /// Counts a connection in; `nil`, or the limit that is reached.
   /// - Parameter descriptor: the connection's. The system gives the lowest number that is free, so a
   ///   high one says how many are taken.
-  func admit(_ host: Address.HostKey, descriptor: Int32) -> Refusal? {
+  package func admit(_ host: HostKey, descriptor: Int32) -> Refusal? {
     guard descriptor < descriptorsEnd else {
       return Refusal(
         rule: .descriptors,
@@ -66,7 +70,7 @@ final class Admission: Sendable {
     }
   }
 
-  func leave(_ host: Address.HostKey) {
+  package func leave(_ host: HostKey) {
     counts.withLock { counts in
       counts.total -= 1
       Self.decrement(&counts.byHost, host)
@@ -74,7 +78,7 @@ final class Admission: Sendable {
   }
 
   /// Counts a connection that has not said in time who it is; `false` where there are too many.
-  func countUnidentified(_ host: Address.HostKey) -> Bool {
+  func countUnidentified(_ host: HostKey) -> Bool {
     counts.withLock { counts in
       let count = counts.unidentifiedByHost[host, default: 0]
       if limits.unauthenticatedPerAddress > 0, count >= limits.unauthenticatedPerAddress {
@@ -86,14 +90,14 @@ final class Admission: Sendable {
     }
   }
 
-  func uncountUnidentified(_ host: Address.HostKey) {
+  func uncountUnidentified(_ host: HostKey) {
     counts.withLock { counts in
       counts.unidentified -= 1
       Self.decrement(&counts.unidentifiedByHost, host)
     }
   }
 
-  private static func decrement(_ table: inout [Address.HostKey: Int], _ host: Address.HostKey) {
+  private static func decrement(_ table: inout [HostKey: Int], _ host: HostKey) {
     guard let count = table[host] else { return }
     table[host] = count > 1 ? count - 1 : nil
   }

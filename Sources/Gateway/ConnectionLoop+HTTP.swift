@@ -1,4 +1,3 @@
-import EventLoop
 import Relay
 import WebSocket
 import Wire
@@ -22,11 +21,11 @@ extension ConnectionLoop {
     connections[index].exchange = exchange
     connections[index].phase = .exchange
     noteIdentified(index)
-    let timeout = Int64(context.configuration.limits.handshakeTimeoutMilliseconds)
+    let timeout = Int64(context.limits.handshakeTimeoutMilliseconds)
     connections[index].deadline = timeout == 0 ? 0 : now.monotonic + timeout
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
       let interim = HTTPResponse(status: 100).bytes
-      exchange.output = Array(interim[writeToSocket(index, interim.span)...])
+      exchange.output = Array(interim[writeToStream(index, interim.span)...])
     }
     takeContent(rest, index)
   }
@@ -162,7 +161,7 @@ extension ConnectionLoop {
 
   /// Who takes an answer so slowly does not want it.
   private func limitTaking(_ index: Int) {
-    let idle = Int64(context.configuration.limits.idleTimeoutSeconds) * 1000
+    let idle = Int64(context.limits.idleTimeoutSeconds) * 1000
     connections[index].deadline = idle == 0 ? 0 : now.monotonic + idle
   }
 
@@ -184,10 +183,10 @@ extension ConnectionLoop {
   /// Sends what is left of the answer, or of what announces it, and goes on when that is out.
   func sendRest(_ exchange: HTTPExchange, _ index: Int) {
     if exchange.sent < exchange.output.count {
-      exchange.sent += writeToSocket(index, exchange.output.span.extracting(exchange.sent...))
+      exchange.sent += writeToStream(index, exchange.output.span.extracting(exchange.sent...))
     }
     guard exchange.state == .answering, exchange.sent == exchange.output.count,
-      connections[index].tls?.hasBacklog != true
+      !world.hasBacklog(index)
     else { return }
     connections[index].exchange = nil
     if exchange.endsConnection {
@@ -196,7 +195,7 @@ extension ConnectionLoop {
     }
     connections[index].phase = .handshake
     // Between two requests nobody is waited for longer than for a first one.
-    let timeout = Int64(context.configuration.limits.handshakeTimeoutMilliseconds)
+    let timeout = Int64(context.limits.handshakeTimeoutMilliseconds)
     connections[index].deadline = timeout == 0 ? 0 : now.monotonic + timeout
     connections[index].isPaused = false
     nextRequests.append(Int32(index))

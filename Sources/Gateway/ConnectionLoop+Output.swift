@@ -1,9 +1,8 @@
-import EventLoop
 import Relay
 import WebSocket
 import Wire
 
-/// From the shard to sockets, and the ways in which a connection ends.
+/// From the shard to streams, and the ways in which a connection ends.
 extension ConnectionLoop {
   /// Writes what a session has; how many bytes were taken.
   func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
@@ -25,28 +24,39 @@ extension ConnectionLoop {
       connections[index].canary?.take(bytes)
       toSettle.append(Int32(index))
       return bytes.count
-    default: return writeToSocket(index, bytes)
+    default: return writeToStream(index, bytes)
     }
   }
 
-  /// Writes to a socket; how many bytes were taken.
-  func writeToSocket(_ index: Int, _ bytes: Span<UInt8>) -> Int {
-    if let tls = connections[index].tls { return write(index, bytes, through: tls) }
-    let taken: Int
-    switch connections[index].socket.send(bytes) {
-    case .sent(let count):
-      connections[index].takenAt = now.monotonic
-      counts.bytesOut += count
-      taken = count
-    case .wouldBlock: taken = 0
-    case .failed:
-      failed.append(Int32(index))
-      return 0
-    }
-    if connections[index].phase == .closing, taken == bytes.count {
+  /// Writes to a stream; how many bytes were taken.
+  func writeToStream(_ index: Int, _ bytes: Span<UInt8>) -> Int {
+    let taken = note(world.write(index, bytes), index)
+    if connections[index].phase == .closing, taken == bytes.count, !world.hasBacklog(index) {
       toSettle.append(Int32(index))
     }
     return taken
+  }
+
+  /// Sends what a stream has taken before.
+  func drain(_ index: Int) {
+    _ = note(world.drain(index), index)
+    if connections[index].phase == .closing, !world.hasBacklog(index) {
+      toSettle.append(Int32(index))
+    }
+  }
+
+  private func note(_ outcome: StreamWrite, _ index: Int) -> Int {
+    switch outcome {
+    case .taken(let count, let sent):
+      if sent > 0 {
+        connections[index].takenAt = now.monotonic
+        counts.bytesOut += sent
+      }
+      return count
+    case .gone:
+      failed.append(Int32(index))
+      return 0
+    }
   }
 
   // MARK: - Closing
@@ -67,6 +77,7 @@ extension ConnectionLoop {
     // Its close is awaited, though nothing else of it is taken any more.
     if connections[index].isPaused {
       connections[index].isPaused = false
+      observer?.loopPaused(index, false)
       readOn(index)
     }
   }
@@ -105,7 +116,7 @@ extension ConnectionLoop {
 
   private func settleClosing(_ index: Int) {
     guard let session = connections[index].session else { return }
-    if shard.hasOutput(session) || connections[index].tls?.hasBacklog == true {
+    if shard.hasOutput(session) || world.hasBacklog(index) {
       // Who does not read is not waited for where everything ends.
       if shutdown != nil { remove(index) }
       return
@@ -116,7 +127,6 @@ extension ConnectionLoop {
 
   /// All is said: shuts the writing side and waits for the peer to do the same.
   func linger(_ index: Int) {
-    if let tls = connections[index].tls { sayGoodbye(index, tls) }
     if let session = connections[index].session {
       shard.close(session)
       connections[index].session = nil
@@ -125,15 +135,16 @@ extension ConnectionLoop {
     connections[index].phase = .lingering
     connections[index].isPaused = false
     connections[index].deadline = now.monotonic + Self.lingerMilliseconds
-    connections[index].socket.shutdownWrite()
+    world.finish(index)
     if connections[index].isReadable { unfinished.append(Int32(index)) }
   }
 
   // MARK: - Time
 
   /// Looks at every connection: which wait has come to its end, who is silent, who is gone.
-  func sweep() {
-    let limits = context.configuration.limits
+  package func sweep() {
+    now = world.moment()
+    let limits = context.limits
     let heartbeat = Int64(limits.heartbeatSeconds) * 1000
     let idle = Int64(limits.idleTimeoutSeconds) * 1000
     for index in connections.indices {
@@ -189,7 +200,7 @@ extension ConnectionLoop {
   /// but the peer's system has acknowledged the ping, if it is there.
   private func readSlowed(_ index: Int) {
     guard connections[index].pending.count <= Self.readBytes else {
-      let acknowledgedAt = now.monotonic - connections[index].socket.millisecondsSinceAck
+      let acknowledgedAt = now.monotonic - world.millisecondsSinceAcknowledgement(index)
       connections[index].heardAt = max(connections[index].heardAt, acknowledgedAt)
       connections[index].wasPinged = false
       return
@@ -253,11 +264,11 @@ extension ConnectionLoop {
   /// Too many of its address are waited for already. It is told so in whatever it speaks by now; in
   /// the middle of TLS's handshake there is nothing to say it in.
   private func turnAway(_ index: Int) {
-    let limit = context.configuration.limits.unauthenticatedPerAddress
+    let limit = context.limits.unauthenticatedPerAddress
     let text = "\(limit) connections from this address have yet to say who they are; try later"
     if connections[index].phase == .open {
       close(index, .tryAgainLater, text)
-    } else if let tls = connections[index].tls, tls.isShakingHands {
+    } else if world.isShakingHands(index) {
       linger(index)
     } else {
       answer(HTTPResponse(status: 503, text: "\(text).\n").bytes, index)

@@ -1,7 +1,7 @@
 import Testing
 import WebSocket
 
-@testable import Server
+@testable import Gateway
 
 @Suite struct `What an HTTP request gets` {
   /// RFC 9110 §9.3.2: a client that asked for a head alone takes content for the next response.
@@ -14,13 +14,15 @@ import WebSocket
     #expect(get.count > head.count)
   }
 
+  private struct NoAnswer: Error {}
+
   private func answer(_ method: String, _ path: String) throws -> String {
     let text = Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
     let (request, _) = try #require(try HTTPRequest.read(text.span, headerLimitBytes: 0))
     let router = RequestRouter(origins: [], requiresLoopbackHost: true)
     guard case .answer(let bytes) = router.route(request, isLocal: true, identify: { .unknown })
     else {
-      throw Unexpected("a WebSocket is opened")
+      throw NoAnswer()
     }
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -1,4 +1,3 @@
-import EventLoop
 import Relay
 import WebSocket
 
@@ -22,10 +21,8 @@ struct ServerConnection {
   }
 
   var phase = Phase.free
-  var socket = BorrowedSocket(descriptor: -1)
-  var registration: Registration?
-  /// `nil` where the connection is in clear.
-  var tls: TLSChannel?
+  /// It is a client's, and not of the relay's own.
+  var hasStream = false
   var webSocket: WebSocket.Connection
   var session: SessionID?
   /// Input that was read and not yet taken: the begin of a request, or what a pause left over.
@@ -37,7 +34,7 @@ struct ServerConnection {
   var isIdentified = false
   /// Gives back what it is sent, and is nobody to the relay.
   var isEcho = false
-  var host: Address.HostKey?
+  var host: HostKey?
   /// From this machine.
   var isLocal = false
   /// Counted among those of its address that have not said who they are.
@@ -57,7 +54,7 @@ struct ServerConnection {
   var controlFramesSince: Int64 = 0
   /// The phase ends by then; 0 = no limit.
   var deadline: Int64 = 0
-  var bot: BotChannel?
+  var bot: (any BotEnd)?
   var exchange: HTTPExchange?
   var canary: CanaryRun?
   /// Messages of a bot that the session may not yet receive.

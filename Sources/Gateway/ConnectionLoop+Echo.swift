@@ -67,7 +67,7 @@ extension ConnectionLoop {
     _ opcode: Opcode, _ payload: Span<UInt8>, _ webSocket: borrowing WebSocket.Connection,
     _ output: inout [UInt8]
   ) {
-    if payload.count < context.configuration.compression.minimumBytes {
+    if payload.count < context.compressesFromBytes {
       webSocket.appendMessage(opcode, payload, to: &output, maskKey: 0)
     } else {
       webSocket.appendMessage(

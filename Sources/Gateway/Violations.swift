@@ -3,9 +3,9 @@ import Synchronization
 /// How often peers have broken a limit or a rule since the start; shared by the loops, and shown by
 /// `GET /metrics`. Counting takes a lock: it happens once for a connection that is refused or
 /// ended, once a turn for the messages that were refused in it, and never for one that is served.
-final class Violations: Sendable {
+package final class Violations: Sendable {
   /// What was broken, by the key of the configuration that bounds it where there is one.
-  enum Rule: String, CaseIterable, Sendable {
+  package enum Rule: String, CaseIterable, Sendable {
     case connections = "limits.connections"
     case connectionsPerAddress = "limits.connections_per_address"
     case unauthenticatedPerAddress = "limits.unauthenticated_per_address"
@@ -41,9 +41,9 @@ final class Violations: Sendable {
 
   private let counts = Mutex([Rule: Int]())
 
-  func note(_ rule: Rule, _ count: Int = 1) {
+  package func note(_ rule: Rule, _ count: Int = 1) {
     counts.withLock { $0[rule, default: 0] += count }
   }
 
-  subscript(rule: Rule) -> Int { counts.withLock { $0[rule, default: 0] } }
+  package subscript(rule: Rule) -> Int { counts.withLock { $0[rule, default: 0] } }
 }

@@ -3,15 +3,15 @@ import Synchronization
 /// Whether entries go the whole way: one is sent to a reserved room, through the log, and awaited in
 /// the room. Done when somebody asks, by one loop for all, and the answer holds for a while: so that
 /// asking often costs nothing. Shared by the loops.
-final class Canary: Sendable {
-  enum Outcome: Equatable, Sendable {
+package final class Canary: Sendable {
+  package enum Outcome: Equatable, Sendable {
     case ready
     /// A sentence.
     case failed(String)
   }
 
   /// A request that waits, by its place and serial number on its loop.
-  struct Waiter: Sendable {
+  package struct Waiter: Sendable {
     var loop: Int
     var connection: Int
     var exchange: UInt64
@@ -39,6 +39,8 @@ final class Canary: Sendable {
     var waiters: [Waiter] = []
   }
   private let state = Mutex(State())
+
+  package init() {}
 
   /// - Parameter now: milliseconds of the monotonic clock.
   func ask(_ waiter: Waiter, now: Int64) -> Advice {

@@ -1,4 +1,3 @@
-import Mailbox
 import Relay
 import WebSocket
 import Wire
@@ -21,7 +20,6 @@ extension ConnectionLoop {
 
   private func sendCanary() {
     let index = addConnection()
-    var random = SystemRandomNumberGenerator()
     let run = CanaryRun(
       id: Lineage.randomName(using: &random),
       deadline: now.monotonic + Canary.timeoutMilliseconds)
@@ -58,8 +56,9 @@ extension ConnectionLoop {
   func finishCanary(_ index: Int, _ outcome: Canary.Outcome) {
     remove(index)
     let waiters = context.canary.finish(outcome, now: now.monotonic)
-    for (loop, theirs) in Dictionary(grouping: waiters, by: \.loop) {
-      context.mailboxes[loop].post(.canary(outcome, theirs))
+    for loop in 0..<context.loopCount {
+      let theirs = waiters.filter { $0.loop == loop }
+      if !theirs.isEmpty { world.post(.canary(outcome, theirs), to: loop) }
     }
   }
 

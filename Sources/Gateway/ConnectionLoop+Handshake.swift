@@ -1,4 +1,3 @@
-import EventLoop
 import Relay
 import WebSocket
 import Wire
@@ -8,7 +7,7 @@ extension ConnectionLoop {
   /// `true` where frames may follow.
   func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: Int) -> Bool {
     do throws(HTTPViolation) {
-      let limit = context.configuration.limits.headerBytes
+      let limit = context.limits.headerBytes
       guard
         let (request, length) = try HTTPRequest.read(
           input, headerLimitBytes: limit == 0 ? .max : limit)
@@ -96,8 +95,8 @@ extension ConnectionLoop {
   /// Says what there is to say over HTTP, and ends the connection.
   func answer(_ response: [UInt8], _ index: Int) {
     counts.responses[HTTPResponse.status(of: response), default: 0] += 1
-    let taken = writeToSocket(index, response.span)
-    if taken == response.count, connections[index].tls?.hasBacklog != true {
+    let taken = writeToStream(index, response.span)
+    if taken == response.count, !world.hasBacklog(index) {
       linger(index)
     } else {
       // Earlier answers lie before it that the peer has not read.

@@ -3,7 +3,7 @@ import WebSocket
 import Wire
 
 /// Decides what an HTTP request gets: a WebSocket, or an answer. Pure.
-struct RequestRouter {
+package struct RequestRouter: Sendable {
   enum Route {
     case webSocket(Opening)
     /// A WebSocket that gives back what it is sent.
@@ -27,15 +27,20 @@ struct RequestRouter {
   static let subprotocol = "relay.v1"
 
   /// Allowed values of `Origin` besides the relay's own host.
-  var origins: Set<String>
+  package var origins: Set<String>
   /// Open mode on loopback: only pages of this machine may connect, whatever their name resolves to.
-  var requiresLoopbackHost: Bool
+  package var requiresLoopbackHost: Bool
   /// Whether there is an echo.
-  var servesEcho = false
+  package var servesEcho = false
   /// The longest content of a request; 0 = no limit.
-  var contentLimitBytes = 0
+  package var contentLimitBytes = 0
   /// Whether permessage-deflate is agreed to where it is offered.
-  var compresses = false
+  package var compresses = false
+
+  package init(origins: Set<String>, requiresLoopbackHost: Bool) {
+    self.origins = origins
+    self.requiresLoopbackHost = requiresLoopbackHost
+  }
 
   /// - Parameters:
   ///   - isLocal: whether the request comes from this machine.

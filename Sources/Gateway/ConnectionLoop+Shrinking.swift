@@ -1,4 +1,3 @@
-import EventLoop
 import Relay
 
 /// What a crowd leaves behind when it has left.
@@ -14,7 +13,7 @@ extension ConnectionLoop {
     let isShorter = connections.shrink(free: &freeConnections) { $0.phase != .free }
     guard isShorter || shard.isLoose else { return }
     shard.shrink()
-    FreeMemory.giveBack()
+    world.giveBackMemory(keepingPlaces: connections.count)
     giveBackAt = now.monotonic + Self.giveBackAgainMilliseconds
   }
 
@@ -23,7 +22,7 @@ extension ConnectionLoop {
   func giveBackAgain() {
     guard giveBackAt > 0, now.monotonic >= giveBackAt else { return }
     giveBackAt = 0
-    FreeMemory.giveBack()
+    world.giveBackMemory(keepingPlaces: connections.count)
   }
 
   private static let giveBackAgainMilliseconds: Int64 = 6000

@@ -1,17 +1,16 @@
-import Directories
-import Relay
+package import Relay
 
 /// What other threads tell a loop.
-enum LoopMessage: Sendable {
+package enum LoopMessage: Sendable {
   case log(LogDelivery)
-  case connectBot(BotChannel)
-  case fromBot(BotChannel, [UInt8])
-  case botDrained(BotChannel)
-  case botGone(BotChannel)
+  case connectBot(any BotEnd)
+  case fromBot(any BotEnd, [UInt8])
+  case botDrained(any BotEnd)
+  case botGone(any BotEnd)
   /// What came of the canary, for those here who wait for it: exchanges by place and serial number.
   case canary(Canary.Outcome, [Canary.Waiter])
   /// A picture, or that there is none, for an exchange by place and serial number.
-  case avatar(Avatar?, connection: Int, exchange: UInt64)
+  case picture(Picture?, connection: Int, exchange: UInt64)
   /// Counts are gathered; this loop is to add its own.
   case countsWanted(MetricsGathering)
   /// All have.

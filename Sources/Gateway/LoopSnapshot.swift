@@ -1,9 +1,9 @@
-import Relay
+package import Relay
 
 /// What all loops know, added up.
-struct LoopSnapshot: Sendable {
+package struct LoopSnapshot: Sendable {
   /// What a connection is at.
-  enum ConnectionState: String, CaseIterable, Sendable {
+  package enum ConnectionState: String, CaseIterable, Sendable {
     case tlsHandshake = "tls_handshake"
     /// A request is awaited, or answered.
     case http
@@ -11,19 +11,19 @@ struct LoopSnapshot: Sendable {
     case closing
   }
 
-  var counts = LoopCounts()
-  var counters = ShardCounters()
-  var connections: [ConnectionState: Int] = [:]
-  var bots = 0
+  package var counts = LoopCounts()
+  package var counters = ShardCounters()
+  package var connections: [ConnectionState: Int] = [:]
+  package var bots = 0
   /// Of each loop: sessions, users and rooms may be known to several.
-  var gauges: [(loop: Int, gauges: ShardGauges)] = []
+  package var gauges: [(loop: Int, gauges: ShardGauges)] = []
 
   /// Adds up what of the gauges can be added up.
-  func total(_ gauge: KeyPath<ShardGauges, Int>) -> Int {
+  package func total(_ gauge: KeyPath<ShardGauges, Int>) -> Int {
     gauges.reduce(0) { $0 + $1.gauges[keyPath: gauge] }
   }
 
-  static func += (a: inout Self, b: Self) {
+  package static func += (a: inout Self, b: Self) {
     a.counts += b.counts
     a.counters += b.counters
     a.connections.merge(b.connections, uniquingKeysWith: +)

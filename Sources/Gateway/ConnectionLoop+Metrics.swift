@@ -1,7 +1,4 @@
-import EventLoop
-import Mailbox
 import Relay
-import TLS
 import WebSocket
 
 /// `GET /metrics`: the counts of all loops.
@@ -9,26 +6,19 @@ extension ConnectionLoop {
   func gatherMetrics(for exchange: HTTPExchange, _ index: Int) {
     let gathering = MetricsGathering(
       loop: self.index, connection: index, exchange: exchange.serial,
-      loops: context.mailboxes.count)
-    for mailbox in context.mailboxes { mailbox.post(.countsWanted(gathering)) }
+      loops: context.loopCount)
+    for loop in 0..<context.loopCount { world.post(.countsWanted(gathering), to: loop) }
   }
 
   func addCounts(to gathering: MetricsGathering) {
     if gathering.add(snapshot()) {
-      context.mailboxes[gathering.loop].post(.countsGathered(gathering))
+      world.post(.countsGathered(gathering), to: gathering.loop)
     }
   }
 
   func answerMetrics(_ gathering: MetricsGathering) {
     guard exchange(gathering.exchange, at: gathering.connection) != nil else { return }
-    let metrics = Metrics(
-      loops: gathering.sum, admission: context.admission, violations: context.violations,
-      log: context.log.statistics(), process: ProcessStatistics(startedAt: context.startedAt),
-      configuredBots: context.configuration.bots.count, now: now.wall)
-    finish(
-      gathering.connection,
-      HTTPResponse(
-        status: 200, contentType: MetricsText.contentType, body: Array(metrics.text.utf8)))
+    finish(gathering.connection, world.metrics(of: gathering.sum))
   }
 
   private func snapshot() -> LoopSnapshot {
@@ -36,12 +26,12 @@ extension ConnectionLoop {
     snapshot.counts = counts
     snapshot.counters = shard.counters
     snapshot.gauges = [(index, shard.gauges())]
-    for connection in connections {
+    for (index, connection) in connections.enumerated() {
       let state: LoopSnapshot.ConnectionState
       switch connection.phase {
       case .free, .canary: continue
       case .handshake, .exchange:
-        state = connection.tls?.session.state == .handshaking ? .tlsHandshake : .http
+        state = world.isShakingHands(index) ? .tlsHandshake : .http
       case .open:
         if connection.bot != nil {
           snapshot.bots += 1
@@ -59,7 +49,6 @@ extension ConnectionLoop {
   /// them. So what is shown is at least what any of them took, at the cost of one look at the clock.
   func noteAcks() {
     guard let (count, since) = shard.takeAcknowledged() else { return }
-    let now = Int64(Instant.now().nanoseconds / 1000)
-    counts.ackSeconds.add(Double(max(0, now - since)) / 1e6, times: count)
+    counts.ackSeconds.add(Double(max(0, world.microseconds - since)) / 1e6, times: count)
   }
 }

@@ -1,12 +1,12 @@
-import EventLoop
 import Relay
 import WebSocket
 import Wire
 
-/// From sockets to the shard.
+/// From streams to the shard.
 extension ConnectionLoop {
-  func connectionReady(_ index: Int, _ readiness: Readiness) {
-    lookAtClocks()
+  /// Something has happened to a connection's stream.
+  package func ready(_ index: Int, _ readiness: StreamReadiness) {
+    now = world.moment()
     if readiness.contains(.closed) || readiness.contains(.failed) {
       connections[index].sawEnd = true
       connections[index].isReadable = true
@@ -21,7 +21,7 @@ extension ConnectionLoop {
       }
     }
     if readiness.contains(.writable) {
-      if let tls = connections[index].tls, tls.hasBacklog { sendBacklog(index, tls) }
+      if world.hasBacklog(index) { drain(index) }
       if let exchange = connections[index].exchange {
         if exchange.state == .answering || !exchange.output.isEmpty { sendRest(exchange, index) }
       } else if let session = connections[index].session {
@@ -37,20 +37,18 @@ extension ConnectionLoop {
     guard connections[index].phase != .free, connections[index].isReadable,
       !connections[index].isPaused, connections[index].bot == nil
     else { return }
-    if let tls = connections[index].tls {
-      read(index, through: tls)
-      return
-    }
     var span = unsafe MutableSpan(_unsafeElements: readBuffer)
-    switch connections[index].socket.read(into: &span) {
-    case .bytes(let count):
-      heard(index, count, of: Self.readBytes)
-      if connections[index].phase != .lingering { takeRead(count, index) }
+    switch world.read(index, into: &span) {
+    case .bytes(let count, let received, let mayHaveMore):
+      heard(index, received, mayHaveMore)
+      if count > 0, connections[index].phase != .lingering { takeRead(count, index) }
     case .wouldBlock: connections[index].isReadable = false
-    case .failed:
+    case .end: endInput(index)
+    case .reset:
       context.violations.note(.reset)
       remove(index)
-    case .end: endInput(index)
+    case .flooded: remove(index)
+    case .unusable: linger(index)
     }
   }
 
@@ -75,18 +73,15 @@ extension ConnectionLoop {
     case .open where connections[index].isPaused || !connections[index].pending.isEmpty:
       // What was sent before has its turn yet, and the end is found again behind it.
       connections[index].isReadable = true
-    default:
-      if let tls = connections[index].tls { sayGoodbye(index, tls) }
-      remove(index)
+    default: remove(index)
     }
   }
 
-  /// So much came, of what could have been read at once.
-  func heard(_ index: Int, _ count: Int, of limit: Int) {
-    counts.bytesIn += count
+  private func heard(_ index: Int, _ received: Int, _ mayHaveMore: Bool) {
+    counts.bytesIn += received
     connections[index].heardAt = now.monotonic
     connections[index].wasPinged = false
-    if count < limit, !connections[index].sawEnd {
+    if !mayHaveMore, !connections[index].sawEnd {
       connections[index].isReadable = false
     } else {
       unfinished.append(Int32(index))
@@ -94,7 +89,7 @@ extension ConnectionLoop {
   }
 
   /// Takes what lies at the front of the read buffer.
-  func takeRead(_ count: Int, _ index: Int) {
+  private func takeRead(_ count: Int, _ index: Int) {
     let buffer = unsafe readBuffer
     if connections[index].pending.isEmpty {
       var input = unsafe MutableSpan(
@@ -117,6 +112,7 @@ extension ConnectionLoop {
     }
     guard connections[index].phase == .open, connections[index].isPaused else { return }
     connections[index].isPaused = false
+    observer?.loopPaused(index, false)
     if connections[index].bot != nil {
       takeBotInbox(index)
       return
@@ -225,9 +221,11 @@ extension ConnectionLoop {
         }
         switch event {
         case .message(.text, .input(let range)):
+          observer?.loopTakes(input.span.extracting(range), from: index, session)
           shard.receive(session, input.span.extracting(range), now: now)
           if !connections[index].isIdentified { noteIfIdentified(session, index) }
         case .message(.text, .assembled):
+          observer?.loopTakes(webSocket.assembled.span, from: index, session)
           shard.receive(session, webSocket.assembled.span, now: now)
           if !connections[index].isIdentified { noteIfIdentified(session, index) }
         case .message: return .binary
@@ -253,7 +251,7 @@ extension ConnectionLoop {
 
   func closeFlooding(_ index: Int) {
     context.violations.note(.controlFramesPerSecond)
-    let limit = context.configuration.limits.controlFramesPerSecond
+    let limit = context.limits.controlFramesPerSecond
     close(
       index, CloseCode(rawValue: CloseReason.abuse.rawValue),
       "more than \(limit) pings and pongs in a second")
@@ -261,7 +259,7 @@ extension ConnectionLoop {
 
   /// Whether it was closed, or is about to be, for too many pings and pongs.
   func isFlooding(_ index: Int) -> Bool {
-    let limit = context.configuration.limits.controlFramesPerSecond
+    let limit = context.limits.controlFramesPerSecond
     return limit > 0 && connections[index].controlFrames > limit
   }
 
@@ -285,6 +283,7 @@ extension ConnectionLoop {
   func pause(_ index: Int, with rest: Span<UInt8>) {
     connections[index].isPaused = true
     connections[index].pending = copy(rest)
+    observer?.loopPaused(index, true)
   }
 
   func copy(_ bytes: Span<UInt8>) -> [UInt8] {

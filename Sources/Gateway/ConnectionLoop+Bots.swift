@@ -7,23 +7,23 @@ extension ConnectionLoop {
   /// one that answers everything waits as any client that is slowed.
   static let botInboxLimit = 256
 
-  func connect(_ channel: BotChannel) {
+  func connect(_ bot: any BotEnd) {
     guard shutdown == nil else {
-      channel.close()
+      bot.close()
       return
     }
     let index = addConnection()
     connections[index].phase = .open
-    connections[index].bot = channel
+    connections[index].bot = bot
     connections[index].isIdentified = true
     let session = shard.open(connection: Int32(index), now: now)
     connections[index].session = session
-    botConnections[ObjectIdentifier(channel)] = Int32(index)
-    shard.identify(session, as: channel.user, now: now)
+    botConnections[ObjectIdentifier(bot)] = Int32(index)
+    shard.identify(session, as: bot.user, now: now)
   }
 
-  func receive(_ json: [UInt8], from channel: BotChannel) {
-    guard let index = botConnections[ObjectIdentifier(channel)].map(Int.init) else { return }
+  func receive(_ json: [UInt8], from bot: any BotEnd) {
+    guard let index = botConnections[ObjectIdentifier(bot)].map(Int.init) else { return }
     connections[index].inbox.append(json)
     takeBotInbox(index)
   }
@@ -66,15 +66,15 @@ extension ConnectionLoop {
     release(index, session)
   }
 
-  func drained(_ channel: BotChannel) {
-    guard let index = botConnections[ObjectIdentifier(channel)].map(Int.init),
+  func drained(_ bot: any BotEnd) {
+    guard let index = botConnections[ObjectIdentifier(bot)].map(Int.init),
       let session = connections[index].session
     else { return }
     shard.unblock(session)
   }
 
-  func gone(_ channel: BotChannel) {
-    guard let index = botConnections[ObjectIdentifier(channel)] else { return }
+  func gone(_ bot: any BotEnd) {
+    guard let index = botConnections[ObjectIdentifier(bot)] else { return }
     remove(Int(index))
   }
 }
