@@ -8,7 +8,7 @@ public struct HostileGrammar: Sendable {
     "presence", "ping", "auth",
   ]
   /// Numbers where something may overflow, be cut, or be taken for another type.
-  static let extremes = [
+  public static let extremes = [
     "0", "1", "-1", "2", "255", "65536", "2147483647", "2147483648", "4294967296",
     "9007199254740991", "9007199254740992", "9223372036854775807", "9223372036854775808",
     "-9223372036854775808", "18446744073709551616", "1e308", "1e999", "-0", "0.5", "1E2",

@@ -82,6 +82,14 @@ public struct Tally: Sendable {
     case referred = "replies and forwards"
     case changeRefused = "sends refused for what they refer to"
     case closingTold = "announcements of a restart"
+    case compressed = "connections that compress"
+    // Over HTTP.
+    case posted = "posts"
+    case postTaken = "posts that became entries"
+    case postKnown = "posts of entries that were there"
+    case askedOverHTTP = "questions over HTTP"
+    case ready = "answers that the relay is ready"
+    case unready = "answers that it is not"
     // Adversaries, and what they cost others.
     case attackerConnected = "connections of adversaries"
     case attackerDropped = "connections of adversaries that were ended"

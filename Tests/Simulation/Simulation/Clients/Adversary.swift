@@ -150,7 +150,7 @@ final class Adversary: Participant {
   private func connect() {
     var kind = Link.Kind.hostile
     if plot.attack == .babble {
-      let kinds: [Link.Kind] = [.hostile, .hostile, .hostile, .request, .anonymous]
+      let kinds: [Link.Kind] = [.hostile, .hostile, .hostile, .hostile, .anonymous]
       kind = kinds.randomElement(using: &world.random) ?? .hostile
     }
     end = world.connect(user, kind: kind, seed: world.random.next())
@@ -212,7 +212,7 @@ final class Adversary: Participant {
 
   private func act(on end: ClientEnd) {
     guard end.output.count < 30_000 else { return }
-    if end.link.kind == .request || end.link.kind == .anonymous || plot.attack == .babble
+    if end.link.kind == .anonymous || plot.attack == .babble
       || world.attacks.contains(.babble) && world.chance(8)
     {
       babble(end)

@@ -19,8 +19,10 @@ final class ClientEnd {
   let witness: Witness
   private let court: Court
   private let handshake: ClientHandshake
-  private var webSocket = WebSocket.Connection(
-    role: .client, limits: .init(frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096))
+  private static let limits = WebSocket.Limits(
+    frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096)
+  private var webSocket = WebSocket.Connection(role: .client, limits: limits)
+  private let deflateStreams = DeflateStreams()
   private var isOpen = false
   private var isOver = false
   /// The answer to the handshake, as far as it has come.
@@ -30,7 +32,7 @@ final class ClientEnd {
   /// Reads nothing for now.
   var isStopped = false
 
-  init(_ link: Link, _ court: Court, epoch: String, seed: UInt64) {
+  init(_ link: Link, _ court: Court, epoch: String, compresses: Bool, seed: UInt64) {
     self.link = link
     self.court = court
     witness = Witness(court, link, epoch: epoch)
@@ -39,7 +41,8 @@ final class ClientEnd {
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &keys) }
     handshake = ClientHandshake(
       host: "relay:8080", target: link.kind == .anonymous ? "/ws" : "/ws?user=\(link.user)",
-      subprotocols: ["relay.v1"], nonce: nonce)
+      subprotocols: ["relay.v1"], deflate: compresses ? DeflateParameters.clientOffers : [],
+      nonce: nonce)
     output = handshake.request
   }
 
@@ -54,7 +57,8 @@ final class ClientEnd {
     let json = message.json
     // Some come in pieces, as proxies may make them.
     webSocket.appendMessage(
-      .text, json.span, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
+      .text, json.span, compressing: deflateStreams, to: &output,
+      maskKey: UInt32(truncatingIfNeeded: keys.next()))
   }
 
   /// Sends what need not be a message. What is one all the same may become an entry.
@@ -65,7 +69,8 @@ final class ClientEnd {
       court.noteSent(send, by: link.user)
     }
     webSocket.appendMessage(
-      .text, json.span, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
+      .text, json.span, compressing: deflateStreams, to: &output,
+      maskKey: UInt32(truncatingIfNeeded: keys.next()))
   }
 
   func ping() {
@@ -99,6 +104,10 @@ final class ClientEnd {
         guard let answer = try handshake.read(pending.span, headerLimitBytes: 8192) else {
           return ending(now, events)
         }
+        webSocket = WebSocket.Connection(
+          role: .client, limits: Self.limits, deflate: answer.deflate,
+          sharing: deflateStreams)
+        if answer.deflate != nil { court.tally.count(.compressed) }
         bytes = Array(pending.dropFirst(answer.length))
         pending = []
         isOpen = true

@@ -6,8 +6,10 @@ internal import Wire
 protocol Participant: AnyObject {
   var name: String { get }
   var user: String { get }
-  /// The connection, while there is one.
+  /// The connection, while there is one that is a WebSocket.
   var end: ClientEnd? { get }
+  /// The connection, whatever it is.
+  var link: Link? { get }
   /// Takes what has arrived, does what is due, and sees to it that there is another turn.
   func turn()
   /// Only finishes what it has begun.
@@ -18,6 +20,8 @@ protocol Participant: AnyObject {
 }
 
 extension Participant {
+  var link: Link? { end?.link }
+
   func room(in rooms: [String], using random: inout SplitMix64) -> String {
     rooms.filter { RoomName.isOpen($0, to: user) }.randomElement(using: &random) ?? "a"
   }

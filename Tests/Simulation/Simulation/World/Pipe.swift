@@ -134,8 +134,6 @@ final class Link {
     case hostile
     /// An adversary's that has not said who it is.
     case anonymous
-    /// An adversary's that is there for one request, as the server makes a session for one over HTTP.
-    case request
   }
 
   let number: Int32

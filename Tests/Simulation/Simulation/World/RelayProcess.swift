@@ -47,6 +47,7 @@ final class RelayProcess {
   struct Configuration {
     var shard: Shard.Configuration
     var idleTimeoutSeconds: Int
+    var compresses = false
   }
 
   init(
@@ -65,10 +66,13 @@ final class RelayProcess {
     limits.idleTimeoutSeconds = configuration.idleTimeoutSeconds
     var router = RequestRouter(origins: [], requiresLoopbackHost: false)
     router.contentLimitBytes = limits.frameBytes
-    context = ConnectionLoop.Context(
+    router.compresses = configuration.compresses
+    var context = ConnectionLoop.Context(
       limits: limits, shard: configuration.shard, router: router,
       authenticator: Authenticator(verify: nil, botUsers: []),
       admission: Admission(limits: limits, descriptors: nil), epoch: log.epoch, loopCount: count)
+    context.compressesFromBytes = 64
+    self.context = context
     for number in 0..<count {
       let streams = SimulatedStreams(loop: number, now: now)
       let connections = ConnectionLoop(

@@ -23,6 +23,8 @@ struct Scenario {
   var relay: RelayProcess.Configuration
   var sessions: Int
   var probes: Int
+  /// Those who post over HTTP.
+  var posters: Int
   /// Those who mean harm: at least one.
   var adversaries: [Adversary] = []
   /// Milliseconds between two lists of the directory, at most.
@@ -103,6 +105,8 @@ struct Scenario {
       shard: shard, idleTimeoutSeconds: chance(50, &random) ? 5 : 60)
     sessions = Int.random(in: 1...3, using: &random)
     probes = Int.random(in: 1...3, using: &random)
+    posters = Int.random(in: 1...2, using: &random)
+    relay.compresses = chance(50, &random)
     lengthMilliseconds = [5000, 10_000, 20_000].randomElement(using: &random) ?? 5000
     maximumDelay = [1, 5, 30, 200].randomElement(using: &random) ?? 1
     pauseMilliseconds = [30, 100, 300].randomElement(using: &random) ?? 100

@@ -148,7 +148,7 @@ extension Simulation {
   /// this one.
   func forgetWhatIsOnItsWay() {
     for client in clients {
-      guard let link = client.end?.link, relay == nil || link.life < life else { continue }
+      guard let link = client.link, relay == nil || link.life < life else { continue }
       link.toClient.silence()
     }
   }

@@ -139,12 +139,16 @@ public final class Simulation {
       // Some are second devices of a user.
       clients.append(ProbeParticipant("p\(index)", user: "u\(index + 1)", self))
     }
+    for index in 0..<scenario.posters {
+      clients.append(PosterParticipant("h\(index)", user: "u\(index)", self))
+    }
     for (number, adversary) in scenario.adversaries.enumerated()
     where attacks.contains(adversary.attack) {
       let plot = Plot(adversary, "mallory\(number + 1)", seed: random.next())
       for connection in 0..<adversary.connections {
         clients.append(Adversary(plot, connection: connection, self))
       }
+      if adversary.attack == .babble { clients.append(HTTPAdversary(plot, self)) }
     }
     clientTurns = Array(repeating: nil, count: clients.count)
     loopTurns = Array(repeating: nil, count: scenario.loops)
@@ -258,6 +262,12 @@ public final class Simulation {
 
   /// - Returns: `nil` if nobody listens.
   func connect(_ user: String, kind: Link.Kind = .honest, seed: UInt64) -> ClientEnd? {
+    guard let link = connectLink(user, kind: kind), let relay else { return nil }
+    return ClientEnd(link, court, epoch: relay.log.epoch, compresses: chance(50), seed: seed)
+  }
+
+  /// - Returns: `nil` if nobody listens.
+  func connectLink(_ user: String, kind: Link.Kind) -> Link? {
     guard let relay, !relay.isShuttingDown else {
       if kind == .honest { court.tally.count(.connectionRefused) }
       return nil
@@ -272,7 +282,7 @@ public final class Simulation {
     links.append(link)
     relay.accept(link, now: now)
     trace("connection \(link.number) of \(user) to loop \(link.loop)")
-    return ClientEnd(link, court, epoch: relay.log.epoch, seed: seed)
+    return link
   }
 
   /// Something was sent: it will arrive.
@@ -288,7 +298,7 @@ public final class Simulation {
     scheduleArrival(link)
     if link.waitsSince == nil, !link.toRelay.arrived.isEmpty { link.waitsSince = now.monotonic }
     if link.life == life { wake(loop: link.loop, in: 0) }
-    for (index, client) in clients.enumerated() where client.end?.link === link {
+    for (index, client) in clients.enumerated() where client.link === link {
       wake(client: index, in: 0)
     }
   }
@@ -296,10 +306,14 @@ public final class Simulation {
   /// A client lets go of its connection.
   func abandon(_ end: ClientEnd) {
     end.witness.close()
-    end.link.toRelay.finish(now: now.monotonic)
-    end.link.toClient.breakOff()
-    scheduleArrival(end.link)
-    links.removeAll { $0 === end.link }
+    abandon(end.link)
+  }
+
+  func abandon(_ link: Link) {
+    link.toRelay.finish(now: now.monotonic)
+    link.toClient.breakOff()
+    scheduleArrival(link)
+    links.removeAll { $0 === link }
   }
 }
 

@@ -1,0 +1,122 @@
+internal import Hostile
+internal import Relay
+internal import Wire
+
+/// Somebody who means harm over HTTP: requests of every kind, whole, in parts and ahead of their answers,
+/// for places that are there and others, with content that is as long as it says, or not.
+final class HTTPAdversary: Participant {
+  let name: String
+  var user: String { plot.user }
+  var end: ClientEnd? { nil }
+  private var http: HTTPEnd?
+  private unowned let world: Simulation
+  private let plot: Plot
+  private let index: Int
+  private var acts = true
+  private var nextAct: Int64
+
+  init(_ plot: Plot, _ world: Simulation) {
+    name = "\(plot.user)/http"
+    self.plot = plot
+    self.world = world
+    index = world.clients.count
+    nextAct = world.now.monotonic + world.pick(0...300)
+  }
+
+  var link: Link? { http?.link }
+
+  func turn() {
+    let now = world.now.monotonic
+    takeEvents()
+    if acts, nextAct <= now {
+      if http == nil { http = world.connectLink(user, kind: .hostile).map(HTTPEnd.init) }
+      if let http, http.output.count < 30_000 { act(on: http) }
+      nextAct = now + world.pick(1...200)
+    }
+    http?.flush(world)
+    var next = acts ? nextAct : now + 3000
+    if http?.hasSomethingToRead == true || http?.output.isEmpty == false { next = now + 1 }
+    world.wake(client: index, in: max(1, next - now))
+  }
+
+  private func takeEvents() {
+    guard let current = http else { return }
+    for event in current.receive(now: world.now.monotonic) {
+      guard case .lost = event else { continue }
+      world.court.tally.count(.attackerDropped)
+      drop()
+      return
+    }
+  }
+
+  private func drop() {
+    if let http { world.abandon(http.link) }
+    http = nil
+  }
+
+  private func act(on http: HTTPEnd) {
+    world.court.tally.count(.attackMessage)
+    let method = pick(["GET", "POST", "POST", "HEAD", "OPTIONS", "DELETE", "PRI"])
+    let content = plot.message()
+    if case .send(let send) = try? ClientMessage(decoding: content.span, textLimitBytes: 0) {
+      // What it says of the room does not count.
+      for room in rooms {
+        var other = send
+        other.room = room
+        world.court.noteSent(other, by: user)
+      }
+    }
+    let isAsked = method == "POST" || world.chance(10)
+    var bytes = Array(
+      "\(method) \(target) HTTP/1.1\r\nHost: \(pick(["relay", "", "[", "a:b:c"]))\r\n".utf8)
+    for field in fields { bytes += Array("\(field)\r\n".utf8) }
+    if isAsked {
+      let length = pick([
+        "\(content.count)", "\(content.count)", "\(content.count)", "0", "-1", "65537", "1e3",
+        "18446744073709551616",
+      ])
+      bytes += Array("Content-Type: application/json\r\nContent-Length: \(length)\r\n".utf8)
+    }
+    bytes += Array("\r\n".utf8)
+    if isAsked { bytes += content }
+    // Some stop in the middle.
+    let count =
+      world.chance(85) ? bytes.count : Int.random(in: 0...bytes.count, using: &world.random)
+    http.send(raw: Array(bytes.prefix(count)))
+    if world.chance(20) { drop() }
+  }
+
+  private var rooms: [String] { Simulation.rooms + ["x-\(user)", "dm:\(user):u0", "x-none"] }
+
+  private var target: String {
+    let room = pick(rooms + ["", "..", "%2e%2e", "%00", String(repeating: "a", count: 300)])
+    let number = pick(HostileGrammar.extremes)
+    let place = pick([
+      "/v1/rooms/\(room)/messages", "/v1/rooms/\(room)/messages", "/v1/people", "/v1/avatars/u0",
+      "/readyz",
+      "/healthz", "/metrics", "/ws", "/echo", "/", "*", "//", "/v1/rooms/\(room)",
+    ])
+    let who = pick(["user=\(user)", "user=\(user)", "user=u0%00", "", "token=x"])
+    return "\(place)?\(who)&limit=\(number)&before=\(number)&fold=\(number)&cursor=nobody@\(number)"
+  }
+
+  private var fields: [String] {
+    [
+      "Connection: close", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Expect: 100-continue", "Origin: http://evil",
+      "Transfer-Encoding: chunked", "Authorization: Bearer x", "If-None-Match: *", "X: \(name)",
+    ].filter { _ in world.chance(10) }
+  }
+
+  private func pick(_ choices: [String]) -> String {
+    choices.randomElement(using: &world.random) ?? ""
+  }
+
+  func stopActing() {
+    acts = false
+    drop()
+  }
+
+  var isSettled: Bool { true }
+  func checkSettled() {}
+}

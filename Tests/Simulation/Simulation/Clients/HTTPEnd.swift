@@ -1,0 +1,111 @@
+internal import Relay
+internal import Wire
+
+/// The client's end of one connection that speaks HTTP: requests, and the answers to them in their order.
+final class HTTPEnd {
+  struct Response {
+    var status: Int
+    /// Milliseconds after which the relay wants to be asked again.
+    var retryAfterMilliseconds: Int64?
+    var body: [UInt8]
+  }
+
+  enum Event {
+    case response(Response)
+    /// The relay said what is no answer.
+    case nonsense(String)
+    /// The connection has ended.
+    case lost
+  }
+
+  let link: Link
+  private(set) var output: [UInt8] = []
+  private var input: [UInt8] = []
+  /// Of each request that has no answer, whether the answer has no content.
+  private var headsOnly: [Bool] = []
+  private var isOver = false
+
+  init(_ link: Link) { self.link = link }
+
+  /// How many requests have no answer.
+  var unanswered: Int { headsOnly.count }
+
+  var hasSomethingToRead: Bool { !isOver && !link.toClient.arrived.isEmpty }
+
+  /// Sends a request.
+  /// - Parameter head: its lines but for the first, `Host` and the length of the content.
+  func request(_ method: String, _ target: String, _ head: [String] = [], content: [UInt8]? = nil) {
+    var lines = ["\(method) \(target) HTTP/1.1", "Host: relay"] + head
+    if let content {
+      lines += ["Content-Type: application/json", "Content-Length: \(content.count)"]
+    }
+    send(raw: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + (content ?? []))
+    headsOnly.append(method == "HEAD")
+  }
+
+  func send(raw bytes: [UInt8]) { output += bytes }
+
+  func receive(now: Int64) -> [Event] {
+    guard !isOver else { return [] }
+    input += link.toClient.read(.max)
+    var events: [Event] = []
+    while let (status, head, length) = nextHead() {
+      if status == 100 {
+        input.removeFirst(length)
+        continue
+      }
+      let isHeadOnly = headsOnly.first ?? false
+      let contentBytes = Self.field("content-length", in: head).flatMap { Int($0) } ?? 0
+      let bodyBytes = isHeadOnly || status == 204 || status == 304 ? 0 : contentBytes
+      guard input.count >= length + bodyBytes else { break }
+      if headsOnly.isEmpty { events.append(.nonsense("an answer to no request: \(head)")) }
+      headsOnly = Array(headsOnly.dropFirst())
+      let seconds = Self.field("retry-after", in: head).flatMap { Int64($0) }
+      events.append(
+        .response(
+          Response(
+            status: status, retryAfterMilliseconds: seconds.map { $0 * 1000 },
+            body: Array(input[length..<length + bodyBytes]))))
+      input.removeFirst(length + bodyBytes)
+    }
+    if !input.isEmpty, !input.starts(with: "HTTP/1.1 ".utf8.prefix(input.count)) {
+      events.append(.nonsense("no answer: \(String(decoding: input.prefix(100), as: UTF8.self))"))
+    }
+    if link.toClient.ending(now: now) != nil {
+      isOver = true
+      events.append(.lost)
+    }
+    return events
+  }
+
+  /// The status and the fields of the next answer, and how long they are.
+  private func nextHead() -> (status: Int, head: String, length: Int)? {
+    let end = Array("\r\n\r\n".utf8)
+    guard input.count > 12,
+      let start = input.indices.dropLast(3).first(where: { input[$0..<$0 + 4].elementsEqual(end) })
+    else { return nil }
+    let head = String(decoding: input[..<start], as: UTF8.self)
+    guard let status = Int(head.dropFirst(9).prefix(3)) else { return nil }
+    return (status, head, start + 4)
+  }
+
+  private static func field(_ name: String, in head: String) -> Substring? {
+    for line in head.split(separator: "\r\n").dropFirst() {
+      guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name else {
+        continue
+      }
+      return line[line.index(after: colon)...].drop { $0 == " " }
+    }
+    return nil
+  }
+
+  /// Hands over what the link takes.
+  func flush(_ world: Simulation) {
+    guard !output.isEmpty else { return }
+    let taken = link.toRelay.send(
+      output[...], now: world.now.monotonic, maximumDelay: world.scenario.maximumDelay,
+      using: &world.random)
+    output.removeFirst(taken)
+    world.scheduleArrival(link)
+  }
+}

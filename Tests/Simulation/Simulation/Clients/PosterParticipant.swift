@@ -1,0 +1,222 @@
+internal import Relay
+internal import Wire
+
+/// Somebody who posts over HTTP, each line until it is answered for good, and asks for what there is to
+/// be read; several requests are under way on one connection, and none waits for the other.
+///
+/// Its promise: what is answered with 201 or 200 is in the log, under the number that the answer has.
+final class PosterParticipant: Participant {
+  /// What an answer is awaited for.
+  private enum Question {
+    case post(ClientMessage.Send)
+    case history
+    case people
+    case readiness
+  }
+
+  let name: String
+  let user: String
+  var end: ClientEnd? { nil }
+  private var http: HTTPEnd?
+  private unowned let world: Simulation
+  private let index: Int
+  private var acts = true
+  private var questions: [Question] = []
+  /// The line that is to be posted, or is; the next one waits until it is answered.
+  private var line: ClientMessage.Send?
+  private var lineIsUnderWay = false
+  private var lines = 0
+  private var nextAct: Int64
+  private var connectAt: Int64
+  private var askedAt: Int64 = 0
+
+  /// Longer than the relay takes for any answer.
+  private static let patienceMilliseconds: Int64 = 40_000
+
+  init(_ name: String, user: String, _ world: Simulation) {
+    self.name = name
+    self.user = user
+    self.world = world
+    index = world.clients.count
+    connectAt = world.now.monotonic + world.pick(0...300)
+    nextAct = connectAt
+  }
+
+  var link: Link? { http?.link }
+
+  // MARK: - A turn
+
+  func turn() {
+    let now = world.now.monotonic
+    takeEvents()
+    if acts, nextAct <= now {
+      act()
+      nextAct = now + world.pick(0...world.scenario.pauseMilliseconds * 3)
+    }
+    if line != nil, !lineIsUnderWay { post() }
+    if http != nil, !questions.isEmpty, now - askedAt > Self.patienceMilliseconds {
+      world.court.tally.count(.clientTimedOut)
+      drop()
+    }
+    http?.flush(world)
+    schedule()
+  }
+
+  private func schedule() {
+    let now = world.now.monotonic
+    var next = [now + 3000]
+    if acts { next.append(nextAct) }
+    if line != nil, !lineIsUnderWay { next.append(connectAt) }
+    if http?.hasSomethingToRead == true || http?.output.isEmpty == false { next.append(now + 1) }
+    if let at = next.min() { world.wake(client: index, in: max(1, at - now)) }
+  }
+
+  private func act() {
+    if line == nil, world.chance(70) {
+      lines += 1
+      let room = room(in: Simulation.rooms, using: &world.random)
+      line = ClientMessage.Send(
+        room: room, id: "\(name)-\(lines)",
+        text: Speech.text(name, lines, using: &world.random))
+    }
+    if world.chance(30) { ask() }
+  }
+
+  private func connection() -> HTTPEnd? {
+    if let http { return http }
+    let now = world.now.monotonic
+    guard connectAt <= now else { return nil }
+    guard let link = world.connectLink(user, kind: .honest) else {
+      connectAt = now + world.pick(20...500)
+      return nil
+    }
+    let http = HTTPEnd(link)
+    self.http = http
+    return http
+  }
+
+  private func post() {
+    guard let line, let http = connection() else { return }
+    lineIsUnderWay = true
+    world.court.noteSent(line, by: user)
+    world.court.tally.count(.posted)
+    let text = String(decoding: ClientMessage.send(line).json, as: UTF8.self)
+    // Some wait for a word before they send the content.
+    let head = world.chance(10) ? ["Expect: 100-continue"] : []
+    http.request(
+      "POST", "/v1/rooms/\(Self.escaped(line.room))/messages?user=\(user)", head,
+      content: Array(text.utf8))
+    expect(.post(line))
+  }
+
+  private func ask() {
+    guard let http = connection(), questions.count < 4 else { return }
+    world.court.tally.count(.askedOverHTTP)
+    let method = world.chance(80) ? "GET" : "HEAD"
+    switch Int.random(in: 0..<3, using: &world.random) {
+    case 0:
+      let room = room(in: Simulation.rooms, using: &world.random)
+      http.request(method, "/v1/rooms/\(Self.escaped(room))/messages?user=\(user)&limit=5&fold")
+      expect(.history)
+    case 1:
+      http.request(method, "/v1/people?user=\(user)&limit=3")
+      expect(.people)
+    default:
+      http.request(method, "/readyz")
+      expect(.readiness)
+    }
+  }
+
+  private func expect(_ question: Question) {
+    if questions.isEmpty { askedAt = world.now.monotonic }
+    questions.append(question)
+  }
+
+  private static func escaped(_ room: String) -> String {
+    room.split(separator: ":", omittingEmptySubsequences: false).joined(separator: "%3A")
+  }
+
+  // MARK: - Answers
+
+  private func takeEvents() {
+    guard let current = http else { return }
+    for event in current.receive(now: world.now.monotonic) {
+      switch event {
+      case .response(let response): take(response, current.link)
+      case .nonsense(let text): world.court.fault("\(name): \(text)")
+      case .lost: drop()
+      }
+      guard http === current else { return }
+    }
+  }
+
+  private func take(_ response: HTTPEnd.Response, _ link: Link) {
+    guard !questions.isEmpty else { return }
+    let question = questions.removeFirst()
+    askedAt = world.now.monotonic
+    world.court.trace { "\(link.number) ← HTTP \(response.status)" }
+    world.court.digest(response.body.span)
+    let isForNow = response.status == 503 || response.status == 429
+    switch question {
+    case .post(let send):
+      lineIsUnderWay = false
+      if isForNow {
+        connectAt = world.now.monotonic + (response.retryAfterMilliseconds ?? 1000)
+      } else if response.status == 201 || response.status == 200 {
+        check(response, of: send, link)
+        line = nil
+        world.court.tally.count(response.status == 201 ? .postTaken : .postKnown)
+      } else {
+        fault(response, "a post to \(send.room)")
+      }
+    case .history, .people:
+      // Rooms may be forgotten, by a store that was wiped.
+      if response.status == 404 || isForNow { break }
+      guard response.status == 200 else { return fault(response, "a question") }
+      if !response.body.isEmpty, (try? ServerMessage(decoding: response.body.span)) == nil {
+        fault(response, "what is no message, to a question")
+      }
+    case .readiness:
+      world.court.tally.count(response.status == 200 ? .ready : .unready)
+      if response.status != 200, !isForNow { fault(response, "/readyz") }
+    }
+    if isForNow { drop() }
+  }
+
+  private func fault(_ response: HTTPEnd.Response, _ what: String) {
+    let text = String(decoding: response.body.prefix(200), as: UTF8.self)
+    world.court.fault("\(name): \(response.status) to \(what): \(text)")
+  }
+
+  private func check(_ response: HTTPEnd.Response, of send: ClientMessage.Send, _ link: Link) {
+    guard case .ack(let ack)? = try? ServerMessage(decoding: response.body.span),
+      ack.room == send.room, ack.id == send.id
+    else { return fault(response, "a post to \(send.room)") }
+    // Of an earlier process the log may have been put back since.
+    guard link.life == world.life, ack.seq >= world.court.ledger.room(ack.room).first else {
+      return
+    }
+    let entry = world.court.ledger.entry(ack.room, ack.seq)
+    if entry?.id != send.id || entry?.from != user {
+      world.court.fault("\(name): \(send.id) is acknowledged, and \(ack.room) \(ack.seq) is not it")
+    }
+  }
+
+  private func drop() {
+    if let http { world.abandon(http.link) }
+    http = nil
+    questions = []
+    lineIsUnderWay = false
+    connectAt = max(connectAt, world.now.monotonic + world.pick(0...500))
+  }
+
+  // MARK: - In the end
+
+  func stopActing() { acts = false }
+
+  var isSettled: Bool { line == nil }
+
+  func checkSettled() {
+    if let line { world.court.fault("\(name): \(line.id) was never taken by \(line.room)") }
+  }
+}
