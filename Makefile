@@ -74,8 +74,8 @@ build:
 test:
 	@config/setup test
 	@$(SWIFT) build $(RELEASE) --product simulate
-	@$(SIMULATE) --store sqlite --seeds 1200
-	@$(SIMULATE) --store memory --seeds 600
+	@$(SIMULATE) --store sqlite --seeds 900
+	@$(SIMULATE) --store memory --seeds 450
 	@$(SWIFT) build --build-tests
 	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure are left" \
 	  'to make test-machine'

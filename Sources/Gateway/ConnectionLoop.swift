@@ -169,6 +169,9 @@ import Wire
     case over
   }
 
+  /// Whether it is known whose session this is.
+  package func isIdentified(_ session: SessionID) -> Bool { shard.isIdentified(session) }
+
   /// When the loop has something to do next though nothing happens, by the monotonic clock in
   /// microseconds; `nil` for never. Asked after a turn.
   package var nextWake: Int64? { shard.nextWake() }

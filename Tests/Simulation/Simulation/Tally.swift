@@ -82,6 +82,10 @@ public struct Tally: Sendable {
     case referred = "replies and forwards"
     case changeRefused = "sends refused for what they refer to"
     case closingTold = "announcements of a restart"
+    case botTold = "entries told to a bot"
+    case botSaid = "messages of a bot"
+    case banned = "adversaries who were banned"
+    case bannedRefused = "connections of banned users that were refused"
     case compressed = "connections that compress"
     // Over HTTP.
     case posted = "posts"

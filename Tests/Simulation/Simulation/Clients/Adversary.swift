@@ -164,6 +164,7 @@ final class Adversary: Participant {
       case .opened: isOpen = true
       case .message(let message): take(message)
       case .closed, .lost:
+        if world.banned.contains(user) { world.court.tally.count(.bannedRefused) }
         world.court.tally.count(.attackerDropped)
         drop()
       }

@@ -40,7 +40,7 @@ final class ClientEnd {
     var keys = keys
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &keys) }
     handshake = ClientHandshake(
-      host: "relay:8080", target: link.kind == .anonymous ? "/ws" : "/ws?user=\(link.user)",
+      host: "relay:8080", target: link.kind == .anonymous ? "/ws" : "/ws?\(link.query)",
       subprotocols: ["relay.v1"], deflate: compresses ? DeflateParameters.clientOffers : [],
       nonce: nonce)
     output = handshake.request

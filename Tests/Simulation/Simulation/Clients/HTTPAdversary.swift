@@ -68,7 +68,8 @@ final class HTTPAdversary: Participant {
     }
     let isAsked = method == "POST" || world.chance(10)
     var bytes = Array(
-      "\(method) \(target) HTTP/1.1\r\nHost: \(pick(["relay", "", "[", "a:b:c"]))\r\n".utf8)
+      "\(method) \(target(http.link)) HTTP/1.1\r\nHost: \(pick(["relay", "", "[", "a:b:c"]))\r\n"
+        .utf8)
     for field in fields { bytes += Array("\(field)\r\n".utf8) }
     if isAsked {
       let length = pick([
@@ -88,7 +89,7 @@ final class HTTPAdversary: Participant {
 
   private var rooms: [String] { Simulation.rooms + ["x-\(user)", "dm:\(user):u0", "x-none"] }
 
-  private var target: String {
+  private func target(_ link: Link) -> String {
     let room = pick(rooms + ["", "..", "%2e%2e", "%00", String(repeating: "a", count: 300)])
     let number = pick(HostileGrammar.extremes)
     let place = pick([
@@ -96,7 +97,7 @@ final class HTTPAdversary: Participant {
       "/readyz",
       "/healthz", "/metrics", "/ws", "/echo", "/", "*", "//", "/v1/rooms/\(room)",
     ])
-    let who = pick(["user=\(user)", "user=\(user)", "user=u0%00", "", "token=x"])
+    let who = pick([link.query, link.query, "user=\(user)", "user=u0%00", "", "token=x"])
     return "\(place)?\(who)&limit=\(number)&before=\(number)&fold=\(number)&cursor=nobody@\(number)"
   }
 

@@ -104,7 +104,7 @@ final class PosterParticipant: Participant {
     // Some wait for a word before they send the content.
     let head = world.chance(10) ? ["Expect: 100-continue"] : []
     http.request(
-      "POST", "/v1/rooms/\(Self.escaped(line.room))/messages?user=\(user)", head,
+      "POST", "/v1/rooms/\(Self.escaped(line.room))/messages?\(http.link.query)", head,
       content: Array(text.utf8))
     expect(.post(line))
   }
@@ -116,10 +116,11 @@ final class PosterParticipant: Participant {
     switch Int.random(in: 0..<3, using: &world.random) {
     case 0:
       let room = room(in: Simulation.rooms, using: &world.random)
-      http.request(method, "/v1/rooms/\(Self.escaped(room))/messages?user=\(user)&limit=5&fold")
+      http.request(
+        method, "/v1/rooms/\(Self.escaped(room))/messages?\(http.link.query)&limit=5&fold")
       expect(.history)
     case 1:
-      http.request(method, "/v1/people?user=\(user)&limit=3")
+      http.request(method, "/v1/people?\(http.link.query)&limit=3")
       expect(.people)
     default:
       http.request(method, "/readyz")

@@ -21,6 +21,8 @@ final class Court {
   var longestMessageBytes = 0
   /// The monotonic clock, in milliseconds.
   var now: Int64 = 0
+  /// The disk could not be read at some time.
+  var readsMayFail = false
   /// Which promises were broken.
   private(set) var faults: [String] = []
   /// What was ever sent under an id: the bodies.

@@ -143,14 +143,18 @@ final class Link {
   let loop: Int
   /// Which process of the relay it leads to.
   let life: Int
+  /// What says who it is; `nil` where the user's word is taken.
+  let token: SimulatedToken?
   var toRelay: Pipe
   var toClient: Pipe
   /// Since when bytes have been there that the relay has not read, though it might have.
   var waitsSince: Int64?
 
   init(
-    number: Int32, user: String, kind: Kind, loop: Int, life: Int, capacityBytes: Int
+    number: Int32, user: String, kind: Kind, loop: Int, life: Int, token: SimulatedToken?,
+    capacityBytes: Int
   ) {
+    self.token = token
     self.number = number
     self.user = user
     self.kind = kind
@@ -159,4 +163,7 @@ final class Link {
     toRelay = Pipe(capacityBytes: 65_536)
     toClient = Pipe(capacityBytes: capacityBytes)
   }
+
+  /// Says in a URL who the client is.
+  var query: String { token.map { "token=\($0.text)" } ?? "user=\(user)" }
 }

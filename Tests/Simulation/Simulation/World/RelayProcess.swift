@@ -13,6 +13,10 @@ final class RelayProcess {
     /// It wants another turn.
     var goesOn = false
     var isOver = false
+    /// Who is banned, as far as the loop has been told.
+    var banned: Set<String> = []
+    /// Of its last turn.
+    var lastTurn: Int64 = .min
   }
 
   let life: Int
@@ -35,6 +39,9 @@ final class RelayProcess {
   /// Told how long an honest client has waited for the relay, since when and for what.
   var onWait: (_ since: Int64, _ purpose: String) -> Void = { _, _ in }
 
+  /// Told of a message that a loop takes though it may not, and why it may not.
+  var onServed: (_ user: String, _ reason: String) -> Void = { _, _ in }
+
   /// What an honest client has asked of the log.
   private struct Question: Hashable {
     var loop: Int
@@ -48,6 +55,7 @@ final class RelayProcess {
     var shard: Shard.Configuration
     var idleTimeoutSeconds: Int
     var compresses = false
+    var takesTokens = false
   }
 
   init(
@@ -69,7 +77,8 @@ final class RelayProcess {
     router.compresses = configuration.compresses
     var context = ConnectionLoop.Context(
       limits: limits, shard: configuration.shard, router: router,
-      authenticator: Authenticator(verify: nil, botUsers: []),
+      authenticator: Authenticator(
+        verify: configuration.takesTokens ? Self.verify : nil, botUsers: []),
       admission: Admission(limits: limits, descriptors: nil), epoch: log.epoch, loopCount: count)
     context.compressesFromBytes = 64
     self.context = context
@@ -87,6 +96,10 @@ final class RelayProcess {
       streams.onMessage = { [unowned self] link, json, session in note(json, link, session) }
       loops.append(Loop(streams: streams, connections: connections))
     }
+  }
+
+  private static let verify: Authenticator.Verification = { token, wall throws(WireError) in
+    try SimulatedToken.verify(token, wall: wall)
   }
 
   var loopIndices: Range<Int> { loops.indices }
@@ -109,6 +122,12 @@ final class RelayProcess {
     for loop in loops.indices { post(message, to: loop) }
   }
 
+  /// As `Server.reload` does.
+  func ban(_ users: Set<String>) {
+    context.authenticator.ban(users)
+    post(.ban(users))
+  }
+
   // MARK: - A turn
 
   /// One turn of a loop.
@@ -120,12 +139,14 @@ final class RelayProcess {
     streams.work = Work()
     let mail = streams.takeMail()
     for case .log(let delivery) in mail { note(delivery.answers, loop) }
+    for case .ban(let users) in mail { loops[loop].banned = users }
     connections.take(mail)
     for (place, readiness) in streams.takeReadiness() { connections.ready(place, readiness) }
     if sweeps { connections.sweep() }
     let end = connections.endTurn()
     if case .goesOn = end { loops[loop].goesOn = true } else { loops[loop].goesOn = false }
     if case .over = end { loops[loop].isOver = true }
+    loops[loop].lastTurn = now.wall
     for session in streams.sessions where connections.shard.isCurrent(session) {
       mostQueuedBytes = max(mostQueuedBytes, connections.shard.queuedBytes(of: session))
     }
@@ -152,6 +173,14 @@ final class RelayProcess {
 
   /// A message is about to be taken.
   private func note(_ json: Span<UInt8>, _ link: Link, _ session: SessionID) {
+    let loop = loops[link.loop]
+    if loop.connections.isIdentified(session) {
+      if loop.banned.contains(link.user) { onServed(link.user, "who is banned") }
+      // What ends is noticed at the end of a turn.
+      if let token = link.token, token.end <= loop.lastTurn {
+        onServed(link.user, "whose token has ended")
+      }
+    }
     guard link.kind == .honest, let message = try? ClientMessage(decoding: json, textLimitBytes: 0)
     else { return }
     onReceive(link, message)

@@ -25,6 +25,7 @@ struct Scenario {
   var probes: Int
   /// Those who post over HTTP.
   var posters: Int
+  var hasBot: Bool
   /// Those who mean harm: at least one.
   var adversaries: [Adversary] = []
   /// Milliseconds between two lists of the directory, at most.
@@ -61,6 +62,7 @@ struct Scenario {
     case failReads
     case stallLoop
     case stallLog
+    case ban
     case backUp
     case restore
     case wipe
@@ -107,6 +109,7 @@ struct Scenario {
     probes = Int.random(in: 1...3, using: &random)
     posters = Int.random(in: 1...2, using: &random)
     relay.compresses = chance(50, &random)
+    relay.takesTokens = chance(40, &random)
     lengthMilliseconds = [5000, 10_000, 20_000].randomElement(using: &random) ?? 5000
     maximumDelay = [1, 5, 30, 200].randomElement(using: &random) ?? 1
     pauseMilliseconds = [30, 100, 300].randomElement(using: &random) ?? 100
@@ -116,7 +119,8 @@ struct Scenario {
       if chance(50, &random) { faults += Array(repeating: fault, count: fault.weight) }
     }
     directoryPauseMilliseconds = [60, 400, 3000].randomElement(using: &random) ?? 400
-    if chance(50, &random) {
+    hasBot = chance(50, &random)
+    if hasBot {
       relay.shard.bots = [("echo.bot", "Echo"), ("p1", "A bot on the list")]
     }
     entryLimits = EntryLimits(

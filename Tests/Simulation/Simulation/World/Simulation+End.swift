@@ -25,8 +25,8 @@ extension Simulation {
     // The files, as the next process finds them.
     relay.beginShutdown()
     for loop in relay.loopIndices { wake(loop: loop, in: 0) }
-    play(until: now.monotonic + 20_000) { relay === self.relay }
-    if relay === self.relay { endShutdown() }
+    play(until: now.monotonic + Self.shutdownMilliseconds) { relay === self.relay }
+    if relay === self.relay { return court.fault("the last shutdown does not come to its end") }
     play(until: now.monotonic + 5_000) { self.relay == nil }
     guard court.faults.isEmpty else { return }
     if self.relay == nil { court.fault("the relay does not start again") }

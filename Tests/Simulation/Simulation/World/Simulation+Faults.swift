@@ -23,6 +23,7 @@ extension Simulation {
       guard let relay, !relay.isShuttingDown else { return }
       court.tally.count(.shutDown)
       relay.beginShutdown()
+      schedule(.shutdownDue(life: life), in: Self.shutdownMilliseconds)
       for loop in relay.loopIndices { wake(loop: loop, in: 0) }
     case .cutConnection: cut()
     case .halfOpen: cut(isHalfOpen: true)
@@ -33,7 +34,9 @@ extension Simulation {
       schedule(.repair(.disk), in: pick(50...3000))
     case .failWrites: failDisk { $0.failingWrites = Int.random(in: 50...3000, using: &random) }
     case .failSyncs: failDisk { $0.failingSyncs = Int.random(in: 300...6000, using: &random) }
-    case .failReads: failDisk { $0.failingReads = Int.random(in: 50...3000, using: &random) }
+    case .failReads:
+      court.readsMayFail = true
+      failDisk { $0.failingReads = Int.random(in: 50...3000, using: &random) }
     case .stallLoop:
       court.tally.count(.loopStalled)
       let loop = Int.random(in: 0..<scenario.loops, using: &random)
@@ -42,6 +45,7 @@ extension Simulation {
       disturb(for: stall)
       wake(loop: loop, in: stall)
     case .stallLog: break
+    case .ban: ban()
     case .backUp: backUp()
     case .restore: restore()
     case .wipe:
@@ -65,10 +69,34 @@ extension Simulation {
   func repair(_ repair: Repair) {
     switch repair {
     case .disk: disk.trouble = .init()
+    case .ban: setBanned([])
     case .reader(let index):
       clients[index].end?.isStopped = false
       wake(client: index, in: 0)
     }
+  }
+
+  /// The relay's `drainSeconds`, and the longest stalls of a loop and of the log.
+  static let shutdownMilliseconds: Int64 = 16_000
+
+  // MARK: - Bans
+
+  /// Somebody who means harm is not let in for a while.
+  private func ban() {
+    guard
+      let user = clients.map(\.user).filter({ $0.hasPrefix("mallory") }).randomElement(
+        using: &random)
+    else { return }
+    court.tally.count(.banned)
+    setBanned([user])
+    schedule(.repair(.ban), in: pick(200...3000))
+  }
+
+  private func setBanned(_ users: Set<String>) {
+    banned = users
+    guard let relay else { return }
+    relay.ban(users)
+    for loop in relay.loopIndices { wake(loop: loop, in: 0) }
   }
 
   // MARK: - The wire

@@ -28,6 +28,13 @@ extension Simulation {
     }
     relay.onWait = { [unowned self] since, purpose in noteWait(since: since, purpose) }
     for loop in relay.loopIndices { connect(relay.streams(of: loop)) }
+    // A clock that is set forward is noticed within a minute, which a run does not have.
+    let clockJumps = scenario.faults.contains(.jumpClock)
+    relay.onServed = { [unowned court] user, reason in
+      if clockJumps, reason != "who is banned" { return }
+      court.fault("a message of \(user), \(reason), is taken")
+    }
+    relay.ban(banned)
     self.relay = relay
     loopTurns = Array(repeating: nil, count: scenario.loops)
     loopIsBusyUntil = Array(repeating: 0, count: scenario.loops)

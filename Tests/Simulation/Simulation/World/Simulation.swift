@@ -30,6 +30,7 @@ public final class Simulation {
       case answered(life: Int, loop: Int, LogAnswer, SessionID, askedAt: Int64)
       case background(life: Int)
       case sweep(life: Int)
+      case shutdownDue(life: Int)
       case start
       case directory
       case fault
@@ -47,6 +48,7 @@ public final class Simulation {
   enum Repair {
     case disk
     case reader(Int)
+    case ban
   }
 
   struct Backup {
@@ -99,6 +101,8 @@ public final class Simulation {
   var people = PeopleList([], source: "simulated", asOf: 0)
   /// Which bounds are held.
   let bounds: Set<HeldBound>
+  /// Who is not let in.
+  var banned: Set<String> = []
   /// What adversaries try.
   let attacks: Set<Attack>
 
@@ -142,6 +146,7 @@ public final class Simulation {
     for index in 0..<scenario.posters {
       clients.append(PosterParticipant("h\(index)", user: "u\(index)", self))
     }
+    if scenario.hasBot { clients.append(BotParticipant(self)) }
     for (number, adversary) in scenario.adversaries.enumerated()
     where attacks.contains(adversary.attack) {
       let plot = Plot(adversary, "mallory\(number + 1)", seed: random.next())
@@ -251,6 +256,8 @@ public final class Simulation {
         wake(loop: loop, in: 0)
       }
       schedule(.sweep(life: life), in: Int64(ConnectionLoop.sweepMilliseconds))
+    case .shutdownDue(let life):
+      if life == self.life, relay != nil { court.fault("a shutdown does not come to its end") }
     case .start: start()
     case .directory: if !isRepaired { changeDirectory() }
     case .fault: makeTrouble()
@@ -278,11 +285,19 @@ public final class Simulation {
     let link = Link(
       number: linkCount, user: user, kind: kind,
       loop: Int.random(in: 0..<scenario.loops, using: &random),
-      life: life, capacityBytes: capacity)
+      life: life, token: token(for: user, kind), capacityBytes: capacity)
     links.append(link)
     relay.accept(link, now: now)
     trace("connection \(link.number) of \(user) to loop \(link.loop)")
     return link
+  }
+
+  /// Adversaries have tokens that end soon.
+  private func token(for user: String, _ kind: Link.Kind) -> SimulatedToken? {
+    guard scenario.relay.takesTokens else { return nil }
+    if kind == .honest { return SimulatedToken(user: user) }
+    let end = now.wall + pick(300...6000)
+    return SimulatedToken(user: user, expires: end - Identity.clockSkewMilliseconds)
   }
 
   /// Something was sent: it will arrive.

@@ -1,0 +1,184 @@
+internal import Gateway
+internal import Relay
+internal import Synchronization
+internal import WebSocket
+internal import Wire
+
+/// The relay's end of a simulated bot: keeps what the relay writes, and is full at times.
+final class SimulatedBot: BotEnd {
+  private struct State {
+    var frames: [UInt8] = []
+    var isFull = false
+    var isClosed = false
+  }
+
+  let user: String
+  private let state = Mutex(State())
+
+  init(user: String) { self.user = user }
+
+  func write(_ frames: Span<UInt8>) -> Int {
+    state.withLock { state in
+      if state.isFull { return 0 }
+      for index in 0..<frames.count { state.frames.append(frames[index]) }
+      return frames.count
+    }
+  }
+
+  func close() { state.withLock { $0.isClosed = true } }
+
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+  var isFull: Bool { state.withLock { $0.isFull } }
+  func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
+
+  func takeFrames() -> [UInt8] {
+    state.withLock { state in
+      defer { state.frames = [] }
+      return state.frames
+    }
+  }
+}
+
+/// A bot of the relay's own: joins rooms, and says something about what is said there. Its promises: it
+/// is told every entry of its rooms once and in order, and each of its messages is answered.
+final class BotParticipant: Participant {
+  let name = "bot"
+  let user = "echo.bot"
+  var end: ClientEnd? { nil }
+  private unowned let world: Simulation
+  private let index: Int
+  private var bot: SimulatedBot?
+  /// The process that it belongs to.
+  private var life = 0
+  private var loop = 0
+  private var acts = true
+  private var webSocket = BotParticipant.newConnection()
+  /// The last entry of each room that it has joined.
+  private var positions: [String: Int64] = [:]
+  private var unanswered: Set<String> = []
+  private var sent = 0
+
+  init(_ world: Simulation) {
+    self.world = world
+    index = world.clients.count
+  }
+
+  private static func newConnection() -> WebSocket.Connection {
+    WebSocket.Connection(
+      role: .client, limits: .init(frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096))
+  }
+
+  func turn() {
+    if life != world.life || bot?.isClosed == true { leave() }
+    if bot == nil { connect() }
+    if let bot { use(bot) }
+    world.wake(client: index, in: world.pick(5...100))
+  }
+
+  private func leave() {
+    bot = nil
+    positions = [:]
+    unanswered = []
+    webSocket = Self.newConnection()
+  }
+
+  private func connect() {
+    guard let relay = world.relay, !relay.isShuttingDown else { return }
+    life = world.life
+    loop = Int.random(in: relay.loopIndices, using: &world.random)
+    let bot = SimulatedBot(user: user)
+    self.bot = bot
+    tell(.connectBot(bot))
+    for room in ["a", "c"] { say(.join(.init(room: room))) }
+  }
+
+  private func use(_ bot: SimulatedBot) {
+    take(bot.takeFrames())
+    if bot.isFull {
+      if !acts || world.chance(20) {
+        bot.setFull(false)
+        tell(.botDrained(bot))
+      }
+    } else if acts, world.chance(5) {
+      bot.setFull(true)
+    } else if acts, world.chance(2) {
+      tell(.botGone(bot))
+      leave()
+    }
+  }
+
+  private func tell(_ message: LoopMessage) {
+    world.relay?.post(message, to: loop)
+    world.wake(loop: loop, in: 0)
+  }
+
+  private func say(_ message: ClientMessage) {
+    guard let bot else { return }
+    if case .send(let send) = message {
+      world.court.noteSent(send, by: user)
+      world.court.tally.count(.botSaid)
+      unanswered.insert(send.id)
+    }
+    tell(.fromBot(bot, message.json))
+  }
+
+  private func take(_ frames: [UInt8]) {
+    var (input, output, offset) = (frames, [UInt8](), 0)
+    var span = input.mutableSpan
+    do {
+      while let event = try webSocket.next(
+        in: &span, at: &offset, output: &output, maskKey: { 0 })
+      {
+        switch event {
+        case .message(_, .input(let range)): take(span.span.extracting(range))
+        case .message(_, .assembled): take(webSocket.assembled.span)
+        case .close, .ping, .pong: break
+        }
+      }
+    } catch {
+      world.court.fault("the bot is sent what is no WebSocket: \(error)")
+    }
+  }
+
+  private func take(_ json: Span<UInt8>) {
+    world.court.digest(json)
+    guard let message = try? ServerMessage(decoding: json) else {
+      return world.court.fault("the bot is sent what is no message")
+    }
+    switch message {
+    case .joined(let told): positions[told.room] = told.after
+    case .message(let entry):
+      guard let last = positions[entry.room] else {
+        return world.court.fault("the bot is told of \(entry.room), which it has not joined")
+      }
+      if entry.seq != last + 1 {
+        world.court.fault("the bot is told \(entry.room) \(entry.seq) after \(last)")
+      }
+      positions[entry.room] = entry.seq
+      world.court.tally.count(.botTold)
+      if acts, entry.from != user, world.chance(10) { answer(entry) }
+    case .ack(let ack): unanswered.remove(ack.id)
+    case .error(let error):
+      if error.re == "send", let id = error.id { unanswered.remove(id) }
+      if error.re == "join", error.retryAfterMilliseconds != nil, let room = error.room {
+        say(.join(.init(room: room)))
+      }
+    default: break
+    }
+  }
+
+  private func answer(_ entry: Entry) {
+    sent += 1
+    say(.send(.init(room: entry.room, id: "bot-\(life)-\(sent)", text: "about \(entry.seq)")))
+  }
+
+  // MARK: - In the end
+
+  func stopActing() { acts = false }
+
+  var isSettled: Bool { unanswered.isEmpty }
+
+  func checkSettled() {
+    if let id = unanswered.min() { world.court.fault("the bot's \(id) was never answered") }
+  }
+}

@@ -1,0 +1,41 @@
+internal import Relay
+internal import Wire
+
+/// What says whose a connection is, where names alone are not taken: a token that needs no signature,
+/// since nobody here forges one.
+struct SimulatedToken {
+  let user: String
+  /// Milliseconds since 1970; `nil` = never.
+  var expires: Int64?
+
+  init(user: String, expires: Int64? = nil) {
+    self.user = user
+    self.expires = expires
+  }
+
+  init?(_ text: String) {
+    let parts = text.split(separator: "~", omittingEmptySubsequences: false)
+    guard parts.count == 2, UserName.isValid(String(parts[0])) else { return nil }
+    user = String(parts[0])
+    if !parts[1].isEmpty {
+      guard let expires = Int64(parts[1]) else { return nil }
+      self.expires = expires
+    }
+  }
+
+  var text: String { "\(user)~\(expires.map { "\($0)" } ?? "")" }
+
+  /// When it is no longer believed.
+  var end: Int64 { expires.map { $0 + Identity.clockSkewMilliseconds } ?? .max }
+
+  /// As a relay verifies tokens.
+  static func verify(_ text: String, wall: Int64) throws(WireError) -> Identity {
+    guard let token = SimulatedToken(text) else {
+      throw WireError(.unauthorized, "This is no token.", re: "auth")
+    }
+    guard token.end > wall else {
+      throw WireError(.unauthorized, "The token has expired.", re: "auth")
+    }
+    return Identity(user: token.user, expires: token.expires)
+  }
+}
