@@ -167,7 +167,7 @@ let package = Package(
     tests("WebSocket", ["WebSocket", "Mixing"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
     tests("Relay", ["Relay", "Wire", "Mixing"]),
-    tests("Gateway", ["Gateway", "WebSocket"]),
+    tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
     tests("Mailbox", ["Mailbox"]),
     tests("EventLoop", ["EventLoop", "Mailbox"]),
     tests("TLS", ["TLS", "COpenSSL"]),

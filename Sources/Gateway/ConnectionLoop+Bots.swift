@@ -13,8 +13,7 @@ extension ConnectionLoop {
       return
     }
     let index = addConnection()
-    connections[index].phase = .open
-    connections[index].bot = bot
+    connections[index].phase = .bot(BotSession(bot))
     connections[index].isIdentified = true
     let session = shard.open(connection: Int32(index), now: now)
     connections[index].session = session
@@ -24,46 +23,52 @@ extension ConnectionLoop {
 
   func receive(_ json: [UInt8], from bot: any BotEnd) {
     guard let index = botConnections[ObjectIdentifier(bot)].map(Int.init) else { return }
-    connections[index].inbox.append(json)
+    connections[index].bot?.inbox.append(json)
     takeBotInbox(index)
   }
 
   func takeBotInbox(_ index: Int) {
-    guard let session = connections[index].session else { return }
-    let messages = connections[index].inbox
-    connections[index].isInboxSlowed = false
+    guard let bot = connections[index].bot, let session = connections[index].session else { return }
+    let messages = bot.inbox
+    bot.isInboxSlowed = false
     var taken = 0
     while taken < messages.count {
       guard shard.mayReceive(session, now: now) else {
         connections[index].isPaused = true
-        connections[index].isInboxSlowed = shard.isSlowed(session)
+        bot.isInboxSlowed = shard.isSlowed(session)
         break
       }
       let message = messages[taken]
       shard.receive(session, message.span, now: now)
       taken += 1
     }
-    connections[index].inbox.removeFirst(taken)
-    if connections[index].inbox.count <= Self.botInboxLimit / 2 || !connections[index].isInboxSlowed
-    {
-      release(index, session)
+    bot.inbox.removeFirst(taken)
+    if bot.inbox.count <= Self.botInboxLimit / 2 || !bot.isInboxSlowed { release(bot, session) }
+  }
+
+  /// Tells the bot what there is, unless answers have to be taken before its inbox can go on.
+  /// - Returns: how many bytes were taken.
+  func tell(_ bot: BotSession, _ frames: Span<UInt8>) -> Int {
+    if bot.isInboxSlowed, bot.inbox.count > Self.botInboxLimit {
+      bot.isHeld = true
+      return 0
     }
+    return bot.end.write(frames)
   }
 
   /// The bot is told things again.
-  private func release(_ index: Int, _ session: SessionID) {
-    guard connections[index].isHeld else { return }
-    connections[index].isHeld = false
+  private func release(_ bot: BotSession, _ session: SessionID) {
+    guard bot.isHeld else { return }
+    bot.isHeld = false
     shard.unblock(session)
   }
 
   /// A bot that was slowed may by now be held up by answers that it is not told.
-  func sweepBot(_ index: Int) {
-    guard let session = connections[index].session, connections[index].isInboxSlowed,
-      !shard.isSlowed(session)
+  func sweepBot(_ bot: BotSession, _ index: Int) {
+    guard let session = connections[index].session, bot.isInboxSlowed, !shard.isSlowed(session)
     else { return }
-    connections[index].isInboxSlowed = false
-    release(index, session)
+    bot.isInboxSlowed = false
+    release(bot, session)
   }
 
   func drained(_ bot: any BotEnd) {

@@ -23,8 +23,7 @@ extension ConnectionLoop {
     let run = CanaryRun(
       id: Lineage.randomName(using: &random),
       deadline: now.monotonic + Canary.timeoutMilliseconds)
-    connections[index].phase = .canary
-    connections[index].canary = run
+    connections[index].phase = .canary(run)
     let session = shard.open(connection: Int32(index), now: now)
     connections[index].session = session
     shard.identify(session, as: Canary.user, isPresence: false, now: now)
@@ -33,10 +32,8 @@ extension ConnectionLoop {
   }
 
   /// As far as it has come.
-  func advanceCanary(_ index: Int) {
-    guard let run = connections[index].canary, let session = connections[index].session else {
-      return
-    }
+  func advance(_ run: CanaryRun, _ index: Int) {
+    guard let session = connections[index].session else { return }
     if let failure = run.failure {
       finishCanary(index, .failed(failure))
     } else if run.isBack {
@@ -47,8 +44,8 @@ extension ConnectionLoop {
     }
   }
 
-  func expireCanary(_ index: Int) {
-    guard let run = connections[index].canary, now.monotonic >= run.deadline else { return }
+  func expire(_ run: CanaryRun, _ index: Int) {
+    guard now.monotonic >= run.deadline else { return }
     let seconds = Canary.timeoutMilliseconds / 1000
     finishCanary(index, .failed("In \(seconds) seconds \(run.missing)."))
   }

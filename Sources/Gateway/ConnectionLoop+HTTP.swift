@@ -18,8 +18,7 @@ extension ConnectionLoop {
   func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: Int) {
     exchangeCount += 1
     let exchange = HTTPExchange(call, serial: exchangeCount)
-    connections[index].exchange = exchange
-    connections[index].phase = .exchange
+    connections[index].phase = .exchange(exchange)
     noteIdentified(index)
     let timeout = Int64(context.limits.handshakeTimeoutMilliseconds)
     connections[index].deadline = timeout == 0 ? 0 : now.monotonic + timeout
@@ -173,8 +172,7 @@ extension ConnectionLoop {
     exchange.state = .answering
     exchange.endsConnection = true
     exchange.output = Array(rest)
-    connections[index].exchange = exchange
-    connections[index].phase = .exchange
+    connections[index].phase = .exchange(exchange)
     // What follows the request is not looked at.
     connections[index].isPaused = true
     limitTaking(index)
@@ -188,7 +186,6 @@ extension ConnectionLoop {
     guard exchange.state == .answering, exchange.sent == exchange.output.count,
       !world.hasBacklog(index)
     else { return }
-    connections[index].exchange = nil
     if exchange.endsConnection {
       linger(index)
       return
@@ -203,17 +200,17 @@ extension ConnectionLoop {
 
   /// Takes what was sent ahead of the last answer.
   func takeNextRequest(_ index: Int) {
-    guard connections[index].phase == .handshake, !connections[index].isPaused else { return }
+    guard connections[index].awaitsRequest, !connections[index].isPaused else { return }
     readOn(index)
   }
 
   // MARK: - Ends
 
   /// The time is over.
-  func expireExchange(_ index: Int) {
-    guard let exchange = connections[index].exchange, connections[index].deadline > 0,
-      now.monotonic >= connections[index].deadline
-    else { return }
+  func expire(_ exchange: HTTPExchange, _ index: Int) {
+    guard connections[index].deadline > 0, now.monotonic >= connections[index].deadline else {
+      return
+    }
     switch exchange.state {
     case .reading:
       context.violations.note(.handshakeTimeout)
@@ -234,9 +231,8 @@ extension ConnectionLoop {
   }
 
   /// The relay ends the session of a request; what it has said before is the answer.
-  func endExchange(_ index: Int, _ reason: CloseReason, _ text: String) {
-    guard let exchange = connections[index].exchange, let session = connections[index].session
-    else { return }
+  func end(_ exchange: HTTPExchange, _ index: Int, _ reason: CloseReason, _ text: String) {
+    guard let session = connections[index].session else { return }
     if shard.hasOutput(session) {
       exchange.closing = (reason, text)
       toSettle.append(Int32(index))
@@ -246,8 +242,7 @@ extension ConnectionLoop {
   }
 
   /// As far as an exchange has come: all that the session has said is taken.
-  func settleExchange(_ index: Int) {
-    guard let exchange = connections[index].exchange else { return }
+  func settle(_ exchange: HTTPExchange, _ index: Int) {
     if exchange.response == nil, let (reason, text) = exchange.closing {
       exchange.answer(Self.problem(reason, text).response)
     }

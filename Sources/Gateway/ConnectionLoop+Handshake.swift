@@ -42,7 +42,7 @@ extension ConnectionLoop {
         return true
       case .echo(let opening):
         _ = open(index, opening)
-        connections[index].isEcho = true
+        connections[index].phase = .echo
         noteIdentified(index)
         return true
       }

@@ -34,14 +34,14 @@ extension ConnectionLoop {
 
   /// Reads once, as much as a turn allows, and hands it on.
   func read(_ index: Int) {
-    guard connections[index].phase != .free, connections[index].isReadable,
+    guard !connections[index].isFree, connections[index].isReadable,
       !connections[index].isPaused, connections[index].bot == nil
     else { return }
     var span = unsafe MutableSpan(_unsafeElements: readBuffer)
     switch world.read(index, into: &span) {
     case .bytes(let count, let received, let mayHaveMore):
       heard(index, received, mayHaveMore)
-      if count > 0, connections[index].phase != .lingering { takeRead(count, index) }
+      if count > 0, !connections[index].isLingering { takeRead(count, index) }
     case .wouldBlock: connections[index].isReadable = false
     case .end: endInput(index)
     case .reset:
@@ -56,25 +56,30 @@ extension ConnectionLoop {
   /// a TLS connection): they go out first, and each request's own deadline bounds that. A WebSocket
   /// ends here, since without a close it was cut off (RFC 6455 §7.1.5).
   func endInput(_ index: Int) {
-    if connections[index].phase == .handshake, !connections[index].pending.isEmpty {
+    if connections[index].awaitsRequest, !connections[index].pending.isEmpty {
       // Requests that were sent ahead and not looked at yet, one a turn; or the begin of one.
       let before = connections[index].pending.count
       readOn(index)
-      if connections[index].phase == .handshake, connections[index].pending.count < before {
+      if connections[index].awaitsRequest, connections[index].pending.count < before {
         unfinished.append(Int32(index))
         return
       }
     }
     switch connections[index].phase {
     case .free: return
-    case .exchange where connections[index].exchange?.state != .reading:
+    case .exchange(let exchange) where exchange.state != .reading:
       // The end is found again once the answer is out.
       connections[index].isReadable = true
-    case .open where connections[index].isPaused || !connections[index].pending.isEmpty:
+    case .open where hasInput(index), .echo where hasInput(index):
       // What was sent before has its turn yet, and the end is found again behind it.
       connections[index].isReadable = true
     default: remove(index)
     }
+  }
+
+  /// Something that was sent has its turn yet.
+  private func hasInput(_ index: Int) -> Bool {
+    connections[index].isPaused || !connections[index].pending.isEmpty
   }
 
   private func heard(_ index: Int, _ received: Int, _ mayHaveMore: Bool) {
@@ -110,14 +115,15 @@ extension ConnectionLoop {
       if exchange.state == .held { submit(exchange, index) }
       return
     }
-    guard connections[index].phase == .open, connections[index].isPaused else { return }
-    connections[index].isPaused = false
-    observer?.loopPaused(index, false)
+    guard connections[index].isPaused else { return }
     if connections[index].bot != nil {
+      connections[index].isPaused = false
       takeBotInbox(index)
-      return
+    } else if connections[index].isOpen {
+      connections[index].isPaused = false
+      observer?.loopPaused(index, false)
+      readOn(index)
     }
-    readOn(index)
   }
 
   /// After a pause: takes what was read before it, and then what has come since. That something has
@@ -137,15 +143,14 @@ extension ConnectionLoop {
 
   private func take(_ input: inout MutableSpan<UInt8>, _ index: Int) {
     var offset = 0
-    if connections[index].phase == .exchange {
+    if case .exchange = connections[index].phase {
       takeContent(input.span, index)
       return
     }
-    if connections[index].phase == .handshake {
+    if connections[index].awaitsRequest {
       guard takeRequest(input.span, &offset, index) else { return }
     }
-    // Of what follows a close nothing is given back.
-    if connections[index].isEcho, connections[index].phase == .open {
+    if case .echo = connections[index].phase {
       takeEchoes(&input, &offset, index)
     } else {
       takeFrames(&input, &offset, index)
@@ -200,7 +205,7 @@ extension ConnectionLoop {
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
     _ webSocket: inout WebSocket.Connection, _ session: SessionID, _ index: Int
   ) -> Pause {
-    let isOpen = connections[index].phase == .open
+    let isOpen = connections[index].isOpen
     var answers: [UInt8] = []
     do throws(ProtocolViolation) {
       while true {
@@ -267,7 +272,7 @@ extension ConnectionLoop {
   /// read would fill memory: a ping that comes before the last answer is out stays unanswered
   /// (RFC 6455 §5.5.3).
   private func mayAnswer(_ session: SessionID, _ index: Int) -> Bool {
-    connections[index].phase == .open || !shard.hasOutput(session)
+    connections[index].isOpen || !shard.hasOutput(session)
   }
 
   /// The peer has closed. The answer to it is queued; what else is queued goes out before it, and

@@ -32,12 +32,10 @@ extension ConnectionLoop {
       case .free, .canary: continue
       case .handshake, .exchange:
         state = world.isShakingHands(index) ? .tlsHandshake : .http
-      case .open:
-        if connection.bot != nil {
-          snapshot.bots += 1
-          continue
-        }
-        state = .websocket
+      case .bot:
+        snapshot.bots += 1
+        continue
+      case .open, .echo: state = .websocket
       case .closing, .lingering: state = .closing
       }
       snapshot.connections[state, default: 0] += 1

@@ -6,22 +6,15 @@ import Wire
 extension ConnectionLoop {
   /// Writes what a session has; how many bytes were taken.
   func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
-    if let bot = connections[index].bot {
-      // Not where answers have to be taken before the inbox can go on.
-      if connections[index].isInboxSlowed, connections[index].inbox.count > Self.botInboxLimit {
-        connections[index].isHeld = true
-        return 0
-      }
-      return bot.write(bytes)
-    }
     switch connections[index].phase {
-    case .exchange:
+    case .bot(let bot): return tell(bot, bytes)
+    case .exchange(let exchange):
       // The shard is at work: what follows from it has to wait.
-      connections[index].exchange?.take(bytes, wall: now.wall)
+      exchange.take(bytes, wall: now.wall)
       toSettle.append(Int32(index))
       return bytes.count
-    case .canary:
-      connections[index].canary?.take(bytes)
+    case .canary(let run):
+      run.take(bytes)
       toSettle.append(Int32(index))
       return bytes.count
     default: return writeToStream(index, bytes)
@@ -31,7 +24,7 @@ extension ConnectionLoop {
   /// Writes to a stream; how many bytes were taken.
   func writeToStream(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     let taken = note(world.write(index, bytes), index)
-    if connections[index].phase == .closing, taken == bytes.count, !world.hasBacklog(index) {
+    if connections[index].isClosing, taken == bytes.count, !world.hasBacklog(index) {
       toSettle.append(Int32(index))
     }
     return taken
@@ -40,7 +33,7 @@ extension ConnectionLoop {
   /// Sends what a stream has taken before.
   func drain(_ index: Int) {
     _ = note(world.drain(index), index)
-    if connections[index].phase == .closing, !world.hasBacklog(index) {
+    if connections[index].isClosing, !world.hasBacklog(index) {
       toSettle.append(Int32(index))
     }
   }
@@ -63,7 +56,7 @@ extension ConnectionLoop {
 
   /// Begins the closing handshake behind what is queued.
   func close(_ index: Int, _ code: CloseCode, _ reason: String) {
-    guard connections[index].phase == .open, let session = connections[index].session else {
+    guard connections[index].isOpen, let session = connections[index].session else {
       return
     }
     connections[index].phase = .closing
@@ -86,14 +79,10 @@ extension ConnectionLoop {
     for closing in shard.takeClosings() {
       let index = Int(closing.connection)
       switch connections[index].phase {
-      case .exchange: endExchange(index, closing.reason, closing.text)
+      case .exchange(let exchange): end(exchange, index, closing.reason, closing.text)
       case .canary: finishCanary(index, .failed(closing.text))
-      default:
-        if connections[index].bot != nil {
-          remove(index)
-        } else {
-          close(index, CloseCode(rawValue: closing.reason.rawValue), closing.text)
-        }
+      case .bot: remove(index)
+      default: close(index, CloseCode(rawValue: closing.reason.rawValue), closing.text)
       }
     }
   }
@@ -107,8 +96,8 @@ extension ConnectionLoop {
     for index in due.map(Int.init) {
       switch connections[index].phase {
       case .closing: settleClosing(index)
-      case .exchange: settleExchange(index)
-      case .canary: advanceCanary(index)
+      case .exchange(let exchange): settle(exchange, index)
+      case .canary(let run): advance(run, index)
       default: continue
       }
     }
@@ -156,15 +145,12 @@ extension ConnectionLoop {
         } else {
           sweepUnidentified(index)
         }
-      case .exchange: expireExchange(index)
-      case .canary: expireCanary(index)
+      case .exchange(let exchange): expire(exchange, index)
+      case .canary(let run): expire(run, index)
+      case .bot(let bot): sweepBot(bot, index)
       case .closing, .lingering:
         if now.monotonic >= connections[index].deadline { remove(index) }
-      case .open:
-        guard connections[index].bot == nil else {
-          sweepBot(index)
-          continue
-        }
+      case .open, .echo:
         guard connections[index].isIdentified else {
           sweepUnidentified(index)
           continue
@@ -172,7 +158,7 @@ extension ConnectionLoop {
         var silence = now.monotonic - connections[index].heardAt
         if idle > 0, silence >= idle, isSlowed(index) {
           readSlowed(index)
-          guard connections[index].phase == .open else { continue }
+          guard connections[index].isOpen else { continue }
           silence = now.monotonic - connections[index].heardAt
         }
         if idle > 0, silence >= idle, now.monotonic - connections[index].takenAt >= idle {
@@ -209,7 +195,7 @@ extension ConnectionLoop {
     connections[index].isReadable = true
     read(index)
     // Where nothing came nothing was taken, and the session waits as before.
-    if connections[index].phase == .open, let session = connections[index].session,
+    if connections[index].isOpen, let session = connections[index].session,
       shard.isSlowed(session)
     {
       connections[index].isPaused = true
@@ -237,7 +223,7 @@ extension ConnectionLoop {
     let deadline = connections[index].deadline
     if deadline > 0, now.monotonic >= deadline {
       context.violations.note(.handshakeTimeout)
-      if connections[index].phase == .handshake {
+      if connections[index].awaitsRequest {
         remove(index)
       } else {
         close(
@@ -266,7 +252,7 @@ extension ConnectionLoop {
   private func turnAway(_ index: Int) {
     let limit = context.limits.unauthenticatedPerAddress
     let text = "\(limit) connections from this address have yet to say who they are; try later"
-    if connections[index].phase == .open {
+    if connections[index].isOpen {
       close(index, .tryAgainLater, text)
     } else if world.isShakingHands(index) {
       linger(index)

@@ -10,7 +10,7 @@ extension ConnectionLoop {
   func shrink() {
     guard toSettle.isEmpty, failed.isEmpty else { return }
     wantsToShrink = false
-    let isShorter = connections.shrink(free: &freeConnections) { $0.phase != .free }
+    let isShorter = connections.shrink(free: &freeConnections) { !$0.isFree }
     guard isShorter || shard.isLoose else { return }
     shard.shrink()
     world.giveBackMemory(keepingPlaces: connections.count)

@@ -226,7 +226,6 @@ import Wire
   package func accept(from host: HostKey, isLocal: Bool) -> Int {
     now = world.moment()
     let index = addConnection()
-    connections[index].hasStream = true
     connections[index].host = host
     connections[index].isLocal = isLocal
     connections[index].phase = .handshake
@@ -245,14 +244,14 @@ import Wire
 
   /// Ends a connection here and now.
   package func remove(_ index: Int) {
-    guard connections[index].phase != .free else { return }
+    guard !connections[index].isFree else { return }
     if let session = connections[index].session { shard.close(session) }
     if connections[index].hasStream { world.close(index) }
     if let host = connections[index].host {
       if connections[index].isCountedAsUnidentified { context.admission.uncountUnidentified(host) }
       context.admission.leave(host)
     }
-    if let bot = connections[index].bot {
+    if let bot = connections[index].bot?.end {
       bot.close()
       botConnections[ObjectIdentifier(bot)] = nil
     }
@@ -277,13 +276,14 @@ import Wire
     else { return }
     self.shutdown?.hasAnnounced = true
     // What an echo says is its peer's words, so it says no more than why it closes.
-    for index in connections.indices where connections[index].isEcho {
+    for index in connections.indices {
+      guard case .echo = connections[index].phase else { continue }
       close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay restarts")
     }
     shard.announceClosing(
       "the relay restarts",
       spreadMilliseconds: min(5000, 500 + Int64(connectionCount)))
-    for index in connections.indices where connections[index].phase == .handshake {
+    for index in connections.indices where connections[index].awaitsRequest {
       remove(index)
     }
   }

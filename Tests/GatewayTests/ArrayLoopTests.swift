@@ -1,0 +1,86 @@
+import Testing
+
+@testable import Gateway
+
+/// What takes a loop minutes, over arrays and in no time.
+@Suite struct `A loop over arrays` {
+  private static let opening = """
+    GET /ws?user=ada HTTP/1.1\r
+    Host: relay\r
+    Upgrade: websocket\r
+    Connection: Upgrade\r
+    Sec-WebSocket-Version: 13\r
+    Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r
+    Sec-WebSocket-Protocol: relay.v1\r
+    \r
+
+    """.utf8
+
+  private static func post(_ content: String) -> String {
+    "POST /v1/rooms/r/messages?user=ada HTTP/1.1\r\nHost: relay\r\n"
+      + "Content-Type: application/json\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"
+  }
+
+  @Test func `a client that says nothing is let go when its time is over`() {
+    let loop = ArrayLoop()
+    let stream = loop.connect()
+    loop.pass(milliseconds: 4750)
+    #expect(loop.world.streams[stream]?.isClosed == false)
+    loop.pass(milliseconds: 250)
+    #expect(loop.world.streams[stream]?.isClosed == true)
+    #expect(loop.loop.connectionCount == 0)
+  }
+
+  @Test func `a post that the log does not answer is 503 after thirty seconds`() {
+    let loop = ArrayLoop()
+    let stream = loop.connect()
+    #expect(loop.send(Self.post(#"{"id":"1","text":"hi"}"#).utf8, on: stream) == "")
+    #expect(loop.world.submitted.count == 1)
+    loop.pass(milliseconds: 29_750)
+    #expect(loop.takeOutput(of: stream) == "")
+    loop.pass(milliseconds: 250)
+    #expect(loop.takeOutput(of: stream).hasPrefix("HTTP/1.1 503 "))
+    #expect(loop.world.streams[stream]?.isFinished == true)
+  }
+
+  @Test func `content that stops in the middle is 408`() {
+    let loop = ArrayLoop()
+    let stream = loop.connect()
+    loop.send(Self.post(#"{"id":"1","text":"hi"}"#).utf8.dropLast(3), on: stream)
+    loop.pass(milliseconds: 5000)
+    #expect(loop.takeOutput(of: stream).hasPrefix("HTTP/1.1 408 "))
+  }
+
+  @Test func `who is silent is pinged, and let go in the end`() {
+    let loop = ArrayLoop {
+      $0.heartbeatSeconds = 20
+      $0.idleTimeoutSeconds = 60
+    }
+    let stream = loop.connect()
+    #expect(loop.send(Self.opening, on: stream).hasPrefix("HTTP/1.1 101 "))
+    loop.pass(milliseconds: 19_750)
+    #expect(loop.world.streams[stream]?.output == [])
+    loop.pass(milliseconds: 250)
+    #expect(loop.world.streams[stream]?.output == [0x89, 0])
+    // What is written is taken all the same: the time counts from there.
+    loop.pass(milliseconds: 59_750)
+    #expect(loop.world.streams[stream]?.isClosed == false)
+    loop.pass(milliseconds: 250)
+    #expect(loop.world.streams[stream]?.isClosed == true)
+  }
+
+  @Test func `a shutdown waits for the log, and in the end for nobody`() {
+    let loop = ArrayLoop()
+    let stream = loop.connect()
+    loop.send(Self.opening, on: stream)
+    loop.loop.take([.shutDown])
+    loop.pass(milliseconds: 7750)
+    #expect(loop.world.streams[stream]?.isClosed == false)
+    loop.pass(milliseconds: 250)
+    #expect(loop.world.streams[stream]?.isClosed == true)
+    guard case .over = loop.run() else {
+      Issue.record("the loop is not over")
+      return
+    }
+  }
+}

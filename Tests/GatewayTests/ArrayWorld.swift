@@ -1,0 +1,116 @@
+import Relay
+import WebSocket
+
+@testable import Gateway
+
+/// A world of arrays: what clients send is put in, what they are sent is taken out, and time is set. The
+/// log takes what it is given, and says nothing.
+final class ArrayWorld: LoopWorld {
+  struct Stream {
+    var input: [UInt8] = []
+    var output: [UInt8] = []
+    var isFinished = false
+    var isClosed = false
+  }
+
+  var now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
+  var streams: [Int: Stream] = [:]
+  var submitted: [LogRequest] = []
+  var mail: [LoopMessage] = []
+
+  func moment() -> Moment { now }
+  var microseconds: Int64 { now.monotonic * 1000 }
+
+  func read(_ stream: Int, into buffer: inout MutableSpan<UInt8>) -> StreamRead {
+    guard let input = streams[stream]?.input, !input.isEmpty else { return .wouldBlock }
+    for (index, byte) in input.enumerated() { buffer[index] = byte }
+    streams[stream]?.input = []
+    return .bytes(input.count, received: input.count, mayHaveMore: false)
+  }
+
+  func write(_ stream: Int, _ bytes: Span<UInt8>) -> StreamWrite {
+    for index in 0..<bytes.count { streams[stream]?.output.append(bytes[index]) }
+    return .taken(bytes.count, sent: bytes.count)
+  }
+
+  func drain(_ stream: Int) -> StreamWrite { .taken(0, sent: 0) }
+  func hasBacklog(_ stream: Int) -> Bool { false }
+  func isShakingHands(_ stream: Int) -> Bool { false }
+  func millisecondsSinceAcknowledgement(_ stream: Int) -> Int64 { 0 }
+  func finish(_ stream: Int) { streams[stream]?.isFinished = true }
+  func close(_ stream: Int) { streams[stream]?.isClosed = true }
+  func submit(_ requests: [LogRequest]) { submitted += requests }
+  func read(_ request: ReadRequest) {}
+  func post(_ message: LoopMessage, to loop: Int) { mail.append(message) }
+  func stopAccepting() {}
+  func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {}
+  func metrics(of loops: LoopSnapshot) -> HTTPResponse { HTTPResponse(status: 200, text: "") }
+  func giveBackMemory(keepingPlaces places: Int) {}
+}
+
+/// One loop over arrays.
+struct ArrayLoop {
+  let world = ArrayWorld()
+  let loop: ConnectionLoop
+
+  init(_ configure: (inout ConnectionLimits) -> Void = { _ in }) {
+    var limits = ConnectionLimits()
+    limits.handshakeTimeoutMilliseconds = 5000
+    configure(&limits)
+    let context = ConnectionLoop.Context(
+      limits: limits, shard: Shard.Configuration(),
+      router: RequestRouter(origins: [], requiresLoopbackHost: false),
+      authenticator: Authenticator(verify: nil, botUsers: []),
+      admission: Admission(limits: limits, descriptors: nil), epoch: "first", loopCount: 1)
+    loop = ConnectionLoop(index: 0, context: context, world: world, seed: 1)
+  }
+
+  /// A client connects.
+  /// - Returns: its stream.
+  func connect() -> Int {
+    let host = HostKey(network: 1, isIPv6: false)
+    _ = loop.context.admission.admit(host, descriptor: 0)
+    let stream = loop.accept(from: host, isLocal: false)
+    world.streams[stream] = ArrayWorld.Stream()
+    return stream
+  }
+
+  /// A client sends something, and the loop has its turns.
+  /// - Returns: what it is sent.
+  @discardableResult
+  func send(_ bytes: some Sequence<UInt8>, on stream: Int) -> String {
+    world.streams[stream]?.input += Array(bytes)
+    loop.ready(stream, .readable)
+    run()
+    return takeOutput(of: stream)
+  }
+
+  func takeOutput(of stream: Int) -> String {
+    defer { world.streams[stream]?.output = [] }
+    return String(decoding: world.streams[stream]?.output ?? [], as: UTF8.self)
+  }
+
+  /// Time passes, as sweeps see it.
+  func pass(milliseconds: Int64) {
+    let end = world.now.monotonic + milliseconds
+    while world.now.monotonic < end {
+      let step = min(Int64(ConnectionLoop.sweepMilliseconds), end - world.now.monotonic)
+      world.now.monotonic += step
+      world.now.wall += step
+      loop.sweep()
+      run()
+    }
+  }
+
+  @discardableResult
+  func run() -> ConnectionLoop.TurnEnd {
+    while true {
+      let mail = world.mail
+      world.mail = []
+      loop.take(mail)
+      let end = loop.endTurn()
+      if case .goesOn = end { continue }
+      if world.mail.isEmpty { return end }
+    }
+  }
+}
