@@ -157,12 +157,15 @@ extension `End to end` {
       let bo = try RawClient(relay, user: "bo")
       for number in 1...120 { try bo.say("line \(number).", in: "general", id: "\(number)") }
       let terminal = try TerminalSession.wschat(relay, ["--room", "general"])
-      try terminal.wait(for: "line 120.")
-      try terminal.press("PPage", "PPage", "PPage")
-      let before = try terminal.wait(for: "older lines") { screen in
-        screen.messages(with: "line 120.").isEmpty && screen.messages(with: "line ").count > 3
+      var shown = try terminal.wait(for: "line 120.").messages(with: "line ")
+      for _ in 1...3 {
+        try terminal.press("PPage")
+        let page = try terminal.wait(for: "older lines") { screen in
+          screen.messages(with: "line ").first != shown.first
+            && screen.messages(with: "line ").count > 3
+        }
+        shown = page.messages(with: "line ")
       }
-      let shown = before.messages(with: "line ")
       for number in 121...123 { try bo.say("line \(number).", in: "general", id: "\(number)") }
       let after = try terminal.wait(for: "3 new ↓")
       #expect(Array(after.messages(with: "line ").prefix(3)) == Array(shown.prefix(3)))
