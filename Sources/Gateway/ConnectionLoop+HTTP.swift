@@ -20,8 +20,7 @@ extension ConnectionLoop {
     let exchange = HTTPExchange(call, serial: exchangeCount)
     connections[index].phase = .exchange(exchange)
     noteIdentified(index)
-    let timeout = Int64(context.limits.handshakeTimeoutMilliseconds)
-    connections[index].deadline = timeout == 0 ? 0 : now.monotonic + timeout
+    connections[index].deadline = requestDeadline
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
       let interim = HTTPResponse(status: 100).bytes
       exchange.output = Array(interim[writeToStream(index, interim.span)...])
@@ -192,8 +191,7 @@ extension ConnectionLoop {
     }
     connections[index].phase = .handshake
     // Between two requests nobody is waited for longer than for a first one.
-    let timeout = Int64(context.limits.handshakeTimeoutMilliseconds)
-    connections[index].deadline = timeout == 0 ? 0 : now.monotonic + timeout
+    connections[index].deadline = requestDeadline
     connections[index].isPaused = false
     nextRequests.append(Int32(index))
   }

@@ -230,9 +230,14 @@ import Wire
     connections[index].isLocal = isLocal
     connections[index].phase = .handshake
     connections[index].heardAt = now.monotonic
-    let timeout = context.limits.handshakeTimeoutMilliseconds
-    connections[index].deadline = timeout == 0 ? 0 : now.monotonic + Int64(timeout)
+    connections[index].deadline = requestDeadline
     return index
+  }
+
+  /// Until when a request is to be there that is awaited from now on; 0 = no limit.
+  var requestDeadline: Int64 {
+    let timeout = Int64(context.limits.handshakeTimeoutMilliseconds)
+    return timeout == 0 ? 0 : now.monotonic + timeout
   }
 
   func addConnection() -> Int {

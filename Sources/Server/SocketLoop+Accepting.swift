@@ -59,15 +59,18 @@ extension SocketLoop {
     default: break
     }
     // What lies there unread would make a reset of the end, which may overtake the answer.
-    var unread = [UInt8](repeating: 0, count: ConnectionLoop.readBytes)
-    var span = unread.mutableSpan
-    _ = socket.read(into: &span)
+    Self.discardInput(of: socket, into: &unread)
     if world.shared.credentials == nil {
       _ = socket.send(HTTPResponse(status: 503, text: refusal.text).bytes.span)
     } else {
       let alert = TLSSession.refusal
       _ = socket.send(alert.span)
     }
+  }
+
+  private static func discardInput(of socket: borrowing Socket, into buffer: inout [UInt8]) {
+    var span = buffer.mutableSpan
+    _ = socket.read(into: &span)
   }
 
   /// Says it, but not all the time.

@@ -20,6 +20,8 @@ final class SocketLoop: EventHandler {
   private let mailbox: Mailbox<LoopMessage>
   private var mail: [LoopMessage] = []
   private var wake: (id: TimerID, at: Int64)?
+  /// Where what is left unread of clients is thrown away who are turned away: made for the first.
+  lazy var unread = [UInt8](repeating: 0, count: ConnectionLoop.readBytes)
   /// When it is next said that there is a shortage, by the monotonic clock in milliseconds.
   var nextShortageReport: Int64 = 0
 

@@ -109,8 +109,7 @@ struct ArrayLoop {
       world.mail = []
       loop.take(mail)
       let end = loop.endTurn()
-      if case .goesOn = end { continue }
-      if world.mail.isEmpty { return end }
+      if end != .goesOn, world.mail.isEmpty { return end }
     }
   }
 }

@@ -144,8 +144,8 @@ final class RelayProcess {
     for (place, readiness) in streams.takeReadiness() { connections.ready(place, readiness) }
     if sweeps { connections.sweep() }
     let end = connections.endTurn()
-    if case .goesOn = end { loops[loop].goesOn = true } else { loops[loop].goesOn = false }
-    if case .over = end { loops[loop].isOver = true }
+    loops[loop].goesOn = end == .goesOn
+    loops[loop].isOver = end == .over
     loops[loop].lastTurn = now.wall
     for session in streams.sessions where connections.shard.isCurrent(session) {
       mostQueuedBytes = max(mostQueuedBytes, connections.shard.queuedBytes(of: session))
