@@ -42,7 +42,7 @@ help:
 	@echo 'make fuzz              feed every parser made-up input, a minute each; SECONDS=600 for more'
 	@echo 'make fuzz-coverage     see how much of WebSocket the kept inputs reach'
 	@echo 'make fuzz-bugs         see whether the fuzzer finds a bug that is planted'
-	@echo "make test-tsan         run the tests under Thread Sanitizer; TESTS='^MailboxTests' for less"
+	@echo "make test-tsan         run the tests under Thread Sanitizer; TESTS='^PlatformTests' for less"
 	@echo 'make test-asan         run the tests under Address Sanitizer; TESTS= for less'
 	@echo 'make build             build the commands for release, into .build/release'
 	@echo 'make install PREFIX=   install relay, wschat and swarm with their manuals, to /usr/local by default'
@@ -244,7 +244,7 @@ lint:
 # `make build` first, as its owner: what root installs need not be built by root. BUILT is where that
 # lies. The commands say themselves what a shell completes.
 INSTALLED = $(DESTDIR)$(PREFIX)
-MANUALS := Sources/RelayCommand/relay.1 Sources/wschat/wschat.1 LoadTests/swarm/swarm.1
+MANUALS := Sources/Commands/RelayCommand/relay.1 Sources/Commands/WschatCommand/wschat.1 LoadTests/swarm/swarm.1
 BASH_COMPLETIONS = $(INSTALLED)/share/bash-completion/completions
 ZSH_COMPLETIONS = $(INSTALLED)/share/zsh/site-functions
 FISH_COMPLETIONS = $(INSTALLED)/share/fish/vendor_completions.d

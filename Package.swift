@@ -14,8 +14,28 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// The folders of Sources: a module imports from its own floor or from those below.
+enum Floor: String {
+  case commands = "Commands"
+  case client = "Client"
+  case server = "Server"
+  case system = "System"
+  case engine = "Engine"
+  case `protocol` = "Protocol"
+
+  func folder(_ name: String) -> String { "Sources/\(rawValue)/\(name)" }
+
+  func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+      name: name, dependencies: dependencies, path: folder(name), swiftSettings: strict)
+  }
+}
+
+/// What the system provides, as a module.
+func library(_ name: String, package: String, pkgConfig: String? = nil) -> Target {
+  .systemLibrary(
+    name: name, path: Floor.system.folder(name), pkgConfig: pkgConfig,
+    providers: [.apt([package])])
 }
 
 func command(
@@ -63,58 +83,56 @@ let package = Package(
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
-    // What the system provides, as modules.
-    .target(name: "CLinux"),
-    .target(name: "CTerminal"),
-    .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    // Not by pkg-config, whose flags for it SwiftPM warns about; its header lies where all do.
-    .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
-    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-
     // Pure: no clock, no descriptor, no thread, no Foundation.
-    module("Mixing"),
-    module("WebSocket", ["CZlib"]),
-    module("Wire"),
-    module("Relay", ["Wire", "Mixing", deque, heap]),
-    module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"]),
+    Floor.protocol.module("WebSocket", ["CZlib"]),
+    Floor.protocol.module("Wire"),
+    Floor.engine.module("Mixing"),
+    Floor.engine.module("Relay", ["Wire", "Mixing", deque, heap]),
+    Floor.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"]),
 
-    // The edge, from the system upwards.
-    module("Mailbox", ["CLinux"]),
-    module("EventLoop", ["Mailbox", "CLinux", heap]),
-    module("TLS", ["COpenSSL"]),
-    module("SQLite", ["CSQLite"]),
-    module("SQLiteLog", ["Relay", "Mailbox", "SQLite", "CSQLite", deque]),
-    module("YAML", ["CYAML"]),
-    module("Directories", ["Relay", "Wire", "Mailbox", "YAML", "CCurl", deque]),
-    module("Bots", ["Wire", "Mixing", logging, subprocess]),
-    module(
+    .target(name: "CLinux", path: Floor.system.folder("CLinux")),
+    .target(name: "CTerminal", path: Floor.system.folder("CTerminal")),
+    library("CCurl", package: "libcurl4-openssl-dev", pkgConfig: "libcurl"),
+    library("CSQLite", package: "libsqlite3-dev", pkgConfig: "sqlite3"),
+    library("CJWT", package: "libjwt-dev", pkgConfig: "libjwt"),
+    library("COpenSSL", package: "libssl-dev", pkgConfig: "openssl"),
+    // Not by pkg-config, whose flags for it SwiftPM warns about; its header lies where all do.
+    library("CUtf8proc", package: "libutf8proc-dev"),
+    library("CYAML", package: "libyaml-dev", pkgConfig: "yaml-0.1"),
+    library("CZlib", package: "zlib1g-dev", pkgConfig: "zlib"),
+    Floor.system.module("Platform", ["CLinux"]),
+    Floor.system.module("EventLoop", ["Platform", "CLinux", heap]),
+    Floor.system.module("TLS", ["COpenSSL"]),
+    Floor.system.module("SQLite", ["CSQLite"]),
+    Floor.system.module("YAML", ["CYAML"]),
+
+    Floor.server.module("SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", deque]),
+    Floor.server.module(
+      "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
+    Floor.server.module("Bots", ["Wire", "Mixing", logging, subprocess]),
+    Floor.server.module("RelayConfiguration", ["Directories", "YAML"]),
+    Floor.server.module(
       "Server",
       [
-        "Gateway", "WebSocket", "Wire", "Relay", "Mailbox", "EventLoop", "TLS", "SQLiteLog", "Bots",
-        "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", logging, deque,
+        "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
+        "TLS", "SQLiteLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL", logging,
+        deque,
       ]),
-    module("Client", ["WebSocket", "EventLoop", "Mailbox", "TLS", "Wire", "Mixing", deque]),
 
-    // The screen of a terminal, and the messenger on it.
-    module("Terminal", ["CTerminal", "CUtf8proc", "Mailbox"]),
-    module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing"]),
-
-    // What the messenger keeps on disk.
-    module("Archive", ["Wire", "Mailbox", "Mixing", "SQLite", "CSQLite"]),
+    Floor.client.module(
+      "Client", ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing", deque]),
+    Floor.client.module("Archive", ["Wire", "Platform", "Mixing", "SQLite", "CSQLite"]),
+    Floor.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
+    Floor.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing"]),
 
     command(
-      "RelayCommand", folder: "Sources/RelayCommand",
-      ["Server", "SQLiteLog", "EventLoop", "Mailbox", argumentParser], excluding: ["relay.1"]),
+      "RelayCommand", folder: Floor.commands.folder("RelayCommand"),
+      ["Server", "RelayConfiguration", "SQLiteLog", "EventLoop", "Platform", argumentParser],
+      excluding: ["relay.1"]),
     command(
-      "WschatCommand", folder: "Sources/wschat",
+      "WschatCommand", folder: Floor.commands.folder("WschatCommand"),
       [
-        "Archive", "Client", "EventLoop", "Mailbox", "Messenger", "Terminal", "TLS", "Wire",
+        "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal", "TLS", "Wire",
         argumentParser,
       ], excluding: ["wschat.1"]),
 
@@ -122,8 +140,8 @@ let package = Package(
     .target(
       name: "Swarm",
       dependencies: [
-        "Client", "EventLoop", "Mailbox", "Wire", "WebSocket", "YAML", "Mixing", "CLinux",
-        histogram,
+        "Client", "EventLoop", "Platform", "Terminal", "Wire", "WebSocket", "YAML", "Mixing",
+        "CLinux", histogram,
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
       "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
@@ -133,7 +151,7 @@ let package = Package(
     // The log by itself, without the relay around it.
     command(
       "AppendBench", folder: "LoadTests/append",
-      ["SQLiteLog", "Relay", "Wire", "Mailbox", argumentParser]),
+      ["SQLiteLog", "Relay", "Wire", "Platform", argumentParser]),
 
     // What an adversary says and what it may cost, for the simulation and for the fuzzer.
     .target(
@@ -144,7 +162,7 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "Gateway", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "EventLoop", "Mailbox",
+        "Gateway", "Relay", "Wire", "WebSocket", "SQLiteLog", "Client", "Platform",
         "CSQLite", "Hostile", "Mixing", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
     command(
@@ -153,12 +171,20 @@ let package = Package(
     // What the Autobahn suite tests of the client: see Tests/Conformance.
     command(
       "ConformanceClient", folder: "Tests/Conformance/Client",
-      ["Client", "EventLoop", "Mailbox", "WebSocket", argumentParser]),
+      ["Client", "EventLoop", "WebSocket", argumentParser]),
 
     // The fuzzer: what it checks is a module of its own, which replays its inputs as a test.
     .target(
-      name: "FuzzTargets", dependencies: ["WebSocket", "Wire", "Relay", "Server", "Hostile"],
+      name: "FuzzTargets",
+      dependencies: [
+        "WebSocket", "Wire", "Relay", "Server", "RelayConfiguration", "Hostile",
+      ],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
+
+    // What the tests of several modules need.
+    .target(
+      name: "TestSupport", dependencies: ["Platform"], path: "Tests/TestSupport",
+      swiftSettings: strict),
 
     tests("Package", []),
     tests("Fuzz", ["FuzzTargets", "WebSocket"]),
@@ -168,33 +194,42 @@ let package = Package(
     tests("Wire", ["Wire", "Mixing"]),
     tests("Relay", ["Relay", "Wire", "Mixing"]),
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
-    tests("Mailbox", ["Mailbox"]),
-    tests("EventLoop", ["EventLoop", "Mailbox"]),
+    tests("Platform", ["Platform", "TestSupport"]),
+    tests("EventLoop", ["EventLoop", "Platform", "TestSupport"]),
     tests("TLS", ["TLS", "COpenSSL"]),
-    tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mailbox", "Mixing", "CSQLite"]),
+    tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mixing", "CSQLite"]),
     tests("YAML", ["YAML"]),
     tests(
-      "Directories", ["Directories", "Relay", "Wire", "Mailbox"], excluding: ["directory.py"]),
-    tests("Terminal", ["Terminal", "Mailbox", "Mixing"]),
+      "Directories", ["Directories", "Relay", "Wire", "Platform"], excluding: ["directory.py"]),
+    tests("Terminal", ["Terminal", "Platform", "Mixing"]),
     tests(
-      "Messenger", ["Messenger", "Terminal", "Client", "EventLoop", "Wire", "YAML", "Mixing"]),
+      "Messenger", ["Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing"]),
     tests("Archive", ["Archive", "Relay", "Wire", "Mixing", "CSQLite"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
+      "RelayConfiguration", ["RelayConfiguration", "Directories", "YAML"]),
+    tests(
       "Server",
       [
-        "Server", "Gateway", "Relay", "Wire", "Bots", "Directories", "WebSocket", "EventLoop",
-        "Mailbox", "TLS", "YAML", "Mixing", "CJWT", logging,
+        "Server", "RelayConfiguration", "Gateway", "Relay", "Wire", "WebSocket", "Platform", "TLS",
+        "YAML", "Mixing", "CJWT", logging,
       ]),
-    tests("Client", ["Client", "EventLoop", "WebSocket", "Wire", "Mixing", "WschatCommand"]),
+    tests(
+      "Client",
+      [
+        "Client", "EventLoop", "WebSocket", "Wire", "Platform", "TLS", "Mixing", "WschatCommand",
+      ]),
     tests(
       "EndToEnd",
       [
-        "Client", "EventLoop", "WebSocket", "Wire", "Mailbox", "RelayCommand", "WschatCommand",
+        "Client", "EventLoop", "WebSocket", "Wire", "Platform", "RelayCommand", "WschatCommand",
       ], excluding: ["Peers"]),
     tests(
       "Swarm",
-      ["Swarm", "EventLoop", "WebSocket", "Wire", "Mixing", "SwarmCommand", "RelayCommand"],
+      [
+        "Swarm", "EventLoop", "WebSocket", "Wire", "Platform", "Mixing", "SwarmCommand",
+        "RelayCommand",
+      ],
       excluding: ["Peers"]),
   ]
     + (fuzzes ? [command("fuzz", folder: "Tests/Fuzz/Command", ["FuzzTargets"])] : []),

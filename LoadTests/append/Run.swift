@@ -1,5 +1,5 @@
 import Glibc
-import Mailbox
+import Platform
 import Relay
 import SQLiteLog
 import Synchronization

@@ -1,5 +1,4 @@
 import Client
-import EventLoop
 import Testing
 import Wire
 

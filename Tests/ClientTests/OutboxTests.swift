@@ -1,6 +1,6 @@
 import Client
-import EventLoop
 import Mixing
+import Platform
 import Testing
 import Wire
 

@@ -1,5 +1,5 @@
 import Client
-import EventLoop
+import Platform
 import Wire
 
 /// A session with a clock that the test moves, and what it wants done.

@@ -1,4 +1,4 @@
-import Mailbox
+import Platform
 import Testing
 
 @testable import Directories

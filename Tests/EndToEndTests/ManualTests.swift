@@ -14,9 +14,9 @@ extension `End to end` {
 
     static let pages = [
       Page(
-        command: "relay", file: "Sources/RelayCommand/relay.1",
+        command: "relay", file: "Sources/Commands/RelayCommand/relay.1",
         subcommands: ["serve", "check-config", "token", "verify", "export", "import"]),
-      Page(command: "wschat", file: "Sources/wschat/wschat.1"),
+      Page(command: "wschat", file: "Sources/Commands/WschatCommand/wschat.1"),
       Page(
         command: "swarm", file: "LoadTests/swarm/swarm.1",
         subcommands: ["run", "find", "compare", "bench"]),

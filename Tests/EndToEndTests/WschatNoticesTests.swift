@@ -1,5 +1,5 @@
 import Glibc
-import Mailbox
+import Platform
 import Testing
 import Wire
 

@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
-import Mailbox
+import Platform
+import TestSupport
 import Testing
 
 @Suite struct `Event loop` {
@@ -196,7 +197,7 @@ import Testing
 
 @Suite struct `Ends of connections in a loop` {
   @Test func `a half-closed peer is told once and can still be written to`() throws {
-    let pair = try Pair()
+    let pair = try SocketPair()
     let loop = try EventLoop()
     let recorder = Recorder()
     let registration = try loop.register(pair.server.descriptor, for: .readable, token: 1)
@@ -223,7 +224,7 @@ import Testing
   }
 
   @Test func `a connection that is reset while paused is told once`() throws {
-    let pair = try Pair()
+    let pair = try SocketPair()
     let loop = try EventLoop()
     let recorder = Recorder()
     let server = pair.server.borrowed
@@ -251,7 +252,7 @@ import Testing
   }
 
   @Test func `a quiet registration can be deregistered`() throws {
-    let pair = try Pair()
+    let pair = try SocketPair()
     let loop = try EventLoop()
     let registration = try loop.register(pair.server.descriptor, for: [], token: 1)
     let client = pair.client.release()

@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
-import Mailbox
+import Platform
+import TestSupport
 import Testing
 
 /// What changes the whole process is tried in a process of its own.

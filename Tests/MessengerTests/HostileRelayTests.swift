@@ -1,6 +1,6 @@
 import Client
-import EventLoop
 import Messenger
+import Platform
 import Terminal
 import Testing
 import Wire

@@ -71,7 +71,8 @@ import Testing
 
   private func readManual() throws -> String {
     let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-    let descriptor = unsafe open("\(package)/Sources/wschat/wschat.1", O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(
+      "\(package)/Sources/Commands/WschatCommand/wschat.1", O_RDONLY | O_CLOEXEC)
     try #require(descriptor >= 0)
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 1 << 20)

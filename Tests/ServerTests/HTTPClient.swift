@@ -1,5 +1,5 @@
-import EventLoop
 import Glibc
+import Platform
 import Server
 import TLS
 

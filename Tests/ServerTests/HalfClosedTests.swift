@@ -1,3 +1,4 @@
+import RelayConfiguration
 import Server
 import TLS
 import Testing

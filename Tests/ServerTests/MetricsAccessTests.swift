@@ -1,4 +1,5 @@
 import Logging
+import RelayConfiguration
 import Testing
 import WebSocket
 

@@ -26,9 +26,9 @@ struct Article {
   let text: String
   let blocks: [Block]
 
-  /// `Sources/Wire/Wire.docc`; this file is `Tests/ServerTests/ProtocolExamplesArticle.swift`.
+  /// `Sources/Protocol/Wire/Wire.docc`; this file is `Tests/ServerTests/ProtocolExamplesArticle.swift`.
   static let sources =
-    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Sources/Wire"
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Sources/Protocol/Wire"
 
   static let names = ["Wire", "Protocol", "Resuming", "FirstClient"]
 

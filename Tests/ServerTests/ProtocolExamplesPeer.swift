@@ -1,5 +1,5 @@
-import EventLoop
 import Glibc
+import Platform
 import WebSocket
 
 /// What ends a test that cannot go on.

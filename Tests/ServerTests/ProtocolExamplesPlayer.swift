@@ -1,6 +1,7 @@
-import EventLoop
 import Logging
+import Platform
 import Relay
+import RelayConfiguration
 
 @testable import Server
 

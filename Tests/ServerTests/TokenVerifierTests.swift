@@ -1,6 +1,7 @@
 import CJWT
 import Mixing
 import Relay
+import RelayConfiguration
 import Testing
 import Wire
 

@@ -1,4 +1,4 @@
-import EventLoop
+import Platform
 import Testing
 
 @testable import Swarm

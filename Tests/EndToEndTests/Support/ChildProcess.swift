@@ -1,6 +1,6 @@
 import EventLoop
 import Glibc
-import Mailbox
+import Platform
 
 /// A program that a test has started, and that does not outlive the test.
 ///

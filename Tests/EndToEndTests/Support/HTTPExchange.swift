@@ -1,5 +1,5 @@
-import EventLoop
 import Glibc
+import Platform
 
 /// One HTTP request as a test writes it, and whatever comes back.
 final class HTTPExchange {

@@ -1,4 +1,5 @@
 import Glibc
+import RelayConfiguration
 import Server
 
 /// Input: a configuration file.

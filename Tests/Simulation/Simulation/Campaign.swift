@@ -1,5 +1,4 @@
-internal import EventLoop
-internal import Mailbox
+internal import Platform
 internal import Synchronization
 
 /// Many runs, one for each seed, on several threads.

@@ -1,5 +1,5 @@
-internal import EventLoop
 internal import Glibc
+internal import Platform
 
 /// The benchmark: the relay beside the floor and beside its peers, row by row.
 ///

@@ -1,5 +1,5 @@
-internal import EventLoop
 internal import Glibc
+internal import Platform
 
 /// Where the benchmark runs.
 enum BenchMachine {

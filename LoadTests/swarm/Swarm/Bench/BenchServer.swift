@@ -1,6 +1,5 @@
-internal import EventLoop
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// A server that runs: its process, its folder, and what it takes of the machine.
 final class BenchServer {

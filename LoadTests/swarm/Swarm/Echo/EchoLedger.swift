@@ -1,4 +1,4 @@
-internal import Client
+import Terminal
 
 /// What one client has sent and what came back: each message once, in order, as it was.
 struct EchoLedger {

@@ -1,7 +1,8 @@
 internal import Client
 public import EventLoop
 internal import Glibc
-internal import Mailbox
+internal import Platform
+import Terminal
 
 /// One run of a plan against an echo server: the same open loop as a ``Run``, and each message is to
 /// come back once, in order, as it was. Confined to the thread that calls `play`.

@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import Platform
 internal import YAML
 
 /// The same scenario with more load, or in less time.

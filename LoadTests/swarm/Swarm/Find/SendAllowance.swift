@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import Platform
 internal import Wire
 
 /// What a relay lets each client say, as its `welcome` tells.

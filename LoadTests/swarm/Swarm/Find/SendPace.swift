@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import Platform
 
 /// What `welcome` allows: sends that keep to it are not slowed by the relay.
 ///

@@ -1,4 +1,4 @@
-internal import Client
+import Terminal
 
 /// Where the live view stands on a terminal, as the bytes that draw, move and erase it.
 ///

@@ -1,5 +1,5 @@
-internal import EventLoop
 internal import Glibc
+internal import Platform
 
 /// A terminal with a live view at its bottom. Confined to the thread of the run that it shows.
 ///

@@ -1,4 +1,4 @@
-internal import Client
+import Terminal
 
 /// One line of the live view, never wider than the terminal.
 struct LiveLine {

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import Glibc
+internal import Platform
 
 /// Has a display drawn again once its process goes on after a stop (SIGCONT): the terminal may have
 /// another size by then, and other lines on it.

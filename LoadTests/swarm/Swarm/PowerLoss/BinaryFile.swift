@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// Whole files of any size.
 enum BinaryFile {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Mailbox
+internal import Platform
 internal import Mixing
 
 /// A relay's data folder, of which it is known what was synced: so that the power can be cut.

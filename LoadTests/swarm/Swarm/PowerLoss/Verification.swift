@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// `relay verify` on the data of a relay that does not run.
 struct Verification: Sendable {

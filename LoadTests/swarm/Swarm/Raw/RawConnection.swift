@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Platform
 internal import WebSocket
 
 /// One connection of a raw load. As small as can be while it only listens: there may be many.

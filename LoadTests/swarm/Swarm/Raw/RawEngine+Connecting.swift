@@ -1,7 +1,7 @@
 internal import Client
 internal import EventLoop
 internal import Glibc
-internal import Mailbox
+internal import Platform
 internal import Mixing
 internal import WebSocket
 

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Platform
 internal import WebSocket
 
 /// Reading, counting, and sending what is next.

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Platform
 
 /// What follows what.
 extension RawEngine {

@@ -2,6 +2,7 @@ internal import Client
 internal import EventLoop
 internal import Glibc
 internal import Mixing
+internal import Platform
 internal import WebSocket
 
 /// All that a raw load changes: one struct, so that a call pays one exclusivity check.

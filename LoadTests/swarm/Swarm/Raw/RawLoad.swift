@@ -1,5 +1,6 @@
 public import EventLoop
 internal import Client
+internal import Platform
 
 /// A load without an oracle: one thread that opens connections, publishes, and counts what arrives,
 /// at a cost so small that it is never the bottleneck of a benchmark.

@@ -1,4 +1,4 @@
-public import EventLoop
+public import Platform
 
 extension RawLoad {
   /// When the next message of a room is sent.

@@ -1,6 +1,6 @@
 internal import EventLoop
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// A scenario played raw: its rooms, clients and texts, and neither its phases nor an oracle.
 ///

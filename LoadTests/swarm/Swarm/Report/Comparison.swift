@@ -1,4 +1,4 @@
-internal import Client
+import Terminal
 internal import YAML
 
 /// Two runs side by side: what ``JSONReport`` has written of each.

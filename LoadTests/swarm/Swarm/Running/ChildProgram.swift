@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// Programs that swarm starts.
 enum ChildProgram {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// Folders of the file system.
 enum Directory {

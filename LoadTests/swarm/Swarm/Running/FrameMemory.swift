@@ -1,4 +1,5 @@
 internal import Client
+import Terminal
 
 /// The last frames that came, whoever got them: what is shown around a violation.
 ///

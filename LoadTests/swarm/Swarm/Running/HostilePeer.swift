@@ -1,5 +1,6 @@
 internal import Client
 internal import EventLoop
+internal import Platform
 internal import WebSocket
 
 /// One hostile client: a raw socket, one connection for each act, the next act ends the one before.

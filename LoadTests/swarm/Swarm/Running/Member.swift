@@ -1,5 +1,4 @@
 internal import Client
-internal import EventLoop
 internal import Wire
 
 /// A client of the plan, and what a run knows of it besides its session.

@@ -1,6 +1,6 @@
 internal import Client
 internal import EventLoop
-internal import Mailbox
+internal import Platform
 internal import WebSocket
 internal import Wire
 

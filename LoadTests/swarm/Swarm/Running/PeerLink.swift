@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Mailbox
+internal import Platform
 internal import WebSocket
 
 /// One connection of a peer.

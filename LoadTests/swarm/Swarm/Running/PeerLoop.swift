@@ -1,6 +1,6 @@
 internal import EventLoop
 internal import Client
-internal import Mailbox
+internal import Platform
 internal import WebSocket
 
 /// What all peers of a run share: the loop, the relay's addresses, one read buffer.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// What a spawned relay has on disk: its configuration, its data, what it writes. Removed with
 /// everything in it when nobody needs it any more.

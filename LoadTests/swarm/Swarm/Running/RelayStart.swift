@@ -1,7 +1,6 @@
 internal import CLinux
-internal import EventLoop
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// Waits until a relay that was just started says where it listens, without asking again and again:
 /// its output, its end and the user's Ctrl-C wake it.

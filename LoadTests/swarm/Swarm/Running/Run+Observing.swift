@@ -1,5 +1,5 @@
 internal import Client
-internal import EventLoop
+import Terminal
 internal import Wire
 
 /// What goes over the connections, told to the oracle and the clocks.

@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Mailbox
+internal import Platform
 
 /// The power goes, and comes back.
 extension Run {

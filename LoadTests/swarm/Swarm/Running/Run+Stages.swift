@@ -1,6 +1,7 @@
 internal import Client
 public import EventLoop
 internal import Glibc
+internal import Platform
 internal import Wire
 
 /// From the last event of the plan to the end.

@@ -1,5 +1,3 @@
-internal import EventLoop
-
 /// What is done to the relay and to the way to it, and how long it takes to get over it.
 extension Run {
   func play(_ kind: Scenario.ChaosStep.Kind) {

@@ -1,7 +1,7 @@
 internal import Client
 internal import EventLoop
 internal import Glibc
-internal import Mailbox
+internal import Platform
 internal import Wire
 
 /// One run of a plan against a relay: plays the plan, waits for the last word, reads every room

@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import Platform
 
 /// Whether swarm itself keeps up: a pulse that should come every few milliseconds, and what it
 /// uses of its one core.

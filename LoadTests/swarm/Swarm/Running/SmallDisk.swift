@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import Mailbox
+internal import Platform
 internal import Synchronization
 
 /// A file system in memory that a relay keeps its data on, so that its disk can be made full: every

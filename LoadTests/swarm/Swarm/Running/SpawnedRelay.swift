@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Mailbox
+internal import Platform
 
 /// A relay that this run has started: its process, its folder, and how to end it the hard way.
 final class SpawnedRelay {

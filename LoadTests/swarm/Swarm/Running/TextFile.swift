@@ -1,5 +1,5 @@
 internal import Glibc
-public import Mailbox
+public import Platform
 
 /// A file's bytes; also of those in /proc, which have no size.
 public enum TextFile {

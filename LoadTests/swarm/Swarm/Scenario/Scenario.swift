@@ -1,4 +1,4 @@
-public import EventLoop
+public import Platform
 
 /// What a scenario file says: who connects, where they talk, how much, and what is good enough.
 ///

@@ -1,5 +1,4 @@
-internal import EventLoop
-internal import Mailbox
+internal import Platform
 internal import YAML
 
 /// The addresses of this machine that connections are made from: one of them has no more than 28,232

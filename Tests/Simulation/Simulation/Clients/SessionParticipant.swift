@@ -1,5 +1,5 @@
 internal import Client
-internal import EventLoop
+internal import Platform
 internal import Relay
 internal import SQLiteLog
 internal import WebSocket

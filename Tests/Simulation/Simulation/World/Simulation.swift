@@ -1,7 +1,7 @@
-internal import EventLoop
 internal import Gateway
 internal import HeapModule
 internal import Mixing
+internal import Platform
 internal import Relay
 internal import SQLiteLog
 internal import Wire

@@ -1,0 +1,110 @@
+internal import EventLoop
+internal import Glibc
+internal import Platform
+internal import TLS
+internal import WebSocket
+import Wire
+
+/// From a name to an opening handshake that is sent.
+extension Client {
+  func resolved(_ host: ClientLoop.Host, _ result: Result<[Address], AddressError>) {
+    // The attempt that asked may have been given up since.
+    guard case .resolving(host) = link.phase else { return }
+    switch result {
+    case .success(let addresses):
+      connect(to: addresses[...], last: nil)
+    case .failure(.unresolved(let host, let reason)):
+      lose(.unresolved(host: host, reason: reason))
+    case .failure(.malformed(let text)):
+      lose(.unresolved(host: text, reason: "not a host"))
+    }
+  }
+
+  /// Tries the addresses one after the other.
+  private func connect(to addresses: ArraySlice<Address>, last: SystemError?) {
+    var (addresses, last) = (addresses, last)
+    while let address = addresses.popFirst() {
+      do {
+        let socket = try Socket.connect(to: address)
+        guard let index else { return }
+        let registration = try shared.loop.register(
+          socket.descriptor, for: .writable, token: ClientLoop.token(of: index))
+        link.adopt(socket, registration, to: address, rest: addresses)
+        return
+      } catch {
+        last = error
+      }
+    }
+    lose(.unreachable(last ?? SystemError("connect", code: EADDRNOTAVAIL)))
+  }
+
+  func ready(_ readiness: Readiness) {
+    switch link.phase {
+    case .none, .resolving: break
+    case .connecting(let address, let rest):
+      if let error = link.connectionError() {
+        drop()
+        connect(
+          to: rest, last: SystemError("connect \(address)", code: error.code))
+      } else if configuration.url.isEncrypted {
+        secure()
+      } else {
+        greet()
+      }
+    case .securing, .handshaking, .open:
+      if readiness.contains(.writable) { markDirty() }
+      if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
+    }
+  }
+
+  private func secure() {
+    let (url, trust) = (configuration.url, configuration.trust)
+    do {
+      let context = try shared.context(trusting: trust)
+      let known = ticket.flatMap { $0.1 == url && $0.2 == trust ? $0.0 : nil }
+      guard let encryption = LinkEncryption(context, host: url.host, resuming: known) else {
+        lose(.notEncrypted(.broken("there is no memory for it")))
+        return
+      }
+      link.secure(encryption)
+      markDirty()
+    } catch {
+      lose(.noAuthorities(error))
+    }
+  }
+
+  /// What has been read took the session of TLS further, perhaps to its end.
+  func followEncryption() {
+    guard let encryption = link.encryption else { return }
+    switch encryption.state {
+    case .handshaking: markDirty()
+    case .open:
+      if case .securing = link.phase { greet() }
+      if link.hasOutput { markDirty() }
+    case .ended: ended(nil)
+    case .failed(let failure):
+      // It is told why.
+      _ = link.flush()
+      if case .untrusted(let reason) = failure {
+        lose(.untrusted(host: configuration.url.host, reason: reason))
+      } else {
+        lose(.notEncrypted(failure))
+      }
+    }
+  }
+
+  private func greet() {
+    let url = configuration.url
+    var target = url.target
+    if let user = configuration.user { target = url.target(adding: "user", user) }
+    var headers: [(name: String, value: String)] = []
+    if let token = configuration.token { headers.append(("Authorization", "Bearer \(token)")) }
+    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &shared.random) }
+    let handshake = ClientHandshake(
+      host: url.authority, target: target, subprotocols: ["relay.v1"],
+      deflate: configuration.compresses ? DeflateParameters.clientOffers : [], headers: headers,
+      nonce: nonce)
+    link.begin(handshake)
+    markDirty()
+  }
+}

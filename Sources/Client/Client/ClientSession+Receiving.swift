@@ -1,0 +1,189 @@
+public import Platform
+public import Wire
+
+/// What the relay says.
+extension ClientSession {
+  /// Takes a message of the relay.
+  ///
+  /// - Returns: whether it is news to the user: entries that are doubles, or come from a cursor
+  ///   that was replaced, are not.
+  public mutating func receive(
+    _ message: ServerMessage, at now: Instant, _ actions: inout [Action]
+  ) -> Bool {
+    switch phase {
+    case .connecting, .live: break
+    // The answers to what was in flight still count.
+    case .leaving: break
+    case .idle, .waiting, .unauthenticated, .ended: return false
+    }
+    switch message {
+    case .message(let entry): return receive(entry, at: now, &actions)
+    case .ack(let ack): receive(ack, at: now, &actions)
+    case .welcome(let welcome): receive(welcome, at: now, &actions)
+    case .joined(let joined): return receive(joined, at: now, &actions)
+    case .left(let room): left(room, &actions)
+    case .error(let error): receive(error, at: now, &actions)
+    case .closing(reason: _, let milliseconds):
+      reconnectAfterMilliseconds = Int(
+        clamping: max(0, min(milliseconds, Int64(settings.reconnectAfterLimitMilliseconds))))
+      actions.append(.event(.message(message)))
+    default: actions.append(.event(.message(message)))
+    }
+    return true
+  }
+
+  /// Takes entries whose `message` the caller has not decoded, since it knows what is in them:
+  /// `count` of them, which follow each other from `seq` on. Nobody is told.
+  ///
+  /// - Parameter hint: where the room was found the last time; any number will do at first.
+  /// - Returns: whether they are what comes next; if not, nothing has changed, and they are to be
+  ///   decoded and given to `receive`.
+  public mutating func advance(
+    _ room: String, from seq: Int64, count: Int, hint: inout Int
+  ) -> Bool {
+    switch phase {
+    case .connecting, .live, .leaving: break
+    case .idle, .waiting, .unauthenticated, .ended: return false
+    }
+    if !subscriptions.indices.contains(hint) || subscriptions[hint].room != room {
+      guard let found = subscriptionIndex(of: room) else { return false }
+      hint = found
+    }
+    return subscriptions[hint].advance(from: seq, count: count)
+  }
+
+  private mutating func receive(
+    _ welcome: ServerMessage.Welcome, at now: Instant, _ actions: inout [Action]
+  ) {
+    limits = welcome.limits
+    hasAskedForToken = false
+    renewAt = settings.renewsTokens ? renewal(welcome, at: now) : nil
+    actions.append(.event(.welcomed(welcome)))
+    // A renewed token is welcomed on the same connection.
+    guard case .connecting = phase else { return }
+    phase = .live(since: now)
+    heard(at: now)
+    for index in subscriptions.indices {
+      actions.append(.transmit(subscriptions[index].ask()))
+    }
+    pump(at: now, &actions)
+  }
+
+  /// When to ask for a token that takes the place of the one just welcomed: by the relay's clock, and
+  /// a second later at the earliest, since a source may have none that lasts.
+  private func renewal(_ welcome: ServerMessage.Welcome, at now: Instant) -> Instant? {
+    guard let expires = welcome.expires else { return nil }
+    let left = max(0, expires - max(0, welcome.time))
+    let margin = min(Int64(settings.renewBeforeMilliseconds), left / 5)
+    // Clocks of this kind end after centuries; no connection lasts as long as a year.
+    return now.adding(milliseconds: Int(min(max(1000, left - margin), 31_536_000_000)))
+  }
+
+  private mutating func receive(
+    _ entry: Entry, at now: Instant, _ actions: inout [Action]
+  ) -> Bool {
+    guard let index = subscriptionIndex(of: entry.room) else { return false }
+    lastFound = index
+    switch subscriptions[index].verdict(seq: entry.seq) {
+    case .deliver:
+      actions.append(.event(.entry(entry)))
+      return true
+    case .drop: break
+    case .gap: actions.append(.transmit(subscriptions[index].ask()))
+    case .gapAgain: failGap(index, at: now, &actions)
+    }
+    return false
+  }
+
+  private mutating func receive(
+    _ joined: ServerMessage.Joined, at now: Instant, _ actions: inout [Action]
+  ) -> Bool {
+    guard leaving[joined.room] == nil, let index = subscriptionIndex(of: joined.room) else {
+      return false
+    }
+    switch subscriptions[index].joined(joined) {
+    case .stands:
+      actions.append(.event(.joined(joined)))
+      return true
+    case .superseded: break
+    case .askAgain: actions.append(.transmit(subscriptions[index].ask()))
+    case .gapAgain: failGap(index, at: now, &actions)
+    }
+    return false
+  }
+
+  private mutating func failGap(_ index: Int, at now: Instant, _ actions: inout [Action]) {
+    let subscription = subscriptions[index]
+    fail(.gap(room: subscription.room, after: subscription.last ?? 0), at: now, &actions)
+  }
+
+  private mutating func receive(
+    _ ack: ServerMessage.Ack, at now: Instant, _ actions: inout [Action]
+  ) {
+    // Nil for the second ack of a line that had to be sent twice.
+    guard outbox.remove(room: ack.room, id: ack.id) != nil else { return }
+    answeredAt = now
+    actions.append(.event(.acknowledged(ack)))
+    pump(at: now, &actions)
+  }
+
+  private mutating func left(_ room: String, _ actions: inout [Action]) {
+    // One that was left and joined again at once is another one.
+    if !leaveAnswered(room), let index = subscriptionIndex(of: room) {
+      subscriptions.remove(at: index)
+    }
+    actions.append(.event(.left(room: room)))
+  }
+
+  /// - Returns: whether a leave waited for it.
+  private mutating func leaveAnswered(_ room: String) -> Bool {
+    guard let count = leaving[room] else { return false }
+    leaving[room] = count > 1 ? count - 1 : nil
+    return true
+  }
+
+  private mutating func receive(
+    _ error: WireError, at now: Instant, _ actions: inout [Action]
+  ) {
+    let retryAt =
+      error.isTemporary
+      ? now.adding(milliseconds: Int(clamping: error.retryAfterMilliseconds ?? 1000)) : nil
+    if let id = error.id {
+      if let retryAt {
+        outbox.postpone(room: error.room, id: id, until: retryAt)
+        answeredAt = now
+        actions.append(.event(.message(.error(error))))
+      } else if let send = outbox.remove(room: error.room, id: id) {
+        answeredAt = now
+        actions.append(.event(.refused(send, error)))
+        pump(at: now, &actions)
+      }
+      return
+    }
+    if error.re == "leave", error.code == .notJoined, let room = error.room {
+      _ = leaveAnswered(room)
+    }
+    if error.re == "join", let room = error.room, leaving[room] == nil,
+      let index = subscriptionIndex(of: room)
+    {
+      subscriptions[index].joinRefused()
+      if let retryAt {
+        subscriptions[index].retryAt = retryAt
+        actions.append(.event(.message(.error(error))))
+      } else if subscriptions[index].asked == 0 {
+        subscriptions.remove(at: index)
+        actions.append(.event(.joinRefused(room: room, error)))
+      }
+      return
+    }
+    if error.code == .unauthorized || error.code == .forbidden || error.code == .tokenExpired {
+      parting = error.message
+    }
+    actions.append(.event(.message(.error(error))))
+  }
+}
+
+extension WireError {
+  /// Whether the same may be accepted a little later.
+  var isTemporary: Bool { code == .unavailable }
+}

@@ -1,0 +1,288 @@
+import Mixing
+public import Platform
+public import WebSocket
+public import Wire
+
+/// One user's session with a relay, over as many connections as it takes.
+///
+/// A value without clock, socket or thread: what happens goes in, with the time; what is to be
+/// done comes out, as actions to be done in order. `Client` is the executor that does them on an
+/// event loop; a simulation is another.
+public struct ClientSession: Sendable {
+  /// What is to be done.
+  public enum Action: Equatable, Sendable {
+    /// Begin to connect; tell the outcome by `heard` and `receive`, or by `disconnected`.
+    case connect
+    /// Send this on the connection.
+    case transmit(ClientMessage)
+    /// Send a WebSocket ping.
+    case ping
+    /// Send a close, and wait for the relay's.
+    case close
+    /// Drop the connection, or the attempt, at once; a close with this code may be tried.
+    case abandon(CloseCode)
+    /// Tell the user.
+    case event(ClientEvent)
+  }
+
+  /// How far the session is.
+  enum Phase: Equatable, Sendable {
+    case idle
+    case waiting(until: Instant)
+    case connecting(until: Instant)
+    case live(since: Instant)
+    case leaving(until: Instant)
+    /// The relay has not taken the token, and there may be another.
+    case unauthenticated
+    case ended
+  }
+
+  let settings: SessionSettings
+  let idPrefix: String
+  var idCount: UInt64 = 0
+  var phase = Phase.idle
+  var backoff: Backoff
+  var random: SplitMix64
+
+  var subscriptions: [Subscription] = []
+  /// Leaves that are not answered on this connection, by room: what comes before those answers is
+  /// of an earlier subscription.
+  var leaving: [String: Int] = [:]
+  /// Where the last entry's room was found: mostly the next one's is the same.
+  var lastFound = 0
+  var outbox = Outbox()
+  var limits = ServerMessage.Welcome.Limits()
+
+  /// When the last bytes came, and the ping that nothing has come since.
+  var heardAt = Instant(nanoseconds: 0)
+  var pingedAt: Instant?
+  /// When the last answer to a line came, or the first of those in flight left.
+  var answeredAt = Instant(nanoseconds: 0)
+  /// From `closing`; no lines are sent any more.
+  var reconnectAfterMilliseconds: Int?
+  /// Why the relay is about to close the connection.
+  var parting: String?
+  /// When to ask for another token, on this connection.
+  var renewAt: Instant?
+  /// A token was not taken, and another one asked for; none has been taken since.
+  var hasAskedForToken = false
+
+  /// Whether what was handed out does not leave as fast as it should: no lines are handed out
+  /// until it does.
+  public var isCongested = false
+
+  /// A session that does nothing before `start`.
+  ///
+  /// - Parameters:
+  ///   - idPrefix: at most 40 printable ASCII characters, with at least 96 random bits in them:
+  ///     ids are to be unique over all devices and runs of the user.
+  ///   - seed: of the jitter; different for each session.
+  public init(idPrefix: String, seed: UInt64, settings: SessionSettings = SessionSettings()) {
+    precondition(idPrefix.utf8.count <= 40 && idPrefix.utf8.allSatisfy { 0x21...0x7E ~= $0 })
+    self.idPrefix = idPrefix
+    self.settings = settings
+    random = SplitMix64(seed: seed)
+    backoff = Backoff(
+      firstMilliseconds: settings.firstBackoffMilliseconds,
+      limitMilliseconds: settings.backoffLimitMilliseconds)
+  }
+
+  /// What the ids of one run can begin with: 128 random bits; RFC 4122 was content with 122.
+  public static func idPrefix(using random: inout some RandomNumberGenerator) -> String {
+    (0..<2).map { _ in
+      let digits = String(random.next() as UInt64, radix: 36)
+      return String(repeating: "0", count: 13 - digits.utf8.count) + digits
+    }.joined()
+  }
+
+  /// Whether the relay has let us in, and the connection stands as far as we know.
+  public var isLive: Bool {
+    if case .live = phase { true } else { false }
+  }
+
+  /// Whether nothing will happen any more.
+  public var hasEnded: Bool { phase == .ended }
+
+  /// Lines that are not acknowledged.
+  public var unacknowledged: Int { outbox.count }
+
+  // MARK: The connection's life
+
+  /// Connects for the first time.
+  public mutating func start(at now: Instant, _ actions: inout [Action]) {
+    precondition(phase == .idle, "a session starts once")
+    connect(at: now, &actions)
+  }
+
+  /// Bytes came, whatever they are.
+  public mutating func heard(at now: Instant) {
+    heardAt = now
+    pingedAt = nil
+  }
+
+  /// The connection has ended, or there is none to be had.
+  public mutating func disconnected(
+    _ error: ClientError, at now: Instant, _ actions: inout [Action]
+  ) {
+    var error = error
+    switch phase {
+    case .leaving:
+      return end(.closedByClient, &actions)
+    case .live(let since):
+      if now.milliseconds(since: since) >= settings.goodAfterMilliseconds { backoff.reset() }
+    case .connecting: break
+    case .idle, .waiting, .unauthenticated, .ended: return
+    }
+    if let parting {
+      // The error before the close says more than the close's reason has room for.
+      switch error {
+      case .notAuthenticated: error = .notAuthenticated(reason: parting)
+      case .forbidden: error = .forbidden(reason: parting)
+      default: break
+      }
+    }
+    for index in subscriptions.indices { subscriptions[index].connectionLost() }
+    outbox.connectionLost()
+    if case .notAuthenticated(let reason) = error, settings.renewsTokens, !hasAskedForToken {
+      hasAskedForToken = true
+      phase = .unauthenticated
+      forgetConnection()
+      actions.append(.event(.tokenWanted(refused: reason)))
+      return
+    }
+    guard !error.isFinal else { return end(error, &actions) }
+
+    let wait: Int
+    if let told = reconnectAfterMilliseconds {
+      wait = told
+    } else {
+      wait = backoff.nextMilliseconds(using: &random)
+    }
+    phase = .waiting(until: now.adding(milliseconds: wait))
+    forgetConnection()
+    actions.append(.event(.disconnected(error, retryMilliseconds: wait)))
+  }
+
+  /// Ends the session: what is unacknowledged stays so.
+  public mutating func close(at now: Instant, _ actions: inout [Action]) {
+    switch phase {
+    case .live:
+      for index in subscriptions.indices { sendMarks(of: index, at: now, &actions) }
+      phase = .leaving(until: now.adding(milliseconds: settings.closeTimeoutMilliseconds))
+      actions.append(.close)
+    case .connecting:
+      actions.append(.abandon(.goingAway))
+      end(.closedByClient, &actions)
+    case .idle, .waiting, .unauthenticated: end(.closedByClient, &actions)
+    case .leaving, .ended: break
+    }
+  }
+
+  /// There is another token, which is used from the next connection on; one that stands is told of it.
+  public mutating func renew(_ token: String, at now: Instant, _ actions: inout [Action]) {
+    switch phase {
+    case .live: actions.append(.transmit(.auth(token: token)))
+    case .unauthenticated: connect(at: now, &actions)
+    case .idle, .waiting, .connecting, .leaving, .ended: break
+    }
+  }
+
+  /// Does what the time asks for; to be called at `deadline`, harmless before.
+  public mutating func tick(at now: Instant, _ actions: inout [Action]) {
+    switch phase {
+    case .idle, .unauthenticated, .ended: break
+    case .waiting(let until):
+      if until <= now { connect(at: now, &actions) }
+    case .connecting(let until):
+      if until <= now {
+        fail(.noWelcome(afterMilliseconds: settings.welcomeTimeoutMilliseconds), at: now, &actions)
+      }
+    case .live: tickLive(at: now, &actions)
+    case .leaving(let until):
+      if until <= now {
+        actions.append(.abandon(.normal))
+        end(.closedByClient, &actions)
+      }
+    }
+  }
+
+  /// When `tick` has something to do; may be too early, never too late.
+  public var deadline: Instant? {
+    switch phase {
+    case .idle, .unauthenticated, .ended: return nil
+    case .waiting(let until), .connecting(let until), .leaving(let until): return until
+    case .live: break
+    }
+    var earliest =
+      pingedAt?.adding(milliseconds: settings.pongTimeoutMilliseconds)
+      ?? heardAt.adding(milliseconds: settings.pingAfterMilliseconds)
+    if outbox.inFlight > 0 {
+      earliest = min(
+        earliest, answeredAt.adding(milliseconds: settings.acknowledgementTimeoutMilliseconds))
+    }
+    if let next = nextSend { earliest = min(earliest, next) }
+    if let renewAt { earliest = min(earliest, renewAt) }
+    for subscription in subscriptions {
+      if let retry = subscription.retryAt { earliest = min(earliest, retry) }
+      if let mark = markDeadline(of: subscription) { earliest = min(earliest, mark) }
+    }
+    return earliest
+  }
+
+  // MARK: Inside
+
+  private mutating func connect(at now: Instant, _ actions: inout [Action]) {
+    phase = .connecting(until: now.adding(milliseconds: settings.welcomeTimeoutMilliseconds))
+    forgetConnection()
+    actions.append(.connect)
+  }
+
+  private mutating func forgetConnection() {
+    reconnectAfterMilliseconds = nil
+    parting = nil
+    renewAt = nil
+    pingedAt = nil
+    leaving = [:]
+    isCongested = false
+  }
+
+  private mutating func end(_ error: ClientError, _ actions: inout [Action]) {
+    phase = .ended
+    actions.append(.event(.ended(error)))
+  }
+
+  /// Gives the connection up from this side.
+  mutating func fail(_ error: ClientError, at now: Instant, _ actions: inout [Action]) {
+    actions.append(.abandon(.policyViolation))
+    disconnected(error, at: now, &actions)
+  }
+
+  private mutating func tickLive(at now: Instant, _ actions: inout [Action]) {
+    if let pingedAt {
+      if now.milliseconds(since: pingedAt) >= settings.pongTimeoutMilliseconds {
+        let silence = settings.pingAfterMilliseconds + settings.pongTimeoutMilliseconds
+        return fail(.silent(milliseconds: silence), at: now, &actions)
+      }
+    } else if now.milliseconds(since: heardAt) >= settings.pingAfterMilliseconds {
+      pingedAt = now
+      actions.append(.ping)
+    }
+    let patience = settings.acknowledgementTimeoutMilliseconds
+    if outbox.inFlight > 0, now.milliseconds(since: answeredAt) >= patience {
+      return fail(.unacknowledged(milliseconds: patience), at: now, &actions)
+    }
+    if let due = renewAt, due <= now {
+      renewAt = nil
+      actions.append(.event(.tokenWanted(refused: nil)))
+    }
+    for index in subscriptions.indices {
+      if let retry = subscriptions[index].retryAt, retry <= now {
+        actions.append(.transmit(subscriptions[index].ask()))
+      }
+      if let mark = markDeadline(of: subscriptions[index]), mark <= now {
+        sendMarks(of: index, at: now, &actions)
+      }
+    }
+    pump(at: now, &actions)
+  }
+}

@@ -1,0 +1,145 @@
+internal import Platform
+internal import Wire
+
+/// Where a subscription begins.
+public enum JoinStart: Equatable, Sendable {
+  /// With what comes next.
+  case head
+  /// With the last so many entries.
+  case newest(Int)
+  /// After this entry; 0 is before the first. The epoch is the one that came with it.
+  case after(Int64, epoch: String?)
+}
+
+/// A room that is joined, or to be joined again: the cursor's other end.
+struct Subscription: Sendable {
+  /// What becomes of an entry.
+  enum Verdict: Equatable {
+    case deliver
+    /// Delivered before, or from a cursor that was replaced.
+    case drop
+    /// An entry before it is missing: the cursor is to be set again.
+    case gap
+    /// Setting it again did not help.
+    case gapAgain
+  }
+
+  let room: String
+  let countsSubscribers: Bool
+  private(set) var start: JoinStart
+  /// The last entry that was delivered, once the first `joined` has come.
+  private(set) var last: Int64?
+  private(set) var epoch: String?
+  /// Joins that are not answered on this connection.
+  private(set) var asked = 0
+  private(set) var isJoined = false
+  /// Where the last gap was.
+  private var gapAfter: Int64?
+  /// A join was refused for now.
+  var retryAt: Instant?
+  var marks = Marks()
+
+  /// This client's own marks: merged, the latest wins.
+  struct Marks: Sendable {
+    var received: Int64 = 0
+    var read: Int64 = 0
+    var sentReceived: Int64 = 0
+    var sentRead: Int64 = 0
+    var sentAt: Instant?
+
+    var isPending: Bool { received > sentReceived || read > sentRead }
+  }
+
+  init(room: String, from start: JoinStart, countsSubscribers: Bool) {
+    self.room = room
+    self.start = start
+    self.countsSubscribers = countsSubscribers
+    if case .after(let seq, let epoch) = start {
+      last = seq
+      self.epoch = epoch
+    }
+  }
+
+  /// The join to send: after what was delivered last.
+  mutating func ask() -> ClientMessage {
+    asked += 1
+    isJoined = false
+    retryAt = nil
+    return .join(
+      .init(room: room, after: last, epoch: epoch, subscribers: countsSubscribers))
+  }
+
+  /// Answers to joins of before are still to come.
+  mutating func expect(answers: Int) { asked = answers }
+
+  mutating func connectionLost() {
+    asked = 0
+    isJoined = false
+    retryAt = nil
+    gapAfter = nil
+    marks.sentReceived = 0
+    marks.sentRead = 0
+    marks.sentAt = nil
+  }
+
+  mutating func joinRefused() { asked = max(0, asked - 1) }
+
+  /// What becomes of a `joined`.
+  enum Answer: Equatable {
+    /// It stands.
+    case stands
+    /// A later join is not answered yet, or one is to be sent now.
+    case superseded
+    case askAgain
+    case gapAgain
+  }
+
+  mutating func joined(_ joined: ServerMessage.Joined) -> Answer {
+    asked = max(0, asked - 1)
+    guard asked == 0 else { return .superseded }
+    epoch = joined.epoch
+    if last == nil, case .newest(let count) = start {
+      // Now it is known where the last so many begin.
+      let first = joined.head - Int64(clamping: max(0, count))
+      start = .head
+      last = max(first, joined.first - 1, 0)
+      if last != joined.after { return .askAgain }
+    }
+    switch joined.resume {
+    case .ok:
+      if let last, joined.after > last { return gap(after: last) }
+      last = last ?? joined.after
+    case .truncated:
+      last = max(last ?? joined.after, joined.after)
+    case .diverged, .reset:
+      last = joined.after
+      marks = Marks()
+    }
+    isJoined = true
+    marks.sentReceived = max(marks.sentReceived, joined.received)
+    marks.sentRead = max(marks.sentRead, joined.read)
+    return .stands
+  }
+
+  mutating func verdict(seq: Int64) -> Verdict {
+    guard isJoined, let last, seq > last else { return .drop }
+    guard seq == last + 1 else {
+      return gap(after: last) == .gapAgain ? .gapAgain : .gap
+    }
+    self.last = seq
+    return .deliver
+  }
+
+  /// Delivers entries that follow each other, if they are the next ones.
+  mutating func advance(from seq: Int64, count: Int) -> Bool {
+    guard isJoined, count > 0, let last, seq == last + 1 else { return false }
+    self.last = last + Int64(count)
+    return true
+  }
+
+  private mutating func gap(after last: Int64) -> Answer {
+    if gapAfter == last { return .gapAgain }
+    gapAfter = last
+    return .askAgain
+  }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Glibc
+internal import RelayConfiguration
+import Server
+
+/// Prints a token that this relay takes.
+struct IssueToken: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "token",
+    abstract: "Print a token (a JWT) for a user, signed with auth.secret.",
+    discussion: """
+      Whoever has the token is that user until it expires. The secret comes from the file that \
+      --config names, or from RELAY_AUTH_SECRET. In a pattern over rooms * stands for any run of \
+      characters and ? for one; without --join, or without --send, every room is allowed.
+      """)
+
+  @Option(help: ArgumentHelp("Whose it is.", valueName: "u"))
+  var user: String
+
+  @Option(help: ArgumentHelp("How long it lasts: a number and s, m, h or d.", valueName: "time"))
+  var ttl = Lifetime(seconds: 24 * 60 * 60)
+
+  @Option(help: ArgumentHelp("The user's name for people.", valueName: "n"))
+  var name: String?
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Rooms that may be joined and read.", valueName: "glob"))
+  var join: [String] = []
+
+  @Option(
+    parsing: .upToNextOption, help: ArgumentHelp("Rooms that may be sent to.", valueName: "glob"))
+  var send: [String] = []
+
+  @OptionGroup var options: ConfigurationOptions
+
+  func run() throws {
+    let configuration = try options.load()
+    var claims = TokenIssuer.Claims(user: user, seconds: ttl.seconds)
+    claims.name = name
+    if !join.isEmpty { claims.join = join }
+    if !send.isEmpty { claims.send = send }
+    do throws(ServerError) {
+      let token = try TokenIssuer(configuration).sign(claims, now: time(nil))
+      if configuration.auth.mode == .open {
+        StandardError.write("This relay takes no tokens yet: auth.mode is open, not jwt.\n")
+      }
+      print(token)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode.environment
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+internal import RelayConfiguration
+import Server
+
+/// The server's command.
+@main
+struct RelayCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "relay",
+    abstract: "A real-time message relay: rooms as durable logs, over WebSocket.",
+    version: "relay \(Server.version)",
+    subcommands: [
+      Serve.self, CheckConfig.self, IssueToken.self, Verify.self, Export.self, Import.self,
+    ])
+
+  /// Wrong usage ends with 2, as people and scripts expect, where the parser's own habit is 64.
+  static func main() {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      let code = exitCode(for: error)
+      if code == .validationFailure {
+        StandardError.write(fullMessage(for: error) + "\n")
+        exit(withError: ExitCode(2))
+      }
+      exit(withError: error)
+    }
+  }
+}
+
+/// How the commands end (INTERFACES: exit codes).
+extension ExitCode {
+  /// The configuration or the environment is wrong.
+  static let environment = ExitCode(1)
+  /// The data is broken.
+  static let brokenData = ExitCode(3)
+}
+
+/// `--config`, which several commands have.
+struct ConfigurationOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The configuration file; every key is described in config/relay.yaml.", valueName: "file"),
+    completion: .file(extensions: ["yaml"]))
+  var config: String?
+
+  /// Reads it, or says on standard error what is wrong with it.
+  func load(_ overrides: Configuration.Overrides = .init()) throws -> Configuration {
+    do throws(ConfigurationError) {
+      return try Configuration.load(
+        file: config, environment: Environment.variables, overrides: overrides)
+    } catch {
+      StandardError.write("\(error)\n")
+      throw ExitCode.environment
+    }
+  }
+}

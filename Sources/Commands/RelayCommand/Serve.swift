@@ -1,0 +1,61 @@
+import ArgumentParser
+import EventLoop
+import Glibc
+import Platform
+internal import RelayConfiguration
+import Server
+
+/// Runs the server until a signal ends it.
+struct Serve: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run the relay in the foreground.",
+    discussion: """
+      SIGTERM and SIGINT end it in order: what was accepted is stored and acknowledged, and \
+      clients are told when to come back. SIGHUP reads the log level, the certificate and \
+      auth.banned again.
+      """)
+
+  @OptionGroup var options: ConfigurationOptions
+
+  @Option(help: ArgumentHelp("Where clients connect.", valueName: "host:port"))
+  var listen: String?
+
+  @Option(
+    help: ArgumentHelp("The folder that holds the log.", valueName: "dir"), completion: .directory)
+  var data: String?
+
+  func run() throws {
+    let configuration = try options.load(.init(listen: listen, data: data))
+    OperatorLog.setLevel(configuration.logLevel)
+    do {
+      try serve(configuration)
+    } catch {
+      StandardError.write("\(error)\n")
+      let isBrokenData = (error as? ServerError)?.isBrokenData ?? false
+      throw isBrokenData ? ExitCode.brokenData : ExitCode.environment
+    }
+  }
+
+  private func serve(_ configuration: Configuration) throws {
+    let signals = try SignalSource()
+    let server = try Server(configuration, logger: OperatorLog.logger())
+    StandardError.write("listening on \(server.scheme)://\(server.address)/ws\n")
+    while !isOver(signals, server) {}
+    server.shutDown()
+    server.waitUntilStopped()
+  }
+
+  /// Waits for signals, and takes those that have come; `true` where one of them ends the relay.
+  private func isOver(_ signals: borrowing SignalSource, _ server: Server) -> Bool {
+    var poll = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
+    _ = unsafe Glibc.poll(&poll, 1, -1)
+    while let signal = signals.next() {
+      if signal != SIGHUP { return true }
+      if let configuration = try? options.load(.init(listen: listen, data: data)) {
+        OperatorLog.setLevel(configuration.logLevel)
+        server.reload(configuration)
+      }
+    }
+    return false
+  }
+}

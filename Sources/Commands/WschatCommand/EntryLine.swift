@@ -1,0 +1,59 @@
+import Client
+import Glibc
+internal import Terminal
+import Wire
+
+/// How an entry is shown to a person: `HH:MM  from  text`.
+enum EntryLine {
+  static func format(_ entry: Entry) -> String {
+    "\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry)))\n"
+  }
+
+  /// What is about an earlier entry names that by its number, since a line that was printed stays.
+  private static func said(in entry: Entry) -> String {
+    let target = entry.target.map { "\($0)" } ?? "?"
+    switch entry.kind {
+    case .text: return entry.isDeleted ? "(deleted)" : entry.text ?? ""
+    case .data where entry.isDeleted: return "(deleted)"
+    case .data: return entry.data.map { String(decoding: compact($0), as: UTF8.self) } ?? ""
+    case .edit:
+      return entry.text == ""
+        ? "(edit of \(target), deleted)" : "(edit of \(target)) \(entry.text ?? "")"
+    case .delete: return "(deletes \(target))"
+    case .react:
+      guard let (emoji, isOn) = entry.reaction else { return "" }
+      return isOn ? "(\(emoji) for \(target))" : "(takes \(emoji) back from \(target))"
+    default: return "(\(entry.kind.rawValue))"
+    }
+  }
+
+  /// JSON without the space between its tokens.
+  static func compact(_ json: ArraySlice<UInt8>) -> [UInt8] {
+    var compact: [UInt8] = []
+    var isInString = false
+    var isEscaped = false
+    for byte in json {
+      if isInString {
+        if !isEscaped, byte == UInt8(ascii: "\"") { isInString = false }
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+      } else {
+        switch byte {
+        case 0x20, 0x09, 0x0A, 0x0D: continue
+        case UInt8(ascii: "\""): isInString = true
+        default: break
+        }
+      }
+      compact.append(byte)
+    }
+    return compact
+  }
+
+  /// Local time.
+  private static func clock(_ milliseconds: Int64) -> String {
+    var seconds = time_t(milliseconds / 1000)
+    var fields = unsafe tm()
+    guard unsafe localtime_r(&seconds, &fields) != nil else { return "--:--" }
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return unsafe "\(two(fields.tm_hour)):\(two(fields.tm_min))"
+  }
+}

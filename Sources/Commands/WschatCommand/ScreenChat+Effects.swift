@@ -1,0 +1,98 @@
+import Archive
+import Client
+import Glibc
+import Messenger
+import Terminal
+import Wire
+
+/// What the chat asks for.
+extension ScreenChat {
+  func perform(_ effect: Effect) {
+    switch effect {
+    case .join(let room, let head): join(room, head: head)
+    case .request(let message): client.request(message)
+    case .mark(let room, let received, let read):
+      client.mark(room, received: received, read: read)
+    case .send(let send, let at):
+      // Kept first: what was shown as sent survives whatever comes.
+      let isKept = keep { archive throws(ArchiveError) in try archive.enqueue(send, at: at) }
+      if isLetIn || !isKept { client.send(send) }
+    case .retry(let send):
+      let isKept = keep { archive throws(ArchiveError) in
+        try archive.retry(room: send.room, id: send.id)
+      }
+      if isLetIn || !isKept { client.send(send) }
+    case .discard(let room, let id):
+      keep { archive throws(ArchiveError) in try archive.discard(room: room, id: id) }
+    case .load(let room, let before): load(room, before: before)
+    case .count(let room, let after):
+      keep { archive throws(ArchiveError) in
+        let user = chat.user ?? ""
+        if let count = try archive.contentCount(in: room, after: after, notFrom: user) {
+          take(.counted(room: room, unread: count))
+        }
+      }
+    case .quote(let room, let seq):
+      keep { archive throws(ArchiveError) in
+        if let entry = try archive.entry(room, seq) { take(.quoted(room: room, entry)) }
+      }
+    case .save(let room):
+      unsaved.insert(room)
+      scheduleFlush()
+    case .saveNames(let names): keep { $0.save(names: names) }
+    case .copy(let text):
+      if let bytes = ControlString.copy(text) {
+        show(bytes)
+        take(.done("Copied."))
+      } else {
+        take(.failed("This is longer than terminals take for their clipboard."))
+      }
+    case .open(let url):
+      guard Launcher.has("xdg-open") else {
+        return take(.failed("There is no xdg-open here to open \(url) with: copy it."))
+      }
+      Launcher.run(["xdg-open", url])
+      take(.done("Opened \(url)"))
+    case .notify(let title, let body): notify(title, body)
+    case .bell: show(ControlString.bell)
+    case .sound(let sound):
+      let command = sound == .sent ? options.settings.soundSent : options.settings.soundReceived
+      if let command { Launcher.run(shell: command) }
+    case .redraw: redraw()
+    case .suspend: suspend()
+    case .quit: quit()
+    }
+  }
+
+  private func join(_ room: String, head: Int64?) {
+    guard !joins.contains(room) else { return }
+    joins.insert(room)
+    var start = JoinStart.newest(Self.pageEntries)
+    keep { archive throws(ArchiveError) in
+      guard let extent = try archive.extent(of: room) else { return }
+      if (head ?? extent.latest) - extent.latest <= Self.catchUpEntries {
+        start = .after(extent.latest, epoch: extent.epoch)
+      }
+    }
+    client.join(room, from: start)
+  }
+
+  private func notify(_ title: String, _ body: String) {
+    switch options.settings.notify {
+    case .off: break
+    case .command(let command): Launcher.run(shell: command, arguments: [title, body])
+    case .auto:
+      if let form = capabilities.notificationForm {
+        show(ControlString.notification(title: title, body: body, as: form))
+      } else {
+        // Where there is no desktop, nothing happens.
+        Launcher.run([
+          "notify-send", "--app-name=wschat", "--", title, ControlString.notificationMarkup(body),
+        ])
+      }
+    case .osc9: show(ControlString.notification(title: title, body: body, as: .osc9))
+    case .osc99: show(ControlString.notification(title: title, body: body, as: .osc99))
+    case .osc777: show(ControlString.notification(title: title, body: body, as: .osc777))
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Archive
+import Client
+internal import EventLoop
+import Messenger
+import Wire
+
+/// From the relay to the archive, and on to the chat.
+extension ScreenChat: ClientHandler {
+  func client(_ client: Client, _ event: ClientEvent) {
+    switch event {
+    case .welcomed(let welcome):
+      wasWelcomed = true
+      let isOther = welcome.user != archiveUser
+      if isOther { openArchive(of: welcome.user) }
+      if isOther || !isLetIn { sendOutbox() }
+    case .joined(let joined): keep(joined)
+    case .entry(let entry): keep { $0.append(entry) }
+    case .acknowledged(let ack): keep { $0.acknowledge(room: ack.room, id: ack.id) }
+    case .refused(let send, let error):
+      keep { archive throws(ArchiveError) in
+        try archive.refuse(room: send.room, id: send.id, reason: error.message)
+      }
+    case .message(.history(let page)):
+      keep { archive throws(ArchiveError) in
+        let fits = try archive.prepend(page.entries, to: page.room)
+        if !fits || !page.more || page.entries.isEmpty { reaches.insert(page.room) }
+      }
+    case .tokenWanted:
+      renewal?.begin()
+    case .ended(let error):
+      if exitCode != nil { return loop.stop() }
+      lastWords = "\(error)\(LineChat.advice(about: error))"
+      endCode = error.isNotLetIn ? LineChat.notLetIn : LineChat.noConnection
+      // Who was in goes on reading, and writes for the next time.
+      if !wasWelcomed { return quit() }
+    case .joinRefused(let room, _), .left(let room): joins.remove(room)
+    case .message, .disconnected: break
+    }
+    take(.client(event))
+    if case .welcomed = event, case .direct = options.room, chat.timeline == nil {
+      openFirst()
+      perform()
+    }
+  }
+
+  /// Shows what was asked for at the start; the room of two as soon as it is known who we are.
+  func openFirst() {
+    chat.pane = .list
+    switch options.room {
+    case .named(let room): chat.open(room, &effects)
+    case .direct(let peer):
+      guard let user = chat.user, peer != user else { return }
+      chat.open(RoomName.direct(user, peer), &effects)
+    case nil: break
+    }
+  }
+
+  func takeToken() {
+    guard let result = renewal?.take(), exitCode == nil else { return }
+    switch result {
+    case .success(let token): client.renew(token: token)
+    case .failure(let failure): take(.failed("\(failure)"))
+    }
+  }
+
+  // MARK: The archive
+
+  /// Continues the archive's range of the room, or begins another.
+  private func keep(_ joined: ServerMessage.Joined) {
+    let room = joined.room
+    keep { archive throws(ArchiveError) in
+      switch joined.resume {
+      case .reset:
+        archive.begin(room, epoch: joined.epoch, after: joined.after)
+        reaches.remove(room)
+      case .diverged: archive.truncate(room, after: joined.after, epoch: joined.epoch)
+      case .ok, .truncated:
+        if let extent = try archive.extent(of: room), joined.after <= extent.latest {
+          archive.setEpoch(room, epoch: joined.epoch)
+        } else {
+          archive.begin(room, epoch: joined.epoch, after: joined.after)
+          reaches.remove(room)
+        }
+      }
+      if joined.first > joined.after { reaches.insert(room) }
+    }
+  }
+}

@@ -1,0 +1,351 @@
+import Archive
+import ArgumentParser
+import Client
+import EventLoop
+import Glibc
+import Platform
+import Messenger
+import Terminal
+import Wire
+
+/// The messenger on a whole terminal: turns what the loop, the relay and the keys say into events for
+/// the `Chat`, does what it asks for, and shows it.
+final class ScreenChat {
+  struct Options {
+    var settings: Settings
+    /// Shown at the start; `nil` for the list.
+    var room: LineChat.Place?
+    var stateFolder: String
+    /// Who we are, as far as it is known before the relay says so.
+    var user: String?
+    var capabilities: Capabilities
+  }
+
+  enum Token {
+    static let terminal: UInt64 = 0
+    static let signals: UInt64 = 1
+    static let tick: UInt64 = 2
+    static let frame: UInt64 = 3
+    static let escape: UInt64 = 4
+    static let flush: UInt64 = 5
+    static let renewal: UInt64 = 6
+    static let stops: UInt64 = 7
+  }
+
+  /// No two frames for what others do are closer to each other than this: more is not seen, and at a
+  /// thousand messages a second each of them would be drawn.
+  static let frameMilliseconds = 33
+  /// What came from the relay is written to the cache together.
+  static let flushMilliseconds = 100
+
+  let options: Options
+  let loop: EventLoop
+  let clients: ClientLoop
+  let client: Client
+  let device: TerminalDevice
+  let signals: SignalSource
+  let renewal: TokenRenewal?
+  var chat: Chat
+  /// `nil` where nothing can be kept.
+  var archive: Archive?
+  /// For whom it is.
+  var archiveUser: String?
+  var parser = InputParser()
+  var capabilities: Capabilities
+  var theme: Theme
+  var effects: [Effect] = []
+  /// Whether the relay has said who we are.
+  var isLetIn = false
+  /// Conversations to be written down.
+  var unsaved: Set<String> = []
+  var exitCode: ExitCode?
+  /// What it will be once the relay has ended it.
+  var endCode: ExitCode?
+  var wasWelcomed = false
+  /// What is told once the terminal is back.
+  var lastWords: String?
+  /// Rooms whose entries come by themselves, or were asked for.
+  var joins: Set<String> = []
+  /// Rooms that the relay has nothing older of than the archive.
+  var reaches: Set<String> = []
+  var lastComplaint = ""
+
+  private var differ: Differ
+  private var registration: Registration?
+  private var output: [UInt8] = []
+  /// The terminal does not take what is written.
+  private var isBlocked = false
+  private var isStale = true
+  /// A key is to be answered now, not with the next frame.
+  private var isUrgent = true
+  private var drawnAt = Instant(nanoseconds: 0)
+  private var frameTimer: TimerID?
+  private var tickTimer: TimerID?
+  private var escapeTimer: TimerID?
+  /// SIGTSTP from elsewhere: the key comes as any other.
+  private var stops: SignalSource?
+  private var stopRegistration: Registration?
+  private var flushTimer: TimerID?
+
+  init(
+    _ configuration: Client.Configuration, _ options: Options, tokens: TokenCommand?
+  ) throws {
+    self.options = options
+    loop = try EventLoop()
+    clients = try ClientLoop(loop)
+    client = Client(configuration, on: clients)
+    device = try TerminalDevice(usesMouse: options.settings.usesMouse)
+    signals = try SignalSource([SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT])
+    if let tokens {
+      renewal = try TokenRenewal(tokens, on: loop, token: Token.renewal)
+    } else {
+      renewal = nil
+    }
+    capabilities = options.capabilities
+    theme = Theme(options.settings, capabilities)
+    differ = Differ(depth: capabilities.depth, isSynchronized: capabilities.synchronizesOutput)
+    chat = Chat(
+      settings: options.settings, size: try device.size(), now: WallClock.milliseconds,
+      relay: "\(configuration.url)", user: options.user, idPrefix: Self.idPrefix(),
+      localTime: LocalTime.init(milliseconds:))
+  }
+
+  /// What the model sends has ids of its own, beside those of the client.
+  static func idPrefix() -> String {
+    var random = SystemRandomNumberGenerator()
+    return ClientSession.idPrefix(using: &random)
+  }
+
+  /// Chats until it is quit.
+  func run() -> ExitCode {
+    do {
+      _ = try loop.register(signals.descriptor, for: .readable, token: Token.signals)
+      registration = try loop.register(device.descriptor, for: .readable, token: Token.terminal)
+      try watchForStops()
+      try device.enter(into: &output)
+    } catch {
+      write("wschat: \(error)\n", to: STDERR_FILENO)
+      return LineChat.refused
+    }
+    if let user = options.user { openArchive(of: user) }
+    openFirst()
+    client.handler = self
+    client.start()
+    output += TerminalDevice.questions
+    perform()
+    loop.run(self)
+    chat.putAway(&effects)
+    perform()
+    flushArchive()
+    device.leave()
+    if let lastWords { write("wschat: \(TerminalText.line(lastWords))\n", to: STDERR_FILENO) }
+    return exitCode ?? .success
+  }
+
+  // MARK: Events and effects
+
+  func take(_ event: Event, isUrgent: Bool = false) {
+    chat.handle(event, at: WallClock.milliseconds, &effects)
+    isStale = true
+    if isUrgent { self.isUrgent = true }
+    perform()
+  }
+
+  private var isPerforming = false
+
+  /// Does what is to be done, and what follows from it.
+  func perform() {
+    if isPerforming { return }
+    isPerforming = true
+    var next = 0
+    while next < effects.count {
+      let effect = effects[next]
+      next += 1
+      perform(effect)
+    }
+    effects.removeAll(keepingCapacity: true)
+    isPerforming = false
+  }
+
+  func quit(_ code: ExitCode = .success) {
+    guard exitCode == nil else { return }
+    exitCode = endCode ?? code
+    if endCode == nil { client.close() } else { loop.stop() }
+  }
+
+  // MARK: The terminal
+
+  private func readTerminal() {
+    do {
+      while let bytes = try device.read() {
+        if bytes.isEmpty { return }
+        take(parser.parse(bytes))
+      }
+      endTerminal()
+    } catch {
+      lastWords = "\(error)"
+      endTerminal(LineChat.refused)
+    }
+  }
+
+  /// The terminal is gone. It would be ready for ever.
+  private func endTerminal(_ code: ExitCode = .success) {
+    if let registration { loop.deregister(registration) }
+    registration = nil
+    quit(code)
+  }
+
+  private func take(_ inputs: [InputEvent]) {
+    for input in inputs {
+      if case .reply(let reply) = input {
+        learn(reply)
+      } else {
+        take(.input(input), isUrgent: true)
+      }
+    }
+    if let escapeTimer { loop.cancel(escapeTimer) }
+    escapeTimer = parser.waitMilliseconds.map {
+      loop.schedule(afterMilliseconds: $0, token: Token.escape)
+    }
+  }
+
+  /// The terminal says what it can.
+  private func learn(_ reply: TerminalReply) {
+    let before = capabilities
+    capabilities.refine(with: reply)
+    guard capabilities != before else { return }
+    if capabilities.hasKittyKeyboard { try? device.useKittyKeyboard(into: &output) }
+    theme = Theme(options.settings, capabilities)
+    differ.isSynchronized = capabilities.synchronizesOutput
+    isStale = true
+    isUrgent = true
+  }
+
+  private func resize() {
+    differ.forget()
+    if let size = try? device.size() { take(.resized(size), isUrgent: true) }
+  }
+
+  func redraw() {
+    differ.forget()
+    isStale = true
+    isUrgent = true
+  }
+
+  func suspend() {
+    output.removeAll()
+    // As the shell expects it of a job: the signal shall do what it does by default.
+    if let stopRegistration { loop.deregister(stopRegistration) }
+    stopRegistration = nil
+    stops = nil
+    device.suspend()
+    // Goes on here once the shell brings us back.
+    do {
+      try watchForStops()
+      try device.enter(into: &output)
+      resize()
+    } catch {
+      lastWords = "\(error)"
+      quit(LineChat.refused)
+    }
+  }
+
+  private func watchForStops() throws(SystemError) {
+    let source = try SignalSource([SIGTSTP])
+    stopRegistration = try loop.register(
+      source.descriptor, for: .readable, token: Token.stops)
+    stops = consume source
+  }
+
+  func show(_ bytes: [UInt8]) { output += bytes }
+
+  private func draw() {
+    guard isStale else { return }
+    // A terminal that does not keep up gets the latest, not all.
+    guard output.isEmpty || !isBlocked else { return }
+    let wait = Self.frameMilliseconds - loop.now.milliseconds(since: drawnAt)
+    guard isUrgent || wait <= 0 else {
+      if frameTimer == nil {
+        frameTimer = loop.schedule(afterMilliseconds: wait, token: Token.frame)
+      }
+      return
+    }
+    isStale = false
+    isUrgent = false
+    drawnAt = loop.now
+    chat.settle()
+    differ.frame(chat.draw(theme).grid, into: &output)
+  }
+
+  private func flushOutput() {
+    guard !output.isEmpty, let registration else { return }
+    do {
+      try device.write(&output)
+      if isBlocked != !output.isEmpty {
+        isBlocked = !output.isEmpty
+        try loop.change(registration, for: isBlocked ? [.readable, .writable] : .readable)
+      }
+    } catch {
+      endTerminal()
+    }
+  }
+
+  private func scheduleTick() {
+    guard let deadline = chat.deadline else { return }
+    let wait = Int(clamping: max(0, deadline - WallClock.milliseconds))
+    let at = loop.now.adding(milliseconds: wait)
+    if let tickTimer, loop.reschedule(tickTimer, at: at) { return }
+    tickTimer = loop.schedule(at: at, token: Token.tick)
+  }
+
+  func scheduleFlush() {
+    guard flushTimer == nil else { return }
+    flushTimer = loop.schedule(
+      afterMilliseconds: Self.flushMilliseconds, token: Token.flush)
+  }
+}
+
+extension ScreenChat: EventHandler {
+  func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
+    switch token {
+    case Token.terminal: readTerminal()
+    case Token.signals:
+      while let signal = signals.next() {
+        switch signal {
+        case SIGWINCH: resize()
+        case SIGCONT: redraw()
+        default: quit()
+        }
+      }
+    case Token.stops:
+      while stops?.next() != nil { suspend() }
+    case Token.renewal: takeToken()
+    default: clients.ready(registration, token: token, readiness)
+    }
+  }
+
+  func timerFired(_ timer: TimerID, token: UInt64) {
+    switch token {
+    case Token.tick:
+      tickTimer = nil
+      take(.tick)
+    case Token.frame: frameTimer = nil
+    case Token.escape:
+      escapeTimer = nil
+      take(parser.timeout())
+    case Token.flush:
+      flushTimer = nil
+      flushArchive()
+    default: clients.timerFired(timer, token: token)
+    }
+  }
+
+  func beforeSleep() {
+    if exitCode == nil {
+      draw()
+      scheduleTick()
+    }
+    flushOutput()
+    clients.beforeSleep()
+  }
+}

@@ -1,0 +1,221 @@
+import ArgumentParser
+import Client
+import EventLoop
+import Glibc
+import Messenger
+import Platform
+import TLS
+import Terminal
+import Wire
+
+/// The command `wschat`: what its flags mean, and which exit code an outcome has.
+@main
+struct Wschat: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "wschat",
+    abstract: "Chat through a relay: a messenger on a terminal, lines everywhere else.",
+    discussion: """
+      On a terminal wschat is full-screen; F1 shows its keys. Otherwise, or with --plain, it works \
+      in lines: each line of standard input is sent, in order; entries are printed as HH:MM  from  text. \
+      At the end of input wschat waits until every line is acknowledged.
+
+      Exit codes: 0 all was acknowledged; 1 something was refused, or not acknowledged in time; \
+      2 wrong usage; 4 not let in; 5 no connection.
+      """,
+    version: "wschat 0.1.0")
+
+  @Argument(help: "The relay (default: $WSCHAT_URL, then ws://127.0.0.1:8080/ws).")
+  var url: String?
+
+  @Option(help: "Who you are, where the relay believes it (default: $USER in lower case).")
+  var user: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A token that says who you are; others on this machine can see it there, in a list of processes.",
+      valueName: "t"))
+  var token: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A command that prints a token; run again before that ends, and when it is not taken.",
+      valueName: "cmd"))
+  var tokenCommand: String?
+
+  @Option(help: "The room to chat in (default: in lines general, full-screen the list).")
+  var room: String?
+
+  @Option(help: ArgumentHelp("The user to chat with, instead of a room.", valueName: "user"))
+  var to: String?
+
+  @Flag(help: "Work in lines, also on a terminal.")
+  var plain = false
+
+  @Flag(help: "Print every message from the relay as JSON, one a line.")
+  var json = false
+
+  @Option(help: ArgumentHelp("First print the last N entries.", valueName: "n"))
+  var history = 0
+
+  @Flag(help: "Go on reading after the end of input.")
+  var follow = false
+
+  @Option(help: ArgumentHelp("Seconds without progress to wait for the relay.", valueName: "s"))
+  var timeout = 10.0
+
+  @Option(
+    help: ArgumentHelp(
+      "With wss://, trust the authorities in this PEM file instead of the system's.",
+      valueName: "file"), completion: .file())
+  var ca: String?
+
+  @Flag(help: "With wss://, trust whoever answers.")
+  var insecure = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The configuration (default: wschat/config.yaml in $XDG_CONFIG_HOME or ~/.config).",
+      valueName: "file"), completion: .file(extensions: ["yaml"]))
+  var config: String?
+
+  mutating func validate() throws {
+    if room != nil, to != nil { throw ValidationError("--room and --to exclude each other") }
+    if ca != nil, insecure { throw ValidationError("--ca and --insecure exclude each other") }
+    if token != nil, tokenCommand != nil {
+      throw ValidationError("--token and --token-command exclude each other")
+    }
+    if let room, !RoomName.isValid(room) {
+      throw ValidationError(
+        "\"\(room)\" cannot name a room: use 1 to 140 of a-z 0-9 . _ : -, or --to USER")
+    }
+    if let to, !UserName.isValid(to) { throw ValidationError(Self.badUser(to)) }
+    if let user, !UserName.isValid(user) { throw ValidationError(Self.badUser(user)) }
+    if history < 0 { throw ValidationError("--history cannot be negative") }
+    guard timeout > 0, timeout <= 86_400 else {
+      throw ValidationError("--timeout is in seconds, more than 0 and at most 86400")
+    }
+  }
+
+  mutating func run() throws {
+    let settings = try ConfigurationFile.read(named: config)
+    let text =
+      url ?? Environment["WSCHAT_URL"] ?? settings.url ?? "ws://127.0.0.1:8080/ws"
+    let relay: RelayURL
+    do {
+      relay = try RelayURL(text)
+    } catch {
+      throw ValidationError("\(error)")
+    }
+    let source = (tokenCommand ?? (token == nil ? settings.tokenCommand : nil)).map(
+      TokenCommand.init)
+    var token = self.token
+    if let source { token = try firstToken(of: source) }
+    if let token, !TokenCommand.isToken(token) {
+      throw ValidationError("the token has characters that no token has")
+    }
+    let user = try token == nil ? self.user ?? settings.user ?? defaultUser() : self.user
+    if let user, user == to {
+      throw ValidationError("--to names another user than you, and you are \(user)")
+    }
+    ignoreSIGPIPE()
+    let trust: TLSTrust =
+      insecure ? .anyone : (ca ?? settings.ca).map { .authorities(file: $0) } ?? .system
+    var configuration = Client.Configuration(url: relay, user: user, token: token, trust: trust)
+    configuration.settings.renewsTokens = source != nil
+    let place: LineChat.Place? = to.map { .direct($0) } ?? room.map { .named($0) }
+    let capabilities = Capabilities { Environment[$0] }
+    let isOnTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
+    if !plain, !json, isOnTerminal, capabilities.isFullScreen {
+      throw try chatOnScreen(configuration, settings, capabilities, at: place, tokens: source)
+    }
+    let options = LineChat.Options(
+      room: place ?? .named("general"), printsJSON: json, historyCount: history,
+      follows: follow, timeoutMilliseconds: Int(timeout * 1000))
+    throw try LineChat(configuration, options, tokens: source).run()
+  }
+
+  private func chatOnScreen(
+    _ configuration: Client.Configuration, _ settings: Settings, _ capabilities: Capabilities,
+    at place: LineChat.Place?, tokens: TokenCommand?
+  ) throws -> ExitCode {
+    var capabilities = capabilities
+    switch settings.color {
+    case .auto: break
+    case .none: capabilities.depth = .none
+    case .ansi: capabilities.depth = .colors16
+    case .palette: capabilities.depth = .colors256
+    case .rgb: capabilities.depth = .trueColor
+    }
+    guard let stateFolder = Environment.folder("XDG_STATE_HOME", inHome: ".local/state") else {
+      throw ValidationError(
+        "neither $XDG_STATE_HOME nor $HOME is set: there is no place for history")
+    }
+    let user = configuration.token.flatMap(TokenSubject.init(token:))?.user ?? configuration.user
+    let options = ScreenChat.Options(
+      settings: settings, room: place, stateFolder: stateFolder, user: user,
+      capabilities: capabilities)
+    return try ScreenChat(configuration, options, tokens: tokens).run()
+  }
+
+  private func firstToken(of source: TokenCommand) throws -> String {
+    do throws(TokenCommand.Failure) {
+      return try source.run()
+    } catch {
+      write("wschat: \(error)\n", to: STDERR_FILENO)
+      throw LineChat.notLetIn
+    }
+  }
+
+  private func defaultUser() throws -> String {
+    guard let name = Environment["USER"]?.lowercased() else {
+      throw ValidationError("$USER is not set: say who you are with --user")
+    }
+    guard UserName.isValid(name) else {
+      throw ValidationError("\(Self.badUser(name)) It comes from $USER; give --user.")
+    }
+    return name
+  }
+
+  private static func badUser(_ name: String) -> String {
+    "\"\(name)\" cannot name a user: use 1 to 64 of a-z 0-9 . _ -."
+  }
+
+  /// As ArgumentParser's own, but for the exit code of wrong usage: 2, as everywhere else.
+  static func main() {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      let code = exitCode(for: error)
+      let message = fullMessage(for: error)
+      if !message.isEmpty {
+        // What the user typed is shown again, and may have been pasted.
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+        let text = lines.map { TerminalText.line(String($0)) }.joined(separator: "\n")
+        write("\(text)\n", to: code == .success ? STDOUT_FILENO : STDERR_FILENO)
+      }
+      Glibc.exit(code == .validationFailure ? 2 : code.rawValue)
+    }
+  }
+}
+
+/// Environment variables.
+enum Environment {
+  static subscript(name: String) -> String? {
+    // Nobody in this process changes the environment.
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// A folder of the XDG base directories; the specification says to ignore relative paths.
+  static func folder(_ name: String, inHome path: String) -> String? {
+    if let folder = Self[name], folder.hasPrefix("/") { return folder }
+    return Self["HOME"].map { "\($0)/\(path)" }
+  }
+}
+
+/// Writes all of it, as far as there is somebody to read it.
+func write(_ text: String, to descriptor: Int32) {
+  var output = Output(descriptor: descriptor)
+  output.append(text)
+  _ = output.flush()
+}

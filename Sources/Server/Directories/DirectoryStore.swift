@@ -1,0 +1,71 @@
+internal import Glibc
+internal import Platform
+internal import Synchronization
+internal import Wire
+
+/// Where a directory keeps what outlives the process: two files, for their owner alone, in a folder
+/// that exists. What cannot be written is reported once; what cannot be read is as if it was not
+/// there.
+final class DirectoryStore: Sendable {
+  private let listPath: String
+  private let tokenPath: String
+  private let report: @Sendable (String) -> Void
+  private let hasReported = Atomic(false)
+  /// More than any list of `max` people.
+  private static let limitBytes = 1 << 30
+
+  /// - Parameter report: told, in a sentence, what cannot be kept.
+  init(folder: String, report: @escaping @Sendable (String) -> Void) {
+    listPath = "\(folder)/directory.json"
+    tokenPath = "\(folder)/directory-token.json"
+    self.report = report
+  }
+
+  func readState(of identity: String) -> DirectoryState? {
+    guard let bytes = read(listPath) else { return nil }
+    guard let state = DirectoryState(bytes) else {
+      report("\(listPath) is damaged or from another version: people are asked for anew.")
+      return nil
+    }
+    return state.identity == identity ? state : nil
+  }
+
+  func write(_ state: DirectoryState) { write(state.json, to: listPath) }
+
+  /// - Parameter owner: whom the token was given to; of another one there is none.
+  func readToken(for owner: String) -> String? {
+    guard let json = read(tokenPath).flatMap({ JSONNode($0) }), json["owner"]?.string == owner,
+      let token = json["token"]?.string, TokenSource.isToken(token)
+    else { return nil }
+    return token
+  }
+
+  func write(token: String, for owner: String) {
+    var json = Array("{\"owner\":".utf8)
+    json.append(jsonString: owner)
+    json += Array(",\"token\":".utf8)
+    json.append(jsonString: token)
+    json += Array("}\n".utf8)
+    write(json, to: tokenPath)
+  }
+
+  func removeToken() { _ = unsafe unlink(tokenPath) }
+
+  private func read(_ path: String) -> [UInt8]? {
+    do throws(SystemError) {
+      return try WholeFile.read(path, limitBytes: Self.limitBytes)
+    } catch {
+      if error.code != ENOENT { report("\(path) cannot be read: \(error).") }
+      return nil
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to path: String) {
+    do throws(SystemError) {
+      try WholeFile.replace(path, with: bytes)
+    } catch {
+      guard !hasReported.exchange(true, ordering: .relaxed) else { return }
+      report("\(path) cannot be written, so people are not kept over a restart: \(error).")
+    }
+  }
+}

@@ -1,0 +1,141 @@
+internal import Platform
+internal import Wire
+
+/// What an adapter has to know about its service's manners.
+struct ServiceManners: Sendable {
+  /// For sentences: `GitHub`.
+  var name: String
+  /// Sent with every request.
+  var headers: [String]
+  var limitPrefix: String
+  /// Holds an id by which the service finds the request again.
+  var supportHeader: String
+  /// What the service says is wrong, out of its answer.
+  var message: @Sendable (JSONNode) -> String?
+}
+
+/// Asks one service, one request after the other: shows credentials, keeps to the limits, and turns
+/// whatever goes wrong into a `Setback`. Confined to the directory's thread.
+final class Exchange {
+  let stop: StopSignal
+  var limits: RateLimits
+  private let manners: ServiceManners
+  private let client: WebClient
+  private let base: WebAddress
+  private var credentials: any Credentials
+
+  init(
+    _ manners: ServiceManners, base: WebAddress, credentials: any Credentials,
+    client: WebClient, limits: RateLimits, stop: StopSignal
+  ) {
+    self.manners = manners
+    self.base = base
+    self.credentials = credentials
+    self.client = client
+    self.limits = limits
+    self.stop = stop
+  }
+
+  /// A page: 200, or 304 where `etag` still holds.
+  /// - Parameter bucket: names the requests that share a limit with this one.
+  func get(_ url: String, etag: String? = nil, bucket: String) throws(Setback) -> WebAnswer {
+    guard let address = WebAddress(url) else {
+      throw .failed(
+        Setback.Failure(
+          text: "\(manners.name) names a next page that is no http or https address.",
+          isLost: true))
+    }
+    var isRepeated = false
+    while true {
+      // The secret is for the service that it was given for, wherever the pages lie.
+      let token = address.origin == base.origin ? try credentials.token(self) : nil
+      var headers = manners.headers
+      if let token { headers.append("Authorization: Bearer \(token)") }
+      if let etag { headers.append("If-None-Match: \(etag)") }
+      let answer = try perform(WebRequest(url: url, headers: headers), bucket)
+      if answer.status == 401, token != nil, !isRepeated, credentials.wasRefused() {
+        isRepeated = true
+        continue
+      }
+      guard answer.status == 200 || answer.status == 304 && etag != nil else {
+        throw .failed(refusal(answer))
+      }
+      return answer
+    }
+  }
+
+  /// Sends a form, with its own credentials; the answer to a 200.
+  func post(_ request: WebRequest, bucket: String) throws(Setback) -> WebAnswer {
+    var request = request
+    request.headers += manners.headers
+    let answer = try perform(request, bucket)
+    guard answer.status == 200 else { throw .failed(refusal(answer)) }
+    return answer
+  }
+
+  /// An answer's body; what is not JSON is a failure.
+  func json(_ answer: WebAnswer) throws(Setback) -> JSONNode {
+    guard let json = JSONNode(answer.body) else {
+      throw failure("\(manners.name) answered something that is not JSON.", answer)
+    }
+    return json
+  }
+
+  /// A failure that an answer is to blame for.
+  func failure(_ text: String, _ answer: WebAnswer, detail: String? = nil) -> Setback {
+    .failed(text, support: support(answer), detail: detail)
+  }
+
+  private func perform(_ request: WebRequest, _ bucket: String) throws(Setback) -> WebAnswer {
+    if let limit = limits.limit(bucket, now: WallClock.milliseconds) { throw .limited(limit) }
+    let answer: WebAnswer
+    do throws(WebFailure) {
+      answer = try client.perform(request, until: stop)
+    } catch {
+      switch error {
+      case .stopped: throw .stopped
+      case .tooLong(let limitBytes):
+        throw .failed("\(manners.name) answered more than \(limitBytes >> 20) MiB.")
+      case .network(let text, let detail):
+        throw .failed("\(manners.name) cannot be reached: \(text).", detail: detail)
+      }
+    }
+    let now = WallClock.milliseconds
+    if limits.isLimit(answer, saying: message(answer)) {
+      throw .limited(limits.noteRefused(answer, bucket, now: now))
+    }
+    if answer.status < 400 { limits.noteServed(answer.headers, bucket, now: now) }
+    return answer
+  }
+
+  // MARK: - Refusals
+
+  private func refusal(_ answer: WebAnswer) -> Setback.Failure {
+    let name = manners.name
+    let said = message(answer).map { ": \($0)" } ?? ""
+    let text =
+      switch answer.status {
+      case 401: "\(name) does not accept the credentials"
+      case 403: "\(name) refuses this\(said)"
+      case 404: "\(name) does not know the source"
+      case 500...599: "\(name) has trouble of its own"
+      default: "\(name) answered unexpectedly\(said)"
+      }
+    // What is refused for what it is, and not for who asks, may be a way that is no longer one.
+    let isLost = (400...499).contains(answer.status) && ![401, 403].contains(answer.status)
+    return Setback.Failure(
+      text: "\(text) (\(answer.status)).", support: support(answer),
+      detail: message(answer), isLost: isLost)
+  }
+
+  private func support(_ answer: WebAnswer) -> String? {
+    answer.headers[manners.supportHeader].flatMap(Listing.shown)
+  }
+
+  private func message(_ answer: WebAnswer) -> String? {
+    guard answer.status >= 400 else { return nil }
+    return JSONNode(answer.body).flatMap(manners.message).flatMap(Listing.shown).map {
+      $0.last == "." ? String($0.dropLast()) : $0
+    }
+  }
+}

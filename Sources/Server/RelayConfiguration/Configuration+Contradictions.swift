@@ -1,0 +1,144 @@
+internal import YAML
+
+extension Configuration {
+  /// A rule over several keys that is broken.
+  package struct Contradiction: Equatable, Sendable {
+    /// The key to blame.
+    var key: String
+    /// The bot to blame, by its place in `bots`.
+    var bot: Int?
+    var found: String
+    var expected: String
+  }
+
+  /// A reader that catches up is given pages of this size.
+  private static var pageBytes: Int { 65_536 }
+
+  /// What no single key can tell: settings that are each fine and do not go together.
+  package func contradictions() -> [Contradiction] {
+    listenContradictions() + tlsContradictions() + authContradictions() + limitContradictions()
+      + directoryContradictions() + botContradictions()
+  }
+
+  private func listenContradictions() -> [Contradiction] {
+    guard let address = ListenAddress(listen), !address.isLoopback, auth.mode == .open,
+      !auth.allowOpenRemote
+    else { return [] }
+    return [
+      Contradiction(
+        key: "listen",
+        found: "is \(YAMLText.quoted(listen)), which others can reach, while auth.mode is open "
+          + "and anyone may claim to be anyone",
+        expected: "listen on 127.0.0.1 or [::1], or set auth.allow_open_remote: true if that is "
+          + "what you want")
+    ]
+  }
+
+  private func tlsContradictions() -> [Contradiction] {
+    guard tls.certificate.isEmpty != tls.key.isEmpty else { return [] }
+    let (missing, given) =
+      tls.key.isEmpty ? ("tls.key", "tls.certificate") : ("tls.certificate", "tls.key")
+    return [
+      Contradiction(
+        key: missing, found: "is empty, while \(given) is set",
+        expected: "set both for wss, or neither for ws")
+    ]
+  }
+
+  private func authContradictions() -> [Contradiction] {
+    var found: [Contradiction] = []
+    if auth.mode == .jwt, auth.secret.isEmpty == auth.publicKey.isEmpty {
+      found.append(
+        Contradiction(
+          key: "auth.mode",
+          found: "is jwt, and \(auth.secret.isEmpty ? "neither" : "both") of auth.secret and "
+            + "auth.public_key \(auth.secret.isEmpty ? "is" : "are") set",
+          expected: "set auth.secret for HS256 (\"openssl rand -hex 32\" makes one), or "
+            + "auth.public_key for RS256 or ES256"))
+    }
+    if !auth.secret.isEmpty, auth.secret.utf8.count < ConfigurationRules.secretBytes {
+      found.append(
+        Contradiction(
+          key: "auth.secret",
+          found: "has \(auth.secret.utf8.count) bytes, which can be guessed",
+          expected:
+            "expected \(ConfigurationRules.secretBytes) at least: \"openssl rand -hex 32\" makes one"
+        )
+      )
+    }
+    if auth.mode == .open, !auth.operators.isEmpty {
+      found.append(
+        Contradiction(
+          key: "auth.operators",
+          found: "is set, while auth.mode is open and anyone may claim to be one",
+          expected:
+            "set auth.mode: jwt, or leave it empty: the metrics are read on this machine then"))
+    }
+    for bot in bots where auth.banned.contains(bot.user) {
+      found.append(
+        Contradiction(
+          key: "auth.banned", found: "names \(YAMLText.quoted(bot.user)), a bot of this relay",
+          expected: "take it out of the list, or out of bots"))
+    }
+    return found
+  }
+
+  private func limitContradictions() -> [Contradiction] {
+    var found: [Contradiction] = []
+    func check(_ holds: Bool, _ key: String, _ value: Int, _ expected: String) {
+      if !holds {
+        found.append(Contradiction(key: "limits.\(key)", found: "is \(value)", expected: expected))
+      }
+    }
+    // JSON may write a character in three times the bytes it has in UTF-8 (é as \u00e9); the rest
+    // is room, id and braces.
+    let frameNeeded = limits.textBytes * 3 + 1024
+    check(
+      limits.frameBytes == 0 || limits.textBytes == 0 || limits.frameBytes >= frameNeeded,
+      "frame_bytes", limits.frameBytes,
+      "a text of limits.text_bytes (\(limits.textBytes)) needs up to \(frameNeeded) as JSON: "
+        + "raise it, or lower limits.text_bytes")
+    check(
+      limits.queueBytes == 0 || limits.queueBytes >= max(limits.frameBytes, Self.pageBytes),
+      "queue_bytes", limits.queueBytes,
+      "expected at least \(max(limits.frameBytes, Self.pageBytes)), "
+        + "for one message of limits.frame_bytes and one page of \(Self.pageBytes)")
+    check(
+      limits.sendsPerSecond == 0 || limits.burst > 0, "burst", limits.burst,
+      "expected at least 1 where limits.sends_per_s is set, or no send would pass")
+    check(
+      limits.heartbeatSeconds == 0 || limits.idleTimeoutSeconds == 0
+        || limits.idleTimeoutSeconds > limits.heartbeatSeconds,
+      "idle_timeout_s", limits.idleTimeoutSeconds,
+      "expected more than limits.heartbeat_s (\(limits.heartbeatSeconds)), "
+        + "or quiet clients are closed before they are pinged")
+    return found
+  }
+
+  private func botContradictions() -> [Contradiction] {
+    var found: [Contradiction] = []
+    for (index, bot) in bots.enumerated() {
+      let name = "of the bot \(YAMLText.quoted(bot.user))"
+      for room in bot.rooms
+      where rooms.create == .listed && !rooms.listed.contains(where: { $0.room == room }) {
+        found.append(
+          Contradiction(
+            key: "bots[\(index)].rooms", bot: index,
+            found:
+              "\(name) names \(YAMLText.quoted(room)), and rooms.create allows listed rooms only",
+            expected: "add it to rooms.listed, or set rooms.create: anyone"))
+      }
+      let said = bot.script.compactMap { step in
+        if case .say(let text) = step { text } else { nil }
+      }
+      let longest = (bot.lines + said).map(\.utf8.count).max() ?? 0
+      if limits.textBytes > 0, longest > limits.textBytes {
+        found.append(
+          Contradiction(
+            key: "bots[\(index)]", bot: index, found: "\(name) has a text of \(longest) bytes",
+            expected: "limits.text_bytes allows \(limits.textBytes)"))
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,248 @@
+internal import Directories
+package import YAML
+
+/// One key of the configuration, said once: the reader, the environment and the printer all walk
+/// `ConfigurationKey.all`.
+package struct ConfigurationKey: Sendable {
+  enum Shape: Sendable {
+    case scalar
+    /// In the environment its elements are separated by commas.
+    case list
+    /// Read by the reader itself; without a form in the environment.
+    case objects
+  }
+
+  /// As in YAML, the section and a dot in front: `limits.burst`.
+  package var path: String
+  /// Ends the sentence "expected …".
+  package var expected: String
+  var shape = Shape.scalar
+  /// Of a number.
+  package var range: ClosedRange<Int>?
+  /// The value is not repeated in a message.
+  var isSecret = false
+  /// `false` where the value is not what is expected; the configuration is then unchanged.
+  package var set: @Sendable (YAMLNode, inout Configuration) -> Bool = { _, _ in false }
+  /// The value as YAML.
+  var shown: @Sendable (Configuration) -> String = { _ in "" }
+
+  /// The environment's name for it: `RELAY_LIMITS_BURST`.
+  var variable: String {
+    "RELAY_" + String(path.map { $0 == "." ? "_" : $0 }).uppercased()
+  }
+
+  /// What stands before the dot, if anything does.
+  package var section: String? {
+    path.firstIndex(of: ".").map { String(path[..<$0]) }
+  }
+
+  /// What stands after the dot.
+  package var name: String {
+    path.firstIndex(of: ".").map { String(path[path.index(after: $0)...]) } ?? path
+  }
+}
+
+extension ConfigurationKey {
+  /// In the order of `config/relay.yaml`.
+  package static let all: [ConfigurationKey] = [
+    .text(
+      "listen", \.listen, "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
+      where: { Configuration.ListenAddress($0) != nil }),
+    .text("data", \.dataDirectory, "a folder", where: { !$0.isEmpty }),
+    .integer("loops", \.loops, 0...1024),
+    .choice("log_level", \.logLevel),
+    .integer("drain_s", \.drainSeconds, 0...3600),
+
+    .choice("log.durability", \.log.durability),
+    .integer("log.keep_entries_per_room", \.log.keepEntriesPerRoom, 0...1_000_000_000_000),
+    .integer("log.tail_bytes", \.log.tailBytes, 0...1_099_511_627_776),
+
+    .optionalFile("tls.certificate", \.tls.certificate),
+    .optionalFile("tls.key", \.tls.key),
+
+    .choice("auth.mode", \.auth.mode),
+    .secret("auth.secret", \.auth.secret),
+    .optionalText("auth.public_key", \.auth.publicKey, "a file, or PEM, or nothing"),
+    .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
+    .texts(
+      "auth.origins", \.auth.origins,
+      "a list of origins such as https://chat.example.org (scheme, host, port, no path)",
+      where: ConfigurationRules.isOrigin),
+    .texts(
+      "auth.banned", \.auth.banned, "a list of users, each 1 to 64 of a-z 0-9 . _ -",
+      where: ConfigurationRules.isUser),
+    .texts(
+      "auth.operators", \.auth.operators, "a list of users, each 1 to 64 of a-z 0-9 . _ -",
+      where: ConfigurationRules.isUser),
+
+    .integer("limits.connections", \.limits.connections, 0...10_000_000),
+    .integer("limits.connections_per_address", \.limits.connectionsPerAddress, 0...10_000_000),
+    .integer(
+      "limits.unauthenticated_per_address", \.limits.unauthenticatedPerAddress, 0...10_000_000),
+    .integer(
+      "limits.handshake_timeout_ms", \.limits.handshakeTimeoutMilliseconds, 0...3_600_000),
+    .integer("limits.header_bytes", \.limits.headerBytes, 0...1_048_576),
+    .integer("limits.frame_bytes", \.limits.frameBytes, 0...1_073_741_824),
+    .integer("limits.message_fragments", \.limits.messageFragments, 0...1_000_000_000),
+    .integer(
+      "limits.control_frames_per_s", \.limits.controlFramesPerSecond, 0...1_000_000_000),
+    .integer("limits.text_bytes", \.limits.textBytes, 0...268_435_456),
+    .integer("limits.edits_per_entry", \.limits.editsPerEntry, 0...1_000_000_000),
+    .integer("limits.reactions_per_entry", \.limits.reactionsPerEntry, 0...1_000_000),
+    .integer("limits.rooms_per_connection", \.limits.roomsPerConnection, 0...1_000_000),
+    .integer("limits.rooms_per_user", \.limits.roomsPerUser, 0...1_000_000),
+    .integer("limits.connections_per_user", \.limits.connectionsPerUser, 0...10_000_000),
+    .integer("limits.sends_per_s", \.limits.sendsPerSecond, 0...1_000_000_000),
+    .integer("limits.burst", \.limits.burst, 0...1_000_000_000),
+    .integer("limits.requests_per_s", \.limits.requestsPerSecond, 0...1_000_000_000),
+    .integer("limits.bytes_per_s", \.limits.bytesPerSecond, 0...1_000_000_000),
+    .integer("limits.queue_bytes", \.limits.queueBytes, 0...1_099_511_627_776),
+    .integer("limits.heartbeat_s", \.limits.heartbeatSeconds, 0...86_400),
+    .integer("limits.idle_timeout_s", \.limits.idleTimeoutSeconds, 0...604_800),
+
+    .boolean("delivery.hold", \.delivery.hold),
+    .integer("delivery.pacing_max_ms", \.delivery.pacingMaxMilliseconds, 0...1000),
+
+    .boolean("compression.enabled", \.compression.enabled),
+    .integer("compression.min_bytes", \.compression.minimumBytes, 0...1_073_741_824),
+
+    .boolean("debug.echo", \.debug.echo),
+    .integer("debug.commit_delay_ms", \.debug.commitDelayMilliseconds, 0...60_000),
+
+    .choice("rooms.create", \.rooms.create),
+    ConfigurationKey(
+      path: "rooms.listed", expected: "a list such as [{ room: general, title: General }]",
+      shape: .objects),
+
+    .choice("directory.kind", \.directory.kind),
+    .text("directory.file", \.directory.file, "a file", where: { !$0.isEmpty }),
+    .optionalText(
+      "directory.source", \.directory.source,
+      "org:NAME, followers:NAME, following:NAME or users (of x, followers:NAME)",
+      where: { GitHubSource($0) != nil || XService.account(in: $0) != nil }),
+    .optionalText(
+      "directory.base_url", \.directory.baseURL,
+      "an http or https address such as https://github.example.org/api/v3, without a user or a ?",
+      where: { WebAddress($0).map { !$0.path.contains { "?#".contains($0) } } ?? false }),
+    .secret("directory.token", \.directory.token),
+    .optionalText("directory.token_command", \.directory.tokenCommand, "a shell command"),
+    .choice("directory.api", \.directory.api),
+    .secret("directory.key", \.directory.key),
+    .secret("directory.secret", \.directory.secret),
+    .integer("directory.refresh_s", \.directory.refreshSeconds, 0...31_536_000),
+    .integer("directory.max", \.directory.peopleLimit, 1...1_000_000),
+    .boolean("directory.private_avatars", \.directory.allowsPrivateAvatars),
+
+    ConfigurationKey(path: "bots", expected: "a list of bots", shape: .objects),
+    .optionalFile("bots_file", \.botsFile),
+  ]
+
+  private typealias Target<Value> = any WritableKeyPath<Configuration, Value> & Sendable
+
+  private static func integer(
+    _ path: String, _ target: Target<Int>, _ range: ClosedRange<Int>
+  ) -> Self {
+    Self(
+      path: path, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+      range: range,
+      set: { node, configuration in
+        guard let value = node.integer(as: Int.self), range.contains(value) else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { String($0[keyPath: target]) })
+  }
+
+  private static func boolean(_ path: String, _ target: Target<Bool>) -> Self {
+    Self(
+      path: path, expected: "true or false",
+      set: { node, configuration in
+        guard let value = node.boolean else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { String($0[keyPath: target]) })
+  }
+
+  private static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+    _ path: String, _ target: Target<Value>
+  ) -> Self {
+    Self(
+      path: path, expected: ConfigurationRules.alternatives(of: Value.self),
+      set: { node, configuration in
+        guard let value = node.text.flatMap(Value.init(rawValue:)) else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { $0[keyPath: target].rawValue })
+  }
+
+  private static func text(
+    _ path: String, _ target: Target<String>, _ expected: String,
+    where isValid: @escaping @Sendable (String) -> Bool
+  ) -> Self {
+    Self(
+      path: path, expected: expected,
+      set: { node, configuration in
+        guard let value = node.text, isValid(value) else { return false }
+        configuration[keyPath: target] = value
+        return true
+      },
+      shown: { YAMLText.written($0[keyPath: target]) })
+  }
+
+  /// A text, or nothing.
+  private static func optionalText(
+    _ path: String, _ target: Target<String>, _ expected: String,
+    where isValid: @escaping @Sendable (String) -> Bool = { _ in true }
+  ) -> Self {
+    Self(
+      path: path, expected: expected,
+      set: { node, configuration in
+        guard let text = node.isNull ? "" : node.text, text.isEmpty || isValid(text)
+        else { return false }
+        configuration[keyPath: target] = text
+        return true
+      },
+      shown: { YAMLText.written($0[keyPath: target]) })
+  }
+
+  /// A text that is never shown, also where it is wrong.
+  private static func secret(_ path: String, _ target: Target<String>) -> Self {
+    Self(
+      path: path, expected: "a text", isSecret: true,
+      set: { node, configuration in
+        guard let text = node.isNull ? "" : node.text else { return false }
+        configuration[keyPath: target] = text
+        return true
+      },
+      shown: { $0[keyPath: target].isEmpty ? "\"\"" : "\"(hidden)\"" })
+  }
+
+  private static func optionalFile(_ path: String, _ target: Target<String>) -> Self {
+    Self(
+      path: path, expected: "a file, or nothing",
+      set: { node, configuration in
+        guard let text = node.isNull ? "" : node.text else { return false }
+        configuration[keyPath: target] = text
+        return true
+      },
+      shown: { YAMLText.written($0[keyPath: target]) })
+  }
+
+  private static func texts(
+    _ path: String, _ target: Target<[String]>, _ expected: String,
+    where isValid: @escaping @Sendable (String) -> Bool
+  ) -> Self {
+    Self(
+      path: path, expected: expected, shape: .list,
+      set: { node, configuration in
+        guard let list = node.list else { return false }
+        let values = list.compactMap(\.text)
+        guard values.count == list.count, values.allSatisfy(isValid) else { return false }
+        configuration[keyPath: target] = values
+        return true
+      },
+      shown: { "[\($0[keyPath: target].map(YAMLText.written).joined(separator: ", "))]" })
+  }
+}

@@ -1,0 +1,291 @@
+internal import Platform
+internal import Relay
+internal import SQLite
+internal import Wire
+
+extension Store {
+  /// Adds rooms from the lines of an export, all of them or, if one cannot be taken, none. Whoever
+  /// sent to a room belongs to it again, and has read up to the own last entry.
+  ///
+  /// Into a store without entries the lines bring their epochs, so that clients of the old store
+  /// resume where they were. Into another they are of an epoch of their own, and clients begin
+  /// those rooms anew: what they hold cannot be told from this store's own.
+  /// - Parameter nextLine: gives one line, without its end, or `nil` after the last; blank lines are
+  ///   passed over.
+  /// - Throws: `StoreError`, with the number of the line that is not as it should be, or what
+  ///   `nextLine` throws.
+  public static func `import`(
+    directory path: String, nextLine: () throws -> [UInt8]?
+  ) throws -> StoreCount {
+    let directory = DataDirectory(path)
+    try directory.create()
+    let lock = try directory.lock()
+    defer { withExtendedLifetime(lock) {} }
+    let database = try Schema.openForWriting(directory, durability: .fsync)
+    do {
+      try database.execute("BEGIN IMMEDIATE")
+      // Leaving without a commit closes the connection, which undoes what it began.
+      var importer = try Importer.prepare(database)
+      var number = 0
+      do {
+        while let line = try nextLine() {
+          number += 1
+          if line.allSatisfy({ $0 <= 0x20 }) { continue }
+          try importer.add(ExportLine(decoding: line), line: number)
+        }
+        try importer.checkSuspects()
+      } catch let error as ExportLine.Malformed {
+        throw StoreError(
+          .environment,
+          "Line \(error.line ?? number) cannot be imported: \(error.reason). Nothing was imported.")
+      }
+      let count = try importer.commit()
+      importer.makeIndex(in: directory)
+      return count
+    } catch let error as SQLiteError {
+      throw StoreError(error, "write", path: directory.databasePath)
+    }
+  }
+}
+
+/// One import under way, within one transaction.
+private struct Importer: ~Copyable {
+  struct Room {
+    let number: Int64
+    var head: Int64
+    var lastAt: Int64 = 0
+    var epoch: Int64 = 0
+    /// How many of its entries are about others.
+    var changes: Int64 = 0
+    /// Each member's mark: the sender's last entry.
+    var members: [String: Int64] = [:]
+  }
+
+  /// An entry whose id may be that of an earlier one.
+  struct Suspect {
+    var identity: EntryIdentity
+    var line: Int
+  }
+
+  /// So many are looked into at once.
+  private static let suspectLimit = 100_000
+  private static let firstFilterEntries = 1 << 20
+
+  private let database: Database
+  private let bringsEpochs: Bool
+  /// Of the last entry before this import.
+  private let start: Int64
+  private var position: Int64
+  private let identityKey: EntryIdentity.Key
+  /// Each twice as large as the one before, since nobody knows how many lines there will be.
+  private var filters: [IdentityFilter] = []
+  /// How many more the last one is for.
+  private var filterRoom = 0
+  /// By position. Rooms are new, so that a double can only be within the import.
+  private var suspects: [Int64: Suspect] = [:]
+  private var rooms: [String: Room] = [:]
+  private var epochs: [String: Int64] = [:]
+  private var count = StoreCount()
+  private var selectRoom: Statement
+  private var insertRoom: Statement
+  private var insertEntry: Statement
+  private var insertMember: Statement
+  private var changes: ChangeStatements
+  private var updateChanges: Statement
+
+  static func prepare(_ database: consuming Database) throws(SQLiteError) -> Importer {
+    let last = try database.integer("SELECT coalesce(max(position), 0) FROM entries")
+    let begun = try database.integer("SELECT coalesce(max(position), 0) FROM epochs")
+    let selectRoom = try Statement("SELECT 1 FROM rooms WHERE name = ?1", on: database)
+    let insertRoom = try Statement(
+      "INSERT INTO rooms (name, first) VALUES (?1, ?2) RETURNING number", on: database)
+    let insertEntry = try Statement(Schema.insertEntry, on: database)
+    let insertMember = try Statement(
+      "INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?3, ?4)",
+      on: database)
+    let changes = try ChangeStatements.prepare(on: database)
+    let updateChanges = try Statement(Schema.updateChanges, on: database)
+    let identityKey = try Schema.identityKey(of: database)
+    return Importer(
+      database: database, bringsEpochs: last == 0, position: max(last, begun),
+      identityKey: identityKey,
+      selectRoom: selectRoom, insertRoom: insertRoom, insertEntry: insertEntry,
+      insertMember: insertMember,
+      changes: changes, updateChanges: updateChanges)
+  }
+
+  private init(
+    database: consuming Database, bringsEpochs: Bool, position: Int64,
+    identityKey: EntryIdentity.Key, selectRoom: consuming Statement,
+    insertRoom: consuming Statement,
+    insertEntry: consuming Statement, insertMember: consuming Statement,
+    changes: consuming ChangeStatements, updateChanges: consuming Statement
+  ) {
+    self.database = database
+    self.bringsEpochs = bringsEpochs
+    self.start = position
+    self.position = position
+    self.identityKey = identityKey
+    self.selectRoom = selectRoom
+    self.insertRoom = insertRoom
+    self.insertEntry = insertEntry
+    self.insertMember = insertMember
+    self.changes = changes
+    self.updateChanges = updateChanges
+  }
+
+  /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
+  mutating func add(_ line: ExportLine, line number: Int) throws {
+    let entry = line.entry
+    let epoch = try epoch(line.epoch)
+    if rooms[entry.room] == nil { rooms[entry.room] = try makeRoom(of: entry) }
+    guard var room = rooms[entry.room] else { return }
+    guard entry.seq == room.head + 1 else {
+      throw ExportLine.Malformed(
+        reason: "room \(entry.room) goes from seq \(room.head) to \(entry.seq)")
+    }
+    guard entry.at >= room.lastAt else {
+      throw ExportLine.Malformed(
+        reason: "in room \(entry.room) the clock goes back from \(room.lastAt) to \(entry.at)")
+    }
+    guard epoch >= room.epoch else {
+      throw ExportLine.Malformed(
+        reason: "room \(entry.room) goes back to the epoch \(line.epoch)")
+    }
+    let identity = EntryIdentity(
+      room: room.number, sender: entry.from, id: entry.id, key: identityKey)
+    position += 1
+    try insertEntry.bind(1, position)
+    try insertEntry.bind(2, room.number)
+    try insertEntry.bind(3, entry.seq)
+    try insertEntry.bind(4, epoch)
+    try insertEntry.bind(5, entry.at)
+    try insertEntry.bind(6, identity.hash)
+    try insertEntry.bind(7, entry.from)
+    try insertEntry.bind(8, entry.id)
+    try insertEntry.bind(9, entry.kind.rawValue)
+    try insertEntry.bind(10, entry.body)
+    try insertEntry.run()
+    try note(identity, line: number)
+    if let target = entry.target, !entry.kind.isContent {
+      room.changes += 1
+      try changes.note(
+        entry, room: room.number, position: position,
+        StoreChanges.Change(target: target, number: room.changes))
+    }
+    room.head = entry.seq
+    room.lastAt = entry.at
+    room.epoch = epoch
+    room.members[entry.from] = entry.seq
+    rooms[entry.room] = room
+    count.entries += 1
+  }
+
+  /// Writes who belongs to the rooms, and ends the transaction.
+  mutating func commit() throws(SQLiteError) -> StoreCount {
+    for (name, room) in rooms {
+      var members = room.members
+      if let (a, b) = RoomName.peers(of: name) {
+        members[a] = members[a] ?? 0
+        members[b] = members[b] ?? 0
+      }
+      for (user, mark) in members {
+        try insertMember.bind(1, room.number)
+        try insertMember.bind(2, user)
+        try insertMember.bind(3, mark)
+        try insertMember.bind(4, room.head)
+        try insertMember.run()
+      }
+      try updateChanges.bind(1, room.number)
+      try updateChanges.bind(2, room.changes)
+      try updateChanges.run()
+    }
+    count.rooms = rooms.count
+    try database.execute("COMMIT")
+    return count
+  }
+
+  /// Spares the next start most of the work. Where it fails, that start does it.
+  func makeIndex(in directory: DataDirectory) {
+    guard
+      var select = try? Statement(
+        "SELECT name FROM epochs ORDER BY number DESC LIMIT 1", on: database),
+      (try? select.step()) == true
+    else { return }
+    let store = OpenStore(directory, vfs: nil, epoch: select.text(0), tail: Tail())
+    select.reset()
+    _ = try? IndexLoader(store: store).load(from: database)
+  }
+
+  private mutating func makeRoom(of entry: Entry) throws -> Room {
+    try selectRoom.bind(1, entry.room)
+    defer { selectRoom.reset() }
+    guard try !selectRoom.step() else {
+      throw ExportLine.Malformed(reason: "the store has a room \(entry.room) already")
+    }
+    try insertRoom.bind(1, entry.room)
+    try insertRoom.bind(2, entry.seq)
+    defer { insertRoom.reset() }
+    _ = try insertRoom.step()
+    return Room(number: insertRoom.integer(0), head: entry.seq - 1)
+  }
+
+  /// Remembers an entry whose id may have come before: all that did, and one in a thousand others.
+  private mutating func note(_ identity: EntryIdentity, line: Int) throws {
+    let key = IdentityFilter.Key(identity)
+    if filters.contains(where: { $0.mayContain(key) }) {
+      suspects[position] = Suspect(identity: identity, line: line)
+      if suspects.count >= Self.suspectLimit { try checkSuspects() }
+    }
+    if filterRoom == 0 {
+      filterRoom = Self.firstFilterEntries << filters.count
+      filters.append(IdentityFilter(entries: filterRoom))
+    }
+    filterRoom -= 1
+    filters[filters.count - 1].insert(key)
+  }
+
+  /// Reads what was imported once more and compares those that may be the same.
+  /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
+  mutating func checkSuspects() throws {
+    if suspects.isEmpty { return }
+    let identities = Set(suspects.values.map(\.identity.hash))
+    var known: [[String]: Int64] = [:]
+    var select = try Statement(
+      """
+      SELECT identity, position, seq, room, sender, id FROM entries WHERE position > ?1
+      ORDER BY position
+      """, on: database)
+    try select.bind(1, start)
+    while try select.step() {
+      guard identities.contains(select.integer(0)) else { continue }
+      let name = ["\(select.integer(3))", select.text(4), select.text(5)]
+      if let seq = known[name], let suspect = suspects[select.integer(1)] {
+        throw ExportLine.Malformed(
+          reason: "the id \"\(select.text(5))\" of \(select.text(4)) is already that of seq \(seq)",
+          line: suspect.line)
+      }
+      known[name] = known[name] ?? select.integer(2)
+    }
+    suspects.removeAll(keepingCapacity: true)
+  }
+
+  /// The number of the epoch that a line names, or of this import's own.
+  private mutating func epoch(_ name: String) throws(SQLiteError) -> Int64 {
+    let name = bringsEpochs ? name : ""
+    if let known = epochs[name] { return known }
+    var select = try Statement("SELECT number FROM epochs WHERE name = ?1", on: database)
+    try select.bind(1, name)
+    let number: Int64
+    if try select.step() {
+      number = select.integer(0)
+    } else {
+      var generator = SystemRandomNumberGenerator()
+      number = try StoreState.addEpoch(
+        bringsEpochs ? name : Lineage.randomName(using: &generator), position: position,
+        now: WallClock.milliseconds, to: database)
+    }
+    epochs[name] = number
+    return number
+  }
+}

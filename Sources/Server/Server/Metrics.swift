@@ -1,0 +1,201 @@
+import Gateway
+import Platform
+import Relay
+import WebSocket
+import Wire
+
+/// What `GET /metrics` shows: what an operator would ask of a relay.
+struct Metrics {
+  var loops: LoopSnapshot
+  var admission: Admission
+  var violations: Violations
+  var log: LogStatistics
+  var process: ProcessStatistics
+  var configuredBots: Int
+  /// Milliseconds since 1970.
+  var now: Int64
+
+  /// Answers how a relay is doing that begins now.
+  static func describer(
+    _ context: ConnectionLoop.Context, _ log: any Log, bots: Int
+  ) -> @Sendable (LoopSnapshot) -> HTTPResponse {
+    let startedAt = Double(WallClock.milliseconds) / 1000
+    return { loops in
+      let metrics = Metrics(
+        loops: loops, admission: context.admission, violations: context.violations,
+        log: log.statistics(), process: ProcessStatistics(startedAt: startedAt),
+        configuredBots: bots, now: WallClock.milliseconds)
+      return HTTPResponse(
+        status: 200, contentType: MetricsText.contentType, body: Array(metrics.text.utf8))
+    }
+  }
+
+  var text: String {
+    var text = MetricsText()
+    addConnections(to: &text)
+    addMessages(to: &text)
+    addRooms(to: &text)
+    addDirectory(to: &text)
+    addLog(to: &text)
+    addProcess(to: &text)
+    return text.text
+  }
+
+  private func addConnections(to text: inout MetricsText) {
+    let connections = admission.census
+    text.gauge(
+      "relay_connections", "Connections that are open, whatever their state.", connections.total)
+    text.gauges(
+      "relay_connection_states", "Connections by what they are at.", by: "state",
+      LoopSnapshot.ConnectionState.allCases.map { ($0.rawValue, loops.connections[$0] ?? 0) })
+    text.gauge(
+      "relay_unauthenticated_connections",
+      "Connections that have not said who they are, of those that had a moment to.",
+      connections.unidentified)
+    text.counter(
+      "relay_accepted_total", "Connections that were let in since the start.",
+      connections.accepted)
+    text.counters(
+      "relay_violations_total",
+      "Connections and messages refused, ended or held back, by the limit or rule.", by: "rule",
+      Violations.Rule.allCases.map { ($0.rawValue, violations[$0]) })
+    text.counters(
+      "relay_closes_total", "WebSockets that the relay closed, by close code.", by: "code",
+      Self.sorted(
+        loops.counts.closes.merging(Self.closeCodes.map { ($0, 0) }, uniquingKeysWith: max)))
+    text.counters(
+      "relay_http_responses_total", "Answers over HTTP, but for WebSockets, by status.",
+      by: "status", Self.sorted(loops.counts.responses))
+    text.counter(
+      "relay_received_bytes_total", "Bytes read from connections.", loops.counts.bytesIn)
+    text.counter(
+      "relay_sent_bytes_total", "Bytes that connections took.", loops.counts.bytesOut)
+    text.gauge(
+      "relay_bots_configured", "Bots in the configuration.", configuredBots)
+    text.gauge("relay_bots_connected", "Bots that are connected.", loops.bots)
+  }
+
+  private func addMessages(to text: inout MetricsText) {
+    let counters = loops.counters
+    text.counters(
+      "relay_messages_received_total", "Messages that were understood, by type.", by: "type",
+      [("send", counters.sends)] + counters.received.sorted { $0.key < $1.key }.map { ($0, $1) })
+    text.counters(
+      "relay_messages_sent_total",
+      "Messages put out: entries to their recipients, acks, errors, other answers, and what is told "
+        + "besides (receipts, typing and the like).", by: "kind",
+      [
+        ("ack", counters.acks), ("entry", counters.deliveries),
+        ("error", counters.refusals.values.reduce(0, +)), ("ephemeral", counters.ephemera),
+        ("reply", counters.replies),
+      ])
+    text.counter(
+      "relay_deliveries_total", "Entries handed to connections, one for each recipient.",
+      counters.deliveries)
+    text.counters(
+      "relay_rejections_total", "Requests and sends that were refused, by error code.", by: "code",
+      ErrorCode.allCases.map { ($0.rawValue, counters.refusals[$0] ?? 0) })
+    text.histogram(
+      "relay_ack_latency_seconds",
+      "From the first send of a batch received to the acks of that batch written, for each ack.",
+      loops.counts.ackSeconds)
+  }
+
+  private func addRooms(to text: inout MetricsText) {
+    text.gauge("relay_sessions", "Sessions, those of bots included.", loops.total(\.sessions))
+    text.gauges(
+      "relay_users", "Distinct users, on each event loop: one with two connections may be on two.",
+      by: "loop", byLoop(\.users))
+    text.gauges(
+      "relay_active_rooms", "Rooms that somebody is subscribed to, on each event loop.",
+      by: "loop", byLoop(\.rooms))
+    text.gauge(
+      "relay_subscriptions", "Rooms that sessions have joined, all together.",
+      loops.total(\.subscriptions))
+    text.gauge(
+      "relay_behind_subscriptions", "Subscriptions that are not at their room's head.",
+      loops.total(\.behind))
+    text.gauge(
+      "relay_queued_bytes", "Bytes kept for connections that have not taken them.",
+      loops.total(\.queuedBytes))
+    text.gauge(
+      "relay_tail_bytes", "Recent entries kept in memory, of all event loops.",
+      loops.total(\.tailBytes))
+  }
+
+  private func addDirectory(to text: inout MetricsText) {
+    let directory = loops.gauges.first?.gauges.directory
+    let people = directory?.people
+    text.gauge("relay_directory_people", "People on the list.", people?.people.count ?? 0)
+    text.gauge(
+      "relay_directory_left_out_people",
+      "People that are not on the list, since their names do not fit.",
+      people?.leftOut ?? 0)
+    if let asOf = people?.asOf, asOf > 0 {
+      text.gauge(
+        "relay_directory_age_seconds", "How old the list is.",
+        seconds: Double(max(0, now - asOf)) / 1000)
+    }
+    var limited = 0
+    var failed = 0
+    switch directory?.problem {
+    case .limited: limited = 1
+    case .failed: failed = 1
+    case nil: break
+    }
+    text.gauges(
+      "relay_directory_problems", "1 for what keeps the list from being newer.", by: "problem",
+      [("failed", failed), ("limited", limited)])
+  }
+
+  private func addLog(to text: inout MetricsText) {
+    text.gauge("relay_log_rooms", "Rooms that have had an entry.", log.rooms)
+    text.counter("relay_log_entries_total", "Entries that became durable.", log.entries)
+    text.counter("relay_log_commits_total", "Batches that were stored.", log.commits)
+    text.counter(
+      "relay_log_failures_total", "Batches that could not be stored, and were refused.",
+      log.failures)
+    text.histogram(
+      "relay_log_batch_entries", "Entries of a batch that had some.", log.batchEntries)
+    text.histogram(
+      "relay_log_batch_seconds", "What a batch took from being taken up until it was durable.",
+      log.batchSeconds)
+    text.histogram(
+      "relay_log_sync_seconds",
+      "What making a batch durable took of that: the write, and where log.durability is fsync the "
+        + "sync.", log.syncSeconds)
+    text.gauge(
+      "relay_log_unsettled_entries", "Entries that the index does not have yet.",
+      log.unsettledEntries)
+    text.gauges(
+      "relay_log_file_bytes", "How large the store's files are.", by: "file",
+      log.files.map { ($0.name, $0.bytes) })
+  }
+
+  private func addProcess(to text: inout MetricsText) {
+    text.gauge(
+      "process_resident_memory_bytes", "Memory of the process.", process.residentBytes)
+    text.counter(
+      "process_cpu_seconds_total", "Time on processors, of all threads.",
+      seconds: process.cpuSeconds)
+    text.gauge("process_open_fds", "Descriptors that are open.", process.openDescriptors)
+    text.gauge("process_max_fds", "Descriptors that may be open.", process.descriptorLimit)
+    text.gauge(
+      "process_start_time_seconds", "When the process began to serve, since 1970.",
+      seconds: process.startedAt)
+    text.info("relay_build_info", "Which relay this is.", [("version", Server.version)])
+  }
+
+  /// Those that the relay gives, to be there from the start.
+  private static let closeCodes: [UInt16] = [
+    1000, 1001, 1002, 1003, 1007, 1008, 1009, 1011, 1012, 1013, 4401, 4403, 4408, 4429,
+  ]
+
+  private func byLoop(_ gauge: KeyPath<ShardGauges, Int>) -> [(String, Int)] {
+    loops.gauges.sorted { $0.loop < $1.loop }.map { ("\($0.loop)", $0.gauges[keyPath: gauge]) }
+  }
+
+  private static func sorted(_ counts: [some FixedWidthInteger: Int]) -> [(String, Int)] {
+    counts.sorted { $0.key < $1.key }.map { ("\($0.key)", $0.value) }
+  }
+}

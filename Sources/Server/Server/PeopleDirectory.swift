@@ -1,0 +1,95 @@
+import Directories
+import Gateway
+import Logging
+import Platform
+import Relay
+internal import RelayConfiguration
+import Synchronization
+
+/// The directory that a configuration names, and what the operator hears of it.
+enum PeopleDirectory {
+  /// Not yet started.
+  static func open(
+    _ configuration: Configuration, _ logger: Logger
+  ) throws(SystemError) -> any Directory {
+    let settings = configuration.directory
+    let report: @Sendable (String) -> Void = { logger.warning("directory: \($0)") }
+    let folder = configuration.log.durability == .memory ? nil : configuration.dataDirectory
+    guard settings.kind != .local else {
+      return try LocalDirectory(
+        file: settings.file, mayBeMissing: settings.mayBeMissing, folder: folder, report: report)
+    }
+    var options = RemoteDirectory.Options()
+    options.folder = folder
+    options.peopleLimit = settings.peopleLimit
+    options.userAgent = "relay/\(Server.version)"
+    let ownRefresh = settings.kind == .x ? 86_400 : 3600
+    let refresh = settings.refreshSeconds == 0 ? ownRefresh : settings.refreshSeconds
+    options.refreshMilliseconds = Int64(refresh) * 1000
+    if settings.kind == .x, let account = XService.account(in: settings.source) {
+      return try RemoteDirectory.x(
+        followersOf: account, version: settings.api, baseURL: settings.serviceURL,
+        key: settings.key, secret: settings.secret, options: options, report: report)
+    }
+    guard let source = GitHubSource(settings.source) else {
+      preconditionFailure("a configuration that was loaded names a source")
+    }
+    return try RemoteDirectory.gitHub(
+      source, baseURL: settings.serviceURL, token: settings.tokenSource, options: options,
+      report: report)
+  }
+
+  /// Starts it: what it says goes to every loop, and to the log where it is news.
+  static func start(
+    _ directory: any Directory, _ mailboxes: [Mailbox<LoopMessage>], _ logger: Logger
+  ) {
+    let last = Mutex("")
+    directory.start { update in
+      for mailbox in mailboxes { mailbox.post(.people(update)) }
+      let sentence = Self.sentence(update)
+      let isNews = last.withLock { last in
+        // That there is nobody is worth a line only where there was something before.
+        if last == sentence || last.isEmpty && update.people.people.isEmpty && update.problem == nil
+        {
+          return false
+        }
+        last = sentence
+        return true
+      }
+      guard isNews else { return }
+      logger.log(level: update.problem == nil ? .info : .warning, "directory: \(sentence)")
+    }
+  }
+
+  private static func sentence(_ update: DirectoryUpdate) -> String {
+    let list = update.people
+    let people = list.people.count == 1 ? "1 person" : "\(list.people.count) people"
+    let leftOut = list.leftOut == 0 ? "" : ", \(list.leftOut) left out"
+    let known = list.asOf == 0 ? "nobody yet" : "\(people) from \(list.source)\(leftOut)"
+    switch update.problem {
+    case nil: return known
+    case .limited(let until):
+      let wait = until.map { " for \(max(0, $0 - WallClock.milliseconds) / 1000) s" } ?? ""
+      return "the service's limit is reached\(wait); until then: \(known)"
+    case .failed(let text, let support):
+      return "\(text)\(support.map { " Support id: \($0)." } ?? "") Until it passes: \(known)"
+    }
+  }
+}
+
+extension Configuration.Directory {
+  /// The default need not be there.
+  fileprivate var mayBeMissing: Bool { file == Self.defaultFile }
+
+  fileprivate var tokenSource: TokenSource {
+    if !token.isEmpty { return .fixed(token) }
+    return tokenCommand.isEmpty ? .none : .command(tokenCommand)
+  }
+
+  /// What is wrong with the file, for an operator who asks.
+  func check() throws(ServerError) {
+    guard kind == .local else { return }
+    let found = LocalDirectory.check(file: file, mayBeMissing: mayBeMissing)
+    guard found.wrong.isEmpty else { throw ServerError(found.wrong.joined(separator: "\n")) }
+  }
+}

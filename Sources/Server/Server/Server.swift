@@ -1,0 +1,242 @@
+import Bots
+import Directories
+internal import EventLoop
+import Gateway
+public import Logging
+public import Platform
+import Relay
+public import RelayConfiguration
+import SQLiteLog
+import Synchronization
+
+/// A relay that runs: its log, its loops and its bots, from one configuration.
+public final class Server: Sendable {
+  /// As `--version` and `welcome` tell it.
+  public static let version = "0.1.0"
+
+  /// Where it listens, with the port that it got.
+  public let address: Address
+  /// `ws` or `wss`.
+  public var scheme: String { credentials == nil ? "ws" : "wss" }
+
+  private let credentials: TLSCredentials?
+  private let authenticator: Authenticator
+  private let auth: Configuration.Auth
+  private let logger: Logger
+  private let log: any Log
+  private let directory: any Directory
+  private let avatars: AvatarCache
+  private let mailboxes: [Mailbox<LoopMessage>]
+  private let threads: Mutex<[WorkerThread]>
+  private let bots: Mutex<Task<Void, Never>?>
+
+  /// Opens the store, listens and serves; returns when clients are served.
+  /// - Throws: what is wrong with the environment, in a sentence for the operator.
+  public convenience init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
+    try self.init(configuration, logger: logger, openLog: Self.openLog)
+  }
+
+  /// - Parameter openLog: called once the port is taken.
+  init(
+    _ configuration: Configuration, logger: Logger,
+    openLog: (Configuration, Logger) throws(ServerError) -> any Log
+  ) throws(ServerError) {
+    ignoreSIGPIPE()
+    let descriptors = Self.raiseDescriptorLimit(configuration, logger)
+    credentials = try TLSCredentials(configuration.tls)
+    authenticator = try Authenticator(configuration)
+    auth = configuration.auth
+    self.logger = logger
+    // The port comes first: a second relay on the same port must not touch the store.
+    let listener = try Self.claim(configuration.listen)
+    address = listener.address
+    log = try openLog(configuration, logger)
+
+    let loops = configuration.loops == 0 ? ProcessorCount.usable : configuration.loops
+    do {
+      var mailboxes: [Mailbox<LoopMessage>] = []
+      for _ in 0..<loops { mailboxes.append(try Mailbox()) }
+      self.mailboxes = mailboxes
+      directory = try PeopleDirectory.open(configuration, logger)
+      var pictures = AvatarCache.Options(userAgent: "relay/\(Self.version)")
+      pictures.allowsPrivateAddresses = configuration.directory.allowsPrivateAvatars
+      avatars = try AvatarCache(pictures)
+      var router = RequestRouter(
+        origins: Set(configuration.auth.origins),
+        requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens)
+      router.servesEcho = configuration.debug.echo
+      router.contentLimitBytes = configuration.limits.frameBytes
+      router.compresses = configuration.compression.enabled
+      let limits = configuration.limits.connection
+      var context = ConnectionLoop.Context(
+        limits: limits, shard: configuration.shard, router: router, authenticator: authenticator,
+        admission: Admission(limits: limits, descriptors: descriptors), epoch: log.epoch,
+        loopCount: max(1, loops))
+      context.compressesFromBytes = configuration.compression.minimumBytes
+      context.drainSeconds = configuration.drainSeconds
+      let shared = SocketWorld.Shared(
+        log: log, mailboxes: mailboxes, avatars: avatars, credentials: credentials,
+        metrics: Metrics.describer(context, log, bots: configuration.bots.count))
+      try log.start(loops: loops, framing: .webSocket) { [mailboxes] loop, delivery in
+        mailboxes[loop].post(.log(delivery))
+      }
+      var threads: [WorkerThread] = []
+      for index in 1..<max(1, loops) {
+        threads.append(
+          try SocketLoop.start(index, context, shared, logger, try listener.sibling()))
+      }
+      threads.append(try SocketLoop.start(0, context, shared, logger, listener))
+      self.threads = Mutex(threads)
+    } catch {
+      log.stop()
+      throw ServerError("The relay cannot start: \(error).")
+    }
+    PeopleDirectory.start(directory, mailboxes, logger)
+    bots = Mutex(nil)
+    startBots(configuration, logger)
+  }
+
+  /// Ends in order: what was accepted is committed and acknowledged, and every client is told when
+  /// to come back. Returns at once; `waitUntilStopped` waits. May be called from any thread.
+  public func shutDown() {
+    bots.withLock { $0?.cancel() }
+    for mailbox in mailboxes { mailbox.post(.shutDown) }
+  }
+
+  /// Takes from a configuration what may change while the relay runs. The certificate: connections
+  /// that are there keep theirs; one that cannot be used is logged, and the old one stays. Who is
+  /// banned: their connections end. The operators. Blocks for as long as files are read. May be called from any thread.
+  public func reload(_ configuration: Configuration) {
+    let new = configuration.auth
+    if (new.mode, new.secret, new.publicKey) != (auth.mode, auth.secret, auth.publicKey) {
+      logger.error("auth.mode and its keys do not change while the relay runs: restart it.")
+    }
+    let banned = Set(new.banned)
+    authenticator.ban(banned)
+    authenticator.setOperators(Set(new.operators))
+    for mailbox in mailboxes { mailbox.post(.ban(banned)) }
+    reloadCertificate(configuration)
+  }
+
+  private func reloadCertificate(_ configuration: Configuration) {
+    guard let credentials, !configuration.tls.isOff else {
+      if credentials != nil || !configuration.tls.isOff {
+        logger.error("TLS cannot be switched on or off while the relay runs: restart it.")
+      }
+      return
+    }
+    do throws(ServerError) {
+      try credentials.replace(by: configuration.tls)
+      logger.info("new connections get the certificate \(configuration.tls.certificate)")
+    } catch {
+      logger.error("The certificate stays as it was. \(error)")
+    }
+  }
+
+  /// Returns when everything has ended. To be called once.
+  public func waitUntilStopped() {
+    let threads = threads.withLock { threads in
+      defer { threads = [] }
+      return threads
+    }
+    directory.stop()
+    avatars.stop()
+    for thread in threads { thread.join() }
+    log.stop()
+  }
+
+  /// Whether the files that a configuration names can be used; reads them with blocking calls.
+  public static func check(_ configuration: Configuration) throws(ServerError) {
+    _ = try TLSCredentials(configuration.tls)
+    try configuration.directory.check()
+    _ = try Authenticator(configuration)
+  }
+
+  // MARK: - Parts
+
+  private static func claim(_ listen: String) throws(ServerError) -> Listener {
+    let addresses: [Address]
+    do {
+      addresses = try Address.resolve(listen)
+    } catch {
+      throw ServerError("Cannot listen on \(listen): \(error).")
+    }
+    guard let address = addresses.first else {
+      throw ServerError("Cannot listen on \(listen): the name has no address.")
+    }
+    do {
+      return try Listener.claim(address)
+    } catch {
+      throw ServerError(listenFailure: error, listen)
+    }
+  }
+
+  private static func openLog(
+    _ configuration: Configuration, _ logger: Logger
+  ) throws(ServerError) -> any Log {
+    let durability: Durability
+    switch configuration.log.durability {
+    case .memory:
+      var random = SystemRandomNumberGenerator()
+      return MemoryLog(
+        epoch: Lineage.randomName(using: &random),
+        keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
+        roomsPerUser: configuration.limits.roomsPerUser, limits: configuration.entryLimits,
+        identityKey: .random(using: &random), clock: { WallClock.milliseconds })
+    case .fsync: durability = .fsync
+    case .os: durability = .os
+    }
+    var options = SQLiteLog.Options()
+    options.durability = durability
+    options.keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
+    options.roomsPerUser = configuration.limits.roomsPerUser
+    options.limits = configuration.entryLimits
+    options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
+    do {
+      return try SQLiteLog(directory: configuration.dataDirectory, options: options) {
+        logger.error("\($0)")
+      }
+    } catch {
+      throw ServerError("\(error)", isBrokenData: error.kind == .broken)
+    }
+  }
+
+  private static func raiseDescriptorLimit(
+    _ configuration: Configuration, _ logger: Logger
+  ) -> Int? {
+    guard let limit = try? DescriptorLimit.raise() else { return nil }
+    let wanted = configuration.limits.connections
+    if wanted > 0, limit < wanted {
+      logger.notice(
+        "the system allows this process \(limit) open files: fewer connections than limits.connections (\(wanted)); ulimit -n raises it"
+      )
+    }
+    return limit
+  }
+
+  private func startBots(_ configuration: Configuration, _ logger: Logger) {
+    guard !configuration.bots.isEmpty else { return }
+    let descriptions = configuration.bots.map(BotDescription.init)
+    let host = LoopBotHost(mailboxes)
+    bots.withLock {
+      $0 = Task {
+        await BotSquad(descriptions, host: host, clock: ContinuousClock(), log: logger).run()
+      }
+    }
+  }
+}
+
+/// Where bots connect: spread over the loops by name.
+private final class LoopBotHost: BotHost {
+  private let mailboxes: [Mailbox<LoopMessage>]
+
+  init(_ mailboxes: [Mailbox<LoopMessage>]) { self.mailboxes = mailboxes }
+
+  func connect(as user: String) async -> (any BotConnection)? {
+    if Task.isCancelled { return nil }
+    let place = user.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % mailboxes.count
+    let channel = BotChannel(user: user, mailbox: mailboxes[place])
+    mailboxes[place].post(.connectBot(channel))
+    return BotLine(channel)
+  }
+}

@@ -1,0 +1,32 @@
+import Glibc
+import Platform
+
+/// The relay cannot start: a sentence that says what is wrong, and what to do.
+public struct ServerError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// Whether it is the data that is wrong, and not its surroundings.
+  public var isBrokenData: Bool
+  public var description: String
+
+  init(_ description: String, isBrokenData: Bool = false) {
+    self.description = description
+    self.isBrokenData = isBrokenData
+  }
+
+  init(listenFailure error: SystemError, _ listen: String) {
+    switch error.code {
+    case EADDRINUSE:
+      self.init(
+        "Cannot listen on \(listen): the port is in use, perhaps by another relay. Stop that one, or choose another port with --listen HOST:PORT."
+      )
+    case EACCES:
+      self.init(
+        "Cannot listen on \(listen): this user may not use that port. Choose one from 1024 up with --listen HOST:PORT."
+      )
+    case EADDRNOTAVAIL:
+      self.init(
+        "Cannot listen on \(listen): this machine does not have that address. Choose one that it has with --listen HOST:PORT."
+      )
+    default: self.init("Cannot listen on \(listen): \(error).")
+    }
+  }
+}

@@ -1,0 +1,84 @@
+internal import EventLoop
+import Gateway
+import Logging
+import Platform
+import Relay
+import TLS
+import WebSocket
+
+/// Who is let in.
+extension SocketLoop {
+  func accept() {
+    let turnedAway = world.acceptor?.turnedAway ?? 0
+    defer {
+      if let acceptor = world.acceptor, acceptor.turnedAway > turnedAway {
+        connections.context.violations.note(.descriptors, acceptor.turnedAway - turnedAway)
+      }
+    }
+    do {
+      try world.acceptor?.accept { socket, peer in admit(socket, from: peer) }
+    } catch {
+      logger.error("accepting clients has ended: \(error)")
+      world.stopAccepting()
+    }
+  }
+
+  private func admit(_ socket: consuming Socket, from peer: Address) {
+    let host = HostKey(network: peer.network, isIPv6: peer.isIPv6)
+    let admission = connections.context.admission
+    if let refusal = admission.admit(host, descriptor: socket.descriptor) {
+      turnAway(socket, refusal)
+      return
+    }
+    var tls: TLSChannel?
+    if let credentials = world.shared.credentials {
+      tls = TLSChannel(credentials.current)
+      guard tls != nil else {
+        admission.leave(host)
+        turnAway(
+          socket,
+          Admission.Refusal(rule: .memory, text: "This relay has no memory left; try later.\n"))
+        return
+      }
+    }
+    let index = connections.accept(from: host, isLocal: peer.isLoopback)
+    do {
+      try world.open(index, socket, tls)
+    } catch {
+      logger.error("a client cannot be served: \(error)")
+      connections.remove(index)
+    }
+  }
+
+  /// Says why a client is not let in: in clear by a sentence, to one that wants TLS, and could not
+  /// read that, by an alert.
+  private func turnAway(_ socket: borrowing Socket, _ refusal: Admission.Refusal) {
+    connections.context.violations.note(refusal.rule)
+    switch refusal.rule {
+    case .descriptors: reportShortage(of: "descriptors are", "; ulimit -n raises it")
+    case .memory: reportShortage(of: "memory is", "")
+    default: break
+    }
+    // What lies there unread would make a reset of the end, which may overtake the answer.
+    Self.discardInput(of: socket, into: &unread)
+    if world.shared.credentials == nil {
+      _ = socket.send(HTTPResponse(status: 503, text: refusal.text).bytes.span)
+    } else {
+      let alert = TLSSession.refusal
+      _ = socket.send(alert.span)
+    }
+  }
+
+  private static func discardInput(of socket: borrowing Socket, into buffer: inout [UInt8]) {
+    var span = buffer.mutableSpan
+    _ = socket.read(into: &span)
+  }
+
+  /// Says it, but not all the time.
+  private func reportShortage(of what: String, _ remedy: String) {
+    let now = world.moment().monotonic
+    guard now >= nextShortageReport else { return }
+    nextShortageReport = now + 60_000
+    logger.warning("no \(what) left for more clients, who are turned away\(remedy)")
+  }
+}

@@ -1,0 +1,115 @@
+import EventLoop
+import Gateway
+import Logging
+import Platform
+import Relay
+
+/// Runs one `ConnectionLoop` on a thread: brings it what the system tells of sockets, timers and mail.
+final class SocketLoop: EventHandler {
+  enum Token {
+    static let mailbox = UInt64.max
+    static let acceptor = UInt64.max - 1
+    static let sweep = UInt64.max - 2
+    static let wake = UInt64.max - 3
+  }
+
+  let loop: EventLoop
+  let world: SocketWorld
+  let connections: ConnectionLoop
+  let logger: Logger
+  private let mailbox: Mailbox<LoopMessage>
+  private var mail: [LoopMessage] = []
+  private var wake: (id: TimerID, at: Int64)?
+  /// Where what is left unread of clients is thrown away who are turned away: made for the first.
+  lazy var unread = [UInt8](repeating: 0, count: ConnectionLoop.readBytes)
+  /// When it is next said that there is a shortage, by the monotonic clock in milliseconds.
+  var nextShortageReport: Int64 = 0
+
+  private init(
+    _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared, _ logger: Logger,
+    seed: UInt64
+  ) throws(SystemError) {
+    loop = try EventLoop()
+    world = SocketWorld(index: index, shared: shared, loop: loop)
+    connections = ConnectionLoop(index: index, context: context, world: world, seed: seed)
+    mailbox = shared.mailboxes[index]
+    self.logger = logger
+    _ = try loop.register(mailbox.descriptor, for: .readable, token: Token.mailbox)
+    loop.schedule(afterMilliseconds: ConnectionLoop.sweepMilliseconds, token: Token.sweep)
+  }
+
+  /// Runs a loop on a thread of its own; returns when it accepts clients.
+  static func start(
+    _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared, _ logger: Logger,
+    _ listener: consuming sending Listener
+  ) throws(SystemError) -> WorkerThread {
+    let started = try Mailbox<SystemError?>()
+    let listener = Handover(listener)
+    let thread = try WorkerThread(name: "loop-\(index)") {
+      do throws(SystemError) {
+        var random = SystemRandomNumberGenerator()
+        let loop = try SocketLoop(index, context, shared, logger, seed: random.next())
+        if let listener = listener.take() { try loop.listen(listener) }
+        started.post(nil)
+        loop.loop.run(loop)
+      } catch {
+        started.post(error)
+      }
+    }
+    _ = started.wait(timeoutMilliseconds: -1)
+    var outcome: [SystemError?] = []
+    started.drain(into: &outcome)
+    if let error = outcome.first ?? nil { throw error }
+    return thread
+  }
+
+  /// Accepts clients from now on.
+  private func listen(_ listener: consuming Listener) throws(SystemError) {
+    let logger = logger
+    world.acceptor = try Acceptor(listener, on: loop, token: Token.acceptor) { error in
+      logger.warning("no descriptors are left: new clients wait (\(error))")
+    }
+  }
+
+  // MARK: - EventHandler
+
+  func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
+    switch token {
+    case Token.mailbox:
+      mailbox.drain(into: &mail)
+      connections.take(mail)
+      mail.removeAll(keepingCapacity: true)
+    case Token.acceptor: accept()
+    default: connections.ready(Int(token), StreamReadiness(rawValue: readiness.rawValue))
+    }
+  }
+
+  func timerFired(_ timer: TimerID, token: UInt64) {
+    switch token {
+    case Token.acceptor:
+      do { try world.acceptor?.timerFired() } catch {
+        logger.error("the listener cannot go on: \(error)")
+      }
+    case Token.sweep:
+      connections.sweep()
+      loop.schedule(afterMilliseconds: ConnectionLoop.sweepMilliseconds, token: Token.sweep)
+    default: wake = nil
+    }
+  }
+
+  func beforeSleep() {
+    switch connections.endTurn() {
+    case .atRest: break
+    case .goesOn: loop.runAgain()
+    case .over: loop.stop()
+    }
+    scheduleWake()
+  }
+
+  private func scheduleWake() {
+    guard let at = connections.nextWake else { return }
+    if let wake, wake.at <= at { return }
+    if let wake { loop.cancel(wake.id) }
+    wake = (loop.schedule(at: Instant(nanoseconds: UInt64(at) * 1000), token: Token.wake), at)
+  }
+}

@@ -1,0 +1,154 @@
+import Directories
+import EventLoop
+import Gateway
+import Platform
+import Relay
+import TLS
+import WebSocket
+
+/// A loop's world in service: sockets, with or without TLS; the log, and the mail of the other loops.
+/// Confined to its loop's thread.
+@safe final class SocketWorld: LoopWorld {
+  /// What all loops have in common.
+  struct Shared: Sendable {
+    var log: any Log
+    /// To each loop.
+    var mailboxes: [Mailbox<LoopMessage>]
+    var avatars: AvatarCache
+    /// `nil` serves in clear.
+    var credentials: TLSCredentials?
+    /// Says how a relay is doing, from what its loops have counted.
+    var metrics: @Sendable (LoopSnapshot) -> HTTPResponse
+  }
+
+  /// One accepted connection.
+  struct Stream {
+    var socket: BorrowedSocket
+    var registration: Registration?
+    /// `nil` where the connection is in clear.
+    var tls: TLSChannel?
+    /// What still comes is thrown away.
+    var isFinished = false
+  }
+
+  let index: Int
+  let shared: Shared
+  let loop: EventLoop
+  var acceptor: Acceptor?
+  /// By the connection's place; `nil` where there is none.
+  var streams: [Stream?] = []
+  /// Where ciphertext is put together.
+  var ciphertext: [UInt8] = []
+  private var now = Moment(monotonic: 0, wall: 0)
+  /// The loop's turn in which `now` was read.
+  private var turnOfNow = UInt64.max
+
+  init(index: Int, shared: Shared, loop: EventLoop) {
+    self.index = index
+    self.shared = shared
+    self.loop = loop
+  }
+
+  // MARK: - Time
+
+  func moment() -> Moment {
+    if turnOfNow != loop.turns {
+      turnOfNow = loop.turns
+      let microseconds = Int64(loop.now.nanoseconds / 1000)
+      now = Moment(
+        monotonic: microseconds / 1000, fractionMicroseconds: microseconds % 1000,
+        wall: WallClock.milliseconds)
+    }
+    return now
+  }
+
+  var microseconds: Int64 { Int64(Instant.now().nanoseconds / 1000) }
+
+  // MARK: - Streams
+
+  /// Serves a connection's socket from now on.
+  func open(_ stream: Int, _ socket: consuming Socket, _ tls: TLSChannel?) throws(SystemError) {
+    while streams.count <= stream { streams.append(nil) }
+    let descriptor = socket.release()
+    streams[stream] = Stream(socket: BorrowedSocket(descriptor: descriptor), tls: tls)
+    streams[stream]?.registration = try loop.register(
+      descriptor, for: [.readable, .writable, .edgeTriggered], token: UInt64(stream))
+  }
+
+  func read(_ stream: Int, into buffer: inout MutableSpan<UInt8>) -> StreamRead {
+    guard let open = streams[stream] else { return .reset }
+    if let tls = open.tls, !open.isFinished {
+      return read(open.socket, through: tls, into: &buffer)
+    }
+    switch open.socket.read(into: &buffer) {
+    case .bytes(let count):
+      return .bytes(
+        open.isFinished ? 0 : count, received: count, mayHaveMore: count == buffer.count)
+    case .wouldBlock: return .wouldBlock
+    case .end: return .end
+    case .failed: return .reset
+    }
+  }
+
+  func write(_ stream: Int, _ bytes: Span<UInt8>) -> StreamWrite {
+    guard let open = streams[stream] else { return .gone }
+    if let tls = open.tls { return write(bytes, to: open.socket, through: tls) }
+    switch open.socket.send(bytes) {
+    case .sent(let count): return .taken(count, sent: count)
+    case .wouldBlock: return .taken(0, sent: 0)
+    case .failed: return .gone
+    }
+  }
+
+  func millisecondsSinceAcknowledgement(_ stream: Int) -> Int64 {
+    streams[stream]?.socket.millisecondsSinceAck ?? 0
+  }
+
+  func finish(_ stream: Int) {
+    guard let open = streams[stream] else { return }
+    if let tls = open.tls { sayGoodbye(open.socket, tls) }
+    open.socket.shutdownWrite()
+    streams[stream]?.isFinished = true
+  }
+
+  func close(_ stream: Int) {
+    guard stream < streams.count, let open = streams[stream] else { return }
+    streams[stream] = nil
+    if let tls = open.tls, !open.isFinished { sayGoodbye(open.socket, tls) }
+    if let registration = open.registration { loop.deregister(registration) }
+    _ = Socket(owning: open.socket.descriptor)
+  }
+
+  // MARK: - The log and the other loops
+
+  func submit(_ requests: [LogRequest]) { shared.log.submit(requests, from: index) }
+
+  func read(_ request: ReadRequest) { shared.log.read(request, from: index) }
+
+  func post(_ message: LoopMessage, to loop: Int) { shared.mailboxes[loop].post(message) }
+
+  // MARK: - The process
+
+  func stopAccepting() {
+    acceptor?.close()
+    acceptor = nil
+  }
+
+  func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {
+    let mailbox = shared.mailboxes[index]
+    shared.avatars.avatar(for: user, url: url) { avatar in
+      let picture = avatar.map { Picture(contentType: $0.contentType, bytes: $0.bytes) }
+      mailbox.post(.picture(picture, connection: connection, exchange: exchange))
+    }
+  }
+
+  func metrics(of loops: LoopSnapshot) -> HTTPResponse { shared.metrics(loops) }
+
+  func giveBackMemory(keepingPlaces places: Int) {
+    if streams.count > places {
+      streams.removeLast(streams.count - places)
+      streams = Array(streams)
+    }
+    FreeMemory.giveBack()
+  }
+}

@@ -1,0 +1,111 @@
+internal import CJWT
+internal import COpenSSL
+internal import Glibc
+public import RelayConfiguration
+internal import Wire
+
+/// Signs tokens with the secret that this relay verifies them with.
+public struct TokenIssuer: Sendable {
+  /// What a token is to say.
+  public struct Claims: Equatable, Sendable {
+    /// Whose it is.
+    public var user: String
+    /// For people.
+    public var name: String?
+    /// Patterns over rooms that may be joined and read; `nil` = all.
+    public var join: [String]?
+    /// Patterns over rooms that may be sent to; `nil` = all.
+    public var send: [String]?
+    /// How long it lasts, in seconds.
+    public var seconds: Int
+
+    /// A token of one user, who may do everything.
+    public init(user: String, seconds: Int) {
+      self.user = user
+      self.seconds = seconds
+    }
+  }
+
+  private let secret: [UInt8]
+  private let verifier: TokenVerifier
+
+  /// - Throws: why this configuration's relay cannot sign, and what to do.
+  public init(_ configuration: Configuration) throws(ServerError) {
+    guard configuration.auth.publicKey.isEmpty else {
+      throw ServerError(
+        "This relay has auth.public_key: it verifies tokens and cannot sign them. Sign where the "
+          + "private key is: RS256 or ES256, with the claims sub, exp and, where wanted, name and "
+          + "rooms.")
+    }
+    guard !configuration.auth.secret.isEmpty else {
+      throw ServerError(
+        "There is no auth.secret to sign with. Make one with \"openssl rand -hex 32\" and set it, "
+          + "in the file that --config names or as RELAY_AUTH_SECRET, together with auth.mode: jwt."
+      )
+    }
+    let key = TokenKey(secret: configuration.auth.secret)
+    secret = key.bytes
+    verifier = TokenVerifier(key: key, reserved: Set(configuration.bots.map(\.user)))
+  }
+
+  /// - Parameter now: seconds since 1970.
+  /// - Throws: why the relay would not take such a token.
+  public func sign(_ claims: Claims, now: Int) throws(ServerError) -> String {
+    guard let token = encode(claims, now: now) else {
+      throw ServerError("The token cannot be signed: is everything in it UTF-8?")
+    }
+    if let name = claims.name, !ConfigurationRules.isTitle(name) {
+      throw ServerError("The name must be one line of 1 to 200 bytes.")
+    }
+    do {
+      _ = try verifier.verify(token, wall: Int64(now) * 1000)
+    } catch {
+      throw ServerError("Such a token would be refused. \(error.message)")
+    }
+    return token
+  }
+
+  private func encode(_ claims: Claims, now: Int) -> String? {
+    defer { ERR_clear_error() }
+    var made: OpaquePointer?
+    guard unsafe jwt_new(&made) == 0, let token = unsafe made else { return nil }
+    defer { unsafe jwt_free(token) }
+    var results = unsafe [
+      jwt_set_alg(token, JWT_ALG_HS256, secret, Int32(secret.count)),
+      jwt_add_grant(token, "sub", claims.user),
+      jwt_add_grant_int(token, "iat", now),
+      jwt_add_grant_int(token, "exp", now + claims.seconds),
+    ]
+    if let name = claims.name { unsafe results.append(jwt_add_grant(token, "name", name)) }
+    if claims.join != nil || claims.send != nil {
+      unsafe results.append(jwt_add_grants_json(token, Self.rooms(claims)))
+    }
+    guard results.allSatisfy({ $0 == 0 }), let text = unsafe jwt_encode_str(token) else {
+      return nil
+    }
+    defer { unsafe free(text) }
+    return unsafe String(cString: text)
+  }
+
+  private static func rooms(_ claims: Claims) -> String {
+    let lists = [("join", claims.join), ("send", claims.send)].compactMap { name, patterns in
+      patterns.map { "\"\(name)\":[\($0.map(quoted).joined(separator: ","))]" }
+    }
+    return "{\"rooms\":{\(lists.joined(separator: ","))}}"
+  }
+
+  /// As a JSON string.
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case "\u{0}"..."\u{1F}":
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}

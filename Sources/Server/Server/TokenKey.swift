@@ -1,0 +1,91 @@
+internal import COpenSSL
+internal import RelayConfiguration
+
+/// What tokens are verified with, and the one algorithm (RFC 7518 §3) that follows from its kind: a
+/// token has no say in it (RFC 8725 §3.1).
+struct TokenKey: Sendable {
+  enum Algorithm: String, Sendable {
+    /// HMAC with SHA-256, with a secret that who issues tokens shares with the relay.
+    case hs256 = "HS256"
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    case rs256 = "RS256"
+    /// ECDSA on P-256 with SHA-256.
+    case es256 = "ES256"
+  }
+
+  /// RFC 7518 §3.3 asks for 2048 bits at least; beyond the limit, verifying a forgery takes long.
+  static let rsaBits: ClosedRange<Int32> = 2048...8192
+
+  let algorithm: Algorithm
+  /// The secret, or the public key as PEM.
+  let bytes: [UInt8]
+
+  init(secret: String) {
+    algorithm = .hs256
+    bytes = Array(secret.utf8)
+  }
+
+  /// - Parameter publicKey: PEM, or the path of a file with it, which is read with blocking calls.
+  init(publicKey: String) throws(ServerError) {
+    let source =
+      ConfigurationRules.isPEM(publicKey) ? "auth.public_key" : "auth.public_key (\(publicKey))"
+    if ConfigurationRules.isPEM(publicKey) {
+      bytes = Array(publicKey.utf8)
+    } else {
+      do throws(ConfigurationFile.Failure) {
+        bytes = try ConfigurationFile.read(publicKey)
+      } catch {
+        throw ServerError("\(source) \(error.found); \(error.expected), or give the PEM itself.")
+      }
+    }
+    algorithm = try Self.algorithm(of: bytes, source)
+  }
+
+  private static func algorithm(
+    of pem: [UInt8], _ source: String
+  ) throws(ServerError) -> Algorithm {
+    // What failed here must not be taken for a failure of a TLS connection on this thread.
+    defer { ERR_clear_error() }
+    if String(decoding: pem, as: UTF8.self).contains("PRIVATE KEY-----") {
+      throw ServerError(
+        "\(source) is a private key, which the relay must not have: give it what "
+          + "\"openssl pkey -in KEY -pubout\" prints.")
+    }
+    let bio = unsafe BIO_new_mem_buf(pem, Int32(pem.count))
+    defer { unsafe BIO_free(bio) }
+    guard let key = unsafe PEM_read_bio_PUBKEY(bio, nil, nil, nil) else {
+      throw ServerError(
+        "\(source) is no public key in PEM: \"-----BEGIN PUBLIC KEY-----\" is expected, as "
+          + "\"openssl pkey -pubout\" prints it.")
+    }
+    defer { unsafe EVP_PKEY_free(key) }
+    let bits = unsafe EVP_PKEY_get_bits(key)
+    switch unsafe EVP_PKEY_get_base_id(key) {
+    case EVP_PKEY_RSA:
+      guard rsaBits.contains(bits) else {
+        throw ServerError(
+          "\(source) is an RSA key of \(bits) bits; \(rsaBits.lowerBound) to "
+            + "\(rsaBits.upperBound) are taken, as \"openssl genrsa 3072\" makes them.")
+      }
+      return .rs256
+    case EVP_PKEY_EC:
+      guard unsafe isP256(key) else {
+        throw ServerError(
+          "\(source) is a key on another curve than P-256, which ES256 asks for: make one with "
+            + "\"openssl ecparam -name prime256v1 -genkey\".")
+      }
+      return .es256
+    default:
+      throw ServerError(
+        "\(source) is neither an RSA key (RS256) nor one on the curve P-256 (ES256).")
+    }
+  }
+
+  private static func isP256(_ key: OpaquePointer) -> Bool {
+    var name = [CChar](repeating: 0, count: 64)
+    var length = 0
+    guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return false }
+    return String(decoding: name.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self)
+      == "prime256v1"
+  }
+}

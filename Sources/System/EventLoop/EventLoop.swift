@@ -1,0 +1,277 @@
+internal import CLinux
+internal import Glibc
+public import Platform
+
+/// One thread's epoll(7): waits for descriptors and timers, and calls a handler.
+///
+/// Confined to the thread that runs it; other threads use `control`, or a `Mailbox` whose
+/// descriptor is registered here. A turn is: wait, events, due timers, `beforeSleep`.
+@safe public final class EventLoop {
+  /// What other threads may do to this loop.
+  public let control: LoopControl
+
+  private var state: State
+  private let events: UnsafeMutableBufferPointer<epoll_event>
+
+  /// More events than this wait for the next turn; 12 bytes each.
+  private static let eventsPerTurn = 1024
+  /// No registration has this key: `State` stops far below 2^32 slots.
+  private static let controlKey = UInt64.max
+
+  /// A loop that watches nothing yet.
+  public init() throws(SystemError) {
+    let control = try LoopControl()
+    let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    if epoll < 0 { throw SystemError.last("epoll_create1") }
+    // Edge-triggered: every write to an eventfd is an edge, so it need never be read.
+    let code = clinux_epoll_control(
+      epoll, EPOLL_CTL_ADD, control.descriptor, EPOLLIN.rawValue | EPOLLET.rawValue,
+      Self.controlKey)
+    guard code == 0 else {
+      let error = SystemError.last("epoll_ctl")
+      close(epoll)
+      throw error
+    }
+    self.control = control
+    state = State(epoll: epoll, now: Instant.now())
+    unsafe events = UnsafeMutableBufferPointer.allocate(capacity: Self.eventsPerTurn)
+  }
+
+  deinit {
+    unsafe events.deallocate()
+    close(state.epoll)
+  }
+
+  /// The time at which this turn's events were fetched: read once a turn.
+  public var now: Instant { state.now }
+
+  /// Turns taken so far.
+  public var turns: UInt64 { state.turns }
+
+  /// Descriptors watched at present.
+  public var registrationCount: Int { state.registrations.count }
+
+  /// Timers that are going to fire.
+  public var timerCount: Int { state.timers.count }
+
+  // MARK: Descriptors
+
+  /// Watches a descriptor, which stays the caller's.
+  ///
+  /// A descriptor that has come to its end on both sides (`EPOLLHUP`, `EPOLLERR`) is reported
+  /// whatever the interest, but no more than once unless the interest is to read: the kernel would
+  /// otherwise report it in every turn. After reading the end, take `readable` away or deregister.
+  ///
+  /// - Parameter token: comes back with every event.
+  public func register(
+    _ descriptor: Int32, for interest: Interest, token: UInt64
+  ) throws(SystemError) -> Registration {
+    try state.register(descriptor, for: interest, token: token)
+  }
+
+  /// Replaces what a live registration waits for; the empty set is a pause.
+  public func change(_ registration: Registration, for interest: Interest) throws(SystemError) {
+    try state.change(registration, for: interest)
+  }
+
+  /// Ends a registration and drops what is left of its events. To be called before the
+  /// descriptor is closed, for a closed number may belong to somebody else.
+  public func deregister(_ registration: Registration) {
+    state.deregister(registration)
+  }
+
+  // MARK: Timers
+
+  /// Calls `timerFired` once, in the first turn at or after `deadline`.
+  @discardableResult
+  public func schedule(at deadline: Instant, token: UInt64) -> TimerID {
+    state.timers.schedule(at: deadline, token: token)
+  }
+
+  /// Calls `timerFired` once, that long after this turn's `now`.
+  @discardableResult
+  public func schedule(afterMilliseconds milliseconds: Int, token: UInt64) -> TimerID {
+    state.timers.schedule(at: state.now.adding(milliseconds: milliseconds), token: token)
+  }
+
+  /// Moves a timer. To a later time it costs a store; that is the case to be fast at.
+  ///
+  /// - Returns: false if the timer has fired or was cancelled.
+  @discardableResult
+  public func reschedule(_ timer: TimerID, at deadline: Instant) -> Bool {
+    state.timers.reschedule(timer, at: deadline)
+  }
+
+  /// Makes sure that a timer does not fire, if it has not yet.
+  public func cancel(_ timer: TimerID) {
+    state.timers.cancel(timer)
+  }
+
+  // MARK: Running
+
+  /// Takes turns until `stop()`; the last one ends with `beforeSleep` like the others.
+  public func run(_ handler: some EventHandler) {
+    precondition(!state.isRunning, "run was called from within a turn")
+    state.isRunning = true
+    while !control.isStopping { turn(handler, maySleep: true) }
+    state.isRunning = false
+  }
+
+  /// Takes one turn that does not sleep: for whoever has a loop of their own, and for tests.
+  public func runOnce(_ handler: some EventHandler) {
+    precondition(!state.isRunning, "runOnce was called from within a turn")
+    state.isRunning = true
+    turn(handler, maySleep: false)
+    state.isRunning = false
+  }
+
+  /// Ends `run` at the end of this turn. From other threads: `control.stop()`.
+  public func stop() {
+    control.stop()
+  }
+
+  /// There is more to do than the turn's share. Within `beforeSleep`: it is called once more;
+  /// in that second call, or elsewhere: the loop does not sleep before its next turn.
+  public func runAgain() {
+    state.againRequested = true
+  }
+
+  private func turn(_ handler: some EventHandler, maySleep: Bool) {
+    let timeout = maySleep ? state.sleepNanoseconds() : 0
+    let count = unsafe clinux_epoll_wait(
+      state.epoll, events.baseAddress, Int32(Self.eventsPerTurn), timeout)
+    precondition(count >= 0 || errno == EINTR, "epoll_wait refuses a descriptor of our own")
+    state.beginTurn(at: Instant.now())
+
+    for index in 0..<Int(max(0, count)) {
+      let (key, bits) = unsafe (events[index].data.u64, events[index].events)
+      if key == Self.controlKey { continue }
+      let registration = Registration(key: key)
+      // Deregistered since the events were fetched, perhaps by the handler a moment ago.
+      guard let token = state.token(of: registration) else { continue }
+      handler.ready(registration, token: token, Readiness(epoll: bits))
+      if bits & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
+        state.quieten(registration)
+      }
+    }
+
+    let mark = state.timers.mark
+    while let (timer, token) = state.timers.popDue(at: state.now, before: mark) {
+      handler.timerFired(timer, token: token)
+    }
+
+    state.againRequested = false
+    handler.beforeSleep()
+    if state.againRequested {
+      state.againRequested = false
+      handler.beforeSleep()
+    }
+  }
+}
+
+extension EventLoop {
+  /// All that the loop changes: one struct, so that a call pays one exclusivity check.
+  private struct State {
+    let epoll: Int32
+    var registrations = RegistrationTable()
+    var timers = TimerQueue()
+    var now: Instant
+    var turns: UInt64 = 0
+    var isRunning = false
+    var againRequested = false
+
+    init(epoll: Int32, now: Instant) {
+      self.epoll = epoll
+      self.now = now
+    }
+
+    mutating func beginTurn(at now: Instant) {
+      self.now = now
+      turns += 1
+    }
+
+    /// How long to sleep in epoll: negative is for ever.
+    func sleepNanoseconds() -> Int64 {
+      if againRequested { return 0 }
+      guard let deadline = timers.nextDeadline else { return -1 }
+      return Int64(min(deadline.nanoseconds(since: Instant.now()), UInt64(Int64.max)))
+    }
+
+    func token(of registration: Registration) -> UInt64? { registrations[registration]?.token }
+
+    mutating func register(
+      _ descriptor: Int32, for interest: Interest, token: UInt64
+    ) throws(SystemError) -> Registration {
+      let registration = registrations.insert(descriptor, interest: interest, token: token)
+      let code = clinux_epoll_control(
+        epoll, EPOLL_CTL_ADD, descriptor, interest.epoll, registration.key)
+      guard code == 0 else {
+        let error = SystemError.last("epoll_ctl add \(descriptor)")
+        registrations.remove(registration)
+        throw error
+      }
+      return registration
+    }
+
+    mutating func change(
+      _ registration: Registration, for interest: Interest
+    ) throws(SystemError) {
+      guard let slot = registrations[registration] else {
+        preconditionFailure("this registration has ended")
+      }
+      if slot.interest == interest { return }
+      let staysQuiet = slot.isQuiet && !interest.contains(.readable)
+      if !staysQuiet {
+        let code = clinux_epoll_control(
+          epoll, slot.isQuiet ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, slot.descriptor, interest.epoll,
+          registration.key)
+        if code != 0 { throw SystemError.last("epoll_ctl change \(slot.descriptor)") }
+      }
+      registrations.update(registration, interest: interest, isQuiet: staysQuiet)
+    }
+
+    mutating func deregister(_ registration: Registration) {
+      guard let slot = registrations[registration] else {
+        preconditionFailure("this registration has ended")
+      }
+      if !slot.isQuiet {
+        let code = clinux_epoll_control(epoll, EPOLL_CTL_DEL, slot.descriptor, 0, 0)
+        precondition(code == 0, "descriptor \(slot.descriptor) was closed before deregister")
+      }
+      registrations.remove(registration)
+    }
+
+    /// The end of a connection was told. The kernel would tell it again in every turn, which
+    /// only a reader has a use for: it reads what is left.
+    mutating func quieten(_ registration: Registration) {
+      guard let slot = registrations[registration], !slot.isQuiet,
+        slot.interest.isDisjoint(with: [.readable, .edgeTriggered])
+      else { return }
+      let code = clinux_epoll_control(epoll, EPOLL_CTL_DEL, slot.descriptor, 0, 0)
+      precondition(code == 0, "descriptor \(slot.descriptor) was closed before deregister")
+      registrations.update(registration, interest: slot.interest, isQuiet: true)
+    }
+  }
+}
+
+extension Interest {
+  /// The bits of epoll_event. The peer's end of sending is asked for by readers only: others
+  /// would be told in every turn of something that they do not want to know yet.
+  fileprivate var epoll: UInt32 {
+    var bits: UInt32 = 0
+    if contains(.readable) { bits |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }
+    if contains(.writable) { bits |= EPOLLOUT.rawValue }
+    if contains(.edgeTriggered) { bits |= EPOLLET.rawValue }
+    return bits
+  }
+}
+
+extension Readiness {
+  fileprivate init(epoll bits: UInt32) {
+    self = []
+    if bits & EPOLLIN.rawValue != 0 { insert(.readable) }
+    if bits & EPOLLOUT.rawValue != 0 { insert(.writable) }
+    if bits & (EPOLLRDHUP.rawValue | EPOLLHUP.rawValue) != 0 { insert(.closed) }
+    if bits & EPOLLERR.rawValue != 0 { insert(.failed) }
+  }
+}

@@ -1,0 +1,143 @@
+import Directories
+import RelayConfiguration
+import Testing
+
+@Suite struct `Configuration of the directory` {
+  @Test func `people come from a file unless something else is said`() throws {
+    let directory = Configuration().directory
+    #expect(directory.kind == .local)
+    #expect(directory.file == "config/people.yaml")
+    #expect(directory.peopleLimit == 10_000)
+  }
+
+  @Test func `every key is set from a file`() throws {
+    let loaded = try ConfigurationFixture(
+      """
+      directory:
+        kind: x
+        file: other.yaml
+        source: followers:rust
+        base_url: https://x.example/api
+        token_command: "gh auth token | tail -1"
+        api: 1.1
+        key: k
+        secret: s
+        refresh_s: 60
+        max: 500
+      """
+    ).load().get()
+    var expected = Configuration().directory
+    expected.kind = .x
+    expected.file = "other.yaml"
+    expected.source = "followers:rust"
+    expected.baseURL = "https://x.example/api"
+    expected.tokenCommand = "gh auth token | tail -1"
+    expected.api = .v1
+    expected.key = "k"
+    expected.secret = "s"
+    expected.refreshSeconds = 60
+    expected.peopleLimit = 500
+    #expect(loaded.directory == expected)
+  }
+
+  @Test func `the environment has a form of every key`() throws {
+    let loaded = try Configuration.load(
+      file: nil,
+      environment: [
+        "RELAY_DIRECTORY_KIND": "github", "RELAY_DIRECTORY_SOURCE": "org:swiftlang",
+        "RELAY_DIRECTORY_TOKEN": "t0ken", "RELAY_DIRECTORY_REFRESH_S": "5",
+      ])
+    #expect(loaded.directory.kind == .github)
+    #expect(loaded.directory.source == "org:swiftlang")
+    #expect(loaded.directory.token == "t0ken")
+    #expect(loaded.directory.refreshSeconds == 5)
+  }
+
+  @Test func `secrets are not shown, neither described nor where they are wrong`() throws {
+    let loaded = try Configuration.load(
+      file: nil,
+      environment: [
+        "RELAY_DIRECTORY_TOKEN": "hush-1", "RELAY_DIRECTORY_KEY": "hush-2",
+        "RELAY_DIRECTORY_SECRET": "hush-3",
+      ])
+    let described = loaded.described()
+    #expect(!described.contains("hush"))
+    for name in ["token", "key", "secret"] {
+      #expect(described.contains("\n  \(name): \"(hidden)\"\n"))
+    }
+    #expect(
+      try complaints(about: "directory: { token: [hush] }") == [
+        ":1: directory.token is something else; expected a text"
+      ])
+    #expect(
+      try complaints(
+        about: "directory: { kind: github, source: users, token: \"hush hush\" }") == [
+          ":1: directory.token has characters that no token has; "
+            + "expected printable ASCII without spaces"
+        ])
+  }
+
+  @Test(arguments: [
+    (
+      "kind: twitter", #":1: directory.kind is "twitter"; expected local, github or x"#
+    ),
+    (
+      "sorce: users", ":1: directory.sorce is not a known key; did you mean directory.source?"
+    ),
+    (
+      "source: \"org:\"",
+      #":1: directory.source is "org:"; "#
+        + "expected org:NAME, followers:NAME, following:NAME or users (of x, followers:NAME)"
+    ),
+    (
+      "source: \"followers:a/b\"",
+      #":1: directory.source is "followers:a/b"; "#
+        + "expected org:NAME, followers:NAME, following:NAME or users (of x, followers:NAME)"
+    ),
+    (
+      "base_url: ftp://a.example",
+      #":1: directory.base_url is "ftp://a.example"; "#
+        + "expected an http or https address such as https://github.example.org/api/v3, "
+        + "without a user or a ?"
+    ),
+    (
+      "kind: github",
+      ":1: directory.source is empty, while directory.kind is github; "
+        + "expected org:NAME, followers:NAME, following:NAME or users"
+    ),
+    (
+      "kind: github, source: users, token: a, token_command: b",
+      ":1: directory.token_command is set, and so is directory.token; keep one of them"
+    ),
+    (
+      "kind: github, source: users, token: a, base_url: http://github.example",
+      ":1: directory.base_url is http://github.example, where others could read the token; "
+        + "expected https"
+    ),
+    (
+      "kind: x, source: users, key: a, secret: b",
+      ":1: directory.source is users, while directory.kind is x; expected followers:NAME"
+    ),
+    (
+      "kind: x, source: followers:rust, key: a",
+      "defaults: directory.secret is empty, while directory.kind is x; "
+        + "set key and secret of an application that X knows"
+    ),
+    ("max: 0", #":1: directory.max is "0"; expected a whole number from 1 to 1000000"#),
+  ])
+  func `what is wrong is said with its key`(yaml: String, sentence: String) throws {
+    let told = try complaints(about: "directory: { \(yaml) }")
+    let expected = yaml == "kind: github" ? "defaults\(sentence.dropFirst(2))" : sentence
+    #expect(told == [expected])
+  }
+
+  @Test(arguments: [
+    "kind: github, source: users, base_url: http://github.example",
+    "kind: github, source: org:acme, token: a, base_url: \"http://127.0.0.1:8081/api/v3\"",
+    "kind: github, source: following:Ada-L, token_command: gh auth token",
+    "kind: x, source: followers:rust_lang, key: a, secret: b, api: 2",
+  ])
+  func `what goes together is taken`(yaml: String) throws {
+    #expect(try complaints(about: "directory: { \(yaml) }") == [])
+  }
+}

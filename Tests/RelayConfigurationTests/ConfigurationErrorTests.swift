@@ -1,0 +1,319 @@
+import RelayConfiguration
+import Testing
+
+@Suite struct `Configuration, what is wrong with it` {
+  @Test(arguments: [
+    ("loops: many", #":1: loops is "many"; expected a whole number from 0 to 1024"#),
+    ("loops: -1", #":1: loops is "-1"; expected a whole number from 0 to 1024"#),
+    ("loops: 010", #":1: loops is "010"; expected a whole number from 0 to 1024"#),
+    ("loops: \"2\"", #":1: loops is "2"; expected a whole number from 0 to 1024"#),
+    ("loops: 1.0", #":1: loops is "1.0"; expected a whole number from 0 to 1024"#),
+    ("\n\nloops:", ":3: loops is empty; expected a whole number from 0 to 1024"),
+    (
+      "auth: { allow_open_remote: yes }",
+      #":1: auth.allow_open_remote is "yes"; expected true or false"#
+    ),
+    (
+      "log: { durability: disk }",
+      #":1: log.durability is "disk"; expected fsync, os or memory"#
+    ),
+    (
+      "log_level: warn",
+      #":1: log_level is "warn"; "#
+        + "expected trace, debug, info, notice, warning, error or critical"
+    ),
+    (
+      "auth:\n  mode: token",
+      #":2: auth.mode is "token"; expected open or jwt"#
+    ),
+    (
+      "auth: { banned: [Ada] }",
+      ":1: auth.banned is a list; expected a list of users, each 1 to 64 of a-z 0-9 . _ -"
+    ),
+    // What is secret is not repeated.
+    ("auth: { secret: [hush] }", ":1: auth.secret is something else; expected a text"),
+    (
+      "auth: { origins: [https://a.example/] }",
+      ":1: auth.origins is a list; "
+        + "expected a list of origins such as https://chat.example.org "
+        + "(scheme, host, port, no path)"
+    ),
+    (
+      "listen: 8080",
+      #":1: listen is "8080"; expected HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080"#
+    ),
+    ("data: ''", #":1: data is ""; expected a folder"#),
+    ("data: [a]", ":1: data is a list; expected a folder"),
+    ("limits: 5", #":1: limits is "5"; expected keys and values"#),
+    ("[1, 2]", ":1: is a list; expected keys and values"),
+    ("rooms: { create: all }", #":1: rooms.create is "all"; expected anyone or listed"#),
+    ("rooms: { listed: general }", #":1: rooms.listed is "general"; expected a list of rooms"#),
+    (
+      "rooms: { listed: [{ room: a/b }] }",
+      #":1: rooms.listed[0].room is "a/b"; "#
+        + "expected 1 to 140 of a-z 0-9 . _ : -, and neither dm: nor sys: in front"
+    ),
+    (
+      "rooms: { listed: [{ room: \"dm:a:b\" }] }",
+      #":1: rooms.listed[0].room is "dm:a:b"; "#
+        + "expected 1 to 140 of a-z 0-9 . _ : -, and neither dm: nor sys: in front"
+    ),
+    (
+      "rooms: { listed: [{ title: A }] }",
+      ":1: rooms.listed[0].room is missing; "
+        + "expected 1 to 140 of a-z 0-9 . _ : -, and neither dm: nor sys: in front"
+    ),
+    (
+      "rooms:\n  listed:\n  - room: a\n  - room: a",
+      #":4: rooms.listed[1].room is "a" a second time; list each room once"#
+    ),
+    (
+      "rooms: { listed: [{ room: a, title: \"a\\nb\" }] }",
+      #":1: rooms.listed[0].title is "a\nb"; expected one line of at most 200 bytes"#
+    ),
+    (
+      "rooms: { listed: [{ room: a, titel: A }] }",
+      ":1: rooms.listed[0].titel is not a known key; did you mean rooms.listed[0].title?"
+    ),
+    ("rooms: { listed: [a] }", #":1: rooms.listed[0] is "a"; expected keys and values"#),
+  ])
+  func `is said with its line, its key, what was found and what is expected`(
+    yaml: String, sentence: String
+  ) throws {
+    #expect(try complaints(about: yaml) == [sentence])
+  }
+
+  @Test(arguments: [
+    ("limits: { sends_per_sec: 5 }", "limits.sends_per_sec", "limits.sends_per_s"),
+    ("limits: { brust: 5 }", "limits.brust", "limits.burst"),
+    ("limit: { burst: 5 }", "limit", "limits"),
+    ("listne: 127.0.0.1:0", "listne", "listen"),
+    ("burst: 5", "burst", "limits.burst"),
+    ("log: { origins: [] }", "log.origins", "auth.origins"),
+    ("bot_file: x", "bot_file", "bots_file"),
+  ])
+  func `an unknown key is met with the nearest known one`(
+    yaml: String, key: String, nearest: String
+  ) throws {
+    #expect(
+      try complaints(about: yaml) == [":1: \(key) is not a known key; did you mean \(nearest)?"])
+  }
+
+  @Test(arguments: [
+    ("metrics: { port: 1 }", "metrics"),
+    ("directory: { limit: 5 }", "directory.limit"), ("auth: { leeway_s: 5 }", "auth.leeway_s"),
+    ("debug: { loopback: true }", "debug.loopback"), ("colour: red", "colour"),
+  ])
+  func `an unknown key that is near to none is only called unknown`(
+    yaml: String, key: String
+  ) throws {
+    #expect(
+      try complaints(about: yaml)
+        == [":1: \(key) is not a known key; config/relay.yaml shows all there are"])
+  }
+
+  @Test(arguments: [
+    (
+      "RELAY_LIMITS_BURST", "many",
+      #"RELAY_LIMITS_BURST is "many"; expected a whole number from 0 to 1000000000"#
+    ),
+    (
+      "RELAY_LIMITS_SEND_PER_S", "5",
+      "RELAY_LIMITS_SEND_PER_S is not a known variable; did you mean RELAY_LIMITS_SENDS_PER_S?"
+    ),
+    (
+      "RELAY_COLOUR", "red",
+      "RELAY_COLOUR is not a known variable; config/relay.yaml shows all there are"
+    ),
+    ("RELAY_DATA", "", "RELAY_DATA is empty; expected a folder"),
+    (
+      "RELAY_BOTS", "echo",
+      "RELAY_BOTS has no form in the environment; set bots in a file, or RELAY_BOTS_FILE"
+    ),
+    (
+      "RELAY_ROOMS_LISTED", "general",
+      "RELAY_ROOMS_LISTED has no form in the environment; set rooms.listed in a file"
+    ),
+    (
+      "RELAY_AUTH_ORIGINS", "https://a.example,ftp://b.example",
+      "RELAY_AUTH_ORIGINS is a list; expected a list of origins such as "
+        + "https://chat.example.org (scheme, host, port, no path)"
+    ),
+  ])
+  func `a variable is named as it stands in the environment`(
+    name: String, value: String, sentence: String
+  ) throws {
+    #expect(try complaints(about: "", [name: value]) == ["environment: \(sentence)"])
+  }
+
+  @Test func `a flag is named as it stands on the command line`() throws {
+    let error = #expect(throws: ConfigurationError.self) {
+      try Configuration.load(
+        file: nil, environment: [:], overrides: Configuration.Overrides(listen: "here", data: ""))
+    }
+    #expect(
+      error?.description == """
+        command line: --listen is "here"; expected HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080
+        command line: --data is empty; expected a folder
+        """)
+  }
+
+  @Test func `all problems of all sources are told at once`() throws {
+    let yaml = """
+      loops: x
+      colour: red
+      loops: 1
+      bots:
+        - user: Ada
+          behaviour: sing
+      limits: { burst: [] }
+      """
+    #expect(
+      try complaints(about: yaml, ["RELAY_DRAIN_S": "soon", "RELAY_LISTEN": "0.0.0.0:80"]) == [
+        ":3: loops is given twice; the first is on line 1, remove one of them",
+        #":1: loops is "x"; expected a whole number from 0 to 1024"#,
+        ":2: colour is not a known key; config/relay.yaml shows all there are",
+        #":5: bots[0].user is "Ada"; expected 1 to 64 of a-z 0-9 . _ -"#,
+        #":6: bots[0].behaviour is "sing"; expected echo, echo-twice, every, script or exec"#,
+        ":7: limits.burst is a list; expected a whole number from 0 to 1000000000",
+        #"environment: RELAY_DRAIN_S is "soon"; expected a whole number from 0 to 3600"#,
+        #"environment: listen is "0.0.0.0:80", which others can reach, while auth.mode is open "#
+          + "and anyone may claim to be anyone; listen on 127.0.0.1 or [::1], "
+          + "or set auth.allow_open_remote: true if that is what you want",
+      ])
+  }
+
+  @Test func `a problem's parts are there for a program too`() throws {
+    let error = #expect(throws: ConfigurationError.self) {
+      try Configuration.load(file: nil, environment: ["RELAY_LOOPS": "x"])
+    }
+    let problem = try #require(error?.problems.first)
+    #expect(error?.problems.count == 1)
+    #expect(problem.place == .environment)
+    #expect(problem.key == "RELAY_LOOPS")
+    #expect(problem.found == #"is "x""#)
+    #expect(problem.expected == "expected a whole number from 0 to 1024")
+  }
+
+  @Test func `control characters and the direction of text are escaped, and long values cut`()
+    throws
+  {
+    let long = String(repeating: "x", count: 70)
+    #expect(
+      try complaints(about: "loops: \"\\e[31m\\u202e\"\ndrain_s: \(long)") == [
+        #":1: loops is "\u001b[31m\u202e"; expected a whole number from 0 to 1024"#,
+        ":2: drain_s is \"\(long.prefix(60))…\"; expected a whole number from 0 to 3600",
+      ])
+  }
+}
+
+@Suite struct `Configuration, keys that do not go together` {
+  @Test(arguments: ["0.0.0.0:8080", "[::]:80", "10.0.0.1:0", "chat.example.org:80"])
+  func `open mode where others can reach it needs to be allowed`(listen: String) throws {
+    let yaml = "listen: \"\(listen)\""
+    let sentences = try complaints(about: "# first\n" + yaml)
+    #expect(sentences.count == 1)
+    #expect(sentences[0].hasPrefix(":2: listen is \"\(listen)\", which others can reach, "))
+    #expect(sentences[0].hasSuffix("set auth.allow_open_remote: true if that is what you want"))
+    #expect(try complaints(about: yaml + "\nauth: { allow_open_remote: true }") == [])
+    #expect(try complaints(about: yaml + "\nauth: { mode: jwt, public_key: key.pem }") == [])
+  }
+
+  @Test func `tokens need one key, and a secret that cannot be guessed`() throws {
+    let both = "\(String(repeating: "s", count: 32)), public_key: key.pem"
+    for (yaml, complaint) in [
+      (
+        "{ mode: jwt }",
+        ":1: auth.mode is jwt, and neither of auth.secret and auth.public_key is set; "
+      ),
+      (
+        "{ mode: jwt, secret: \(both) }",
+        ":1: auth.mode is jwt, and both of auth.secret and auth.public_key are set; "
+      ),
+      (
+        "{ mode: jwt, secret: \(String(repeating: "s", count: 31)) }",
+        ":1: auth.secret has 31 bytes, which can be guessed; expected 32 at least: \"openssl rand -hex 32\" makes one"
+      ),
+    ] {
+      let sentences = try complaints(about: "auth: \(yaml)")
+      #expect(sentences.count == 1)
+      #expect(sentences[0].hasPrefix(complaint), "\(sentences)")
+    }
+    #expect(
+      try complaints(about: "auth: { mode: jwt, secret: \(String(repeating: "s", count: 32)) }")
+        == [])
+    // In wait for the day when the mode changes.
+    #expect(try complaints(about: "auth: { public_key: key.pem }") == [])
+  }
+
+  @Test func `an operator is known by a token`() throws {
+    #expect(
+      try complaints(about: "auth: { operators: [ada] }") == [
+        ":1: auth.operators is set, while auth.mode is open and anyone may claim to be one; "
+          + "set auth.mode: jwt, or leave it empty: the metrics are read on this machine then"
+      ])
+  }
+
+  @Test func `a bot is not banned`() throws {
+    #expect(
+      try complaints(
+        about: "bots: [{ user: echo, behaviour: echo }]\nauth: { banned: [ada, echo] }")
+        == [
+          #":2: auth.banned names "echo", a bot of this relay; take it out of the list, or out of bots"#
+        ])
+  }
+
+  @Test func `a text that the limits allow fits a frame`() throws {
+    #expect(
+      try complaints(about: "limits:\n  text_bytes: 10000\n  frame_bytes: 31023") == [
+        ":3: limits.frame_bytes is 31023; a text of limits.text_bytes (10000) needs up to 31024 "
+          + "as JSON: raise it, or lower limits.text_bytes"
+      ])
+    #expect(try complaints(about: "limits: { text_bytes: 10000, frame_bytes: 31024 }") == [])
+    #expect(try complaints(about: "limits: { frame_bytes: 0, queue_bytes: 65536 }") == [])
+    #expect(try complaints(about: "limits: { text_bytes: 0, frame_bytes: 100 }") == [])
+  }
+
+  @Test func `the place of a default that does not fit is named as such`() throws {
+    #expect(
+      try complaints(about: "limits: { text_bytes: 30000 }") == [
+        "defaults: limits.frame_bytes is 65536; a text of limits.text_bytes (30000) needs up to "
+          + "91024 as JSON: raise it, or lower limits.text_bytes"
+      ])
+  }
+
+  @Test func `a queue holds at least a page, and a frame`() throws {
+    #expect(
+      try complaints(about: "limits: { queue_bytes: 65535 }") == [
+        ":1: limits.queue_bytes is 65535; expected at least 65536, for one message of "
+          + "limits.frame_bytes and one page of 65536"
+      ])
+    #expect(
+      try complaints(about: "limits: { queue_bytes: 99999, frame_bytes: 100000 }") == [
+        ":1: limits.queue_bytes is 99999; expected at least 100000, for one message of "
+          + "limits.frame_bytes and one page of 65536"
+      ])
+    #expect(try complaints(about: "limits: { queue_bytes: 65536 }") == [])
+    #expect(try complaints(about: "limits: { queue_bytes: 0 }") == [])
+  }
+
+  @Test func `a limited sender may send at least one`() throws {
+    #expect(
+      try complaints(about: "limits: { burst: 0 }") == [
+        ":1: limits.burst is 0; expected at least 1 where limits.sends_per_s is set, "
+          + "or no send would pass"
+      ])
+    #expect(try complaints(about: "limits: { burst: 0, sends_per_s: 0, bytes_per_s: 0 }") == [])
+  }
+
+  @Test func `a quiet client is pinged before it is closed`() throws {
+    #expect(
+      try complaints(about: "limits: { idle_timeout_s: 25 }") == [
+        ":1: limits.idle_timeout_s is 25; expected more than limits.heartbeat_s (25), "
+          + "or quiet clients are closed before they are pinged"
+      ])
+    #expect(try complaints(about: "limits: { idle_timeout_s: 26 }") == [])
+    #expect(try complaints(about: "limits: { idle_timeout_s: 0 }") == [])
+    #expect(try complaints(about: "limits: { heartbeat_s: 0 }") == [])
+  }
+}

@@ -1,0 +1,183 @@
+import RelayConfiguration
+import Testing
+
+@Suite struct `Configuration, from its sources` {
+  @Test func `nothing at all gives the defaults`() throws {
+    #expect(try Configuration.load(file: nil, environment: [:]) == Configuration())
+  }
+
+  @Test func `an empty file, and one of comments, give the defaults`() throws {
+    for yaml in ["", "# nothing\n", "---\n", "limits:\nlog:\n"] {
+      #expect(try ConfigurationFixture(yaml).load() == .success(Configuration()))
+    }
+  }
+
+  @Test func `a file sets what it names and leaves the rest`() throws {
+    let fixture = try ConfigurationFixture(
+      """
+      listen: "[::1]:9000"
+      log_level: debug
+      log: { durability: os, tail_bytes: 65536 }
+      auth:
+        origins: [https://chat.example.org, "http://localhost:5173"]
+        mode: jwt
+        public_key: keys/public.pem
+        banned: [mallory, eve]
+        operators: [prometheus]
+      limits:
+        sends_per_s: 0
+        handshake_timeout_ms: 250
+      debug: { echo: true, commit_delay_ms: 40 }
+      rooms: { create: listed, listed: [{ room: a, title: The first }, { room: b }] }
+      """)
+    var expected = Configuration()
+    expected.listen = "[::1]:9000"
+    expected.logLevel = .debug
+    expected.log.durability = .os
+    expected.log.tailBytes = 65_536
+    expected.auth.origins = ["https://chat.example.org", "http://localhost:5173"]
+    expected.auth.mode = .jwt
+    expected.auth.publicKey = "keys/public.pem"
+    expected.auth.banned = ["mallory", "eve"]
+    expected.auth.operators = ["prometheus"]
+    expected.limits.sendsPerSecond = 0
+    expected.limits.handshakeTimeoutMilliseconds = 250
+    expected.debug.echo = true
+    expected.debug.commitDelayMilliseconds = 40
+    expected.rooms.create = .listed
+    expected.rooms.listed = [
+      Configuration.ListedRoom(room: "a", title: "The first"),
+      Configuration.ListedRoom(room: "b", title: "b"),
+    ]
+    #expect(fixture.load() == .success(expected))
+  }
+
+  @Test func `flags win over environment over file over defaults`() throws {
+    let fixture = try ConfigurationFixture(
+      "listen: 127.0.0.1:1\ndata: file\nloops: 1\nlimits: { burst: 11 }")
+    let environment = [
+      "RELAY_LISTEN": "127.0.0.1:2", "RELAY_DATA": "environment", "RELAY_LIMITS_BURST": "12",
+      "HOME": "/nowhere", "RELAYED": "not ours",
+    ]
+    let loaded = try fixture.load(
+      environment, overrides: Configuration.Overrides(listen: "127.0.0.1:3")
+    ).get()
+    #expect(loaded.listen == "127.0.0.1:3")
+    #expect(loaded.dataDirectory == "environment")
+    #expect(loaded.limits.burst == 12)
+    #expect(loaded.loops == 1)
+    #expect(loaded.drainSeconds == 10)
+  }
+
+  @Test func `every scalar of the environment has the type that it has in the file`() throws {
+    let loaded = try Configuration.load(
+      file: nil,
+      environment: [
+        "RELAY_LOG_LEVEL": "error", "RELAY_LOG_DURABILITY": "memory",
+        "RELAY_LIMITS_SENDS_PER_S": "7", "RELAY_AUTH_ALLOW_OPEN_REMOTE": "true",
+        "RELAY_AUTH_ORIGINS": "https://a.example, http://b.example:81", "RELAY_BOTS_FILE": "",
+      ])
+    #expect(loaded.logLevel == .error)
+    #expect(loaded.log.durability == .memory)
+    #expect(loaded.limits.sendsPerSecond == 7)
+    #expect(loaded.auth.allowOpenRemote)
+    #expect(loaded.auth.origins == ["https://a.example", "http://b.example:81"])
+    #expect(loaded.botsFile == "")
+  }
+
+  @Test func `an empty list from the environment is empty`() throws {
+    let fixture = try ConfigurationFixture("auth: { origins: [https://a.example] }")
+    #expect(try fixture.load(["RELAY_AUTH_ORIGINS": ""]).get().auth.origins == [])
+  }
+
+  @Test func `a value with a different type in YAML is still the text that was written`() throws {
+    let fixture = try ConfigurationFixture("data: 2024\nrooms: { listed: [{ room: no }] }")
+    let loaded = try fixture.load().get()
+    #expect(loaded.dataDirectory == "2024")
+    #expect(loaded.rooms.listed.map(\.room) == ["no"])
+  }
+}
+
+@Suite struct `Configuration, described` {
+  @Test func `what is described loads as what it describes`() throws {
+    let fixture = try ConfigurationFixture(
+      """
+      listen: localhost:0
+      data: "a \\"quoted\\" folder: # no comment"
+      auth: { origins: [https://a.example] }
+      rooms: { listed: [{ room: "7", title: "no" }, { room: off, title: "Überall \\u2028" }] }
+      bots:
+        - { user: "1", behaviour: echo, seed: 18446744073709551615 }
+        - user: guide
+          name: "~"
+          behaviour: [script, every, exec]
+          rooms: [a, b:c]
+          interval_s: 0.5
+          reply_delay_s: [0.25, 2]
+          upload_delay_s: 1.5
+          typing: false
+          lines: [one, "two: 2", "- three", "true", "4", ".5", ".inf"]
+          script: [hello, { wait_s: 2 }, "wait_s: 3", "a\\nb\\tc"]
+          command: [./run, "--x={y}", ""]
+      """)
+    let loaded = try fixture.load().get()
+    #expect(loaded.bots.count == 2)
+    let described = try ConfigurationFixture(loaded.described())
+    #expect(described.load() == .success(loaded))
+  }
+
+  @Test func `a secret is not shown, and what is shown is no secret`() throws {
+    let secret = String(repeating: "s", count: 32)
+    let loaded = try Configuration.load(
+      file: nil, environment: ["RELAY_AUTH_SECRET": secret, "RELAY_AUTH_MODE": "jwt"])
+    #expect(loaded.auth.secret == secret)
+    let described = loaded.described()
+    #expect(described.contains("\n  secret: \"(hidden)\"\n"))
+    #expect(!described.contains(secret))
+    #expect(try complaints(about: described).count == 1)
+  }
+
+  @Test func `the defaults are described, key by key`() throws {
+    let described = Configuration().described()
+    #expect(try ConfigurationFixture(described).load() == .success(Configuration()))
+    #expect(described.hasPrefix("listen: \"127.0.0.1:8080\"\ndata: ./data\nloops: 0\n"))
+    #expect(described.contains("\nlimits:\n  connections: 100000\n"))
+    #expect(described.hasSuffix("\nbots: []\nbots_file: \"\"\n"))
+  }
+
+  @Test func `bots of a file are shown below its name, and load again from it`() throws {
+    let bots = try ConfigurationFixture("- { user: echo, behaviour: echo }")
+    let loaded = try Configuration.load(file: nil, environment: ["RELAY_BOTS_FILE": bots.path])
+    let described = loaded.described()
+    #expect(described.contains("\nbots_file: \(bots.path)\n# bots:\n#   - user: echo\n"))
+    #expect(try ConfigurationFixture(described).load() == .success(loaded))
+  }
+}
+
+@Suite struct `Listen address` {
+  @Test(arguments: [
+    ("127.0.0.1:8080", "127.0.0.1", 8080, true), ("127.9.8.7:0", "127.9.8.7", 0, true),
+    ("localhost:1", "localhost", 1, true), ("[::1]:65535", "::1", 65535, true),
+    ("[::ffff:127.0.0.1]:80", "::ffff:127.0.0.1", 80, true), ("0.0.0.0:80", "0.0.0.0", 80, false),
+    ("[::]:80", "::", 80, false), ("[::ffff:10.0.0.1]:80", "::ffff:10.0.0.1", 80, false),
+    ("127.0.0.1.example.org:80", "127.0.0.1.example.org", 80, false),
+    ("127.1:80", "127.1", 80, false),
+  ])
+  func `is taken apart, and known to be loopback or not`(
+    text: String, host: String, port: UInt16, isLoopback: Bool
+  ) throws {
+    let address = try #require(Configuration.ListenAddress(text))
+    #expect(address.host == host)
+    #expect(address.port == port)
+    #expect(address.isLoopback == isLoopback)
+  }
+
+  @Test(arguments: [
+    "", ":", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
+    "127.0.0.1:080", "127.0.0.1:+1", "::1:80", "[::1]", "[localhost]:80", "[]:80", "a b:80",
+    "a/b:80",
+  ])
+  func `is refused where it is no HOST and PORT`(text: String) {
+    #expect(Configuration.ListenAddress(text) == nil)
+  }
+}
