@@ -58,14 +58,7 @@ final class HTTPAdversary: Participant {
     world.court.tally.count(.attackMessage)
     let method = pick(["GET", "POST", "POST", "HEAD", "OPTIONS", "DELETE", "PRI"])
     let content = plot.message()
-    if case .send(let send) = try? ClientMessage(decoding: content.span, textLimitBytes: 0) {
-      // What it says of the room does not count.
-      for room in rooms {
-        var other = send
-        other.room = room
-        world.court.noteSent(other, by: user)
-      }
-    }
+    for room in rooms { noteSent(content, to: room) }
     let isAsked = method == "POST" || world.chance(10)
     var bytes = Array(
       "\(method) \(target(http.link)) HTTP/1.1\r\nHost: \(pick(["relay", "", "[", "a:b:c"]))\r\n"
@@ -85,6 +78,15 @@ final class HTTPAdversary: Participant {
       world.chance(85) ? bytes.count : Int.random(in: 0...bytes.count, using: &world.random)
     http.send(raw: Array(bytes.prefix(count)))
     if world.chance(20) { drop() }
+  }
+
+  /// As a post to `room`, the content is a send whatever it says of type and room: the path decides.
+  private func noteSent(_ content: [UInt8], to room: String) {
+    guard content.last == UInt8(ascii: "}") else { return }
+    let json = content.dropLast() + Array(#","type":"send","room":"\#(room)"}"#.utf8)
+    guard case .send(let send) = try? ClientMessage(decoding: Array(json).span, textLimitBytes: 0)
+    else { return }
+    world.court.noteSent(send, by: user)
   }
 
   private var rooms: [String] { Simulation.rooms + ["x-\(user)", "dm:\(user):u0", "x-none"] }

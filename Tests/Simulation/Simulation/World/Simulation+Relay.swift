@@ -184,7 +184,11 @@ extension Simulation {
           return
         }
         trace("durable \(entry.room) \(entry.seq): \(entry.id)")
-        if !court.wasSent(entry) { court.fault("\(entry.room) \(entry.seq) was not sent so") }
+        if !court.wasSent(entry) {
+          court.fault(
+            "\(entry.room) \(entry.seq) was not sent so: \(entry.from) \(entry.id) "
+              + String(decoding: entry.body, as: UTF8.self))
+        }
         if let fault = court.ledger.append(entry, now: now.monotonic) { court.fault(fault) }
         court.tally.count(entry)
       }
