@@ -9,7 +9,7 @@ import SQLiteLog
     abstract: "Append entries to a log on disk, and measure rate, CPU time, commits and start.",
     discussion: """
       CPU time is that of the log's own threads: "commit" is the one that numbers, encodes and \
-      stores, "settle" the one that writes the index, "checkpoint" the one that moves pages. The \
+      stores, "index" the one that writes the index, "checkpoint" the one that moves pages. The \
       thread that makes the requests is not counted. The folder is removed afterwards.
       """)
 
@@ -24,7 +24,7 @@ import SQLiteLog
   @Option(help: "How many entries of a room are kept; 0 = all.") var keep: Int64 = 0
   @Option(help: "Results after each so many entries; 0 = only at the end.") var window = 0
   @Option(help: "The folder in which the log's folder is made.") var data = "/tmp"
-  @Flag(help: "Commits alone: nothing is settled.") var commitOnly = false
+  @Flag(help: "Commits alone: nothing is indexed.") var commitOnly = false
   @Flag(help: "Sync nothing: entries survive the process, not the loss of power.") var unsynced =
     false
   @Flag(help: "Print one JSON object.") var json = false

@@ -1,4 +1,4 @@
-/// What one stretch of entries cost.
+/// What one segment of entries cost.
 struct Result {
   /// How many entries there were at its end.
   var stored: Int
@@ -18,7 +18,7 @@ struct Result {
   var line: String {
     """
     \(stored) stored: \(perSecond)/s; CPU per entry: commit \(round(microseconds(window.commitTime))) \
-    + settle \(round(microseconds(window.settleTime))) \
+    + index \(round(microseconds(window.settleTime))) \
     + checkpoint \(round(microseconds(window.checkpointTime))) \
     = \(round(microseconds(all))) µs; batches p50 \(round(window.latencies.percentile(0.5))) \
     p99 \(round(window.latencies.percentile(0.99))) max \(round(Double(window.latencies.longest) / 1e6)) ms

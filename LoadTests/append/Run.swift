@@ -12,7 +12,7 @@ final class Run: Sendable {
     var commits = 0
     /// Of the commit thread, nanoseconds.
     var commitTime: Int64 = 0
-    /// Of settling and of checkpoints.
+    /// Of indexing and of checkpoints.
     var settleTime: Int64 = 0
     var checkpointTime: Int64 = 0
     var latencies = Latencies()
@@ -85,7 +85,7 @@ final class Run: Sendable {
       return Window(
         entries: sent, seconds: Double(Self.now - start) / 1e9, commits: state.commits,
         commitTime: after.total("log-write") - before.total("log-write"),
-        settleTime: after.total("log-settle") - before.total("log-settle"),
+        settleTime: after.total("log-index") - before.total("log-index"),
         checkpointTime: after.total("log-checkpoint") - before.total("log-checkpoint"),
         latencies: state.latencies)
     }

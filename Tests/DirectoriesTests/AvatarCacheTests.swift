@@ -193,14 +193,14 @@ import Testing
   @Test func `what is known of people has a limit, failures included`() {
     var options = AvatarCache.Options.onLoopback
     options.peopleLimit = 3
-    var shelf = AvatarShelf(options)
+    var state = AvatarCacheState(options)
     for user in 0..<1000 {
-      _ = shelf.ask(for: "u\(user)", "x", now: 0) { _ in }
-      _ = shelf.put(nil, for: "u\(user)", "x", now: 0)
+      _ = state.ask(for: "u\(user)", "x", now: 0) { _ in }
+      _ = state.put(nil, for: "u\(user)", "x", now: 0)
     }
-    #expect(shelf.count == 3)
+    #expect(state.count == 3)
     for user in ["u997", "u998", "u999"] {
-      guard case .known(nil) = shelf.ask(for: user, "x", now: 1, { _ in }) else {
+      guard case .known(nil) = state.ask(for: user, "x", now: 1, { _ in }) else {
         Issue.record("\(user) is forgotten")
         continue
       }

@@ -189,7 +189,7 @@ import Testing
 
   @Test func `a token command has its time`() throws {
     let stop = try StopSignal()
-    let error = #expect(throws: Setback.self) {
+    let error = #expect(throws: FetchError.self) {
       try TokenCommand.run("sleep 60", stop, timeoutMilliseconds: 200)
     }
     #expect(error == .failed("The token command did not end within 0 s."))

@@ -158,29 +158,29 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
     return try base.changes(inRoom: number, through: seq, total: total)
   }
 
-  public mutating func belongings(
+  public mutating func memberships(
     of user: String, after number: Int64, limit: Int
-  ) throws(StoreFailure) -> [StoredBelonging] {
-    let belongings = try base.belongings(of: user, after: number, limit: limit)
-    meter.read(rows: belongings.count)
-    return belongings
+  ) throws(StoreFailure) -> [StoredMembership] {
+    let memberships = try base.memberships(of: user, after: number, limit: limit)
+    meter.read(rows: memberships.count)
+    return memberships
   }
 
-  public mutating func belonging(
+  public mutating func membership(
     of user: String, toRoom name: String
-  ) throws(StoreFailure) -> StoredBelonging? {
+  ) throws(StoreFailure) -> StoredMembership? {
     meter.lookUp()
-    return try base.belonging(of: user, toRoom: name)
+    return try base.membership(of: user, toRoom: name)
   }
 
-  public mutating func belongingCount(of user: String) throws(StoreFailure) -> Int {
+  public mutating func membershipCount(of user: String) throws(StoreFailure) -> Int {
     meter.lookUp()
-    return try base.belongingCount(of: user)
+    return try base.membershipCount(of: user)
   }
 
   public mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {
     if isFull { throw StoreFailure("the disk is full") }
-    meter.append(changes.entries.count + changes.members.count + changes.blanks.count)
+    meter.append(changes.entries.count + changes.members.count + changes.redactions.count)
     try base.commit(changes)
   }
 }

@@ -7,146 +7,151 @@ import Wire
 /// What is unread, known and read while entries come late, marks come from elsewhere, and logs are
 /// replaced.
 @Suite struct `A conversation that catches up` {
-  private func open(_ desk: Desk) -> Conversation? { desk.chat.conversations[Desk.room] }
+  private func open(_ harness: Harness) -> Conversation? {
+    harness.chat.conversations[Harness.room]
+  }
 
   /// Ada looks at another room; bo's was seen up to the fourth entry.
-  private func away(read: Int64 = 4, head: Int64 = 10, unread: Int64) -> Desk {
-    var desk = Desk()
-    var kept = Conversation(room: Desk.room, title: "Bo", peer: "bo")
+  private func away(read: Int64 = 4, head: Int64 = 10, unread: Int64) -> Harness {
+    var harness = Harness()
+    var kept = Conversation(room: Harness.room, title: "Bo", peer: "bo")
     (kept.head, kept.latest, kept.read, kept.isMember) = (4, 4, 4, true)
-    desk.take(.restored(.init(conversations: [kept], names: [:], outgoing: [])))
-    desk.open("general")
-    desk.welcome()
-    desk.see(
+    harness.take(.restored(.init(conversations: [kept], names: [:], outgoing: [])))
+    harness.open("general")
+    harness.welcome()
+    harness.see(
       .rooms(
         [
           .init(
-            room: Desk.room, title: "Bo", head: head, read: read, unread: unread, listed: false,
+            room: Harness.room, title: "Bo", head: head, read: read, unread: unread, listed: false,
             peer: "bo", last: nil)
         ], next: nil))
-    return desk
+    return harness
   }
 
   @Test func `still has unread what came after one's own message from elsewhere`() {
-    var desk = away(read: 5, unread: 5)
-    #expect(open(desk)?.unread == 5)
-    desk.joined(head: 10, after: 4, read: 5)
-    desk.entry(5, from: "ada", "from my telephone")
-    for seq in 6...10 { desk.entry(Int64(seq), "and then") }
-    #expect(open(desk)?.unread == 5)
+    var harness = away(read: 5, unread: 5)
+    #expect(open(harness)?.unread == 5)
+    harness.joined(head: 10, after: 4, read: 5)
+    harness.entry(5, from: "ada", "from my telephone")
+    for seq in 6...10 { harness.entry(Int64(seq), "and then") }
+    #expect(open(harness)?.unread == 5)
   }
 
   @Test func `has nothing unread that was read elsewhere while there was no connection`() {
-    var desk = away(unread: 6)
-    desk.joined(head: 10, after: 4, read: 4)
-    for seq in 5...10 { desk.entry(Int64(seq), "news") }
-    #expect(open(desk)?.unread == 6)
-    desk.lose()
-    desk.welcome()
-    desk.joined(head: 10, after: 10, read: 10)
-    #expect(open(desk)?.unread == 0)
+    var harness = away(unread: 6)
+    harness.joined(head: 10, after: 4, read: 4)
+    for seq in 5...10 { harness.entry(Int64(seq), "news") }
+    #expect(open(harness)?.unread == 6)
+    harness.lose()
+    harness.welcome()
+    harness.joined(head: 10, after: 10, read: 10)
+    #expect(open(harness)?.unread == 0)
   }
 
   @Test func `tells the relay what was read without it`() {
-    var desk = Desk()
-    var kept = Conversation(room: Desk.room, title: "Bo", peer: "bo")
+    var harness = Harness()
+    var kept = Conversation(room: Harness.room, title: "Bo", peer: "bo")
     (kept.head, kept.latest, kept.read, kept.isMember) = (10, 10, 10, true)
-    desk.take(.restored(.init(conversations: [kept], names: [:], outgoing: [])))
-    desk.welcome()
-    desk.joined(head: 10, after: 10, read: 7)
-    #expect(desk.effects.contains(.mark(Desk.room, received: 0, read: 10)))
+    harness.take(.restored(.init(conversations: [kept], names: [:], outgoing: [])))
+    harness.welcome()
+    harness.joined(head: 10, after: 10, read: 7)
+    #expect(harness.effects.contains(.mark(Harness.room, received: 0, read: 10)))
   }
 
   @Test func `counts, tells and reads on when its log was replaced by a shorter one`() {
-    var desk = away(read: 10, unread: 0)
-    desk.joined(head: 10, after: 10, read: 10)
-    desk.take(.input(.focus(false)))
-    desk.lose()
-    desk.welcome()
-    desk.take(
+    var harness = away(read: 10, unread: 0)
+    harness.joined(head: 10, after: 10, read: 10)
+    harness.take(.input(.focus(false)))
+    harness.lose()
+    harness.welcome()
+    harness.take(
       .client(
         .joined(
           .init(
-            room: Desk.room, epoch: "other", head: 2, first: 1, after: 0, resume: .reset, read: 0,
+            room: Harness.room, epoch: "other", head: 2, first: 1, after: 0, resume: .reset,
+            read: 0,
             received: 0, members: []))))
-    desk.entry(1, "was there")
-    desk.entry(2, "was there too")
-    #expect(open(desk)?.unread == 2)
-    #expect(open(desk)?.last?.text == "was there too")
-    desk.effects = []
-    desk.now += 5000
-    desk.entry(3, "is new")
-    #expect(open(desk)?.unread == 3)
-    #expect(desk.effects.contains(.notify(title: "Bo", body: "is new")))
-    desk.take(.input(.focus(true)))
-    desk.open(Desk.room)
-    #expect(open(desk)?.unread == 0)
-    #expect(desk.effects.contains(.mark(Desk.room, received: 3, read: 3)))
+    harness.entry(1, "was there")
+    harness.entry(2, "was there too")
+    #expect(open(harness)?.unread == 2)
+    #expect(open(harness)?.last?.text == "was there too")
+    harness.effects = []
+    harness.now += 5000
+    harness.entry(3, "is new")
+    #expect(open(harness)?.unread == 3)
+    #expect(harness.effects.contains(.notify(title: "Bo", body: "is new")))
+    harness.take(.input(.focus(true)))
+    harness.open(Harness.room)
+    #expect(open(harness)?.unread == 0)
+    #expect(harness.effects.contains(.mark(Harness.room, received: 3, read: 3)))
   }
 
   @Test func `is listed by the newest, not by what comes late`() {
-    var desk = away(unread: 6)
-    let newest = Desk.entry(
-      10, "bo", .init(room: Desk.room, id: "n", text: "newest"), at: desk.now + 9)
-    desk.see(
+    var harness = away(unread: 6)
+    let newest = Harness.entry(
+      10, "bo", .init(room: Harness.room, id: "n", text: "newest"), at: harness.now + 9)
+    harness.see(
       .rooms(
         [
           .init(
-            room: Desk.room, title: "Bo", head: 10, read: 4, unread: 6, listed: false, peer: "bo",
+            room: Harness.room, title: "Bo", head: 10, read: 4, unread: 6, listed: false,
+            peer: "bo",
             last: newest)
         ], next: nil))
-    desk.joined(head: 10, after: 4, read: 4)
-    desk.entry(5, "old")
-    #expect(open(desk)?.last?.text == "newest")
+    harness.joined(head: 10, after: 4, read: 4)
+    harness.entry(5, "old")
+    #expect(open(harness)?.last?.text == "newest")
   }
 
   @Test func `is loading until its first entries are there`() {
-    var desk = Desk()
-    desk.welcome()
-    desk.open(Desk.room)
-    #expect(desk.chat.timeline?.isLoading == true)
-    desk.joined(head: 2, after: 0)
-    #expect(desk.chat.timeline?.isLoading == true)
-    desk.entry(1, "first")
-    #expect(desk.chat.timeline?.isLoading == false)
-    desk.open("empty")
-    desk.joined("empty", head: 0)
-    #expect(desk.chat.timeline?.isLoading == false)
-    desk.open("forbidden")
-    desk.take(.client(.joinRefused(room: "forbidden", WireError(.forbidden, "No."))))
-    #expect(desk.chat.timeline?.isLoading == false)
+    var harness = Harness()
+    harness.welcome()
+    harness.open(Harness.room)
+    #expect(harness.chat.timeline?.isLoading == true)
+    harness.joined(head: 2, after: 0)
+    #expect(harness.chat.timeline?.isLoading == true)
+    harness.entry(1, "first")
+    #expect(harness.chat.timeline?.isLoading == false)
+    harness.open("empty")
+    harness.joined("empty", head: 0)
+    #expect(harness.chat.timeline?.isLoading == false)
+    harness.open("forbidden")
+    harness.take(.client(.joinRefused(room: "forbidden", WireError(.forbidden, "No."))))
+    #expect(harness.chat.timeline?.isLoading == false)
   }
 
   @Test func `goes on where nothing can be loaded`() {
-    var desk = Desk.talking()
-    desk.entry(1, "there")
-    desk.take(.noPage(room: Desk.room))
-    #expect(desk.texts == ["there"])
-    #expect(desk.chat.timeline?.isLoading == false)
+    var harness = Harness.talking()
+    harness.entry(1, "there")
+    harness.take(.noPage(room: Harness.room))
+    #expect(harness.texts == ["there"])
+    #expect(harness.chat.timeline?.isLoading == false)
   }
 
   @Test func `loads what the relay finds further back, also when nothing here says anything`() {
-    var desk = Desk.talking()
-    desk.chat.historyIsAsked(for: Desk.room)
-    desk.kept[Desk.room] = [
-      Desk.entry(1, "bo", .init(room: Desk.room, id: "o", text: "old"), at: desk.now)
+    var harness = Harness.talking()
+    harness.chat.historyIsAsked(for: Harness.room)
+    harness.kept[Harness.room] = [
+      Harness.entry(1, "bo", .init(room: Harness.room, id: "o", text: "old"), at: harness.now)
     ]
-    desk.see(.history(.init(room: Desk.room, entries: [], first: 1, head: 1, more: false)))
-    #expect(desk.texts == ["old"])
-    #expect(desk.chat.timeline?.isLoading == false)
+    harness.see(.history(.init(room: Harness.room, entries: [], first: 1, head: 1, more: false)))
+    #expect(harness.texts == ["old"])
+    #expect(harness.chat.timeline?.isLoading == false)
   }
 
   @Test func `that would not have us is not asked again and again`() {
-    var desk = away(unread: 6)
-    desk.take(.client(.joinRefused(room: Desk.room, WireError(.tooManyRooms, "No more."))))
-    desk.effects = []
-    desk.see(
+    var harness = away(unread: 6)
+    harness.take(.client(.joinRefused(room: Harness.room, WireError(.tooManyRooms, "No more."))))
+    harness.effects = []
+    harness.see(
       .activity(
         .init(
-          room: Desk.room, head: 11, unread: 7,
-          last: Desk.entry(11, "bo", .init(room: Desk.room, id: "x", text: "hey"), at: desk.now))))
-    #expect(!desk.effects.contains(.join(Desk.room, head: 11)))
-    #expect(open(desk)?.unread == 7)
+          room: Harness.room, head: 11, unread: 7,
+          last: Harness.entry(
+            11, "bo", .init(room: Harness.room, id: "x", text: "hey"), at: harness.now))))
+    #expect(!harness.effects.contains(.join(Harness.room, head: 11)))
+    #expect(open(harness)?.unread == 7)
   }
 }
 
@@ -162,46 +167,46 @@ import Wire
         next: next, source: "s", asOf: asOf))
   }
 
-  private func questions(_ desk: Desk) -> [ClientMessage] {
-    desk.requests.filter { if case .people = $0 { true } else { false } }
+  private func questions(_ harness: Harness) -> [ClientMessage] {
+    harness.requests.filter { if case .people = $0 { true } else { false } }
   }
 
   @Test func `is not complete because a name was found`() {
-    var desk = Desk()
-    desk.welcome()
+    var harness = Harness()
+    harness.welcome()
     for number in 0..<10 {
-      desk.see(page((0..<200).map { "user\(number)-\($0)" }, next: "user\(number)-199"))
-      desk.now += 200
-      desk.take(.tick)
+      harness.see(page((0..<200).map { "user\(number)-\($0)" }, next: "user\(number)-199"))
+      harness.now += 200
+      harness.take(.tick)
     }
-    #expect(desk.chat.directory == .partial)
-    let before = questions(desk).count
-    desk.chat.pane = .list
-    desk.type("zoe")
-    desk.now += 300
-    desk.take(.tick)
-    #expect(questions(desk).count == before + 1)
-    desk.see(page(["zoe"], next: nil))
-    #expect(desk.chat.directory == .partial)
-    desk.type("x")
-    desk.now += 300
-    desk.take(.tick)
-    #expect(questions(desk).count == before + 2)
+    #expect(harness.chat.directory == .partial)
+    let before = questions(harness).count
+    harness.chat.pane = .list
+    harness.type("zoe")
+    harness.now += 300
+    harness.take(.tick)
+    #expect(questions(harness).count == before + 1)
+    harness.see(page(["zoe"], next: nil))
+    #expect(harness.chat.directory == .partial)
+    harness.type("x")
+    harness.now += 300
+    harness.take(.tick)
+    #expect(questions(harness).count == before + 2)
   }
 
   @Test func `is asked for less and less where there is none`() {
-    var desk = Desk()
-    desk.welcome()
+    var harness = Harness()
+    harness.welcome()
     var answered = 0
     for _ in 0..<600 {
-      if questions(desk).count > answered {
+      if questions(harness).count > answered {
         answered += 1
-        desk.see(page(["dice"], next: nil, asOf: 0))
+        harness.see(page(["dice"], next: nil, asOf: 0))
       }
-      desk.now += 1000
-      desk.take(.tick)
+      harness.now += 1000
+      harness.take(.tick)
     }
-    #expect(questions(desk).count < 20)
-    #expect(desk.chat.directory == .complete)
+    #expect(questions(harness).count < 20)
+    #expect(harness.chat.directory == .complete)
   }
 }

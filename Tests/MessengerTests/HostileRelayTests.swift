@@ -78,7 +78,7 @@ import Wire
   /// wschat without its terminal, its archive and its socket.
   private struct Talk {
     private var session = ClientSession(idPrefix: "p", seed: 1)
-    private var desk = Desk()
+    private var harness = Harness()
     private var now = Instant(nanoseconds: 1_000_000_000_000)
 
     init() {
@@ -86,9 +86,9 @@ import Wire
       hear(
         #"{"type":"welcome","protocol":"relay.v1","user":"ada","session":"s","server":"r/1","time":1763650000000,"heartbeat_s":25,"limits":{}}"#
       )
-      desk.open(Desk.room)
-      perform { session, _, actions in session.join(Desk.room, &actions) }
-      perform { _ = $0.send(.text, Array(#""text":"hi""#.utf8), to: Desk.room, at: $1, &$2) }
+      harness.open(Harness.room)
+      perform { session, _, actions in session.join(Harness.room, &actions) }
+      perform { _ = $0.send(.text, Array(#""text":"hi""#.utf8), to: Harness.room, at: $1, &$2) }
       hear(
         #"{"type":"joined","room":"dm:ada:bo","epoch":"e","head":7,"first":1,"after":7,"resume":"ok","read":7,"received":7}"#
       )
@@ -99,7 +99,7 @@ import Wire
     ) {
       var actions: [ClientSession.Action] = []
       body(&session, now, &actions)
-      for case .event(let event) in actions { desk.take(.client(event)) }
+      for case .event(let event) in actions { harness.take(.client(event)) }
     }
 
     mutating func hear(_ text: String) {
@@ -111,7 +111,7 @@ import Wire
       }
     }
 
-    func draw() { _ = desk.chat.draw(.plain) }
+    func draw() { _ = harness.chat.draw(.plain) }
 
     /// Does what is due, as far as that is near.
     mutating func wait() {
@@ -120,8 +120,8 @@ import Wire
           now = max(now, deadline)
         }
         perform { $0.tick(at: $1, &$2) }
-        desk.now += 1000
-        desk.take(.tick)
+        harness.now += 1000
+        harness.take(.tick)
       }
       draw()
     }

@@ -15,86 +15,86 @@ import Wire
     .people(.init(people: names.map(person), next: next, source: "file", asOf: 1))
   }
 
-  private func asked(_ desk: Desk) -> [ClientMessage.PeopleRequest] {
-    desk.requests.compactMap { if case .people(let request) = $0 { request } else { nil } }
+  private func asked(_ harness: Harness) -> [ClientMessage.PeopleRequest] {
+    harness.requests.compactMap { if case .people(let request) = $0 { request } else { nil } }
   }
 
   @Test func `that is limited is not asked for again and again`() {
-    var desk = Desk()
-    desk.welcome()
+    var harness = Harness()
+    harness.welcome()
     var limited = WireError(.directoryLimited, "Too many.", re: "people")
-    limited.resetAt = desk.now - 1000
-    desk.see(.error(limited))
+    limited.resetAt = harness.now - 1000
+    harness.see(.error(limited))
     for _ in 0..<20 {
-      desk.now += 50
-      desk.take(.tick)
-      desk.see(.error(limited))
+      harness.now += 50
+      harness.take(.tick)
+      harness.see(.error(limited))
     }
-    #expect(asked(desk).count == 1)
-    desk.now += 10_000
-    desk.take(.tick)
-    #expect(asked(desk).count == 2)
+    #expect(asked(harness).count == 1)
+    harness.now += 10_000
+    harness.take(.tick)
+    #expect(asked(harness).count == 2)
   }
 
   @Test func `and rooms are found by their signs as well`() {
-    var desk = Desk()
-    desk.welcome()
-    desk.see(page(["general-lee", "bo"]))
-    desk.open("general")
-    desk.press(Key(.character("k"), .control))
+    var harness = Harness()
+    harness.welcome()
+    harness.see(page(["general-lee", "bo"]))
+    harness.open("general")
+    harness.press(Key(.character("k"), .control))
     func matches() -> [String] {
-      if case .switcher(let switcher) = desk.chat.overlay { switcher.matches } else { [] }
+      if case .switcher(let switcher) = harness.chat.overlay { switcher.matches } else { [] }
     }
-    desk.type("#gen")
+    harness.type("#gen")
     #expect(matches() == ["general", "gen"])
-    desk.press(Key(.escape), Key(.character("k"), .control))
-    desk.type("@general-lee")
+    harness.press(Key(.escape), Key(.character("k"), .control))
+    harness.type("@general-lee")
     #expect(matches() == ["dm:ada:general-lee"])
-    desk.press(Key(.enter))
-    #expect(desk.chat.timeline?.room == "dm:ada:general-lee")
+    harness.press(Key(.enter))
+    #expect(harness.chat.timeline?.room == "dm:ada:general-lee")
   }
 
   @Test func `that fails is told once, with the id to ask for help with`() {
-    var desk = Desk()
-    desk.welcome()
+    var harness = Harness()
+    harness.welcome()
     var failed = WireError(.directoryFailed, "GitHub does not answer.", re: "people")
     failed.support = "k3x9"
-    desk.see(page(["bo"]))
-    desk.see(.error(failed))
-    #expect(desk.chat.notice?.text == "GitHub does not answer. [k3x9]")
-    #expect(desk.chat.directory == .failed("GitHub does not answer. [k3x9]"))
-    desk.now += 30_000
-    desk.take(.tick)
-    desk.see(page(["bo"]))
-    desk.see(.error(failed))
-    #expect(desk.chat.notice == nil)
+    harness.see(page(["bo"]))
+    harness.see(.error(failed))
+    #expect(harness.chat.notice?.text == "GitHub does not answer. [k3x9]")
+    #expect(harness.chat.directory == .failed("GitHub does not answer. [k3x9]"))
+    harness.now += 30_000
+    harness.take(.tick)
+    harness.see(page(["bo"]))
+    harness.see(.error(failed))
+    #expect(harness.chat.notice == nil)
   }
 
   @Test func `is not taken for complete by the answer to a filter`() {
-    var desk = Desk()
-    desk.welcome()
+    var harness = Harness()
+    harness.welcome()
     // So many that no more are loaded by themselves.
     for number in 0..<10 {
-      desk.see(page((0..<200).map { "p\(number)-\($0)" }, next: "c\(number)"))
-      desk.now += 200
-      desk.take(.tick)
+      harness.see(page((0..<200).map { "p\(number)-\($0)" }, next: "c\(number)"))
+      harness.now += 200
+      harness.take(.tick)
     }
-    #expect(desk.chat.directory == .partial)
-    let before = asked(desk).count
-    desk.press(Key(.character("k"), .control))
-    desk.type("zo")
-    desk.now += 300
-    desk.take(.tick)
-    #expect(asked(desk).dropFirst(before).map(\.query) == ["zo"])
-    desk.see(page(["zoe"]))
-    guard case .switcher(let switcher) = desk.chat.overlay else {
+    #expect(harness.chat.directory == .partial)
+    let before = asked(harness).count
+    harness.press(Key(.character("k"), .control))
+    harness.type("zo")
+    harness.now += 300
+    harness.take(.tick)
+    #expect(asked(harness).dropFirst(before).map(\.query) == ["zo"])
+    harness.see(page(["zoe"]))
+    guard case .switcher(let switcher) = harness.chat.overlay else {
       Issue.record("the switcher is gone")
       return
     }
     #expect(switcher.matches == ["dm:ada:zoe"])
-    #expect(desk.chat.directory == .partial)
-    desk.now += 300
-    desk.take(.tick)
-    #expect(asked(desk).count == before + 1)
+    #expect(harness.chat.directory == .partial)
+    harness.now += 300
+    harness.take(.tick)
+    #expect(asked(harness).count == before + 1)
   }
 }

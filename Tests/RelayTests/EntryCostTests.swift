@@ -9,7 +9,7 @@ private let session = SessionID(index: 1, generation: 0)
 @Suite struct `The cost of what an entry has become` {
   private typealias Send = ClientMessage.Send
 
-  private struct Desk {
+  private struct Harness {
     var store = FaultyStore()
     var sequencer = Sequencer(
       lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0,
@@ -53,71 +53,71 @@ private let session = SessionID(index: 1, generation: 0)
   }
 
   @Test func `a forward and a deletion read the entry and its last edit, of three thousand`() {
-    var desk = Desk()
-    _ = desk.submit([Self.text("1"), Self.text("2")])
+    var harness = Harness()
+    _ = harness.submit([Self.text("1"), Self.text("2")])
     for batch in 0..<3 {
-      _ = desk.submit(
+      _ = harness.submit(
         (0..<1000).map {
           (Send(room: "r", id: "\(batch)-\($0)", edit: 1, text: "edit \(batch)-\($0)"), from: "ada")
         })
     }
-    var before = desk.store.entriesRead
+    var before = harness.store.entriesRead
     let forward = Send(room: "q", id: "f", forward: Forward(room: "r", seq: 1))
-    _ = desk.submit([(forward, from: "ada")])
-    #expect(desk.store.commits.last?.entries.map(\.entry.text) == ["edit 2-999"])
-    #expect(desk.store.entriesRead - before == 2)
-    before = desk.store.entriesRead
-    let deleted = desk.submit([(Send(room: "r", id: "d", delete: 1), from: "ada")])
-    #expect(deleted.commit?.blankings.map(\.through) == [3002])
-    #expect(desk.store.entriesRead - before == 2)
-    #expect(desk.store.commits.last?.blanks.count == 1)
+    _ = harness.submit([(forward, from: "ada")])
+    #expect(harness.store.commits.last?.entries.map(\.entry.text) == ["edit 2-999"])
+    #expect(harness.store.entriesRead - before == 2)
+    before = harness.store.entriesRead
+    let deleted = harness.submit([(Send(room: "r", id: "d", delete: 1), from: "ada")])
+    #expect(deleted.commit?.redactions.map(\.through) == [3002])
+    #expect(harness.store.entriesRead - before == 2)
+    #expect(harness.store.commits.last?.redactions.count == 1)
   }
 
   @Test func `a folded page reads nothing of the changes between its entries`() throws {
-    var desk = Desk()
+    var harness = Harness()
     var texts: [Int64] = []
     var head: Int64 = 0
     for round in 0..<20 {
-      _ = desk.submit([Self.text("t\(round)")])
+      _ = harness.submit([Self.text("t\(round)")])
       texts.append(head + 1)
       let count = round % 4 == 3 ? 1000 : round * 7
-      _ = desk.submit(Self.reactions(count, to: head + 1))
+      _ = harness.submit(Self.reactions(count, to: head + 1))
       head += Int64(count) + 1
     }
     for isForward in [false, true] {
-      let (entries, counts) = (desk.store.entriesRead, desk.store.counts)
-      let page = try desk.history(after: isForward ? 0 : nil, limit: 50)
+      let (entries, counts) = (harness.store.entriesRead, harness.store.counts)
+      let page = try harness.history(after: isForward ? 0 : nil, limit: 50)
       #expect(page.entries.map(\.seq) == texts)
       #expect(!page.more)
-      #expect(desk.store.entriesRead - entries < 20 * 3 * Int(Gathering.shortestStretch))
-      #expect(desk.store.counts - counts < 20 * 2 * 32)
-      let first = try desk.history(after: isForward ? 0 : nil, limit: 1)
+      #expect(harness.store.entriesRead - entries < 20 * 3 * Int(Gathering.shortestRange))
+      #expect(harness.store.counts - counts < 20 * 2 * 32)
+      let first = try harness.history(after: isForward ? 0 : nil, limit: 1)
       #expect(first.entries.map(\.seq) == [isForward ? texts[0] : texts[19]])
       #expect(first.more)
     }
     // Where nothing but changes is left, that is said at once.
-    let (entries, counts) = (desk.store.entriesRead, desk.store.counts)
-    let rest = try desk.history(after: texts[19], limit: 50)
+    let (entries, counts) = (harness.store.entriesRead, harness.store.counts)
+    let rest = try harness.history(after: texts[19], limit: 50)
     #expect(rest.entries.isEmpty)
     #expect(!rest.more)
-    #expect(desk.store.entriesRead == entries)
-    #expect(desk.store.counts - counts < 64)
+    #expect(harness.store.entriesRead == entries)
+    #expect(harness.store.counts - counts < 64)
   }
 
   @Test func `a page looks for its entries so often and no more, and leads on from there`() throws {
-    var desk = Desk()
+    var harness = Harness()
     let gap = 64
     for round in 0..<250 {
       let target = Int64(round * (gap + 1) + 1)
-      _ = desk.submit([Self.text("t\(round)")] + Self.reactions(gap, to: target))
+      _ = harness.submit([Self.text("t\(round)")] + Self.reactions(gap, to: target))
     }
     var seen: [Int64] = []
     var pages = 0
     var before: Int64?
     repeat {
-      let counts = desk.store.counts
-      let page = try desk.history(before: before, limit: 500)
-      #expect(desk.store.counts - counts <= Gathering.countLimit + 128)
+      let counts = harness.store.counts
+      let page = try harness.history(before: before, limit: 500)
+      #expect(harness.store.counts - counts <= Gathering.countLimit + 128)
       seen = page.entries.map(\.seq) + seen
       before = page.more ? page.entries.first?.seq : nil
       pages += 1
@@ -127,49 +127,51 @@ private let session = SessionID(index: 1, generation: 0)
   }
 
   @Test func `folding reads as many users of a reaction as it names`() throws {
-    var desk = Desk()
-    _ = desk.submit([Self.text("1")])
-    _ = desk.submit(
+    var harness = Harness()
+    _ = harness.submit([Self.text("1")])
+    _ = harness.submit(
       (0..<4000).map {
         (
           Send(room: "r", id: "x", react: 1, emoji: $0 % 2 == 0 ? "👍" : "🎉", isOn: true),
           from: "user\($0)"
         )
       })
-    let (entries, users) = (desk.store.entriesRead, desk.store.usersRead)
-    let entry = try #require(try desk.history(limit: 50).entries.first)
+    let (entries, users) = (harness.store.entriesRead, harness.store.usersRead)
+    let entry = try #require(try harness.history(limit: 50).entries.first)
     let named = entry.reactions.reduce(0) { $0 + $1.users.count }
     #expect(named < 2000)
     #expect(entry.reactions.map(\.users.count).allSatisfy { $0 > 500 })
     #expect(entry.reactionsMore.values.reduce(0, +) == Int64(4000 - named))
-    #expect(desk.store.usersRead - users <= named + 2)
-    #expect(desk.store.entriesRead - entries <= 20)
+    #expect(harness.store.usersRead - users <= named + 2)
+    #expect(harness.store.entriesRead - entries <= 20)
   }
 
   @Test func `the last entries of rooms are as many as a reply holds`() {
-    var desk = Desk()
+    var harness = Harness()
     let data = Array("\"data\":\"\(String(repeating: "x", count: 60_000))\"".utf8)
     for room in 0..<50 {
-      _ = desk.submit([(Send(room: "r\(room)", id: "1", kind: .data, body: data), from: "ada")])
+      _ = harness.submit([(Send(room: "r\(room)", id: "1", kind: .data, body: data), from: "ada")])
     }
-    let request = ReadRequest.lasts(session, (0..<50).map { (room: "r\($0)", seq: 1) })
-    guard case .lasts(_, let lasts) = request.answer(from: &desk.store, SimulatedSocket.framing)
+    let request = ReadRequest.lastEntries(session, (0..<50).map { (room: "r\($0)", seq: 1) })
+    guard
+      case .lastEntries(_, let lastEntries) = request.answer(
+        from: &harness.store, SimulatedSocket.framing)
     else {
       Issue.record("no answer")
       return
     }
-    #expect(lasts.count == 2)
-    #expect(lasts.allSatisfy { $0 != nil })
+    #expect(lastEntries.count == 2)
+    #expect(lastEntries.allSatisfy { $0 != nil })
   }
 
   @Test func `a limit that a refused batch reached is not held against what comes with it`() {
-    var desk = Desk()
-    desk.sequencer = Sequencer(
+    var harness = Harness()
+    harness.sequencer = Sequencer(
       lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0,
       limits: EntryLimits(editsPerEntry: 1), loops: 1)
-    _ = desk.submit([Self.text("1")])
-    desk.store.failsCommits = true
-    let refused = desk.submit([
+    _ = harness.submit([Self.text("1")])
+    harness.store.failsCommits = true
+    let refused = harness.submit([
       (Send(room: "r", id: "2", edit: 1, text: "a"), from: "ada"),
       (Send(room: "r", id: "3", edit: 1, text: "b"), from: "ada"),
     ])

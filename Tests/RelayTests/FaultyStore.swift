@@ -10,7 +10,7 @@ struct FaultyStore: EntryStore, EntryReader {
   var lastSeqs: [Int64: Int64] = [:]
   /// How many rooms were read for lists, and how often somebody's were counted.
   var roomsRead = 0
-  var belongingCounts = 0
+  var membershipCounts = 0
   private(set) var commits: [StoreChanges] = []
   /// Entries that were read so far, users of reactions, and how often changes were counted.
   private(set) var entriesRead = 0
@@ -49,27 +49,27 @@ struct FaultyStore: EntryStore, EntryReader {
     return try memory.lastSeq(room: room, throughEpoch: number)
   }
 
-  mutating func belongings(
+  mutating func memberships(
     of user: String, after number: Int64, limit: Int
-  ) throws(StoreFailure) -> [StoredBelonging] {
+  ) throws(StoreFailure) -> [StoredMembership] {
     try check()
-    let belongings = try memory.belongings(of: user, after: number, limit: limit)
-    roomsRead += belongings.count
-    return belongings
+    let memberships = try memory.memberships(of: user, after: number, limit: limit)
+    roomsRead += memberships.count
+    return memberships
   }
 
-  mutating func belonging(
+  mutating func membership(
     of user: String, toRoom name: String
-  ) throws(StoreFailure) -> StoredBelonging? {
+  ) throws(StoreFailure) -> StoredMembership? {
     try check()
     roomsRead += 1
-    return try memory.belonging(of: user, toRoom: name)
+    return try memory.membership(of: user, toRoom: name)
   }
 
-  mutating func belongingCount(of user: String) throws(StoreFailure) -> Int {
+  mutating func membershipCount(of user: String) throws(StoreFailure) -> Int {
     try check()
-    belongingCounts += 1
-    return try memory.belongingCount(of: user)
+    membershipCounts += 1
+    return try memory.membershipCount(of: user)
   }
 
   mutating func entry(

@@ -129,7 +129,7 @@ final class ModelClient {
     }
   }
 
-  var isSettled: Bool {
+  var isIdle: Bool {
     outbox.values.allSatisfy(\.isEmpty) && unanswered.values.allSatisfy { $0 == 0 }
   }
 
@@ -275,7 +275,7 @@ final class ModelClient {
         rooms[room]?.pending.remove(at: index)
         rooms[room]?.isJoined = false
       } else if rooms[room]?.isJoined == true {
-        // Entering anew, which the client did not ask for, may fail as well.
+        // Subscribing anew, which the client did not ask for, may fail as well.
         rooms[room]?.isJoined = false
       } else {
         fault("\(error)")
@@ -308,7 +308,7 @@ final class ModelClient {
   /// - Parameter keepsAll: where entries are deleted, so are their ids, and what was not acknowledged
   ///   before that is sent as a new one.
   func check(_ relay: SimulatedRelay, keepsAll: Bool) {
-    if !isSettled { fault("not everything is acknowledged: \(outbox) \(unanswered)") }
+    if !isIdle { fault("not everything is acknowledged: \(outbox) \(unanswered)") }
     for (room, state) in rooms where state.isJoined {
       if state.cursor != relay.head(room) {
         fault("\(room) ends at \(state.cursor), not at \(relay.head(room))")

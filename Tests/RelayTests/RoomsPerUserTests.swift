@@ -100,8 +100,8 @@ import Wire
       relay.run()
     }
     #expect(ada.take().errors.count == 20)
-    #expect(relay.store.belongingCounts == 1)
-    #expect(try relay.store.belongingCount(of: "ada") == 3)
+    #expect(relay.store.membershipCounts == 1)
+    #expect(try relay.store.membershipCount(of: "ada") == 3)
   }
 
   @Test(arguments: 1...30)
@@ -132,10 +132,10 @@ import Wire
     relay.connect("eve").post("end", "1")
     relay.run()
     for user in users {
-      let stored = try relay.store.belongingCount(of: user)
+      let stored = try relay.store.membershipCount(of: user)
       let count = stored + (relay.sequencer.unstored[user]?.count ?? 0)
       #expect(count <= 4, "\(user)")
-      if let counted = relay.sequencer.belongingCounts[user] {
+      if let counted = relay.sequencer.membershipCounts[user] {
         #expect(counted == count, "\(user)")
       }
     }

@@ -16,10 +16,10 @@ private func append(
       mayCreate: mayCreate))
 }
 
-private func enter(
+private func subscribe(
   _ room: String, _ user: String, after: Int64? = nil, epoch: String? = nil
 ) -> LogRequest {
-  .enter(
+  .subscribe(
     .init(
       session: session, room: room, user: user, after: after, epoch: epoch, mayCreate: true))
 }
@@ -29,7 +29,7 @@ private func read(_ room: String, _ user: String, _ seq: Int64) -> LogRequest {
 }
 
 /// A sequencer, its store and a clock.
-private struct Desk {
+private struct Harness {
   var store = FaultyStore()
   var sequencer: Sequencer
   var now: Int64 = 1_000_000
@@ -56,14 +56,14 @@ private struct Desk {
       [], trimming: rooms, store: &store, now: now, framing: SimulatedSocket.framing)
   }
 
-  mutating func belongings(of user: String) -> [String] { slice(of: user, limit: 256).rooms }
+  mutating func memberships(of user: String) -> [String] { slice(of: user, limit: 256).rooms }
 
   /// A slice of the rooms that a user belongs to, and where the next one begins.
   mutating func slice(
-    of user: String, after: BelongingsCursor = .start, limit: Int
-  ) -> (rooms: [String], next: BelongingsCursor?) {
-    for case .belongings(_, _, let rooms, let next, _) in submit(
-      .belongings(ticket: 0, user: user, listed: [], after: after, limit: limit)
+    of user: String, after: MembershipsCursor = .start, limit: Int
+  ) -> (rooms: [String], next: MembershipsCursor?) {
+    for case .memberships(_, _, let rooms, let next, _) in submit(
+      .memberships(ticket: 0, user: user, listed: [], after: after, limit: limit)
     )
     .answers[0] {
       return (rooms.map(\.room), next)
@@ -80,17 +80,19 @@ extension Sequencer.Outcome {
     answers[0].compactMap { if case .refused(_, let error) = $0 { error } else { nil } }
   }
   fileprivate var joined: [ServerMessage.Joined] {
-    answers[0].compactMap { if case .entered(_, let entered) = $0 { entered.joined } else { nil } }
+    answers[0].compactMap {
+      if case .subscribed(_, let subscribed) = $0 { subscribed.joined } else { nil }
+    }
   }
 }
 
 @Suite struct `A sequencer whose store fails` {
   @Test
   func `a batch that cannot be stored is refused as a whole, and numbers go on without a gap`() {
-    var desk = Desk()
-    #expect(desk.submit(append("r", "ada", "1")).acks.map(\.seq) == [1])
-    desk.store.failsCommits = true
-    let refused = desk.submit(
+    var harness = Harness()
+    #expect(harness.submit(append("r", "ada", "1")).acks.map(\.seq) == [1])
+    harness.store.failsCommits = true
+    let refused = harness.submit(
       append("r", "ada", "2"), append("r", "bo", "3"), append("q", "bo", "4"))
     #expect(refused.failure != nil)
     #expect(refused.acks.isEmpty)
@@ -98,9 +100,9 @@ extension Sequencer.Outcome {
     #expect(refused.refusals.map(\.id) == ["2", "3", "4"])
     #expect(refused.refusals.allSatisfy { $0.re == "send" && $0.retryAfterMilliseconds == 1000 })
     #expect(refused.commit?.spans.isEmpty != false)
-    desk.store.failsCommits = false
-    desk.now += 1000
-    let resent = desk.submit(
+    harness.store.failsCommits = false
+    harness.now += 1000
+    let resent = harness.submit(
       append("r", "ada", "2"), append("r", "bo", "3"), append("q", "bo", "4"))
     #expect(resent.acks.map(\.seq) == [2, 3, 1])
     #expect(resent.acks.allSatisfy { !$0.duplicate })
@@ -110,26 +112,26 @@ extension Sequencer.Outcome {
   func `behind a refused send the session's others to the room are refused until its time`(
     _ byReading: Bool
   ) {
-    var desk = Desk()
-    if byReading { desk.store.failsReads = true } else { desk.store.failsCommits = true }
-    #expect(desk.submit(append("r", "ada", "1")).refusals.count == 1)
-    desk.store.failsReads = false
-    desk.store.failsCommits = false
-    desk.now += 400
+    var harness = Harness()
+    if byReading { harness.store.failsReads = true } else { harness.store.failsCommits = true }
+    #expect(harness.submit(append("r", "ada", "1")).refusals.count == 1)
+    harness.store.failsReads = false
+    harness.store.failsCommits = false
+    harness.now += 400
     let other = SessionID(index: 2, generation: 0)
-    let outcome = desk.submit(
+    let outcome = harness.submit(
       append("r", "ada", "2"), append("q", "ada", "3"), append("r", "bo", "4", session: other))
     #expect(outcome.refusals.map(\.id) == ["2"])
     #expect(outcome.refusals.map(\.retryAfterMilliseconds) == [600])
     #expect(outcome.acks.map(\.id) == ["3", "4"])
-    desk.now += 600
+    harness.now += 600
     #expect(
-      desk.submit(append("r", "ada", "1"), append("r", "ada", "2")).acks.map(\.seq) == [2, 3])
+      harness.submit(append("r", "ada", "1"), append("r", "ada", "2")).acks.map(\.seq) == [2, 3])
   }
 
   @Test func `what a refused batch has not changed is not held against what refers to it`() {
-    var desk = Desk()
-    desk.submit(append("r", "ada", "1"))
+    var harness = Harness()
+    harness.submit(append("r", "ada", "1"))
     let (delete, react) = (
       ClientMessage.Send(room: "r", id: "2", delete: 1),
       ClientMessage.Send(room: "r", id: "3", react: 1, emoji: "👍", isOn: true)
@@ -143,28 +145,28 @@ extension Sequencer.Outcome {
             mayCreate: true))
       }
     }
-    desk.store.failsCommits = true
+    harness.store.failsCommits = true
     // The deletion is not there, so that the reaction must not be told that its target is gone.
-    #expect(desk.submit(both()).refusals.map(\.code) == [.unavailable, .unavailable])
-    desk.store.failsCommits = false
-    desk.now += 1000
-    #expect(desk.submit(both()).refusals.map(\.code) == [.noSuchEntry])
+    #expect(harness.submit(both()).refusals.map(\.code) == [.unavailable, .unavailable])
+    harness.store.failsCommits = false
+    harness.now += 1000
+    #expect(harness.submit(both()).refusals.map(\.code) == [.noSuchEntry])
   }
 
   @Test func `a clock that is put back does not prolong a hold`() {
-    var desk = Desk()
-    desk.store.failsCommits = true
-    desk.submit(append("r", "ada", "1"))
-    desk.store.failsCommits = false
-    desk.now -= 3_600_000
-    #expect(desk.submit(append("r", "ada", "1")).acks.map(\.seq) == [1])
+    var harness = Harness()
+    harness.store.failsCommits = true
+    harness.submit(append("r", "ada", "1"))
+    harness.store.failsCommits = false
+    harness.now -= 3_600_000
+    #expect(harness.submit(append("r", "ada", "1")).acks.map(\.seq) == [1])
   }
 
   @Test func `a duplicate of what is stored is acknowledged though the batch is refused`() {
-    var desk = Desk()
-    desk.submit(append("r", "ada", "1"))
-    desk.store.failsCommits = true
-    let outcome = desk.submit(
+    var harness = Harness()
+    harness.submit(append("r", "ada", "1"))
+    harness.store.failsCommits = true
+    let outcome = harness.submit(
       append("r", "ada", "1"), append("r", "bo", "2"), append("r", "bo", "2"))
     #expect(outcome.acks.map(\.seq) == [1])
     #expect(outcome.acks.allSatisfy { $0.duplicate })
@@ -173,206 +175,211 @@ extension Sequencer.Outcome {
 
   @Test func `a join goes through while the log cannot write, and its membership is stored later`()
   {
-    var desk = Desk()
-    desk.submit(append("r", "ada", "1"))
-    desk.store.failsCommits = true
-    let joined = desk.submit(enter("r", "bo", after: 0)).joined
+    var harness = Harness()
+    harness.submit(append("r", "ada", "1"))
+    harness.store.failsCommits = true
+    let joined = harness.submit(subscribe("r", "bo", after: 0)).joined
     #expect(joined.map(\.head) == [1])
     #expect(joined.first?.members?.map(\.user) == ["ada", "bo"])
-    desk.store.failsCommits = false
-    let commit = desk.submit(append("q", "ada", "2")).commit
-    #expect(commit?.memberships.map(\.user).contains("bo") == true)
-    #expect(desk.belongings(of: "bo") == ["r"])
+    harness.store.failsCommits = false
+    let commit = harness.submit(append("q", "ada", "2")).commit
+    #expect(commit?.membershipChanges.map(\.user).contains("bo") == true)
+    #expect(harness.memberships(of: "bo") == ["r"])
   }
 
   @Test func `marks that could not be stored are tried again, and never go back`() throws {
-    var desk = Desk()
-    desk.submit(append("r", "ada", "1"), append("r", "ada", "2"), append("r", "ada", "3"))
-    desk.submit(enter("r", "bo"))
-    desk.store.failsCommits = true
-    desk.submit(read("r", "bo", 1))
-    desk.submit(read("r", "bo", 3))
-    desk.store.failsReads = true
+    var harness = Harness()
+    harness.submit(append("r", "ada", "1"), append("r", "ada", "2"), append("r", "ada", "3"))
+    harness.submit(subscribe("r", "bo"))
+    harness.store.failsCommits = true
+    harness.submit(read("r", "bo", 1))
+    harness.submit(read("r", "bo", 3))
+    harness.store.failsReads = true
     // Neither may be written, nor the room be read: the retry has to wait for both.
-    desk.submit(read("r", "bo", 2))
-    desk.store.failsReads = false
-    desk.store.failsCommits = false
-    let commit = try #require(desk.submit().commit)
+    harness.submit(read("r", "bo", 2))
+    harness.store.failsReads = false
+    harness.store.failsCommits = false
+    let commit = try #require(harness.submit().commit)
     #expect(commit.marks.map(\.marks) == [Marks(user: "bo", read: 3, received: 3)])
-    #expect(try desk.store.memory.loadRoom("r")?.members["bo"]?.read == 3)
+    #expect(try harness.store.memory.loadRoom("r")?.members["bo"]?.read == 3)
   }
 
   @Test
   func `a forget that could not be stored is tried again, though the user came in that batch`() {
-    var desk = Desk()
-    desk.submit(append("r", "ada", "1"), enter("r", "bo"))
-    desk.store.failsCommits = true
-    desk.submit(.exit(room: "r", user: "bo"), .forget(room: "r", user: "bo"))
-    desk.submit(enter("r", "eve"), .exit(room: "r", user: "eve"), .forget(room: "r", user: "eve"))
-    desk.store.failsCommits = false
-    desk.submit()
-    #expect(desk.belongings(of: "bo") == [])
-    #expect(desk.belongings(of: "eve") == [])
-    #expect(desk.belongings(of: "ada") == ["r"])
+    var harness = Harness()
+    harness.submit(append("r", "ada", "1"), subscribe("r", "bo"))
+    harness.store.failsCommits = true
+    harness.submit(.unsubscribe(room: "r", user: "bo"), .forget(room: "r", user: "bo"))
+    harness.submit(
+      subscribe("r", "eve"), .unsubscribe(room: "r", user: "eve"), .forget(room: "r", user: "eve"))
+    harness.store.failsCommits = false
+    harness.submit()
+    #expect(harness.memberships(of: "bo") == [])
+    #expect(harness.memberships(of: "eve") == [])
+    #expect(harness.memberships(of: "ada") == ["r"])
   }
 
   @Test func `a room that would have been made by a refused send is as it was before`() {
-    var desk = Desk()
-    desk.submit(enter("r", "ada"))
-    #expect(desk.belongings(of: "ada") == ["r"])
-    desk.store.failsCommits = true
-    let outcome = desk.submit(enter("r", "bo"), append("r", "eve", "1"), append("q", "eve", "2"))
-    #expect(outcome.commit?.memberships.map(\.user) == ["bo"])
-    desk.store.failsCommits = false
-    #expect(desk.belongings(of: "ada") == ["r"])
-    #expect(desk.belongings(of: "bo") == ["r"])
-    #expect(desk.belongings(of: "eve") == [])
+    var harness = Harness()
+    harness.submit(subscribe("r", "ada"))
+    #expect(harness.memberships(of: "ada") == ["r"])
+    harness.store.failsCommits = true
+    let outcome = harness.submit(
+      subscribe("r", "bo"), append("r", "eve", "1"), append("q", "eve", "2"))
+    #expect(outcome.commit?.membershipChanges.map(\.user) == ["bo"])
+    harness.store.failsCommits = false
+    #expect(harness.memberships(of: "ada") == ["r"])
+    #expect(harness.memberships(of: "bo") == ["r"])
+    #expect(harness.memberships(of: "eve") == [])
     // Nobody is in q, and nothing: it does not exist.
-    desk.now += 5000
-    let asked = desk.submit(append("q", "bo", "3", mayCreate: false))
+    harness.now += 5000
+    let asked = harness.submit(append("q", "bo", "3", mayCreate: false))
     #expect(asked.refusals.map(\.code) == [.noSuchRoom])
   }
 
   @Test func `rooms without an entry come in slices as others do, and none is missed`() {
-    var desk = Desk()
-    desk.submit(append("a", "ada", "1"), append("b", "ada", "2"))
-    _ = desk.submit((0..<5).map { enter("empty\($0)", "ada") })
-    var slices = [desk.slice(of: "ada", limit: 2)]
+    var harness = Harness()
+    harness.submit(append("a", "ada", "1"), append("b", "ada", "2"))
+    _ = harness.submit((0..<5).map { subscribe("empty\($0)", "ada") })
+    var slices = [harness.slice(of: "ada", limit: 2)]
     #expect(slices[0].rooms == ["empty0", "empty1"])
     // This one has a number, and is no more among those that are still to come without one.
-    desk.submit(append("empty4", "ada", "3"))
+    harness.submit(append("empty4", "ada", "3"))
     while let next = slices.last?.next, slices.count < 9 {
-      slices.append(desk.slice(of: "ada", after: next, limit: 2))
+      slices.append(harness.slice(of: "ada", after: next, limit: 2))
     }
     #expect(slices.map(\.rooms.count) == [2, 2, 2, 1])
     #expect(Set(slices.flatMap(\.rooms)) == Set(["a", "b"] + (0..<5).map { "empty\($0)" }))
   }
 
   @Test func `subscribers are counted by user, up to 51, and told when the number changes`() {
-    var desk = Desk()
-    #expect(desk.submit(enter("r", "ada")).commit?.audiences.map(\.subscribers) == [1])
-    #expect(desk.submit(enter("r", "ada")).commit?.audiences.isEmpty != false)
-    for user in 0..<60 { desk.submit(enter("r", "u\(user)")) }
-    #expect(desk.submit(enter("r", "bo")).joined.map(\.subscribers) == [51])
-    desk.submit(.exit(room: "r", user: "ada"))
-    for user in 0..<60 { desk.submit(.exit(room: "r", user: "u\(user)")) }
-    #expect(desk.submit(enter("r", "eve")).commit?.audiences.map(\.subscribers) == [3])
+    var harness = Harness()
+    #expect(harness.submit(subscribe("r", "ada")).commit?.audiences.map(\.subscribers) == [1])
+    #expect(harness.submit(subscribe("r", "ada")).commit?.audiences.isEmpty != false)
+    for user in 0..<60 { harness.submit(subscribe("r", "u\(user)")) }
+    #expect(harness.submit(subscribe("r", "bo")).joined.map(\.subscribers) == [51])
+    harness.submit(.unsubscribe(room: "r", user: "ada"))
+    for user in 0..<60 { harness.submit(.unsubscribe(room: "r", user: "u\(user)")) }
+    #expect(harness.submit(subscribe("r", "eve")).commit?.audiences.map(\.subscribers) == [3])
   }
 
   @Test func `a room without entries is forgotten with its last subscriber`() {
-    var desk = Desk()
-    desk.submit(enter("r", "ada"), enter("r", "bo"))
-    desk.submit(.exit(room: "r", user: "ada"))
-    #expect(desk.belongings(of: "ada") == ["r"])
-    let commit = desk.submit(.exit(room: "r", user: "bo")).commit
-    #expect(commit?.memberships.map(\.user) == ["ada", "bo"])
-    #expect(commit?.memberships.allSatisfy { !$0.belongs } == true)
-    #expect(desk.belongings(of: "ada") == [])
+    var harness = Harness()
+    harness.submit(subscribe("r", "ada"), subscribe("r", "bo"))
+    harness.submit(.unsubscribe(room: "r", user: "ada"))
+    #expect(harness.memberships(of: "ada") == ["r"])
+    let commit = harness.submit(.unsubscribe(room: "r", user: "bo")).commit
+    #expect(commit?.membershipChanges.map(\.user) == ["ada", "bo"])
+    #expect(commit?.membershipChanges.allSatisfy { !$0.belongs } == true)
+    #expect(harness.memberships(of: "ada") == [])
     #expect(
-      desk.submit(append("r", "ada", "1", mayCreate: false)).refusals.map(\.code) == [.noSuchRoom])
-    #expect(desk.store.commits.isEmpty)
+      harness.submit(append("r", "ada", "1", mayCreate: false)).refusals.map(\.code) == [
+        .noSuchRoom
+      ])
+    #expect(harness.store.commits.isEmpty)
   }
 
   @Test func `rooms that came and went do not stay in memory`() {
-    var desk = Desk()
-    _ = desk.submit(
+    var harness = Harness()
+    _ = harness.submit(
       (0...Sequencer.idleRoomLimit).flatMap {
-        [enter("r\($0)", "ada"), .exit(room: "r\($0)", user: "ada")]
+        [subscribe("r\($0)", "ada"), .unsubscribe(room: "r\($0)", user: "ada")]
       })
-    desk.submit()
-    #expect(desk.sequencer.rooms.count < 10)
+    harness.submit()
+    #expect(harness.sequencer.rooms.count < 10)
   }
 
   @Test func `nor do they while nothing can be stored`() {
-    var desk = Desk()
-    desk.submit(append("r", "ada", "1"), append("s", "ada", "1"))
+    var harness = Harness()
+    harness.submit(append("r", "ada", "1"), append("s", "ada", "1"))
     // What is to be tried again names its room, which is not the first.
-    desk.submit(enter("x", "cy"), .exit(room: "x", user: "cy"))
-    desk.store.failsCommits = true
-    desk.submit(enter("s", "bo"), .exit(room: "s", user: "bo"))
-    #expect(desk.sequencer.membersToRetry.count == 1)
+    harness.submit(subscribe("x", "cy"), .unsubscribe(room: "x", user: "cy"))
+    harness.store.failsCommits = true
+    harness.submit(subscribe("s", "bo"), .unsubscribe(room: "s", user: "bo"))
+    #expect(harness.sequencer.membersToRetry.count == 1)
     for round in 0..<3 {
-      _ = desk.submit(
+      _ = harness.submit(
         (0...Sequencer.idleRoomLimit).flatMap {
           [
-            enter("\(round)-\($0)", "ada"), .exit(room: "\(round)-\($0)", user: "ada"),
+            subscribe("\(round)-\($0)", "ada"), .unsubscribe(room: "\(round)-\($0)", user: "ada"),
           ]
         })
     }
-    desk.submit()
-    #expect(desk.sequencer.rooms.count < 10)
-    #expect(desk.sequencer.indices.count == desk.sequencer.rooms.count)
-    #expect(desk.sequencer.unstored.isEmpty)
-    desk.store.failsCommits = false
-    #expect(desk.belongings(of: "bo") == ["s"])
-    #expect(desk.sequencer.membersToRetry.isEmpty)
+    harness.submit()
+    #expect(harness.sequencer.rooms.count < 10)
+    #expect(harness.sequencer.indices.count == harness.sequencer.rooms.count)
+    #expect(harness.sequencer.unstored.isEmpty)
+    harness.store.failsCommits = false
+    #expect(harness.memberships(of: "bo") == ["s"])
+    #expect(harness.sequencer.membersToRetry.isEmpty)
   }
 
   @Test func `that sends were refused is remembered for a second only`() {
     func id(_ index: Int, _ generation: Int) -> SessionID {
       SessionID(index: Int32(index), generation: UInt32(generation))
     }
-    var desk = Desk()
-    desk.store.failsCommits = true
+    var harness = Harness()
+    harness.store.failsCommits = true
     for second in 0..<10 {
-      desk.now += 1001
-      _ = desk.submit((0..<5000).map { append("r", "ada", "\($0)", session: id($0, second)) })
+      harness.now += 1001
+      _ = harness.submit((0..<5000).map { append("r", "ada", "\($0)", session: id($0, second)) })
     }
-    #expect(desk.sequencer.holds.count <= Sequencer.holdLimit + 5000)
+    #expect(harness.sequencer.holds.count <= Sequencer.holdLimit + 5000)
     // Of the last second they are.
-    desk.store.failsCommits = false
-    let refused = desk.submit(append("r", "ada", "1", session: id(7, 9)))
+    harness.store.failsCommits = false
+    let refused = harness.submit(append("r", "ada", "1", session: id(7, 9)))
     #expect(refused.refusals.map(\.code) == [.unavailable])
   }
 
   @Test func `rooms that nobody sends to are held to what is kept, with not an entry more`() {
-    var desk = Desk()
+    var harness = Harness()
     for id in 1...30 {
-      desk.submit(append("r", "ada", "\(id)"), append("s", "ada", "\(id)"))
+      harness.submit(append("r", "ada", "\(id)"), append("s", "ada", "\(id)"))
     }
-    let store = desk.store
-    desk = Desk(keepEntriesPerRoom: 10)
-    desk.store = store
-    desk.submit()
-    #expect(desk.store.commits.last?.trims.isEmpty == true)
-    desk.submit(trimming: ["r", "none"])
-    #expect(desk.store.commits.last?.trims.map(\.first) == [21])
-    #expect(desk.submit(enter("r", "bo", after: 0)).joined.map(\.first) == [21])
+    let store = harness.store
+    harness = Harness(keepEntriesPerRoom: 10)
+    harness.store = store
+    harness.submit()
+    #expect(harness.store.commits.last?.trims.isEmpty == true)
+    harness.submit(trimming: ["r", "none"])
+    #expect(harness.store.commits.last?.trims.map(\.first) == [21])
+    #expect(harness.submit(subscribe("r", "bo", after: 0)).joined.map(\.first) == [21])
     // What is as it should be costs no commit.
-    let commits = desk.store.commits.count
-    desk.submit(trimming: ["r"])
-    #expect(desk.store.commits.count == commits)
+    let commits = harness.store.commits.count
+    harness.submit(trimming: ["r"])
+    #expect(harness.store.commits.count == commits)
   }
 
   @Test func `a dm belongs to both once it has an entry`() {
-    var desk = Desk()
-    desk.submit(enter("dm:ada:bo", "ada"))
-    #expect(desk.belongings(of: "bo") == [])
-    desk.submit(append("dm:ada:bo", "ada", "1"))
-    #expect(desk.belongings(of: "bo") == ["dm:ada:bo"])
-    desk.submit(.forget(room: "dm:ada:bo", user: "bo"))
-    #expect(desk.belongings(of: "bo") == [])
-    desk.submit(append("dm:ada:bo", "ada", "2"))
-    #expect(desk.belongings(of: "bo") == ["dm:ada:bo"])
+    var harness = Harness()
+    harness.submit(subscribe("dm:ada:bo", "ada"))
+    #expect(harness.memberships(of: "bo") == [])
+    harness.submit(append("dm:ada:bo", "ada", "1"))
+    #expect(harness.memberships(of: "bo") == ["dm:ada:bo"])
+    harness.submit(.forget(room: "dm:ada:bo", user: "bo"))
+    #expect(harness.memberships(of: "bo") == [])
+    harness.submit(append("dm:ada:bo", "ada", "2"))
+    #expect(harness.memberships(of: "bo") == ["dm:ada:bo"])
   }
 
   @Test func `of the relay's own rooms little is kept, and nobody belongs to them`() {
-    var desk = Desk()
-    let outcome = desk.submit(enter("sys:canary", "ada"), append("sys:canary", "ada", "0"))
+    var harness = Harness()
+    let outcome = harness.submit(subscribe("sys:canary", "ada"), append("sys:canary", "ada", "0"))
     #expect(outcome.acks.map(\.seq) == [1])
-    #expect(outcome.commit?.memberships.isEmpty == true)
-    for id in 1...100 { desk.submit(append("sys:canary", "ada", "\(id)")) }
-    #expect(desk.belongings(of: "ada") == [])
-    let joined = desk.submit(enter("sys:canary", "ada", after: 0)).joined.first
+    #expect(outcome.commit?.membershipChanges.isEmpty == true)
+    for id in 1...100 { harness.submit(append("sys:canary", "ada", "\(id)")) }
+    #expect(harness.memberships(of: "ada") == [])
+    let joined = harness.submit(subscribe("sys:canary", "ada", after: 0)).joined.first
     #expect(joined?.head == 101)
     #expect((85...86).contains(joined?.first ?? 0))
-    #expect(desk.submit(append("r", "ada", "1")).commit?.memberships.map(\.room) == ["r"])
+    #expect(harness.submit(append("r", "ada", "1")).commit?.membershipChanges.map(\.room) == ["r"])
   }
 
   @Test func `a join in the batch that trims its room is told what is gone`() {
-    var desk = Desk(keepEntriesPerRoom: 10)
-    for id in 1...11 { desk.submit(append("r", "ada", "\(id)")) }
-    let joined = desk.submit(enter("r", "bo", after: 0), append("r", "ada", "12")).joined.first
+    var harness = Harness(keepEntriesPerRoom: 10)
+    for id in 1...11 { harness.submit(append("r", "ada", "\(id)")) }
+    let joined = harness.submit(subscribe("r", "bo", after: 0), append("r", "ada", "12")).joined
+      .first
     #expect(joined?.first == 3)
     #expect(joined?.after == 2)
     #expect(joined?.resume == .truncated)
@@ -397,19 +404,19 @@ extension Sequencer.Outcome {
     _ after: Int64?, _ epoch: String?, _ first: Int64, _ expected: Int64,
     _ resume: ServerMessage.Resume
   ) throws {
-    var desk = Desk()
-    for id in 1...10 { desk.submit(append("r", "ada", "\(id)")) }
-    desk.store.lastSeqs = [0: 0, 1: 5]
+    var harness = Harness()
+    for id in 1...10 { harness.submit(append("r", "ada", "\(id)")) }
+    harness.store.lastSeqs = [0: 0, 1: 5]
     if first > 1 {
       var changes = StoreChanges()
       changes.trims = [(1, first)]
-      try desk.store.commit(changes)
-      let store = desk.store
-      desk = Desk()
-      desk.store = store
+      try harness.store.commit(changes)
+      let store = harness.store
+      harness = Harness()
+      harness.store = store
     }
     let joined = try #require(
-      desk.submit(enter("r", "bo", after: after, epoch: epoch)).joined.first)
+      harness.submit(subscribe("r", "bo", after: after, epoch: epoch)).joined.first)
     #expect(joined.after == expected)
     #expect(joined.resume == resume)
     #expect(joined.epoch == "new")

@@ -253,15 +253,15 @@ import Wire
 
   @Test func `who is banned is closed on all connections, and others are not`() {
     let relay = relay()
-    let (phone, desk) = (client(relay, "ada|||"), client(relay, "ada|||"))
+    let (phone, harness) = (client(relay, "ada|||"), client(relay, "ada|||"))
     let bo = client(relay, "bo|||")
     phone.join("r")
     bo.join("r", subscribers: true)
     relay.run()
-    for socket in [phone, desk, bo] { _ = socket.take() }
+    for socket in [phone, harness, bo] { _ = socket.take() }
     relay.shards[0].ban(["ada", "nobody"])
     relay.run()
-    for socket in [phone, desk] {
+    for socket in [phone, harness] {
       #expect(socket.take().errors.map(\.code) == [.forbidden])
       #expect(socket.closeCode == 4403)
     }

@@ -158,10 +158,10 @@ import Wire
     clients[1].post("r", "2")
     relay.run()
     #expect(clients[1].take().errors.map(\.code) == [.unavailable])
-    #expect(!relay.shards[0].isSettled)
+    #expect(!relay.shards[0].isIdle)
     relay.logIsHeld = false
     relay.run()
-    #expect(relay.shards[0].isSettled)
+    #expect(relay.shards[0].isIdle)
     relay.readsAreHeld = true
     clients[2].send(.history(.init(room: "r")))
     relay.run()

@@ -128,7 +128,7 @@ struct Simulation {
       for client in clients { client.pump(now: now) }
       relay.run(forMilliseconds: 300)
       for client in clients { client.take(relay) }
-      if clients.allSatisfy(\.isSettled) { break }
+      if clients.allSatisfy(\.isIdle) { break }
     }
     relay.run(forMilliseconds: 10_000)
     for client in clients {

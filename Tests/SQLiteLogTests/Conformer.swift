@@ -6,15 +6,15 @@ import Testing
 enum Conformer: String, CaseIterable, CustomTestStringConvertible {
   case memory
   case sqlite
-  /// As one that has run for long: most of its entries are settled.
-  case sqliteSettling
+  /// As one that has run for long: most of its entries are indexed.
+  case sqliteIndexing
 
   var testDescription: String { rawValue }
 
   /// Runs a test against a log of its own, and stops the log.
   func run(
     loops: Int = 1, keepEntriesPerRoom: Int64 = 0, limits: EntryLimits = EntryLimits(),
-    _ test: (Desk) async throws -> Void
+    _ test: (LogHarness) async throws -> Void
   ) async throws {
     let directory = try TemporaryDirectory()
     let log: any Log
@@ -23,14 +23,14 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
       log = MemoryLog(
         epoch: "memory-epoch", keepEntriesPerRoom: keepEntriesPerRoom, limits: limits,
         clock: { 1_000 })
-    case .sqlite, .sqliteSettling:
+    case .sqlite, .sqliteIndexing:
       log = try SQLiteLog(
         directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom, limits: limits,
         segmentEntries: self == .sqlite ? nil : 3)
     }
-    let desk = try Desk(log, loops: loops)
+    let harness = try LogHarness(log, loops: loops)
     defer { log.stop() }
-    try await test(desk)
+    try await test(harness)
   }
 }
 

@@ -14,7 +14,7 @@ import Wire
     try database.run(
       "UPDATE secrets SET value = x'000102030405060708090a0b0c0d0e0f' WHERE name = 'identity'")
     let log = try SQLiteLog(directory: directory["data"])
-    try await Desk(log).submit([
+    try await LogHarness(log).submit([
       .append("general", "ada", "a1"), .append("general", "ada", "a2"),
       .append("general", "bo", "a1"), .append("other", "ada", "a1"),
     ])
@@ -54,15 +54,15 @@ import Wire
   @Test func `cannot be that of another by choosing an id`() throws {
     let (one, other) = try #require(Self.colliding)
     func probes(_ key: EntryIdentity.Key, _ name: String) throws -> Int {
-      let desk = try StoreDesk(directory[name], identityKey: key)
-      _ = desk.submit([.append("r", "ada", one)])
-      try desk.settle()
-      let answers = desk.submit([.append("r", "ada", other)])
+      let harness = try StoreHarness(directory[name], identityKey: key)
+      _ = harness.submit([.append("r", "ada", one)])
+      try harness.index()
+      let answers = harness.submit([.append("r", "ada", other)])
       guard case .ack(_, let ack)? = answers.first, !ack.duplicate else {
         Issue.record("not stored: \(answers)")
         return -1
       }
-      return desk.store.probes
+      return harness.store.probes
     }
     // That of a store from before there were keys has to be asked for.
     let key = try #require(EntryIdentity.Key(bytes: Array(0..<16)))
@@ -72,18 +72,18 @@ import Wire
 
   @Test func `that two entries share does not make them one`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
-    let desk = try Desk(log)
-    await desk.submit([.append("general", "ada", "a1")])
+    let harness = try LogHarness(log)
+    await harness.submit([.append("general", "ada", "a1")])
     let database = try SQL(directory["data/relay.db"])
     // As if "a1" had the hash of the id that comes next.
-    await desk.submit([.append("general", "ada", "a2")])
+    await harness.submit([.append("general", "ada", "a2")])
     let identity = try database.integer("SELECT identity FROM entries WHERE id = 'a2'")
     try database.run("DELETE FROM entries WHERE id = 'a2'")
     try database.run("UPDATE entries SET identity = \(identity) WHERE position = 1")
     log.stop()
     let again = try SQLiteLog(directory: directory["data"])
     defer { again.stop() }
-    let ack = try await Desk(again).submit([.append("general", "ada", "a2")]).acks.first
+    let ack = try await LogHarness(again).submit([.append("general", "ada", "a2")]).acks.first
     #expect(ack?.duplicate == false)
     #expect(ack?.seq == 2)
   }

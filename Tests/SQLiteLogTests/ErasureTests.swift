@@ -44,33 +44,33 @@ import Wire
 
   @Test func `a deleted text and its edits are in no file within 3 seconds`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
-    let desk = try Desk(log)
+    let harness = try LogHarness(log)
     // Of every length: within a page, beyond it, and over many.
     let lengths = [40, 8192, 61_440]
     var words: [String] = []
     for (index, length) in lengths.enumerated() {
       let target = Int64(index * 20 + 1)
       words += ["<secret-\(index)-text>", "<secret-\(index)-edit>"]
-      await desk.submit([
+      await harness.submit([
         .append(
           Send(room: "r", id: "t\(index)", text: Self.text(words[index * 2], bytes: length)),
           from: "ada")
       ])
-      await desk.submit([
+      await harness.submit([
         .append(
           Send(
             room: "r", id: "e\(index)", edit: target,
             text: Self.text(words[index * 2 + 1], bytes: length)), from: "ada")
       ])
       for other in 0..<18 {
-        await desk.submit([
+        await harness.submit([
           .append("r", "bo", "\(index)-\(other)", text: Self.text("<kept>", bytes: 900))
         ])
       }
     }
     #expect(!files(with: words).isEmpty)
     for index in lengths.indices {
-      let delivery = await desk.submit([
+      let delivery = await harness.submit([
         .append(Send(room: "r", id: "d\(index)", delete: Int64(index * 20 + 1)), from: "ada")
       ])
       #expect(delivery.acks.count == 1)
@@ -89,23 +89,23 @@ import Wire
     let killed = directory["killed"]
     do {
       let log = try SQLiteLog(directory: directory["data"])
-      let desk = try Desk(log)
-      await desk.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
-      await desk.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
+      let harness = try LogHarness(log)
+      await harness.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
+      await harness.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
       // What lies on disk now is what a killed process leaves behind, unless it has been erased.
       try directory.copy("data", to: "killed")
       log.stop()
     }
     // In any case there is a log with what was deleted: as it is without a checkpointer.
-    let desk = try StoreDesk(directory["alone"])
-    desk.send(1...1)
-    _ = desk.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
-    _ = desk.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
+    let harness = try StoreHarness(directory["alone"])
+    harness.send(1...1)
+    _ = harness.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
+    _ = harness.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
     try directory.copy("alone", to: "left")
     #expect(files(with: ["<a secret of mine>"], in: "left") == ["relay.db-wal"])
-    _ = try StoreDesk(directory["left"])
+    _ = try StoreHarness(directory["left"])
     #expect(files(with: ["<a secret of mine>"], in: "left").isEmpty)
-    _ = try StoreDesk(killed)
+    _ = try StoreHarness(killed)
     #expect(files(with: ["<a secret of mine>"], in: "killed").isEmpty)
   }
 
@@ -114,13 +114,13 @@ import Wire
   {
     let log = try SQLiteLog(
       directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
-    let desk = try Desk(log)
+    let harness = try LogHarness(log)
     // Rooms of different pace: so rows go from amid others, and pages are merged.
     var random = SplitMix64(seed: 7)
     var heads: [Int: Int] = [:]
     var id = 0
     for _ in 0..<40 {
-      await desk.submit(
+      await harness.submit(
         (0..<100).map { _ in
           id += 1
           let room = min(
@@ -147,17 +147,17 @@ import Wire
   @Test func `rooms that nobody sends to are held to a limit that came later`() async throws {
     do {
       let log = try SQLiteLog(directory: directory["data"])
-      let desk = try Desk(log)
-      await desk.submit((1...2000).map { .append("r", "ada", "\($0)", text: "<entry \($0)>") })
-      await desk.submit([.append("small", "ada", "1")])
+      let harness = try LogHarness(log)
+      await harness.submit((1...2000).map { .append("r", "ada", "\($0)", text: "<entry \($0)>") })
+      await harness.submit([.append("small", "ada", "1")])
       log.stop()
     }
     let log = try SQLiteLog(
       directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
-    let desk = try Desk(log)
+    let harness = try LogHarness(log)
     let gone = [1, 2, 1000, 1989, 1990].map { "<entry \($0)>" }
     #expect(try await erased(gone, within: .seconds(20)) != nil)
-    let joined = await desk.enter("r", as: "bo", after: 1995)
+    let joined = await harness.subscribe("r", as: "bo", after: 1995)
     #expect(joined?.first == 1991)
     #expect(joined?.head == 2000)
     #expect(joined?.resume == .ok)
@@ -172,9 +172,9 @@ import Wire
   @Test func `an export has what readers have, and an import keeps its numbers`() async throws {
     let log = try SQLiteLog(
       directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 1_000_000)
-    let desk = try Desk(log)
-    for id in 1...30 { await desk.submit([.append("r", "ada", "\(id)", text: "<entry \(id)>")]) }
-    let first = try #require(await desk.enter("r", as: "bo")?.first)
+    let harness = try LogHarness(log)
+    for id in 1...30 { await harness.submit([.append("r", "ada", "\(id)", text: "<entry \(id)>")]) }
+    let first = try #require(await harness.subscribe("r", as: "bo")?.first)
     log.stop()
     // Not swept: the rows are still there.
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 30)
@@ -186,7 +186,7 @@ import Wire
     _ = try Store.import(directory: directory["copy"]) { rest.popFirst()?.dropLast() }
     let copy = try SQLiteLog(directory: directory["copy"])
     defer { copy.stop() }
-    let joined = try await Desk(copy).enter("r", as: "bo", after: 0)
+    let joined = try await LogHarness(copy).subscribe("r", as: "bo", after: 0)
     #expect(joined?.first == first)
     #expect(joined?.head == 30)
   }

@@ -18,11 +18,11 @@ import Wire
       failSyncs(ofFile: file)
       let log = try SQLiteLog(
         directory: data, segmentEntries: 500, report: { say($0) })
-      let desk = try Desk(log)
+      let harness = try LogHarness(log)
       // It ends when the first 4 MiB are moved.
       for id in 1..<100_000 {
         let text = String(repeating: "x", count: 3000)
-        let delivery = await desk.submit([.append("general", "ada", "\(id)", text: text)])
+        let delivery = await harness.submit([.append("general", "ada", "\(id)", text: text)])
         for ack in delivery.acks { say("\(ack.seq) is acknowledged") }
       }
     }
@@ -33,7 +33,8 @@ import Wire
     let acknowledged = said.count { $0.hasSuffix("is acknowledged") }
     #expect(acknowledged > 100)
     let log = try SQLiteLog(directory: data)
-    #expect(try await Desk(log).enter("general", as: "bo", after: 0)?.head ?? 0 >= acknowledged)
+    #expect(
+      try await LogHarness(log).subscribe("general", as: "bo", after: 0)?.head ?? 0 >= acknowledged)
     log.stop()
     #expect(try Store.verify(directory: data).breaks.isEmpty)
   }

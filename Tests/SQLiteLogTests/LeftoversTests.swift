@@ -11,8 +11,10 @@ import Wire
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func desk(keep: Int64 = 0, identityKey: EntryIdentity.Key? = nil) throws -> StoreDesk {
-    try StoreDesk(
+  private func harness(keep: Int64 = 0, identityKey: EntryIdentity.Key? = nil) throws
+    -> StoreHarness
+  {
+    try StoreHarness(
       directory["data"], keep: keep, limits: Self.unlimited, identityKey: identityKey)
   }
 
@@ -21,54 +23,54 @@ import Wire
   }
 
   /// Entry 1 with so many edits.
-  private func edit(_ count: Int, text: String = "", in desk: StoreDesk) {
-    _ = desk.submit([.append("general", "ada", "0", text: "secret")])
+  private func edit(_ count: Int, text: String = "", in harness: StoreHarness) {
+    _ = harness.submit([.append("general", "ada", "0", text: "secret")])
     let edits = (1...count).map {
       LogRequest.append(
         Send(room: "general", id: "\($0)", edit: 1, text: "secret \($0)\(text)"), from: "ada")
     }
-    #expect(desk.submit(edits).count == count)
+    #expect(harness.submit(edits).count == count)
   }
 
-  private func delete(in desk: StoreDesk) {
+  private func delete(in harness: StoreHarness) {
     let delete = Send(room: "general", id: "delete", delete: 1)
-    #expect(desk.submit([.append(delete, from: "ada")]).count == 1)
+    #expect(harness.submit([.append(delete, from: "ada")]).count == 1)
   }
 
-  private func shows(_ word: String, _ desk: StoreDesk) throws -> Bool {
+  private func shows(_ word: String, _ harness: StoreHarness) throws -> Bool {
     var after: Int64? = 0
     var bytes: [UInt8] = []
-    while let from = after, let page = desk.history(after: from) {
+    while let from = after, let page = harness.history(after: from) {
       bytes += ServerMessage.history(page).json
       after = page.more ? page.entries.last?.seq : nil
     }
-    if let folded = desk.history(fold: true) { bytes += ServerMessage.history(folded).json }
+    if let folded = harness.history(fold: true) { bytes += ServerMessage.history(folded).json }
     _ = try Store.export(directory: directory["data"]) { bytes += $0 }
     return String(decoding: bytes, as: UTF8.self).contains(word)
   }
 
   @Test func `a deletion overwrites edits a slice at a time, and shows none meanwhile`() throws {
     do {
-      let desk = try desk()
-      edit(1000, in: desk)
-      #expect(try shows("secret 777", desk))
-      delete(in: desk)
-      #expect((1...128).contains(desk.store.redactedEdits))
-      #expect(desk.store.hasLeftovers)
-      #expect(try !shows("secret", desk))
+      let harness = try harness()
+      edit(1000, in: harness)
+      #expect(try shows("secret 777", harness))
+      delete(in: harness)
+      #expect((1...128).contains(harness.store.redactedEdits))
+      #expect(harness.store.hasLeftovers)
+      #expect(try !shows("secret", harness))
       #expect(try breaks() == [])
       // They are there, and no reader shows them.
-      #expect(try left() == 1000 - desk.store.redactedEdits)
-      try desk.store.tidy()
+      #expect(try left() == 1000 - harness.store.redactedEdits)
+      try harness.store.tidy()
     }
     // As after a crash: what is left is known.
-    let desk = try desk()
+    let harness = try harness()
     var slices = 0
-    while desk.store.hasLeftovers {
-      let before = desk.store.redactedEdits
-      try desk.store.tidy()
-      #expect(desk.store.redactedEdits - before <= 128)
-      #expect(try !shows("secret", desk))
+    while harness.store.hasLeftovers {
+      let before = harness.store.redactedEdits
+      try harness.store.tidy()
+      #expect(harness.store.redactedEdits - before <= 128)
+      #expect(try !shows("secret", harness))
       slices += 1
     }
     #expect(slices >= 6)
@@ -85,7 +87,7 @@ import Wire
   }
 
   @Test func `what one batch overwrites is bounded for all of its deletions together`() throws {
-    let desk = try desk()
+    let harness = try harness()
     for target in stride(from: 1, to: 400, by: 41) as StrideTo<Int64> {
       var batch = [LogRequest.append("general", "ada", "\(target)", text: "secret")]
       for number in 1...40 {
@@ -94,58 +96,58 @@ import Wire
         batch.append(.append(edit, from: "ada"))
       }
       // An edit of what the same batch brings is taken as well.
-      #expect(desk.submit(batch).count == 41)
+      #expect(harness.submit(batch).count == 41)
     }
     let deletions = (stride(from: 1, to: 400, by: 41) as StrideTo<Int64>).map {
       LogRequest.append(Send(room: "general", id: "d\($0)", delete: $0), from: "ada")
     }
-    _ = desk.submit(deletions)
-    #expect((1...128).contains(desk.store.redactedEdits))
-    #expect(try !shows("secret", desk))
-    while desk.store.hasLeftovers { try desk.store.tidy() }
-    #expect(desk.store.redactedEdits == 400)
+    _ = harness.submit(deletions)
+    #expect((1...128).contains(harness.store.redactedEdits))
+    #expect(try !shows("secret", harness))
+    while harness.store.hasLeftovers { try harness.store.tidy() }
+    #expect(harness.store.redactedEdits == 400)
     #expect(try left() == 0)
   }
 
   @Test func `large edits make smaller slices`() throws {
-    let desk = try desk()
-    edit(40, text: String(repeating: "x", count: 60_000), in: desk)
-    delete(in: desk)
+    let harness = try harness()
+    edit(40, text: String(repeating: "x", count: 60_000), in: harness)
+    delete(in: harness)
     // 512 KiB.
-    #expect(desk.store.redactedEdits == 8)
-    while desk.store.hasLeftovers { try desk.store.tidy() }
+    #expect(harness.store.redactedEdits == 8)
+    while harness.store.hasLeftovers { try harness.store.tidy() }
     #expect(try left() == 0)
   }
 
   @Test func `an edit that outlives its text is overwritten though retention has taken the text`()
     throws
   {
-    let desk = try desk(keep: 300)
-    edit(320, in: desk)
-    delete(in: desk)
-    for number in 0..<60 { _ = desk.submit([.append("general", "bo", "\(number)")]) }
-    #expect(desk.history(after: 0, limit: 1)?.first ?? 0 > 1)
-    #expect(try !shows("secret", desk))
-    while desk.store.hasLeftovers { try desk.store.tidy() }
-    try desk.settle()
-    try desk.sweep()
+    let harness = try harness(keep: 300)
+    edit(320, in: harness)
+    delete(in: harness)
+    for number in 0..<60 { _ = harness.submit([.append("general", "bo", "\(number)")]) }
+    #expect(harness.history(after: 0, limit: 1)?.first ?? 0 > 1)
+    #expect(try !shows("secret", harness))
+    while harness.store.hasLeftovers { try harness.store.tidy() }
+    try harness.index()
+    try harness.sweep()
     #expect(try left() == 0)
     #expect(try breaks() == [])
   }
 
   @Test func `reactions to what is no longer kept are deleted in slices`() throws {
-    let desk = try desk(keep: 3000)
-    _ = desk.submit([.append("general", "ada", "0")])
-    _ = desk.submit(
+    let harness = try harness(keep: 3000)
+    _ = harness.submit([.append("general", "ada", "0")])
+    _ = harness.submit(
       (0..<2500).map {
         .append(Send(room: "general", id: "0", react: 1, emoji: "👍", isOn: true), from: "u\($0)")
       })
-    _ = desk.submit((0..<1000).map { .append("general", "bo", "\($0)") })
+    _ = harness.submit((0..<1000).map { .append("general", "bo", "\($0)") })
     let file = try SQL(directory["data/relay.db"])
     #expect(try file.integer("SELECT count(*) FROM reactions") == 2500)
     var count: Int64 = 2500
-    while desk.store.hasLeftovers {
-      try desk.store.tidy()
+    while harness.store.hasLeftovers {
+      try harness.store.tidy()
       let rest = try file.integer("SELECT count(*) FROM reactions")
       #expect(count - rest <= 1024)
       count = rest
@@ -156,13 +158,13 @@ import Wire
   }
 
   @Test func `a reaction that changes nothing leaves nothing behind`() throws {
-    let desk = try desk()
-    _ = desk.submit([.append("general", "ada", "0")])
+    let harness = try harness()
+    _ = harness.submit([.append("general", "ada", "0")])
     for number in 0..<50 {
       let react = Send(
         room: "general", id: "\(number)", react: 1, emoji: number % 2 == 0 ? "👍" : "🎉",
         isOn: number % 2 == 0)
-      #expect(desk.submit([.append(react, from: "bo")]).count == 1)
+      #expect(harness.submit([.append(react, from: "bo")]).count == 1)
     }
     let file = try SQL(directory["data/relay.db"])
     #expect(try file.integer("SELECT count(*) FROM reactions") == 1)
@@ -171,10 +173,10 @@ import Wire
   }
 
   /// Texts that are edited, deleted and reacted to.
-  private func fill(_ desk: StoreDesk) {
+  private func fill(_ harness: StoreHarness) {
     for number in 0..<40 {
-      _ = desk.submit([.append("general", "ada", "t\(number)")])
-      let target = desk.history(limit: 1)?.head ?? 0
+      _ = harness.submit([.append("general", "ada", "t\(number)")])
+      let target = harness.history(limit: 1)?.head ?? 0
       var batch: [LogRequest] = []
       for step in 0..<number % 7 {
         let id = "\(number)-\(step)"
@@ -191,18 +193,18 @@ import Wire
       if number % 9 == 8 {
         batch.append(.append(Send(room: "general", id: "d\(number)", delete: target), from: "ada"))
       }
-      _ = desk.submit(batch)
+      _ = harness.submit(batch)
     }
   }
 
   @Test func `an older store is brought up to date, and folds as before`() throws {
     // Older stores have no key.
-    var desk: StoreDesk? = try desk(identityKey: EntryIdentity.Key.none)
-    if let desk { fill(desk) }
-    let folded = try #require(desk?.history(fold: true)?.entries)
+    var harness: StoreHarness? = try harness(identityKey: EntryIdentity.Key.none)
+    if let harness { fill(harness) }
+    let folded = try #require(harness?.history(fold: true)?.entries)
     #expect(folded.contains { $0.reactions.count == 2 })
     #expect(folded.contains { $0.isDeleted })
-    desk = nil
+    harness = nil
     do {
       let file = try SQL(directory["data/relay.db"])
       try file.run(
@@ -211,21 +213,21 @@ import Wire
         DROP TABLE trims; DROP TABLE secrets; PRAGMA user_version = 3;
         """)
     }
-    desk = try self.desk()
-    #expect(desk?.history(fold: true)?.entries == folded)
+    harness = try self.harness()
+    #expect(harness?.history(fold: true)?.entries == folded)
     #expect(try breaks() == [])
   }
 
   @Test func `an import has of every entry what the export had`() throws {
-    let desk = try desk()
-    fill(desk)
+    let harness = try harness()
+    fill(harness)
     var lines: [[UInt8]] = []
     _ = try Store.export(directory: directory["data"]) { lines.append($0.dropLast()) }
     var rest = lines[...]
     _ = try Store.import(directory: directory["copy"]) { rest.popFirst() }
     #expect(try Store.verify(directory: directory["copy"]).breaks.isEmpty)
-    let copy = try StoreDesk(directory["copy"])
-    #expect(copy.history(fold: true)?.entries == desk.history(fold: true)?.entries)
+    let copy = try StoreHarness(directory["copy"])
+    #expect(copy.history(fold: true)?.entries == harness.history(fold: true)?.entries)
   }
 
   @Test(arguments: [
@@ -239,8 +241,8 @@ import Wire
   func `verifying finds what is not as the entries say`(_ statement: String, _ finding: String)
     throws
   {
-    let desk = try desk()
-    fill(desk)
+    let harness = try harness()
+    fill(harness)
     #expect(try breaks() == [])
     try SQL(directory["data/relay.db"]).run(statement)
     #expect(try breaks().contains { $0.contains(finding) })

@@ -7,15 +7,16 @@ import Wire
 @Suite struct `Entries that are about others` {
   private typealias Send = ClientMessage.Send
 
-  private static func texts(_ desk: Desk, _ room: String) async -> [String?] {
-    guard case .history(let page)? = await desk.history(.init(room: room)) else { return [] }
+  private static func texts(_ harness: LogHarness, _ room: String) async -> [String?] {
+    guard case .history(let page)? = await harness.history(.init(room: room)) else { return [] }
     return page.entries.map(\.text)
   }
 
   private static func folded(
-    _ desk: Desk, _ room: String, before: Int64? = nil, after: Int64? = nil, limit: Int = 50
+    _ harness: LogHarness, _ room: String, before: Int64? = nil, after: Int64? = nil,
+    limit: Int = 50
   ) async -> ServerMessage.HistoryPage? {
-    let answer = await desk.history(
+    let answer = await harness.history(
       .init(room: room, before: before, after: after, limit: limit, isFolded: true))
     guard case .history(let page)? = answer else { return nil }
     return page
@@ -25,14 +26,14 @@ import Wire
   func `an edit is an entry of its own, and the folded text is the last one`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit([.append("r", "ada", "1", text: "helo"), .append("r", "bo", "2")])
+    try await conformer.run { harness in
+      await harness.submit([.append("r", "ada", "1", text: "helo"), .append("r", "bo", "2")])
       for (id, text) in [("3", "hello"), ("4", "hello!")] {
         let edit = Send(room: "r", id: id, edit: 1, text: text)
-        #expect(await desk.submit([.append(edit, from: "ada")]).refusals.isEmpty)
+        #expect(await harness.submit([.append(edit, from: "ada")]).refusals.isEmpty)
       }
-      #expect(await Self.texts(desk, "r") == ["helo", "hi", "hello", "hello!"])
-      let page = try #require(await Self.folded(desk, "r"))
+      #expect(await Self.texts(harness, "r") == ["helo", "hi", "hello", "hello!"])
+      let page = try #require(await Self.folded(harness, "r"))
       #expect(page.entries.map(\.seq) == [1, 2])
       #expect(page.entries.map(\.text) == ["hello!", "hi"])
       #expect(page.entries.map { $0.editedAt != nil } == [true, false])
@@ -45,21 +46,21 @@ import Wire
   func `what is deleted is gone from every later read, and so is each edit of it`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit([.append("r", "ada", "1", text: "secret")])
-      await desk.submit([
+    try await conformer.run { harness in
+      await harness.submit([.append("r", "ada", "1", text: "secret")])
+      await harness.submit([
         .append(Send(room: "r", id: "2", edit: 1, text: "secret too"), from: "ada")
       ])
-      let delivery = await desk.submit([
+      let delivery = await harness.submit([
         .append(Send(room: "r", id: "3", edit: 1, text: "secret three"), from: "ada"),
         .append(Send(room: "r", id: "4", delete: 1), from: "ada"),
       ])
       #expect(delivery.acks.map(\.seq) == [3, 4])
-      #expect(await Self.texts(desk, "r") == ["", "", "", nil])
-      let page = try #require(await desk.page("r", after: 0, through: 4))
+      #expect(await Self.texts(harness, "r") == ["", "", "", nil])
+      let page = try #require(await harness.page("r", after: 0, through: 4))
       #expect(page.frames.entries.map(\.kind) == [.text, .edit, .edit, .delete])
       #expect(page.frames.entries.allSatisfy { ($0.text ?? "").isEmpty })
-      let folded = try #require(await Self.folded(desk, "r"))
+      let folded = try #require(await Self.folded(harness, "r"))
       #expect(folded.entries.map(\.isDeleted) == [true])
       // What is committed together is not shown either.
       #expect(delivery.commit?.entries.map { $0.text ?? "" } == ["", ""])
@@ -70,25 +71,25 @@ import Wire
   func `data is deleted as a text is, and says so wherever it is read`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit([
+    try await conformer.run { harness in
+      await harness.submit([
         .append("r", "ada", "1", data: "{\"secret\":1}"), .append("r", "ada", "2", data: "null"),
       ])
       let delete = Send(room: "r", id: "3", delete: 1)
-      let delivery = await desk.submit([
+      let delivery = await harness.submit([
         .append(delete, from: "ada"), .append("r", "ada", "4", data: "\"secret\""),
         .append(Send(room: "r", id: "5", delete: 4), from: "ada"),
       ])
       #expect(delivery.acks.map(\.seq) == [3, 4, 5])
-      #expect(delivery.commit?.blankings.map(\.through) == [1])
-      let gone = await desk.submit([.append(Send(room: "r", id: "6", delete: 1), from: "ada")])
+      #expect(delivery.commit?.redactions.map(\.through) == [1])
+      let gone = await harness.submit([.append(Send(room: "r", id: "6", delete: 1), from: "ada")])
       #expect(gone.refusals.map(\.code) == [.noSuchEntry])
-      guard case .history(let raw)? = await desk.history(.init(room: "r")) else {
+      guard case .history(let raw)? = await harness.history(.init(room: "r")) else {
         Issue.record("no history")
         return
       }
-      let folded = try #require(await Self.folded(desk, "r"))
-      let page = try #require(await desk.page("r", after: 0, through: 5))
+      let folded = try #require(await Self.folded(harness, "r"))
+      let page = try #require(await harness.page("r", after: 0, through: 5))
       for entries in [raw.entries, folded.entries, page.frames.entries] {
         let data = entries.filter { $0.kind == .data }
         #expect(data.map(\.seq) == [1, 2, 4])
@@ -102,15 +103,15 @@ import Wire
   func `a text that is deleted in the batch that brings it is never shown`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      let delivery = await desk.submit([
+    try await conformer.run { harness in
+      let delivery = await harness.submit([
         .append("r", "ada", "1", text: "secret"),
         .append(Send(room: "r", id: "2", delete: 1), from: "ada"),
         .append("r", "ada", "1", text: "secret"),
       ])
       #expect(delivery.acks.map(\.seq) == [1, 2, 1])
       #expect(delivery.commit?.entries.map { $0.text ?? "" } == ["", ""])
-      #expect(await Self.texts(desk, "r") == ["", nil])
+      #expect(await Self.texts(harness, "r") == ["", nil])
     }
   }
 
@@ -118,8 +119,8 @@ import Wire
   func `a reaction is given and taken back by each for themselves`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit([.append("r", "ada", "1")])
+    try await conformer.run { harness in
+      await harness.submit([.append("r", "ada", "1")])
       var id = 10
       for (user, emoji, isOn) in [
         ("bo", "👍", true), ("ada", "👍", true), ("bo", "🎉", true), ("bo", "👍", true),
@@ -127,9 +128,9 @@ import Wire
       ] {
         id += 1
         let react = Send(room: "r", id: "\(id)", react: 1, emoji: emoji, isOn: isOn)
-        #expect(await desk.submit([.append(react, from: user)]).refusals.isEmpty)
+        #expect(await harness.submit([.append(react, from: user)]).refusals.isEmpty)
       }
-      let entry = try #require(await Self.folded(desk, "r")?.entries.first)
+      let entry = try #require(await Self.folded(harness, "r")?.entries.first)
       #expect(entry.reactions.map(\.emoji) == ["👍"])
       #expect(entry.reactions.map(\.users) == [["bo"]])
     }
@@ -137,13 +138,13 @@ import Wire
 
   @Test(arguments: Conformer.allCases)
   func `what may not be changed is refused with the reason`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      await desk.submit([
+    try await conformer.run { harness in
+      await harness.submit([
         .append("r", "ada", "1"), .append("r", "ada", "2", data: "1"),
         .append(Send(room: "r", id: "3", edit: 1, text: "again"), from: "ada"),
         .append("r", "ada", "4"),
       ])
-      await desk.submit([.append(Send(room: "r", id: "5", delete: 4), from: "ada")])
+      await harness.submit([.append(Send(room: "r", id: "5", delete: 4), from: "ada")])
       let refused: [(Send, String, ErrorCode)] = [
         (Send(room: "r", id: "a", edit: 1, text: "mine"), "bo", .forbidden),
         (Send(room: "r", id: "b", delete: 1), "bo", .forbidden),
@@ -164,15 +165,15 @@ import Wire
         (Send(room: "r", id: "m", forward: Forward(room: "none", seq: 1)), "bo", .noSuchEntry),
       ]
       for (send, user, code) in refused {
-        let refusals = await desk.submit([.append(send, from: user)]).refusals
+        let refusals = await harness.submit([.append(send, from: user)]).refusals
         #expect(refusals.map(\.code) == [code], "\(send)")
         #expect(refusals.map(\.id) == [send.id])
         #expect(refusals.map(\.room) == [send.room])
       }
       // Nothing of it was stored, and no room was made.
-      #expect(await desk.submit([.append("r", "ada", "6")]).acks.map(\.seq) == [6])
-      #expect(await desk.history(.init(room: "new"))?.json.isEmpty == false)
-      #expect(await desk.belongings(of: "bo").isEmpty)
+      #expect(await harness.submit([.append("r", "ada", "6")]).acks.map(\.seq) == [6])
+      #expect(await harness.history(.init(room: "new"))?.json.isEmpty == false)
+      #expect(await harness.memberships(of: "bo").isEmpty)
     }
   }
 
@@ -180,11 +181,11 @@ import Wire
   func `a reply keeps what it answers, and an edit of it as well`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit([.append("r", "ada", "1")])
-      await desk.submit([.append(Send(room: "r", id: "2", text: "yes", replyTo: 1), from: "bo")])
-      await desk.submit([.append(Send(room: "r", id: "3", edit: 2, text: "no"), from: "bo")])
-      let entry = try #require(await Self.folded(desk, "r")?.entries.last)
+    try await conformer.run { harness in
+      await harness.submit([.append("r", "ada", "1")])
+      await harness.submit([.append(Send(room: "r", id: "2", text: "yes", replyTo: 1), from: "bo")])
+      await harness.submit([.append(Send(room: "r", id: "3", edit: 2, text: "no"), from: "bo")])
+      let entry = try #require(await Self.folded(harness, "r")?.entries.last)
       #expect(entry.text == "no")
       #expect(entry.replyTo == 1)
     }
@@ -194,20 +195,21 @@ import Wire
   func `a forward says what its source says now, and who had said it`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit([.append("a", "ada", "1", text: "one \"quoted\"")])
-      await desk.submit([
+    try await conformer.run { harness in
+      await harness.submit([.append("a", "ada", "1", text: "one \"quoted\"")])
+      await harness.submit([
         .append(Send(room: "a", id: "2", edit: 1, text: "two\n\"quoted\""), from: "ada")
       ])
       let forward = Send(room: "b", id: "3", forward: Forward(room: "a", seq: 1))
       let entry = try #require(
-        await desk.submit([.append(forward, from: "bo")]).commit?.entries.first)
+        await harness.submit([.append(forward, from: "bo")]).commit?.entries.first)
       #expect(entry.text == "two\n\"quoted\"")
       #expect(entry.from == "bo")
       #expect(entry.forward == Forward(room: "a", seq: 1, from: "ada"))
       // It is the words of another: they may be passed on further, or deleted, but not changed.
       let edit = Send(room: "b", id: "4", edit: 1, text: "what ada never said")
-      #expect(await desk.submit([.append(edit, from: "bo")]).refusals.map(\.code) == [.forbidden])
+      #expect(
+        await harness.submit([.append(edit, from: "bo")]).refusals.map(\.code) == [.forbidden])
     }
   }
 
@@ -215,11 +217,11 @@ import Wire
   func `an id that comes again is a duplicate, though its target is gone meanwhile`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
+    try await conformer.run { harness in
       let edit = Send(room: "r", id: "2", edit: 1, text: "changed")
-      await desk.submit([.append("r", "ada", "1"), .append(edit, from: "ada")])
-      await desk.submit([.append(Send(room: "r", id: "3", delete: 1), from: "ada")])
-      let again = await desk.submit([.append(edit, from: "ada")])
+      await harness.submit([.append("r", "ada", "1"), .append(edit, from: "ada")])
+      await harness.submit([.append(Send(room: "r", id: "3", delete: 1), from: "ada")])
+      let again = await harness.submit([.append(edit, from: "ada")])
       #expect(again.acks.map(\.seq) == [2])
       #expect(again.acks.allSatisfy { $0.duplicate })
     }
@@ -227,23 +229,23 @@ import Wire
 
   @Test(arguments: Conformer.allCases)
   func `only what says something of its own counts as unread`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      _ = await desk.enter("r", as: "bo")
-      await desk.submit([.append("r", "ada", "1"), .append("r", "ada", "2")])
-      await desk.submit([
+    try await conformer.run { harness in
+      _ = await harness.subscribe("r", as: "bo")
+      await harness.submit([.append("r", "ada", "1"), .append("r", "ada", "2")])
+      await harness.submit([
         .append(Send(room: "r", id: "3", edit: 1, text: "x"), from: "ada"),
         .append(Send(room: "r", id: "4", react: 2, emoji: "👍", isOn: true), from: "ada"),
         .append("r", "ada", "5"),
       ])
-      #expect(await desk.belongings(of: "bo").map(\.unread) == [3])
-      let delivery = await desk.submit([
+      #expect(await harness.memberships(of: "bo").map(\.unread) == [3])
+      let delivery = await harness.submit([
         .mark(room: "r", Marks(user: "bo", read: 1, received: 1))
       ])
       #expect(delivery.commit?.marks.map(\.unread) == [2])
-      await desk.submit([.mark(room: "r", Marks(user: "bo", read: 3, received: 3))])
-      #expect(await desk.belongings(of: "bo").map(\.unread) == [1])
+      await harness.submit([.mark(room: "r", Marks(user: "bo", read: 3, received: 3))])
+      #expect(await harness.memberships(of: "bo").map(\.unread) == [1])
       // Who does not belong to the room has nothing to read there.
-      #expect(await desk.belongings(of: "cy", listed: ["r"]).map(\.unread) == [0])
+      #expect(await harness.memberships(of: "cy", listed: ["r"]).map(\.unread) == [0])
     }
   }
 
@@ -251,15 +253,15 @@ import Wire
   func `where entries are no longer kept, the count of what is unread is still right`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run(keepEntriesPerRoom: 10) { desk in
-      _ = await desk.enter("r", as: "bo")
-      await desk.submit([.append("r", "ada", "0")])
+    try await conformer.run(keepEntriesPerRoom: 10) { harness in
+      _ = await harness.subscribe("r", as: "bo")
+      await harness.submit([.append("r", "ada", "0")])
       for id in 1...30 {
         let react = Send(room: "r", id: "r\(id)", react: Int64(id * 2 - 1), emoji: "👍", isOn: true)
-        await desk.submit([.append(react, from: "ada"), .append("r", "ada", "\(id)")])
+        await harness.submit([.append(react, from: "ada"), .append("r", "ada", "\(id)")])
       }
-      let row = try #require(await desk.belongings(of: "bo").first)
-      let page = try #require(await Self.folded(desk, "r"))
+      let row = try #require(await harness.memberships(of: "bo").first)
+      let page = try #require(await Self.folded(harness, "r"))
       #expect(row.unread == Int64(page.entries.count))
     }
   }
@@ -268,7 +270,7 @@ import Wire
   func `folded pages are full, and lead through the whole room in both directions`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
+    try await conformer.run { harness in
       var texts: [Int64] = []
       var seq: Int64 = 0
       for round in 0..<20 {
@@ -282,12 +284,12 @@ import Wire
             isOn: true)
           batch.append(.append(react, from: "ada"))
         }
-        await desk.submit(batch)
+        await harness.submit(batch)
       }
       var seen: [Int64] = []
       var before: Int64?
       repeat {
-        let page = try #require(await Self.folded(desk, "r", before: before, limit: 3))
+        let page = try #require(await Self.folded(harness, "r", before: before, limit: 3))
         #expect(page.entries.count == 3 || !page.more)
         seen = page.entries.map(\.seq) + seen
         before = page.more ? page.entries.first?.seq : nil
@@ -296,7 +298,7 @@ import Wire
       seen = []
       var after: Int64? = 0
       repeat {
-        let page = try #require(await Self.folded(desk, "r", after: after, limit: 3))
+        let page = try #require(await Self.folded(harness, "r", after: after, limit: 3))
         seen += page.entries.map(\.seq)
         after = page.more ? page.entries.last?.seq : nil
       } while after != nil
@@ -308,25 +310,25 @@ import Wire
   func `who came and went is told once they did, and when they were last there is kept`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run(loops: 2) { desk in
-      let came = await desk.submit([.presence(user: "ada", from: .offline, to: .online)])
+    try await conformer.run(loops: 2) { harness in
+      let came = await harness.submit([.presence(user: "ada", from: .offline, to: .online)])
       #expect(came.commit?.presences.map(\.presence) == [.online])
       // On another loop as well: nothing changes until both have lost them.
-      let second = await desk.submit(
+      let second = await harness.submit(
         [.presence(user: "ada", from: .offline, to: .away)], from: 1)
       #expect(second.commit?.presences.isEmpty != false)
-      let away = await desk.submit([.presence(user: "ada", from: .online, to: .offline)])
+      let away = await harness.submit([.presence(user: "ada", from: .online, to: .offline)])
       #expect(away.commit?.presences.map(\.presence) == [.away])
-      let gone = await desk.submit([.presence(user: "ada", from: .away, to: .offline)], from: 1)
+      let gone = await harness.submit([.presence(user: "ada", from: .away, to: .offline)], from: 1)
       #expect(gone.commit?.presences.map(\.presence) == [.offline])
       let at = try #require(gone.commit?.presences.first?.at)
       // Within a batch only the end of it counts.
-      let both = await desk.submit([
+      let both = await harness.submit([
         .presence(user: "bo", from: .offline, to: .online),
         .presence(user: "bo", from: .online, to: .offline),
       ])
       #expect(both.commit?.presences.isEmpty != false)
-      let answer = await desk.read { .lastSeen($0, ["ada", "bo", "cy"], for: .people) }
+      let answer = await harness.read { .lastSeen($0, ["ada", "bo", "cy"], for: .people) }
       guard case .lastSeen(_, let seen) = answer else {
         Issue.record("\(answer)")
         return

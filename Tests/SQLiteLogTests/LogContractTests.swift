@@ -7,16 +7,16 @@ import Wire
   func `entries are numbered without gaps in each room, in the order of sending`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
+    try await conformer.run { harness in
       var acks: [ServerMessage.Ack] = []
       for batch in 0..<4 {
         let requests = (0..<10).map {
           LogRequest.append($0 % 2 == 0 ? "even" : "odd", "ada", "\(batch)-\($0)", text: "\($0)")
         }
-        acks += await desk.submit(requests).acks
+        acks += await harness.submit(requests).acks
       }
       for room in ["even", "odd"] {
-        let entries = desk.entries().filter { $0.room == room }
+        let entries = harness.entries().filter { $0.room == room }
         #expect(entries.map(\.seq) == Array(1...20))
         #expect(acks.filter { $0.room == room }.map(\.seq) == Array(1...20))
         #expect(acks.filter { $0.room == room }.map(\.id) == entries.map(\.id))
@@ -30,11 +30,13 @@ import Wire
   func `every submit is answered by one delivery, even when there is nothing to say`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      for _ in 0..<3 { await desk.submit([]) }
-      await desk.submit([.exit(room: "nowhere", user: "ada"), .forget(room: "x", user: "ada")])
-      #expect(desk.deliveries().filter(\.completesSubmit).count == 4)
-      #expect(desk.deliveries().flatMap(\.answers).isEmpty)
+    try await conformer.run { harness in
+      for _ in 0..<3 { await harness.submit([]) }
+      await harness.submit([
+        .unsubscribe(room: "nowhere", user: "ada"), .forget(room: "x", user: "ada"),
+      ])
+      #expect(harness.deliveries().filter(\.completesSubmit).count == 4)
+      #expect(harness.deliveries().flatMap(\.answers).isEmpty)
     }
   }
 
@@ -42,16 +44,16 @@ import Wire
   func `a commit is the same object for every loop, and answers go to their own`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run(loops: 3) { desk in
-      await desk.submit([.append("general", "ada", "a1")], from: 1)
+    try await conformer.run(loops: 3) { harness in
+      await harness.submit([.append("general", "ada", "a1")], from: 1)
       // What loop 1 submitted is published to the others before their own next answer.
-      await desk.submit([], from: 0)
-      await desk.submit([], from: 2)
-      let commits = (0..<3).map { desk.deliveries(to: $0).compactMap(\.commit) }
+      await harness.submit([], from: 0)
+      await harness.submit([], from: 2)
+      let commits = (0..<3).map { harness.deliveries(to: $0).compactMap(\.commit) }
       #expect(commits.allSatisfy { $0.count == 1 })
       #expect(commits[0].first === commits[1].first)
       #expect(commits[1].first === commits[2].first)
-      #expect((0..<3).map { desk.deliveries(to: $0).flatMap(\.acks).count } == [0, 1, 0])
+      #expect((0..<3).map { harness.deliveries(to: $0).flatMap(\.acks).count } == [0, 1, 0])
     }
   }
 
@@ -59,25 +61,25 @@ import Wire
   func `an id that was sent before is answered with the first entry, whatever it says`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      let first = await desk.submit([
+    try await conformer.run { harness in
+      let first = await harness.submit([
         .append("general", "ada", "a1", text: "one"), .append("general", "ada", "a1", text: "two"),
         .append("general", "ada", "a2"),
       ])
       #expect(first.acks.map(\.seq) == [1, 1, 2])
       #expect(first.acks.map(\.duplicate) == [false, true, false])
-      let second = await desk.submit([.append("general", "ada", "a1", text: "three")])
+      let second = await harness.submit([.append("general", "ada", "a1", text: "three")])
       #expect(second.acks.map(\.seq) == [1])
       #expect(second.acks.map(\.duplicate) == [true])
       #expect(second.acks[0].at == first.acks[0].at)
-      #expect(desk.entries().map(\.text) == ["one", "hi"])
+      #expect(harness.entries().map(\.text) == ["one", "hi"])
     }
   }
 
   @Test(arguments: Conformer.allCases)
   func `an id belongs to a room and a sender`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      let delivery = await desk.submit([
+    try await conformer.run { harness in
+      let delivery = await harness.submit([
         .append("general", "ada", "a1"), .append("general", "bo", "a1"),
         .append("other", "ada", "a1"),
       ])
@@ -88,24 +90,24 @@ import Wire
 
   @Test(arguments: Conformer.allCases)
   func `what every loop sees is one order`(_ conformer: Conformer) async throws {
-    try await conformer.run(loops: 3) { desk in
+    try await conformer.run(loops: 3) { harness in
       await withTaskGroup { group in
         for loop in 0..<3 {
           group.addTask {
             for batch in 0..<40 {
-              await desk.submit(
+              await harness.submit(
                 (0..<5).map { .append("room-\($0)", "user-\(loop)", "\(batch)") }, from: loop)
             }
           }
         }
       }
-      for loop in 0..<3 { await desk.submit([], from: loop) }
-      let orders = (0..<3).map { desk.deliveries(to: $0).compactMap(\.commit) }
+      for loop in 0..<3 { await harness.submit([], from: loop) }
+      let orders = (0..<3).map { harness.deliveries(to: $0).compactMap(\.commit) }
       let identities = orders.map { $0.map { ObjectIdentifier($0) } }
       #expect(identities[0] == identities[1])
       #expect(identities[0] == identities[2])
       for room in 0..<5 {
-        let entries = desk.entries().filter { $0.room == "room-\(room)" }
+        let entries = harness.entries().filter { $0.room == "room-\(room)" }
         #expect(entries.map(\.seq) == Array(1...120))
         for loop in 0..<3 {
           let own = entries.filter { $0.from == "user-\(loop)" }
@@ -119,44 +121,44 @@ import Wire
   func `ten thousand joins race with commits, and none misses an entry`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run(loops: 3) { desk in
+    try await conformer.run(loops: 3) { harness in
       await withTaskGroup { group in
         for loop in 1..<3 {
           group.addTask {
             for batch in 0..<200 {
-              await desk.submit(
+              await harness.submit(
                 [.append("busy", "user-\(loop)", "\(batch)")], from: loop)
             }
           }
         }
         group.addTask {
           for batch in 0..<200 {
-            await desk.submit(
+            await harness.submit(
               (0..<50).map {
-                .enter(
+                .subscribe(
                   "busy", "reader-\($0 % 40)",
                   session: SessionID(index: Int32($0), generation: UInt32(batch)))
               })
           }
         }
       }
-      await desk.submit([])
+      await harness.submit([])
       // As a loop does it: commits as they come, answers behind the commit of their delivery.
       var seen: Int64 = 0
       var joins = 0
       var entriesSoFar: [Entry] = []
-      for delivery in desk.deliveries() {
+      for delivery in harness.deliveries() {
         for entry in delivery.commit?.entries ?? [] {
           #expect(entry.seq == seen + 1)
           seen = entry.seq
           entriesSoFar.append(entry)
         }
-        for case .entered(_, let entered) in delivery.answers {
+        for case .subscribed(_, let subscribed) in delivery.answers {
           joins += 1
           let ahead = Int64(delivery.commit?.entries.count ?? 0)
           // All up to its head has been published, and all after it is in this delivery or later.
-          #expect(entered.joined.head <= seen)
-          #expect(entered.joined.head >= seen - ahead)
+          #expect(subscribed.joined.head <= seen)
+          #expect(subscribed.joined.head >= seen - ahead)
         }
       }
       #expect(joins == 10_000)
@@ -166,29 +168,31 @@ import Wire
 
   @Test(arguments: Conformer.allCases)
   func `rooms that may not be made are refused by name`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      let delivery = await desk.submit([
+    try await conformer.run { harness in
+      let delivery = await harness.submit([
         .append("secret", "ada", "a1", mayCreate: false),
-        .enter("secret", "ada", mayCreate: false),
+        .subscribe("secret", "ada", mayCreate: false),
       ])
       #expect(delivery.refusals.map(\.code) == [.noSuchRoom, .noSuchRoom])
       #expect(delivery.refusals.map(\.re) == ["send", "join"])
       #expect(delivery.refusals.map(\.room) == ["secret", "secret"])
       #expect(delivery.refusals.map(\.id) == ["a1", nil])
-      #expect(desk.entries().isEmpty)
-      await desk.submit([.append("secret", "ada", "a1")])
+      #expect(harness.entries().isEmpty)
+      await harness.submit([.append("secret", "ada", "a1")])
       #expect(
-        await desk.submit([.append("secret", "bo", "b1", mayCreate: false)]).acks.map(\.seq) == [2])
+        await harness.submit([.append("secret", "bo", "b1", mayCreate: false)]).acks.map(\.seq) == [
+          2
+        ])
     }
   }
 
   @Test(arguments: Conformer.allCases)
   func `typing is passed on to every loop`(_ conformer: Conformer) async throws {
-    try await conformer.run(loops: 2) { desk in
-      await desk.submit([.typing(room: "general", user: "ada", on: true)])
-      await desk.submit([], from: 1)
+    try await conformer.run(loops: 2) { harness in
+      await harness.submit([.typing(room: "general", user: "ada", on: true)])
+      await harness.submit([], from: 1)
       for loop in 0..<2 {
-        let typing = desk.deliveries(to: loop).flatMap { $0.commit?.typing ?? [] }
+        let typing = harness.deliveries(to: loop).flatMap { $0.commit?.typing ?? [] }
         #expect(typing.map(\.user) == ["ada"])
       }
     }
@@ -198,22 +202,22 @@ import Wire
   func `only as many entries as configured are kept, and the head stays`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run(keepEntriesPerRoom: 10) { desk in
-      for id in 1...35 { await desk.submit([.append("general", "ada", "\(id)")]) }
-      let joined = try #require(await desk.enter("general", as: "bo", after: 0))
+    try await conformer.run(keepEntriesPerRoom: 10) { harness in
+      for id in 1...35 { await harness.submit([.append("general", "ada", "\(id)")]) }
+      let joined = try #require(await harness.subscribe("general", as: "bo", after: 0))
       #expect(joined.head == 35)
       // A trim comes when a tenth too many are there.
       #expect((25...26).contains(joined.first))
       #expect(joined.resume == .truncated)
       #expect(joined.after == joined.first - 1)
-      let page = try #require(await desk.page("general", after: 3, through: 35))
+      let page = try #require(await harness.page("general", after: 3, through: 35))
       #expect(page.firstSeq == joined.first)
       #expect(page.firstKept == joined.first)
       #expect(page.frames.entries.map(\.seq) == Array(joined.first...35))
-      let span = desk.deliveries().compactMap { $0.commit?.spans.first }.last
+      let span = harness.deliveries().compactMap { $0.commit?.spans.first }.last
       #expect(span?.firstKept == joined.first)
       // An id is known for as long as its entry is kept.
-      let acks = await desk.submit([
+      let acks = await harness.submit([
         .append("general", "ada", "35"), .append("general", "ada", "1"),
       ]).acks
       #expect(acks.map(\.seq) == [35, 36])

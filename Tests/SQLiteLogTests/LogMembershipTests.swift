@@ -5,12 +5,12 @@ import Wire
 @Suite struct `The contract of a log, for those who belong` {
   @Test(arguments: Conformer.allCases)
   func `marks are cut to the head and never go back`(_ conformer: Conformer) async throws {
-    try await conformer.run(loops: 2) { desk in
-      await desk.submit((1...5).map { .append("general", "ada", "\($0)") })
-      _ = await desk.enter("general", as: "bo")
+    try await conformer.run(loops: 2) { harness in
+      await harness.submit((1...5).map { .append("general", "ada", "\($0)") })
+      _ = await harness.subscribe("general", as: "bo")
       func mark(read: Int64, received: Int64) async -> [Commit.MarkChange] {
         let marks = Marks(user: "bo", read: read, received: received)
-        return await desk.submit([.mark(room: "general", marks)]).commit?.marks ?? []
+        return await harness.submit([.mark(room: "general", marks)]).commit?.marks ?? []
       }
       var change = try #require(await mark(read: 2, received: 4).first)
       #expect(change.marks == Marks(user: "bo", read: 2, received: 4))
@@ -19,7 +19,7 @@ import Wire
       #expect(await mark(read: 1, received: 3).isEmpty)
       change = try #require(await mark(read: 99, received: 99).first)
       #expect(change.marks == Marks(user: "bo", read: 5, received: 5))
-      let joined = try #require(await desk.enter("general", as: "bo", from: 1))
+      let joined = try #require(await harness.subscribe("general", as: "bo", from: 1))
       #expect(joined.read == 5)
       #expect(joined.received == 5)
     }
@@ -27,10 +27,10 @@ import Wire
 
   @Test(arguments: Conformer.allCases)
   func `a send moves the marks of its sender`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      await desk.submit([.append("general", "bo", "1"), .append("general", "ada", "1")])
-      await desk.submit([.append("general", "ada", "2")])
-      let joined = try #require(await desk.enter("general", as: "ada"))
+    try await conformer.run { harness in
+      await harness.submit([.append("general", "bo", "1"), .append("general", "ada", "1")])
+      await harness.submit([.append("general", "ada", "2")])
+      let joined = try #require(await harness.subscribe("general", as: "ada"))
       #expect(joined.read == 3)
       #expect(joined.received == 3)
       #expect(
@@ -44,33 +44,33 @@ import Wire
   func `a user belongs to what was joined or sent to, until it is forgotten`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit([.append("sent", "ada", "1"), .append("joined", "bo", "1")])
-      _ = await desk.enter("joined", as: "ada")
-      #expect(await desk.belongings(of: "ada").map(\.room).sorted() == ["joined", "sent"])
-      let forgotten = await desk.submit([.forget(room: "sent", user: "ada")])
-      #expect(forgotten.commit?.memberships.map(\.belongs) == [false])
-      #expect(await desk.belongings(of: "ada").map(\.room) == ["joined"])
+    try await conformer.run { harness in
+      await harness.submit([.append("sent", "ada", "1"), .append("joined", "bo", "1")])
+      _ = await harness.subscribe("joined", as: "ada")
+      #expect(await harness.memberships(of: "ada").map(\.room).sorted() == ["joined", "sent"])
+      let forgotten = await harness.submit([.forget(room: "sent", user: "ada")])
+      #expect(forgotten.commit?.membershipChanges.map(\.belongs) == [false])
+      #expect(await harness.memberships(of: "ada").map(\.room) == ["joined"])
       // Who forgets and comes back in one turn belongs.
-      await desk.submit([.forget(room: "joined", user: "ada"), .enter("joined", "ada")])
-      #expect(await desk.belongings(of: "ada").map(\.room) == ["joined"])
-      #expect(await desk.belongings(of: "nobody").isEmpty)
+      await harness.submit([.forget(room: "joined", user: "ada"), .subscribe("joined", "ada")])
+      #expect(await harness.memberships(of: "ada").map(\.room) == ["joined"])
+      #expect(await harness.memberships(of: "nobody").isEmpty)
     }
   }
 
   @Test(arguments: Conformer.allCases)
   func `a dm with entries belongs to both`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      let delivery = await desk.submit([.append("dm:ada:bo", "ada", "1")])
+    try await conformer.run { harness in
+      let delivery = await harness.submit([.append("dm:ada:bo", "ada", "1")])
       #expect(
-        delivery.commit?.memberships.map(\.user).sorted() == ["ada", "bo"])
-      let bo = try #require(await desk.belongings(of: "bo").first)
+        delivery.commit?.membershipChanges.map(\.user).sorted() == ["ada", "bo"])
+      let bo = try #require(await harness.memberships(of: "bo").first)
       #expect(
         bo
-          == LogAnswer.Belonging(
+          == LogAnswer.Membership(
             room: "dm:ada:bo", belongs: true, head: 1, read: 0, unread: 1, lastAt: bo.lastAt))
       #expect(bo.lastAt > 0)
-      #expect(await desk.belongings(of: "ada").first?.unread == 0)
+      #expect(await harness.memberships(of: "ada").first?.unread == 0)
     }
   }
 
@@ -78,16 +78,16 @@ import Wire
   func `a listed room is told to those who do not belong to it as well`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      _ = await desk.submit([.append("general", "ada", "1"), .append("general", "ada", "2")])
-      let bo = await desk.belongings(of: "bo", listed: ["general", "random"])
+    try await conformer.run { harness in
+      _ = await harness.submit([.append("general", "ada", "1"), .append("general", "ada", "2")])
+      let bo = await harness.memberships(of: "bo", listed: ["general", "random"])
       #expect(
         bo == [
-          LogAnswer.Belonging(
+          LogAnswer.Membership(
             room: "general", belongs: false, head: 2, read: 0, unread: 0, lastAt: bo[0].lastAt),
-          LogAnswer.Belonging(room: "random", belongs: false, head: 0, read: 0, unread: 0),
+          LogAnswer.Membership(room: "random", belongs: false, head: 0, read: 0, unread: 0),
         ])
-      let ada = await desk.belongings(of: "ada", listed: ["general"])
+      let ada = await harness.memberships(of: "ada", listed: ["general"])
       #expect(ada.map(\.belongs) == [true])
       #expect(ada[0].lastAt == bo[0].lastAt)
     }
@@ -95,26 +95,26 @@ import Wire
 
   @Test(arguments: Conformer.allCases)
   func `a room without entries or subscribers is forgotten`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      _ = await desk.enter("empty", as: "ada")
-      #expect(await desk.belongings(of: "ada").map(\.room) == ["empty"])
-      await desk.submit([.exit(room: "empty", user: "ada")])
-      #expect(await desk.belongings(of: "ada").isEmpty)
-      let late = await desk.submit([.enter("empty", "bo", mayCreate: false)])
+    try await conformer.run { harness in
+      _ = await harness.subscribe("empty", as: "ada")
+      #expect(await harness.memberships(of: "ada").map(\.room) == ["empty"])
+      await harness.submit([.unsubscribe(room: "empty", user: "ada")])
+      #expect(await harness.memberships(of: "ada").isEmpty)
+      let late = await harness.submit([.subscribe("empty", "bo", mayCreate: false)])
       #expect(late.refusals.map(\.code) == [.noSuchRoom])
     }
   }
 
   @Test(arguments: Conformer.allCases)
   func `a cursor is set by what the client says it has`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      await desk.submit((1...5).map { .append("general", "ada", "\($0)") })
-      let epoch = desk.log.epoch
+    try await conformer.run { harness in
+      await harness.submit((1...5).map { .append("general", "ada", "\($0)") })
+      let epoch = harness.log.epoch
       func resume(
         _ after: Int64?, _ epoch: String?
       ) async -> (ServerMessage.Resume?, Int64?) {
-        let joined = await desk.enter("general", as: "bo", after: after, epoch: epoch)
-        #expect(joined?.epoch == desk.log.epoch)
+        let joined = await harness.subscribe("general", as: "bo", after: after, epoch: epoch)
+        #expect(joined?.epoch == harness.log.epoch)
         #expect(joined?.head == 5)
         #expect(joined?.first == 1)
         return (joined?.resume, joined?.after)

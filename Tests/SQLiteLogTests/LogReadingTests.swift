@@ -7,12 +7,12 @@ import Wire
   func `history pages from the newest backwards and from the oldest forwards`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit((1...25).map { .append("general", "ada", "\($0)") })
+    try await conformer.run { harness in
+      await harness.submit((1...25).map { .append("general", "ada", "\($0)") })
       func page(
         before: Int64? = nil, after: Int64? = nil
       ) async throws -> ServerMessage.HistoryPage {
-        let message = await desk.history(
+        let message = await harness.history(
           ClientMessage.HistoryRequest(room: "general", before: before, after: after, limit: 10))
         guard case .history(let page) = message else { throw NotAPage() }
         #expect(page.head == 25)
@@ -49,18 +49,18 @@ import Wire
   func `a page keeps to its bytes, but has at least one entry`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
+    try await conformer.run { harness in
       let text = String(repeating: "x", count: 1000)
-      await desk.submit((1...20).map { .append("general", "ada", "\($0)", text: text) })
+      await harness.submit((1...20).map { .append("general", "ada", "\($0)", text: text) })
       for limitBytes in [1, 5000] {
-        let newest = await desk.history(
+        let newest = await harness.history(
           ClientMessage.HistoryRequest(room: "general", limit: 20), limitBytes: limitBytes)
         guard case .history(let page) = newest else { throw NotAPage() }
         #expect(page.entries.last?.seq == 20)
         #expect(page.more)
         #expect(limitBytes == 1 ? page.entries.count == 1 : page.entries.count > 2)
         #expect(limitBytes == 1 || ServerMessage.history(page).json.count <= limitBytes)
-        let oldest = await desk.history(
+        let oldest = await harness.history(
           ClientMessage.HistoryRequest(room: "general", after: 0, limit: 20),
           limitBytes: limitBytes)
         guard case .history(let page) = oldest else { throw NotAPage() }
@@ -68,7 +68,7 @@ import Wire
         #expect(page.more)
 
         let frames = try #require(
-          await desk.page("general", after: 4, through: 20, limitBytes: limitBytes)?.frames)
+          await harness.page("general", after: 4, through: 20, limitBytes: limitBytes)?.frames)
         #expect(frames.entries.first?.seq == 5)
         #expect(limitBytes == 1 ? frames.count == 1 : frames.count > 2)
         #expect(limitBytes == 1 || frames.bytes.count <= limitBytes)
@@ -80,15 +80,15 @@ import Wire
   func `a room without entries has an empty page where it may be made, and none where not`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
+    try await conformer.run { harness in
       let request = ClientMessage.HistoryRequest(room: "dm:ada:bo")
-      let empty = await desk.history(request, mayCreate: true)
+      let empty = await harness.history(request, mayCreate: true)
       #expect(
         empty
           == .history(
             ServerMessage.HistoryPage(
               room: "dm:ada:bo", entries: [], first: 1, head: 0, more: false)))
-      guard case .error(let error) = await desk.history(request, mayCreate: false) else {
+      guard case .error(let error) = await harness.history(request, mayCreate: false) else {
         throw NotAPage()
       }
       #expect(error.code == .noSuchRoom)
@@ -99,33 +99,33 @@ import Wire
 
   @Test(arguments: Conformer.allCases)
   func `data comes back byte for byte, by every way`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
+    try await conformer.run { harness in
       let data = "{ \"a\" : [1, 2.50,\r\n\t\"\\u00e9\\/ü\"] }"
-      await desk.submit([.append("general", "ada", "a1", data: data)])
+      await harness.submit([.append("general", "ada", "a1", data: data)])
       let expected = Array("\"data\":\(data)".utf8)
-      #expect(desk.entries().map(\.body) == [expected])
-      let page = await desk.page("general", after: 0, through: 1)
+      #expect(harness.entries().map(\.body) == [expected])
+      let page = await harness.page("general", after: 0, through: 1)
       #expect(page?.frames.entries.map(\.body) == [expected])
-      guard case .history(let history) = await desk.history(.init(room: "general")) else {
+      guard case .history(let history) = await harness.history(.init(room: "general")) else {
         throw NotAPage()
       }
       #expect(history.entries.map(\.body) == [expected])
-      #expect(history.entries == desk.entries())
+      #expect(history.entries == harness.entries())
     }
   }
 
   @Test(arguments: Conformer.allCases)
   func `frames from storage are those of the commit`(_ conformer: Conformer) async throws {
-    try await conformer.run { desk in
-      await desk.submit((1...5).map { .append("general", "ada", "\"\\\($0)") })
-      let commit = try #require(desk.deliveries().compactMap(\.commit).first)
-      let page = try #require(await desk.page("general", after: 0, through: 5))
+    try await conformer.run { harness in
+      await harness.submit((1...5).map { .append("general", "ada", "\"\\\($0)") })
+      let commit = try #require(harness.deliveries().compactMap(\.commit).first)
+      let page = try #require(await harness.page("general", after: 0, through: 5))
       #expect(page.firstSeq == 1)
       #expect(page.firstKept == 1)
       #expect(!page.failed)
       #expect(page.frames.bytes == commit.frames.bytes)
       #expect(page.frames.bounds == commit.frames.bounds)
-      let part = try #require(await desk.page("general", after: 2, through: 4))
+      let part = try #require(await harness.page("general", after: 2, through: 4))
       #expect(part.firstSeq == 3)
       #expect(part.frames.entries.map(\.seq) == [3, 4])
     }
@@ -135,15 +135,15 @@ import Wire
   func `last entries come in the order asked for, and nil where there is none`(
     _ conformer: Conformer
   ) async throws {
-    try await conformer.run { desk in
-      await desk.submit([
+    try await conformer.run { harness in
+      await harness.submit([
         .append("a", "ada", "1"), .append("b", "ada", "2"), .append("b", "ada", "3"),
       ])
-      let answer = await desk.read {
-        .lasts($0, [(room: "b", seq: 2), (room: "nowhere", seq: 1), (room: "a", seq: 1)])
+      let answer = await harness.read {
+        .lastEntries($0, [(room: "b", seq: 2), (room: "nowhere", seq: 1), (room: "a", seq: 1)])
       }
-      guard case .lasts(_, let lasts) = answer else { throw NotAPage() }
-      let entries = try lasts.map { try $0.map { try Entry(decoding: $0.span) } }
+      guard case .lastEntries(_, let lastEntries) = answer else { throw NotAPage() }
+      let entries = try lastEntries.map { try $0.map { try Entry(decoding: $0.span) } }
       #expect(entries.map { $0?.id } == ["3", nil, "1"])
     }
   }

@@ -36,10 +36,10 @@ import Wire
 
   /// Sends until the disk is full.
   /// - Returns: what was acknowledged, and the refusal.
-  private func fill(_ desk: Desk, from first: Int) async throws -> ([String], WireError) {
+  private func fill(_ harness: LogHarness, from first: Int) async throws -> ([String], WireError) {
     var acknowledged: [String] = []
     for id in first..<first + 100 {
-      let delivery = await desk.submit([append(id)])
+      let delivery = await harness.submit([append(id)])
       acknowledged += delivery.acks.map(\.id)
       if let refusal = delivery.refusals.first { return (acknowledged, refusal) }
     }
@@ -51,38 +51,38 @@ import Wire
   @Test func `refuses while it is full, loses nothing, and goes on by itself`() async throws {
     let surroundings = Surroundings()
     let log = try open(surroundings)
-    let desk = try Desk(log)
-    await desk.submit([append(1), append(2)])
+    let harness = try LogHarness(log)
+    await harness.submit([append(1), append(2)])
     log.limitStore(pages: 1)
-    var (acknowledged, refusal) = try await fill(desk, from: 3)
+    var (acknowledged, refusal) = try await fill(harness, from: 3)
     acknowledged = ["1", "2"] + acknowledged
     #expect(refusal.code == .unavailable)
     #expect(refusal.re == "send")
     #expect(refusal.room == "general")
     #expect(refusal.retryAfterMilliseconds == 1000)
     #expect(refusal.id == "\(acknowledged.count + 1)")
-    for id in 50..<55 { #expect(await desk.submit([append(id, session: 2)]).acks.isEmpty) }
+    for id in 50..<55 { #expect(await harness.submit([append(id, session: 2)]).acks.isEmpty) }
     #expect(surroundings.reports.count == 1)
     #expect(surroundings.reports.first?.contains("full") == true)
 
     // Reading and joining go on.
     let head = Int64(acknowledged.count)
-    #expect(await desk.enter("general", as: "bo", after: 0)?.head == head)
-    let page = await desk.page("general", after: 0, through: head, limitBytes: 1 << 20)
+    #expect(await harness.subscribe("general", as: "bo", after: 0)?.head == head)
+    let page = await harness.page("general", after: 0, through: head, limitBytes: 1 << 20)
     #expect(page?.frames.entries.map(\.id) == acknowledged)
-    #expect(desk.entries().map(\.id) == acknowledged)
+    #expect(harness.entries().map(\.id) == acknowledged)
 
     // There is room again: who was refused has to wait, in order to keep the order; others not.
     log.limitStore(pages: 0)
-    let early = await desk.submit([append(98)])
+    let early = await harness.submit([append(98)])
     #expect(early.refusals.map(\.code) == [.unavailable])
-    #expect(await desk.submit([append(99, session: 3)]).acks.map(\.seq) == [head + 1])
+    #expect(await harness.submit([append(99, session: 3)]).acks.map(\.seq) == [head + 1])
     surroundings.wait(milliseconds: 1000)
-    #expect(await desk.submit([append(98)]).acks.map(\.seq) == [head + 2])
+    #expect(await harness.submit([append(98)]).acks.map(\.seq) == [head + 2])
     #expect(surroundings.reports.count == 2)
     #expect(surroundings.reports.last?.contains("works again") == true)
     // The join during the outage is remembered.
-    #expect(await desk.belongings(of: "bo").map(\.room) == ["general"])
+    #expect(await harness.memberships(of: "bo").map(\.room) == ["general"])
     log.stop()
 
     let verification = try Store.verify(directory: directory["data"])
@@ -93,15 +93,16 @@ import Wire
   @Test func `refuses a batch as a whole`() async throws {
     let log = try open(Surroundings())
     defer { log.stop() }
-    let desk = try Desk(log)
-    await desk.submit([append(1)])
+    let harness = try LogHarness(log)
+    await harness.submit([append(1)])
     log.limitStore(pages: 1)
-    let delivery = await desk.submit((2...40).map { append($0, room: "room-\($0 % 3)") })
+    let delivery = await harness.submit((2...40).map { append($0, room: "room-\($0 % 3)") })
     #expect(delivery.acks.isEmpty)
     #expect(delivery.refusals.count == 39)
     #expect(delivery.commit?.entries.isEmpty != false)
     log.limitStore(pages: 0)
-    let again = await desk.submit((2...40).map { append($0, room: "room-\($0 % 3)", session: 2) })
+    let again = await harness.submit(
+      (2...40).map { append($0, room: "room-\($0 % 3)", session: 2) })
     #expect(again.acks.count == 39)
     #expect(again.acks.allSatisfy { !$0.duplicate })
   }
@@ -109,11 +110,11 @@ import Wire
   @Test func `acknowledges a duplicate of what is stored even then`() async throws {
     let log = try open(Surroundings())
     defer { log.stop() }
-    let desk = try Desk(log)
-    await desk.submit([append(1)])
+    let harness = try LogHarness(log)
+    await harness.submit([append(1)])
     log.limitStore(pages: 1)
-    _ = try await fill(desk, from: 2)
-    let delivery = await desk.submit([append(1, session: 7), append(999, session: 8)])
+    _ = try await fill(harness, from: 2)
+    let delivery = await harness.submit([append(1, session: 7), append(999, session: 8)])
     #expect(delivery.acks.map(\.seq) == [1])
     #expect(delivery.acks.map(\.duplicate) == [true])
     #expect(delivery.refusals.map(\.id) == ["999"])
@@ -122,35 +123,37 @@ import Wire
   @Test func `keeps a room that waits for its first entry`() async throws {
     let log = try open(Surroundings())
     defer { log.stop() }
-    let desk = try Desk(log)
-    _ = await desk.enter("empty", as: "bo")
+    let harness = try LogHarness(log)
+    _ = await harness.subscribe("empty", as: "bo")
     log.limitStore(pages: 1)
-    for id in 1...40 { await desk.submit([append(id, room: "other", session: Int32(id))]) }
-    let refused = await desk.submit([append(1, room: "empty", session: 77)])
+    for id in 1...40 { await harness.submit([append(id, room: "other", session: Int32(id))]) }
+    let refused = await harness.submit([append(1, room: "empty", session: 77)])
     #expect(refused.refusals.map(\.code) == [.unavailable])
-    #expect(await desk.belongings(of: "bo").map(\.room) == ["empty"])
+    #expect(await harness.memberships(of: "bo").map(\.room) == ["empty"])
     // The sender does not belong by a send that was refused; who joins even now does.
-    #expect(await desk.belongings(of: "ada").contains { $0.room == "empty" } == false)
-    let joining = await desk.submit([.enter("empty", "cy"), append(3, room: "empty", session: 79)])
-    #expect(joining.commit?.memberships.map(\.user) == ["cy"])
+    #expect(await harness.memberships(of: "ada").contains { $0.room == "empty" } == false)
+    let joining = await harness.submit([
+      .subscribe("empty", "cy"), append(3, room: "empty", session: 79),
+    ])
+    #expect(joining.commit?.membershipChanges.map(\.user) == ["cy"])
     log.limitStore(pages: 0)
-    #expect(await desk.submit([append(2, room: "empty", session: 78)]).acks.map(\.seq) == [1])
-    #expect(await desk.belongings(of: "bo").map(\.room) == ["empty"])
-    #expect(await desk.belongings(of: "bo").first?.head == 1)
+    #expect(await harness.submit([append(2, room: "empty", session: 78)]).acks.map(\.seq) == [1])
+    #expect(await harness.memberships(of: "bo").map(\.room) == ["empty"])
+    #expect(await harness.memberships(of: "bo").first?.head == 1)
   }
 
   @Test func `says where it cannot read, and reads again when it can`() async throws {
     let surroundings = Surroundings()
     let log = try open(surroundings)
     defer { log.stop() }
-    let desk = try Desk(log)
-    await desk.submit([append(1), append(2)])
+    let harness = try LogHarness(log)
+    await harness.submit([append(1), append(2)])
     let database = try SQL(directory["data/relay.db"])
     try database.run("ALTER TABLE entries RENAME TO gone")
-    let page = try #require(await desk.page("general", after: 0, through: 2))
+    let page = try #require(await harness.page("general", after: 0, through: 2))
     #expect(page.failed)
     #expect(page.frames.count == 0)
-    guard case .error(let error) = await desk.history(.init(room: "general")) else {
+    guard case .error(let error) = await harness.history(.init(room: "general")) else {
       Issue.record("history did not fail")
       return
     }
@@ -158,28 +161,28 @@ import Wire
     #expect(error.re == "history")
     #expect(error.room == "general")
     #expect(error.retryAfterMilliseconds == 1000)
-    let answer = await desk.read { .lasts($0, [(room: "general", seq: 1)]) }
-    guard case .lasts(_, let lasts) = answer else {
+    let answer = await harness.read { .lastEntries($0, [(room: "general", seq: 1)]) }
+    guard case .lastEntries(_, let lastEntries) = answer else {
       Issue.record("not the last entries")
       return
     }
-    #expect(lasts == [nil])
+    #expect(lastEntries == [nil])
     #expect(surroundings.reports.count == 1)
     #expect(surroundings.reports.first?.hasPrefix("Reading fails") == true)
 
     try database.run("ALTER TABLE gone RENAME TO entries")
-    #expect(await desk.page("general", after: 0, through: 2)?.frames.count == 2)
+    #expect(await harness.page("general", after: 0, through: 2)?.frames.count == 2)
     #expect(surroundings.reports.last?.hasPrefix("Reading works again") == true)
   }
 
   @Test func `keeps the write-ahead log short`() async throws {
     let log = try SQLiteLog(directory: directory["data"], durability: .os)
-    let desk = try Desk(log)
+    let harness = try LogHarness(log)
     let body = ClientMessage.Send(
       room: "general", id: "1", text: String(repeating: "x", count: 60_000)
     ).body
     func send(_ count: Int, in batch: Int) async {
-      await desk.submit(
+      await harness.submit(
         (0..<count).map {
           .append(
             LogRequest.Append(
@@ -210,9 +213,9 @@ import Wire
     options.commitDelayMilliseconds = 30
     let log = try SQLiteLog(directory: directory["data"], options: options) { _ in }
     defer { log.stop() }
-    let desk = try Desk(log)
+    let harness = try LogHarness(log)
     let clock = ContinuousClock()
-    let time = await clock.measure { await desk.submit([append(1)]) }
+    let time = await clock.measure { await harness.submit([append(1)]) }
     #expect(time >= .milliseconds(30))
   }
 }

@@ -65,7 +65,7 @@ import Testing
 
   @Test func `is refused where the file is cut off`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
-    try await Desk(log).submit((1...500).map { .append("general", "ada", "\($0)") })
+    try await LogHarness(log).submit((1...500).map { .append("general", "ada", "\($0)") })
     log.stop()
     try run("truncate", "-s", "6000", directory["data/relay.db"])
     let error = try #require(refusal())
@@ -92,7 +92,7 @@ import Testing
 
   @Test func `is the same after it was refused`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
-    try await Desk(log).submit([.append("general", "ada", "1")])
+    try await LogHarness(log).submit([.append("general", "ada", "1")])
     log.stop()
     let database = try SQL(directory["data/relay.db"])
     let version = try database.integer("PRAGMA user_version")

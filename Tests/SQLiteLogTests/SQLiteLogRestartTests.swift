@@ -9,53 +9,54 @@ import Wire
   init() throws { directory = try TemporaryDirectory() }
 
   private func open<Result>(
-    _ name: String = "data", keepEntriesPerRoom: Int64 = 0, _ test: (Desk) async throws -> Result
+    _ name: String = "data", keepEntriesPerRoom: Int64 = 0,
+    _ test: (LogHarness) async throws -> Result
   ) async throws -> Result {
     let log = try SQLiteLog(
       directory: directory[name], keepEntriesPerRoom: keepEntriesPerRoom)
     defer { log.stop() }
-    return try await test(try Desk(log))
+    return try await test(try LogHarness(log))
   }
 
-  private func send(_ desk: Desk, _ ids: ClosedRange<Int>) async -> [Int64] {
-    await desk.submit(ids.map { .append("general", "ada", "\($0)") }).acks.map(\.seq)
+  private func send(_ harness: LogHarness, _ ids: ClosedRange<Int>) async -> [Int64] {
+    await harness.submit(ids.map { .append("general", "ada", "\($0)") }).acks.map(\.seq)
   }
 
-  @Test func `goes on where it was: numbers, ids, marks, belongings`() async throws {
-    let first = try await open { desk in
-      #expect(await send(desk, 1...5) == [1, 2, 3, 4, 5])
-      await desk.submit([
-        .append("dm:ada:bo", "ada", "1"), .enter("general", "bo"),
+  @Test func `goes on where it was: numbers, ids, marks, memberships`() async throws {
+    let first = try await open { harness in
+      #expect(await send(harness, 1...5) == [1, 2, 3, 4, 5])
+      await harness.submit([
+        .append("dm:ada:bo", "ada", "1"), .subscribe("general", "bo"),
         .mark(room: "general", Marks(user: "bo", read: 3, received: 4)),
       ])
-      return desk.log.epoch
+      return harness.log.epoch
     }
-    try await open { desk in
-      #expect(desk.log.epoch != first)
-      #expect(await send(desk, 4...7) == [4, 5, 6, 7])
-      let joined = try #require(await desk.enter("general", as: "bo", after: 0))
+    try await open { harness in
+      #expect(harness.log.epoch != first)
+      #expect(await send(harness, 4...7) == [4, 5, 6, 7])
+      let joined = try #require(await harness.subscribe("general", as: "bo", after: 0))
       #expect(joined.read == 3)
       #expect(joined.received == 4)
       #expect(joined.head == 7)
-      #expect(await desk.belongings(of: "bo").map(\.room).sorted() == ["dm:ada:bo", "general"])
-      let page = await desk.page("general", after: 0, through: 7)
+      #expect(await harness.memberships(of: "bo").map(\.room).sorted() == ["dm:ada:bo", "general"])
+      let page = await harness.page("general", after: 0, through: 7)
       #expect(page?.frames.entries.map(\.id) == (1...7).map(String.init))
     }
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
   @Test func `resumes those who were with an earlier epoch of it`() async throws {
-    let first = try await open { desk in
-      _ = await send(desk, 1...5)
-      return desk.log.epoch
+    let first = try await open { harness in
+      _ = await send(harness, 1...5)
+      return harness.log.epoch
     }
-    let second = try await open { desk in
-      _ = await send(desk, 6...8)
-      return desk.log.epoch
+    let second = try await open { harness in
+      _ = await send(harness, 6...8)
+      return harness.log.epoch
     }
-    try await open { desk in
+    try await open { harness in
       func resume(_ after: Int64, _ epoch: String) async -> (ServerMessage.Resume?, Int64?) {
-        let joined = await desk.enter("general", as: "bo", after: after, epoch: epoch)
+        let joined = await harness.subscribe("general", as: "bo", after: after, epoch: epoch)
         return (joined?.resume, joined?.after)
       }
       #expect(await resume(5, first) == (.ok, 5))
@@ -70,20 +71,20 @@ import Wire
   /// Retention has left nothing of the first epoch, as it does wherever somebody is away for long.
   @Test func `does not take the history of those whose whole epoch is no longer kept`() async throws
   {
-    let first = try await open(keepEntriesPerRoom: 10) { desk in
-      _ = await send(desk, 1...5)
-      return desk.log.epoch
+    let first = try await open(keepEntriesPerRoom: 10) { harness in
+      _ = await send(harness, 1...5)
+      return harness.log.epoch
     }
-    _ = try await open(keepEntriesPerRoom: 10) { desk in
-      for id in 6...60 { _ = await send(desk, id...id) }
+    _ = try await open(keepEntriesPerRoom: 10) { harness in
+      for id in 6...60 { _ = await send(harness, id...id) }
     }
-    try await open(keepEntriesPerRoom: 10) { desk in
+    try await open(keepEntriesPerRoom: 10) { harness in
       func resume(_ after: Int64) async throws -> (ServerMessage.Resume, Int64) {
         let joined = try #require(
-          await desk.enter("general", as: "bo", after: after, epoch: first))
+          await harness.subscribe("general", as: "bo", after: after, epoch: first))
         return (joined.resume, joined.after - joined.first)
       }
-      let oldest = try #require(await desk.enter("general", as: "bo", after: 0)).first
+      let oldest = try #require(await harness.subscribe("general", as: "bo", after: 0)).first
       try #require(oldest > 6)
       #expect(try await resume(5) == (.truncated, -1))
       #expect(try await resume(0) == (.truncated, -1))
@@ -96,14 +97,14 @@ import Wire
     var epochs: [(name: String, last: Int64)] = []
     for start in 0..<7 {
       epochs.append(
-        try await open { desk in
-          let seqs = await send(desk, start * 100 + 1...start * 100 + 13 * (start + 1))
-          return (desk.log.epoch, seqs.last ?? 0)
+        try await open { harness in
+          let seqs = await send(harness, start * 100 + 1...start * 100 + 13 * (start + 1))
+          return (harness.log.epoch, seqs.last ?? 0)
         })
     }
-    try await open { desk in
+    try await open { harness in
       for (epoch, last) in epochs {
-        let joined = await desk.enter("general", as: "bo", after: 100_000, epoch: epoch)
+        let joined = await harness.subscribe("general", as: "bo", after: 100_000, epoch: epoch)
         #expect(joined?.resume == .diverged)
         #expect(joined?.after == last)
       }
@@ -111,33 +112,33 @@ import Wire
   }
 
   @Test func `tells those who are ahead of a restored backup what was lost`() async throws {
-    _ = try await open { desk in await send(desk, 1...5) }
+    _ = try await open { harness in await send(harness, 1...5) }
     try directory.copy("data", to: "backup")
-    let lost = try await open { desk in
-      _ = await send(desk, 6...9)
-      return desk.log.epoch
+    let lost = try await open { harness in
+      _ = await send(harness, 6...9)
+      return harness.log.epoch
     }
-    let kept = try await open("backup") { desk in
-      let joined = await desk.enter("general", as: "bo", after: 9, epoch: lost)
+    let kept = try await open("backup") { harness in
+      let joined = await harness.subscribe("general", as: "bo", after: 9, epoch: lost)
       // Of the epoch that began after the backup this log knows nothing.
       #expect(joined?.resume == .reset)
       #expect(joined?.after == 0)
-      _ = await send(desk, 10...12)
-      return desk.log.epoch
+      _ = await send(harness, 10...12)
+      return harness.log.epoch
     }
     #expect(kept != lost)
   }
 
   @Test func `tells those who saw more of an epoch than the backup has`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
-    let desk = try Desk(log)
-    _ = await send(desk, 1...5)
+    let harness = try LogHarness(log)
+    _ = await send(harness, 1...5)
     try directory.copy("data", to: "backup")
-    _ = await send(desk, 6...9)
+    _ = await send(harness, 6...9)
     log.stop()
     try await open("backup") { restored in
       _ = await send(restored, 20...29)
-      let joined = await restored.enter("general", as: "bo", after: 9, epoch: log.epoch)
+      let joined = await restored.subscribe("general", as: "bo", after: 9, epoch: log.epoch)
       #expect(joined?.resume == .diverged)
       #expect(joined?.after == 5)
     }
@@ -146,10 +147,10 @@ import Wire
   @Test func `has everything that was acknowledged when the process dies`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     defer { log.stop() }
-    let desk = try Desk(log)
+    let harness = try LogHarness(log)
     var acknowledged: [Int64] = []
     for batch in 0..<20 {
-      acknowledged += await send(desk, batch * 10 + 1...batch * 10 + 10)
+      acknowledged += await send(harness, batch * 10 + 1...batch * 10 + 10)
       guard batch % 5 == 0 else { continue }
       // What lies on disk at this moment is what a killed process leaves behind.
       try directory.copy("data", to: "killed-\(batch)")
@@ -164,15 +165,15 @@ import Wire
   }
 
   @Test func `remembers what it no longer keeps`() async throws {
-    _ = try await open(keepEntriesPerRoom: 10) { desk in
-      for id in 1...30 { _ = await send(desk, id...id) }
+    _ = try await open(keepEntriesPerRoom: 10) { harness in
+      for id in 1...30 { _ = await send(harness, id...id) }
     }
-    try await open(keepEntriesPerRoom: 10) { desk in
-      let joined = try #require(await desk.enter("general", as: "bo", after: 5))
+    try await open(keepEntriesPerRoom: 10) { harness in
+      let joined = try #require(await harness.subscribe("general", as: "bo", after: 5))
       #expect(joined.head == 30)
       #expect(joined.first >= 20)
       #expect(joined.resume == .truncated)
-      #expect(await send(desk, 31...31) == [31])
+      #expect(await send(harness, 31...31) == [31])
     }
     let verification = try Store.verify(directory: directory["data"])
     #expect(verification.breaks.isEmpty)

@@ -12,7 +12,7 @@ import Wire
     var epochs: [String] = []
     for start in 0..<starts {
       let log = try SQLiteLog(directory: directory[name])
-      try await Desk(log).submit([
+      try await LogHarness(log).submit([
         .append("general", "ada", "\(start) \"quoted\\\"", text: "line\nbreak \u{1F600} \"q\" \\"),
         .append("general", "bo", "\(start)-d1", data: "{\n\t\"a\" : [1.50,\r\n \"\\n\\u00e9/\"] }"),
         .append("dm:ada:bo", "ada", "\(start)-d2", data: "\"\\\"}]\\\\\""),
@@ -54,7 +54,7 @@ import Wire
     func entries(_ name: String) async throws -> [Entry] {
       let log = try SQLiteLog(directory: directory[name])
       defer { log.stop() }
-      let page = try await Desk(log).page("general", after: 0, through: 6)
+      let page = try await LogHarness(log).page("general", after: 0, through: 6)
       return page?.frames.entries ?? []
     }
     let original = try await entries("data")
@@ -64,18 +64,18 @@ import Wire
     // Clients of the old store go on where they were, and nothing is doubled.
     let log = try SQLiteLog(directory: directory["copy"])
     defer { log.stop() }
-    let desk = try Desk(log)
-    let joined = await desk.enter("general", as: "cy", after: 3, epoch: epochs[0])
+    let harness = try LogHarness(log)
+    let joined = await harness.subscribe("general", as: "cy", after: 3, epoch: epochs[0])
     #expect(joined?.resume == .ok)
     #expect(joined?.after == 3)
-    let ahead = await desk.enter("general", as: "cy", after: 5, epoch: epochs[0])
+    let ahead = await harness.subscribe("general", as: "cy", after: 5, epoch: epochs[0])
     #expect(ahead?.resume == .diverged)
     #expect(ahead?.after == 3)
-    let ack = await desk.submit([.append("general", "bo", "0-d1")]).acks.first
+    let ack = await harness.submit([.append("general", "bo", "0-d1")]).acks.first
     #expect(ack?.duplicate == true)
     #expect(ack?.seq == 2)
     // Whoever sent belongs, and so does the other one of a dm.
-    #expect(await desk.belongings(of: "bo").map(\.room).sorted() == ["dm:ada:bo", "general"])
+    #expect(await harness.memberships(of: "bo").map(\.room).sorted() == ["dm:ada:bo", "general"])
     #expect(joined?.members?.first { $0.user == "ada" }?.read == 4)
   }
 
@@ -98,12 +98,13 @@ import Wire
   @Test func `into a store with other rooms begins those rooms anew for clients`() async throws {
     let epochs = try await fill()
     let log = try SQLiteLog(directory: directory["other"])
-    try await Desk(log).submit([.append("lobby", "ada", "1")])
+    try await LogHarness(log).submit([.append("lobby", "ada", "1")])
     log.stop()
     try bring(try export(), to: "other")
     let again = try SQLiteLog(directory: directory["other"])
     defer { again.stop() }
-    let joined = try await Desk(again).enter("general", as: "bo", after: 3, epoch: epochs[0])
+    let joined = try await LogHarness(again).subscribe(
+      "general", as: "bo", after: 3, epoch: epochs[0])
     #expect(joined?.resume == .reset)
     #expect(joined?.head == 6)
     #expect(try Store.verify(directory: directory["other"]).breaks.isEmpty)
@@ -115,7 +116,7 @@ import Wire
     try bring(lines, to: "copy")
     let log = try SQLiteLog(directory: directory["copy"])
     defer { log.stop() }
-    let joined = try await Desk(log).enter("general", as: "bo", after: 0)
+    let joined = try await LogHarness(log).subscribe("general", as: "bo", after: 0)
     #expect(joined?.first == 5)
     #expect(joined?.head == 9)
     #expect(joined?.resume == .truncated)

@@ -11,7 +11,7 @@ import Testing
   private func fill() async throws {
     for start in 0..<3 {
       let log = try SQLiteLog(directory: directory["data"])
-      try await Desk(log).submit(
+      try await LogHarness(log).submit(
         (1...4).flatMap {
           [
             .append("general", "ada", "\(start)-\($0)"),
@@ -33,10 +33,10 @@ import Testing
   @Test func `works beside a running relay`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     defer { log.stop() }
-    let desk = try Desk(log)
-    await desk.submit([.append("general", "ada", "1")])
+    let harness = try LogHarness(log)
+    await harness.submit([.append("general", "ada", "1")])
     #expect(try Store.verify(directory: directory["data"]).count.entries == 1)
-    await desk.submit([.append("general", "ada", "2")])
+    await harness.submit([.append("general", "ada", "2")])
     #expect(try Store.verify(directory: directory["data"]).count.entries == 2)
   }
 

@@ -11,20 +11,20 @@ import Wire
 
   @Test func `is not a reason to throw the index away`() throws {
     let directory = try TemporaryDirectory()
-    let desk = try StoreDesk(directory["data"], keep: 1000)
-    desk.send(1...1000)
-    try desk.settle()
+    let harness = try StoreHarness(directory["data"], keep: 1000)
+    harness.send(1...1000)
+    try harness.index()
     // Positions are looked up 256 at once: behind the first of each attempt the room is trimmed, so
     // that the next are gone from the index, though not from what the attempt reads.
     let calls = Calls()
     var next = 1001
     calls.action = {
-      desk.send(next...next + 399)
+      harness.send(next...next + 399)
       next += 400
-      try desk.settle()
-      try desk.sweep()
+      try harness.index()
+      try harness.sweep()
     }
-    let answer = desk.reader.answer(
+    let answer = harness.reader.answer(
       .entries(.test, room: "general", after: 0, through: .max, limitBytes: 1 << 20),
       Framing { _, frames in
         if calls.count % 256 == 0 { try? calls.action() }
@@ -39,6 +39,6 @@ import Wire
     #expect(calls.count == 3 * 256)
     #expect(directory.bytes(of: "data/index.db") > 0)
     calls.action = {}
-    #expect(desk.ids(after: 2000).count == next - 2001)
+    #expect(harness.ids(after: 2000).count == next - 2001)
   }
 }

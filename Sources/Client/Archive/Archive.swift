@@ -169,32 +169,32 @@ public final class Archive {
 /// What is open as long as the file is in order.
 private final class Session {
   let store: Store
-  private let keeper: Keeper
-  /// How long the log was when the keeper was last asked to move it.
+  private let maintenance: Maintenance
+  /// How long the log was when the maintenance was last asked to move it.
   private var askedBytes = 0
 
   init(_ location: Location) throws(ArchiveError) {
     store = try Store(location)
-    keeper = try Keeper(location)
+    maintenance = try Maintenance(location)
     // What an earlier run had no time for.
-    keeper.ask(.sweep)
+    maintenance.ask(.sweep)
   }
 
   /// To be called after each commit.
   func look(after aftermath: Aftermath) {
-    if aftermath.hasGarbage { keeper.ask(.sweep) }
+    if aftermath.hasGarbage { maintenance.ask(.sweep) }
     let bytes = store.walBytes
     // It has begun anew.
     if bytes < askedBytes { askedBytes = 0 }
     if aftermath.hasDeletions {
-      keeper.ask(.scrub)
-    } else if bytes - askedBytes >= Keeper.checkpointBytes {
+      maintenance.ask(.scrub)
+    } else if bytes - askedBytes >= Maintenance.checkpointBytes {
       askedBytes = bytes
-      keeper.ask(.checkpoint)
+      maintenance.ask(.checkpoint)
     }
   }
 
-  func end() { keeper.end() }
+  func end() { maintenance.end() }
 }
 
 // MARK: - Rooms

@@ -14,7 +14,7 @@ enum Change {
   case acknowledge(room: String, id: String)
 }
 
-/// What writing them left for the keeper.
+/// What writing them left for the maintenance.
 struct Aftermath {
   /// There are entries that are no longer kept.
   var hasGarbage = false

@@ -24,8 +24,8 @@ struct Statements: ~Copyable {
   var selectEntry: Statement
   var selectChanges: Statement
   var selectDeletions: Statement
-  var blankContent: Statement
-  var blankEdits: Statement
+  var redactContent: Statement
+  var redactEdits: Statement
   var countContents: Statement
   var insertOutgoing: Statement
   var selectOutgoing: Statement
@@ -95,13 +95,13 @@ struct Statements: ~Copyable {
         WHERE range = ?1 AND target BETWEEN ?2 AND ?3 AND seq BETWEEN ?4 AND ?5
           AND kind = 'delete'
         """, on: database),
-      blankContent: try Statement(
+      redactContent: try Statement(
         """
         UPDATE entries SET body = iif(kind = 'text', ?3, ?4)
         WHERE range = ?1 AND seq = ?2 AND kind IN ('text', 'data')
           AND body <> iif(kind = 'text', ?3, ?4)
         """, on: database),
-      blankEdits: try Statement(
+      redactEdits: try Statement(
         """
         UPDATE entries SET body = ?3
         WHERE range = ?1 AND target = ?2 AND kind = 'edit' AND body <> ?3

@@ -91,7 +91,7 @@ private struct Writing {
     try store.insert(entry, range: extent.range)
     extent.latest = entry.seq
     if entry.kind == .delete, let target = entry.target,
-      try store.blank(target, range: extent.range)
+      try store.redact(target, range: extent.range)
     {
       aftermath.hasDeletions = true
     }
@@ -133,7 +133,7 @@ extension Store {
       // The page may have been on its way when they were deleted.
       var aftermath = Aftermath()
       for target in try store.deletions(of: oldest.seq...newest.seq, in: extent) {
-        if try store.blank(target, range: extent.range) { aftermath.hasDeletions = true }
+        if try store.redact(target, range: extent.range) { aftermath.hasDeletions = true }
       }
       return aftermath
     }

@@ -61,9 +61,9 @@ final class Store {
   ) throws(SQLiteError) {
     // A loss of power costs what the relay has as well; what it has not is written with FULL.
     try database.execute("PRAGMA synchronous = NORMAL")
-    // Checkpoints sync, which is for the keeper to wait for.
+    // Checkpoints sync, which is for the maintenance to wait for.
     try database.execute("PRAGMA wal_autocheckpoint = 0")
-    try database.execute("PRAGMA journal_size_limit = \(Keeper.logLimitBytes)")
+    try database.execute("PRAGMA journal_size_limit = \(Maintenance.logLimitBytes)")
     try database.execute("PRAGMA cache_size = -\(cacheKiB)")
     // What is deleted is overwritten.
     try database.execute("PRAGMA secure_delete = ON")
@@ -151,17 +151,17 @@ final class Store {
 
   /// Overwrites a text that was deleted, and what it said after its edits.
   /// - Returns: whether there was something to overwrite.
-  func blank(_ target: Int64, range: Int64) throws(SQLiteError) -> Bool {
-    try statements.blankContent.bind(1, range)
-    try statements.blankContent.bind(2, target)
-    try statements.blankContent.bind(3, Entry.deletedTextBody)
-    try statements.blankContent.bind(4, Entry.deletedDataBody)
-    try statements.blankContent.run()
+  func redact(_ target: Int64, range: Int64) throws(SQLiteError) -> Bool {
+    try statements.redactContent.bind(1, range)
+    try statements.redactContent.bind(2, target)
+    try statements.redactContent.bind(3, Entry.deletedTextBody)
+    try statements.redactContent.bind(4, Entry.deletedDataBody)
+    try statements.redactContent.run()
     var count = database.changes
-    try statements.blankEdits.bind(1, range)
-    try statements.blankEdits.bind(2, target)
-    try statements.blankEdits.bind(3, Entry.deletedEditBody(of: target))
-    try statements.blankEdits.run()
+    try statements.redactEdits.bind(1, range)
+    try statements.redactEdits.bind(2, target)
+    try statements.redactEdits.bind(3, Entry.deletedEditBody(of: target))
+    try statements.redactEdits.run()
     count += database.changes
     return count > 0
   }

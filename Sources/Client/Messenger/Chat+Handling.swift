@@ -25,7 +25,7 @@ extension Chat {
   }
 
   /// To be called before drawing: puts in order what was only noted.
-  public mutating func settle() {
+  public mutating func prepareToDraw() {
     if isListStale { orderList() }
     // Before one is chosen the first is, also when the list is only just coming together.
     if pane == .list, !isListSelectionChosen { listSelection = listed.first }

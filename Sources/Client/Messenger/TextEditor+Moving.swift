@@ -16,7 +16,7 @@ extension TextEditor {
   public mutating func move(to place: Place) {
     let line = min(max(0, place.line), lines.count - 1)
     set(Place(line: line, offset: min(max(0, place.offset), lines[line].count)))
-    settle()
+    endVerticalMove()
   }
 
   // MARK: Deleting
@@ -44,7 +44,7 @@ extension TextEditor {
 
   private mutating func delete(from start: Place, to end: Place) {
     if start < end { replace(start, end, with: "") }
-    settle()
+    endVerticalMove()
   }
 
   private mutating func kill(from start: Place, to end: Place) {

@@ -92,7 +92,7 @@ public struct TextEditor: Equatable, Sendable {
   /// `\n`; control characters but tabs are left out, since nobody could see them.
   public mutating func insert(_ text: String) throws(Full) {
     try put(place, place, text)
-    settle()
+    endVerticalMove()
   }
 
   public mutating func newLine() throws(Full) { try insert("\n") }
@@ -101,19 +101,19 @@ public struct TextEditor: Equatable, Sendable {
   public mutating func replace(last count: Int, with text: String) throws(Full) {
     precondition(count <= place.offset, "the characters are of the cursor's line")
     try put(Place(line: place.line, offset: place.offset - count), place, text)
-    settle()
+    endVerticalMove()
   }
 
   /// Puts a text in place of all there is, and the cursor behind it.
   public mutating func replaceAll(with text: String) throws(Full) {
     try put(Place(line: 0, offset: 0), end, text)
-    settle()
+    endVerticalMove()
   }
 
   /// Puts in place of a part, from `range.lowerBound` characters on (a line break counted as one).
   public mutating func replace(_ range: Range<Int>, with text: String) throws(Full) {
     try put(place(at: range.lowerBound), place(at: range.upperBound), text)
-    settle()
+    endVerticalMove()
   }
 
   /// Empties it; what was killed stays.
@@ -122,7 +122,7 @@ public struct TextEditor: Equatable, Sendable {
     text = ""
     place = Place(line: 0, offset: 0)
     byteOffset = 0
-    settle()
+    endVerticalMove()
   }
 
   // MARK: Places
@@ -162,7 +162,7 @@ public struct TextEditor: Equatable, Sendable {
   }
 
   /// After all but moves up and down, and kills.
-  mutating func settle() {
+  mutating func endVerticalMove() {
     goalColumn = nil
     isKilling = false
   }

@@ -201,7 +201,7 @@ final class LineChat {
     complain("line \(number) was refused: \(reason)")
   }
 
-  private func settle(_ id: String) -> Int? {
+  private func finish(_ id: String) -> Int? {
     guard let line = pending.removeValue(forKey: id) else { return nil }
     pendingBytes -= line.bytes
     noteProgress()
@@ -273,11 +273,11 @@ extension LineChat: ClientHandler {
       finish(Self.notLetIn)
     case .entry(let entry): show(entry)
     case .acknowledged(let ack):
-      _ = settle(ack.id)
+      _ = finish(ack.id)
       readInput()
       finishIfDone()
     case .refused(let send, let error):
-      if let number = settle(send.id) { refuse(number, error.message) }
+      if let number = finish(send.id) { refuse(number, error.message) }
       readInput()
       finishIfDone()
     case .message(.error(let error)) where error.id == nil: complain(error.message)

@@ -273,7 +273,7 @@ final class ScreenChat {
     isStale = false
     isUrgent = false
     drawnAt = loop.now
-    chat.settle()
+    chat.prepareToDraw()
     differ.frame(chat.draw(theme).grid, into: &output)
   }
 

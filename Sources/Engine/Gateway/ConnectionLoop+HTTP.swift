@@ -233,14 +233,14 @@ extension ConnectionLoop {
     guard let session = connections[index].session else { return }
     if shard.hasOutput(session) {
       exchange.closing = (reason, text)
-      toSettle.append(Int32(index))
+      toReap.append(Int32(index))
     } else {
       finish(index, Self.problem(reason, text).response)
     }
   }
 
   /// As far as an exchange has come: all that the session has said is taken.
-  func settle(_ exchange: HTTPExchange, _ index: Int) {
+  func advance(_ exchange: HTTPExchange, _ index: Int) {
     if exchange.response == nil, let (reason, text) = exchange.closing {
       exchange.answer(Self.problem(reason, text).response)
     }

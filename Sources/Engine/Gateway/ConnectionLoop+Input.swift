@@ -221,7 +221,7 @@ extension ConnectionLoop {
         }
         guard let event else { return .nothingLeft }
         guard isOpen else {
-          if case .close = event { toSettle.append(Int32(index)) }
+          if case .close = event { toReap.append(Int32(index)) }
           continue
         }
         switch event {
@@ -281,7 +281,7 @@ extension ConnectionLoop {
     shard.beginClosing(session)
     connections[index].phase = .closing
     connections[index].deadline = now.monotonic + Self.lingerMilliseconds
-    toSettle.append(Int32(index))
+    toReap.append(Int32(index))
   }
 
   /// Keeps what was read until the session may receive again.

@@ -11,11 +11,11 @@ extension ConnectionLoop {
     case .exchange(let exchange):
       // The shard is at work: what follows from it has to wait.
       exchange.take(bytes, wall: now.wall)
-      toSettle.append(Int32(index))
+      toReap.append(Int32(index))
       return bytes.count
     case .canary(let run):
       run.take(bytes)
-      toSettle.append(Int32(index))
+      toReap.append(Int32(index))
       return bytes.count
     default: return writeToStream(index, bytes)
     }
@@ -25,7 +25,7 @@ extension ConnectionLoop {
   func writeToStream(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     let taken = note(world.write(index, bytes), index)
     if connections[index].isClosing, taken == bytes.count, !world.hasBacklog(index) {
-      toSettle.append(Int32(index))
+      toReap.append(Int32(index))
     }
     return taken
   }
@@ -34,7 +34,7 @@ extension ConnectionLoop {
   func drain(_ index: Int) {
     _ = note(world.drain(index), index)
     if connections[index].isClosing, !world.hasBacklog(index) {
-      toSettle.append(Int32(index))
+      toReap.append(Int32(index))
     }
   }
 
@@ -66,7 +66,7 @@ extension ConnectionLoop {
     shard.beginClosing(session)
     connections[index].webSocket.close(code, reason: reason, to: &control, maskKey: 0)
     shard.append(frames: control, to: session)
-    toSettle.append(Int32(index))
+    toReap.append(Int32(index))
     // Its close is awaited, though nothing else of it is taken any more.
     if connections[index].isPaused {
       connections[index].isPaused = false
@@ -88,22 +88,22 @@ extension ConnectionLoop {
   }
 
   /// Goes on with connections that are being closed, as far as they have come.
-  func settle() {
+  func reap() {
     for index in failed { remove(Int(index)) }
     failed.removeAll(keepingCapacity: true)
-    let due = toSettle
-    toSettle.removeAll(keepingCapacity: true)
+    let due = toReap
+    toReap.removeAll(keepingCapacity: true)
     for index in due.map(Int.init) {
       switch connections[index].phase {
-      case .closing: settleClosing(index)
-      case .exchange(let exchange): settle(exchange, index)
+      case .closing: reapClosing(index)
+      case .exchange(let exchange): advance(exchange, index)
       case .canary(let run): advance(run, index)
       default: continue
       }
     }
   }
 
-  private func settleClosing(_ index: Int) {
+  private func reapClosing(_ index: Int) {
     guard let session = connections[index].session else { return }
     if shard.hasOutput(session) || world.hasBacklog(index) {
       // Who does not read is not waited for where everything ends.

@@ -8,7 +8,7 @@ extension ConnectionLoop {
   /// Gives the memory of the tables' unused ends back. To be called when nothing is under way: what
   /// else knows a connection by its place is empty then.
   func shrink() {
-    guard toSettle.isEmpty, failed.isEmpty else { return }
+    guard toReap.isEmpty, failed.isEmpty else { return }
     wantsToShrink = false
     let isShorter = connections.shrink(free: &freeConnections) { !$0.isFree }
     guard isShorter || shard.isLoose else { return }

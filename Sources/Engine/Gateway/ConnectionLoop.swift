@@ -83,7 +83,7 @@ import Wire
   /// Connections that have more to read than one turn gave them.
   var unfinished: [Int32] = []
   /// Connections whose output may have come to its end.
-  var toSettle: [Int32] = []
+  var toReap: [Int32] = []
   /// Connections whose last request over HTTP is answered, and of which another may have been read.
   var nextRequests: [Int32] = []
   var counts = LoopCounts()
@@ -193,7 +193,7 @@ import Wire
     for request in shard.takeReads() { world.read(request) }
     let resumable = shard.takeResumable()
     for connection in resumable { resume(Int(connection)) }
-    settle()
+    reap()
     noteSlowdowns()
     if endIfOver() { return .over }
     // What resumed connections ask for has to reach the log as well before the loop may sleep.
@@ -277,7 +277,7 @@ import Wire
 
   private func advanceShutdown() {
     guard let shutdown, !shutdown.hasAnnounced,
-      shard.isSettled || now.monotonic >= shutdown.deadline
+      shard.isIdle || now.monotonic >= shutdown.deadline
     else { return }
     self.shutdown?.hasAnnounced = true
     // What an echo says is its peer's words, so it says no more than why it closes.

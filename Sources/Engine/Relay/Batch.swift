@@ -16,9 +16,9 @@ struct Batch {
     /// How many of `acks` are of what came before it.
     var acksBefore: Int
   }
-  struct Entering {
+  struct Subscribing {
     var loop: Int
-    var request: LogRequest.Enter
+    var request: LogRequest.Subscribe
     var room: Int
     /// At this request's place in the order.
     var head: Int64
@@ -32,11 +32,11 @@ struct Batch {
     var ticket: UInt32
     var user: String
     var listed: [String]
-    var after: BelongingsCursor
+    var after: MembershipsCursor
     var limit: Int
   }
   /// An entry that was stored before this batch, and is deleted by it.
-  struct Blank {
+  struct Redaction {
     var room: Int
     var seq: Int64
     /// The last entry that loses its text: this one, or an edit of it.
@@ -71,7 +71,7 @@ struct Batch {
   var identities: SlotTable
   var acks: [Acknowledgement] = []
   var refusals: [RefusedAppend] = []
-  var enterings: [Entering] = []
+  var subscribing: [Subscribing] = []
   var questions: [Question] = []
   /// Rooms whose stored state changed, each once.
   var touched: [Int] = []
@@ -84,13 +84,13 @@ struct Batch {
   /// Moved by a `mark`: others are told.
   var marked: Set<Sequencer.MemberKey> = []
   var formerMembers: [Sequencer.MemberKey] = []
-  var memberships: [Commit.MembershipChange] = []
+  var membershipChanges: [Commit.MembershipChange] = []
   var typing: [Commit.TypingChange] = []
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
   var trimmed: [Int] = []
   /// Earlier entries that are deleted.
-  var blanks: [Blank] = []
+  var redactions: [Redaction] = []
   /// The emoji that entries have been given, as far as somebody has asked. What the batch takes back is
   /// still among them: within one batch a limit counts it.
   var emoji: [Place: GivenEmoji] = [:]

@@ -55,7 +55,7 @@ public final class Commit: Sendable {
   }
 
   /// Earlier entries of a room have lost their text.
-  public struct Blanking: Sendable {
+  public struct Redaction: Sendable {
     public var room: String
     /// The `seq` of the last of them: up to here what is kept in memory is no longer true.
     public var through: Int64
@@ -75,27 +75,27 @@ public final class Commit: Sendable {
   /// Who sent each of `frames`.
   public let senders: [String]
   public let marks: [MarkChange]
-  public let memberships: [MembershipChange]
+  public let membershipChanges: [MembershipChange]
   public let typing: [TypingChange]
   public let audiences: [AudienceChange]
   public let presences: [PresenceChange]
-  public let blankings: [Blanking]
+  public let redactions: [Redaction]
   /// Which of `frames` are about earlier entries and say nothing of their own, in rising order.
   private let changes: [Int]
 
   init(
-    _ entries: SpannedEntries, marks: [MarkChange], memberships: [MembershipChange],
+    _ entries: SpannedEntries, marks: [MarkChange], membershipChanges: [MembershipChange],
     typing: [TypingChange], audiences: [AudienceChange], presences: [PresenceChange],
-    blankings: [Blanking]
+    redactions: [Redaction]
   ) {
     spans = entries.spans
     frames = entries.frames
     senders = entries.senders
     changes = entries.changes
     self.presences = presences
-    self.blankings = blankings
+    self.redactions = redactions
     self.marks = marks
-    self.memberships = memberships
+    self.membershipChanges = membershipChanges
     self.typing = typing
     self.audiences = audiences
   }

@@ -58,17 +58,17 @@ public protocol EntryStore {
 
   /// At most `limit` rooms that the user belongs to, of those whose number is beyond `after`, in rising
   /// number. What it costs depends on how many these are, and not on how many there are in all.
-  mutating func belongings(
+  mutating func memberships(
     of user: String, after number: Int64, limit: Int
-  ) throws(StoreFailure) -> [StoredBelonging]
+  ) throws(StoreFailure) -> [StoredMembership]
 
   /// A room as a user stands to it; `nil` if there is none.
-  mutating func belonging(
+  mutating func membership(
     of user: String, toRoom name: String
-  ) throws(StoreFailure) -> StoredBelonging?
+  ) throws(StoreFailure) -> StoredMembership?
 
   /// How many rooms the user belongs to.
-  mutating func belongingCount(of user: String) throws(StoreFailure) -> Int
+  mutating func membershipCount(of user: String) throws(StoreFailure) -> Int
 
   /// Stores all of it durably, or nothing.
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure)

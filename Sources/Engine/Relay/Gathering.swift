@@ -3,17 +3,17 @@ import Wire
 /// One page of history while it is read: from its oldest entry upwards, or from its newest downwards.
 ///
 /// What it costs is bounded by what the page holds, whatever lies between its entries: how many of a
-/// stretch say something of their own is known from the count of changes, so that stretches that are
+/// range say something of their own is known from the count of changes, so that ranges that are
 /// about others alone are passed over without being read, and what has become of an entry is kept
 /// as it stands.
 struct Gathering {
   /// So many entries are read at once.
-  static let stretchEntries: Int64 = 64
+  static let rangeEntries: Int64 = 64
   /// A folded page looks for its entries where at least one in so many is one, and goes straight to
   /// the next one elsewhere.
   static let sparseness: Int64 = 4
-  /// The shortest stretch that is looked at for being sparse.
-  static let shortestStretch: Int64 = 16
+  /// The shortest range that is looked at for being sparse.
+  static let shortestRange: Int64 = 16
   /// So often the changes are counted before a page that has something is answered as it is.
   static let countLimit = 4096
 
@@ -49,12 +49,12 @@ struct Gathering {
   }
 
   /// The next entries, so many or as many as there are.
-  private func stretch(_ count: Int64) -> ClosedRange<Int64> {
+  private func range(_ count: Int64) -> ClosedRange<Int64> {
     isForward ? lower...min(upper, lower + count - 1) : max(lower, upper - count + 1)...upper
   }
 
-  private mutating func drop(_ stretch: ClosedRange<Int64>) {
-    if isForward { lower = stretch.upperBound + 1 } else { upper = stretch.lowerBound - 1 }
+  private mutating func drop(_ range: ClosedRange<Int64>) {
+    if isForward { lower = range.upperBound + 1 } else { upper = range.lowerBound - 1 }
   }
 
   private var wanted: Int64 { Int64(limit - taken.count) }
@@ -75,10 +75,10 @@ struct Gathering {
 
   /// In the order in which they are taken.
   private func entries(
-    in stretch: ClosedRange<Int64>, from reader: inout some EntryReader
+    in range: ClosedRange<Int64>, from reader: inout some EntryReader
   ) throws(StoreFailure) -> [Entry] {
     var entries: [Entry] = []
-    try reader.forEachEntry(ofRoom: number, named: room, in: stretch) {
+    try reader.forEachEntry(ofRoom: number, named: room, in: range) {
       entries.append($0)
       return true
     }
@@ -89,11 +89,11 @@ struct Gathering {
 
   mutating func gather(from reader: inout some EntryReader) throws(StoreFailure) {
     while !isAtEnd {
-      let stretch = stretch(min(wanted, Self.stretchEntries))
-      for entry in try entries(in: stretch, from: &reader) {
+      let range = range(min(wanted, Self.rangeEntries))
+      for entry in try entries(in: range, from: &reader) {
         guard take(entry) else { break }
       }
-      drop(stretch)
+      drop(range)
     }
     hasMore = isFull || lower <= upper
   }
@@ -102,20 +102,20 @@ struct Gathering {
 
   mutating func gatherFolded(from reader: inout some EntryReader) throws(StoreFailure) {
     while !isAtEnd, counts < Self.countLimit || taken.isEmpty {
-      let stretch = stretch(min(max(wanted, Self.shortestStretch), Self.stretchEntries))
-      let contents = try contents(of: stretch, from: &reader)
+      let range = range(min(max(wanted, Self.shortestRange), Self.rangeEntries))
+      let contents = try contents(of: range, from: &reader)
       let isSparse =
         contents == 0
-        || contents * Self.sparseness < stretch.count && stretch.count > Self.shortestStretch
+        || contents * Self.sparseness < range.count && range.count > Self.shortestRange
       if isSparse {
         guard let next = try nextContent(from: &reader) else {
           drop(lower...upper)
           break
         }
         if isForward { lower = next } else { upper = next }
-        try takeFolded(self.stretch(Self.shortestStretch), from: &reader)
+        try takeFolded(self.range(Self.shortestRange), from: &reader)
       } else {
-        try takeFolded(stretch, from: &reader)
+        try takeFolded(range, from: &reader)
       }
     }
     if isFull {
@@ -126,13 +126,13 @@ struct Gathering {
   }
 
   private mutating func takeFolded(
-    _ stretch: ClosedRange<Int64>, from reader: inout some EntryReader
+    _ range: ClosedRange<Int64>, from reader: inout some EntryReader
   ) throws(StoreFailure) {
-    let contents = try entries(in: stretch, from: &reader).filter(\.kind.isContent)
+    let contents = try entries(in: range, from: &reader).filter(\.kind.isContent)
     var targets: Set<Int64> = []
-    var next = stretch.lowerBound
-    while next <= stretch.upperBound,
-      let target = try reader.firstTarget(inRoom: number, in: next...stretch.upperBound)
+    var next = range.lowerBound
+    while next <= range.upperBound,
+      let target = try reader.firstTarget(inRoom: number, in: next...range.upperBound)
     {
       targets.insert(target)
       next = target + 1
@@ -145,7 +145,7 @@ struct Gathering {
       let isChanged = targets.contains(entry.seq) || entry.body == Entry.deletedTextBody
       guard take(isChanged ? try folded(entry, from: &reader) : entry) else { break }
     }
-    drop(stretch)
+    drop(range)
   }
 
   private func folded(
@@ -176,11 +176,11 @@ struct Gathering {
 
   /// How many of these entries say something of their own.
   private mutating func contents(
-    of stretch: ClosedRange<Int64>, from reader: inout some EntryReader
+    of range: ClosedRange<Int64>, from reader: inout some EntryReader
   ) throws(StoreFailure) -> Int64 {
-    let through = try changes(through: stretch.upperBound, &reader)
-    let before = try changes(through: stretch.lowerBound - 1, &reader)
-    return Int64(stretch.count) - (through - before)
+    let through = try changes(through: range.upperBound, &reader)
+    let before = try changes(through: range.lowerBound - 1, &reader)
+    return Int64(range.count) - (through - before)
   }
 
   private mutating func changes(
@@ -190,22 +190,22 @@ struct Gathering {
     return try reader.changes(inRoom: number, through: seq)
   }
 
-  /// The next entry that says something of its own, found by doubling and halving a stretch: at twice
+  /// The next entry that says something of its own, found by doubling and halving a range: at twice
   /// the logarithm of its distance.
   private mutating func nextContent(
     from reader: inout some EntryReader
   ) throws(StoreFailure) -> Int64? {
     var reach: Int64 = 1
     // Nothing within `reach` - 1.
-    while try contents(of: stretch(reach), from: &reader) == 0 {
+    while try contents(of: range(reach), from: &reader) == 0 {
       if reach > upper - lower { return nil }
       reach *= 2
     }
-    var within = Int64(stretch(reach).count)
+    var within = Int64(range(reach).count)
     var without = reach / 2
     while within - without > 1 {
       let middle = without + (within - without) / 2
-      if try contents(of: stretch(middle), from: &reader) == 0 {
+      if try contents(of: range(middle), from: &reader) == 0 {
         without = middle
       } else {
         within = middle

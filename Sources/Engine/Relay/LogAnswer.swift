@@ -5,22 +5,22 @@ public enum LogAnswer: Sendable {
   case ack(SessionID, ServerMessage.Ack)
   /// An append that was not stored, or an `enter` that failed; `re`, `room` and `id` are set.
   case refused(SessionID, WireError)
-  case entered(SessionID, Entered)
-  /// What a `LogRequest.belongings` asked for; `next` is where the next slice begins, `nil` at the end.
+  case subscribed(SessionID, Subscribed)
+  /// What a `LogRequest.memberships` asked for; `next` is where the next slice begins, `nil` at the end.
   /// Where `isComplete` is false, reading failed.
-  case belongings(
-    ticket: UInt32, user: String, [Belonging], next: BelongingsCursor?, isComplete: Bool)
+  case memberships(
+    ticket: UInt32, user: String, [Membership], next: MembershipsCursor?, isComplete: Bool)
   case entries(SessionID, EntriesPage)
   /// A message ready to be sent: what a `ReadRequest.history` asked for.
   case reply(SessionID, json: [UInt8])
-  /// The last entries that a `ReadRequest.lasts` asked for, in its order, folded; `nil` where a room
+  /// The last entries that a `ReadRequest.lastEntries` asked for, in its order, folded; `nil` where a room
   /// has none that says something of its own. Fewer where these are more than a reply holds.
-  case lasts(SessionID, [[UInt8]?])
+  case lastEntries(SessionID, [[UInt8]?])
   /// What a `ReadRequest.lastSeen` asked for.
   case lastSeen(SessionID, Seen)
 
   /// A room as it is at this point of the order of commits.
-  public struct Entered: Sendable {
+  public struct Subscribed: Sendable {
     /// Ready to be sent.
     public var joined: ServerMessage.Joined
     public var user: String
@@ -46,7 +46,7 @@ public enum LogAnswer: Sendable {
   }
 
   /// A room that a user belongs to, or may want to know of.
-  public struct Belonging: Sendable, Equatable {
+  public struct Membership: Sendable, Equatable {
     public var room: String
     public var belongs: Bool
     public var head: Int64

@@ -3,9 +3,9 @@ public import Wire
 /// What a loop asks of the log, in the order of arrival.
 public enum LogRequest: Sendable {
   case append(Append)
-  case enter(Enter)
-  /// A subscription has ended; one for each `enter` that was answered with `entered`.
-  case exit(room: String, user: String)
+  case subscribe(Subscribe)
+  /// A subscription has ended; one for each `enter` that was answered with `subscribed`.
+  case unsubscribe(room: String, user: String)
   /// A user has received or read up to a `seq`; cut to the head, and never going back.
   case mark(room: String, Marks)
   /// A user no longer wants to belong to the room.
@@ -16,8 +16,8 @@ public enum LogRequest: Sendable {
   case presence(user: String, from: Presence, to: Presence)
   /// A slice of the rooms that a user belongs to, at most `limit` of them. `listed` ones that the user
   /// does not belong to are told beside them. Answered under the same ticket.
-  case belongings(
-    ticket: UInt32, user: String, listed: [String], after: BelongingsCursor, limit: Int)
+  case memberships(
+    ticket: UInt32, user: String, listed: [String], after: MembershipsCursor, limit: Int)
 
   /// An entry that wants to be one.
   public struct Append: Sendable {
@@ -48,7 +48,7 @@ public enum LogRequest: Sendable {
   }
 
   /// A join: the user belongs to the room from now on, and is subscribed until `exit`.
-  public struct Enter: Sendable {
+  public struct Subscribe: Sendable {
     public var session: SessionID
     public var room: String
     public var user: String

@@ -15,7 +15,7 @@ public struct LogStatistics: Sendable {
   /// Rooms that have had an entry.
   public var rooms = 0
   /// Entries that the index does not have yet.
-  public var unsettledEntries = 0
+  public var unindexedEntries = 0
   /// What is on disk.
   public var files: [File] = []
 

@@ -158,29 +158,29 @@ public struct MemoryStore: EntryStore, EntryReader {
     return room.forgottenChanges + Int64(room.changes(through: seq))
   }
 
-  public mutating func belongings(
+  public mutating func memberships(
     of user: String, after number: Int64, limit: Int
-  ) throws(StoreFailure) -> [StoredBelonging] {
+  ) throws(StoreFailure) -> [StoredMembership] {
     // In tests alone is it asked for more than once a user: sorting them all each time does no harm.
     let numbers = (roomsByMember[user] ?? []).filter { $0 > number }.sorted().prefix(limit)
-    return numbers.compactMap { belonging(of: user, $0) }
+    return numbers.compactMap { membership(of: user, $0) }
   }
 
-  public mutating func belonging(
+  public mutating func membership(
     of user: String, toRoom name: String
-  ) throws(StoreFailure) -> StoredBelonging? {
-    numbers[name].flatMap { belonging(of: user, $0) }
+  ) throws(StoreFailure) -> StoredMembership? {
+    numbers[name].flatMap { membership(of: user, $0) }
   }
 
-  private func belonging(of user: String, _ number: Int64) -> StoredBelonging? {
+  private func membership(of user: String, _ number: Int64) -> StoredMembership? {
     guard let room = rooms[number] else { return nil }
-    return StoredBelonging(
+    return StoredMembership(
       number: number, room: room.name, head: room.first + Int64(room.entries.count) - 1,
       first: room.first, lastAt: room.entries.last?.at ?? 0,
       changes: room.forgottenChanges + Int64(room.changeSeqs.count), marks: room.members[user])
   }
 
-  public mutating func belongingCount(of user: String) throws(StoreFailure) -> Int {
+  public mutating func membershipCount(of user: String) throws(StoreFailure) -> Int {
     roomsByMember[user]?.count ?? 0
   }
 
@@ -201,7 +201,7 @@ public struct MemoryStore: EntryStore, EntryReader {
         rooms[new.room]?.changeSeqs.append(entry.seq)
       }
     }
-    for (number, seq, body) in changes.blanks {
+    for (number, seq, body) in changes.redactions {
       guard let first = rooms[number]?.first, seq >= first else { continue }
       rooms[number]?.entries[Int(seq - first)].body = body
       for edit in rooms[number]?.targets[seq]?.edits ?? [] {

@@ -2,7 +2,7 @@ import Wire
 
 extension ReadRequest {
   /// What the answer to `lasts` holds at most, but for its first entry: as much as a reply has.
-  static let lastsLimitBytes = 131_072
+  static let lastEntriesLimitBytes = 131_072
 
   /// Reads what is asked for; the one way in which every log with an `EntryReader` answers.
   public func answer(from reader: inout some EntryReader, _ framing: Framing) -> LogAnswer {
@@ -20,8 +20,8 @@ extension ReadRequest {
       let message =
         reply ?? .error(Sequencer.unavailable(re: "history", room: request.room))
       return .reply(session, json: message.json)
-    case .lasts(let session, let places):
-      return .lasts(session, Self.lasts(places, &reader))
+    case .lastEntries(let session, let places):
+      return .lastEntries(session, Self.lastEntries(places, &reader))
     case .lastSeen(let session, let users, let purpose):
       var seen = LogAnswer.Seen(purpose: purpose, users: users, at: [:])
       for user in users { seen.at[user] = (try? reader.lastSeen(user)) ?? nil }
@@ -77,18 +77,18 @@ extension ReadRequest {
     return .history(page)
   }
 
-  private static func lasts(
+  private static func lastEntries(
     _ places: [(room: String, seq: Int64)], _ reader: inout some EntryReader
   ) -> [[UInt8]?] {
-    var lasts: [[UInt8]?] = []
+    var lastEntries: [[UInt8]?] = []
     var bytes = 0
     for place in places {
       let last = (try? last(place.room, place.seq, &reader)) ?? nil
       bytes += last?.count ?? 0
-      if bytes > lastsLimitBytes, !lasts.isEmpty { break }
-      lasts.append(last)
+      if bytes > lastEntriesLimitBytes, !lastEntries.isEmpty { break }
+      lastEntries.append(last)
     }
-    return lasts
+    return lastEntries
   }
 
   /// The last entry up to `seq` that says something of its own, folded.

@@ -11,8 +11,8 @@ public enum ReadRequest: Sendable {
   case history(
     SessionID, ClientMessage.HistoryRequest, mayCreate: Bool, limitBytes: Int)
   /// The last entry of each of these rooms that says something, at this `seq` or before it, in its
-  /// current state, as `message` JSON. Answered by `.lasts`.
-  case lasts(SessionID, [(room: String, seq: Int64)])
+  /// current state, as `message` JSON. Answered by `.lastEntries`.
+  case lastEntries(SessionID, [(room: String, seq: Int64)])
   /// When these users were last there. Answered by `.lastSeen`.
   case lastSeen(SessionID, [String], for: SeenPurpose)
 
@@ -21,7 +21,8 @@ public enum ReadRequest: Sendable {
 
   public var session: SessionID {
     switch self {
-    case .entries(let session, _, _, _, _), .history(let session, _, _, _), .lasts(let session, _),
+    case .entries(let session, _, _, _, _), .history(let session, _, _, _),
+      .lastEntries(let session, _),
       .lastSeen(let session, _, _):
       session
     }

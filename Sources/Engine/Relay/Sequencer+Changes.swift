@@ -19,9 +19,9 @@ extension Sequencer {
     for index in batch.trimmed {
       if let number = rooms[index].number { changes.trims.append((number, rooms[index].first)) }
     }
-    for blank in batch.blanks {
-      if let number = rooms[blank.room].number {
-        changes.blanks.append((number, blank.seq, blank.body))
+    for redaction in batch.redactions {
+      if let number = rooms[redaction.room].number {
+        changes.redactions.append((number, redaction.seq, redaction.body))
       }
     }
     changes.seen = seenToRetry.map { (user: $0.key, at: $0.value.at, isHere: $0.value.isHere) }

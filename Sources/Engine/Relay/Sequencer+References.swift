@@ -53,7 +53,7 @@ extension Sequencer {
         if let error = try reactionLimit(append, target, in: room, &batch, &store) {
           return .failure(error)
         }
-      case .delete: try blank(entry, in: room, &batch, &store)
+      case .delete: try redact(entry, in: room, &batch, &store)
       default: break
       }
       return .success(append.body)
@@ -140,7 +140,7 @@ extension Sequencer {
     var entry: Entry?
     if let index = batch.index(ofRoom: room, seq: seq) {
       entry = batch.entries[index].entry
-    } else if batch.blanks.contains(where: { $0.room == room && $0.seq == seq }) {
+    } else if batch.redactions.contains(where: { $0.room == room && $0.seq == seq }) {
       return nil
     } else {
       entry = try store.entry(seq, ofRoom: number, named: rooms[room].name)
@@ -163,7 +163,7 @@ extension Sequencer {
 
   /// Takes the text out of an entry and of every edit of it. Those that are stored are the store's to
   /// find: here it is one that is read, however many there are.
-  private mutating func blank(
+  private mutating func redact(
     _ entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) {
     for index in batch.edits(of: entry.seq, room: room) {
@@ -180,17 +180,17 @@ extension Sequencer {
       let edit = try store.lastEdit(of: entry.seq, inRoom: number, named: rooms[room].name)
       through = edit?.seq ?? through
     }
-    batch.blanks.append(
-      Batch.Blank(room: room, seq: entry.seq, through: through, body: entry.deletedBody))
+    batch.redactions.append(
+      Batch.Redaction(room: room, seq: entry.seq, through: through, body: entry.deletedBody))
   }
 
   /// What was deleted, as loops have to know it.
-  static func blankings(_ batch: Batch, _ rooms: [SequencedRoom]) -> [Commit.Blanking] {
+  static func redactions(_ batch: Batch, _ rooms: [SequencedRoom]) -> [Commit.Redaction] {
     var through: [Int: Int64] = [:]
-    for blank in batch.blanks {
-      through[blank.room] = max(through[blank.room] ?? 0, blank.through)
+    for redaction in batch.redactions {
+      through[redaction.room] = max(through[redaction.room] ?? 0, redaction.through)
     }
-    return through.map { Commit.Blanking(room: rooms[$0.key].name, through: $0.value) }
+    return through.map { Commit.Redaction(room: rooms[$0.key].name, through: $0.value) }
   }
 
   /// Entries of others that say something and that lie behind a read mark, as of the last batch.

@@ -18,7 +18,7 @@ extension Sequencer {
         forget(key.user, key.room, &batch)
       }
       // It was counted when it was kept.
-      belongingCounts[key.user] = nil
+      membershipCounts[key.user] = nil
     }
   }
 
@@ -33,8 +33,8 @@ extension Sequencer {
       let name = rooms[index].name
       // Who came by a send only has sent nothing.
       let joiners = Set(
-        batch.enterings.filter { $0.room == index && $0.refusal == nil }.map(\.request.user))
-      for change in batch.memberships
+        batch.subscribing.filter { $0.room == index && $0.refusal == nil }.map(\.request.user))
+      for change in batch.membershipChanges
       where change.room == name && change.belongs && !joiners.contains(change.user) {
         rooms[index].members[change.user] = nil
       }
@@ -44,15 +44,15 @@ extension Sequencer {
   }
 
   /// Keeps what nobody will ask for a second time.
-  /// - Parameter entered: who has joined all the same.
-  mutating func retryLater(_ batch: Batch, _ entered: Set<MemberKey>) {
+  /// - Parameter subscribed: who has joined all the same.
+  mutating func retryLater(_ batch: Batch, _ subscribed: Set<MemberKey>) {
     for (key, retry) in batch.retried { keep(retry, for: key) }
-    for change in batch.memberships {
+    for change in batch.membershipChanges {
       guard let room = indices[change.room], rooms[room].number != nil else { continue }
       let key = MemberKey(room: room, user: change.user)
       if !change.belongs {
         keep(MemberRetry(belongs: false), for: key)
-      } else if entered.contains(key) {
+      } else if subscribed.contains(key) {
         keep(MemberRetry(belongs: true), for: key)
       }
     }
@@ -79,7 +79,7 @@ extension Sequencer {
       batch.refuse(
         append.session, from: loop,
         Self.unavailable(re: "send", room: append.room, id: append.id))
-    case .enter(let enter):
+    case .subscribe(let enter):
       batch.refuse(enter.session, from: loop, Self.unavailable(re: "join", room: enter.room))
     case .mark(let name, let marks):
       guard let room = indices[name] else { return }
@@ -90,7 +90,7 @@ extension Sequencer {
     case .forget(let name, let user):
       guard let room = indices[name] else { return }
       keep(MemberRetry(belongs: false), for: MemberKey(room: room, user: user))
-    case .exit, .typing, .presence, .belongings: break
+    case .unsubscribe, .typing, .presence, .memberships: break
     }
   }
 }

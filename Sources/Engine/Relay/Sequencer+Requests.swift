@@ -8,8 +8,8 @@ extension Sequencer {
     do throws(StoreFailure) {
       switch request {
       case .append(let append): try handle(append, from: loop, &batch, &store)
-      case .enter(let enter): try handle(enter, from: loop, &batch, &store)
-      case .exit(let name, let user):
+      case .subscribe(let enter): try handle(enter, from: loop, &batch, &store)
+      case .unsubscribe(let name, let user):
         if let room = indices[name] {
           unsubscribe(room, user)
           batch.audienceRooms.insert(room)
@@ -29,7 +29,7 @@ extension Sequencer {
       case .presence(let user, let from, let to):
         let before = presences.shift(user, from: from, to: to)
         if batch.presences[user] == nil { batch.presences[user] = before }
-      case .belongings(let ticket, let user, let listed, let after, let limit):
+      case .memberships(let ticket, let user, let listed, let after, let limit):
         batch.questions.append(
           Batch.Question(
             loop: loop, ticket: ticket, user: user, listed: listed, after: after, limit: limit))
@@ -221,13 +221,13 @@ extension Sequencer {
   // MARK: - Members and subscribers
 
   private mutating func handle(
-    _ enter: LogRequest.Enter, from loop: Int, _ batch: inout Batch,
+    _ enter: LogRequest.Subscribe, from loop: Int, _ batch: inout Batch,
     _ store: inout some EntryStore
   ) throws(StoreFailure) {
     let room = try room(enter.room, &store)
     func refuse(_ error: WireError) {
-      batch.enterings.append(
-        Batch.Entering(
+      batch.subscribing.append(
+        Batch.Subscribing(
           loop: loop, request: enter, room: room, head: 0,
           resumption: Resumption(after: 0, resume: .ok), refusal: error))
     }
@@ -243,13 +243,13 @@ extension Sequencer {
     add(enter.user, to: room, &batch)
     rooms[room].subscribers[enter.user, default: 0] += 1
     batch.audienceRooms.insert(room)
-    batch.enterings.append(
-      Batch.Entering(
+    batch.subscribing.append(
+      Batch.Subscribing(
         loop: loop, request: enter, room: room, head: rooms[room].head, resumption: resumption))
   }
 
   func resumption(
-    of enter: LogRequest.Enter, _ room: Int, _ store: inout some EntryStore
+    of enter: LogRequest.Subscribe, _ room: Int, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Resumption {
     let head = rooms[room].head
     guard let after = enter.after else { return Resumption(after: head, resume: .ok) }
@@ -270,20 +270,20 @@ extension Sequencer {
   mutating func add(_ user: String, to room: Int, _ batch: inout Batch) {
     guard rooms[room].members[user] == nil, !rooms[room].isReserved else { return }
     rooms[room].members[user] = MemberMarks()
-    noteBelonging(user, 1, isStored: rooms[room].number != nil, &batch)
+    noteMembership(user, 1, isStored: rooms[room].number != nil, &batch)
     if rooms[room].number == nil {
       unstored[user, default: []].insert(rooms[room].name)
     } else {
       touch(room, &batch)
       batch.dirtyMembers.insert(MemberKey(room: room, user: user))
     }
-    batch.memberships.append(
+    batch.membershipChanges.append(
       Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true, unread: 0))
   }
 
   mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
     guard rooms[room].members.removeValue(forKey: user) != nil else { return }
-    noteBelonging(user, -1, isStored: rooms[room].number != nil, &batch)
+    noteMembership(user, -1, isStored: rooms[room].number != nil, &batch)
     let key = MemberKey(room: room, user: user)
     batch.dirtyMembers.remove(key)
     if rooms[room].number == nil {
@@ -292,7 +292,7 @@ extension Sequencer {
       touch(room, &batch)
       batch.formerMembers.append(key)
     }
-    batch.memberships.append(
+    batch.membershipChanges.append(
       Commit.MembershipChange(room: rooms[room].name, user: user, belongs: false, unread: 0))
   }
 

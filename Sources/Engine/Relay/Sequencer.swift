@@ -34,9 +34,9 @@ public struct Sequencer {
   /// Rooms without entries, by member: the store does not know these.
   var unstored: [String: Set<String>] = [:]
   var nextRoomNumber: Int64?
-  /// How many rooms users belong to, of those of whom it was asked; see `belongingCount`.
-  var belongingCounts: [String: Int] = [:]
-  static let belongingCountsLimit = 100_000
+  /// How many rooms users belong to, of those of whom it was asked; see `membershipCount`.
+  var membershipCounts: [String: Int] = [:]
+  static let membershipCountsLimit = 100_000
   /// Sessions whose sends to a room are refused until then, to keep their order.
   var holds: [HoldKey: Int64] = [:]
   /// Members and marks of a batch that was not stored: nobody sends these again.
@@ -99,7 +99,7 @@ public struct Sequencer {
   ) -> Outcome {
     if rooms.count > roomsBeforeForgetting { forgetIdleRooms() }
     if holds.count > holdsBeforeForgetting { forgetHolds(now) }
-    if belongingCounts.count > Self.belongingCountsLimit { belongingCounts = [:] }
+    if membershipCounts.count > Self.membershipCountsLimit { membershipCounts = [:] }
     batchNumber += 1
     var batch = Batch(
       number: batchNumber, now: now, requests: submissions.reduce(0) { $0 + $1.requests.count })
@@ -132,13 +132,14 @@ public struct Sequencer {
     for refusal in batch.refusals {
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
-    for entering in batch.enterings {
-      let session = entering.request.session
-      answers[entering.loop].append(
-        entering.refusal.map { .refused(session, $0) } ?? .entered(session, entered(entering)))
+    for subscribing in batch.subscribing {
+      let session = subscribing.request.session
+      answers[subscribing.loop].append(
+        subscribing.refusal.map { .refused(session, $0) }
+          ?? .subscribed(session, subscribed(subscribing)))
     }
     for question in batch.questions {
-      answers[question.loop].append(belongings(question, &store))
+      answers[question.loop].append(memberships(question, &store))
     }
     return Outcome(commit: commit(of: batch, &store, framing), answers: answers, failure: nil)
   }
@@ -177,27 +178,28 @@ public struct Sequencer {
         members: room.members.count, unread: unreadIfKnown(key.room, read: marks.read, &store))
     }
     let presences = presenceChanges(batch)
-    if batch.entries.isEmpty, marks.isEmpty, batch.memberships.isEmpty, batch.typing.isEmpty,
+    if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
       batch.audiences.isEmpty, presences.isEmpty
     {
       return nil
     }
     return Commit(
-      spans(of: batch, framing), marks: marks, memberships: memberships(of: batch, &store),
+      spans(of: batch, framing), marks: marks,
+      membershipChanges: membershipChanges(of: batch, &store),
       typing: batch.typing, audiences: batch.audiences, presences: presences,
-      blankings: Self.blankings(batch, rooms))
+      redactions: Self.redactions(batch, rooms))
   }
 
   /// Who came has read nothing.
-  private mutating func memberships(
+  private mutating func membershipChanges(
     of batch: Batch, _ store: inout some EntryStore
   ) -> [Commit.MembershipChange] {
-    if batch.memberships.isEmpty { return [] }
+    if batch.membershipChanges.isEmpty { return [] }
     var fresh: [Int: Int64] = [:]
     for (room, new) in zip(batch.entryRooms, batch.entries) where new.change == nil {
       fresh[room, default: 0] += 1
     }
-    return batch.memberships.map { change in
+    return batch.membershipChanges.map { change in
       var change = change
       if change.belongs, let room = indices[change.room] {
         change.unread = max(0, unreadIfKnown(room, read: 0, &store) - (fresh[room] ?? 0))
@@ -220,7 +222,7 @@ public struct Sequencer {
       }
     }
     takeBack(&batch)
-    for user in batch.unwritten.keys { belongingCounts[user] = nil }
+    for user in batch.unwritten.keys { membershipCounts[user] = nil }
     nextRoomNumber = nil
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)
     // In the order in which they were sent.
@@ -255,47 +257,47 @@ public struct Sequencer {
       }
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
-    var entered: Set<MemberKey> = []
-    for entering in batch.enterings {
+    var subscribed: Set<MemberKey> = []
+    for subscribing in batch.subscribing {
       // A join only reads: it goes through as long as reading does.
-      let request = entering.request
+      let request = subscribing.request
       let answer: LogAnswer
-      if let refusal = entering.refusal {
+      if let refusal = subscribing.refusal {
         answer = .refused(request.session, refusal)
-      } else if let again = reenter(entering, &store) {
-        entered.insert(MemberKey(room: entering.room, user: request.user))
-        answer = .entered(request.session, self.entered(again))
+      } else if let again = resubscribe(subscribing, &store) {
+        subscribed.insert(MemberKey(room: subscribing.room, user: request.user))
+        answer = .subscribed(request.session, self.subscribed(again))
       } else {
-        unsubscribe(entering.room, request.user)
+        unsubscribe(subscribing.room, request.user)
         answer = .refused(request.session, Self.unavailable(re: "join", room: request.room))
       }
-      answers[entering.loop].append(answer)
+      answers[subscribing.loop].append(answer)
     }
-    retryLater(batch, entered)
+    retryLater(batch, subscribed)
     for question in batch.questions {
-      answers[question.loop].append(belongings(question, &store))
+      answers[question.loop].append(memberships(question, &store))
     }
     noteAudiences(&batch)
     // What the store does not keep is told all the same.
-    let memberships = batch.memberships.filter { change in
+    let changes = batch.membershipChanges.filter { change in
       guard let room = indices[change.room], rooms[room].number == nil else { return false }
       return change.belongs == (rooms[room].members[change.user] != nil)
     }
     let commit = Commit(
-      SpannedEntries(), marks: [], memberships: memberships, typing: batch.typing,
-      audiences: batch.audiences, presences: presenceChanges(batch), blankings: [])
+      SpannedEntries(), marks: [], membershipChanges: changes, typing: batch.typing,
+      audiences: batch.audiences, presences: presenceChanges(batch), redactions: [])
     return Outcome(commit: commit, answers: answers, failure: failure)
   }
 
-  private mutating func reenter(
-    _ entering: Batch.Entering, _ store: inout some EntryStore
-  ) -> Batch.Entering? {
-    guard (try? refresh(entering.room, &store)) != nil,
-      let resumption = try? resumption(of: entering.request, entering.room, &store)
+  private mutating func resubscribe(
+    _ subscribing: Batch.Subscribing, _ store: inout some EntryStore
+  ) -> Batch.Subscribing? {
+    guard (try? refresh(subscribing.room, &store)) != nil,
+      let resumption = try? resumption(of: subscribing.request, subscribing.room, &store)
     else { return nil }
-    var again = entering
+    var again = subscribing
     again.resumption = resumption
-    again.head = rooms[entering.room].head
+    again.head = rooms[subscribing.room].head
     return again
   }
 
@@ -309,12 +311,14 @@ public struct Sequencer {
       re: re, room: room, id: id, retryAfterMilliseconds: retryAfterMilliseconds)
   }
 
-  private func entered(_ entering: Batch.Entering) -> LogAnswer.Entered {
-    var room = rooms[entering.room]
-    let marks = room.members[entering.request.user] ?? MemberMarks()
+  private func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {
+    var room = rooms[subscribing.room]
+    let marks = room.members[subscribing.request.user] ?? MemberMarks()
     // Where the batch was refused, the store does not have the joiner yet.
-    if room.members[entering.request.user] == nil { room.members[entering.request.user] = marks }
-    var resumption = entering.resumption
+    if room.members[subscribing.request.user] == nil {
+      room.members[subscribing.request.user] = marks
+    }
+    var resumption = subscribing.resumption
     if resumption.after < room.first - 1 {
       // The same batch has trimmed the room.
       resumption.after = room.first - 1
@@ -323,12 +327,12 @@ public struct Sequencer {
         resumption.resume == .ok || resumption.resume == .truncated ? .truncated : .reset
     }
     // The marks may have moved on in the same batch: by a send right behind the join, say.
-    let head = max(entering.head, room.first - 1)
-    return LogAnswer.Entered(
+    let head = max(subscribing.head, room.first - 1)
+    return LogAnswer.Subscribed(
       joined: ServerMessage.Joined(
         room: room.name, epoch: lineage.current.name, head: head, first: room.first,
         after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
         received: min(marks.received, head), members: room.memberList, subscribers: room.audience),
-      user: entering.request.user)
+      user: subscribing.request.user)
   }
 }

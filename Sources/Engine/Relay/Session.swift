@@ -37,7 +37,7 @@ struct Session {
   var firstSubscription: Int32 = -1
   var subscriptionCount: Int32 = 0
   /// Subscriptions that are behind, in turn.
-  var behind: [Int32] = []
+  var lagging: [Int32] = []
   /// What the log's answers to come may take in the queue.
   var owedBytes = 0
   /// A page from storage is on its way.

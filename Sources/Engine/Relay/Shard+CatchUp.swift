@@ -8,21 +8,21 @@ extension Shard {
   mutating func catchUp(
     _ index: Int, now: Moment, write: (Int32, Span<UInt8>) -> Int
   ) {
-    guard !sessions[index].behind.isEmpty, !sessions[index].isReading else { return }
-    while let next = sessions[index].behind.first, sessions[index].queuedBytes < Self.pageBytes {
+    guard !sessions[index].lagging.isEmpty, !sessions[index].isReading else { return }
+    while let next = sessions[index].lagging.first, sessions[index].queuedBytes < Self.pageBytes {
       let subscription = Int(next)
       let room = Int(subscriptions[subscription].room)
       let cursor = subscriptions[subscription].cursor
-      sessions[index].behind.removeFirst()
+      sessions[index].lagging.removeFirst()
       if cursor >= rooms[room].head {
         subscriptions[subscription].state = .live
         continue
       }
       if cursor < rooms[room].firstKept - 1 {
-        reenter(next)
+        resubscribe(next)
         continue
       }
-      sessions[index].behind.append(next)
+      sessions[index].lagging.append(next)
       let coverage = appendFromTail(subscription, room, index)
       if coverage == .none {
         sessions[index].isReading = true
@@ -37,7 +37,7 @@ extension Shard {
       writeOutbox(index, write: write)
     }
     // One page a turn: others have their turn in between.
-    if !sessions[index].isBlocked, !sessions[index].behind.isEmpty, !sessions[index].isReading {
+    if !sessions[index].isBlocked, !sessions[index].lagging.isEmpty, !sessions[index].isReading {
       markDirty(index)
     }
   }
@@ -80,20 +80,20 @@ extension Shard {
     return .toTheHead
   }
 
-  /// Retention has overtaken the cursor: the room is entered anew, and the client told.
-  private mutating func reenter(_ index: Int32) {
+  /// Retention has overtaken the cursor: the room is subscribed anew, and the client told.
+  private mutating func resubscribe(_ index: Int32) {
     let subscription = subscriptions[Int(index)]
     let session = Int(subscription.session)
     let room = rooms[Int(subscription.room)].name
     let user = sessions[session].user
     leaveRoom(index)
     // To the client the room is joined all the while.
-    subscriptions[Int(index)].state = .entering
+    subscriptions[Int(index)].state = .subscribing
     sessions[session].owedBytes += Self.joinedBytes
-    ask(.exit(room: room, user: user))
+    ask(.unsubscribe(room: room, user: user))
     ask(
-      .enter(
-        LogRequest.Enter(
+      .subscribe(
+        LogRequest.Subscribe(
           session: id(of: session), room: room, user: user, after: subscription.cursor,
           epoch: epoch, mayCreate: true)))
   }
@@ -107,7 +107,7 @@ extension Shard {
     }
     markDirty(index)
     guard let subscription = subscription(of: index, to: page.room).map({ Int($0) }),
-      subscriptions[subscription].state == .behind
+      subscriptions[subscription].state == .lagging
     else { return }
     let room = Int(subscriptions[subscription].room)
     rooms[room].firstKept = max(rooms[room].firstKept, page.firstKept)
@@ -123,9 +123,9 @@ extension Shard {
       }
       seq += 1
     }
-    if let place = sessions[index].behind.firstIndex(of: Int32(subscription)) {
-      sessions[index].behind.remove(at: place)
-      sessions[index].behind.append(Int32(subscription))
+    if let place = sessions[index].lagging.firstIndex(of: Int32(subscription)) {
+      sessions[index].lagging.remove(at: place)
+      sessions[index].lagging.append(Int32(subscription))
     }
   }
 }

@@ -11,7 +11,7 @@ extension Shard {
     }
     for subscription in subscriptions where subscription.state != .free {
       gauges.subscriptions += 1
-      if subscription.state == .behind { gauges.behind += 1 }
+      if subscription.state == .lagging { gauges.lagging += 1 }
     }
     gauges.rooms = rooms.count { !$0.subscribers.isEmpty }
     gauges.users = localUsers.values.count { $0.firstSession >= 0 }

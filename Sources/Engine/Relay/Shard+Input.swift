@@ -53,7 +53,7 @@ extension Shard {
   }
 
   /// The log has answered: what that takes is in the queue, or not needed.
-  mutating func settle(_ id: SessionID, _ bytes: Int) {
+  mutating func release(_ id: SessionID, _ bytes: Int) {
     guard isCurrent(id) else { return }
     sessions[Int(id.index)].owedBytes -= bytes
     if sessions[Int(id.index)].isPaused { markDirty(Int(id.index)) }

@@ -37,8 +37,8 @@ extension Shard {
   }
 
   private mutating func apply(_ commit: Commit, _ now: Moment) {
-    for change in commit.memberships { apply(change) }
-    for blanking in commit.blankings { forget(blanking) }
+    for change in commit.membershipChanges { apply(change) }
+    for redaction in commit.redactions { forget(redaction) }
     for (place, span) in commit.spans.enumerated() {
       let room = room(named: span.room)
       keep(commit, place, in: room)
@@ -86,9 +86,9 @@ extension Shard {
   }
 
   /// What was deleted is not to be read here any more. Storage has what is left of it.
-  private mutating func forget(_ blanking: Commit.Blanking) {
-    guard let room = roomIndices[blanking.room] else { return }
-    while let oldest = rooms[Int(room)].tail.first, oldest.firstSeq <= blanking.through {
+  private mutating func forget(_ redaction: Commit.Redaction) {
+    guard let room = roomIndices[redaction.room] else { return }
+    while let oldest = rooms[Int(room)].tail.first, oldest.firstSeq <= redaction.through {
       rooms[Int(room)].tail.removeFirst()
     }
     // The entry that deletes follows in the same commit, and is the last one then.
@@ -101,15 +101,15 @@ extension Shard {
     switch answer {
     case .ack(let id, let ack):
       guard isCurrent(id) else { return }
-      settle(id, Self.owedBytes(room: ack.room, id: ack.id))
+      release(id, Self.owedBytes(room: ack.room, id: ack.id))
       let index = Int(id.index)
       // The limit on sends is for entries.
       if ack.duplicate { sessions[index].budget?.noteDuplicate() }
       acknowledge(ack, to: index)
     case .refused(let id, let error): refused(id, error, now)
-    case .entered(let id, let entered): self.entered(id, entered)
-    case .belongings(let ticket, let user, let belongings, let next, let isComplete):
-      apply(belongings, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
+    case .subscribed(let id, let subscribed): self.subscribed(id, subscribed)
+    case .memberships(let ticket, let user, let memberships, let next, let isComplete):
+      apply(memberships, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
     case .entries(let id, let page):
       guard isCurrent(id) else { return }
       apply(page, to: Int(id.index), now: now)
@@ -120,9 +120,9 @@ extension Shard {
       append(message: json, to: index)
       sessions[index].awaitsReply = false
       markDirty(index)
-    case .lasts(let id, let lasts):
+    case .lastEntries(let id, let lastEntries):
       guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
-      answerRooms(lasts, Int(id.index), now)
+      answerRooms(lastEntries, Int(id.index), now)
     case .lastSeen(let id, let seen):
       guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
       apply(seen, to: Int(id.index))
@@ -145,15 +145,15 @@ extension Shard {
   private mutating func refused(_ id: SessionID, _ error: WireError, _ now: Moment) {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
-    settle(
+    release(
       id,
       error.re == "join"
         ? Self.joinedBytes : Self.owedBytes(room: error.room ?? "", id: error.id))
     if error.re == "join", let room = error.room.flatMap({ roomIndices[$0] }),
-      let entering = entering(of: index, to: room)
+      let subscribing = subscribing(of: index, to: room)
     {
-      let wasAbandoned = subscriptions[Int(entering)].state == .abandoned
-      end(entering, tellLog: false)
+      let wasAbandoned = subscriptions[Int(subscribing)].state == .abandoned
+      end(subscribing, tellLog: false)
       if wasAbandoned { return }
     }
     if error.code == .unavailable, error.re == "send", let room = error.room {
@@ -164,14 +164,14 @@ extension Shard {
   }
 
   /// The log knows the room as of this point in the order of commits: the cursor stands.
-  private mutating func entered(_ id: SessionID, _ entered: LogAnswer.Entered) {
-    let joined = entered.joined
-    settle(id, Self.joinedBytes)
+  private mutating func subscribed(_ id: SessionID, _ subscribed: LogAnswer.Subscribed) {
+    let joined = subscribed.joined
+    release(id, Self.joinedBytes)
     guard isCurrent(id), let room = roomIndices[joined.room],
-      let index = entering(of: Int(id.index), to: room)
+      let index = subscribing(of: Int(id.index), to: room)
     else {
       // Nobody is here any more; the log has counted a subscription all the same.
-      ask(.exit(room: joined.room, user: entered.user))
+      ask(.unsubscribe(room: joined.room, user: subscribed.user))
       return
     }
     let session = Int(id.index)
@@ -179,7 +179,7 @@ extension Shard {
     if !subscriptions[Int(index)].wantsSubscribers { told.subscribers = nil }
     if !subscriptions[Int(index)].isWanted {
       if subscriptions[Int(index)].state == .replaced { reply(.joined(told), to: session) }
-      ask(.exit(room: joined.room, user: entered.user))
+      ask(.unsubscribe(room: joined.room, user: subscribed.user))
       end(index, tellLog: false)
       return
     }
@@ -192,7 +192,7 @@ extension Shard {
     reply(.joined(told), to: session)
     watchPeer(inRoom: joined.room, session)
     if joined.after < rooms[Int(room)].head {
-      fallBehind(index)
+      lag(index)
     } else {
       subscriptions[Int(index)].state = .live
     }

@@ -140,7 +140,7 @@ extension Shard {
       guard turn.bytes.count + stagedBytes(from: next) <= turn.bytesLimit else {
         for subscription in rooms[Int(room)].subscribers
         where subscriptions[Int(subscription)].state == .live {
-          fallBehind(subscription)
+          lag(subscription)
           markDirty(Int(subscriptions[Int(subscription)].session))
         }
         continue
@@ -197,7 +197,7 @@ extension Shard {
         guard cursor < slice.lastSeq else { continue }
         let session = Int(subscriptions[index].session)
         if sessions[session].isBlocked || cursor < slice.firstSeq - 1 {
-          fallBehind(Int32(index))
+          lag(Int32(index))
           markDirty(session)
           continue
         }
@@ -222,10 +222,10 @@ extension Shard {
     }
   }
 
-  mutating func fallBehind(_ subscription: Int32) {
+  mutating func lag(_ subscription: Int32) {
     let session = Int(subscriptions[Int(subscription)].session)
-    subscriptions[Int(subscription)].state = .behind
-    sessions[session].behind.append(subscription)
+    subscriptions[Int(subscription)].state = .lagging
+    sessions[session].lagging.append(subscription)
   }
 
   // MARK: - One session
@@ -295,7 +295,7 @@ extension Shard {
     }
     counters.deliveries += Int(seq - subscriptions[subscription].cursor)
     subscriptions[subscription].cursor = seq
-    if seq < slice.lastSeq { fallBehind(delivery.subscription) }
+    if seq < slice.lastSeq { lag(delivery.subscription) }
   }
 
   /// Several runs, or replies before them: copied behind each other for one write, as far as they
@@ -334,7 +334,7 @@ extension Shard {
       counters.deliveries += Int(seq - subscriptions[subscription].cursor)
       subscriptions[subscription].cursor = seq
     }
-    if seq < slice.lastSeq { fallBehind(delivery.subscription) }
+    if seq < slice.lastSeq { lag(delivery.subscription) }
   }
 
   /// Half a MiB at most is kept for the next sessions.

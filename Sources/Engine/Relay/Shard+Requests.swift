@@ -100,8 +100,8 @@ extension Shard {
     addSubscription(
       of: index, to: room(named: join.room), wantsSubscribers: join.subscribers)
     ask(
-      .enter(
-        LogRequest.Enter(
+      .subscribe(
+        LogRequest.Subscribe(
           session: id(of: index), room: join.room, user: sessions[index].user, after: join.after,
           epoch: join.epoch, mayCreate: mayCreate(join.room))))
   }
@@ -136,7 +136,7 @@ extension Shard {
 
   /// Ends a subscription while the session goes on; one that is not answered yet becomes what is given.
   private mutating func drop(_ index: Int32, as state: Subscription.State) {
-    if subscriptions[Int(index)].state == .entering {
+    if subscriptions[Int(index)].state == .subscribing {
       noteJoined(index, false)
       subscriptions[Int(index)].state = state
     } else {

@@ -35,7 +35,7 @@ extension Shard {
     watchTicket = watchTicket == .max ? 1 : watchTicket + 1
     extras(of: index).roomsTicket = watchTicket
     ask(
-      .belongings(
+      .memberships(
         ticket: watchTicket, user: sessions[index].user, listed: [], after: .start, limit: 0))
   }
 
@@ -106,7 +106,7 @@ extension Shard {
       extras.summaries[place].lastSeen = seen[peer]
     }
     reads.append(
-      .lasts(id(of: index), extras.summaries.map { ($0.room, $0.head) }))
+      .lastEntries(id(of: index), extras.summaries.map { ($0.room, $0.head) }))
   }
 
   private func summary(_ watched: WatchedRoom, of user: String) -> ServerMessage.RoomSummary {
@@ -132,20 +132,20 @@ extension Shard {
   }
 
   /// The last entries are there: the answer is complete.
-  mutating func answerRooms(_ lasts: [[UInt8]?], _ index: Int, _ now: Moment) {
+  mutating func answerRooms(_ lastEntries: [[UInt8]?], _ index: Int, _ now: Moment) {
     guard let extras = sessions[index].extras, var paging = extras.paging else { return }
     var included: [ServerMessage.RoomSummary] = []
     var bytes = 0
     for (place, summary) in extras.summaries.enumerated() {
       var summary = summary
-      if place < lasts.count, let json = lasts[place] {
+      if place < lastEntries.count, let json = lastEntries[place] {
         summary.last = try? Entry(decoding: json.span)
       }
       summary.presence = summary.peer.map(presence)
       scratch.removeAll(keepingCapacity: true)
       summary.append(to: &scratch)
       bytes += scratch.count + 1
-      if bytes > Self.replyBytes || place >= lasts.count, !included.isEmpty {
+      if bytes > Self.replyBytes || place >= lastEntries.count, !included.isEmpty {
         // What does not fit, and that of which the last entry is not told, is the next to come.
         paging.missed += paging.page[place...].filter { $0 >= 0 }.reversed()
         break

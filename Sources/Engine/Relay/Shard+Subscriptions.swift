@@ -46,7 +46,7 @@ extension Shard {
   }
 
   /// The oldest subscription that waits for the log's answer about this room.
-  func entering(of session: Int, to room: Int32) -> Int32? {
+  func subscribing(of session: Int, to room: Int32) -> Int32? {
     var found: Int32?
     var index = sessions[session].firstSubscription
     while index >= 0 {
@@ -61,7 +61,7 @@ extension Shard {
     of session: Int, to room: Int32, wantsSubscribers: Bool
   ) {
     let subscription = Subscription(
-      state: .entering, wantsSubscribers: wantsSubscribers, session: Int32(session), room: room,
+      state: .subscribing, wantsSubscribers: wantsSubscribers, session: Int32(session), room: room,
       cursor: 0, next: sessions[session].firstSubscription, place: -1)
     let index: Int32
     if let free = freeSubscriptions.popLast() {
@@ -93,9 +93,9 @@ extension Shard {
       subscriptions[Int(before)].next = subscription.next
     }
     sessions[session].subscriptionCount -= 1
-    sessions[session].behind.removeAll { $0 == index }
-    if tellLog, subscription.state == .live || subscription.state == .behind {
-      ask(.exit(room: rooms[Int(room)].name, user: sessions[session].user))
+    sessions[session].lagging.removeAll { $0 == index }
+    if tellLog, subscription.state == .live || subscription.state == .lagging {
+      ask(.unsubscribe(room: rooms[Int(room)].name, user: sessions[session].user))
     }
     subscriptions[Int(index)].state = .free
     freeSubscriptions.append(index)

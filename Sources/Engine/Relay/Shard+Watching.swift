@@ -90,11 +90,11 @@ extension Shard {
   /// - Parameter joined: how many of the user's connections that watch have joined it; only looked at
   ///   where it was not in the list.
   private mutating func put(
-    _ belonging: LogAnswer.Belonging, on watch: Int32, joined: (inout Shard, Int32) -> Int32
+    _ membership: LogAnswer.Membership, on watch: Int32, joined: (inout Shard, Int32) -> Int32
   ) {
-    let room = room(named: belonging.room)
-    rooms[Int(room)].head = max(rooms[Int(room)].head, belonging.head)
-    rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, belonging.first)
+    let room = room(named: membership.room)
+    rooms[Int(room)].head = max(rooms[Int(room)].head, membership.head)
+    rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, membership.first)
     let node: Int32
     if let known = watches[Int(watch)].rooms[room] {
       node = known
@@ -118,21 +118,21 @@ extension Shard {
       linkAtFront(node)
       if watches[Int(watch)].pagings > 0 { noteMissed(node) }
     }
-    watchedRooms[Int(node)].belongs = belonging.belongs
-    watchedRooms[Int(node)].unread = belonging.unread
+    watchedRooms[Int(node)].belongs = membership.belongs
+    watchedRooms[Int(node)].unread = membership.unread
     // The log's word: whoever has left for good and come back has read nothing.
-    watchedRooms[Int(node)].read = belonging.read
-    watchedRooms[Int(node)].lastAt = max(watchedRooms[Int(node)].lastAt, belonging.lastAt)
+    watchedRooms[Int(node)].read = membership.read
+    watchedRooms[Int(node)].lastAt = max(watchedRooms[Int(node)].lastAt, membership.lastAt)
   }
 
   /// A user came to belong to a room, or no longer does.
   mutating func apply(_ change: Commit.MembershipChange) {
     guard let watch = watchIndices[change.user] else { return }
     if change.belongs {
-      let belonging = LogAnswer.Belonging(
+      let membership = LogAnswer.Membership(
         room: change.room, belongs: true, head: change.head, read: 0, unread: change.unread,
         first: change.first, lastAt: change.lastAt)
-      put(belonging, on: watch) { shard, room in shard.joinedCount(room, change.user) }
+      put(membership, on: watch) { shard, room in shard.joinedCount(room, change.user) }
     } else if let room = roomIndices[change.room], let node = watches[Int(watch)].rooms[room] {
       watchedRooms[Int(node)].unread = 0
       watchedRooms[Int(node)].read = 0
@@ -291,7 +291,7 @@ extension Shard {
       loadTicket = load.ticket
       let limit = Self.sliceLimit - listed.count
       ask(
-        .belongings(
+        .memberships(
           ticket: load.ticket, user: watches[watch].user, listed: listed,
           after: watches[watch].after, limit: limit))
     }
@@ -299,7 +299,8 @@ extension Shard {
 
   /// A slice is there. What the log has committed since comes behind it.
   mutating func apply(
-    _ belongings: [LogAnswer.Belonging], of user: String, ticket: UInt32, next: BelongingsCursor?,
+    _ memberships: [LogAnswer.Membership], of user: String, ticket: UInt32,
+    next: MembershipsCursor?,
     isComplete: Bool, _ now: Moment
   ) {
     if loadTicket != ticket {
@@ -331,7 +332,7 @@ extension Shard {
         next = subscription.next
       }
     }
-    for belonging in belongings { put(belonging, on: watch) { _, room in joined[room] ?? 0 } }
+    for membership in memberships { put(membership, on: watch) { _, room in joined[room] ?? 0 } }
     if let next {
       watches[Int(watch)].after = next
       loads.append(RoomsLoad(watch: watch, ticket: ticket))

@@ -208,7 +208,7 @@ public struct Shard {
     sessions[index].isSlowed = false
     sessions[index].isOpen = false
     sessions[index].outbox = []
-    sessions[index].behind = []
+    sessions[index].lagging = []
     sessions[index].extras = nil
     sessions[index].grant = nil
     sessions[index].user = ""
@@ -298,7 +298,7 @@ public struct Shard {
   }
 
   /// Nothing accepted is waiting for the log, and nothing committed to be shown.
-  public var isSettled: Bool { requests.isEmpty && !logIsBusy && turn.rooms.isEmpty }
+  public var isIdle: Bool { requests.isEmpty && !logIsBusy && turn.rooms.isEmpty }
 
   /// Tells every client to come back, each at a time of its own, and closes.
   /// - Parameter spreadMilliseconds: the clients come back within so long.

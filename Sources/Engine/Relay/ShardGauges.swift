@@ -7,7 +7,7 @@ public struct ShardGauges: Sendable {
   public var rooms = 0
   public var subscriptions = 0
   /// Subscriptions that are not at the head.
-  public var behind = 0
+  public var lagging = 0
   public var queuedBytes = 0
   public var tailBytes = 0
   /// The same for all shards, but for a moment.

@@ -47,7 +47,7 @@ public struct StoreChanges: Sendable {
   /// Earlier entries that are deleted, and what they say from now on. From this commit on every reader
   /// is shown these so, and every edit of them without its text, wherever these are stored; the store
   /// may take its time to overwrite the edits.
-  public var blanks: [(room: Int64, seq: Int64, body: [UInt8])] = []
+  public var redactions: [(room: Int64, seq: Int64, body: [UInt8])] = []
   /// Users who came or went, and when, in milliseconds since 1970.
   public var seen: [(user: String, at: Int64, isHere: Bool)] = []
 
@@ -55,6 +55,6 @@ public struct StoreChanges: Sendable {
 
   public var isEmpty: Bool {
     newRooms.isEmpty && entries.isEmpty && members.isEmpty && formerMembers.isEmpty
-      && trims.isEmpty && blanks.isEmpty && seen.isEmpty
+      && trims.isEmpty && redactions.isEmpty && seen.isEmpty
   }
 }

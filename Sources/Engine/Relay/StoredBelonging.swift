@@ -1,5 +1,5 @@
 /// A room as the store has it, without all who belong to it: for one user.
-public struct StoredBelonging: Sendable {
+public struct StoredMembership: Sendable {
   /// As in `StoredRoom`.
   public var number: Int64
   public var room: String
@@ -24,9 +24,9 @@ public struct StoredBelonging: Sendable {
   }
 }
 
-extension StoredBelonging {
+extension StoredMembership {
   /// As `StoredRoom.checked`.
-  func checked() throws(StoreFailure) -> StoredBelonging {
+  func checked() throws(StoreFailure) -> StoredMembership {
     let stored = StoredRoom(
       number: number, head: head, first: first, lastAt: lastAt,
       members: marks.map { ["": $0] } ?? [:], changes: changes)

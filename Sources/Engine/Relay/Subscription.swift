@@ -3,19 +3,19 @@ struct Subscription {
   enum State: UInt8 {
     case free
     /// The log has been asked for the room.
-    case entering
-    /// As `entering`, but the client has left meanwhile: nothing more is told of it.
+    case subscribing
+    /// As `subscribing`, but the client has left meanwhile: nothing more is told of it.
     case abandoned
-    /// As `entering`, but the client has joined again meanwhile: it is answered, and then over.
+    /// As `subscribing`, but the client has joined again meanwhile: it is answered, and then over.
     case replaced
     /// At the head: gets entries as they come.
     case live
     /// Gets pages as the socket drains.
-    case behind
+    case lagging
   }
   var state: State
   var wantsSubscribers: Bool
-  /// The client was told `joined`, also while the room is entered anew.
+  /// The client was told `joined`, also while the room is subscribed anew.
   var isJoined = false
   var session: Int32
   var room: Int32
@@ -24,7 +24,7 @@ struct Subscription {
   /// Whether the client wants it, or has another by now or none.
   var isWanted: Bool { state != .abandoned && state != .replaced }
   /// Whether the log has yet to answer.
-  var isUnanswered: Bool { state == .entering || !isWanted }
+  var isUnanswered: Bool { state == .subscribing || !isWanted }
   /// The next one of the same session.
   var next: Int32
   /// Where it stands in its room's list.

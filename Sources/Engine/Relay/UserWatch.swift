@@ -15,7 +15,7 @@ struct UserWatch {
   var ticket: UInt32 = 0
   /// How many of the listed rooms were asked for, and where the next slice of the others begins.
   var listedAsked = 0
-  var after = BelongingsCursor.start
+  var after = MembershipsCursor.start
   /// Connections that have asked for `rooms`, and those that are on their way through the pages.
   var sessions: Int32 = 0
   var pagings: Int32 = 0

@@ -162,7 +162,7 @@ extension Bot {
     return !hasEnded
   }
 
-  private func settle(_ request: Request, _ reply: Reply) {
+  private func finish(_ request: Request, _ reply: Reply) {
     replies.removeValue(forKey: request)?.resume(returning: reply)
   }
 
@@ -181,7 +181,7 @@ extension Bot {
         "The relay refused something.",
         metadata: ["code": "\(error.code.rawValue)", "message": "\(error.message)"])
     }
-    for request in refused { settle(request, .refused(error)) }
+    for request in refused { finish(request, .refused(error)) }
   }
 
   private func welcome(_ welcome: ServerMessage.Welcome, on new: any BotConnection) {
@@ -261,14 +261,14 @@ extension Bot {
     case .activity(let activity): receive(activity)
     case .joined(let joined):
       receive(joined)
-      settle(.join(room: joined.room), .joined(joined))
+      finish(.join(room: joined.room), .joined(joined))
     case .left(let room): left(room)
     case .message(let entry): receive(entry)
     case .subscribers(let room, let count):
       conversations[room]?.subscribers = count
       tickIfHeard(in: room)
-    case .ack(let ack): settle(.send(room: ack.room, id: ack.id), .ack(ack))
-    case .history(let page): settle(.history(room: page.room), .history(page))
+    case .ack(let ack): finish(.send(room: ack.room, id: ack.id), .ack(ack))
+    case .history(let page): finish(.history(room: page.room), .history(page))
     case .error(let error): refuse(error)
     case .closing(_, let delay): reconnectAfter = .milliseconds(delay)
     case .welcome, .receipt, .typing, .people, .presence, .pong: break

@@ -59,7 +59,7 @@ final class Checkpointer: Sendable {
     var erased = MonotonicClock.nanoseconds / 1_000_000 - Self.erasureIntervalMilliseconds
     var wait: Int?
     while requests.takeAll(timeoutMilliseconds: wait) != nil {
-      // What fails now is tried again after a later commit, and shows there if it lasts.
+      // What fails now is tried again after a later commit, and shows there if it lastEntries.
       do throws(UnsyncedCheckpoint) {
         if isBusy.load(ordering: .acquiring) {
           try checkpoint(database, pageBytes)

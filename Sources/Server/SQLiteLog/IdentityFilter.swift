@@ -1,11 +1,11 @@
 internal import Relay
 
-/// Says "never seen" of most identities that a shelf of the index does not have, without reading
+/// Says "never seen" of most identities that a index segment of the index does not have, without reading
 /// anything.
 ///
 /// A Bloom filter with blocks of one cache line (Putze, Sanders, Singler: "Cache-, Hash- and
 /// Space-Efficient Bloom Filters", 2007) and 24 bits for each entry, which errs once in about ten
-/// thousand times: then the shelf is asked. A question touches one line.
+/// thousand times: then the index segment is asked. A question touches one line.
 struct IdentityFilter: Sendable {
   /// What is known of an identity wherever it is kept: 40 well-mixed bits.
   struct Key: Hashable, Sendable {
@@ -14,9 +14,9 @@ struct IdentityFilter: Sendable {
 
     init(_ value: UInt64) { self.value = value }
 
-    init(_ identity: EntryIdentity) { self.init(hash: Tail.Shelf.hash(of: identity)) }
+    init(_ identity: EntryIdentity) { self.init(hash: Tail.IndexSegment.hash(of: identity)) }
 
-    /// - Parameter hash: see `Tail.Shelf.hash`.
+    /// - Parameter hash: see `Tail.IndexSegment.hash`.
     init(hash: UInt64) { value = hash >> (64 - UInt64(Self.bits)) }
   }
 

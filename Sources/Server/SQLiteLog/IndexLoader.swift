@@ -5,8 +5,8 @@ internal import SQLite
 /// What a start does with the index: makes sure that there is one for this journal, and reads back
 /// what tells new identities from known ones, and the entries that it does not have yet.
 struct IndexLoader {
-  /// So many stretches are left to the settler; if there are more, a start settles them first.
-  private static let stretchesLeft = 4
+  /// So many segments are left to the indexer; if there are more, a start indexes them first.
+  private static let segmentsLeft = 4
 
   let store: OpenStore
 
@@ -35,58 +35,59 @@ struct IndexLoader {
     }
   }
 
-  /// - Returns: up to where the journal is settled.
+  /// - Returns: up to where the journal is indexed.
   private func loadIndex(
     of journal: borrowing Database, _ discarded: inout String?
   ) throws(SQLiteError) -> Int64 {
     let index = try IndexSchema.open(
       store.directory, journal: journal, vfs: store.vfs, &discarded)
-    let shelves = try IndexSchema.shelves(of: index).map(\.shelf)
-    try checkPlaces(shelves, index)
+    let indexSegments = try IndexSchema.indexSegments(of: index).map(\.indexSegment)
+    try checkPlaces(indexSegments, index)
     // The youngest first: where memory ends, the oldest have no filter.
-    for shelf in shelves.reversed() {
-      var filter = store.tail.newFilter(entries: shelf.entries, before: shelf.base)
+    for indexSegment in indexSegments.reversed() {
+      var filter = store.tail.newFilter(entries: indexSegment.entries, before: indexSegment.base)
       if filter != nil {
-        try forEachKey(of: shelf, in: index) { filter?.insert($0) }
+        try forEachKey(of: indexSegment, in: index) { filter?.insert($0) }
       }
-      store.tail.note(Tail.FiledShelf(shelf: shelf, filter: filter))
+      store.tail.note(Tail.FiledSegment(indexSegment: indexSegment, filter: filter))
     }
     return try IndexSchema.progress(of: index).position
   }
 
   private func forEachKey(
-    of shelf: Tail.Shelf, in index: borrowing Database, _ body: (IdentityFilter.Key) -> Void
+    of indexSegment: Tail.IndexSegment, in index: borrowing Database,
+    _ body: (IdentityFilter.Key) -> Void
   ) throws(SQLiteError) {
     var select = try Statement(
-      "SELECT place, words FROM identities WHERE place >= ?1 AND place < ?2", on: index)
-    try select.bind(1, shelf.places.lowerBound)
-    try select.bind(2, shelf.places.upperBound)
+      "SELECT place, postings FROM identities WHERE place >= ?1 AND place < ?2", on: index)
+    try select.bind(1, indexSegment.places.lowerBound)
+    try select.bind(2, indexSegment.places.upperBound)
     while try select.step() {
-      let bucket = select.integer(0) - shelf.places.lowerBound
+      let bucket = select.integer(0) - indexSegment.places.lowerBound
       select.forEachWord(1) {
-        body(IdentityFilter.Key(hash: shelf.hash(of: $0, bucket: bucket)))
+        body(IdentityFilter.Key(hash: indexSegment.hash(of: $0, bucket: bucket)))
       }
     }
   }
 
-  /// Sees to it that there are no identities but those of shelves and of unfinished ones.
+  /// Sees to it that there are no identities but those of index segments and of unfinished ones.
   private func checkPlaces(
-    _ shelves: [Tail.Shelf], _ index: borrowing Database
+    _ indexSegments: [Tail.IndexSegment], _ index: borrowing Database
   ) throws(SQLiteError) {
-    var numbers = shelves.map(\.number)
+    var numbers = indexSegments.map(\.number)
     var unfinished = try Statement("SELECT number FROM unfinished", on: index)
     while try unfinished.step() { numbers.append(unfinished.integer(0)) }
     var select = try Statement(
       "SELECT place FROM identities WHERE place >= ?1 AND place < ?2 LIMIT 1", on: index)
     var start: Int64 = 0
-    for end in numbers.sorted().map({ Tail.Shelf.places(of: $0) }) + [.max ..< .max] {
+    for end in numbers.sorted().map({ Tail.IndexSegment.places(of: $0) }) + [.max ..< .max] {
       try select.bind(1, start)
       try select.bind(2, end.lowerBound)
       defer { select.reset() }
       if try select.step() {
         throw SQLiteError(
           extendedCode: SQLITE_CORRUPT,
-          message: "there is no shelf for the identities at \(select.integer(0))")
+          message: "there is no indexSegment for the identities at \(select.integer(0))")
       }
       start = end.upperBound
     }
@@ -94,7 +95,7 @@ struct IndexLoader {
 
   /// - Throws: `SQLiteError` if it concerns the index, `StoreError` if it concerns the journal.
   private func readBack(_ journal: borrowing Database, after position: Int64) throws {
-    var settler: Settler?
+    var indexer: Indexer?
     var waiting = 0
     var start: Int64?
     var select = try onJournal { () throws(SQLiteError) in
@@ -102,7 +103,7 @@ struct IndexLoader {
     }
     while try onJournal({ () throws(SQLiteError) in try select.step() }) {
       let position = select.integer(0)
-      if let begun = start, position - begun >= IndexSchema.stretchPositions {
+      if let begun = start, position - begun >= IndexSchema.segmentPositions {
         store.tail.seal()
         start = nil
       }
@@ -115,17 +116,17 @@ struct IndexLoader {
       guard isSealed else { continue }
       start = nil
       waiting += 1
-      guard waiting > Self.stretchesLeft else { continue }
+      guard waiting > Self.segmentsLeft else { continue }
       waiting = 0
-      settler = try settler ?? Settler(store)
+      indexer = try indexer ?? Indexer(store)
       do throws(SQLiteError) {
-        while try settler?.settleFirst() == true {}
+        while try indexer?.indexFirst() == true {}
       } catch {
         // Whatever else it is, a full disk say: it stays in memory until it can be written.
         if error.isFaultOfIndex { throw error }
       }
       do throws(UnsyncedCheckpoint) {
-        try settler?.checkpoint()
+        try indexer?.checkpoint()
       } catch {
         throw StoreError(.environment, error.description)
       }

@@ -8,8 +8,8 @@ struct IndexReader: ~Copyable {
   private var selectRuns: Statement
   private var selectSenders: Statement
   private var selectSender: Statement
-  private var selectWords: Statement
-  /// How many shelves were asked.
+  private var selectPostings: Statement
+  /// How many index segments were asked.
   private(set) var probes = 0
 
   /// - Parameter mode: a connection that may write cleans up behind the write-ahead log if it is
@@ -43,27 +43,27 @@ struct IndexReader: ~Copyable {
       "SELECT user, seq FROM senders WHERE room = ?1", on: database)
     let selectSender = try Statement(
       "SELECT seq FROM senders WHERE room = ?1 AND user = ?2", on: database)
-    let selectWords = try Statement(
-      "SELECT words FROM identities WHERE place = ?1", on: database)
+    let selectPostings = try Statement(
+      "SELECT postings FROM identities WHERE place = ?1", on: database)
     return IndexReader(
       database: database, selectHead: selectHead, selectRuns: selectRuns,
-      selectSenders: selectSenders, selectSender: selectSender, selectWords: selectWords)
+      selectSenders: selectSenders, selectSender: selectSender, selectPostings: selectPostings)
   }
 
   private init(
     database: consuming Database, selectHead: consuming Statement,
     selectRuns: consuming Statement, selectSenders: consuming Statement,
-    selectSender: consuming Statement, selectWords: consuming Statement
+    selectSender: consuming Statement, selectPostings: consuming Statement
   ) {
     self.database = database
     self.selectHead = selectHead
     self.selectRuns = selectRuns
     self.selectSenders = selectSenders
     self.selectSender = selectSender
-    self.selectWords = selectWords
+    self.selectPostings = selectPostings
   }
 
-  /// The last entry of a room that is settled.
+  /// The last entry of a room that is indexed.
   mutating func head(of room: Int64) throws(SQLiteError) -> (seq: Int64, position: Int64)? {
     try selectHead.bind(1, room)
     defer { selectHead.reset() }
@@ -71,7 +71,7 @@ struct IndexReader: ~Copyable {
     return (selectHead.integer(0), position)
   }
 
-  /// The places of a room's settled entries with these `seq`, in their order.
+  /// The places of a room's indexed entries with these `seq`, in their order.
   mutating func places(
     ofRoom room: Int64, in seqs: ClosedRange<Int64>
   ) throws(SQLiteError) -> [Place] {
@@ -90,7 +90,7 @@ struct IndexReader: ~Copyable {
     return places
   }
 
-  /// Each sender's last settled entry in a room.
+  /// Each sender's last indexed entry in a room.
   mutating func senders(inRoom room: Int64) throws(SQLiteError) -> [String: Int64] {
     try selectSenders.bind(1, room)
     defer { selectSenders.reset() }
@@ -99,7 +99,7 @@ struct IndexReader: ~Copyable {
     return senders
   }
 
-  /// A sender's last settled entry in a room.
+  /// A sender's last indexed entry in a room.
   mutating func lastSeq(of sender: String, inRoom room: Int64) throws(SQLiteError) -> Int64? {
     try selectSender.bind(1, room)
     try selectSender.bind(2, sender)
@@ -107,21 +107,21 @@ struct IndexReader: ~Copyable {
     return try selectSender.step() ? selectSender.integer(0) : nil
   }
 
-  /// Positions of settled entries that may have this identity.
+  /// Positions of indexed entries that may have this identity.
   mutating func candidates(
-    for identity: EntryIdentity, on shelves: [Tail.Shelf]
+    for identity: EntryIdentity, on indexSegments: [Tail.IndexSegment]
   ) throws(SQLiteError) -> [Int64] {
-    probes += shelves.count
+    probes += indexSegments.count
     var positions: [Int64] = []
-    let hash = Tail.Shelf.hash(of: identity)
-    for shelf in shelves.reversed() {
-      let (bucket, remainder) = shelf.bucket(of: hash)
-      try selectWords.bind(1, shelf.place(ofBucket: bucket))
-      defer { selectWords.reset() }
-      guard try selectWords.step() else { continue }
-      selectWords.forEachWord(0) { word in
-        guard word >> UInt64(shelf.distanceBits) == remainder else { return }
-        positions.append(shelf.position(of: word))
+    let hash = Tail.IndexSegment.hash(of: identity)
+    for indexSegment in indexSegments.reversed() {
+      let (bucket, remainder) = indexSegment.bucket(of: hash)
+      try selectPostings.bind(1, indexSegment.place(ofBucket: bucket))
+      defer { selectPostings.reset() }
+      guard try selectPostings.step() else { continue }
+      selectPostings.forEachWord(0) { posting in
+        guard posting >> UInt64(indexSegment.distanceBits) == remainder else { return }
+        positions.append(indexSegment.position(of: posting))
       }
     }
     return positions

@@ -8,22 +8,22 @@ internal import SQLite
 enum IndexSchema {
   /// "RELI".
   static let applicationID: Int64 = 0x5245_4C49
-  static let version: Int64 = 3
+  static let version: Int64 = 4
   static let pageBytes = 16_384
 
   static let tables = """
     -- How far the index has come. One row.
     CREATE TABLE progress (
-      position INTEGER NOT NULL,  -- of the last entry that is settled
+      position INTEGER NOT NULL,  -- of the last entry that is indexed
       epoch TEXT NOT NULL,        -- of the relay that wrote here last
       seen INTEGER NOT NULL       -- the journal's last entry that it knew of by then
     ) STRICT;
-    -- Stretches of the journal whose identities are kept together; see Tail.Shelf.
-    CREATE TABLE shelves (
+    -- Stretches of the journal whose identities are kept together; see Tail.IndexSegment.
+    CREATE TABLE segments (
       number INTEGER PRIMARY KEY,
       base INTEGER NOT NULL,         -- the position before the first
       last INTEGER NOT NULL,         -- the last position
-      entries INTEGER NOT NULL,      -- how many have a word
+      entries INTEGER NOT NULL,      -- how many have a posting
       kept INTEGER NOT NULL,         -- how many of these are kept
       bucket_bits INTEGER NOT NULL,
       distance_bits INTEGER NOT NULL
@@ -38,10 +38,10 @@ enum IndexSchema {
       positions BLOB NOT NULL,       -- see Places
       PRIMARY KEY (room, first_seq)
     ) STRICT, WITHOUT ROWID;
-    -- See Tail.Shelf.
+    -- See Tail.IndexSegment.
     CREATE TABLE identities (
-      place INTEGER PRIMARY KEY,     -- shelf << 20 | bucket
-      words BLOB NOT NULL
+      place INTEGER PRIMARY KEY,     -- indexSegment << 20 | bucket
+      postings BLOB NOT NULL
     ) STRICT;
     -- The last entry of each sender in a room.
     CREATE TABLE senders (
@@ -57,8 +57,8 @@ enum IndexSchema {
   /// How many entries a bucket is to have.
   static let bucketEntries = 64
   static let bucketBitsLimit: Int64 = 20
-  /// How far apart the first and the last entry of a stretch are at most, in positions.
-  static let stretchPositions: Int64 = 1 << 23
+  /// How far apart the first and the last entry of a segment are at most, in positions.
+  static let segmentPositions: Int64 = 1 << 23
 
   /// How far an index has come.
   struct Progress: Equatable {
@@ -102,34 +102,34 @@ enum IndexSchema {
 
   static func configure(_ database: borrowing Database) throws(SQLiteError) {
     try database.execute("PRAGMA journal_mode = WAL")
-    // What a loss of power takes away is settled again.
+    // What a loss of power takes away is indexed again.
     try database.execute("PRAGMA synchronous = NORMAL")
     try database.execute("PRAGMA wal_autocheckpoint = 0")
     try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
     try database.execute("PRAGMA cache_size = -16384")
   }
 
-  /// The shelves with what of them is kept, in the order of the journal.
-  static func shelves(
+  /// The index segments with what of them is kept, in the order of the journal.
+  static func indexSegments(
     of index: borrowing Database
-  ) throws(SQLiteError) -> [(shelf: Tail.Shelf, kept: Int)] {
+  ) throws(SQLiteError) -> [(indexSegment: Tail.IndexSegment, kept: Int)] {
     var select = try Statement(
       """
-      SELECT number, base, last, entries, kept, bucket_bits, distance_bits FROM shelves ORDER BY base
+      SELECT number, base, last, entries, kept, bucket_bits, distance_bits FROM segments ORDER BY base
       """, on: index)
-    var shelves: [(shelf: Tail.Shelf, kept: Int)] = []
+    var indexSegments: [(indexSegment: Tail.IndexSegment, kept: Int)] = []
     while try select.step() {
-      let shelf = Tail.Shelf(
+      let indexSegment = Tail.IndexSegment(
         number: select.integer(0), bucketBits: select.integer(5),
         distanceBits: select.integer(6), base: select.integer(1), last: select.integer(2),
         entries: Int(clamping: select.integer(3)))
-      guard shelf.isValid else {
+      guard indexSegment.isValid else {
         throw SQLiteError(
-          extendedCode: SQLITE_CORRUPT, message: "shelf \(shelf.number) is not one")
+          extendedCode: SQLITE_CORRUPT, message: "indexSegment \(indexSegment.number) is not one")
       }
-      shelves.append((shelf, Int(clamping: select.integer(4))))
+      indexSegments.append((indexSegment, Int(clamping: select.integer(4))))
     }
-    return shelves
+    return indexSegments
   }
 
   static func progress(of index: borrowing Database) throws(SQLiteError) -> Progress {
@@ -141,7 +141,7 @@ enum IndexSchema {
 
   /// Why an index cannot be that of a journal; `nil` if it is.
   ///
-  /// Whatever was settled in an epoch, or taken out since it was no longer kept, was in the journal by
+  /// Whatever was indexed in an epoch, or taken out since it was no longer kept, was in the journal by
   /// then, or no longer kept. So a journal that has the epoch, and in it or before it the last position
   /// that was seen, begins with what the index knows, and keeps nothing that the index has forgotten.
   static func misfit(

@@ -9,7 +9,7 @@ struct IndexVerifier: ~Copyable {
   /// Why it cannot be read.
   private var failure: SQLiteError?
   /// The position of the last entry that it has.
-  private(set) var settledThrough: Int64 = 0
+  private(set) var indexedThrough: Int64 = 0
 
   static func open(_ directory: DataDirectory, vfs: String?) -> IndexVerifier {
     guard vfs != nil || directory.hasIndex else { return IndexVerifier(directory, nil, nil, 0) }
@@ -25,12 +25,12 @@ struct IndexVerifier: ~Copyable {
 
   private init(
     _ directory: DataDirectory, _ database: consuming Database?, _ failure: SQLiteError?,
-    _ settledThrough: Int64
+    _ indexedThrough: Int64
   ) {
     path = directory.indexPath
     self.database = database
     self.failure = failure
-    self.settledThrough = settledThrough
+    self.indexedThrough = indexedThrough
   }
 
   /// - Returns: what was found in the journal, and here.
@@ -71,7 +71,7 @@ struct IndexVerifier: ~Copyable {
     }
   }
 
-  /// Every settled entry is in a run, at its place, and there is nothing else.
+  /// Every indexed entry is in a run, at its place, and there is nothing else.
   private static func checkRuns(
     _ index: borrowing Database, _ journal: borrowing JournalVerifier, _ problems: inout Problems
   ) throws(SQLiteError) {
@@ -87,7 +87,7 @@ struct IndexVerifier: ~Copyable {
       }
     }
     for number in Set(journal.rooms.keys).union(sums.keys).sorted() {
-      let (found, expected) = (sums[number] ?? PlaceSum(), journal.rooms[number]?.settled)
+      let (found, expected) = (sums[number] ?? PlaceSum(), journal.rooms[number]?.indexed)
       if found != expected ?? PlaceSum() {
         problems.append(
           (
@@ -122,45 +122,45 @@ struct IndexVerifier: ~Copyable {
     }
   }
 
-  /// Every settled entry is found by its id.
+  /// Every indexed entry is found by its id.
   private static func checkIdentities(
     _ index: borrowing Database, _ journal: borrowing JournalVerifier, _ problems: inout Problems
   ) throws(SQLiteError) {
     var end: Int64 = 0
-    for (shelf, _) in try IndexSchema.shelves(of: index) {
-      try check(shelf, after: end, index, journal, &problems)
-      end = shelf.last
+    for (indexSegment, _) in try IndexSchema.indexSegments(of: index) {
+      try check(indexSegment, after: end, index, journal, &problems)
+      end = indexSegment.last
     }
   }
 
   private static func check(
-    _ shelf: Tail.Shelf, after end: Int64, _ index: borrowing Database,
+    _ indexSegment: Tail.IndexSegment, after end: Int64, _ index: borrowing Database,
     _ journal: borrowing JournalVerifier, _ problems: inout Problems
   ) throws(SQLiteError) {
-    var words: [Int64: IdentityFilter.Key] = [:]
-    var selectWords = try Statement(
-      "SELECT place, words FROM identities WHERE place >= ?1 AND place < ?2", on: index)
-    try selectWords.bind(1, shelf.places.lowerBound)
-    try selectWords.bind(2, shelf.places.upperBound)
-    while try selectWords.step() {
-      let bucket = selectWords.integer(0) - shelf.places.lowerBound
-      selectWords.forEachWord(1) {
-        words[shelf.position(of: $0)] = IdentityFilter.Key(
-          hash: shelf.hash(of: $0, bucket: bucket))
+    var postings: [Int64: IdentityFilter.Key] = [:]
+    var selectPostings = try Statement(
+      "SELECT place, postings FROM identities WHERE place >= ?1 AND place < ?2", on: index)
+    try selectPostings.bind(1, indexSegment.places.lowerBound)
+    try selectPostings.bind(2, indexSegment.places.upperBound)
+    while try selectPostings.step() {
+      let bucket = selectPostings.integer(0) - indexSegment.places.lowerBound
+      selectPostings.forEachWord(1) {
+        postings[indexSegment.position(of: $0)] = IdentityFilter.Key(
+          hash: indexSegment.hash(of: $0, bucket: bucket))
       }
     }
-    // From the end of the shelf before: no entry lies between two.
+    // From the end of the index segment before: no entry lies between two.
     var selectEntries = try Statement(
       """
       SELECT position, identity, room, seq FROM entries WHERE position > ?1 AND position <= ?2
       """, on: journal.database)
     try selectEntries.bind(1, end)
-    try selectEntries.bind(2, shelf.last)
+    try selectEntries.bind(2, indexSegment.last)
     while try selectEntries.step() {
       let key = IdentityFilter.Key(EntryIdentity(hash: selectEntries.integer(1)))
       let (room, seq) = (journal.rooms[selectEntries.integer(2)], selectEntries.integer(3))
       if let room, seq < room.first { continue }
-      if words[selectEntries.integer(0)] != key {
+      if postings[selectEntries.integer(0)] != key {
         problems.append(("entry \(seq) is not found by its id in the index", room?.name))
       }
     }

@@ -13,10 +13,10 @@ struct JournalVerifier: ~Copyable {
     var at: Int64 = 0
     var epoch: Int64 = 0
     /// What the index should have of it.
-    var settled = PlaceSum()
+    var indexed = PlaceSum()
     /// Entries that are about others.
     var changes = PlaceSum()
-    /// Each sender's last settled entry; only where there is an index.
+    /// Each sender's last indexed entry; only where there is an index.
     var senders: [String: Int64] = [:]
   }
 
@@ -34,13 +34,13 @@ struct JournalVerifier: ~Copyable {
 
   init(database: consuming Database) { self.database = database }
 
-  mutating func run(settledThrough: Int64) throws(SQLiteError) {
+  mutating func run(indexedThrough: Int64) throws(SQLiteError) {
     try database.execute("BEGIN")
     try checkStructure()
     try checkEpochs()
     try loadRooms()
     identityKey = try Schema.identityKey(of: database)
-    try checkEntries(settledThrough)
+    try checkEntries(indexedThrough)
     try checkIdentities()
     try checkChanges()
     try checkTargets()
@@ -87,7 +87,7 @@ struct JournalVerifier: ~Copyable {
     findings.count.rooms = rooms.count
   }
 
-  private mutating func checkEntries(_ settledThrough: Int64) throws(SQLiteError) {
+  private mutating func checkEntries(_ indexedThrough: Int64) throws(SQLiteError) {
     var select = try Statement(
       """
       SELECT seq, at, sender, id, kind, body, room, position, epoch, identity FROM entries
@@ -103,8 +103,8 @@ struct JournalVerifier: ~Copyable {
       findings.count.entries += 1
       checkOrder(select, &room)
       checkContent(select, &room)
-      if select.integer(7) <= settledThrough {
-        room.settled.add(seq: seq, position: select.integer(7))
+      if select.integer(7) <= indexedThrough {
+        room.indexed.add(seq: seq, position: select.integer(7))
         room.senders[select.text(2)] = seq
       }
     }

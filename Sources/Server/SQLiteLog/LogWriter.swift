@@ -15,12 +15,12 @@ struct LogWriter: Sendable {
   /// Where what commits have left cannot be worked off, it is tried again after this.
   private static let tidyRetryMilliseconds = 1000
 
-  var doors: [LoopDoor]
+  var publishers: [LoopPublisher]
   var framing: Framing
   var options: SQLiteLog.Options
   var checkpointer: Checkpointer
-  /// Is told that there is something to settle.
-  var settlements: WorkQueue<Void>
+  /// Is told that there is something to index.
+  var indexWork: WorkQueue<Void>
   var meter: LogMeter
   var report: @Sendable (String) -> Void
   /// Ends the process.
@@ -73,7 +73,7 @@ struct LogWriter: Sendable {
         outage.note(nil)
       }
       for (_, done) in trims { done.append(outcome.failure == nil) }
-      if store.hasSealed { settlements.append(()) }
+      if store.hasSealed { indexWork.append(()) }
       for (slice, done) in deletions {
         done.append((try? store.delete(slice)) != nil)
         store.vacuum()
@@ -92,11 +92,11 @@ struct LogWriter: Sendable {
 
   /// A commit goes to every loop, answers to their own, and every submit is answered.
   private func publish(_ outcome: Sequencer.Outcome, submitters: Set<Int>) {
-    for (loop, door) in doors.enumerated() {
+    for (loop, publisher) in publishers.enumerated() {
       let answers = outcome.answers[loop]
       let completesSubmit = submitters.contains(loop)
       guard outcome.commit != nil || !answers.isEmpty || completesSubmit else { continue }
-      door.post(
+      publisher.post(
         LogDelivery(commit: outcome.commit, answers: answers, completesSubmit: completesSubmit))
     }
   }

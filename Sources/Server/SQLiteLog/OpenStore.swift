@@ -21,14 +21,14 @@ package final class OpenStore: Sendable {
   func distrustIndex() { try? Database.remove(path: directory.indexPath, vfs: vfs) }
 
   /// How many entries the index does not have yet.
-  package var unsettled: Int { tail.count }
+  package var unindexed: Int { tail.count }
 
-  /// In how many shelves the index has identities.
-  package var shelves: Int { tail.shelves.count }
+  /// In how many index segments the index has identities.
+  package var indexSegments: Int { tail.indexSegments.count }
 
   /// How much memory is taken by what tells new identities from known ones.
   package var filterBytes: Int { tail.filterBytes }
 
-  /// Makes what is unsettled ready for the settler, however little it is.
+  /// Makes what is unindexed ready for the indexer, however little it is.
   package func seal() { tail.seal() }
 }

@@ -9,13 +9,13 @@ internal import Synchronization
 ///
 /// One thread writes: it takes all that the loops have submitted as one batch, commits it in one
 /// transaction, and publishes it, while the next batch gathers. One thread reads for those who
-/// catch up. A third moves the write-ahead log's pages to the database file, and a fourth settles.
+/// catch up. A third moves the write-ahead log's pages to the database file, and a fourth indexes.
 ///
-/// ## A journal, and an index that is settled behind it
+/// ## A journal, and an index that is indexed behind it
 /// Every index of the entries table would cost a commit a page for nearly every entry, since rooms
 /// and ids come at random: measured, 65 k entries a second, and 16 k once half a million are stored.
 /// So `relay.db`, the one truth, has none: a commit appends rows in the order of commits. Where the
-/// last some hundred thousand entries are is in memory (`Tail`), and `Settler` writes that to
+/// last some hundred thousand entries are is in memory (`Tail`), and `Indexer` writes that to
 /// `index.db`, 256 k entries at once and sorted, so that each page is written once. What it writes is
 /// positions of the journal, about nine bytes for an entry; texts are not copied. A table clustered
 /// by room beside a journal was weighed: it writes every text twice more.
@@ -23,17 +23,17 @@ internal import Synchronization
 /// - **Reading** looks in the tail first and in the index afterwards, in a transaction begun
 ///   afterwards, so that nothing falls between; the rows are then read at their positions.
 /// - **Dedupe** asks the tail, then filters in memory that say "never seen" without I/O
-///   (`IdentityFilter`, three bytes for an entry, 64 MiB in all), and only then the index, in its shelves:
-///   at most three for each power of four, since shelves of a size are merged (`Settler.mergeStep`). What
+///   (`IdentityFilter`, three bytes for an entry, 64 MiB in all), and only then the index, in its index segments:
+///   at most three for each power of four, since index segments of a size are merged (`Indexer.mergeStep`). What
 ///   is found is compared in full. Nobody can choose ids that seem the same: hashes have a secret key.
 /// - **Marks** that follow from what a member sent are not written with each send: the index has each
 ///   sender's last entry in a room. They are written before that entry is deleted.
-/// - **A start** reads back what is not settled. `index.db` is derived: where it is missing, damaged,
+/// - **A start** reads back what is not indexed. `index.db` is derived: where it is missing, damaged,
 ///   of another store or ahead of the journal, it is thrown away and made anew.
 /// - **Changes** of earlier entries are entries themselves; the table `changes` says which are about
 ///   which, and counts them, so that what is unread is known without reading it. What has become of an
 ///   entry is kept as it stands (`edits`, `reactions`), so that folding history costs what there is, not
-///   what has happened. A deletion blanks its target and the edits of it in place, very many of them in
+///   what has happened. A deletion redactions its target and the edits of it in place, very many of them in
 ///   slices between two batches (`Leftovers`), and SQLite overwrites what was there (`secure_delete`);
 ///   the write-ahead log has it until it is next rewound.
 /// - **Retention** moves a room's `first` with the batch. The rows go later, in slices between two
@@ -56,10 +56,10 @@ public final class SQLiteLog: Log {
     public var commitDelayMilliseconds = 0
     /// Milliseconds since 1970.
     package var clock: @Sendable () -> Int64 = { WallClock.milliseconds }
-    /// How many entries are settled at once; `nil` = as many as are best.
+    /// How many entries are indexed at once; `nil` = as many as are best.
     package var segmentEntries: Int?
-    /// After how long what is no longer kept is seen to; see `SettlerLoop`.
-    package var tickMilliseconds = SettlerLoop.tickMilliseconds
+    /// After how long what is no longer kept is seen to; see `IndexerLoop`.
+    package var tickMilliseconds = IndexerLoop.tickMilliseconds
 
     public init() {}
   }
@@ -77,8 +77,8 @@ public final class SQLiteLog: Log {
   private let store: Handover<SQLiteStore>
   private let reader: Handover<SQLiteReader>
   private let checkpointConnection: Handover<Database>
-  private let settler: Handover<Settler>
-  private let settlements = WorkQueue<Void>()
+  private let indexer: Handover<Indexer>
+  private let indexWork = WorkQueue<Void>()
   private let shared: OpenStore
   /// The writer is the first.
   private let threads = Mutex<[WorkerThread]>([])
@@ -108,7 +108,7 @@ public final class SQLiteLog: Log {
     meter = LogMeter(rooms: store.roomCount)
     self.store = Handover(store)
     reader = Handover(try SQLiteReader(shared))
-    settler = Handover(try Settler(shared))
+    indexer = Handover(try Indexer(shared))
     do throws(SQLiteError) {
       checkpointConnection = Handover(try Checkpointer.connect(directory))
     } catch {
@@ -120,10 +120,10 @@ public final class SQLiteLog: Log {
   public func start(
     loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void
   ) throws(StoreFailure) {
-    let doors = (0..<loops).map { LoopDoor(loop: $0, publish: publish) }
+    let publishers = (0..<loops).map { LoopPublisher(loop: $0, publish: publish) }
     let writer = LogWriter(
-      doors: doors, framing: framing, options: options, checkpointer: checkpointer,
-      settlements: settlements, meter: meter, report: report, end: end)
+      publishers: publishers, framing: framing, options: options, checkpointer: checkpointer,
+      indexWork: indexWork, meter: meter, report: report, end: end)
     let (keepEntriesPerRoom, limits) = (options.keepEntriesPerRoom, options.limits)
     let roomsPerUser = options.roomsPerUser
     let tickMilliseconds = options.tickMilliseconds
@@ -146,7 +146,7 @@ public final class SQLiteLog: Log {
             for (loop, request) in batch {
               let answer = reader.answer(request, framing)
               outage.note(reader.failure)
-              doors[loop].post(
+              publishers[loop].post(
                 LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
             }
           }
@@ -157,13 +157,13 @@ public final class SQLiteLog: Log {
           checkpointer.run(database, end: end)
         })
       started.append(
-        try WorkerThread(name: "log-settle") {
-          [settler, settlements, submissions, shared, report, end] in
-          guard let settler = settler.take() else { return }
-          SettlerLoop(
+        try WorkerThread(name: "log-index") {
+          [indexer, indexWork, submissions, shared, report, end] in
+          guard let indexer = indexer.take() else { return }
+          IndexerLoop(
             store: shared, keepEntriesPerRoom: keepEntriesPerRoom,
             tickMilliseconds: tickMilliseconds, submissions: submissions, report: report, end: end
-          ).run(settlements, settler)
+          ).run(indexWork, indexer)
         })
     } catch {
       threads.withLock { $0 = started }
@@ -193,7 +193,7 @@ public final class SQLiteLog: Log {
   /// See `Log`. Asks the file system how large the files are.
   public func statistics() -> LogStatistics {
     var statistics = meter.statistics
-    statistics.unsettledEntries = shared.unsettled
+    statistics.unindexedEntries = shared.unindexed
     statistics.files = shared.directory.files
     return statistics
   }
@@ -206,7 +206,7 @@ public final class SQLiteLog: Log {
     }
     reads.close()
     checkpointer.close()
-    settlements.close()
+    indexWork.close()
     for thread in threads.dropFirst() { thread.join() }
     // The writer last: the connection that closes last cleans up behind the write-ahead log, and
     // the reader's may not.
@@ -215,7 +215,7 @@ public final class SQLiteLog: Log {
     // Closes what was never started.
     _ = checkpointConnection.take()
     _ = reader.take()
-    _ = settler.take()
+    _ = indexer.take()
     _ = store.take()
   }
 

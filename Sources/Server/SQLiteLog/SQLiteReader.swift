@@ -241,13 +241,13 @@ extension SQLiteReader.State {
   mutating func places(
     ofRoom room: Int64, in seqs: ClosedRange<Int64>
   ) throws(SQLiteError) -> [Place] {
-    let unsettled = tail.places(ofRoom: room, in: seqs)
+    let unindexed = tail.places(ofRoom: room, in: seqs)
     var places: [Place] = []
-    let first = unsettled.first?.seq ?? seqs.upperBound + 1
+    let first = unindexed.first?.seq ?? seqs.upperBound + 1
     if first > seqs.lowerBound {
       places = try index.places(ofRoom: room, in: seqs.lowerBound...first - 1)
     }
-    places += unsettled
+    places += unindexed
     guard places.count == seqs.count else {
       throw StoreState.missing(seqs.lowerBound, room: room)
     }

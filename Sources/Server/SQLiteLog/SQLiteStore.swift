@@ -16,18 +16,18 @@ package final class SQLiteStore: EntryStore {
 
   /// The epochs of this store; the last is this run's.
   package let lineage: Lineage
-  /// For a reader and the settler of this store.
+  /// For a reader and the indexer of this store.
   package let shared: OpenStore
   /// Why an index that was there could not be used, and was made anew.
   package let discardedIndex: String?
 
   /// Opens the store in a directory, makes both where they are missing, and begins a new epoch.
   ///
-  /// Reads back what is not settled yet. If that is much, since the index is missing, say, it is
-  /// settled first, which takes some seconds for each million of entries.
+  /// Reads back what is not indexed yet. If that is much, since the index is missing, say, it is
+  /// indexed first, which takes some seconds for each million of entries.
   /// - Parameters:
   ///   - now: milliseconds since 1970.
-  ///   - segmentEntries: how many entries are settled at once.
+  ///   - segmentEntries: how many entries are indexed at once.
   ///   - vfs: the name of the file system in SQLite's sense; `nil` = the system's. Another one is this
   ///     process's own: there is no directory to be made or locked.
   ///   - epochName: of the new epoch; `nil` takes one at random.
@@ -174,28 +174,28 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
-  package func belongings(
+  package func memberships(
     of user: String, after number: Int64, limit: Int
-  ) throws(StoreFailure) -> [StoredBelonging] {
+  ) throws(StoreFailure) -> [StoredMembership] {
     do {
-      return try state.belongings(of: user, after: number, limit: limit)
+      return try state.memberships(of: user, after: number, limit: limit)
     } catch {
       throw failure("read", error)
     }
   }
 
-  package func belonging(
+  package func membership(
     of user: String, toRoom name: String
-  ) throws(StoreFailure) -> StoredBelonging? {
+  ) throws(StoreFailure) -> StoredMembership? {
     do {
-      return try state.belonging(of: user, toRoom: name)
+      return try state.membership(of: user, toRoom: name)
     } catch {
       throw failure("read", error)
     }
   }
 
-  package func belongingCount(of user: String) throws(StoreFailure) -> Int {
-    do { return try state.belongingCount(of: user) } catch { throw failure("read", error) }
+  package func membershipCount(of user: String) throws(StoreFailure) -> Int {
+    do { return try state.membershipCount(of: user) } catch { throw failure("read", error) }
   }
 
   package func commit(_ changes: StoreChanges) throws(StoreFailure) {
@@ -204,7 +204,7 @@ package final class SQLiteStore: EntryStore {
     commits += 1
   }
 
-  /// Deletes entries that are no longer kept, in one transaction: a slice of a settler's `Garbage`.
+  /// Deletes entries that are no longer kept, in one transaction: a slice of a indexer's `Garbage`.
   package func delete(_ slice: Garbage.Slice) throws(StoreFailure) {
     do { try state.delete(slice) } catch { throw failure("write", error) }
   }
@@ -233,7 +233,7 @@ package final class SQLiteStore: EntryStore {
   var syncNanoseconds: Int64 { state.syncNanoseconds }
   var roomCount: Int { state.roomCount }
 
-  /// Whether a stretch of entries has become complete since this was last asked.
+  /// Whether a segment of entries has become complete since this was last asked.
   var hasSealed: Bool {
     defer { state.hasSealed = false }
     return state.hasSealed
@@ -248,14 +248,14 @@ package final class SQLiteStore: EntryStore {
   /// Forgets the pages in memory: they may have what is in no file any more.
   func releaseMemory() { state.database.releaseMemory() }
 
-  /// How many shelves of the index were asked for identities.
+  /// How many index segments of the index were asked for identities.
   package var probes: Int { state.probes }
 
   /// How large the write-ahead log was after the last commit.
   var walBytes: Int { walSize.bytes }
 
   /// Moves the write-ahead log's content to the database file as far as it can be moved now. What
-  /// fails here shows in a later commit if it lasts.
+  /// fails here shows in a later commit if it lastEntries.
   package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.syncedCheckpoint() }
 
   /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.

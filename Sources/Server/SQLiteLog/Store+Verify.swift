@@ -48,7 +48,7 @@ extension Store {
     let database = try Schema.openForReading(directory, vfs: vfs)
     var verifier = JournalVerifier(database: database)
     do throws(SQLiteError) {
-      try verifier.run(settledThrough: index.settledThrough)
+      try verifier.run(indexedThrough: index.indexedThrough)
     } catch {
       guard error.isCorruption || error.code == SQLITE_ERROR else {
         throw StoreError(error, "read", path: directory.databasePath)

@@ -11,9 +11,9 @@ extension StoreState {
     var selectMembers: Statement
     var selectIdentical: Statement
     var selectEpoch: Statement
-    var selectBelongings: Statement
-    var selectBelonging: Statement
-    var countBelongings: Statement
+    var selectMemberships: Statement
+    var selectMembership: Statement
+    var countMemberships: Statement
     var selectEntry: Statement
     var selectEditCount: Statement
     var selectEmoji: Statement
@@ -63,19 +63,19 @@ extension StoreState {
             AND seq >= (SELECT first FROM rooms WHERE number = ?2)
           """, on: database),
         selectEpoch: try Statement("SELECT epoch FROM entries WHERE position = ?1", on: database),
-        selectBelongings: try Statement(
+        selectMemberships: try Statement(
           """
           SELECT number, first, changes, name, read, received, since
           FROM members JOIN rooms ON rooms.number = members.room
           WHERE members.user = ?1 AND members.room > ?2 ORDER BY members.room LIMIT ?3
           """, on: database),
-        selectBelonging: try Statement(
+        selectMembership: try Statement(
           """
           SELECT number, first, changes, name, read, received, since
           FROM rooms LEFT JOIN members ON members.room = rooms.number AND members.user = ?1
           WHERE rooms.name = ?2
           """, on: database),
-        countBelongings: try Statement(
+        countMemberships: try Statement(
           "SELECT count(*) FROM members WHERE user = ?1", on: database),
         selectEntry: try Statement(
           "SELECT seq, at, sender, id, kind, body FROM entries WHERE position = ?1", on: database),

@@ -3,7 +3,7 @@ internal import Relay
 internal import SQLite
 internal import Wire
 
-/// The commit connection with its statements, a connection that looks up what is settled, and how
+/// The commit connection with its statements, a connection that looks up what is indexed, and how
 /// far the log has come.
 struct StoreState: ~Copyable {
   var database: Database
@@ -15,7 +15,7 @@ struct StoreState: ~Copyable {
   var hasLeftovers: Bool
   /// Edits that were overwritten, since the start.
   var redactedEdits = 0
-  /// Whether there is something new to settle.
+  /// Whether there is something new to index.
   var hasSealed = false
   /// Whether something was deleted since this was last set to `false`: the files still have it.
   var hasDeleted = false
@@ -107,15 +107,15 @@ struct StoreState: ~Copyable {
 
   /// What a member has sent counts as read.
   private mutating func loadMembers(of room: inout StoredRoom) throws(SQLiteError) {
-    let settled = try index.senders(inRoom: room.number)
-    let unsettled = tail.senders(inRoom: room.number)
+    let indexed = try index.senders(inRoom: room.number)
+    let unindexed = tail.senders(inRoom: room.number)
     try statements.selectMembers.bind(1, room.number)
     defer { statements.selectMembers.reset() }
     while try statements.selectMembers.step() {
       let user = statements.selectMembers.text(0)
       var marks = MemberMarks(
         read: statements.selectMembers.integer(1), received: statements.selectMembers.integer(2))
-      if let sent = unsettled[user] ?? settled[user], sent > statements.selectMembers.integer(3) {
+      if let sent = unindexed[user] ?? indexed[user], sent > statements.selectMembers.integer(3) {
         marks.read = max(marks.read, sent)
         marks.received = max(marks.received, sent)
       }
@@ -133,21 +133,21 @@ struct StoreState: ~Copyable {
   mutating func find(
     _ identity: EntryIdentity, room: Int64, sender: String, id: String
   ) throws(SQLiteError) -> (seq: Int64, at: Int64)? {
-    var sighting = tail.sighting(of: identity)
-    for position in sighting.positions {
+    var lookup = tail.lookup(of: identity)
+    for position in lookup.positions {
       if let entry = try entry(at: position, room, sender, id) { return entry }
     }
     while true {
-      for position in try index.candidates(for: identity, on: sighting.shelves) {
+      for position in try index.candidates(for: identity, on: lookup.indexSegments) {
         if let entry = try entry(at: position, room, sender, id) { return entry }
       }
-      // The rows of shelves that have been merged are deleted: what was asked may have been gone.
-      if sighting.shelves.isEmpty || tail.isCurrent(sighting) { return nil }
-      sighting = tail.sighting(of: identity)
+      // The rows of index segments that have been merged are deleted: what was asked may have been gone.
+      if lookup.indexSegments.isEmpty || tail.isCurrent(lookup) { return nil }
+      lookup = tail.lookup(of: identity)
     }
   }
 
-  /// How many shelves of the index were asked for identities.
+  /// How many index segments of the index were asked for identities.
   var probes: Int { index.probes }
 
   private mutating func entry(
@@ -275,7 +275,7 @@ struct StoreState: ~Copyable {
       database.rollback()
       throw error
     }
-    if !changes.blanks.isEmpty { hasDeleted = true }
+    if !changes.redactions.isEmpty { hasDeleted = true }
     if !changes.trims.isEmpty { tail.noteTrim() }
     // Only now: nobody is to find what was not stored.
     for room in changes.newRooms { nextRoom = max(nextRoom, room.number + 1) }
@@ -316,11 +316,11 @@ struct StoreState: ~Copyable {
       try statements.updateChanges.run()
     }
     var slice = Leftovers.Slice()
-    for blank in changes.blanks {
-      try statements.updateBody.bind(1, position(of: blank.seq, inRoom: blank.room))
-      try statements.updateBody.bind(2, blank.body)
+    for redaction in changes.redactions {
+      try statements.updateBody.bind(1, position(of: redaction.seq, inRoom: redaction.room))
+      try statements.updateBody.bind(2, redaction.body)
       try statements.updateBody.run()
-      _ = try redactEdits(of: blank.seq, inRoom: blank.room, after: 0, &slice)
+      _ = try redactEdits(of: redaction.seq, inRoom: redaction.room, after: 0, &slice)
     }
     redactedEdits += slice.edits
     for user in changes.seen {

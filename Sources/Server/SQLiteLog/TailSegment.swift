@@ -1,6 +1,6 @@
 internal import Relay
 
-/// A stretch of the journal that the index does not have yet: where each room's entries lie in it,
+/// A segment of the journal that the index does not have yet: where each room's entries lie in it,
 /// and by which hash each is found again.
 struct TailSegment: Sendable {
   struct Record: Sendable {
@@ -56,7 +56,7 @@ struct TailSegment: Sendable {
     }
   }
 
-  /// The room's entries in this stretch; `nil` if it has none.
+  /// The room's entries in this segment; `nil` if it has none.
   func run(of room: Int64) -> Run? {
     runsByRoom.find(UInt64(bitPattern: room)) { runs[$0].room == room }.map { runs[$0] }
   }

@@ -113,8 +113,8 @@ struct Metrics {
       "relay_subscriptions", "Rooms that sessions have joined, all together.",
       loops.total(\.subscriptions))
     text.gauge(
-      "relay_behind_subscriptions", "Subscriptions that are not at their room's head.",
-      loops.total(\.behind))
+      "relay_lagging_subscriptions", "Subscriptions that are not at their room's head.",
+      loops.total(\.lagging))
     text.gauge(
       "relay_queued_bytes", "Bytes kept for connections that have not taken them.",
       loops.total(\.queuedBytes))
@@ -165,8 +165,8 @@ struct Metrics {
       "What making a batch durable took of that: the write, and where log.durability is fsync the "
         + "sync.", log.syncSeconds)
     text.gauge(
-      "relay_log_unsettled_entries", "Entries that the index does not have yet.",
-      log.unsettledEntries)
+      "relay_log_unindexed_entries", "Entries that the index does not have yet.",
+      log.unindexedEntries)
     text.gauges(
       "relay_log_file_bytes", "How large the store's files are.", by: "file",
       log.files.map { ($0.name, $0.bytes) })

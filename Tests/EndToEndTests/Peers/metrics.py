@@ -142,7 +142,7 @@ def check(before, after):
         "relay_connection_states|state=websocket": 2,
         "relay_sessions": 3,
         "relay_subscriptions": 2,
-        "relay_behind_subscriptions": 0,
+        "relay_lagging_subscriptions": 0,
         "relay_queued_bytes": 0,
         "relay_directory_people": 2,
         "relay_directory_left_out_people": 1,
@@ -151,7 +151,7 @@ def check(before, after):
         "relay_bots_configured": 1,
         "relay_bots_connected": 1,
         "relay_log_rooms": 1,
-        "relay_log_unsettled_entries": 11,
+        "relay_log_unindexed_entries": 11,
         "relay_connection_states|state=tls_handshake": 0,
     }.items():
         assert after[key] == value, (key, after[key], value)

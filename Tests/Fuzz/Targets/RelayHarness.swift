@@ -288,7 +288,7 @@ struct RelayHarness {
     let requests = batches.reduce(0) { $0 + $1.requests.count }
     var most = requests * Bound.lookupsPerRequest
     for answer in outcome.answers.joined() {
-      guard case .belongings(_, _, let rooms, _, _) = answer else { continue }
+      guard case .memberships(_, _, let rooms, _, _) = answer else { continue }
       most += 2 * Bound.roomsPerPage
       try expect(rooms.count <= Bound.roomsPerPage, "a request for rooms lists \(rooms.count)")
     }

@@ -40,9 +40,9 @@ public struct Tally: Sendable {
     case indexDiscarded = "indices that did not fit and were made anew"
     case storeWiped = "stores begun anew"
     case backgroundStep = "background steps of the log"
-    case settled = "stretches settled"
+    case indexed = "segments indexed"
     case swept = "sweeps of what is no longer kept"
-    case shelfForgotten = "shelves of the index that were forgotten"
+    case segmentForgotten = "indexSegments of the index that were forgotten"
     case interlude = "reads within a call of another connection"
     case trimmed = "rooms trimmed"
     case clockForward = "jumps of the clock forward"
@@ -118,7 +118,7 @@ public struct Tally: Sendable {
     case .synced, .deathBeforeWrite, .deathWithinWrite, .deathAfterWrite, .deathBeforeSync,
       .deathWithinSync, .deathAfterSync, .changeSurvived, .changeLost, .changeReordered, .writeTorn,
       .nameChangeLost, .diskFull, .writeFailed, .syncFailed, .readFailed, .powerLost, .startFailed,
-      .endedUnsynced, .settled, .swept, .shelfForgotten, .indexRestored, .indexDiscarded,
+      .endedUnsynced, .indexed, .swept, .segmentForgotten, .indexRestored, .indexDiscarded,
       .batchRefused, .inDoubtKept, .refusedKept, .backupTaken,
       .backupRestored, .storeWiped,
       .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .historyFailed,

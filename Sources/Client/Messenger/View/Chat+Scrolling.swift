@@ -12,7 +12,7 @@ extension Chat {
       lines < 0
       ? viewport.lowest(viewport.up(from: bottom, by: -lines))
       : viewport.down(from: bottom, by: lines)
-    settle(at: target, &viewport)
+    scroll(at: target, &viewport)
     return viewport.showsFirst(above: target)
   }
 
@@ -28,9 +28,9 @@ extension Chat {
     let last = Viewport.Place(index: index, line: block.lines.count - 1)
     let isTall = block.lines.count > viewport.rows
     if first < top || (isTall && last > bottom) {
-      settle(at: viewport.down(from: first, by: viewport.rows - 1), &viewport)
+      scroll(at: viewport.down(from: first, by: viewport.rows - 1), &viewport)
     } else if last > bottom {
-      settle(at: last, &viewport)
+      scroll(at: last, &viewport)
     }
   }
 
@@ -40,7 +40,7 @@ extension Chat {
     return viewport.isLast(viewport.bottom)
   }
 
-  private mutating func settle(at place: Viewport.Place, _ viewport: inout Viewport) {
+  private mutating func scroll(at place: Viewport.Place, _ viewport: inout Viewport) {
     if viewport.isLast(place) {
       timeline?.scroll = .newest
       timeline?.newBelow = 0

@@ -55,7 +55,7 @@ public final class AvatarCache: Sendable {
   /// Called once with the picture, or `nil` where there is none for now.
   public typealias Completion = @Sendable (Avatar?) -> Void
 
-  private let shelf: Mutex<AvatarShelf>
+  private let state: Mutex<AvatarCacheState>
   private let orders: Mailbox<AvatarOrder>
   private let thread = Mutex<WorkerThread?>(nil)
   private let options: Options
@@ -63,7 +63,7 @@ public final class AvatarCache: Sendable {
   /// An empty cache, whose thread is started by the first fetch.
   public init(_ options: Options = Options()) throws(SystemError) {
     self.options = options
-    shelf = Mutex(AvatarShelf(options))
+    state = Mutex(AvatarCacheState(options))
     orders = try Mailbox()
   }
 
@@ -77,7 +77,7 @@ public final class AvatarCache: Sendable {
   public func avatar(for user: String, url: String, completion: @escaping Completion) {
     guard WebAddress(url) != nil else { return completion(nil) }
     let now = WallClock.milliseconds
-    switch shelf.withLock({ $0.ask(for: user, url, now: now, completion) }) {
+    switch state.withLock({ $0.ask(for: user, url, now: now, completion) }) {
     case .known(let avatar): completion(avatar)
     case .waits: break
     case .fetch:
@@ -89,10 +89,10 @@ public final class AvatarCache: Sendable {
   /// Ends all fetches: who waits is told that there is no picture, and so is who asks later. Not to
   /// be called from a completion.
   public func stop() {
-    shelf.withLock { $0.close() }
+    state.withLock { $0.close() }
     orders.post(.stop)
     thread.withLock { $0.take() }?.join()
-    for completion in shelf.withLock({ $0.takeAllWaiters() }) { completion(nil) }
+    for completion in state.withLock({ $0.takeAllWaiters() }) { completion(nil) }
   }
 
   // Not joined: the last one to let go of it may be its own thread.
@@ -100,7 +100,7 @@ public final class AvatarCache: Sendable {
 
   private func startThread() {
     thread.withLock { thread in
-      guard thread == nil, !shelf.withLock({ $0.isClosed }) else { return }
+      guard thread == nil, !state.withLock({ $0.isClosed }) else { return }
       let (options, orders) = (options, orders)
       do throws(SystemError) {
         thread = try WorkerThread(name: "avatars") { [weak self] in
@@ -117,7 +117,7 @@ public final class AvatarCache: Sendable {
 
   private func deliver(_ avatar: Avatar?, for user: String, _ url: String) {
     let now = WallClock.milliseconds
-    let (avatar, waiters) = shelf.withLock { $0.put(avatar, for: user, url, now: now) }
+    let (avatar, waiters) = state.withLock { $0.put(avatar, for: user, url, now: now) }
     for completion in waiters { completion(avatar) }
   }
 }

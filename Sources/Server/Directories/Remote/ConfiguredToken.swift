@@ -5,7 +5,7 @@ struct ConfiguredToken: Credentials {
 
   init(_ source: TokenSource) { self.source = source }
 
-  mutating func token(_ exchange: Exchange) throws(Setback) -> String? {
+  mutating func token(_ exchange: Exchange) throws(FetchError) -> String? {
     if let current { return current }
     switch source {
     case .none: break

@@ -15,7 +15,7 @@ public enum TokenSource: Equatable, Sendable {
 /// What a service is shown, kept for as long as it is accepted.
 protocol Credentials {
   /// The token for a request; asked for if there is none yet.
-  mutating func token(_ exchange: Exchange) throws(Setback) -> String?
+  mutating func token(_ exchange: Exchange) throws(FetchError) -> String?
 
   /// The service refuses the token.
   /// - Returns: whether another one can be had.

@@ -41,7 +41,7 @@ final class DirectoryRefresher {
     while true {
       run.stop.wait(until: due)
       guard !run.stop.isRaised else { return }
-      do throws(Setback) {
+      do throws(FetchError) {
         try readAll()
         failures = 0
         problem = nil
@@ -61,12 +61,12 @@ final class DirectoryRefresher {
   // MARK: - Reading
 
   /// Reads what is missing of the list that is being read, or a new one.
-  private func readAll() throws(Setback) {
+  private func readAll() throws(FetchError) {
     let now = WallClock.milliseconds
     if let walk = state.walk, abs(now - walk.began) > PageWalk.lifetimeMilliseconds {
       state.walk = nil
     }
-    do throws(Setback) {
+    do throws(FetchError) {
       var walk: PageWalk
       if let begun = state.walk {
         walk = begun
@@ -94,7 +94,7 @@ final class DirectoryRefresher {
     }
   }
 
-  private func read(_ url: String, _ known: Page?) throws(Setback) -> Page {
+  private func read(_ url: String, _ known: Page?) throws(FetchError) -> Page {
     let etag = known?.etag
     if let page = try run.service.page(url, etag: etag, exchange) { return page }
     // An ETag was shown only with a page that is known.
@@ -110,8 +110,8 @@ final class DirectoryRefresher {
     )
   }
 
-  private func lost(_ text: String) -> Setback {
-    .failed(Setback.Failure(text: text, isLost: true))
+  private func lost(_ text: String) -> FetchError {
+    .failed(FetchError.Failure(text: text, isLost: true))
   }
 
   // MARK: - Time
@@ -123,8 +123,8 @@ final class DirectoryRefresher {
     return max(due, exchange.limits.limits.values.map(exchange.limits.ready).max() ?? 0)
   }
 
-  private func tryAgain(after setback: Setback) -> Int64 {
-    if case .limited(let limit) = setback { return exchange.limits.ready(limit) }
+  private func tryAgain(after error: FetchError) -> Int64 {
+    if case .limited(let limit) = error { return exchange.limits.ready(limit) }
     let delays = run.options.retryMilliseconds
     let delay = min(delays.upperBound, delays.lowerBound << min(failures, 20))
     failures += 1
@@ -147,11 +147,11 @@ final class DirectoryRefresher {
     run.store?.write(state)
   }
 
-  private func announce(_ new: DirectoryProblem, _ setback: Setback) {
+  private func announce(_ new: DirectoryProblem, _ error: FetchError) {
     let isOld = new.isSame(as: problem)
     problem = new
     guard !isOld else { return }
-    if case .failed(let failure) = setback, let detail = failure.detail {
+    if case .failed(let failure) = error, let detail = failure.detail {
       run.report("\(failure.text) \(detail)")
     }
     publishCurrent()

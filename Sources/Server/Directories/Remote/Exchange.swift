@@ -15,7 +15,7 @@ struct ServiceManners: Sendable {
 }
 
 /// Asks one service, one request after the other: shows credentials, keeps to the limits, and turns
-/// whatever goes wrong into a `Setback`. Confined to the directory's thread.
+/// whatever goes wrong into a `FetchError`. Confined to the directory's thread.
 final class Exchange {
   let stop: StopSignal
   var limits: RateLimits
@@ -38,10 +38,10 @@ final class Exchange {
 
   /// A page: 200, or 304 where `etag` still holds.
   /// - Parameter bucket: names the requests that share a limit with this one.
-  func get(_ url: String, etag: String? = nil, bucket: String) throws(Setback) -> WebAnswer {
+  func get(_ url: String, etag: String? = nil, bucket: String) throws(FetchError) -> WebAnswer {
     guard let address = WebAddress(url) else {
       throw .failed(
-        Setback.Failure(
+        FetchError.Failure(
           text: "\(manners.name) names a next page that is no http or https address.",
           isLost: true))
     }
@@ -65,7 +65,7 @@ final class Exchange {
   }
 
   /// Sends a form, with its own credentials; the answer to a 200.
-  func post(_ request: WebRequest, bucket: String) throws(Setback) -> WebAnswer {
+  func post(_ request: WebRequest, bucket: String) throws(FetchError) -> WebAnswer {
     var request = request
     request.headers += manners.headers
     let answer = try perform(request, bucket)
@@ -74,7 +74,7 @@ final class Exchange {
   }
 
   /// An answer's body; what is not JSON is a failure.
-  func json(_ answer: WebAnswer) throws(Setback) -> JSONNode {
+  func json(_ answer: WebAnswer) throws(FetchError) -> JSONNode {
     guard let json = JSONNode(answer.body) else {
       throw failure("\(manners.name) answered something that is not JSON.", answer)
     }
@@ -82,11 +82,11 @@ final class Exchange {
   }
 
   /// A failure that an answer is to blame for.
-  func failure(_ text: String, _ answer: WebAnswer, detail: String? = nil) -> Setback {
+  func failure(_ text: String, _ answer: WebAnswer, detail: String? = nil) -> FetchError {
     .failed(text, support: support(answer), detail: detail)
   }
 
-  private func perform(_ request: WebRequest, _ bucket: String) throws(Setback) -> WebAnswer {
+  private func perform(_ request: WebRequest, _ bucket: String) throws(FetchError) -> WebAnswer {
     if let limit = limits.limit(bucket, now: WallClock.milliseconds) { throw .limited(limit) }
     let answer: WebAnswer
     do throws(WebFailure) {
@@ -110,7 +110,7 @@ final class Exchange {
 
   // MARK: - Refusals
 
-  private func refusal(_ answer: WebAnswer) -> Setback.Failure {
+  private func refusal(_ answer: WebAnswer) -> FetchError.Failure {
     let name = manners.name
     let said = message(answer).map { ": \($0)" } ?? ""
     let text =
@@ -123,7 +123,7 @@ final class Exchange {
       }
     // What is refused for what it is, and not for who asks, may be a way that is no longer one.
     let isLost = (400...499).contains(answer.status) && ![401, 403].contains(answer.status)
-    return Setback.Failure(
+    return FetchError.Failure(
       text: "\(text) (\(answer.status)).", support: support(answer),
       detail: message(answer), isLost: isLost)
   }

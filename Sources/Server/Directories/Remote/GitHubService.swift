@@ -19,11 +19,13 @@ struct GitHubService: RemoteService {
   // All of these requests share GitHub's limit "core".
   private static let bucket = "core"
 
-  func firstPage(_ exchange: Exchange, _ memory: inout [String: String]) throws(Setback) -> String {
+  func firstPage(_ exchange: Exchange, _ memory: inout [String: String]) throws(FetchError)
+    -> String
+  {
     base + source.path
   }
 
-  func page(_ url: String, etag: String?, _ exchange: Exchange) throws(Setback) -> Page? {
+  func page(_ url: String, etag: String?, _ exchange: Exchange) throws(FetchError) -> Page? {
     let answer = try exchange.get(url, etag: etag, bucket: Self.bucket)
     if answer.status == 304 { return nil }
     guard let users = try exchange.json(answer).elements else {

@@ -10,7 +10,7 @@ enum TokenCommand {
   /// standard error is the relay's; what it prints is shown to nobody.
   static func run(
     _ command: String, _ stop: StopSignal, timeoutMilliseconds: Int64 = timeoutMilliseconds
-  ) throws(Setback) -> String {
+  ) throws(FetchError) -> String {
     let program: (id: pid_t, output: Int32)
     do throws(SystemError) {
       program = try start(command)

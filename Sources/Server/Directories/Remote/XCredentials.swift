@@ -20,7 +20,7 @@ struct XCredentials: Credentials {
   /// Whom a kept token belongs to.
   private static func owner(_ base: String, _ key: String) -> String { "\(base) \(key)" }
 
-  mutating func token(_ exchange: Exchange) throws(Setback) -> String? {
+  mutating func token(_ exchange: Exchange) throws(FetchError) -> String? {
     if let current { return current }
     var request = WebRequest(url: "\(base)/oauth2/token")
     request.form = "grant_type=client_credentials"

@@ -40,7 +40,9 @@ package struct XService: RemoteService {
     return isName ? String(name) : nil
   }
 
-  func firstPage(_ exchange: Exchange, _ memory: inout [String: String]) throws(Setback) -> String {
+  func firstPage(_ exchange: Exchange, _ memory: inout [String: String]) throws(FetchError)
+    -> String
+  {
     switch version {
     case .v1:
       return "\(base)/1.1/followers/list.json?screen_name=\(account)&count=200&cursor=-1"
@@ -51,7 +53,7 @@ package struct XService: RemoteService {
     }
   }
 
-  private func askForID(_ exchange: Exchange) throws(Setback) -> String {
+  private func askForID(_ exchange: Exchange) throws(FetchError) -> String {
     let answer = try exchange.get("\(base)/2/users/by/username/\(account)", bucket: "user")
     guard let id = try exchange.json(answer)["data"]?["id"]?.string,
       !id.isEmpty, id.utf8.allSatisfy({ (48...57).contains($0) })
@@ -60,7 +62,7 @@ package struct XService: RemoteService {
   }
 
   /// X gives no ETags today; one would be used.
-  func page(_ url: String, etag: String?, _ exchange: Exchange) throws(Setback) -> Page? {
+  func page(_ url: String, etag: String?, _ exchange: Exchange) throws(FetchError) -> Page? {
     let answer = try exchange.get(url, etag: etag, bucket: "followers")
     if answer.status == 304 { return nil }
     let body = try exchange.json(answer)

@@ -164,8 +164,8 @@ final class Adversary: Participant {
       case .opened: isOpen = true
       case .message(let message): take(message)
       case .closed, .lost:
-        if world.banned.contains(user) { world.court.tally.count(.bannedRefused) }
-        world.court.tally.count(.attackerDropped)
+        if world.banned.contains(user) { world.referee.tally.count(.bannedRefused) }
+        world.referee.tally.count(.attackerDropped)
         drop()
       }
       guard end === current else { return }
@@ -190,7 +190,7 @@ final class Adversary: Participant {
       if ack.room == plot.room, !ack.duplicate, world.bounds.contains(.entries),
         let fault = plot.noteTaken(id: ack.id, world.scenario.entryLimits)
       {
-        world.court.fault(fault)
+        world.referee.fault(fault)
       }
     case .error(let error):
       if error.re == "send" { unanswered = max(0, unanswered - 1) }
@@ -240,7 +240,7 @@ final class Adversary: Participant {
   private func babble(_ end: ClientEnd) {
     for _ in 0...Int.random(in: 0...3, using: &world.random) {
       end.send(raw: plot.message())
-      world.court.tally.count(.attackMessage)
+      world.referee.tally.count(.attackMessage)
     }
     if world.chance(3) { end.close(.goingAway) }
     if end.link.kind != .hostile, world.chance(60) { end.close(.normal) }
@@ -249,14 +249,14 @@ final class Adversary: Participant {
   private func send(_ send: ClientMessage.Send, _ end: ClientEnd) {
     unanswered += 1
     end.send(raw: ClientMessage.send(send).json)
-    world.court.tally.count(.attackMessage)
+    world.referee.tally.count(.attackMessage)
   }
 
   private func ask(_ message: ClientMessage, _ end: ClientEnd) {
     guard !awaitsReply else { return }
     awaitsReply = true
     end.send(raw: message.json)
-    world.court.tally.count(.attackMessage)
+    world.referee.tally.count(.attackMessage)
   }
 
   /// Sees to it that there is a text to be attacked.
@@ -277,7 +277,7 @@ final class Adversary: Participant {
           .init(
             room: plot.room, id: plot.nextID(life: world.life), edit: plot.target,
             text: "then \(plot.done)"), end)
-        world.court.tally.count(.attackEdit)
+        world.referee.tally.count(.attackEdit)
       }
       return
     }
@@ -309,7 +309,7 @@ final class Adversary: Participant {
         let id = isFresh ? plot.nextID(life: world.life, emoji: emoji) : plot.nextID()
         send(
           .init(room: plot.room, id: id, react: plot.target, emoji: emoji, isOn: isOn), end)
-        world.court.tally.count(.attackReaction)
+        world.referee.tally.count(.attackReaction)
       }
       return
     }
@@ -326,7 +326,7 @@ final class Adversary: Participant {
         let room = "\(plot.room)-\(plot.done)"
         send(.init(room: room, id: plot.nextID(), text: "mine"), end)
         if world.chance(20) { end.send(raw: ClientMessage.join(.init(room: room)).json) }
-        world.court.tally.count(.attackRoom)
+        world.referee.tally.count(.attackRoom)
       }
       return
     }
@@ -356,6 +356,6 @@ final class Adversary: Participant {
     drop()
   }
 
-  var isSettled: Bool { true }
-  func checkSettled() {}
+  var isIdle: Bool { true }
+  func checkIdle() {}
 }

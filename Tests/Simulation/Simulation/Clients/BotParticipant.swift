@@ -115,8 +115,8 @@ final class BotParticipant: Participant {
   private func say(_ message: ClientMessage) {
     guard let bot else { return }
     if case .send(let send) = message {
-      world.court.noteSent(send, by: user)
-      world.court.tally.count(.botSaid)
+      world.referee.noteSent(send, by: user)
+      world.referee.tally.count(.botSaid)
       unanswered.insert(send.id)
     }
     tell(.fromBot(bot, message.json))
@@ -136,26 +136,26 @@ final class BotParticipant: Participant {
         }
       }
     } catch {
-      world.court.fault("the bot is sent what is no WebSocket: \(error)")
+      world.referee.fault("the bot is sent what is no WebSocket: \(error)")
     }
   }
 
   private func take(_ json: Span<UInt8>) {
-    world.court.digest(json)
+    world.referee.digest(json)
     guard let message = try? ServerMessage(decoding: json) else {
-      return world.court.fault("the bot is sent what is no message")
+      return world.referee.fault("the bot is sent what is no message")
     }
     switch message {
     case .joined(let told): positions[told.room] = told.after
     case .message(let entry):
       guard let last = positions[entry.room] else {
-        return world.court.fault("the bot is told of \(entry.room), which it has not joined")
+        return world.referee.fault("the bot is told of \(entry.room), which it has not joined")
       }
       if entry.seq != last + 1 {
-        world.court.fault("the bot is told \(entry.room) \(entry.seq) after \(last)")
+        world.referee.fault("the bot is told \(entry.room) \(entry.seq) after \(last)")
       }
       positions[entry.room] = entry.seq
-      world.court.tally.count(.botTold)
+      world.referee.tally.count(.botTold)
       if acts, entry.from != user, world.chance(10) { answer(entry) }
     case .ack(let ack): unanswered.remove(ack.id)
     case .error(let error):
@@ -176,9 +176,9 @@ final class BotParticipant: Participant {
 
   func stopActing() { acts = false }
 
-  var isSettled: Bool { unanswered.isEmpty }
+  var isIdle: Bool { unanswered.isEmpty }
 
-  func checkSettled() {
-    if let id = unanswered.min() { world.court.fault("the bot's \(id) was never answered") }
+  func checkIdle() {
+    if let id = unanswered.min() { world.referee.fault("the bot's \(id) was never answered") }
   }
 }

@@ -17,7 +17,7 @@ final class ClientEnd {
 
   let link: Link
   let witness: Witness
-  private let court: Court
+  private let referee: Referee
   private let handshake: ClientHandshake
   private static let limits = WebSocket.Limits(
     frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096)
@@ -32,10 +32,10 @@ final class ClientEnd {
   /// Reads nothing for now.
   var isStopped = false
 
-  init(_ link: Link, _ court: Court, epoch: String, compresses: Bool, seed: UInt64) {
+  init(_ link: Link, _ referee: Referee, epoch: String, compresses: Bool, seed: UInt64) {
     self.link = link
-    self.court = court
-    witness = Witness(court, link, epoch: epoch)
+    self.referee = referee
+    witness = Witness(referee, link, epoch: epoch)
     keys = SplitMix64(seed: seed)
     var keys = keys
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &keys) }
@@ -50,7 +50,7 @@ final class ClientEnd {
 
   func send(_ message: ClientMessage) {
     guard isOpen, !isOver else { return }
-    court.trace {
+    referee.trace {
       "\(self.link.number) → \(String(decoding: message.json.prefix(200), as: UTF8.self))"
     }
     witness.noteSent(message)
@@ -64,9 +64,9 @@ final class ClientEnd {
   /// Sends what need not be a message. What is one all the same may become an entry.
   func send(raw json: [UInt8]) {
     guard isOpen, !isOver else { return }
-    court.trace { "\(self.link.number) → \(String(decoding: json.prefix(200), as: UTF8.self))" }
+    referee.trace { "\(self.link.number) → \(String(decoding: json.prefix(200), as: UTF8.self))" }
     if case .send(let send) = try? ClientMessage(decoding: json.span, textLimitBytes: 0) {
-      court.noteSent(send, by: link.user)
+      referee.noteSent(send, by: link.user)
     }
     webSocket.appendMessage(
       .text, json.span, compressing: deflateStreams, to: &output,
@@ -107,13 +107,13 @@ final class ClientEnd {
         webSocket = WebSocket.Connection(
           role: .client, limits: Self.limits, deflate: answer.deflate,
           sharing: deflateStreams)
-        if answer.deflate != nil { court.tally.count(.compressed) }
+        if answer.deflate != nil { referee.tally.count(.compressed) }
         bytes = Array(pending.dropFirst(answer.length))
         pending = []
         isOpen = true
         events.append(.opened)
       } catch {
-        court.fault("connection \(link.number): \(error)")
+        referee.fault("connection \(link.number): \(error)")
         isOver = true
         return [.lost]
       }
@@ -141,12 +141,12 @@ final class ClientEnd {
           isOver = true
           events.append(.closed(code))
           return
-        case .ping: if link.kind == .honest { court.tally.count(.pinged) }
+        case .ping: if link.kind == .honest { referee.tally.count(.pinged) }
         case .pong: break
         }
       }
     } catch {
-      court.fault("connection \(link.number): the relay broke the WebSocket: \(error)")
+      referee.fault("connection \(link.number): the relay broke the WebSocket: \(error)")
       isOver = true
       events.append(.lost)
     }
@@ -154,23 +154,23 @@ final class ClientEnd {
 
   private func take(_ json: Span<UInt8>, _ events: inout [Event]) {
     do throws(UndecodableMessage) {
-      court.digest(json)
-      court.longestMessageBytes = max(court.longestMessageBytes, json.count)
+      referee.digest(json)
+      referee.longestMessageBytes = max(referee.longestMessageBytes, json.count)
       let message = try ServerMessage(decoding: json)
-      court.trace {
+      referee.trace {
         "\(self.link.number) ← \(String(decoding: message.json.prefix(200), as: UTF8.self))"
       }
       witness.take(message)
       events.append(.message(message))
     } catch {
-      court.fault("connection \(link.number): not a message: \(error)")
+      referee.fault("connection \(link.number): not a message: \(error)")
     }
   }
 
   private func ending(_ now: Int64, _ events: [Event]) -> [Event] {
     guard !isOver, let end = link.toClient.ending(now: now) else { return events }
     isOver = true
-    if case .lost = end, webSocket.isAmidFrame { court.tally.count(.frameCut) }
+    if case .lost = end, webSocket.isAmidFrame { referee.tally.count(.frameCut) }
     return events + [.lost]
   }
 

@@ -43,7 +43,7 @@ final class HTTPAdversary: Participant {
     guard let current = http else { return }
     for event in current.receive(now: world.now.monotonic) {
       guard case .lost = event else { continue }
-      world.court.tally.count(.attackerDropped)
+      world.referee.tally.count(.attackerDropped)
       drop()
       return
     }
@@ -55,7 +55,7 @@ final class HTTPAdversary: Participant {
   }
 
   private func act(on http: HTTPEnd) {
-    world.court.tally.count(.attackMessage)
+    world.referee.tally.count(.attackMessage)
     let method = pick(["GET", "POST", "POST", "HEAD", "OPTIONS", "DELETE", "PRI"])
     let content = plot.message()
     for room in rooms { noteSent(content, to: room) }
@@ -86,7 +86,7 @@ final class HTTPAdversary: Participant {
     let json = content.dropLast() + Array(#","type":"send","room":"\#(room)"}"#.utf8)
     guard case .send(let send) = try? ClientMessage(decoding: Array(json).span, textLimitBytes: 0)
     else { return }
-    world.court.noteSent(send, by: user)
+    world.referee.noteSent(send, by: user)
   }
 
   private var rooms: [String] { Simulation.rooms + ["x-\(user)", "dm:\(user):u0", "x-none"] }
@@ -120,6 +120,6 @@ final class HTTPAdversary: Participant {
     drop()
   }
 
-  var isSettled: Bool { true }
-  func checkSettled() {}
+  var isIdle: Bool { true }
+  func checkIdle() {}
 }

@@ -15,8 +15,8 @@ protocol Participant: AnyObject {
   /// Only finishes what it has begun.
   func stopActing()
   /// Everything is acknowledged, and everything has arrived.
-  var isSettled: Bool { get }
-  func checkSettled()
+  var isIdle: Bool { get }
+  func checkIdle()
 }
 
 extension Participant {

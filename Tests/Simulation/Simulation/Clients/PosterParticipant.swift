@@ -55,7 +55,7 @@ final class PosterParticipant: Participant {
     }
     if line != nil, !lineIsUnderWay { post() }
     if http != nil, !questions.isEmpty, now - askedAt > Self.patienceMilliseconds {
-      world.court.tally.count(.clientTimedOut)
+      world.referee.tally.count(.clientTimedOut)
       drop()
     }
     http?.flush(world)
@@ -98,8 +98,8 @@ final class PosterParticipant: Participant {
   private func post() {
     guard let line, let http = connection() else { return }
     lineIsUnderWay = true
-    world.court.noteSent(line, by: user)
-    world.court.tally.count(.posted)
+    world.referee.noteSent(line, by: user)
+    world.referee.tally.count(.posted)
     let text = String(decoding: ClientMessage.send(line).json, as: UTF8.self)
     // Some wait for a word before they send the content.
     let head = world.chance(10) ? ["Expect: 100-continue"] : []
@@ -111,7 +111,7 @@ final class PosterParticipant: Participant {
 
   private func ask() {
     guard let http = connection(), questions.count < 4 else { return }
-    world.court.tally.count(.askedOverHTTP)
+    world.referee.tally.count(.askedOverHTTP)
     let method = world.chance(80) ? "GET" : "HEAD"
     switch Int.random(in: 0..<3, using: &world.random) {
     case 0:
@@ -144,7 +144,7 @@ final class PosterParticipant: Participant {
     for event in current.receive(now: world.now.monotonic) {
       switch event {
       case .response(let response): take(response, current.link)
-      case .nonsense(let text): world.court.fault("\(name): \(text)")
+      case .nonsense(let text): world.referee.fault("\(name): \(text)")
       case .lost: drop()
       }
       guard http === current else { return }
@@ -155,8 +155,8 @@ final class PosterParticipant: Participant {
     guard !questions.isEmpty else { return }
     let question = questions.removeFirst()
     askedAt = world.now.monotonic
-    world.court.trace { "\(link.number) ← HTTP \(response.status)" }
-    world.court.digest(response.body.span)
+    world.referee.trace { "\(link.number) ← HTTP \(response.status)" }
+    world.referee.digest(response.body.span)
     let isForNow = response.status == 503 || response.status == 429
     switch question {
     case .post(let send):
@@ -166,7 +166,7 @@ final class PosterParticipant: Participant {
       } else if response.status == 201 || response.status == 200 {
         check(response, of: send, link)
         line = nil
-        world.court.tally.count(response.status == 201 ? .postTaken : .postKnown)
+        world.referee.tally.count(response.status == 201 ? .postTaken : .postKnown)
       } else {
         fault(response, "a post to \(send.room)")
       }
@@ -178,7 +178,7 @@ final class PosterParticipant: Participant {
         fault(response, "what is no message, to a question")
       }
     case .readiness:
-      world.court.tally.count(response.status == 200 ? .ready : .unready)
+      world.referee.tally.count(response.status == 200 ? .ready : .unready)
       if response.status != 200, !isForNow { fault(response, "/readyz") }
     }
     if isForNow { drop() }
@@ -186,7 +186,7 @@ final class PosterParticipant: Participant {
 
   private func fault(_ response: HTTPEnd.Response, _ what: String) {
     let text = String(decoding: response.body.prefix(200), as: UTF8.self)
-    world.court.fault("\(name): \(response.status) to \(what): \(text)")
+    world.referee.fault("\(name): \(response.status) to \(what): \(text)")
   }
 
   private func check(_ response: HTTPEnd.Response, of send: ClientMessage.Send, _ link: Link) {
@@ -194,12 +194,13 @@ final class PosterParticipant: Participant {
       ack.room == send.room, ack.id == send.id
     else { return fault(response, "a post to \(send.room)") }
     // Of an earlier process the log may have been put back since.
-    guard link.life == world.life, ack.seq >= world.court.ledger.room(ack.room).first else {
+    guard link.life == world.life, ack.seq >= world.referee.ledger.room(ack.room).first else {
       return
     }
-    let entry = world.court.ledger.entry(ack.room, ack.seq)
+    let entry = world.referee.ledger.entry(ack.room, ack.seq)
     if entry?.id != send.id || entry?.from != user {
-      world.court.fault("\(name): \(send.id) is acknowledged, and \(ack.room) \(ack.seq) is not it")
+      world.referee.fault(
+        "\(name): \(send.id) is acknowledged, and \(ack.room) \(ack.seq) is not it")
     }
   }
 
@@ -215,9 +216,9 @@ final class PosterParticipant: Participant {
 
   func stopActing() { acts = false }
 
-  var isSettled: Bool { line == nil }
+  var isIdle: Bool { line == nil }
 
-  func checkSettled() {
-    if let line { world.court.fault("\(name): \(line.id) was never taken by \(line.room)") }
+  func checkIdle() {
+    if let line { world.referee.fault("\(name): \(line.id) was never taken by \(line.room)") }
   }
 }

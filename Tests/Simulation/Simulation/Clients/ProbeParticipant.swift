@@ -56,7 +56,7 @@ final class ProbeParticipant: Participant {
     takeEvents()
     if let end, now - heardAt > 9000, !end.isStopped {
       if now - heardAt > 12_000 {
-        world.court.tally.count(.clientTimedOut)
+        world.referee.tally.count(.clientTimedOut)
         drop()
       } else {
         end.send(.ping(t: nil))
@@ -263,19 +263,19 @@ final class ProbeParticipant: Participant {
     world.wake(client: index, in: 0)
   }
 
-  var isSettled: Bool {
+  var isIdle: Bool {
     guard let end, isOpen, end.witness.unanswered == 0, end.output.isEmpty else { return false }
     return outbox.values.allSatisfy(\.isEmpty)
-      && joined.allSatisfy { positions[$0]?.last == world.court.ledger.room($0).head }
+      && joined.allSatisfy { positions[$0]?.last == world.referee.ledger.room($0).head }
   }
 
-  func checkSettled() {
-    guard !isSettled else { return }
+  func checkIdle() {
+    guard !isIdle else { return }
     let open = outbox.values.reduce(0) { $0 + $1.count }
-    world.court.fault(
-      "\(name): not settled: \(open) lines, \(end?.witness.unanswered ?? -1) unanswered, at "
+    world.referee.fault(
+      "\(name): not indexed: \(open) lines, \(end?.witness.unanswered ?? -1) unanswered, at "
         + joined.sorted().map { room in
-          "\(room) \(positions[room]?.last ?? -1) of \(world.court.ledger.room(room).head)"
+          "\(room) \(positions[room]?.last ?? -1) of \(world.referee.ledger.room(room).head)"
         }.joined(separator: ", "))
   }
 }

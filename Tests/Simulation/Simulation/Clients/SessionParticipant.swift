@@ -54,7 +54,7 @@ final class SessionParticipant: Participant {
     Instant(nanoseconds: UInt64(world.now.monotonic) * 1_000_000)
   }
 
-  private func fault(_ text: String) { world.court.fault("\(name): \(text)") }
+  private func fault(_ text: String) { world.referee.fault("\(name): \(text)") }
 
   // MARK: - A turn
 
@@ -145,7 +145,7 @@ final class SessionParticipant: Participant {
       case .ping: end?.ping()
       case .close: end?.close(.normal)
       case .abandon:
-        world.court.tally.count(.clientTimedOut)
+        world.referee.tally.count(.clientTimedOut)
         drop()
       case .event(let event): take(event)
       }
@@ -244,22 +244,22 @@ final class SessionParticipant: Participant {
     world.wake(client: index, in: 0)
   }
 
-  var isSettled: Bool {
+  var isIdle: Bool {
     // It may believe in a connection to a relay that is dead, and whose log was as long by chance.
     guard session.unacknowledged == 0, let end, session.isLive, end.link.life == world.life,
       end.witness.unanswered == 0, end.output.isEmpty
     else { return false }
     return wanted.allSatisfy { name in
-      held[name]?.isJoined == true && held[name]?.last == world.court.ledger.room(name).head
+      held[name]?.isJoined == true && held[name]?.last == world.referee.ledger.room(name).head
     }
   }
 
-  func checkSettled() {
+  func checkIdle() {
     if session.unacknowledged > 0 { fault("\(session.unacknowledged) lines are unacknowledged") }
     if !session.isLive { fault("not connected in the end") }
     for room in wanted where held[room]?.isJoined != true { fault("never gets into \(room)") }
     for (name, room) in held.sorted(by: { $0.key < $1.key }) where room.isJoined {
-      let truth = world.court.ledger.room(name)
+      let truth = world.referee.ledger.room(name)
       if room.last != truth.head { fault("\(name) ends at \(room.last ?? -1), not \(truth.head)") }
       // What has been deleted since it may hold as it was.
       for (seq, entry) in room.entries
@@ -267,7 +267,7 @@ final class SessionParticipant: Participant {
       {
         // A loss of power, or a backup, may have taken the deletion away that it was shown.
         let mayHaveLost =
-          world.scenario.durability == .os || world.court.tally[.backupRestored] > 0
+          world.scenario.durability == .os || world.referee.tally[.backupRestored] > 0
         if mayHaveLost, entry.isDeleted { continue }
         fault("holds another \(name) \(seq) than the log: \(entry.id)")
       }
@@ -281,9 +281,9 @@ final class SessionParticipant: Participant {
   private func checkOrder() {
     guard world.scenario.keepEntriesPerRoom == 0 else { return }
     end?.witness.close()
-    for (room, ids) in said where !world.court.mayBeOvertaken(room, user) {
+    for (room, ids) in said where !world.referee.mayBeOvertaken(room, user) {
       let seqs = ids.compactMap {
-        world.court.ledger.seqs[.init(room: room, user: user, id: $0)]
+        world.referee.ledger.seqs[.init(room: room, user: user, id: $0)]
       }
       if seqs != seqs.sorted() { fault("its lines to \(room) are out of order: \(seqs)") }
     }

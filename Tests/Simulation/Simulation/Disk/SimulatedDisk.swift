@@ -77,10 +77,10 @@ final class SimulatedDisk {
   func losePower() {
     let keepPercent = [0, 10, 50, 90, 100].randomElement(using: &random) ?? 0
     // Of each name's changes some first ones are durable.
-    var settled: Set<String> = []
-    for change in unsyncedNames where !settled.contains(change.name) {
+    var indexed: Set<String> = []
+    for change in unsyncedNames where !indexed.contains(change.name) {
       if Int.random(in: 0..<100, using: &random) < keepPercent { continue }
-      settled.insert(change.name)
+      indexed.insert(change.name)
       trace? { "disk: \(change.name) is \(change.before == nil ? "not made" : "back")" }
       files[change.name] = change.before
       tally.count(.nameChangeLost)

@@ -3,14 +3,14 @@ internal import Wire
 /// Answers to requests, and activity.
 extension Witness {
   func take(_ page: ServerMessage.HistoryPage) {
-    court.tally.count(.historyRead)
+    referee.tally.count(.historyRead)
     guard !histories.isEmpty else {
       fault("a history unasked")
       return
     }
     let (request, headAtLeast) = histories.removeFirst()
     if request.room != page.room { fault("a history of another room: \(page.room)") }
-    if page.head < headAtLeast || page.head > court.ledger.room(page.room).head {
+    if page.head < headAtLeast || page.head > referee.ledger.room(page.room).head {
       fault("a history of \(page.room) up to \(page.head)")
     }
     for entry in page.entries { check(entry) }
@@ -37,14 +37,14 @@ extension Witness {
   }
 
   func take(_ summaries: [ServerMessage.RoomSummary], _ more: Bool) {
-    court.tally.count(.roomsListed)
+    referee.tally.count(.roomsListed)
     guard !roomsAsked.isEmpty else {
       fault("rooms unasked")
       return
     }
     let heads = roomsAsked.removeFirst()
     for summary in summaries {
-      let truth = court.ledger.room(summary.room)
+      let truth = referee.ledger.room(summary.room)
       if summary.head < heads[summary.room] ?? 0 || summary.head > truth.head {
         fault("rooms has \(summary.room) at \(summary.head), not \(truth.head)")
       }
@@ -54,7 +54,7 @@ extension Witness {
           $0.kind.isContent && $0.seq > summary.read && $0.seq <= summary.head
         }
         // Where the store cannot be read the relay tells what it is at most.
-        if summary.unread < unread || !court.readsMayFail && summary.unread > unread {
+        if summary.unread < unread || !referee.readsMayFail && summary.unread > unread {
           fault("unread is \(unread): \(summary)")
         }
       }
@@ -63,7 +63,7 @@ extension Witness {
     }
     guard !more else { return }
     let names = Set(summaries.map(\.room))
-    for fate in fates where !names.contains(fate.room) && !court.hasLeft(fate.room, user) {
+    for fate in fates where !names.contains(fate.room) && !referee.hasLeft(fate.room, user) {
       if case .stored(let seq, _) = fate.answer, seq <= heads[fate.room] ?? 0 {
         fault("rooms lacks \(fate.room), to which was sent")
       }
@@ -71,7 +71,7 @@ extension Witness {
   }
 
   func take(_ activity: ServerMessage.Activity) {
-    court.tally.count(.activityTold)
+    referee.tally.count(.activityTold)
     if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty {
       fault("activity in \(activity.room), which is joined")
     }

@@ -4,7 +4,7 @@ internal import Wire
 /// Watches one connection, and holds everything that the relay says on it against the protocol and
 /// the ledger, before the client has put anything right.
 final class Witness {
-  let court: Court
+  let referee: Referee
   private let link: Int32
   let user: String
   /// Of the log that the connection leads to.
@@ -25,16 +25,16 @@ final class Witness {
   /// What an adversary is told is not held against anything: it may have asked for it.
   private let isLenient: Bool
 
-  init(_ court: Court, _ link: Link, epoch: String) {
-    self.court = court
+  init(_ referee: Referee, _ link: Link, epoch: String) {
+    self.referee = referee
     self.link = link.number
     user = link.user
     isLenient = link.kind != .honest
     self.epoch = epoch
-    startedAt = court.now
+    startedAt = referee.now
   }
 
-  func fault(_ text: String) { court.fault("connection \(link) of \(user): \(text)") }
+  func fault(_ text: String) { referee.fault("connection \(link) of \(user): \(text)") }
 
   // MARK: - What the client says
 
@@ -43,19 +43,19 @@ final class Witness {
     case .join(let join):
       rooms[join.room, default: Room()].pending.append(
         .join(
-          after: join.after, epoch: join.epoch, headAtLeast: court.ledger.room(join.room).head,
-          marksAtLeast: court.ledger.marks(of: user, in: join.room)))
+          after: join.after, epoch: join.epoch, headAtLeast: referee.ledger.room(join.room).head,
+          marksAtLeast: referee.ledger.marks(of: user, in: join.room)))
     case .leave(let room, let forget):
       rooms[room, default: Room()].pending.append(.leave)
-      if forget { court.noteLeft(room, user) }
+      if forget { referee.noteLeft(room, user) }
     case .send(let send):
-      court.noteSent(send, by: user)
-      var fate = Fate(id: send.id, room: send.room, place: fates.count, sentAt: court.now)
+      referee.noteSent(send, by: user)
+      var fate = Fate(id: send.id, room: send.room, place: fates.count, sentAt: referee.now)
       if case .target(let target)? = send.reference {
         fate.target = target
-        let about = court.ledger.entry(send.room, target)
+        let about = referee.ledger.entry(send.room, target)
         fate.isRightful =
-          court.ledger.isText(send.room, target)
+          referee.ledger.isText(send.room, target)
           && (send.kind == .react || about?.from == user)
           && (send.kind != .edit || about?.forward == nil)
       }
@@ -68,10 +68,10 @@ final class Witness {
       }
       fates.append(fate)
     case .history(let request):
-      histories.append((request, court.ledger.room(request.room).head))
+      histories.append((request, referee.ledger.room(request.room).head))
     case .rooms:
       watchesRooms = true
-      roomsAsked.append(court.ledger.rooms.mapValues(\.head))
+      roomsAsked.append(referee.ledger.rooms.mapValues(\.head))
     case .people:
       peopleAsked += 1
       asksForPeople = true
@@ -114,12 +114,12 @@ final class Witness {
     case .rooms(let summaries, let next): take(summaries, next != nil)
     case .activity(let activity): take(activity)
     case .history(let page): take(page)
-    case .closing: court.tally.count(.closingTold)
+    case .closing: referee.tally.count(.closingTold)
     case .people:
       peopleAsked -= 1
       if peopleAsked < 0 { fault("people unasked") }
     case .presence(let presence):
-      court.tally.count(.presenceTold)
+      referee.tally.count(.presenceTold)
       // The directory may have named the client itself.
       if presence.user == user, !asksForPeople { fault("told of its own presence") }
     case .pong: break
@@ -129,7 +129,7 @@ final class Witness {
   func noteClose() { isOver = true }
 
   private func take(_ entry: Entry) {
-    court.tally.count(.entryShown)
+    referee.tally.count(.entryShown)
     guard let room = rooms[entry.room], room.isJoined else {
       fault("an entry of \(entry.room), which is not joined")
       return
@@ -143,15 +143,15 @@ final class Witness {
 
   /// Entries that were trimmed meanwhile may still be on their way.
   func check(_ entry: Entry) {
-    if let truth = court.ledger.entry(entry.room, entry.seq) {
+    if let truth = referee.ledger.entry(entry.room, entry.seq) {
       // What was deleted since may still be on its way to one who was there then.
       if truth == entry
-        || court.ledger.deleted(entry.room, entry.seq, notBefore: startedAt) == entry
+        || referee.ledger.deleted(entry.room, entry.seq, notBefore: startedAt) == entry
       {
         return
       }
       fault("\(entry.room) \(entry.seq) is not what the log has: \(entry.id)")
-    } else if entry.seq >= court.ledger.room(entry.room).first {
+    } else if entry.seq >= referee.ledger.room(entry.room).first {
       fault("\(entry.room) \(entry.seq) is not in the log")
     }
   }
@@ -162,13 +162,13 @@ final class Witness {
       check(entry)
       return
     }
-    if let truth = court.ledger.entry(entry.room, entry.seq) {
+    if let truth = referee.ledger.entry(entry.room, entry.seq) {
       if truth.id != entry.id || truth.from != entry.from || truth.at != entry.at
         || truth.kind != entry.kind
       {
         fault("\(entry.room) \(entry.seq) is another than the log has: \(entry.id)")
       }
-    } else if entry.seq >= court.ledger.room(entry.room).first {
+    } else if entry.seq >= referee.ledger.room(entry.room).first {
       fault("\(entry.room) \(entry.seq) is not in the log")
     }
   }
@@ -177,13 +177,13 @@ final class Witness {
     let room = rooms[joined.room] ?? Room()
     let place = "\(joined.room) \(joined.first)…\(joined.head)"
     switch joined.resume {
-    case .ok: court.tally.count(.resumedOK)
-    case .truncated: court.tally.count(.resumedTruncated)
-    case .diverged: court.tally.count(.resumedDiverged)
-    case .reset: court.tally.count(.resumedReset)
+    case .ok: referee.tally.count(.resumedOK)
+    case .truncated: referee.tally.count(.resumedTruncated)
+    case .diverged: referee.tally.count(.resumedDiverged)
+    case .reset: referee.tally.count(.resumedReset)
     }
     if joined.epoch != epoch { fault("joined another epoch: \(joined.epoch)") }
-    let truth = court.ledger.room(joined.room)
+    let truth = referee.ledger.room(joined.room)
     if joined.head > truth.head || joined.first > truth.first || joined.head < joined.first - 1 {
       fault("joined \(place), which is \(truth.first)…\(truth.head)")
     }
@@ -193,9 +193,10 @@ final class Witness {
     {
       // Retention has overtaken the cursor. It may be the answer to a join as well: there is no
       // telling, and what is pending may still be answered.
-      court.tally.count(.overtaken)
+      referee.tally.count(.overtaken)
     } else if let answered = answered(room.pending, joined) {
-      if case .join(_, _, _, let least) = room.pending[answered], !court.hasLeft(joined.room, user),
+      if case .join(_, _, _, let least) = room.pending[answered],
+        !referee.hasLeft(joined.room, user),
         joined.read < least.read || joined.received < least.received
       {
         fault("its marks in \(joined.room) went back: \(joined.read), \(joined.received): \(least)")
@@ -208,7 +209,7 @@ final class Witness {
       fault("\(member.user) has read more of \(joined.room) than received: \(member)")
     }
     let own = MemberMarks(read: joined.read, received: joined.received)
-    court.ledger.note(own, of: user, in: joined.room)
+    referee.ledger.note(own, of: user, in: joined.room)
     rooms[joined.room, default: Room()].isJoined = true
     rooms[joined.room, default: Room()].cursor = joined.after
   }
@@ -225,7 +226,7 @@ final class Witness {
       {
         return true
       }
-      return court.ledger.expectations(
+      return referee.ledger.expectations(
         joined.room, after: after, epoch: asked, current: epoch, first: joined.first,
         head: joined.head
       ).contains(.init(after: joined.after, resume: joined.resume))
@@ -233,20 +234,20 @@ final class Witness {
   }
 
   private func takeReceipt(_ room: String, _ marks: ServerMessage.Marks) {
-    court.tally.count(.receiptTold)
+    referee.tally.count(.receiptTold)
     let isJoined = rooms[room]?.isJoined == true
     let mayWatch = watchesRooms && (marks.user == user || RoomName.isDirect(room))
     if !isJoined, !mayWatch { fault("a receipt in \(room), which is not joined") }
     if marks.user == user {
-      court.ledger.note(
+      referee.ledger.note(
         MemberMarks(read: marks.read, received: marks.received), of: user, in: room)
     }
-    if marks.read > court.ledger.room(room).head { fault("a receipt beyond the head: \(marks)") }
+    if marks.read > referee.ledger.room(room).head { fault("a receipt beyond the head: \(marks)") }
   }
 
   private func take(_ ack: ServerMessage.Ack) {
-    court.tally.count(ack.duplicate ? .duplicateAcknowledged : .acknowledged)
-    let room = court.ledger.room(ack.room)
+    referee.tally.count(ack.duplicate ? .duplicateAcknowledged : .acknowledged)
+    let room = referee.ledger.room(ack.room)
     if let entry = room.entries[ack.seq] {
       if entry.id != ack.id || entry.from != user || entry.at != ack.at {
         fault("acknowledged what is another entry: \(ack)")
@@ -256,7 +257,7 @@ final class Witness {
     }
     // A send moves its sender's own marks.
     if !ack.duplicate {
-      court.ledger.note(MemberMarks(read: ack.seq, received: ack.seq), of: user, in: ack.room)
+      referee.ledger.note(MemberMarks(read: ack.seq, received: ack.seq), of: user, in: ack.room)
     }
     answer(ack.room, ack.id, .stored(seq: ack.seq, isDuplicate: ack.duplicate))
   }
@@ -270,7 +271,7 @@ final class Witness {
       return
     }
     fates[place].answer = answer
-    fates[place].answeredAt = court.now
+    fates[place].answeredAt = referee.now
   }
 
   private func take(_ error: WireError) {
@@ -285,34 +286,34 @@ final class Witness {
     }
     switch (error.re, error.code) {
     case ("send", .unavailable):
-      court.tally.count(.refusedUnavailable)
+      referee.tally.count(.refusedUnavailable)
       guard let id = error.id, let wait = error.retryAfterMilliseconds, wait > 0 else {
         fault("a refusal without id or wait: \(error)")
         return
       }
       answer(room, id, .refused(retryAfter: wait))
     case ("send", .noSuchEntry), ("send", .forbidden):
-      court.tally.count(.changeRefused)
+      referee.tally.count(.changeRefused)
       guard let id = error.id else {
         fault("a refusal without id: \(error)")
         return
       }
       if let fate = fates.first(where: { $0.id == id && $0.room == room && $0.answer == nil }),
         !fate.isAmbiguous, fate.isRightful, let target = fate.target,
-        court.ledger.isText(room, target)
+        referee.ledger.isText(room, target)
       {
         fault("\(id) was refused, though \(room) \(target) is there: \(error.code)")
       }
       answer(room, id, .rejected)
     case ("send", .limitReached):
-      court.tally.count(.changeRefused)
+      referee.tally.count(.changeRefused)
       guard let id = error.id else {
         fault("a refusal without id: \(error)")
         return
       }
       answer(room, id, .rejected)
     case ("join", .unavailable):
-      court.tally.count(.joinRefused)
+      referee.tally.count(.joinRefused)
       // Of several joins that the log takes at once those that fail are answered first.
       let joins =
         rooms[room]?.pending.indices.filter { rooms[room]?.pending[$0].isJoin == true } ?? []
@@ -321,7 +322,7 @@ final class Witness {
       } else if joins.isEmpty, rooms[room]?.isJoined != true {
         fault("\(error)")
       }
-      // Where the room was to be entered anew, unasked, that may be what failed: then the join is
+      // Where the room was to be subscribed anew, unasked, that may be what failed: then the join is
       // still to be answered.
       rooms[room]?.isJoined = false
     case ("leave", .notJoined):
@@ -331,7 +332,7 @@ final class Witness {
         fault("\(error)")
       }
     case ("history", .unavailable):
-      court.tally.count(.historyFailed)
+      referee.tally.count(.historyFailed)
       if histories.isEmpty { fault("\(error)") } else { histories.removeFirst() }
     case ("received", .notJoined), ("read", .notJoined), ("typing", .notJoined): break
     default: fault("\(error)")
@@ -347,7 +348,7 @@ final class Witness {
   /// arrived may come first.
   private func noteOvertaken() {
     for (index, fate) in fates.enumerated() {
-      guard let taken = court.taken(link, fate.place) else { continue }
+      guard let taken = referee.taken(link, fate.place) else { continue }
       var (heardAt, until) = (Int64.max, taken.readingTime + Refusal.retryAfterMilliseconds)
       switch fate.answer {
       case .stored: continue
@@ -356,9 +357,9 @@ final class Witness {
       case nil: break
       }
       for later in fates[(index + 1)...] where later.room == fate.room {
-        let laterTaken = court.taken(link, later.place)?.readingTime ?? .max
+        let laterTaken = referee.taken(link, later.place)?.readingTime ?? .max
         if later.sentAt <= heardAt, laterTaken >= until {
-          court.noteOvertaken(fate.room, user)
+          referee.noteOvertaken(fate.room, user)
         }
       }
     }
@@ -371,7 +372,7 @@ final class Witness {
     var places: [String: (until: Int64, seq: Int64, first: [String: Int64])] = [:]
     for fate in fates where !fate.isAmbiguous {
       var place = places[fate.room] ?? (0, 0, [:])
-      let takenAt = court.taken(link, fate.place)?.at
+      let takenAt = referee.taken(link, fate.place)?.at
       // Sent again when its own wait is over, it ends what has held those behind it, whatever comes of it.
       if let takenAt, let own = place.first[fate.id], takenAt >= own {
         (place.until, place.first) = (0, [:])

@@ -203,12 +203,12 @@ final class RelayProcess {
         question = Question(loop: loop, session: id, room: ack.room, id: ack.id)
       case .refused(let id, let error):
         question = Question(loop: loop, session: id, room: error.room ?? "", id: error.id)
-      case .entered(let id, let entered):
-        question = Question(loop: loop, session: id, room: entered.joined.room)
-      case .belongings(_, _, let belongings, _, _):
-        loops[loop].streams.work.rows += belongings.count
+      case .subscribed(let id, let subscribed):
+        question = Question(loop: loop, session: id, room: subscribed.joined.room)
+      case .memberships(_, _, let memberships, _, _):
+        loops[loop].streams.work.rows += memberships.count
         continue
-      case .entries, .reply, .lasts, .lastSeen: continue
+      case .entries, .reply, .lastEntries, .lastSeen: continue
       }
       if let since = unanswered.removeValue(forKey: question) {
         onWait(since, question.id == nil ? "to join" : "for an answer")

@@ -17,7 +17,7 @@ struct Scenario {
   var keepEntriesPerRoom: Int64
   /// What one entry may be given; where edits have no limit, their deletion has one all the same.
   var entryLimits = EntryLimits()
-  /// How many entries the log settles at once.
+  /// How many entries the log indexes at once.
   var segmentEntries: Int
   var loops: Int
   var relay: RelayProcess.Configuration

@@ -105,18 +105,18 @@ final class SimulatedSQLiteLog: SimulatedLog {
   private let reader: SQLiteReader
   let writing = WorkMeter()
   let reading = WorkMeter()
-  private let settler: Settler
+  private let indexer: Indexer
   /// Of the store, which may not be looked at while it is at work.
   private let shared: OpenStore
   private let checkpoints: CheckpointConnection
   /// What the process does when a checkpoint's sync has failed.
   private let end: () -> Void
   private let tally: (Tally.Event, Int) -> Void
-  /// What the settler wants to be deleted, a slice at a time.
+  /// What the indexer wants to be deleted, a slice at a time.
   private var deletions: [Garbage.Slice] = []
   private var garbage: Garbage?
 
-  /// - Parameter segmentEntries: how many entries are settled at once.
+  /// - Parameter segmentEntries: how many entries are indexed at once.
   init(
     fileSystem: String, durability: Durability, epoch: String, keepEntriesPerRoom: Int64,
     limits: EntryLimits, segmentEntries: Int, loops: Int, now: Int64,
@@ -130,7 +130,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
     self.store = CountingStore(store, writing)
     reader = try SQLiteReader(store.shared)
     shared = store.shared
-    settler = try Settler(shared)
+    indexer = try Indexer(shared)
     checkpoints = CheckpointConnection(path: store.path, fileSystem: fileSystem)
     self.epoch = epoch
     self.end = end
@@ -157,14 +157,14 @@ final class SimulatedSQLiteLog: SimulatedLog {
 
   var redactedEdits: Int { store.base.redactedEdits }
 
-  /// As the settling thread does, in pieces, and the checkpointing one.
+  /// As the indexing thread does, in pieces, and the checkpointing one.
   var backgroundSteps: [() -> Void] {
     [
       { [checkpoints, end] in if !checkpoints.checkpoint() { end() } },
-      { [settler, tally] in if (try? settler.settle()) == true { tally(.settled, 1) } },
-      { [settler, end] in if (try? settler.checkpoint()) == nil { end() } },
-      { [settler] in settler.vacuum() },
-      { [settler] in _ = try? settler.mergeStep() },
+      { [indexer, tally] in if (try? indexer.indexNext()) == true { tally(.indexed, 1) } },
+      { [indexer, end] in if (try? indexer.checkpoint()) == nil { end() } },
+      { [indexer] in indexer.vacuum() },
+      { [indexer] in _ = try? indexer.mergeStep() },
     ] + urgently(garbage != nil && deletions.isEmpty) { [unowned self] in sweep() }
   }
 
@@ -177,18 +177,18 @@ final class SimulatedSQLiteLog: SimulatedLog {
   private func sweep() {
     if deletions.isEmpty, let garbage {
       self.garbage = nil
-      let before = shared.shelves
-      guard (try? settler.forget(garbage)) != nil else { return }
+      let before = shared.indexSegments
+      guard (try? indexer.forget(garbage)) != nil else { return }
       tally(.swept, 1)
-      tally(.shelfForgotten, before - shared.shelves)
+      tally(.segmentForgotten, before - shared.indexSegments)
     } else if garbage == nil {
-      garbage = try? settler.garbage()
+      garbage = try? indexer.garbage()
       deletions = garbage?.slices ?? []
     }
   }
 
   /// As the writer does between two batches: a checkpoint where its write-ahead log has grown long,
-  /// and what the settler asks it for.
+  /// and what the indexer asks it for.
   var writerSteps: [() -> Void] {
     [
       { [store = store.base, end] in if (try? store.checkpoint()) == nil { end() } },
@@ -201,7 +201,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   private func delete() {
     guard let slice = deletions.first else { return }
     if (try? store.base.delete(slice)) == nil {
-      // As the settler does: it looks again.
+      // As the indexer does: it looks again.
       deletions = []
       garbage = nil
     } else {

@@ -14,12 +14,12 @@ extension Simulation {
   /// An honest client has waited for the relay.
   func noteWait(since: Int64, _ purpose: String) {
     let wait = now.monotonic - since
-    court.tally.count(.waited)
-    if wait > Bound.waitMilliseconds / 4 { court.tally.count(.waitedLong) }
+    referee.tally.count(.waited)
+    if wait > Bound.waitMilliseconds / 4 { referee.tally.count(.waitedLong) }
     guard bounds.contains(.waits), since >= disturbedUntil, wait > Bound.waitMilliseconds else {
       return
     }
-    court.fault("an honest client waited \(wait) ms \(purpose), not \(Bound.waitMilliseconds)")
+    referee.fault("an honest client waited \(wait) ms \(purpose), not \(Bound.waitMilliseconds)")
   }
 
   /// What the log's thread has done for a batch.
@@ -27,24 +27,24 @@ extension Simulation {
     _ work: Work, of batches: [(loop: Int, requests: [LogRequest])], _ outcome: Sequencer.Outcome
   ) {
     if bounds.contains(.rooms) {
-      for case .belongings(_, _, let rooms, _, _) in outcome.answers.joined() {
+      for case .memberships(_, _, let rooms, _, _) in outcome.answers.joined() {
         if rooms.count > Bound.roomsPerPage {
-          court.fault("a request for rooms lists \(rooms.count), not \(Bound.roomsPerPage)")
+          referee.fault("a request for rooms lists \(rooms.count), not \(Bound.roomsPerPage)")
         }
       }
     }
     guard bounds.contains(.lookups), let relay else { return }
     let redacted = relay.log.redactedEdits
     if redacted - redactedEdits > Bound.redactedEditsPerCommit {
-      court.fault("\(redacted - redactedEdits) edits are overwritten at once")
+      referee.fault("\(redacted - redactedEdits) edits are overwritten at once")
     }
     let requests = batches.reduce(0) { $0 + $1.requests.count }
     let questions = outcome.answers.joined().count {
-      if case .belongings = $0 { true } else { false }
+      if case .memberships = $0 { true } else { false }
     }
     let most = requests * Bound.lookupsPerRequest + questions * 2 * Bound.roomsPerPage
     if work.lookups > most + lookupsToRetry {
-      court.fault("\(work.lookups) lookups for \(requests) requests, not \(most)")
+      referee.fault("\(work.lookups) lookups for \(requests) requests, not \(most)")
     }
     // What could not be stored is read again by a later batch, and once more where that fails.
     lookupsToRetry = outcome.failure == nil ? 0 : lookupsToRetry + most
@@ -55,26 +55,26 @@ extension Simulation {
     if bounds.contains(.folding), case .history(_, let history, _, _) = request {
       let most = history.limit * Bound.changesPerFoldedEntry
       if work.changes > most {
-        court.fault("\(work.changes) changes to fold \(history.limit) entries, not \(most)")
+        referee.fault("\(work.changes) changes to fold \(history.limit) entries, not \(most)")
       }
     }
     if bounds.contains(.folding), case .history(_, let history, _, _) = request, history.isFolded {
       let most = Bound.rowsPerFoldedPage + history.limit * Bound.rowsPerFoldedEntry
       if work.rows > most {
-        court.fault("\(work.rows) entries are read to fold \(history.limit), not \(most)")
+        referee.fault("\(work.rows) entries are read to fold \(history.limit), not \(most)")
       }
     }
     if bounds.contains(.replies), case .reply(_, let json) = answer,
       json.count > Bound.replyBytes + Bound.replySlackBytes
     {
-      court.fault("a reply of \(json.count) bytes, not \(Bound.replyBytes)")
+      referee.fault("a reply of \(json.count) bytes, not \(Bound.replyBytes)")
     }
   }
 
   func checkLongestMessage() {
-    let longest = court.longestMessageBytes
+    let longest = referee.longestMessageBytes
     if bounds.contains(.replies), longest > Bound.replyBytes + Bound.replySlackBytes {
-      court.fault("a message of \(longest) bytes, not \(Bound.replyBytes)")
+      referee.fault("a message of \(longest) bytes, not \(Bound.replyBytes)")
     }
   }
 
@@ -83,7 +83,7 @@ extension Simulation {
   /// The directory has another list: longer, shorter, or none, in another order.
   func changeDirectory() {
     schedule(.directory, in: pick(20...scenario.directoryPauseMilliseconds))
-    court.tally.count(.directoryChanged)
+    referee.tally.count(.directoryChanged)
     let count = [0, 1, 2, 7, 40, 60, 250].randomElement(using: &random) ?? 0
     var names = clients.map(\.user) + (0..<count).map { "p\($0)" }
     if chance(40) { names.shuffle(using: &random) }

@@ -8,7 +8,7 @@ extension Simulation {
   func die(losingPower: Bool? = nil) {
     guard relay != nil else { return }
     if let losingPower { nextDeathIsPowerLoss = losingPower }
-    if relay?.isCommitting == true, inDoubt.isEmpty { court.tally.count(.deathBeforePublish) }
+    if relay?.isCommitting == true, inDoubt.isEmpty { referee.tally.count(.deathBeforePublish) }
     disk.die()
     sever(systemLivesOn: !nextDeathIsPowerLoss)
     relay = nil
@@ -21,7 +21,7 @@ extension Simulation {
   func resolveDeath() {
     // What SQLite does when it closes finds a dead disk, and changes nothing.
     if nextDeathIsPowerLoss {
-      court.tally.count(.powerLost)
+      referee.tally.count(.powerLost)
       trace("power lost")
       disk.losePower()
       if scenario.durability == .os {
@@ -29,7 +29,7 @@ extension Simulation {
         forgetWhatIsOnItsWay()
       }
     } else {
-      court.tally.count(.killed)
+      referee.tally.count(.killed)
       trace("killed")
       disk.endProcess()
     }
@@ -40,11 +40,11 @@ extension Simulation {
   private func sever(systemLivesOn: Bool) {
     for link in links where link.life == life {
       let bytes = link.toClient.bytesOnTheirWay
-      if bytes > 0 { court.tally.count(.bytesCut) }
+      if bytes > 0 { referee.tally.count(.bytesCut) }
       // A process's system still sends what it took; one without power may say nothing, ever.
       let kept = systemLivesOn && chance(50) ? Int.max : Int.random(in: 0...bytes, using: &random)
       let isSilent = !systemLivesOn && chance(50)
-      if isSilent { court.tally.count(.halfOpen) }
+      if isSilent { referee.tally.count(.halfOpen) }
       link.toClient.cut(keepingBytes: kept, at: isSilent ? nil : now.monotonic + pick(0...100))
       scheduleArrival(link)
     }
@@ -85,88 +85,88 @@ extension Simulation {
     do {
       contents = try log.contents(of: Self.watchedRooms)
     } catch {
-      court.fault("the store cannot be read after a start: \(error)")
+      referee.fault("the store cannot be read after a start: \(error)")
       return
     }
     checkLineage(log.epochs)
     for room in Self.watchedRooms {
       examine(contents[room] ?? StoredLog(first: 1, head: 0), of: room)
     }
-    court.checkForwards()
-    if mayHaveLost { court.ledger.forgetMarks() }
+    referee.checkForwards()
+    if mayHaveLost { referee.ledger.forgetMarks() }
     mayHaveLost = false
     inDoubt = []
     refusedSinceCommit = []
   }
 
   private func checkLineage(_ epochs: [String]) {
-    for epoch in epochs { court.ledger.remember(epoch: epoch) }
-    for epoch in court.ledger.lineage where !epoch.isEmpty && !epochs.contains(epoch) {
+    for epoch in epochs { referee.ledger.remember(epoch: epoch) }
+    for epoch in referee.ledger.lineage where !epoch.isEmpty && !epochs.contains(epoch) {
       if mayHaveLost {
-        court.ledger.forget(epoch: epoch)
+        referee.ledger.forget(epoch: epoch)
       } else {
-        court.fault("the lineage has forgotten \(epoch)")
+        referee.fault("the lineage has forgotten \(epoch)")
       }
     }
   }
 
   private func examine(_ stored: StoredLog, of name: String) {
-    let known = court.ledger.room(name)
+    let known = referee.ledger.room(name)
     if mayHaveLost {
       if stored.first < known.first {
-        court.ledger.forgetTrim(name, stored)
+        referee.ledger.forgetTrim(name, stored)
       }
-      court.ledger.cutBack(name, to: stored.head)
+      referee.ledger.cutBack(name, to: stored.head)
     } else {
       if stored.head < known.head {
-        court.fault("\(name) has lost \(stored.head + 1)…\(known.head)")
+        referee.fault("\(name) has lost \(stored.head + 1)…\(known.head)")
       }
-      if stored.first < known.first { court.fault("\(name) begins at \(stored.first) again") }
+      if stored.first < known.first { referee.fault("\(name) begins at \(stored.first) again") }
     }
     if stored.entries.map(\.seq) != Array(stored.first..<stored.head + 1) {
-      court.fault("\(name) \(stored.first)…\(stored.head) has gaps: \(stored.entries.map(\.seq))")
+      referee.fault("\(name) \(stored.first)…\(stored.head) has gaps: \(stored.entries.map(\.seq))")
       return
     }
     // A batch of which nobody was told may have trimmed its own entries.
     if stored.first > known.head + 1, !inDoubt.isEmpty || !refusedSinceCommit.isEmpty {
-      court.ledger.skip(name, to: stored.first - 1)
+      referee.ledger.skip(name, to: stored.first - 1)
     }
     // A deletion that nobody was told of has done its work already, on what comes before it.
     let deleted = Set(
       stored.entries.filter {
-        $0.kind == .delete && court.ledger.entry(name, $0.seq) == nil
+        $0.kind == .delete && referee.ledger.entry(name, $0.seq) == nil
       }.compactMap(\.target))
     func isDeleted(_ entry: Entry) -> Bool {
       (entry.isDeleted || entry.text == "")
         && deleted.contains(entry.kind == .edit ? entry.target ?? 0 : entry.seq)
     }
     for entry in stored.entries {
-      if let truth = court.ledger.entry(name, entry.seq) {
+      if let truth = referee.ledger.entry(name, entry.seq) {
         if truth != entry, !isDeleted(entry) {
-          court.fault("\(name) \(entry.seq) is altered after a start")
+          referee.fault("\(name) \(entry.seq) is altered after a start")
         }
         continue
       }
       guard entry.seq > known.head || mayHaveLost else { continue }
       let identity = Ledger.Identity(entry)
       if inDoubt.contains(identity) {
-        court.tally.count(.inDoubtKept)
+        referee.tally.count(.inDoubtKept)
       } else if refusedSinceCommit.contains(identity) {
-        court.tally.count(.refusedKept)
+        referee.tally.count(.refusedKept)
       } else {
-        court.fault("\(name) \(entry.seq) (\(entry.id)) comes from nowhere")
+        referee.fault("\(name) \(entry.seq) (\(entry.id)) comes from nowhere")
       }
-      if !court.wasSent(entry) { court.fault("\(name) \(entry.seq) was not sent so") }
-      if let fault = court.ledger.append(entry, now: now.monotonic) {
-        court.fault("after a start, \(fault)")
+      if !referee.wasSent(entry) { referee.fault("\(name) \(entry.seq) was not sent so") }
+      if let fault = referee.ledger.append(entry, now: now.monotonic) {
+        referee.fault("after a start, \(fault)")
       }
     }
-    if stored.first > court.ledger.room(name).first {
+    if stored.first > referee.ledger.room(name).first {
       // Of a batch that nobody was told of.
       if inDoubt.isEmpty, refusedSinceCommit.isEmpty, !mayHaveLost {
-        court.fault("\(name) was trimmed to \(stored.first) by nobody")
+        referee.fault("\(name) was trimmed to \(stored.first) by nobody")
       }
-      _ = court.ledger.trim(name, to: stored.first)
+      _ = referee.ledger.trim(name, to: stored.first)
     }
   }
 }

@@ -4,7 +4,7 @@ internal import Wire
 
 /// How a run ends: everything is repaired, everybody reads, and in the end all must be said.
 extension Simulation {
-  func settle() {
+  func becomeIdle() {
     isRepaired = true
     trace("repaired")
     disk.trouble = .init()
@@ -17,19 +17,19 @@ extension Simulation {
       wake(client: index, in: 0)
     }
     let end = now.monotonic + 180_000
-    play(until: end) { !clients.allSatisfy(\.isSettled) }
-    guard court.faults.isEmpty else { return }
-    for client in clients { client.checkSettled() }
+    play(until: end) { !clients.allSatisfy(\.isIdle) }
+    guard referee.faults.isEmpty else { return }
+    for client in clients { client.checkIdle() }
     for client in clients { client.end?.witness.close() }
-    guard court.faults.isEmpty, let relay else { return }
+    guard referee.faults.isEmpty, let relay else { return }
     // The files, as the next process finds them.
     relay.beginShutdown()
     for loop in relay.loopIndices { wake(loop: loop, in: 0) }
     play(until: now.monotonic + Self.shutdownMilliseconds) { relay === self.relay }
-    if relay === self.relay { return court.fault("the last shutdown does not come to its end") }
+    if relay === self.relay { return referee.fault("the last shutdown does not come to its end") }
     play(until: now.monotonic + 5_000) { self.relay == nil }
-    guard court.faults.isEmpty else { return }
-    if self.relay == nil { court.fault("the relay does not start again") }
+    guard referee.faults.isEmpty else { return }
+    if self.relay == nil { referee.fault("the relay does not start again") }
     verify()
   }
 
@@ -38,9 +38,9 @@ extension Simulation {
     guard scenario.store == .sqlite else { return }
     do {
       let result = try Store.verify(directory: SimulatedSQLiteLog.directory, vfs: fileSystem.name)
-      for problem in result.breaks.prefix(3) { court.fault("verify: \(problem)") }
+      for problem in result.breaks.prefix(3) { referee.fault("verify: \(problem)") }
     } catch {
-      court.fault("verify: \(error)")
+      referee.fault("verify: \(error)")
     }
   }
 }

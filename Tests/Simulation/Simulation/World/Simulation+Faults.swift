@@ -21,7 +21,7 @@ extension Simulation {
       nextDeathIsPowerLoss = scenario.faults.contains(.losePower) && chance(60)
     case .shutDown:
       guard let relay, !relay.isShuttingDown else { return }
-      court.tally.count(.shutDown)
+      referee.tally.count(.shutDown)
       relay.beginShutdown()
       schedule(.shutdownDue(life: life), in: Self.shutdownMilliseconds)
       for loop in relay.loopIndices { wake(loop: loop, in: 0) }
@@ -35,10 +35,10 @@ extension Simulation {
     case .failWrites: failDisk { $0.failingWrites = Int.random(in: 50...3000, using: &random) }
     case .failSyncs: failDisk { $0.failingSyncs = Int.random(in: 300...6000, using: &random) }
     case .failReads:
-      court.readsMayFail = true
+      referee.readsMayFail = true
       failDisk { $0.failingReads = Int.random(in: 50...3000, using: &random) }
     case .stallLoop:
-      court.tally.count(.loopStalled)
+      referee.tally.count(.loopStalled)
       let loop = Int.random(in: 0..<scenario.loops, using: &random)
       loopTurns[loop] = nil
       let stall = pick(100...3000)
@@ -51,9 +51,9 @@ extension Simulation {
     case .wipe:
       guard relay != nil else { return }
       die(losingPower: false)
-      court.tally.count(.storeWiped)
+      referee.tally.count(.storeWiped)
       disk.remove { _ in true }
-      court.ledger = Ledger()
+      referee.ledger = Ledger()
       mayHaveLost = false
       inDoubt = []
       backups = []
@@ -87,7 +87,7 @@ extension Simulation {
       let user = clients.map(\.user).filter({ $0.hasPrefix("mallory") }).randomElement(
         using: &random)
     else { return }
-    court.tally.count(.banned)
+    referee.tally.count(.banned)
     setBanned([user])
     schedule(.repair(.ban), in: pick(200...3000))
   }
@@ -106,9 +106,9 @@ extension Simulation {
     let honest = links.filter { $0.kind == .honest }
     guard let link = honest.randomElement(using: &random) else { return }
     let bytes = (link.toRelay.bytesOnTheirWay, link.toClient.bytesOnTheirWay)
-    if bytes.0 + bytes.1 > 0 { court.tally.count(.bytesCut) }
+    if bytes.0 + bytes.1 > 0 { referee.tally.count(.bytesCut) }
     let believer = isHalfOpen ? Int.random(in: 0...1, using: &random) : -1
-    if isHalfOpen { court.tally.count(.halfOpen) }
+    if isHalfOpen { referee.tally.count(.halfOpen) }
     trace("cut \(link.number)")
     link.toRelay.cut(
       keepingBytes: Int.random(in: 0...bytes.0, using: &random),
@@ -123,7 +123,7 @@ extension Simulation {
   private func stopReading() {
     let index = Int.random(in: 0..<scenario.sessions + scenario.probes, using: &random)
     guard let end = clients[index].end, !end.isStopped else { return }
-    court.tally.count(.readerStopped)
+    referee.tally.count(.readerStopped)
     end.isStopped = true
     schedule(.repair(.reader(index)), in: pick(100...8000))
   }
@@ -131,10 +131,10 @@ extension Simulation {
   private func jumpClock() {
     let jump = pick(1...3_600_000)
     if chance(50) {
-      court.tally.count(.clockForward)
+      referee.tally.count(.clockForward)
       now.wall += jump
     } else {
-      court.tally.count(.clockBack)
+      referee.tally.count(.clockBack)
       now.wall -= jump
     }
   }
@@ -144,9 +144,9 @@ extension Simulation {
   private func backUp() {
     // What was refused may be in the files until something else is stored: see README.
     guard scenario.store == .sqlite, relay != nil, refusedSinceCommit.isEmpty else { return }
-    court.tally.count(.backupTaken)
+    referee.tally.count(.backupTaken)
     backups.append(
-      Backup(files: disk.snapshot(), ledger: court.ledger, inDoubt: refusedSinceCommit))
+      Backup(files: disk.snapshot(), ledger: referee.ledger, inDoubt: refusedSinceCommit))
     if backups.count > 3 { backups.removeFirst() }
   }
 
@@ -154,19 +154,19 @@ extension Simulation {
   private func restore() {
     guard relay != nil, let backup = backups.randomElement(using: &random) else { return }
     die(losingPower: false)
-    court.tally.count(.backupRestored)
+    referee.tally.count(.backupRestored)
     // Some forget the index, and some bring back that of another day.
     switch Int.random(in: 0..<4, using: &random) {
     case 0:
-      court.tally.count(.indexRestored)
+      referee.tally.count(.indexRestored)
       disk.restore(backup.files) { !$0.contains("index.db") }
     case 1:
-      court.tally.count(.indexRestored)
+      referee.tally.count(.indexRestored)
       disk.restore(backup.files)
       disk.remove { $0.contains("index.db") }
     default: disk.restore(backup.files)
     }
-    court.ledger = backup.ledger
+    referee.ledger = backup.ledger
     mayHaveLost = false
     inDoubt = backup.inDoubt
     forgetWhatIsOnItsWay()

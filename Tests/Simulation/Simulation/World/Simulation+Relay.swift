@@ -11,28 +11,28 @@ extension Simulation {
     life += 1
     let epoch = "epoch-\(life)"
     guard let log = openLog(epoch) else {
-      court.tally.count(.startFailed)
+      referee.tally.count(.startFailed)
       trace("start \(life) fails")
       if disk.isDead { resolveDeath() }
       schedule(.start, in: pick(20...500))
       return
     }
-    court.tally.count(.started)
+    referee.tally.count(.started)
     trace("start \(life)")
     examine(log)
-    court.ledger.begin(epoch: epoch)
+    referee.ledger.begin(epoch: epoch)
     let relay = RelayProcess(
       life: life, log: log, loops: scenario.loops, seed: random.next(), now: now, scenario.relay)
-    relay.onReceive = { [unowned court] link, message in
-      if case .send = message { court.noteTaken(link.number) }
+    relay.onReceive = { [unowned referee] link, message in
+      if case .send = message { referee.noteTaken(link.number) }
     }
     relay.onWait = { [unowned self] since, purpose in noteWait(since: since, purpose) }
     for loop in relay.loopIndices { connect(relay.streams(of: loop)) }
     // A clock that is set forward is noticed within a minute, which a run does not have.
     let clockJumps = scenario.faults.contains(.jumpClock)
-    relay.onServed = { [unowned court] user, reason in
+    relay.onServed = { [unowned referee] user, reason in
       if clockJumps, reason != "who is banned" { return }
-      court.fault("a message of \(user), \(reason), is taken")
+      referee.fault("a message of \(user), \(reason), is taken")
     }
     relay.ban(banned)
     self.relay = relay
@@ -47,8 +47,8 @@ extension Simulation {
 
   /// What a loop's streams do to the simulation.
   private func connect(_ streams: SimulatedStreams) {
-    streams.onPause = { [unowned court] link, isPaused in
-      court.note(link.number, isPaused: isPaused)
+    streams.onPause = { [unowned referee] link, isPaused in
+      referee.note(link.number, isPaused: isPaused)
     }
     streams.readLimit = { [unowned self] in
       chance(70) ? ConnectionLoop.readBytes : Int.random(in: 1...300, using: &random)
@@ -58,7 +58,7 @@ extension Simulation {
       for index in 0..<bytes.count { copy.append(bytes[index]) }
       let taken = link.toClient.send(
         copy[...], now: now.monotonic, maximumDelay: scenario.maximumDelay, using: &random)
-      if taken < copy.count { court.tally.count(.socketBlocked) }
+      if taken < copy.count { referee.tally.count(.socketBlocked) }
       scheduleArrival(link)
       return taken
     }
@@ -68,7 +68,7 @@ extension Simulation {
   private func openLog(_ epoch: String) -> (any SimulatedLog)? {
     switch scenario.store {
     case .memory:
-      court.ledger = Ledger()
+      referee.ledger = Ledger()
       forgetWhatIsOnItsWay()
       return SimulatedMemoryLog(
         epoch: epoch, keepEntriesPerRoom: scenario.keepEntriesPerRoom, limits: scenario.entryLimits,
@@ -79,20 +79,20 @@ extension Simulation {
           fileSystem: fileSystem.name, durability: scenario.durability, epoch: epoch,
           keepEntriesPerRoom: scenario.keepEntriesPerRoom, limits: scenario.entryLimits,
           segmentEntries: scenario.segmentEntries, loops: scenario.loops, now: now.wall,
-          tally: { [unowned court] in court.tally.count($0, $1) }
+          tally: { [unowned referee] in referee.tally.count($0, $1) }
         ) { [unowned self] in
           if disk.isDead { return }
-          court.tally.count(.endedUnsynced)
+          referee.tally.count(.endedUnsynced)
           trace("a checkpoint was not synced: the process ends")
           disk.die()
         }
         if let reason = log.discardedIndex {
-          court.tally.count(.indexDiscarded)
+          referee.tally.count(.indexDiscarded)
           trace("the index is made anew: \(reason)")
         }
         return disk.isDead ? nil : log
       } catch {
-        if error.kind == .broken { court.fault("the store is broken: \(error)") }
+        if error.kind == .broken { referee.fault("the store is broken: \(error)") }
         trace("\(error)")
         return nil
       }
@@ -106,9 +106,9 @@ extension Simulation {
     let timeouts = relay.timeouts
     relay.turn(loop, now: now, sweeps: sweepIsDue[loop])
     sweepIsDue[loop] = false
-    court.tally.count(.relayTimedOut, relay.timeouts - timeouts)
+    referee.tally.count(.relayTimedOut, relay.timeouts - timeouts)
     if relay.mostQueuedBytes > scenario.relay.shard.limits.queueBytes + 41_000 {
-      court.fault("\(relay.mostQueuedBytes) bytes are queued for one client")
+      referee.fault("\(relay.mostQueuedBytes) bytes are queued for one client")
     }
     if !relay.submitted.isEmpty, !relay.isCommitting {
       relay.isCommitting = true
@@ -145,7 +145,7 @@ extension Simulation {
       return
     }
     if let failure = outcome.failure {
-      court.tally.count(.batchRefused)
+      referee.tally.count(.batchRefused)
       trace("refused: \(failure)")
       refusedSinceCommit.formUnion(inDoubt)
     } else if outcome.commit?.spans.isEmpty == false {
@@ -155,7 +155,7 @@ extension Simulation {
     // Durable from here on, whoever has been told.
     if let commit = outcome.commit { note(commit) }
     let isStalled = scenario.faults.contains(.stallLog) && chance(3)
-    if isStalled { court.tally.count(.logStalled) }
+    if isStalled { referee.tally.count(.logStalled) }
     let took = work.milliseconds + (isStalled ? pick(100...2500) : pick(0...3))
     if isStalled { disturb(for: took) }
     schedule(
@@ -175,27 +175,29 @@ extension Simulation {
   }
 
   private func note(_ commit: Commit) {
-    if !commit.spans.isEmpty { court.tally.count(.commitPublished) }
+    if !commit.spans.isEmpty { referee.tally.count(.commitPublished) }
     for span in commit.spans where Self.isWatched(span.room) {
       for index in span.frames {
         let json = Array(commit.frames.payload(index))
         guard let entry = try? Entry(decoding: json.span) else {
-          court.fault("a commit of what is no entry: \(String(decoding: json, as: UTF8.self))")
+          referee.fault("a commit of what is no entry: \(String(decoding: json, as: UTF8.self))")
           return
         }
         trace("durable \(entry.room) \(entry.seq): \(entry.id)")
-        if !court.wasSent(entry) {
-          court.fault(
+        if !referee.wasSent(entry) {
+          referee.fault(
             "\(entry.room) \(entry.seq) was not sent so: \(entry.from) \(entry.id) "
               + String(decoding: entry.body, as: UTF8.self))
         }
-        if let fault = court.ledger.append(entry, now: now.monotonic) { court.fault(fault) }
-        court.tally.count(entry)
+        if let fault = referee.ledger.append(entry, now: now.monotonic) { referee.fault(fault) }
+        referee.tally.count(entry)
       }
-      if court.ledger.trim(span.room, to: span.firstKept) { court.tally.count(.trimmed) }
+      if referee.ledger.trim(span.room, to: span.firstKept) { referee.tally.count(.trimmed) }
     }
-    court.checkForwards()
-    for place in court.ledger.bare { court.fault("\(place) says nothing, and nothing deletes it") }
+    referee.checkForwards()
+    for place in referee.ledger.bare {
+      referee.fault("\(place) says nothing, and nothing deletes it")
+    }
   }
 
   func publish(_ outcome: Sequencer.Outcome, _ submitters: Set<Int>) {
@@ -260,7 +262,7 @@ extension Simulation {
     guard let relay else { return }
     let steps = relay.log.backgroundSteps + relay.log.writerSteps
     if let step = steps.randomElement(using: &random) {
-      court.tally.count(.backgroundStep)
+      referee.tally.count(.backgroundStep)
       trace("background")
       isInBackgroundStep = true
       step()
@@ -280,12 +282,12 @@ extension Simulation {
       let step = relay.log.backgroundSteps.randomElement(using: &random)
     {
       trace("background, within")
-      court.tally.count(.backgroundStep)
+      referee.tally.count(.backgroundStep)
       step()
       return
     }
     guard relay.isReading, !relay.reads.isEmpty else { return }
-    court.tally.count(.interlude)
+    referee.tally.count(.interlude)
     let (loop, request, askedAt) = relay.reads.removeFirst()
     let (answer, work) = answer(request, relay)
     if disk.isDead { return }

@@ -61,7 +61,7 @@ public final class Simulation {
   let scenario: Scenario
   let disk: SimulatedDisk
   let fileSystem: SimulatedFileSystem
-  let court = Court()
+  let referee = Referee()
   var random: SplitMix64
   var now: Moment
   private var events = Heap<Event>()
@@ -133,8 +133,8 @@ public final class Simulation {
     fileSystem = SimulatedFileSystem(disk, name: "simulated-\(Self.nextNumber())")
     now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
     if let trace {
-      court.trace = { [unowned self] line in trace("\(self.now.monotonic - 1000) \(line())") }
-      disk.trace = court.trace
+      referee.trace = { [unowned self] line in trace("\(self.now.monotonic - 1000) \(line())") }
+      disk.trace = referee.trace
     }
     for index in 0..<scenario.sessions {
       clients.append(SessionParticipant("s\(index)", user: "u\(index)", self))
@@ -165,7 +165,7 @@ public final class Simulation {
 
   func pick(_ range: ClosedRange<Int64>) -> Int64 { Int64.random(in: range, using: &random) }
 
-  func trace(_ line: @autoclosure () -> String) { court.trace { line() } }
+  func trace(_ line: @autoclosure () -> String) { referee.trace { line() } }
 
   // MARK: - Time
 
@@ -194,7 +194,7 @@ public final class Simulation {
     let passed = max(0, at - now.monotonic)
     now.monotonic += passed
     now.wall += passed
-    court.now = now.monotonic
+    referee.now = now.monotonic
     disk.wallClock = now.wall
   }
 
@@ -207,21 +207,21 @@ public final class Simulation {
     if attacks.contains(.people) { schedule(.directory, in: 0) }
     let end = now.monotonic + scenario.lengthMilliseconds
     play(until: end)
-    if court.faults.isEmpty { settle() }
+    if referee.faults.isEmpty { becomeIdle() }
     checkLongestMessage()
     disk.interlude = nil
     relay = nil
-    court.tally += disk.tally
-    return Verdict(faults: court.faults, tally: court.tally, digest: court.digest.value)
+    referee.tally += disk.tally
+    return Verdict(faults: referee.faults, tally: referee.tally, digest: referee.digest.value)
   }
 
   func play(until end: Int64, while condition: () -> Bool = { true }) {
-    while let event = events.min, event.at <= end, court.faults.isEmpty, condition() {
+    while let event = events.min, event.at <= end, referee.faults.isEmpty, condition() {
       events.removeMin()
       advance(to: event.at)
       handle(event)
     }
-    if court.faults.isEmpty, condition() { advance(to: end) }
+    if referee.faults.isEmpty, condition() { advance(to: end) }
   }
 
   private func handle(_ event: Event) {
@@ -257,7 +257,7 @@ public final class Simulation {
       }
       schedule(.sweep(life: life), in: Int64(ConnectionLoop.sweepMilliseconds))
     case .shutdownDue(let life):
-      if life == self.life, relay != nil { court.fault("a shutdown does not come to its end") }
+      if life == self.life, relay != nil { referee.fault("a shutdown does not come to its end") }
     case .start: start()
     case .directory: if !isRepaired { changeDirectory() }
     case .fault: makeTrouble()
@@ -270,16 +270,16 @@ public final class Simulation {
   /// - Returns: `nil` if nobody listens.
   func connect(_ user: String, kind: Link.Kind = .honest, seed: UInt64) -> ClientEnd? {
     guard let link = connectLink(user, kind: kind), let relay else { return nil }
-    return ClientEnd(link, court, epoch: relay.log.epoch, compresses: chance(50), seed: seed)
+    return ClientEnd(link, referee, epoch: relay.log.epoch, compresses: chance(50), seed: seed)
   }
 
   /// - Returns: `nil` if nobody listens.
   func connectLink(_ user: String, kind: Link.Kind) -> Link? {
     guard let relay, !relay.isShuttingDown else {
-      if kind == .honest { court.tally.count(.connectionRefused) }
+      if kind == .honest { referee.tally.count(.connectionRefused) }
       return nil
     }
-    court.tally.count(kind == .honest ? .connected : .attackerConnected)
+    referee.tally.count(kind == .honest ? .connected : .attackerConnected)
     linkCount += 1
     let capacity = [4096, 30_000, 200_000].randomElement(using: &random) ?? 4096
     let link = Link(

@@ -1,11 +1,11 @@
 package import Relay
 internal import SQLite
 
-/// Brings the index up to the journal, one stretch of entries at a time. The only one that writes
+/// Brings the index up to the journal, one segment of entries at a time. The only one that writes
 /// the index; used by one thread.
 ///
 /// What it cannot write now stays in the tail, and can be tried again at any later time.
-package final class Settler {
+package final class Indexer {
   let store: OpenStore
   var state: State
   /// The merge that is under way.
@@ -17,8 +17,8 @@ package final class Settler {
     let journal: Database
     var begin: Statement
     var commit: Statement
-    var insertShelf: Statement
-    var insertWords: Statement
+    var insertSegment: Statement
+    var insertPostings: Statement
     var insertRun: Statement
     var upsertSender: Statement
     var setProgress: Statement
@@ -35,13 +35,13 @@ package final class Settler {
       try journal.execute("PRAGMA cache_size = -1024")
       let begin = try Statement("BEGIN IMMEDIATE", on: database)
       let commit = try Statement("COMMIT", on: database)
-      let insertShelf = try Statement(
+      let insertSegment = try Statement(
         """
-        INSERT INTO shelves (number, base, last, entries, kept, bucket_bits, distance_bits)
+        INSERT INTO segments (number, base, last, entries, kept, bucket_bits, distance_bits)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         """, on: database)
-      let insertWords = try Statement(
-        "INSERT INTO identities (place, words) VALUES (?1, ?2)", on: database)
+      let insertPostings = try Statement(
+        "INSERT INTO identities (place, postings) VALUES (?1, ?2)", on: database)
       let insertRun = try Statement(
         "INSERT INTO runs (room, first_seq, last_seq, positions) VALUES (?1, ?2, ?3, ?4)",
         on: database)
@@ -59,24 +59,24 @@ package final class Settler {
         """, on: database)
       state = State(
         database: database, journal: journal, begin: begin, commit: commit,
-        insertShelf: insertShelf,
-        insertWords: insertWords, insertRun: insertRun, upsertSender: upsertSender,
+        insertSegment: insertSegment,
+        insertPostings: insertPostings, insertRun: insertRun, upsertSender: upsertSender,
         setProgress: setProgress)
     } catch {
       throw StoreError(error, "open", path: path)
     }
   }
 
-  /// Settles the oldest stretch that is sealed, in one transaction, and lets go of its memory.
+  /// Settles the oldest segment that is sealed, in one transaction, and lets go of its memory.
   /// - Returns: whether there was one.
-  package func settle() throws(StoreFailure) -> Bool {
-    do { return try settleFirst() } catch { throw failure(error) }
+  package func indexNext() throws(StoreFailure) -> Bool {
+    do { return try indexFirst() } catch { throw failure(error) }
   }
 
-  func settleFirst() throws(SQLiteError) -> Bool {
-    guard let stretch = store.tail.firstSealed else { return false }
-    let shelf = try state.write(stretch.segment, epoch: store.epoch)
-    store.tail.settled(stretch, as: shelf)
+  func indexFirst() throws(SQLiteError) -> Bool {
+    guard let sealed = store.tail.firstSealed else { return false }
+    let indexSegment = try state.write(sealed.segment, epoch: store.epoch)
+    store.tail.indexed(sealed, as: indexSegment)
     return true
   }
 
@@ -98,15 +98,15 @@ package final class Settler {
   }
 }
 
-extension Settler.State {
+extension Indexer.State {
   fileprivate mutating func write(
     _ segment: TailSegment, epoch: String
-  ) throws(SQLiteError) -> Tail.Shelf {
-    let (words, shelf) = try shelve(segment)
+  ) throws(SQLiteError) -> Tail.IndexSegment {
+    let (postings, indexSegment) = try file(segment)
     do throws(SQLiteError) {
       try begin.run()
-      try insert(shelf, kept: shelf.entries)
-      try insert(words, on: shelf)
+      try insert(indexSegment, kept: indexSegment.entries)
+      try insert(postings, on: indexSegment)
       try insertRuns(of: segment)
       try setProgress.bind(1, segment.lastPosition)
       try setProgress.bind(2, epoch)
@@ -116,60 +116,60 @@ extension Settler.State {
       database.rollback()
       throw error
     }
-    return shelf
+    return indexSegment
   }
 
-  /// Sorts the identities of a stretch into the buckets of its shelf.
-  private func shelve(
+  /// Sorts the identities of a segment into the buckets of its index segment.
+  private func file(
     _ segment: TailSegment
-  ) throws(SQLiteError) -> (buckets: [ArraySlice<UInt64>], shelf: Tail.Shelf) {
-    let shelf = Tail.Shelf(
-      number: try nextShelfNumber(), base: segment.records[0].position - 1,
+  ) throws(SQLiteError) -> (buckets: [ArraySlice<UInt64>], indexSegment: Tail.IndexSegment) {
+    let indexSegment = Tail.IndexSegment(
+      number: try nextSegmentNumber(), base: segment.records[0].position - 1,
       last: segment.lastPosition, entries: segment.count)
-    precondition(shelf.isValid, "a stretch is no longer than a word can tell")
-    var ends = Array(repeating: 0, count: 1 << Int(shelf.bucketBits))
+    precondition(indexSegment.isValid, "a segment is no longer than a posting can tell")
+    var ends = Array(repeating: 0, count: 1 << Int(indexSegment.bucketBits))
     for record in segment.records {
-      ends[Int(shelf.bucket(of: Tail.Shelf.hash(of: record.identity)).bucket)] += 1
+      ends[Int(indexSegment.bucket(of: Tail.IndexSegment.hash(of: record.identity)).bucket)] += 1
     }
     for bucket in ends.indices.dropFirst() { ends[bucket] += ends[bucket - 1] }
-    var words: [UInt64] = Array(repeating: 0, count: segment.count)
+    var postings: [UInt64] = Array(repeating: 0, count: segment.count)
     var next = ends
     for record in segment.records.reversed() {
-      let (bucket, word) = shelf.word(
-        of: Tail.Shelf.hash(of: record.identity), at: record.position)
+      let (bucket, posting) = indexSegment.posting(
+        of: Tail.IndexSegment.hash(of: record.identity), at: record.position)
       next[Int(bucket)] -= 1
-      words[next[Int(bucket)]] = word
+      postings[next[Int(bucket)]] = posting
     }
-    return (zip(next, ends).map { words[$0..<$1] }, shelf)
+    return (zip(next, ends).map { postings[$0..<$1] }, indexSegment)
   }
 
-  /// No shelf has had it that is there, or of which there is anything left.
-  func nextShelfNumber() throws(SQLiteError) -> Int64 {
+  /// No index segment has had it that is there, or of which there is anything left.
+  func nextSegmentNumber() throws(SQLiteError) -> Int64 {
     try database.integer(
       """
-      SELECT max(coalesce((SELECT max(number) FROM shelves), 0),
+      SELECT max(coalesce((SELECT max(number) FROM segments), 0),
                  coalesce((SELECT max(number) FROM unfinished), 0)) + 1
       """)
   }
 
-  mutating func insert(_ shelf: Tail.Shelf, kept: Int) throws(SQLiteError) {
-    try insertShelf.bind(1, shelf.number)
-    try insertShelf.bind(2, shelf.base)
-    try insertShelf.bind(3, shelf.last)
-    try insertShelf.bind(4, Int64(shelf.entries))
-    try insertShelf.bind(5, Int64(kept))
-    try insertShelf.bind(6, shelf.bucketBits)
-    try insertShelf.bind(7, shelf.distanceBits)
-    try insertShelf.run()
+  mutating func insert(_ indexSegment: Tail.IndexSegment, kept: Int) throws(SQLiteError) {
+    try insertSegment.bind(1, indexSegment.number)
+    try insertSegment.bind(2, indexSegment.base)
+    try insertSegment.bind(3, indexSegment.last)
+    try insertSegment.bind(4, Int64(indexSegment.entries))
+    try insertSegment.bind(5, Int64(kept))
+    try insertSegment.bind(6, indexSegment.bucketBits)
+    try insertSegment.bind(7, indexSegment.distanceBits)
+    try insertSegment.run()
   }
 
   private mutating func insert(
-    _ buckets: [ArraySlice<UInt64>], on shelf: Tail.Shelf
+    _ buckets: [ArraySlice<UInt64>], on indexSegment: Tail.IndexSegment
   ) throws(SQLiteError) {
-    for (bucket, words) in buckets.enumerated() where !words.isEmpty {
-      try insertWords.bind(1, shelf.place(ofBucket: Int64(bucket)))
-      try insertWords.bind(2, words)
-      try insertWords.run()
+    for (bucket, postings) in buckets.enumerated() where !postings.isEmpty {
+      try insertPostings.bind(1, indexSegment.place(ofBucket: Int64(bucket)))
+      try insertPostings.bind(2, postings)
+      try insertPostings.run()
     }
   }
 

@@ -1,12 +1,12 @@
 internal import Relay
 
-/// What the log's settling thread does, until the log stops.
+/// What the log's indexing thread does, until the log stops.
 ///
-/// It also sees to what is no longer kept: where rooms were trimmed, what is unsettled is settled at the
+/// It also sees to what is no longer kept: where rooms were trimmed, what is unindexed is indexed at the
 /// next tick, however little it is, so that it can be deleted. And where nothing has come for a tick, and
 /// at the start, all rooms are looked at, since the writer only trims rooms that it has to do with, and
 /// lets a tenth more be kept.
-struct SettlerLoop: Sendable {
+struct IndexerLoop: Sendable {
   private static let retryAfterMilliseconds = 1000
   /// So many ticks without an entry make a time quiet, in which rooms are looked at.
   static let tickMilliseconds = 15_000
@@ -38,13 +38,13 @@ struct SettlerLoop: Sendable {
     self.end = end
   }
 
-  func run(_ requests: WorkQueue<Void>, _ settler: Settler) {
+  func run(_ requests: WorkQueue<Void>, _ indexer: Indexer) {
     var outage = Outage(
       "Indexing", path: store.directory.indexPath,
       meanwhile: "Nothing is lost and the relay goes on, with more memory as it runs",
       report: report)
     // What a start has read back may be enough.
-    settle(settler, requests, &outage)
+    index(indexer, requests, &outage)
     // Rooms were looked at when so many entries had come; a start looks at them in any case.
     var looked = -1
     var before = store.tail.appended
@@ -55,7 +55,7 @@ struct SettlerLoop: Sendable {
       if taken.isEmpty {
         let appended = store.tail.appended
         if looked != appended, looked < 0 || appended == before {
-          looked = trim(settler, requests) ? appended : looked
+          looked = trim(indexer, requests) ? appended : looked
         }
         before = appended
         if store.tail.takeTrims() {
@@ -64,18 +64,18 @@ struct SettlerLoop: Sendable {
           continue
         }
       }
-      settle(settler, requests, &outage)
+      index(indexer, requests, &outage)
     }
   }
 
   /// Has the writer trim the rooms that hold more than they should.
   /// - Returns: whether all rooms were looked at.
-  private func trim(_ settler: Settler, _ requests: WorkQueue<Void>) -> Bool {
+  private func trim(_ indexer: Indexer, _ requests: WorkQueue<Void>) -> Bool {
     var room: Int64? = 0
     while let after = room {
       if requests.isEnding { return false }
       guard
-        let page = try? settler.excess(
+        let page = try? indexer.excess(
           afterRoom: after, limit: Self.roomsAtOnce, keepEntriesPerRoom: keepEntriesPerRoom)
       else { return false }
       var rest = page.rooms[...]
@@ -92,51 +92,51 @@ struct SettlerLoop: Sendable {
 
   /// Has the writer delete what is no longer kept, a slice between two batches.
   private func sweep(
-    _ settler: Settler, _ requests: WorkQueue<Void>
+    _ indexer: Indexer, _ requests: WorkQueue<Void>
   ) throws(StoreFailure) {
-    while let garbage = try settler.garbage() {
+    while let garbage = try indexer.garbage() {
       for slice in garbage.slices {
         if requests.isEnding { return }
         submissions.append(.delete(slice, answers))
-        // What fails shows in the next commit if it lasts, and is tried again at the next tick.
+        // What fails shows in the next commit if it lastEntries, and is tried again at the next tick.
         guard answers.takeAll()?.first == true else {
           store.tail.noteTrim()
           return
         }
       }
-      try settler.forget(garbage)
-      settler.vacuum()
-      checkpoint(settler)
+      try indexer.forget(garbage)
+      indexer.vacuum()
+      checkpoint(indexer)
     }
   }
 
-  private func checkpoint(_ settler: Settler) {
-    do { try settler.checkpoint() } catch { end(error) }
+  private func checkpoint(_ indexer: Indexer) {
+    do { try indexer.checkpoint() } catch { end(error) }
   }
 
-  private func settle(
-    _ settler: Settler, _ requests: WorkQueue<Void>, _ outage: inout Outage
+  private func index(
+    _ indexer: Indexer, _ requests: WorkQueue<Void>, _ outage: inout Outage
   ) {
     do throws(StoreFailure) {
-      try settleAll(settler, requests, &outage)
-      try sweep(settler, requests)
-      while !requests.isEnding, try settler.mergeStep() {
-        checkpoint(settler)
+      try indexAll(indexer, requests, &outage)
+      try sweep(indexer, requests)
+      while !requests.isEnding, try indexer.mergeStep() {
+        checkpoint(indexer)
         // Entries that wait are in memory: they go first.
-        try settleAll(settler, requests, &outage)
+        try indexAll(indexer, requests, &outage)
       }
     } catch {
       outage.note(error)
     }
   }
 
-  private func settleAll(
-    _ settler: Settler, _ requests: WorkQueue<Void>, _ outage: inout Outage
+  private func indexAll(
+    _ indexer: Indexer, _ requests: WorkQueue<Void>, _ outage: inout Outage
   ) throws(StoreFailure) {
     while !requests.isEnding {
-      guard try settler.settle() else { break }
+      guard try indexer.indexNext() else { break }
       outage.note(nil)
-      checkpoint(settler)
+      checkpoint(indexer)
     }
   }
 }

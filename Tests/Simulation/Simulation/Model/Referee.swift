@@ -3,7 +3,7 @@ internal import Relay
 internal import Wire
 
 /// What the witnesses of all connections share: the truth, and what was found to be wrong.
-final class Court {
+final class Referee {
   struct Taken {
     var at: Int64
     /// The same by a clock that stands still while the relay does not read the connection.

@@ -2,7 +2,7 @@ internal import Relay
 internal import Synchronization
 
 /// The way to one event loop. Several threads of the log post there, one at a time.
-final class LoopDoor: Sendable {
+final class LoopPublisher: Sendable {
   private let loop: Int
   private let publish: @Sendable (Int, LogDelivery) -> Void
   private let turn = Mutex(())

@@ -5,11 +5,11 @@ internal import Wire
 /// Giving back the space of what is no longer kept, in three steps: what is to go is looked up here,
 /// the writer deletes it from the journal, and then the index forgets it. Where that ends in
 /// between, it begins anew: what is gone can be deleted again.
-extension Settler {
+extension Indexer {
   /// So many entries are looked up at once.
   private static let garbageLimit = 1 << 16
 
-  /// Rooms that hold more entries than they should, as far as these are settled.
+  /// Rooms that hold more entries than they should, as far as these are indexed.
   /// - Parameters:
   ///   - room: those with a greater number are looked at.
   ///   - limit: how many are looked at.
@@ -25,7 +25,7 @@ extension Settler {
     }
   }
 
-  /// What of the settled entries is no longer kept, or a part of it; `nil` if there is nothing.
+  /// What of the indexed entries is no longer kept, or a part of it; `nil` if there is nothing.
   package func garbage() throws(StoreFailure) -> Garbage? {
     do throws(SQLiteError) {
       let garbage = try state.garbage(limit: Self.garbageLimit)
@@ -38,7 +38,7 @@ extension Settler {
   /// Takes what the journal no longer has out of the index.
   package func forget(_ garbage: Garbage) throws(StoreFailure) {
     do throws(SQLiteError) {
-      // A shelf that is being merged has its turn with the next garbage.
+      // A index segment that is being merged has its turn with the next garbage.
       let busy = merge?.sources.map(\.number) ?? []
       for change in try state.forget(garbage, except: busy, store) {
         store.tail.replace([change.number], by: change.filed)
@@ -49,7 +49,7 @@ extension Settler {
   }
 }
 
-extension Settler.State {
+extension Indexer.State {
   fileprivate func excess(
     afterRoom room: Int64, limit: Int, keepEntriesPerRoom: Int64, _ tail: Tail
   ) throws(SQLiteError) -> (rooms: [String], last: Int64?) {
@@ -118,10 +118,10 @@ extension Settler.State {
     return garbage
   }
 
-  /// - Returns: the shelves that are others now, or have nothing left.
+  /// - Returns: the index segments that are others now, or have nothing left.
   fileprivate mutating func forget(
     _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
-  ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledShelf?)] {
+  ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledSegment?)] {
     // An older journal, from a backup, still keeps what is forgotten here.
     let seen = try journal.integer("SELECT max(position) FROM entries")
     var deleteRun = try Statement(
@@ -147,82 +147,83 @@ extension Settler.State {
         try deleteSender.bind(3, mark.seq)
         try deleteSender.run()
       }
-      let shelves = try forgetShelves(garbage, except: busy, store)
+      let indexSegments = try forgetSegments(garbage, except: busy, store)
       var update = try Statement("UPDATE progress SET epoch = ?1, seen = ?2", on: database)
       try update.bind(1, store.epoch)
       try update.bind(2, seen)
       try update.run()
       try commit.run()
-      return shelves
+      return indexSegments
     } catch {
       database.rollback()
       throw error
     }
   }
 
-  /// Takes identities out of shelves of which most is gone, and shelves out that are empty.
-  private mutating func forgetShelves(
+  /// Takes identities out of index segments of which most is gone, and index segments out that are empty.
+  private mutating func forgetSegments(
     _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
-  ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledShelf?)] {
-    var changed: [(number: Int64, filed: Tail.FiledShelf?)] = []
-    for (shelf, before) in try IndexSchema.shelves(of: database) {
-      let start = garbage.positions.partitioningIndex { $0 > shelf.base }
-      let end = garbage.positions.partitioningIndex { $0 > shelf.last }
+  ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledSegment?)] {
+    var changed: [(number: Int64, filed: Tail.FiledSegment?)] = []
+    for (indexSegment, before) in try IndexSchema.indexSegments(of: database) {
+      let start = garbage.positions.partitioningIndex { $0 > indexSegment.base }
+      let end = garbage.positions.partitioningIndex { $0 > indexSegment.last }
       let kept = max(0, before - (end - start))
       if kept != before {
-        try database.execute("UPDATE shelves SET kept = \(kept) WHERE number = \(shelf.number)")
+        try database.execute(
+          "UPDATE segments SET kept = \(kept) WHERE number = \(indexSegment.number)")
       }
-      guard !busy.contains(shelf.number), kept <= shelf.entries / 4 else { continue }
+      guard !busy.contains(indexSegment.number), kept <= indexSegment.entries / 4 else { continue }
       if kept == 0 {
-        try database.execute("DELETE FROM shelves WHERE number = \(shelf.number)")
-        try deleteIdentities(on: shelf)
-        changed.append((shelf.number, nil))
-      } else if shelf.entries > IndexSchema.bucketEntries {
-        changed.append((shelf.number, try compact(shelf, store)))
+        try database.execute("DELETE FROM segments WHERE number = \(indexSegment.number)")
+        try deleteIdentities(on: indexSegment)
+        changed.append((indexSegment.number, nil))
+      } else if indexSegment.entries > IndexSchema.bucketEntries {
+        changed.append((indexSegment.number, try compact(indexSegment, store)))
       }
     }
     return changed
   }
 
-  private func deleteIdentities(on shelf: Tail.Shelf) throws(SQLiteError) {
+  private func deleteIdentities(on indexSegment: Tail.IndexSegment) throws(SQLiteError) {
     try database.execute(
       """
-      DELETE FROM identities WHERE place >= \(shelf.places.lowerBound)
-        AND place < \(shelf.places.upperBound)
+      DELETE FROM identities WHERE place >= \(indexSegment.places.lowerBound)
+        AND place < \(indexSegment.places.upperBound)
       """)
   }
 
-  /// Writes a shelf anew with what is left of it, in the same buckets.
+  /// Writes a index segment anew with what is left of it, in the same buckets.
   private mutating func compact(
-    _ shelf: Tail.Shelf, _ store: OpenStore
-  ) throws(SQLiteError) -> Tail.FiledShelf {
+    _ indexSegment: Tail.IndexSegment, _ store: OpenStore
+  ) throws(SQLiteError) -> Tail.FiledSegment {
     var select = try Statement(
       "SELECT position, identity FROM entries WHERE position > ?1 AND position <= ?2", on: journal)
-    try select.bind(1, shelf.base)
-    try select.bind(2, shelf.last)
+    try select.bind(1, indexSegment.base)
+    try select.bind(2, indexSegment.last)
     var buckets: [Int64: [UInt64]] = [:]
-    var compacted = shelf
+    var compacted = indexSegment
     compacted.entries = 0
     while try select.step() {
-      let hash = Tail.Shelf.hash(of: EntryIdentity(hash: select.integer(1)))
-      let word = shelf.word(of: hash, at: select.integer(0))
-      buckets[word.bucket, default: []].append(word.word)
+      let hash = Tail.IndexSegment.hash(of: EntryIdentity(hash: select.integer(1)))
+      let posting = indexSegment.posting(of: hash, at: select.integer(0))
+      buckets[posting.bucket, default: []].append(posting.posting)
       compacted.entries += 1
     }
-    try deleteIdentities(on: shelf)
-    var filter = store.tail.newFilter(entries: compacted.entries, before: shelf.base)
+    try deleteIdentities(on: indexSegment)
+    var filter = store.tail.newFilter(entries: compacted.entries, before: indexSegment.base)
     for bucket in buckets.keys.sorted() {
-      let words = buckets[bucket, default: []]
-      try insertWords.bind(1, shelf.place(ofBucket: bucket))
-      try insertWords.bind(2, words[...])
-      try insertWords.run()
+      let postings = buckets[bucket, default: []]
+      try insertPostings.bind(1, indexSegment.place(ofBucket: bucket))
+      try insertPostings.bind(2, postings[...])
+      try insertPostings.run()
       if filter == nil { continue }
-      for word in words {
-        filter?.insert(IdentityFilter.Key(hash: shelf.hash(of: word, bucket: bucket)))
+      for posting in postings {
+        filter?.insert(IdentityFilter.Key(hash: indexSegment.hash(of: posting, bucket: bucket)))
       }
     }
     try database.execute(
-      "UPDATE shelves SET entries = \(compacted.entries) WHERE number = \(shelf.number)")
-    return Tail.FiledShelf(shelf: compacted, filter: filter)
+      "UPDATE segments SET entries = \(compacted.entries) WHERE number = \(indexSegment.number)")
+    return Tail.FiledSegment(indexSegment: compacted, filter: filter)
   }
 }

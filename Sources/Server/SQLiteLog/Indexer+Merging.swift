@@ -1,15 +1,15 @@
 package import Relay
 internal import SQLite
 
-/// Making one shelf of several, in slices of a few milliseconds, so that settling goes on meanwhile.
+/// Making one index segment of several, in slices of a few milliseconds, so that indexing goes on meanwhile.
 ///
 /// What is under way is in nobody's way: the sources answer until the target is complete, which takes
 /// their place in one transaction. Their rows go afterwards. Where the process ends in between,
-/// `unfinished` names the shelves whose rows are of no use, and they are deleted by the next one.
-extension Settler {
+/// `unfinished` names the index segments whose rows are of no use, and they are deleted by the next one.
+extension Indexer {
   struct Merge {
-    let sources: [Tail.Shelf]
-    let target: Tail.Shelf
+    let sources: [Tail.IndexSegment]
+    let target: Tail.IndexSegment
     /// `nil` where there is no memory for one.
     var filter: IdentityFilter?
     /// The hashes are divided into 2^`sliceBits` slices, of which this one is next.
@@ -22,7 +22,7 @@ extension Settler {
   /// So many rows of `identities` are deleted at once.
   static let deletedRows = 1024
 
-  /// Does the next slice of what makes shelves fewer.
+  /// Does the next slice of what makes index segments fewer.
   /// - Returns: whether there was something to do.
   package func mergeStep() throws(StoreFailure) -> Bool {
     do throws(SQLiteError) {
@@ -38,7 +38,7 @@ extension Settler {
         if isComplete {
           store.tail.replace(
             merge.sources.map(\.number),
-            by: Tail.FiledShelf(shelf: merge.target, filter: merge.filter.take()))
+            by: Tail.FiledSegment(indexSegment: merge.target, filter: merge.filter.take()))
         } else {
           self.merge = merge
         }
@@ -53,14 +53,14 @@ extension Settler {
   }
 
   private func beginMerge() throws(SQLiteError) -> Merge? {
-    let shelves = store.tail.shelves
-    guard let range = Tail.shelvesToMerge(shelves), let first = shelves[range].first,
-      let last = shelves[range].last
+    let indexSegments = store.tail.indexSegments
+    guard let range = Tail.segmentsToMerge(indexSegments), let first = indexSegments[range].first,
+      let last = indexSegments[range].last
     else { return nil }
-    let entries = shelves[range].reduce(0) { $0 + $1.entries }
-    let target = Tail.Shelf(
-      number: try state.nextShelfNumber(), base: first.base, last: last.last, entries: entries,
-      knownBits: shelves[range].map(\.knownBits).min() ?? 64)
+    let entries = indexSegments[range].reduce(0) { $0 + $1.entries }
+    let target = Tail.IndexSegment(
+      number: try state.nextSegmentNumber(), base: first.base, last: last.last, entries: entries,
+      knownBits: indexSegments[range].map(\.knownBits).min() ?? 64)
     // After some 10^13 entries.
     guard target.isValid else { return nil }
     var sliceBits: UInt64 = 0
@@ -69,15 +69,15 @@ extension Settler {
     }
     try state.database.execute("INSERT INTO unfinished (number) VALUES (\(target.number))")
     return Merge(
-      sources: Array(shelves[range]), target: target,
+      sources: Array(indexSegments[range]), target: target,
       filter: store.tail.newFilter(entries: entries, before: last.last), sliceBits: sliceBits)
   }
 }
 
-extension Settler.State {
+extension Indexer.State {
   /// - Returns: whether it was the last slice, and the target has taken the place of the sources.
   fileprivate mutating func mergeSlice(
-    _ merge: inout Settler.Merge
+    _ merge: inout Indexer.Merge
   ) throws(SQLiteError) -> Bool {
     var buckets: [Int64: [UInt64]] = [:]
     for source in merge.sources { try collect(source, merge, into: &buckets) }
@@ -85,9 +85,9 @@ extension Settler.State {
     do throws(SQLiteError) {
       try begin.run()
       for bucket in buckets.keys.sorted() {
-        try insertWords.bind(1, merge.target.place(ofBucket: bucket))
-        try insertWords.bind(2, buckets[bucket, default: []][...])
-        try insertWords.run()
+        try insertPostings.bind(1, merge.target.place(ofBucket: bucket))
+        try insertPostings.bind(2, buckets[bucket, default: []][...])
+        try insertPostings.run()
       }
       if isLast { try exchange(merge) }
       try commit.run()
@@ -96,10 +96,10 @@ extension Settler.State {
       throw error
     }
     if merge.filter != nil {
-      for (bucket, words) in buckets {
-        for word in words {
+      for (bucket, postings) in buckets {
+        for posting in postings {
           merge.filter?.insert(
-            IdentityFilter.Key(hash: merge.target.hash(of: word, bucket: bucket)))
+            IdentityFilter.Key(hash: merge.target.hash(of: posting, bucket: bucket)))
         }
       }
     }
@@ -107,37 +107,37 @@ extension Settler.State {
     return isLast
   }
 
-  /// Adds the words of a shelf that belong to a slice, as the target has them.
+  /// Adds the postings of a index segment that belong to a slice, as the target has them.
   private func collect(
-    _ source: Tail.Shelf, _ merge: Settler.Merge, into buckets: inout [Int64: [UInt64]]
+    _ source: Tail.IndexSegment, _ merge: Indexer.Merge, into buckets: inout [Int64: [UInt64]]
   ) throws(SQLiteError) {
     // A shift by 64 gives 0.
     let start = merge.slice << (64 - merge.sliceBits)
     let end = start | (UInt64.max >> merge.sliceBits)
     var select = try Statement(
-      "SELECT place, words FROM identities WHERE place >= ?1 AND place <= ?2", on: database)
+      "SELECT place, postings FROM identities WHERE place >= ?1 AND place <= ?2", on: database)
     try select.bind(1, source.place(ofBucket: source.bucket(of: start).bucket))
     try select.bind(2, source.place(ofBucket: source.bucket(of: end).bucket))
     while try select.step() {
       let bucket = select.integer(0) - source.places.lowerBound
-      select.forEachWord(1) { word in
-        let hash = source.hash(of: word, bucket: bucket)
+      select.forEachWord(1) { posting in
+        let hash = source.hash(of: posting, bucket: bucket)
         guard (start...end).contains(hash) else { return }
-        let own = merge.target.word(of: hash, at: source.position(of: word))
-        buckets[own.bucket, default: []].append(own.word)
+        let own = merge.target.posting(of: hash, at: source.position(of: posting))
+        buckets[own.bucket, default: []].append(own.posting)
       }
     }
   }
 
-  private mutating func exchange(_ merge: Settler.Merge) throws(SQLiteError) {
+  private mutating func exchange(_ merge: Indexer.Merge) throws(SQLiteError) {
     let numbers = merge.sources.map { "\($0.number)" }.joined(separator: ", ")
-    let kept = try database.integer("SELECT sum(kept) FROM shelves WHERE number IN (\(numbers))")
+    let kept = try database.integer("SELECT sum(kept) FROM segments WHERE number IN (\(numbers))")
     try insert(merge.target, kept: Int(clamping: kept))
     try database.execute(
       """
       DELETE FROM unfinished WHERE number = \(merge.target.number);
-      INSERT INTO unfinished SELECT number FROM shelves WHERE number IN (\(numbers));
-      DELETE FROM shelves WHERE number IN (\(numbers));
+      INSERT INTO unfinished SELECT number FROM segments WHERE number IN (\(numbers));
+      DELETE FROM segments WHERE number IN (\(numbers));
       """)
   }
 
@@ -146,7 +146,7 @@ extension Settler.State {
   fileprivate func deleteUnfinished(rows: Int) throws(SQLiteError) -> Bool {
     let number = try database.integer("SELECT min(number) FROM unfinished")
     guard number > 0 else { return false }
-    let places = Tail.Shelf.places(of: number)
+    let places = Tail.IndexSegment.places(of: number)
     try database.execute(
       """
       DELETE FROM identities WHERE place IN (

@@ -1,7 +1,7 @@
 internal import DequeModule
 
 /// What an avatar cache holds: pictures, failures, and who waits. Values only.
-struct AvatarShelf: Sendable {
+struct AvatarCacheState: Sendable {
   enum Outcome {
     case known(Avatar?)
     /// A fetch is under way already.

@@ -3,9 +3,9 @@ import SQLiteLog
 import Wire
 
 /// A store without threads: what a log's threads do is done where a test says so.
-final class StoreDesk {
+final class StoreHarness {
   let store: SQLiteStore
-  let settler: Settler
+  let indexer: Indexer
   let reader: SQLiteReader
   private var sequencer: Sequencer
   private var now: Int64 = 1000
@@ -17,7 +17,7 @@ final class StoreDesk {
     store = try SQLiteStore(
       directory: directory, now: 1000, segmentEntries: segmentEntries, identityKey: identityKey,
       filterLimitBytes: filterLimitBytes)
-    settler = try Settler(store.shared)
+    indexer = try Indexer(store.shared)
     reader = try SQLiteReader(store.shared)
     sequencer = Sequencer(
       lineage: store.lineage, keepEntriesPerRoom: keep, limits: limits, loops: 1)
@@ -39,25 +39,25 @@ final class StoreDesk {
     }
   }
 
-  func enter(_ room: String, as user: String, after: Int64? = nil) -> ServerMessage.Joined? {
-    for case .entered(_, let entered) in submit([.enter(room, user, after: after)]) {
-      return entered.joined
+  func subscribe(_ room: String, as user: String, after: Int64? = nil) -> ServerMessage.Joined? {
+    for case .subscribed(_, let subscribed) in submit([.subscribe(room, user, after: after)]) {
+      return subscribed.joined
     }
     return nil
   }
 
   /// Settles all that is there, and merges what is to be one.
-  func settle() throws {
+  func index() throws {
     store.shared.seal()
-    while try settler.settle() {}
-    while try settler.mergeStep() {}
+    while try indexer.indexNext() {}
+    while try indexer.mergeStep() {}
   }
 
-  /// Deletes all that is no longer kept and settled.
+  /// Deletes all that is no longer kept and indexed.
   func sweep() throws {
-    while let garbage = try settler.garbage() {
+    while let garbage = try indexer.garbage() {
       for slice in garbage.slices { try store.delete(slice) }
-      try settler.forget(garbage)
+      try indexer.forget(garbage)
     }
   }
 

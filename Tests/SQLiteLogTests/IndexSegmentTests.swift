@@ -4,111 +4,111 @@ import Testing
 import Wire
 
 /// What tells new ids from known ones: how much memory and how many look-ups that takes.
-@Suite struct `The index's shelves` {
+@Suite struct `The index's indexSegments` {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
   private func ids(_ range: ClosedRange<Int>) -> [String] { range.map(String.init) }
 
-  @Test func `are few, however often something is settled`() throws {
-    let desk = try StoreDesk(directory["data"])
+  @Test func `are few, however often something is indexed`() throws {
+    let harness = try StoreHarness(directory["data"])
     var most = 0
     var next = 1
     // Of all sizes, in an order that puts large ones behind small ones.
     for round in 0..<200 {
       let count = [1, 70, 3, 400, 1][round % 5]
-      desk.send(next...next + count - 1)
+      harness.send(next...next + count - 1)
       next += count
-      try desk.settle()
-      most = max(most, desk.store.shared.shelves)
+      try harness.index()
+      most = max(most, harness.store.shared.indexSegments)
     }
     // 19,000 entries: at most three for each power of four from 64 on.
     #expect(next == 19_001, "\(most)")
     #expect(most <= 15, "\(most)")
     for id in stride(from: 1, to: next, by: 37) {
-      #expect(desk.send(id...id).map(\.duplicate) == [true])
+      #expect(harness.send(id...id).map(\.duplicate) == [true])
     }
-    #expect(desk.send(next...next).map(\.duplicate) == [false])
+    #expect(harness.send(next...next).map(\.duplicate) == [false])
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
     #expect(try SQL(directory["data/index.db"]).integer("SELECT count(*) FROM unfinished") == 0)
-    let words = try SQL(directory["data/index.db"]).integer(
-      "SELECT sum(length(words)) / 8 FROM identities")
-    #expect(words == Int64(next - 1))
+    let postings = try SQL(directory["data/index.db"]).integer(
+      "SELECT sum(length(postings)) / 8 FROM identities")
+    #expect(postings == Int64(next - 1))
   }
 
   @Test func `need no more memory than they may have, and then as many look-ups as there are`()
     throws
   {
     let limit = 32 << 10
-    func expectBounds(_ desk: StoreDesk, from first: Int) {
-      #expect(desk.store.shared.filterBytes <= limit)
-      let before = desk.store.probes
-      desk.send(first...first + 99)
-      let probes = desk.store.probes - before
-      // The oldest shelves have no filter: each of them is asked for each entry.
+    func expectBounds(_ harness: StoreHarness, from first: Int) {
+      #expect(harness.store.shared.filterBytes <= limit)
+      let before = harness.store.probes
+      harness.send(first...first + 99)
+      let probes = harness.store.probes - before
+      // The oldest index segments have no filter: each of them is asked for each entry.
       #expect(probes >= 100, "\(probes)")
-      #expect(probes <= 100 * desk.store.shared.shelves, "\(probes)")
+      #expect(probes <= 100 * harness.store.shared.indexSegments, "\(probes)")
       for id in stride(from: 1, to: first, by: 501) {
-        #expect(desk.send(id...id).map(\.duplicate) == [true])
+        #expect(harness.send(id...id).map(\.duplicate) == [true])
       }
     }
     do {
-      let desk = try StoreDesk(
+      let harness = try StoreHarness(
         directory["data"], segmentEntries: 1000, filterLimitBytes: limit)
       for batch in 0..<20 {
-        desk.send(batch * 1000 + 1...batch * 1000 + 1000)
-        try desk.settle()
+        harness.send(batch * 1000 + 1...batch * 1000 + 1000)
+        try harness.index()
       }
-      expectBounds(desk, from: 20_001)
+      expectBounds(harness, from: 20_001)
     }
     expectBounds(
-      try StoreDesk(directory["data"], segmentEntries: 1000, filterLimitBytes: limit),
+      try StoreHarness(directory["data"], segmentEntries: 1000, filterLimitBytes: limit),
       from: 20_101)
   }
 
   @Test func `give their memory back with what is no longer kept`() throws {
-    let desk = try StoreDesk(directory["data"], keep: 100, segmentEntries: 1000)
+    let harness = try StoreHarness(directory["data"], keep: 100, segmentEntries: 1000)
     var most = 0
     for batch in 0..<60 {
-      desk.send(batch * 500 + 1...batch * 500 + 500)
-      try desk.settle()
-      try desk.sweep()
-      most = max(most, desk.store.shared.filterBytes)
+      harness.send(batch * 500 + 1...batch * 500 + 500)
+      try harness.index()
+      try harness.sweep()
+      most = max(most, harness.store.shared.filterBytes)
     }
     // Of 30,000 entries 100 are kept, and at most 1,600 of them were there at once.
     #expect(most <= 3 * 4 * 1600, "\(most)")
-    #expect(desk.store.shared.shelves <= 6)
-    #expect(desk.send(29_999...29_999).map(\.duplicate) == [true])
+    #expect(harness.store.shared.indexSegments <= 6)
+    #expect(harness.send(29_999...29_999).map(\.duplicate) == [true])
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
   @Test func `that are being merged are whole wherever the process ends`() throws {
-    let desk = try StoreDesk(directory["data"], segmentEntries: 40_000)
+    let harness = try StoreHarness(directory["data"], segmentEntries: 40_000)
     for batch in 0..<4 {
-      desk.send(batch * 40_000 + 1...batch * 40_000 + 40_000)
-      desk.store.shared.seal()
-      while try desk.settler.settle() {}
+      harness.send(batch * 40_000 + 1...batch * 40_000 + 40_000)
+      harness.store.shared.seal()
+      while try harness.indexer.indexNext() {}
     }
-    #expect(desk.store.shared.shelves == 4)
+    #expect(harness.store.shared.indexSegments == 4)
     var step = 0
-    while try desk.settler.mergeStep() {
+    while try harness.indexer.mergeStep() {
       step += 1
       guard step % 7 == 3 else { continue }
       try directory.copy("data", to: "step-\(step)")
-      let survivor = try StoreDesk(directory["step-\(step)"])
+      let survivor = try StoreHarness(directory["step-\(step)"])
       #expect(survivor.store.discardedIndex == nil)
       #expect(survivor.send(1...1).map(\.duplicate) == [true])
       #expect(survivor.send(159_999...159_999).map(\.duplicate) == [true])
-      try survivor.settle()
+      try survivor.index()
       #expect(
         try SQL(directory["step-\(step)/index.db"]).integer(
-          "SELECT sum(length(words)) / 8 FROM identities") == 160_000)
+          "SELECT sum(length(postings)) / 8 FROM identities") == 160_000)
       // Meanwhile as well, in the process that goes on.
-      #expect(desk.send(step * 1000...step * 1000).map(\.duplicate) == [true])
+      #expect(harness.send(step * 1000...step * 1000).map(\.duplicate) == [true])
     }
     #expect(step > 8)
-    #expect(desk.store.shared.shelves == 1)
+    #expect(harness.store.shared.indexSegments == 1)
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 }

@@ -5,7 +5,7 @@ import Wire
 
 /// A chat of ada's with nothing around it: what is to be done is kept for the test to look at, and
 /// pages are loaded from entries that the test lays down.
-struct Desk {
+struct Harness {
   var chat: Chat
   var effects: [Effect] = []
   /// The archive's entries, by room.
@@ -127,19 +127,19 @@ struct Desk {
   var states: [SendState?] { chat.timeline?.messages.map(\.state) ?? [] }
 }
 
-extension Desk {
+extension Harness {
   /// Ada has opened the conversation with bo, and both are there.
-  static func talking(head: Int64 = 0) -> Desk {
-    var desk = Desk()
-    desk.welcome()
-    desk.open(room)
-    desk.joined(
+  static func talking(head: Int64 = 0) -> Harness {
+    var harness = Harness()
+    harness.welcome()
+    harness.open(room)
+    harness.joined(
       head: head,
       members: [
         .init(user: "ada", read: head, received: head),
         .init(user: "bo", read: head, received: head),
       ])
-    desk.effects = []
-    return desk
+    harness.effects = []
+    return harness
   }
 }

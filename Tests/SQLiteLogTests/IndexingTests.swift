@@ -3,75 +3,75 @@ import SQLiteLog
 import Testing
 import Wire
 
-@Suite struct `A store whose index is settled in the background` {
+@Suite struct `A store whose index is indexed in the background` {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
   private func open(
     _ name: String = "data", keep: Int64 = 0, segmentEntries: Int? = nil
-  ) throws -> StoreDesk {
-    try StoreDesk(directory[name], keep: keep, segmentEntries: segmentEntries)
+  ) throws -> StoreHarness {
+    try StoreHarness(directory[name], keep: keep, segmentEntries: segmentEntries)
   }
 
   private func ids(_ range: ClosedRange<Int>) -> [String] { range.map(String.init) }
 
-  /// Entries 1 to 40, of which the first 20 are settled; and as many of another room.
-  private func fill(_ desk: StoreDesk) throws {
+  /// Entries 1 to 40, of which the first 20 are indexed; and as many of another room.
+  private func fill(_ harness: StoreHarness) throws {
     for id in 1...20 {
-      desk.send(id...id)
-      desk.send(id...id, to: "other", as: "bo")
+      harness.send(id...id)
+      harness.send(id...id, to: "other", as: "bo")
     }
-    try desk.settle()
+    try harness.index()
     for id in 21...40 {
-      desk.send(id...id)
-      desk.send(id...id, to: "other", as: "bo")
+      harness.send(id...id)
+      harness.send(id...id, to: "other", as: "bo")
     }
   }
 
-  private func expectAll(_ desk: StoreDesk) {
-    #expect(desk.ids() == ids(1...40))
-    #expect(desk.ids(after: 15, through: 25) == ids(16...25))
-    #expect(desk.ids(of: "other", after: 19, through: 21) == ids(20...21))
-    let again = desk.send(1...40)
+  private func expectAll(_ harness: StoreHarness) {
+    #expect(harness.ids() == ids(1...40))
+    #expect(harness.ids(after: 15, through: 25) == ids(16...25))
+    #expect(harness.ids(of: "other", after: 19, through: 21) == ids(20...21))
+    let again = harness.send(1...40)
     #expect(again.map(\.seq) == Array(1...40))
     #expect(again.allSatisfy { $0.duplicate })
-    #expect(desk.send(1...1, as: "cy").map(\.duplicate) == [false])
-    let joined = desk.enter("general", as: "ada", after: 0)
+    #expect(harness.send(1...1, as: "cy").map(\.duplicate) == [false])
+    let joined = harness.subscribe("general", as: "ada", after: 0)
     #expect(joined?.head == 41)
     #expect(joined?.read == 40)
   }
 
   @Test func `reads and finds across the border`() throws {
-    let desk = try open()
-    try fill(desk)
-    #expect(desk.store.shared.unsettled == 40)
-    expectAll(desk)
+    let harness = try open()
+    try fill(harness)
+    #expect(harness.store.shared.unindexed == 40)
+    expectAll(harness)
   }
 
   @Test func `is the same after a start, wherever the border is`() throws {
     try fill(try open())
     for step in 0..<3 {
       try directory.copy("data", to: "step-\(step)")
-      let desk = try open("step-\(step)")
-      #expect(desk.store.discardedIndex == nil)
-      expectAll(desk)
+      let harness = try open("step-\(step)")
+      #expect(harness.store.discardedIndex == nil)
+      expectAll(harness)
       let next = try open()
-      if step == 1 { try next.settle() }
+      if step == 1 { try next.index() }
     }
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
   @Test func `has nothing twice if it dies between the index and the memory`() throws {
-    let desk = try open()
-    try fill(desk)
-    desk.store.shared.seal()
-    _ = try desk.settler.settle()
+    let harness = try open()
+    try fill(harness)
+    harness.store.shared.seal()
+    _ = try harness.indexer.indexNext()
     // What lies on disk now is what a killed process leaves behind.
     try directory.copy("data", to: "killed")
     #expect(try Store.verify(directory: directory["killed"]).breaks.isEmpty)
     let survivor = try open("killed")
-    #expect(survivor.store.shared.unsettled == 0)
+    #expect(survivor.store.shared.unindexed == 0)
     expectAll(survivor)
   }
 
@@ -82,11 +82,11 @@ import Wire
   @Test(arguments: Damage.allCases)
   func `makes an index anew that cannot be used`(_ damage: Damage) throws {
     do {
-      let desk = try open()
-      try fill(desk)
+      let harness = try open()
+      try fill(harness)
       if damage == .older { try directory.copy("data", to: "before") }
-      try desk.settle()
-      try desk.settler.checkpoint()
+      try harness.index()
+      try harness.indexer.checkpoint()
     }
     let index = directory["data/index.db"]
     switch damage {
@@ -99,7 +99,7 @@ import Wire
     case .foreign:
       let other = try open("other")
       try fill(other)
-      try other.settle()
+      try other.index()
       try directory.copy("other/index.db", to: "data/index.db")
       try directory.copy("other/index.db-wal", to: "data/index.db-wal")
     case .older:
@@ -108,130 +108,130 @@ import Wire
       try run("cp", directory["before/relay.db-wal"], directory["data/relay.db-wal"])
       try SQL(index).run("UPDATE progress SET position = 81, seen = 81")
     case .mixed:
-      // Pages of two times: what has been settled is behind what there is of it.
-      try SQL(index).run("DELETE FROM shelves WHERE number = 2; UPDATE progress SET position = 40")
+      // Pages of two times: what has been indexed is behind what there is of it.
+      try SQL(index).run("DELETE FROM segments WHERE number = 2; UPDATE progress SET position = 40")
     case .ofAnotherVersion: try SQL(index).run("PRAGMA user_version = 99")
     }
-    let desk = try open()
-    #expect((desk.store.discardedIndex == nil) == (damage == .deleted))
-    #expect(desk.store.shared.unsettled == 80)
-    expectAll(desk)
-    try desk.settle()
+    let harness = try open()
+    #expect((harness.store.discardedIndex == nil) == (damage == .deleted))
+    #expect(harness.store.shared.unindexed == 80)
+    expectAll(harness)
+    try harness.index()
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
   @Test func `makes an index anew that turned out to be wrong while it was in use`() throws {
     do {
-      let desk = try open()
-      try fill(desk)
+      let harness = try open()
+      try fill(harness)
       try SQL(directory["data/index.db"]).run("DELETE FROM runs WHERE room = 1")
-      #expect(desk.ids(of: "other") == ids(1...40))
-      #expect(desk.ids() == ["failed"])
+      #expect(harness.ids(of: "other") == ids(1...40))
+      #expect(harness.ids() == ["failed"])
     }
     expectAll(try open())
   }
 
-  @Test func `settles at a start what is much`() throws {
+  @Test func `indexes at a start what is much`() throws {
     do { try fill(try open()) }
     try run("rm", directory["data/index.db"])
-    let desk = try open(segmentEntries: 10)
-    // All but a few stretches, which are left to the background.
-    #expect(desk.store.shared.unsettled <= 50)
-    expectAll(desk)
+    let harness = try open(segmentEntries: 10)
+    // All but a few segments, which are left to the background.
+    #expect(harness.store.shared.unindexed <= 50)
+    expectAll(harness)
   }
 
-  @Test func `goes on where the index cannot be written, and settles later`() throws {
-    let desk = try open()
-    desk.send(1...20)
-    desk.settler.limit(pages: 1)
-    for batch in 0..<20 { desk.send(batch * 1000 + 21...batch * 1000 + 1020) }
-    desk.store.shared.seal()
-    #expect(throws: StoreFailure.self) { while try desk.settler.settle() {} }
-    #expect(desk.send(20_021...20_021).map(\.duplicate) == [false])
-    #expect(desk.send(5...5).map(\.duplicate) == [true])
-    #expect(desk.ids(after: 20_019) == ids(20_020...20_021))
-    desk.settler.limit(pages: 0)
-    try desk.settle()
-    #expect(desk.store.shared.unsettled == 0)
-    #expect(desk.send(5...5).map(\.duplicate) == [true])
+  @Test func `goes on where the index cannot be written, and indexes later`() throws {
+    let harness = try open()
+    harness.send(1...20)
+    harness.indexer.limit(pages: 1)
+    for batch in 0..<20 { harness.send(batch * 1000 + 21...batch * 1000 + 1020) }
+    harness.store.shared.seal()
+    #expect(throws: StoreFailure.self) { while try harness.indexer.indexNext() {} }
+    #expect(harness.send(20_021...20_021).map(\.duplicate) == [false])
+    #expect(harness.send(5...5).map(\.duplicate) == [true])
+    #expect(harness.ids(after: 20_019) == ids(20_020...20_021))
+    harness.indexer.limit(pages: 0)
+    try harness.index()
+    #expect(harness.store.shared.unindexed == 0)
+    #expect(harness.send(5...5).map(\.duplicate) == [true])
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
   @Test func `forgets by the index what a member sent before it left`() throws {
     do {
-      let desk = try open()
-      desk.send(1...5)
-      _ = desk.submit([.forget(room: "general", user: "ada")])
-      _ = desk.enter("general", as: "ada")
-      desk.send(6...9, as: "bo")
-      try desk.settle()
+      let harness = try open()
+      harness.send(1...5)
+      _ = harness.submit([.forget(room: "general", user: "ada")])
+      _ = harness.subscribe("general", as: "ada")
+      harness.send(6...9, as: "bo")
+      try harness.index()
     }
-    #expect(try open().enter("general", as: "ada")?.read == 0)
+    #expect(try open().subscribe("general", as: "ada")?.read == 0)
     do { try open().send(10...10) }
-    #expect(try open().enter("general", as: "ada")?.read == 10)
+    #expect(try open().subscribe("general", as: "ada")?.read == 10)
   }
 
   @Test func `gives back the space of what is no longer kept`() throws {
-    let desk = try open(keep: 100)
+    let harness = try open(keep: 100)
     for batch in 0..<100 {
-      desk.send(batch * 100 + 1...batch * 100 + 100)
-      desk.send(batch + 1...batch + 1, to: "quiet")
-      if batch % 10 == 9 { try desk.settle() }
+      harness.send(batch * 100 + 1...batch * 100 + 100)
+      harness.send(batch + 1...batch + 1, to: "quiet")
+      if batch % 10 == 9 { try harness.index() }
     }
-    try desk.store.checkpoint()
+    try harness.store.checkpoint()
     let before = directory.bytes(of: "data/relay.db")
-    try desk.sweep()
-    while desk.store.vacuum() {}
-    desk.settler.vacuum()
-    try desk.store.checkpoint()
-    try desk.settler.checkpoint()
+    try harness.sweep()
+    while harness.store.vacuum() {}
+    harness.indexer.vacuum()
+    try harness.store.checkpoint()
+    try harness.indexer.checkpoint()
     #expect(directory.bytes(of: "data/relay.db") < before / 2)
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 200)
-    // The quiet room's entries are all there is in the older stretches.
+    // The quiet room's entries are all there is in the older segments.
     let identities = try SQL(directory["data/index.db"]).integer(
-      "SELECT sum(length(words)) / 8 FROM identities")
+      "SELECT sum(length(postings)) / 8 FROM identities")
     #expect(identities < 1500)
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
-    #expect(desk.ids() == ids(9901...10_000))
-    #expect(desk.ids(of: "quiet") == ids(1...100))
-    #expect(desk.send(9950...9950).map(\.duplicate) == [true])
-    #expect(desk.send(5...5, to: "quiet").map(\.duplicate) == [true])
-    #expect(desk.send(17...17).map(\.duplicate) == [false])
+    #expect(harness.ids() == ids(9901...10_000))
+    #expect(harness.ids(of: "quiet") == ids(1...100))
+    #expect(harness.send(9950...9950).map(\.duplicate) == [true])
+    #expect(harness.send(5...5, to: "quiet").map(\.duplicate) == [true])
+    #expect(harness.send(17...17).map(\.duplicate) == [false])
   }
 
   @Test func `keeps the marks of those whose entries are no longer kept`() throws {
     do {
-      let desk = try open(keep: 10)
-      _ = desk.enter("general", as: "bo")
-      desk.send(1...5, as: "bo")
-      desk.send(1...30)
-      try desk.settle()
-      try desk.sweep()
+      let harness = try open(keep: 10)
+      _ = harness.subscribe("general", as: "bo")
+      harness.send(1...5, as: "bo")
+      harness.send(1...30)
+      try harness.index()
+      try harness.sweep()
     }
     try run("rm", directory["data/index.db"])
-    let desk = try open(keep: 10)
-    #expect(desk.enter("general", as: "cy")?.members?.first { $0.user == "bo" }?.read == 5)
-    try desk.settle()
+    let harness = try open(keep: 10)
+    #expect(harness.subscribe("general", as: "cy")?.members?.first { $0.user == "bo" }?.read == 5)
+    try harness.index()
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
   @Test func `does not find what is no longer kept, though it is still there`() throws {
-    let desk = try open(keep: 10)
-    desk.send(1...30)
-    #expect(desk.send(3...3).map(\.seq) == [31])
-    try desk.settle()
-    #expect(desk.send(4...4).map(\.seq) == [32])
+    let harness = try open(keep: 10)
+    harness.send(1...30)
+    #expect(harness.send(3...3).map(\.seq) == [31])
+    try harness.index()
+    #expect(harness.send(4...4).map(\.seq) == [32])
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  @Test func `has many shelves, and finds what is on each`() throws {
-    let desk = try open(segmentEntries: 64)
+  @Test func `has many indexSegments, and finds what is on each`() throws {
+    let harness = try open(segmentEntries: 64)
     for id in 1...1000 {
-      desk.send(id...id, to: "room-\(id % 7)")
-      _ = try desk.settler.settle()
+      harness.send(id...id, to: "room-\(id % 7)")
+      _ = try harness.indexer.indexNext()
     }
     for id in 1...1000 {
-      #expect(desk.send(id...id, to: "room-\(id % 7)").map(\.duplicate) == [true])
+      #expect(harness.send(id...id, to: "room-\(id % 7)").map(\.duplicate) == [true])
     }
     #expect(try Store.verify(directory: directory["data"]).count.entries == 1000)
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
@@ -264,13 +264,13 @@ import Wire
     throws
   {
     do {
-      let desk = try open(keep: 20, segmentEntries: 10)
-      desk.send(1...20)
-      try desk.settle()
+      let harness = try open(keep: 20, segmentEntries: 10)
+      harness.send(1...20)
+      try harness.index()
       try run("mkdir", "-p", directory["before"])
       try run("cp", directory["data/relay.db"], directory["data/relay.db-wal"], directory["before"])
-      desk.send(21...24)
-      try desk.sweep()
+      harness.send(21...24)
+      try harness.sweep()
     }
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT min(seq) FROM entries") == 5)
     try run("cp", directory["before/relay.db"], directory["data/relay.db"])
@@ -322,15 +322,15 @@ import Wire
           CAST('"text":"hi"' AS BLOB))
         """)
     }
-    let desk = try open(segmentEntries: 50)
-    #expect(desk.ids() == ids(1...300))
-    #expect(desk.send(5...5).map(\.duplicate) == [true])
-    #expect(desk.send(301...301).map(\.seq) == [301])
-    let joined = desk.enter("general", as: "bo")
+    let harness = try open(segmentEntries: 50)
+    #expect(harness.ids() == ids(1...300))
+    #expect(harness.send(5...5).map(\.duplicate) == [true])
+    #expect(harness.send(301...301).map(\.seq) == [301])
+    let joined = harness.subscribe("general", as: "bo")
     #expect(joined?.read == 7)
     #expect(joined?.received == 9)
     #expect(joined?.members?.first { $0.user == "ada" }?.read == 301)
-    try desk.settle()
+    try harness.index()
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
     #expect(
       try old.integer("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'entries_by%'") == 0)

@@ -4,7 +4,7 @@ import Synchronization
 import Wire
 
 /// The event loops as a test plays them: submits, and waits for what is published.
-final class Desk: Sendable {
+final class LogHarness: Sendable {
   private struct Loop {
     var deliveries: [LogDelivery] = []
     var submitter: CheckedContinuation<LogDelivery, Never>?
@@ -81,27 +81,27 @@ final class Desk: Sendable {
   }
 }
 
-extension Desk {
-  func enter(
+extension LogHarness {
+  func subscribe(
     _ room: String, as user: String, after: Int64? = nil, epoch: String? = nil, from loop: Int = 0
   ) async -> ServerMessage.Joined? {
-    let delivery = await submit([.enter(room, user, after: after, epoch: epoch)], from: loop)
-    for case .entered(_, let entered) in delivery.answers { return entered.joined }
+    let delivery = await submit([.subscribe(room, user, after: after, epoch: epoch)], from: loop)
+    for case .subscribed(_, let subscribed) in delivery.answers { return subscribed.joined }
     return nil
   }
 
-  func belongings(
+  func memberships(
     of user: String, listed: [String] = [], slice limit: Int = 256
-  ) async -> [LogAnswer.Belonging] {
-    var all: [LogAnswer.Belonging] = []
-    var (listed, after) = (listed, Optional(BelongingsCursor.start))
+  ) async -> [LogAnswer.Membership] {
+    var all: [LogAnswer.Membership] = []
+    var (listed, after) = (listed, Optional(MembershipsCursor.start))
     while let cursor = after {
       let delivery = await submit([
-        .belongings(ticket: 7, user: user, listed: listed, after: cursor, limit: limit)
+        .memberships(ticket: 7, user: user, listed: listed, after: cursor, limit: limit)
       ])
       (listed, after) = ([], nil)
-      for case .belongings(7, user, let belongings, let next, _) in delivery.answers {
-        all += belongings
+      for case .memberships(7, user, let memberships, let next, _) in delivery.answers {
+        all += memberships
         after = next
       }
     }
@@ -178,12 +178,12 @@ extension LogRequest {
         body: Array("\"data\":\(data)".utf8), mayCreate: true))
   }
 
-  static func enter(
+  static func subscribe(
     _ room: String, _ user: String, after: Int64? = nil, epoch: String? = nil,
     session: SessionID = .test, mayCreate: Bool = true
   ) -> LogRequest {
-    .enter(
-      Enter(
+    .subscribe(
+      Subscribe(
         session: session, room: room, user: user, after: after, epoch: epoch, mayCreate: mayCreate))
   }
 }
@@ -191,10 +191,10 @@ extension LogRequest {
 extension LogAnswer {
   var session: SessionID {
     switch self {
-    case .belongings: .test
-    case .ack(let session, _), .refused(let session, _), .entered(let session, _),
+    case .memberships: .test
+    case .ack(let session, _), .refused(let session, _), .subscribed(let session, _),
       .entries(let session, _), .reply(let session, _),
-      .lasts(let session, _), .lastSeen(let session, _):
+      .lastEntries(let session, _), .lastSeen(let session, _):
       session
     }
   }

@@ -1,7 +1,7 @@
 internal import Relay
 
 /// What keeps a directory from going on for now.
-enum Setback: Error, Equatable {
+enum FetchError: Error, Equatable {
   /// The directory ends.
   case stopped
   case limited(RateLimit)
@@ -19,7 +19,7 @@ enum Setback: Error, Equatable {
     var isLost = false
   }
 
-  static func failed(_ text: String, support: String? = nil, detail: String? = nil) -> Setback {
+  static func failed(_ text: String, support: String? = nil, detail: String? = nil) -> FetchError {
     .failed(Failure(text: text, support: support, detail: detail))
   }
 

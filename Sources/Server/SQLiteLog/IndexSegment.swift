@@ -1,10 +1,10 @@
 internal import Relay
 
 extension Tail {
-  /// Where the index keeps the identities of one stretch of the journal: in 2^`bucketBits` rows, by the
-  /// highest bits of their hashes, each as a word of 64 bits. That is the following bits of the hash, and
-  /// then `distanceBits` of the entry's distance from the stretch's base.
-  struct Shelf: Sendable, Equatable {
+  /// Where the index keeps the identities of one segment of the journal: in 2^`bucketBits` rows, by the
+  /// highest bits of their hashes, each as a posting of 64 bits. That is the following bits of the hash, and
+  /// then `distanceBits` of the entry's distance from the segment's base.
+  struct IndexSegment: Sendable, Equatable {
     let number: Int64
     let bucketBits: Int64
     let distanceBits: Int64
@@ -12,7 +12,7 @@ extension Tail {
     let base: Int64
     /// The last position.
     let last: Int64
-    /// How many words there are.
+    /// How many postings there are.
     var entries: Int
 
     /// How many bits of each hash are known.
@@ -68,66 +68,68 @@ extension Tail {
     }
 
     /// A hash as its bucket keeps it.
-    func word(of hash: UInt64, at position: Int64) -> (bucket: Int64, word: UInt64) {
+    func posting(of hash: UInt64, at position: Int64) -> (bucket: Int64, posting: UInt64) {
       let (bucket, remainder) = bucket(of: hash)
       return (bucket, remainder << UInt64(distanceBits) | UInt64(position - base))
     }
 
-    /// The known bits of a word's hash, and 0 for the others.
-    func hash(of word: UInt64, bucket: Int64) -> UInt64 {
+    /// The known bits of a posting's hash, and 0 for the others.
+    func hash(of posting: UInt64, bucket: Int64) -> UInt64 {
       UInt64(bucket) << (64 - UInt64(bucketBits))
-        | (word >> UInt64(distanceBits)) << UInt64(distanceBits - bucketBits)
+        | (posting >> UInt64(distanceBits)) << UInt64(distanceBits - bucketBits)
     }
 
-    func position(of word: UInt64) -> Int64 {
-      base + Int64(word & (1 << UInt64(distanceBits) - 1))
+    func position(of posting: UInt64) -> Int64 {
+      base + Int64(posting & (1 << UInt64(distanceBits) - 1))
     }
 
     func place(ofBucket bucket: Int64) -> Int64 {
       number << IndexSchema.bucketBitsLimit | bucket
     }
 
-    /// The places of a shelf of this number.
+    /// The places of a index segment of this number.
     static func places(of number: Int64) -> Range<Int64> {
       number << IndexSchema.bucketBitsLimit..<(number + 1) << IndexSchema.bucketBitsLimit
     }
 
     var places: Range<Int64> { Self.places(of: number) }
 
-    /// The binary order of magnitude, two to a class: shelves of a class are merged when there are
-    /// `Tail.shelvesOfClass` of it.
+    /// The binary order of magnitude, two to a class: index segments of a class are merged when there are
+    /// `Tail.segmentsOfClass` of it.
     var sizeClass: Int {
       let buckets = max(1, entries / IndexSchema.bucketEntries)
       return (Int.bitWidth - 1 - buckets.leadingZeroBitCount) / 2
     }
   }
 
-  /// What tells whether a shelf may have an identity.
-  struct FiledShelf: Sendable {
-    var shelf: Shelf
-    /// `nil` where there is no memory for one: then the shelf is always asked.
+  /// What tells whether a index segment may have an identity.
+  struct FiledSegment: Sendable {
+    var indexSegment: IndexSegment
+    /// `nil` where there is no memory for one: then the index segment is always asked.
     var filter: IdentityFilter?
   }
 
   /// Which neighbours are to become one, so that few have to be asked: from the oldest to the youngest
-  /// they become smaller, and of one size class there are fewer than `shelvesOfClass`. So there are at
+  /// they become smaller, and of one size class there are fewer than `segmentsOfClass`. So there are at
   /// most three for each power of four, and an entry is written anew once for each.
-  static func shelvesToMerge(_ shelves: [Shelf]) -> Range<Int>? {
+  static func segmentsToMerge(_ indexSegments: [IndexSegment]) -> Range<Int>? {
     // From the youngest: the first that is preceded by a smaller one, with all smaller ones before it.
-    for index in shelves.indices.dropFirst().reversed() {
-      let own = shelves[index].sizeClass
-      guard shelves[index - 1].sizeClass < own else { continue }
+    for index in indexSegments.indices.dropFirst().reversed() {
+      let own = indexSegments[index].sizeClass
+      guard indexSegments[index - 1].sizeClass < own else { continue }
       var first = index - 1
-      while first > 0, shelves[first - 1].sizeClass < own { first -= 1 }
+      while first > 0, indexSegments[first - 1].sizeClass < own { first -= 1 }
       return first..<index + 1
     }
-    for index in shelves.indices.dropFirst(shelvesOfClass - 1).reversed() {
-      let first = index - shelvesOfClass + 1
-      if shelves[first].sizeClass == shelves[index].sizeClass { return first..<index + 1 }
+    for index in indexSegments.indices.dropFirst(segmentsOfClass - 1).reversed() {
+      let first = index - segmentsOfClass + 1
+      if indexSegments[first].sizeClass == indexSegments[index].sizeClass {
+        return first..<index + 1
+      }
     }
     return nil
   }
 
   /// So many of one size class are merged.
-  static let shelvesOfClass = 4
+  static let segmentsOfClass = 4
 }

@@ -7,40 +7,42 @@ extension Sequencer {
 
   /// Answers for one slice. Rooms that are not in use are not taken into memory for it, and those who
   /// belong to them are not read.
-  mutating func belongings(
+  mutating func memberships(
     _ question: Batch.Question, _ store: inout some EntryStore
   ) -> LogAnswer {
-    var belongings: [LogAnswer.Belonging] = []
+    var memberships: [LogAnswer.Membership] = []
     var next = Optional(question.after)
     do throws(StoreFailure) {
       for name in question.listed {
-        if let belonging = try listed(name, question.user, &store) { belongings.append(belonging) }
+        if let membership = try listed(name, question.user, &store) {
+          memberships.append(membership)
+        }
       }
       if question.limit > 0 {
-        var slice: [LogAnswer.Belonging] = []
+        var slice: [LogAnswer.Membership] = []
         next = addUnstored(question, to: &slice)
         if case .stored(let number) = next {
           next = try addStored(question, after: number, to: &slice, &store)
         }
-        belongings += slice
+        memberships += slice
       }
     } catch {
-      return .belongings(
+      return .memberships(
         ticket: question.ticket, user: question.user, [], next: nil, isComplete: false)
     }
-    return .belongings(
-      ticket: question.ticket, user: question.user, belongings, next: next, isComplete: true)
+    return .memberships(
+      ticket: question.ticket, user: question.user, memberships, next: next, isComplete: true)
   }
 
   /// - Returns: where the next slice begins.
   private func addUnstored(
-    _ question: Batch.Question, to slice: inout [LogAnswer.Belonging]
-  ) -> BelongingsCursor {
+    _ question: Batch.Question, to slice: inout [LogAnswer.Membership]
+  ) -> MembershipsCursor {
     guard case .unstored(var last) = question.after else { return question.after }
     // By name, and so that a slice costs one look at each, and not that all are sorted.
     var names = Heap((unstored[question.user] ?? []).lazy.filter { $0 > last })
     while slice.count < question.limit, let name = names.popMin() {
-      slice.append(LogAnswer.Belonging(room: name, belongs: true, head: 0, read: 0, unread: 0))
+      slice.append(LogAnswer.Membership(room: name, belongs: true, head: 0, read: 0, unread: 0))
       last = name
     }
     return names.isEmpty ? .stored(after: 0) : .unstored(after: last)
@@ -48,17 +50,17 @@ extension Sequencer {
 
   /// - Returns: where the next slice begins, `nil` where there is none.
   private func addStored(
-    _ question: Batch.Question, after number: Int64, to slice: inout [LogAnswer.Belonging],
+    _ question: Batch.Question, after number: Int64, to slice: inout [LogAnswer.Membership],
     _ store: inout some EntryStore
-  ) throws(StoreFailure) -> BelongingsCursor? {
+  ) throws(StoreFailure) -> MembershipsCursor? {
     let limit = question.limit - slice.count
     guard limit > 0 else { return .stored(after: number) }
-    let stored = try store.belongings(of: question.user, after: number, limit: limit)
+    let stored = try store.memberships(of: question.user, after: number, limit: limit)
     for stored in stored {
       let stored = try current(stored, question.user).checked()
       guard let marks = stored.marks else { continue }
       slice.append(
-        LogAnswer.Belonging(
+        LogAnswer.Membership(
           room: stored.room, belongs: true, head: stored.head, read: marks.read,
           unread: try Self.unread(stored, read: marks.read, &store), first: stored.first,
           lastAt: stored.lastAt))
@@ -69,24 +71,24 @@ extension Sequencer {
   /// A listed room, unless the user belongs to it.
   private mutating func listed(
     _ name: String, _ user: String, _ store: inout some EntryStore
-  ) throws(StoreFailure) -> LogAnswer.Belonging? {
-    var belonging = LogAnswer.Belonging(room: name, belongs: false, head: 0, read: 0, unread: 0)
+  ) throws(StoreFailure) -> LogAnswer.Membership? {
+    var membership = LogAnswer.Membership(room: name, belongs: false, head: 0, read: 0, unread: 0)
     if let index = indices[name], !rooms[index].isStale {
       if rooms[index].members[user] != nil { return nil }
-      belonging.head = rooms[index].head
-      belonging.first = rooms[index].first
-      belonging.lastAt = rooms[index].lastAt
-    } else if let stored = try store.belonging(of: user, toRoom: name)?.checked() {
+      membership.head = rooms[index].head
+      membership.first = rooms[index].first
+      membership.lastAt = rooms[index].lastAt
+    } else if let stored = try store.membership(of: user, toRoom: name)?.checked() {
       if stored.marks != nil { return nil }
-      belonging.head = stored.head
-      belonging.first = stored.first
-      belonging.lastAt = stored.lastAt
+      membership.head = stored.head
+      membership.first = stored.first
+      membership.lastAt = stored.lastAt
     }
-    return belonging
+    return membership
   }
 
   /// As the room is in memory, if it is: there marks may be ahead of the store.
-  private func current(_ stored: StoredBelonging, _ user: String) -> StoredBelonging {
+  private func current(_ stored: StoredMembership, _ user: String) -> StoredMembership {
     guard let index = indices[stored.room], !rooms[index].isStale else { return stored }
     var stored = stored
     stored.head = rooms[index].head
@@ -99,7 +101,7 @@ extension Sequencer {
 
   /// As `unread(_:read:_:)`, of a room that may not be in memory.
   private static func unread(
-    _ room: StoredBelonging, read: Int64, _ store: inout some EntryStore
+    _ room: StoredMembership, read: Int64, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Int64 {
     let base = max(read, room.first - 1)
     guard base < room.head else { return 0 }
@@ -118,27 +120,28 @@ extension Sequencer {
     guard roomsPerUser > 0, rooms[room].members[user] == nil, !rooms[room].isReserved else {
       return true
     }
-    return try belongingCount(user, batch, &store) < roomsPerUser
+    return try membershipCount(user, batch, &store) < roomsPerUser
   }
 
   /// How many rooms a user belongs to as of this point of the batch. Counted once a user, and then kept.
-  private mutating func belongingCount(
+  private mutating func membershipCount(
     _ user: String, _ batch: Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Int {
-    if let count = belongingCounts[user] { return count }
-    var count = try store.belongingCount(of: user)
+    if let count = membershipCounts[user] { return count }
+    var count = try store.membershipCount(of: user)
     count += (unstored[user]?.count ?? 0) + (batch.unwritten[user] ?? 0)
     // What was not stored yet, and will be: it is counted here, so that a disk that is full does not
     // let anybody in beyond the limit.
     for (key, retry) in membersToRetry where key.user == user && retry.belongs { count += 1 }
-    belongingCounts[user] = count
+    membershipCounts[user] = count
     return count
   }
 
   /// A user came to belong to a room, or no longer does.
-  mutating func noteBelonging(_ user: String, _ change: Int, isStored: Bool, _ batch: inout Batch) {
+  mutating func noteMembership(_ user: String, _ change: Int, isStored: Bool, _ batch: inout Batch)
+  {
     if isStored { batch.unwritten[user, default: 0] += change }
-    if let count = belongingCounts[user] { belongingCounts[user] = count + change }
+    if let count = membershipCounts[user] { membershipCounts[user] = count + change }
   }
 
   /// Why a user cannot belong to one more room.

@@ -3,7 +3,7 @@ internal import SQLite
 
 /// What takes long or waits for the disk: a thread with a connection of its own that moves the
 /// write-ahead log's content to the file, and deletes entries that are no longer kept.
-final class Keeper: Sendable {
+final class Maintenance: Sendable {
   enum Task: Sendable {
     /// Move what has gathered.
     case checkpoint
@@ -46,7 +46,7 @@ final class Keeper: Sendable {
   }
 
   private static func run(_ location: Location, _ tasks: Mailbox<Task>) {
-    var connection: KeeperConnection?
+    var connection: MaintenanceConnection?
     var work = Work()
     var posted: [Task] = []
     while true {
@@ -61,7 +61,7 @@ final class Keeper: Sendable {
         }
       }
       do throws(SQLiteError) {
-        let open = if let connection { connection } else { try KeeperConnection(location) }
+        let open = if let connection { connection } else { try MaintenanceConnection(location) }
         connection = open
         try open.step(&work)
       } catch {
@@ -81,8 +81,8 @@ final class Keeper: Sendable {
   }
 }
 
-/// The keeper's own connection.
-private final class KeeperConnection {
+/// The maintenance's own connection.
+private final class MaintenanceConnection {
   /// So many entries are deleted in one transaction, for which the other thread may have to wait.
   private static let sliceEntries: Int64 = 200
   private static let cacheKiB = 512
@@ -122,7 +122,7 @@ private final class KeeperConnection {
   }
 
   /// Does some of it, and strikes out what is done.
-  func step(_ work: inout Keeper.Work) throws(SQLiteError) {
+  func step(_ work: inout Maintenance.Work) throws(SQLiteError) {
     if work.sweep {
       work.sweep = try sweep()
       // The pages that were emptied are in the log.
