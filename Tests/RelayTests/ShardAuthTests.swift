@@ -91,8 +91,8 @@ import Wire
         "send a1", "join s", "history s", "join dm:ada:bo", "send dm:ada:bo", "history dm:ada:bo",
       ])
     #expect(refused[0].id == "a1")
-    #expect(relay.shards[0].mayRead("a1", Int(ada.session.index)))
-    #expect(!relay.shards[0].mayRead("s", Int(ada.session.index)))
+    #expect(relay.shards[0].mayRead("a1", ada.session.slot))
+    #expect(!relay.shards[0].mayRead("s", ada.session.slot))
   }
 
   @Test func `only what may be read is forwarded`() {
@@ -248,7 +248,7 @@ import Wire
     #expect(rest.joined.isEmpty)
     #expect(rest.activity.isEmpty)
     // The log counts nobody there any more.
-    #expect(relay.shards[0].sessions[Int(ada.session.index)].subscriptionCount == 1)
+    #expect(relay.shards[0].sessions[ada.session.slot].subscriptionCount == 1)
   }
 
   @Test func `who is banned is closed on all connections, and others are not`() {

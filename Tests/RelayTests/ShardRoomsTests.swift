@@ -49,7 +49,7 @@ extension SimulatedRelay {
     return names
   }
 
-  var nodes: Int { shards[0].watchedRooms.count { $0.watch >= 0 } }
+  var nodes: Int { shards[0].watchedRooms.count }
 }
 
 @Suite struct `A shard and the rooms of a user` {
@@ -60,7 +60,7 @@ extension SimulatedRelay {
     let ada = relay.connect("ada")
     #expect(try relay.allRooms(ada, limit: limit) == (0..<301).reversed().map { "r-\($0)" })
     // At its end a paging leaves nothing behind.
-    #expect(relay.shards[0].watches.allSatisfy { $0.pagings == 0 })
+    #expect(relay.shards[0].watches.all.allSatisfy { $0.pagings == 0 })
   }
 
   @Test(arguments: 1...20)
@@ -299,24 +299,24 @@ extension SimulatedRelay {
     #expect(relay.nodes == count)
     #expect(MemoryLayout<WatchedRoom>.stride <= 96)
     #expect(relay.shards[0].rooms.count - before <= count)
-    #expect(relay.shards[0].rooms.allSatisfy { $0.watchers.count <= 1 })
+    #expect(relay.shards[0].rooms.all.allSatisfy { $0.watchers.count <= 1 })
     // Every one of them is on its way; what has an entry is noted for each, once.
     let eve = relay.connect("eve")
     for _ in 0..<3 {
       for room in 0..<100 { eve.post("r-\(room)", "\(eve.takenAt.count)-\(room)") }
       relay.run()
     }
-    let missed = relay.shards[0].sessions.compactMap { $0.extras?.paging?.missed.count }
+    let missed = relay.shards[0].sessions.all.compactMap { $0.extras?.paging?.missed.count }
     #expect(missed == Array(repeating: 100, count: 50))
     for socket in sockets.dropFirst() { relay.disconnect(socket) }
     #expect(relay.nodes == count)
-    #expect(relay.shards[0].watches.first?.pagings == 1)
+    #expect(relay.shards[0].watches.all.map(\.pagings) == [1])
     relay.disconnect(sockets[0])
     #expect(relay.nodes == 0)
     #expect(relay.shards[0].watchIndices.isEmpty)
     relay.run()
     relay.shards[0].shrink()
-    #expect(relay.shards[0].watchedRooms.isEmpty)
+    #expect(relay.shards[0].watchedRooms.capacity == 0)
     // Those that had entries are in the tail.
     #expect(relay.shards[0].roomIndices.count <= 101)
   }
@@ -410,6 +410,6 @@ extension SimulatedRelay {
     relay.run()
     sockets[0].isOpen = false
     #expect(told("6") == [false, true, false])
-    #expect(relay.shards[0].watchedRooms.allSatisfy { $0.watch < 0 || $0.joined == 0 })
+    #expect(relay.shards[0].watchedRooms.all.allSatisfy { $0.joined == 0 })
   }
 }

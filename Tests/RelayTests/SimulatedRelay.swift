@@ -73,7 +73,7 @@ final class SimulatedRelay {
 
   func queuedBytes(_ socket: SimulatedSocket) -> Int {
     guard shards[socket.loop].isCurrent(socket.session) else { return 0 }
-    let session = shards[socket.loop].sessions[Int(socket.session.index)]
+    let session = shards[socket.loop].sessions[socket.session.slot]
     return session.queuedBytes + (session.extras?.ephemera.values.reduce(0) { $0 + $1.count } ?? 0)
   }
 

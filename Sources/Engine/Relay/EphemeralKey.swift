@@ -2,8 +2,7 @@
 struct EphemeralKey: Hashable, Comparable {
   enum Kind: UInt8 { case receipt, typing, subscribers, activity, presence }
   var kind: Kind
-  /// -1 for what is of no room.
-  var room: Int32
+  var room: Link<Room>
   /// The room's, since its place may be another room's later.
   var generation: UInt32
   var user: String

@@ -62,6 +62,8 @@ public struct SessionID: Hashable, Sendable {
     self.index = index
     self.generation = generation
   }
+
+  var slot: Slot<Session> { Slot(index) }
 }
 
 /// How far a user has come in a room.

@@ -44,12 +44,12 @@ struct RoomsCursor: Equatable {
 struct RoomsPaging {
   /// That of the cursor that goes on; 0 before the first page.
   var number: UInt64 = 0
-  /// The first in the user's list that was not on a page; -1 at its end.
-  var next: Int32
+  /// The first in the user's list that was not on a page; none at its end.
+  var next: Link<WatchedRoom>
   /// What moved or came before it was listed, the latest last.
-  var missed: [Int32] = []
-  /// What is on the page that is being made; -1 for what has gone meanwhile.
-  var page: [Int32] = []
+  var missed: [Slot<WatchedRoom>] = []
+  /// What is on the page that is being made; `nil` for what has gone meanwhile.
+  var page: [Slot<WatchedRoom>?] = []
 
-  var isAtEnd: Bool { next < 0 && missed.isEmpty }
+  var isAtEnd: Bool { next.isNone && missed.isEmpty }
 }

@@ -1,18 +1,18 @@
 /// One connection as the relay sees it, from the opening handshake to its end. Where it is idle it
 /// owns no memory beyond itself.
 struct Session {
-  var generation: UInt32 = 0
-  var isOpen = false
+  /// Of the shard and not of the slot, which may be another session's later.
+  let generation: UInt32
   /// It takes compressed messages.
   var compresses = false
   /// What the owner of the shard calls this connection.
-  var connection: Int32 = -1
+  let connection: Int32
   /// The relay's own.
   var isInternal = false
   /// Empty until it is known who it is.
   var user = ""
-  /// Another session of the same user; -1 = none.
-  var nextOfUser: Int32 = -1
+  /// Another session of the same user.
+  var nextOfUser = Link<Session>.none
   /// Whether it makes its user one who is there, as a request over HTTP does not.
   var isPresence = false
   /// The client says that nobody looks.
@@ -26,18 +26,17 @@ struct Session {
   var isBlocked = false
   /// In the list of those that are flushed at the end of the turn.
   var isDirty = false
-  /// The first delivery of this turn, and where further ones are chained.
-  var delivery = Delivery.none
-  var moreDeliveries: Int32 = -1
-  /// All that is queued is acks of this room; -1 if not.
-  var ackedRoom: Int32 = -1
+  /// The latest delivery of this turn; those before it are chained.
+  var delivery = Link<Delivery>.none
+  /// The room whose acks are all that is queued.
+  var ackedRoom = Link<Room>.none
   /// The room of the last send, if it is known here.
-  var sendRoom: Int32 = -1
+  var sendRoom = Link<Room>.none
 
-  var firstSubscription: Int32 = -1
+  var firstSubscription = Link<Subscription>.none
   var subscriptionCount: Int32 = 0
-  /// Subscriptions that are behind, in turn.
-  var lagging: [Int32] = []
+  /// Subscriptions that lag, in turn.
+  var lagging: [Slot<Subscription>] = []
   /// What the log's answers to come may take in the queue.
   var owedBytes = 0
   /// A page from storage is on its way.
@@ -59,16 +58,20 @@ struct Session {
   /// Where tokens are taken, what the client's has given it.
   var grant: Shard.Grant?
 
+  init(generation: UInt32, connection: Int32) {
+    self.generation = generation
+    self.connection = connection
+  }
+
   var queuedBytes: Int { outbox.count - outboxTaken }
 }
 
 /// A run of bytes in the turn's buffer for one subscription.
 struct Delivery {
-  var slice: Int32
-  var subscription: Int32
+  var slice: Slot<Turn.Slice>
+  var subscription: Slot<Subscription>
   /// Where in the turn's buffer it begins.
   var lower: Int32
-  var next: Int32
-
-  static let none = Delivery(slice: -1, subscription: -1, lower: 0, next: -1)
+  /// Another delivery to the same session.
+  var next: Link<Delivery>
 }

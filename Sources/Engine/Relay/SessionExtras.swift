@@ -21,6 +21,6 @@ final class SessionExtras {
   /// The answer to `people` while it is looked up when those were there who are not.
   var people: PeopleAnswer?
   /// Whose presence it is told, the latest last.
-  var watchedUsers = Deque<Int32>()
-  var watchedUserSet: Set<Int32> = []
+  var watchedUsers = Deque<Slot<WatchedUser>>()
+  var watchedUserSet: Set<Slot<WatchedUser>> = []
 }

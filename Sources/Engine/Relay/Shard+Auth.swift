@@ -43,8 +43,8 @@ extension Shard {
   public mutating func identify(
     _ id: SessionID, as identity: Identity, isPresence: Bool = true, now: Moment
   ) {
-    guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
-    let index = Int(id.index)
+    guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+    let index = id.slot
     let user = identity.user
     if isPresence, !budgets.isUnlimited {
       guard let (budget, rank) = budgets.connect(user, now: now.monotonic) else {
@@ -56,8 +56,8 @@ extension Shard {
     }
     sessions[index].user = user
     sessions[index].isPresence = isPresence
-    sessions[index].nextOfUser = localUsers[user]?.firstSession ?? -1
-    localUsers[user, default: LocalUser()].firstSession = id.index
+    sessions[index].nextOfUser = localUsers[user]?.firstSession ?? .none
+    localUsers[user, default: LocalUser()].firstSession = Link(index)
     notePresence(of: user)
     let name = Lineage.randomName(using: &random)
     if configuration.verifyToken != nil {
@@ -69,7 +69,7 @@ extension Shard {
     welcome(index, session: name, expires: identity.expires, now)
   }
 
-  private mutating func refuseConnection(of user: String, _ index: Int) {
+  private mutating func refuseConnection(of user: String, _ index: Slot<Session>) {
     let limit = configuration.limits.budget.connections
     end(
       index,
@@ -83,25 +83,27 @@ extension Shard {
   /// Opens the relay's own rooms to a session: it is the relay's.
   public mutating func admitToReservedRooms(_ id: SessionID) {
     guard isCurrent(id) else { return }
-    sessions[Int(id.index)].isInternal = true
+    sessions[id.slot].isInternal = true
   }
 
   /// Whether it is known who the client is. `mutating` as `hasOutput` is.
   public mutating func isIdentified(_ id: SessionID) -> Bool {
-    isCurrent(id) && !sessions[Int(id.index)].user.isEmpty
+    isCurrent(id) && !sessions[id.slot].user.isEmpty
   }
 
   /// Does not let a client in: `error`, then close 4403 if it is forbidden, otherwise 4401.
   public mutating func refuseIdentity(_ id: SessionID, _ error: WireError) {
     guard isCurrent(id) else { return }
     if error.code == .forbidden {
-      end(Int(id.index), error, .forbidden, "forbidden")
+      end(id.slot, error, .forbidden, "forbidden")
     } else {
-      end(Int(id.index), error, .notAuthenticated, "not authenticated")
+      end(id.slot, error, .notAuthenticated, "not authenticated")
     }
   }
 
-  private mutating func welcome(_ index: Int, session: String, expires: Int64?, _ now: Moment) {
+  private mutating func welcome(
+    _ index: Slot<Session>, session: String, expires: Int64?, _ now: Moment
+  ) {
     let limits = configuration.limits
     var told = ServerMessage.Welcome.Limits()
     told.frameBytes = limits.frameBytes
@@ -123,7 +125,7 @@ extension Shard {
   // MARK: - `auth`
 
   /// The first message of a client that did not say before who it is.
-  mutating func receiveFirst(_ message: ClientMessage, _ index: Int, _ now: Moment) {
+  mutating func receiveFirst(_ message: ClientMessage, _ index: Slot<Session>, _ now: Moment) {
     let refusal: WireError
     switch (message, configuration.verifyToken) {
     case (.auth(let token), let verify?):
@@ -147,7 +149,7 @@ extension Shard {
   }
 
   /// A token for the one that the session has; where it is no good, that one goes on.
-  mutating func renew(_ token: String, _ index: Int, _ now: Moment) {
+  mutating func renew(_ token: String, _ index: Slot<Session>, _ now: Moment) {
     guard let verify = configuration.verifyToken, let grant = sessions[index].grant else {
       // In open mode there is nothing that a token could be held against.
       refuseRenewal("This relay takes no tokens; the session goes on as it was.", index)
@@ -171,34 +173,34 @@ extension Shard {
     }
   }
 
-  private mutating func refuseRenewal(_ text: String, _ index: Int) {
+  private mutating func refuseRenewal(_ text: String, _ index: Slot<Session>) {
     reply(.error(WireError(.unauthorized, text, re: "auth")), to: index)
   }
 
   // MARK: - Rights
 
   /// Whether entries of the room may be shown to the session.
-  func mayRead(_ room: String, _ index: Int) -> Bool {
+  func mayRead(_ room: String, _ index: Slot<Session>) -> Bool {
     RoomName.isOpen(room, to: sessions[index].user) && rightsAllowReading(room, index)
   }
 
-  func rightsAllowReading(_ room: String, _ index: Int) -> Bool {
+  func rightsAllowReading(_ room: String, _ index: Slot<Session>) -> Bool {
     sessions[index].grant?.identity.rights.mayRead(room) ?? true
   }
 
-  func rightsAllowSending(_ room: String, _ index: Int) -> Bool {
+  func rightsAllowSending(_ room: String, _ index: Slot<Session>) -> Bool {
     sessions[index].grant?.identity.rights.maySend(room) ?? true
   }
 
   /// A new token may allow less than the one before.
-  private mutating func endWhatIsForbidden(_ index: Int) {
+  private mutating func endWhatIsForbidden(_ index: Slot<Session>) {
     var lost: [String] = []
-    var next = sessions[index].firstSubscription
-    while next >= 0 {
-      let subscription = subscriptions[Int(next)]
-      let room = rooms[Int(subscription.room)].name
+    var next = sessions[index].firstSubscription.slot
+    while let place = next {
+      let subscription = subscriptions[place]
+      let room = rooms[subscription.room].name
       if subscription.isWanted, !rightsAllowReading(room, index) { lost.append(room) }
-      next = subscription.next
+      next = subscription.next.slot
     }
     for room in lost.sorted() {
       reply(
@@ -216,7 +218,7 @@ extension Shard {
   public mutating func ban(_ users: Set<String>) {
     for user in users.sorted() {
       forEachSession(of: user) { shard, index in
-        shard.refuseIdentity(shard.id(of: Int(index)), Self.banned(user))
+        shard.refuseIdentity(shard.id(of: index), Self.banned(user))
       }
     }
   }
@@ -237,7 +239,7 @@ extension Shard {
   }
 
   mutating func checkExpiry(_ id: SessionID, _ now: Moment) {
-    guard isCurrent(id), let grant = sessions[Int(id.index)].grant, grant.checkedAt <= now.monotonic
+    guard isCurrent(id), let grant = sessions[id.slot].grant, grant.checkedAt <= now.monotonic
     else { return }
     grant.checkedAt = .max
     guard let end = grant.end else { return }
@@ -246,7 +248,7 @@ extension Shard {
       return
     }
     self.end(
-      Int(id.index),
+      id.slot,
       WireError(.tokenExpired, "The token has expired; come back with another."),
       .notAuthenticated, "the token has expired")
   }

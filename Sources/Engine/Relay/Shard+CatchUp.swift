@@ -6,12 +6,13 @@ import Wire
 extension Shard {
   /// Fills the queue for the rooms that are behind, in turn, from memory or from storage.
   mutating func catchUp(
-    _ index: Int, now: Moment, write: (Int32, Span<UInt8>) -> Int
+    _ index: Slot<Session>, now: Moment, write: (Int32, Span<UInt8>) -> Int
   ) {
     guard !sessions[index].lagging.isEmpty, !sessions[index].isReading else { return }
-    while let next = sessions[index].lagging.first, sessions[index].queuedBytes < Self.pageBytes {
-      let subscription = Int(next)
-      let room = Int(subscriptions[subscription].room)
+    while let subscription = sessions[index].lagging.first,
+      sessions[index].queuedBytes < Self.pageBytes
+    {
+      let room = subscriptions[subscription].room
       let cursor = subscriptions[subscription].cursor
       sessions[index].lagging.removeFirst()
       if cursor >= rooms[room].head {
@@ -19,10 +20,10 @@ extension Shard {
         continue
       }
       if cursor < rooms[room].firstKept - 1 {
-        resubscribe(next)
+        resubscribe(subscription)
         continue
       }
-      sessions[index].lagging.append(next)
+      sessions[index].lagging.append(subscription)
       let coverage = appendFromTail(subscription, room, index)
       if coverage == .none {
         sessions[index].isReading = true
@@ -52,7 +53,7 @@ extension Shard {
 
   /// Appends what the tail has after the cursor, as far as it fits.
   private mutating func appendFromTail(
-    _ subscription: Int, _ room: Int, _ index: Int
+    _ subscription: Slot<Subscription>, _ room: Slot<Room>, _ index: Slot<Session>
   ) -> Coverage {
     let wanted = subscriptions[subscription].cursor + 1
     guard let first = rooms[room].tail.first, first.firstSeq <= wanted else { return .none }
@@ -81,14 +82,14 @@ extension Shard {
   }
 
   /// Retention has overtaken the cursor: the room is subscribed anew, and the client told.
-  private mutating func resubscribe(_ index: Int32) {
-    let subscription = subscriptions[Int(index)]
-    let session = Int(subscription.session)
-    let room = rooms[Int(subscription.room)].name
+  private mutating func resubscribe(_ index: Slot<Subscription>) {
+    let subscription = subscriptions[index]
+    let session = subscription.session
+    let room = rooms[subscription.room].name
     let user = sessions[session].user
     leaveRoom(index)
     // To the client the room is joined all the while.
-    subscriptions[Int(index)].state = .subscribing
+    subscriptions[index].state = .subscribing
     sessions[session].owedBytes += Self.joinedBytes
     ask(.unsubscribe(room: room, user: user))
     ask(
@@ -99,17 +100,17 @@ extension Shard {
   }
 
   /// A page from storage.
-  mutating func apply(_ page: EntriesPage, to index: Int, now: Moment) {
+  mutating func apply(_ page: EntriesPage, to index: Slot<Session>, now: Moment) {
     sessions[index].isReading = false
     guard !page.failed else {
       timers.insert(ShardTimer(at: now.monotonic + 250, kind: .readAgain(id(of: index))))
       return
     }
     markDirty(index)
-    guard let subscription = subscription(of: index, to: page.room).map({ Int($0) }),
+    guard let subscription = subscription(of: index, to: page.room),
       subscriptions[subscription].state == .lagging
     else { return }
-    let room = Int(subscriptions[subscription].room)
+    let room = subscriptions[subscription].room
     rooms[room].firstKept = max(rooms[room].firstKept, page.firstKept)
     // What was asked for may have been sent from the tail meanwhile, or the cursor moved by a join.
     var seq = page.firstSeq
@@ -123,9 +124,9 @@ extension Shard {
       }
       seq += 1
     }
-    if let place = sessions[index].lagging.firstIndex(of: Int32(subscription)) {
+    if let place = sessions[index].lagging.firstIndex(of: subscription) {
       sessions[index].lagging.remove(at: place)
-      sessions[index].lagging.append(Int32(subscription))
+      sessions[index].lagging.append(subscription)
     }
   }
 }

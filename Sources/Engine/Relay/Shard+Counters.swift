@@ -2,19 +2,19 @@ extension Shard {
   /// Looks at everything: for whoever asks now and then. `mutating` as `hasOutput` is.
   public mutating func gauges() -> ShardGauges {
     var gauges = ShardGauges()
-    for session in sessions where session.isOpen {
+    for session in sessions.all {
       gauges.sessions += 1
       gauges.queuedBytes += session.queuedBytes
       if let extras = session.extras {
         gauges.queuedBytes += extras.ephemera.values.reduce(0) { $0 + $1.count }
       }
     }
-    for subscription in subscriptions where subscription.state != .free {
+    for subscription in subscriptions.all {
       gauges.subscriptions += 1
       if subscription.state == .lagging { gauges.lagging += 1 }
     }
-    gauges.rooms = rooms.count { !$0.subscribers.isEmpty }
-    gauges.users = localUsers.values.count { $0.firstSession >= 0 }
+    gauges.rooms = rooms.all.count { !$0.subscribers.isEmpty }
+    gauges.users = localUsers.values.count { !$0.firstSession.isNone }
     gauges.directory = directory
     gauges.tailBytes = tailBytes
     return gauges

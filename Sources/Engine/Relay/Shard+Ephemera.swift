@@ -10,15 +10,22 @@ extension Shard {
   /// change, or the next join, tells the client again.
   static let waitingLimit = 512
 
-  func key(_ kind: EphemeralKey.Kind, _ room: Int32, _ user: String) -> EphemeralKey {
-    EphemeralKey(kind: kind, room: room, generation: rooms[Int(room)].generation, user: user)
+  func key(_ kind: EphemeralKey.Kind, _ room: Slot<Room>, _ user: String) -> EphemeralKey {
+    EphemeralKey(kind: kind, room: Link(room), generation: rooms[room].generation, user: user)
+  }
+
+  /// The room that a key is about; `nil` if it has gone meanwhile.
+  private func room(of key: EphemeralKey) -> Slot<Room>? {
+    guard let room = key.room.slot, rooms.contains(room), rooms[room].generation == key.generation
+    else { return nil }
+    return room
   }
 
   mutating func apply(_ change: Commit.MarkChange, _ now: Moment) {
     guard let room = roomIndices[change.room] else { return }
     if let node = watchedRoom(of: change.marks.user, room) {
-      watchedRooms[Int(node)].unread = change.unread
-      watchedRooms[Int(node)].read = change.marks.read
+      watchedRooms[node].unread = change.unread
+      watchedRooms[node].read = change.marks.read
     }
     tell(
       .receipt(change.marks, toOthers: change.members <= SequencedRoom.memberListLimit),
@@ -47,14 +54,14 @@ extension Shard {
 
   /// A new entry ends its sender's typing, without a word; it moves the sender's marks, and is new to
   /// everybody else.
-  mutating func noteSenders(_ commit: Commit, _ span: Commit.RoomSpan, in room: Int32) {
-    let watched = !rooms[Int(room)].watchers.isEmpty
+  mutating func noteSenders(_ commit: Commit, _ span: Commit.RoomSpan, in room: Slot<Room>) {
+    let watched = !rooms[room].watchers.isEmpty
     guard watched || !typers.isEmpty else { return }
     if watched {
       let new = commit.contents(of: span.frames)
-      for place in rooms[Int(room)].watchers.indices {
-        let node = rooms[Int(room)].watchers[place]
-        if watchedRooms[Int(node)].belongs { watchedRooms[Int(node)].unread += new }
+      for place in rooms[room].watchers.indices {
+        let node = rooms[room].watchers[place]
+        if watchedRooms[node].belongs { watchedRooms[node].unread += new }
         moveToFront(node, lastAt: span.lastAt)
       }
     }
@@ -69,8 +76,8 @@ extension Shard {
       }
       if watched {
         guard let node = watchedRoom(of: user, room) else { continue }
-        watchedRooms[Int(node)].unread = commit.contents(of: frame + 1..<span.frames.upperBound)
-        watchedRooms[Int(node)].read = span.firstSeq + Int64(frame - span.frames.lowerBound)
+        watchedRooms[node].unread = commit.contents(of: frame + 1..<span.frames.upperBound)
+        watchedRooms[node].read = span.firstSeq + Int64(frame - span.frames.lowerBound)
       }
     }
   }
@@ -82,15 +89,17 @@ extension Shard {
       throttles[key]?.value = value
       return
     }
-    broadcast(value, key)
+    if let room = room(of: key) { broadcast(value, key, in: room) }
     throttles[key] = Throttle()
     timers.insert(
       ShardTimer(at: now.monotonic + Self.throttleMilliseconds, kind: .throttle(key)))
   }
 
   /// Lays the message into `frame`.
-  private mutating func encode(_ value: EphemeralValue, _ key: EphemeralKey) {
-    let name = rooms[Int(key.room)].name
+  private mutating func encode(
+    _ value: EphemeralValue, _ key: EphemeralKey, in room: Slot<Room>
+  ) {
+    let name = rooms[room].name
     scratch.removeAll(keepingCapacity: true)
     switch value {
     case .receipt(let marks, _): ServerMessage.receipt(room: name, marks).append(to: &scratch)
@@ -109,60 +118,58 @@ extension Shard {
     frame.append(contentsOf: scratch)
   }
 
-  private mutating func broadcast(_ value: EphemeralValue, _ key: EphemeralKey) {
-    let room = Int(key.room)
-    encode(value, key)
+  private mutating func broadcast(
+    _ value: EphemeralValue, _ key: EphemeralKey, in room: Slot<Room>
+  ) {
+    encode(value, key, in: room)
     switch value {
     case .receipt(_, let toOthers):
       forEachSession(of: key.user) { shard, session in
-        if shard.concerns(Int(session), key.room) { shard.emit(key, to: Int(session)) }
+        if shard.concerns(session, room) { shard.emit(key, to: session) }
       }
-      if toOthers {
-        broadcastToOthers(key)
-      }
-    case .typing: broadcastToOthers(key)
+      if toOthers { broadcastToOthers(key, in: room) }
+    case .typing: broadcastToOthers(key, in: room)
     case .subscribers:
       for subscription in rooms[room].subscribers
-      where subscriptions[Int(subscription)].wantsSubscribers {
-        emit(key, to: Int(subscriptions[Int(subscription)].session))
+      where subscriptions[subscription].wantsSubscribers {
+        emit(key, to: subscriptions[subscription].session)
       }
     }
   }
 
   /// Whether the session has joined the room or watches it.
-  private func concerns(_ session: Int, _ room: Int32) -> Bool {
+  private func concerns(_ session: Slot<Session>, _ room: Slot<Room>) -> Bool {
     isTold(ofRoom: room, session)
-      || subscription(of: session, toRoom: room).map { subscriptions[Int($0)].place >= 0 } == true
+      || subscription(of: session, toRoom: room).map { subscriptions[$0].place != nil } == true
   }
 
   /// Whether the session is told of a room that its user belongs to, since it asked for `rooms`.
-  private func isTold(ofRoom room: Int32, _ session: Int) -> Bool {
+  private func isTold(ofRoom room: Slot<Room>, _ session: Slot<Session>) -> Bool {
     guard sessions[session].extras?.watchesRooms == true,
       let node = watchedRoom(of: sessions[session].user, room)
     else { return false }
-    return watchedRooms[Int(node)].belongs && rightsAllowReading(rooms[Int(room)].name, session)
+    return watchedRooms[node].belongs && rightsAllowReading(rooms[room].name, session)
   }
 
   /// Those who have joined, and in a dm the peer's connections that asked for `rooms`.
-  private mutating func broadcastToOthers(_ key: EphemeralKey) {
-    let room = Int(key.room)
+  private mutating func broadcastToOthers(_ key: EphemeralKey, in room: Slot<Room>) {
     for subscription in rooms[room].subscribers {
-      let session = Int(subscriptions[Int(subscription)].session)
+      let session = subscriptions[subscription].session
       if sessions[session].user != key.user { emit(key, to: session) }
     }
     guard RoomName.isDirect(rooms[room].name) else { return }
     for place in rooms[room].watchers.indices {
-      let watched = watchedRooms[Int(rooms[room].watchers[place])]
-      let user = watches[Int(watched.watch)].user
+      let watched = watchedRooms[rooms[room].watchers[place]]
+      let user = watches[watched.watch].user
       guard user != key.user else { continue }
       forEachSession(of: user) { shard, session in
-        if shard.wantsActivity(watched, Int(session)) { shard.emit(key, to: Int(session)) }
+        if shard.wantsActivity(watched, session) { shard.emit(key, to: session) }
       }
     }
   }
 
   /// Hands `frame` to a session, or lets it wait in place of an older one.
-  mutating func emit(_ key: EphemeralKey, to index: Int) {
+  mutating func emit(_ key: EphemeralKey, to index: Slot<Session>) {
     guard !sessions[index].isClosing else { return }
     if !sessions[index].isBlocked, !sessions[index].awaitsReply,
       sessions[index].queuedBytes < Self.pageBytes
@@ -176,7 +183,7 @@ extension Shard {
   }
 
   /// Keeps `frame`, or where it can be made again later, that there is something to tell.
-  private mutating func wait(_ key: EphemeralKey, for index: Int) {
+  private mutating func wait(_ key: EphemeralKey, for index: Slot<Session>) {
     let extras = extras(of: index)
     switch key.kind {
     case .activity, .typing, .presence: extras.ephemera[key] = []
@@ -188,7 +195,7 @@ extension Shard {
   }
 
   /// The session reads again: what waited goes out.
-  mutating func noteDrained(_ index: Int) {
+  mutating func noteDrained(_ index: Slot<Session>) {
     guard let extras = sessions[index].extras, !extras.ephemera.isEmpty,
       !sessions[index].awaitsReply, sessions[index].queuedBytes == 0
     else { return }
@@ -206,12 +213,12 @@ extension Shard {
         }
         continue
       }
-      guard rooms[Int(key.room)].generation == key.generation, mayTell(key, index) else { continue }
+      guard let room = room(of: key), mayTell(key, in: room, index) else { continue }
       frame = kept
-      if key.kind == .activity, let node = watchedRoom(of: sessions[index].user, key.room) {
+      if key.kind == .activity, let node = watchedRoom(of: sessions[index].user, room) {
         encodeActivity(node)
       }
-      if key.kind == .typing { encode(.typing(typers[key]?.isTyping == true), key) }
+      if key.kind == .typing { encode(.typing(typers[key]?.isTyping == true), key, in: room) }
       sessions[index].outbox.append(contentsOf: frame)
       counters.ephemera += 1
     }
@@ -220,16 +227,18 @@ extension Shard {
   }
 
   /// What waited may have become somebody else's business: of a room that was left nothing is told.
-  private func mayTell(_ key: EphemeralKey, _ index: Int) -> Bool {
-    let isWatching = isTold(ofRoom: key.room, index)
-    let joined = subscription(of: index, toRoom: key.room).map { subscriptions[Int($0)] }
+  private func mayTell(
+    _ key: EphemeralKey, in room: Slot<Room>, _ index: Slot<Session>
+  ) -> Bool {
+    let isWatching = isTold(ofRoom: room, index)
+    let joined = subscription(of: index, toRoom: room).map { subscriptions[$0] }
     let hasJoined = joined?.isJoined == true
     switch key.kind {
     case .activity: return isWatching && !hasJoined
     case .subscribers: return hasJoined && joined?.wantsSubscribers == true
     case .receipt, .typing:
       let isPeer =
-        RoomName.isDirect(rooms[Int(key.room)].name) || key.user == sessions[index].user
+        RoomName.isDirect(rooms[room].name) || key.user == sessions[index].user
       return hasJoined || isWatching && isPeer
     case .presence: return true
     }
@@ -262,21 +271,18 @@ extension Shard {
       case .budget(let user):
         if slowedUsers[user] == next.at { wakeSlowed(user, now) }
       case .readAgain(let id):
-        if isCurrent(id) { markDirty(Int(id.index)) }
+        if isCurrent(id) { markDirty(id.slot) }
       case .throttle(let key):
-        guard let value = throttles[key]?.value, rooms[Int(key.room)].generation == key.generation
-        else {
+        guard let value = throttles[key]?.value, let room = room(of: key) else {
           throttles[key] = nil
           continue
         }
-        broadcast(value, key)
+        broadcast(value, key, in: room)
         throttles[key]?.value = nil
         timers.insert(
           ShardTimer(at: now.monotonic + Self.throttleMilliseconds, kind: .throttle(key)))
       case .typing(let key):
-        guard let typer = typers[key], typer.isTyping,
-          rooms[Int(key.room)].generation == key.generation
-        else {
+        guard let typer = typers[key], typer.isTyping, room(of: key) != nil else {
           typers[key] = nil
           continue
         }

@@ -7,7 +7,7 @@ extension Shard {
   /// waits for its user's budget takes its place in the order in which that is spent.
   public mutating func mayReceive(_ id: SessionID, now: Moment) -> Bool {
     guard isCurrent(id) else { return false }
-    let index = Int(id.index)
+    let index = id.slot
     if sessions[index].isClosing { return false }
     guard hasRoomForRequests(index) else {
       pause(index, now)
@@ -18,7 +18,7 @@ extension Shard {
     return sessions[index].budget == nil || budgetAllows(index, now)
   }
 
-  private mutating func pause(_ index: Int, _ now: Moment) {
+  private mutating func pause(_ index: Slot<Session>, _ now: Moment) {
     sessions[index].isPaused = true
     sessions[index].extras?.holds.pause(now: now.monotonic)
   }
@@ -36,12 +36,12 @@ extension Shard {
   static let joinedBytes = 8192
 
   /// Whether nothing but its user's budget may be in the way of a session's next message.
-  private func hasRoomForRequests(_ index: Int) -> Bool {
+  private func hasRoomForRequests(_ index: Slot<Session>) -> Bool {
     gatheredBytes <= Self.gatherBytesLimit && !sessions[index].awaitsReply
       && hasRoomForReplies(index)
   }
 
-  private func hasRoomForReplies(_ index: Int) -> Bool {
+  private func hasRoomForReplies(_ index: Slot<Session>) -> Bool {
     let queued = sessions[index].queuedBytes
     let owed = sessions[index].owedBytes
     return queued <= replyThreshold
@@ -55,17 +55,17 @@ extension Shard {
   /// The log has answered: what that takes is in the queue, or not needed.
   mutating func release(_ id: SessionID, _ bytes: Int) {
     guard isCurrent(id) else { return }
-    sessions[Int(id.index)].owedBytes -= bytes
-    if sessions[Int(id.index)].isPaused { markDirty(Int(id.index)) }
+    sessions[id.slot].owedBytes -= bytes
+    if sessions[id.slot].isPaused { markDirty(id.slot) }
   }
 
   /// Lets a paused session go on as soon as nothing is in its way.
-  mutating func noteProgress(_ index: Int, _ now: Moment) {
+  mutating func noteProgress(_ index: Slot<Session>, _ now: Moment) {
     guard sessions[index].isPaused, !sessions[index].isSlowed else { return }
     goOn(index, now)
   }
 
-  private mutating func goOn(_ index: Int, _ now: Moment) {
+  private mutating func goOn(_ index: Slot<Session>, _ now: Moment) {
     guard hasRoomForRequests(index) else { return }
     sessions[index].isPaused = false
     sessions[index].extras?.holds.resume(now: now.monotonic)
@@ -82,7 +82,7 @@ extension Shard {
 /// Who sends too much is slowed: see `UserBudget`.
 extension Shard {
   /// Whether a session's user may have the next message read; where not, the session waits.
-  private mutating func budgetAllows(_ index: Int, _ now: Moment) -> Bool {
+  private mutating func budgetAllows(_ index: Slot<Session>, _ now: Moment) -> Bool {
     guard let budget = sessions[index].budget,
       let delay = budget.delay(sessions[index].rank, now: now.monotonic)
     else {
@@ -97,7 +97,7 @@ extension Shard {
   }
 
   /// The session does not wait for its user's budget any more.
-  mutating func stopWaiting(_ index: Int) {
+  mutating func stopWaiting(_ index: Slot<Session>) {
     guard sessions[index].isSlowed else { return }
     sessions[index].isSlowed = false
     sessions[index].budget?.withdraw(sessions[index].rank)
@@ -116,13 +116,13 @@ extension Shard {
   /// little later.
   mutating func wakeSlowed(_ user: String, _ now: Moment) {
     slowedUsers[user] = nil
-    var first: Int?
+    var first: Slot<Session>?
     var count = 0
     forEachSession(of: user) { shard, index in
-      guard shard.sessions[Int(index)].isSlowed, shard.sessions[Int(index)].isPaused else { return }
+      guard shard.sessions[index].isSlowed, shard.sessions[index].isPaused else { return }
       count += 1
-      if let other = first, shard.sessions[other].rank < shard.sessions[Int(index)].rank { return }
-      first = Int(index)
+      if let other = first, shard.sessions[other].rank < shard.sessions[index].rank { return }
+      first = index
     }
     guard let first, let budget = sessions[first].budget else { return }
     if let delay = budget.delay(sessions[first].rank, keepsPlace: true, now: now.monotonic) {
@@ -136,19 +136,19 @@ extension Shard {
   }
 
   /// Charges a message that was read to its user.
-  mutating func charge(_ charge: UserBudget.Charge, bytes: Int, _ index: Int) {
+  mutating func charge(_ charge: UserBudget.Charge, bytes: Int, _ index: Slot<Session>) {
     guard let budget = sessions[index].budget else { return }
     sessions[index].rank = budget.charge(charge, bytes: bytes)
   }
 
   /// Charges a request that costs more than others.
-  mutating func chargeRequests(_ count: Int, _ index: Int) {
+  mutating func chargeRequests(_ count: Int, _ index: Slot<Session>) {
     sessions[index].budget?.chargeRequests(count)
   }
 
   /// Whether a session is not read from because its user sends too much. `mutating` as `hasOutput` is.
   public mutating func isSlowed(_ id: SessionID) -> Bool {
-    isCurrent(id) && sessions[Int(id.index)].isSlowed
+    isCurrent(id) && sessions[id.slot].isSlowed
   }
 
   /// How often connections were slowed, by the limit that held them back.

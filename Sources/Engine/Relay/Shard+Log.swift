@@ -59,12 +59,12 @@ extension Shard {
 
   // MARK: - The tail
 
-  private mutating func keep(_ commit: Commit, _ place: Int, in room: Int32) {
+  private mutating func keep(_ commit: Commit, _ place: Int, in room: Slot<Room>) {
     let span = commit.spans[place]
-    rooms[Int(room)].head = span.lastSeq
-    rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, span.firstKept)
-    rooms[Int(room)].last = []
-    rooms[Int(room)].tail.append(
+    rooms[room].head = span.lastSeq
+    rooms[room].firstKept = max(rooms[room].firstKept, span.firstKept)
+    rooms[room].last = []
+    rooms[room].tail.append(
       Room.TailSpan(
         commit: commit, span: Int32(place), firstSeq: span.firstSeq, lastSeq: span.lastSeq))
   }
@@ -74,10 +74,10 @@ extension Shard {
       tailBytes -= oldest.frames.bytes.count
       for span in oldest.spans {
         guard let room = roomIndices[span.room] else { continue }
-        if rooms[Int(room)].tail.first?.firstSeq == span.firstSeq {
-          rooms[Int(room)].tail.removeFirst()
-          if rooms[Int(room)].tail.isEmpty, !rooms[Int(room)].watchers.isEmpty {
-            rooms[Int(room)].last = Array(oldest.frames.payload(span.frames.upperBound - 1))
+        if rooms[room].tail.first?.firstSeq == span.firstSeq {
+          rooms[room].tail.removeFirst()
+          if rooms[room].tail.isEmpty, !rooms[room].watchers.isEmpty {
+            rooms[room].last = Array(oldest.frames.payload(span.frames.upperBound - 1))
           }
         }
         releaseIfUnused(room)
@@ -88,11 +88,11 @@ extension Shard {
   /// What was deleted is not to be read here any more. Storage has what is left of it.
   private mutating func forget(_ redaction: Commit.Redaction) {
     guard let room = roomIndices[redaction.room] else { return }
-    while let oldest = rooms[Int(room)].tail.first, oldest.firstSeq <= redaction.through {
-      rooms[Int(room)].tail.removeFirst()
+    while let oldest = rooms[room].tail.first, oldest.firstSeq <= redaction.through {
+      rooms[room].tail.removeFirst()
     }
     // The entry that deletes follows in the same commit, and is the last one then.
-    rooms[Int(room)].last = []
+    rooms[room].last = []
   }
 
   // MARK: - Answers
@@ -102,7 +102,7 @@ extension Shard {
     case .ack(let id, let ack):
       guard isCurrent(id) else { return }
       release(id, Self.owedBytes(room: ack.room, id: ack.id))
-      let index = Int(id.index)
+      let index = id.slot
       // The limit on sends is for entries.
       if ack.duplicate { sessions[index].budget?.noteDuplicate() }
       acknowledge(ack, to: index)
@@ -112,39 +112,39 @@ extension Shard {
       apply(memberships, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
     case .entries(let id, let page):
       guard isCurrent(id) else { return }
-      apply(page, to: Int(id.index), now: now)
+      apply(page, to: id.slot, now: now)
     case .reply(let id, let json):
-      guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
-      let index = Int(id.index)
+      guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+      let index = id.slot
       counters.note(reply: json)
       append(message: json, to: index)
       sessions[index].awaitsReply = false
       markDirty(index)
     case .lastEntries(let id, let lastEntries):
-      guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
-      answerRooms(lastEntries, Int(id.index), now)
+      guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+      answerRooms(lastEntries, id.slot, now)
     case .lastSeen(let id, let seen):
-      guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
-      apply(seen, to: Int(id.index))
+      guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+      apply(seen, to: id.slot)
     }
   }
 
-  private mutating func acknowledge(_ ack: ServerMessage.Ack, to index: Int) {
-    let room = sessions[index].sendRoom
+  private mutating func acknowledge(_ ack: ServerMessage.Ack, to index: Slot<Session>) {
+    let room = sendRoom(of: index, named: ack.room)
     let isAlone =
-      room >= 0 && rooms[Int(room)].name == ack.room
-      && (sessions[index].queuedBytes == 0 || sessions[index].ackedRoom == room)
+      room != nil
+      && (sessions[index].queuedBytes == 0 || sessions[index].ackedRoom.slot == room)
     acknowledged += 1
     counters.acks += 1
     scratch.removeAll(keepingCapacity: true)
     ack.append(to: &scratch)
     replyWithScratch(to: index)
-    if isAlone { sessions[index].ackedRoom = room }
+    if isAlone { sessions[index].ackedRoom = Link(room) }
   }
 
   private mutating func refused(_ id: SessionID, _ error: WireError, _ now: Moment) {
     guard isCurrent(id) else { return }
-    let index = Int(id.index)
+    let index = id.slot
     release(
       id,
       error.re == "join"
@@ -152,7 +152,7 @@ extension Shard {
     if error.re == "join", let room = error.room.flatMap({ roomIndices[$0] }),
       let subscribing = subscribing(of: index, to: room)
     {
-      let wasAbandoned = subscriptions[Int(subscribing)].state == .abandoned
+      let wasAbandoned = subscriptions[subscribing].state == .abandoned
       end(subscribing, tellLog: false)
       if wasAbandoned { return }
     }
@@ -168,33 +168,33 @@ extension Shard {
     let joined = subscribed.joined
     release(id, Self.joinedBytes)
     guard isCurrent(id), let room = roomIndices[joined.room],
-      let index = subscribing(of: Int(id.index), to: room)
+      let index = subscribing(of: id.slot, to: room)
     else {
       // Nobody is here any more; the log has counted a subscription all the same.
       ask(.unsubscribe(room: joined.room, user: subscribed.user))
       return
     }
-    let session = Int(id.index)
+    let session = id.slot
     var told = joined
-    if !subscriptions[Int(index)].wantsSubscribers { told.subscribers = nil }
-    if !subscriptions[Int(index)].isWanted {
-      if subscriptions[Int(index)].state == .replaced { reply(.joined(told), to: session) }
+    if !subscriptions[index].wantsSubscribers { told.subscribers = nil }
+    if !subscriptions[index].isWanted {
+      if subscriptions[index].state == .replaced { reply(.joined(told), to: session) }
       ask(.unsubscribe(room: joined.room, user: subscribed.user))
       end(index, tellLog: false)
       return
     }
-    rooms[Int(room)].head = max(rooms[Int(room)].head, joined.head)
-    rooms[Int(room)].firstKept = max(rooms[Int(room)].firstKept, joined.first)
-    subscriptions[Int(index)].cursor = joined.after
+    rooms[room].head = max(rooms[room].head, joined.head)
+    rooms[room].firstKept = max(rooms[room].firstKept, joined.first)
+    subscriptions[index].cursor = joined.after
     noteJoined(index, true)
-    subscriptions[Int(index)].place = Int32(rooms[Int(room)].subscribers.count)
-    rooms[Int(room)].subscribers.append(index)
+    subscriptions[index].place = Int32(rooms[room].subscribers.count)
+    rooms[room].subscribers.append(index)
     reply(.joined(told), to: session)
     watchPeer(inRoom: joined.room, session)
-    if joined.after < rooms[Int(room)].head {
+    if joined.after < rooms[room].head {
       lag(index)
     } else {
-      subscriptions[Int(index)].state = .live
+      subscriptions[index].state = .live
     }
   }
 }

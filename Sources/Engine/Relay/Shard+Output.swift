@@ -3,14 +3,14 @@ import Wire
 /// From rooms to sockets: the end of a turn.
 extension Shard {
   /// Appends a message to a session's queue.
-  mutating func reply(_ message: ServerMessage, to index: Int) {
+  mutating func reply(_ message: ServerMessage, to index: Slot<Session>) {
     counters.note(reply: message)
     scratch.removeAll(keepingCapacity: true)
     message.append(to: &scratch)
     replyWithScratch(to: index)
   }
 
-  mutating func replyWithScratch(to index: Int) {
+  mutating func replyWithScratch(to index: Slot<Session>) {
     guard !sessions[index].isClosing else { return }
     if sessions[index].outbox.isEmpty, let spare = spareOutboxes.popLast() {
       sessions[index].outbox = spare
@@ -20,7 +20,7 @@ extension Shard {
   }
 
   /// Appends a message's JSON to a session's queue, as one frame.
-  mutating func append(message json: [UInt8], to index: Int) {
+  mutating func append(message json: [UInt8], to index: Slot<Session>) {
     if sessions[index].compresses, let compression, json.count >= compression.minimumBytes {
       compression.append(json.span, &sessions[index].outbox)
     } else {
@@ -32,35 +32,35 @@ extension Shard {
   /// Appends bytes that are frames already: what the WebSocket itself has to say.
   public mutating func append(frames: [UInt8], to id: SessionID) {
     guard isCurrent(id), !frames.isEmpty else { return }
-    sessions[Int(id.index)].outbox.append(contentsOf: frames)
-    markDirty(Int(id.index))
+    sessions[id.slot].outbox.append(contentsOf: frames)
+    markDirty(id.slot)
   }
 
   /// Whether anything is still to be written. It changes nothing, but for a method that does not say
   /// so an owner that is a class copies the whole shard.
   public mutating func hasOutput(_ id: SessionID) -> Bool {
-    isCurrent(id) && sessions[Int(id.index)].queuedBytes > 0
+    isCurrent(id) && sessions[id.slot].queuedBytes > 0
   }
 
   /// What is kept for a session because its socket does not take it.
   package func queuedBytes(of id: SessionID) -> Int {
     guard isCurrent(id) else { return 0 }
-    let session = sessions[Int(id.index)]
+    let session = sessions[id.slot]
     return session.queuedBytes + (session.extras?.ephemera.values.reduce(0) { $0 + $1.count } ?? 0)
   }
 
   /// The socket takes bytes again.
   public mutating func unblock(_ id: SessionID) {
     guard isCurrent(id) else { return }
-    sessions[Int(id.index)].isBlocked = false
-    markDirty(Int(id.index))
+    sessions[id.slot].isBlocked = false
+    markDirty(id.slot)
   }
 
-  mutating func markDirty(_ index: Int) {
-    sessions[index].ackedRoom = -1
+  mutating func markDirty(_ index: Slot<Session>) {
+    sessions[index].ackedRoom = .none
     guard !sessions[index].isDirty else { return }
     sessions[index].isDirty = true
-    dirty.append(Int32(index))
+    dirty.append(index)
   }
 
   /// Whether another turn has work to do without any event.
@@ -83,7 +83,7 @@ extension Shard {
     let due = dirty
     dirty.removeAll(keepingCapacity: true)
     for index in due {
-      flush(Int(index), now: now, write: write)
+      flush(index, now: now, write: write)
     }
     turn.clear()
     return due.count
@@ -98,63 +98,65 @@ extension Shard {
   }
 
   /// When entries that wait have waited for long enough, in microseconds of the monotonic clock.
-  var nextDelivery: Int64? { turn.rooms.lazy.map { rooms[Int($0)].pace.dueAt }.min() }
+  var nextDelivery: Int64? { turn.rooms.lazy.map { rooms[$0].pace.dueAt }.min() }
 
   // MARK: - Fan-out
 
   /// Stages a commit's new entries of one room.
-  mutating func stage(_ commit: Commit, span: Int, in room: Int32) {
-    let index = Int32(turn.staged.count)
-    turn.staged.append(Turn.Staged(commit: commit, span: Int32(span), next: -1))
-    if rooms[Int(room)].firstStaged < 0 {
-      rooms[Int(room)].firstStaged = index
-      turn.rooms.append(room)
+  mutating func stage(_ commit: Commit, span: Int, in room: Slot<Room>) {
+    let staged = Link(
+      turn.staged.add(Turn.Staged(commit: commit, span: Int32(span), next: .none)))
+    if let last = rooms[room].lastStaged.slot {
+      turn.staged[last].next = staged
     } else {
-      turn.staged[Int(rooms[Int(room)].lastStaged)].next = index
+      rooms[room].firstStaged = staged
+      turn.rooms.append(room)
     }
-    rooms[Int(room)].lastStaged = index
-    rooms[Int(room)].stagedCount += Int32(commit.spans[span].frames.count)
+    rooms[room].lastStaged = staged
+    rooms[room].stagedCount += Int32(commit.spans[span].frames.count)
   }
 
   /// Lays out what goes out in this turn, and stages again what waits for a later one.
   private mutating func layOut(_ now: Moment) {
     guard !turn.rooms.isEmpty else { return }
-    var waiting: [(room: Int32, Turn.Staged)] = []
+    var waiting: [(room: Slot<Room>, Turn.Staged)] = []
     for room in turn.rooms {
-      var next = rooms[Int(room)].firstStaged
-      let waits = mustWait(Int(room), now)
-      rooms[Int(room)].firstStaged = -1
-      rooms[Int(room)].lastStaged = -1
-      rooms[Int(room)].stagedCount = 0
+      guard let first = rooms[room].firstStaged.slot else { continue }
+      let waits = mustWait(room, now)
+      rooms[room].firstStaged = .none
+      rooms[room].lastStaged = .none
+      rooms[room].stagedCount = 0
       if waits {
-        while next >= 0 {
-          waiting.append((room, turn.staged[Int(next)]))
-          next = turn.staged[Int(next)].next
+        var next: Slot<Turn.Staged>? = first
+        while let staged = next {
+          waiting.append((room, turn.staged[staged]))
+          next = turn.staged[staged].next.slot
         }
         continue
       }
-      guard !rooms[Int(room)].subscribers.isEmpty else {
+      guard !rooms[room].subscribers.isEmpty else {
         releaseIfUnused(room)
         continue
       }
-      guard turn.bytes.count + stagedBytes(from: next) <= turn.bytesLimit else {
-        for subscription in rooms[Int(room)].subscribers
-        where subscriptions[Int(subscription)].state == .live {
+      guard turn.bytes.count + stagedBytes(from: first) <= turn.bytesLimit else {
+        for subscription in rooms[room].subscribers
+        where subscriptions[subscription].state == .live {
           lag(subscription)
-          markDirty(Int(subscriptions[Int(subscription)].session))
+          markDirty(subscriptions[subscription].session)
         }
         continue
       }
-      let first = turn.staged[Int(next)]
+      let oldest = turn.staged[first]
       var slice = Turn.Slice(
-        room: room, firstSeq: first.commit.spans[Int(first.span)].firstSeq, lastSeq: 0,
+        room: room, firstSeq: oldest.commit.spans[Int(oldest.span)].firstSeq, lastSeq: 0,
         firstEntry: Int32(turn.ends.count), lower: Int32(turn.bytes.count), upper: 0)
-      while next >= 0 {
-        let staged = turn.staged[Int(next)]
+      var next: Slot<Turn.Staged>? = first
+      while let place = next {
+        let staged = turn.staged[place]
         let span = staged.commit.spans[Int(staged.span)]
         turn.append(staged.commit.frames, span.frames)
         slice.lastSeq = span.lastSeq
-        next = staged.next
+        next = staged.next.slot
       }
       slice.upper = Int32(turn.bytes.count)
       turn.slices.append(slice)
@@ -165,18 +167,18 @@ extension Shard {
   }
 
   /// How long a chain of staged parts is, in bytes.
-  private func stagedBytes(from first: Int32) -> Int {
+  private func stagedBytes(from first: Slot<Turn.Staged>) -> Int {
     var bytes = 0
-    var next = first
-    while next >= 0 {
-      let staged = turn.staged[Int(next)]
+    var next: Slot<Turn.Staged>? = first
+    while let place = next {
+      let staged = turn.staged[place]
       bytes += staged.commit.frames.length(staged.commit.spans[Int(staged.span)].frames)
-      next = staged.next
+      next = staged.next.slot
     }
     return bytes
   }
 
-  private mutating func mustWait(_ room: Int, _ now: Moment) -> Bool {
+  private mutating func mustWait(_ room: Slot<Room>, _ now: Moment) -> Bool {
     let subscribers = Int64(rooms[room].subscribers.count)
     guard subscribers > 0 else { return false }
     return rooms[room].pace.waits(
@@ -186,69 +188,69 @@ extension Shard {
   }
 
   private mutating func fanOut() {
-    for (place, slice) in turn.slices.enumerated() {
-      let room = Int(slice.room)
+    // Packing adds slices, which are for the sessions that they were made for.
+    for place in turn.slices.indices {
+      let slice = turn.slices[place]
+      let room = slice.room
       // The same for those who take compressed messages, made when the first of them is met.
-      var packed: Int32?
+      var packed: Slot<Turn.Slice>?
       for position in 0..<rooms[room].subscribers.count {
-        let index = Int(rooms[room].subscribers[position])
+        let index = rooms[room].subscribers[position]
         guard subscriptions[index].state == .live else { continue }
         let cursor = subscriptions[index].cursor
         guard cursor < slice.lastSeq else { continue }
-        let session = Int(subscriptions[index].session)
+        let session = subscriptions[index].session
         if sessions[session].isBlocked || cursor < slice.firstSeq - 1 {
-          lag(Int32(index))
+          lag(index)
           markDirty(session)
           continue
         }
-        var run = Int32(place)
+        var run = Slot<Turn.Slice>(place)
         if sessions[session].compresses, let compression {
           run = packed ?? turn.pack(run, compression)
           packed = run
         }
-        let delivery = Delivery(
-          slice: run, subscription: Int32(index),
-          lower: turn.lower(of: turn.slices[Int(run)], after: cursor), next: -1)
-        if sessions[session].delivery.slice < 0 {
-          sessions[session].delivery = delivery
-        } else {
-          var chained = delivery
-          chained.next = sessions[session].moreDeliveries
-          sessions[session].moreDeliveries = Int32(turn.more.count)
-          turn.more.append(chained)
-        }
+        let delivery = turn.deliveries.add(
+          Delivery(
+            slice: run, subscription: index,
+            lower: turn.lower(of: turn.slices[run], after: cursor),
+            next: sessions[session].delivery))
+        sessions[session].delivery = Link(delivery)
         markDirty(session)
       }
     }
   }
 
-  mutating func lag(_ subscription: Int32) {
-    let session = Int(subscriptions[Int(subscription)].session)
-    subscriptions[Int(subscription)].state = .lagging
+  mutating func lag(_ subscription: Slot<Subscription>) {
+    let session = subscriptions[subscription].session
+    subscriptions[subscription].state = .lagging
     sessions[session].lagging.append(subscription)
   }
 
   // MARK: - One session
 
   private mutating func flush(
-    _ index: Int, now: Moment, write: (Int32, Span<UInt8>) -> Int
+    _ index: Slot<Session>, now: Moment, write: (Int32, Span<UInt8>) -> Int
   ) {
-    guard sessions[index].isDirty else { return }
+    // It may have been closed in this turn, and its slot be another's.
+    guard sessions.contains(index), sessions[index].isDirty else { return }
     sessions[index].isDirty = false
     if acksWait(index) { return }
-    let only = sessions[index].delivery
+    let delivery = sessions[index].delivery
     if sessions[index].isBlocked {
-      precondition(only.slice < 0, "a blocked session is behind")
+      precondition(delivery.isNone, "the cursors of a blocked session lag")
       return
     }
-    if only.slice >= 0, sessions[index].moreDeliveries < 0, sessions[index].outbox.isEmpty {
-      sessions[index].delivery = .none
-      writeDirectly(index, only, write: write)
+    sessions[index].delivery = .none
+    if let only = delivery.slot, turn.deliveries[only].next.isNone,
+      sessions[index].outbox.isEmpty
+    {
+      writeDirectly(index, turn.deliveries[only], write: write)
     } else {
-      if only.slice >= 0 { queueDeliveries(index, only) }
+      queueDeliveries(index, delivery)
       writeOutbox(index, write: write)
     }
-    if !sessions[index].isBlocked, sessions[index].isOpen {
+    if !sessions[index].isBlocked {
       noteDrained(index)
       catchUp(index, now: now, write: write)
     }
@@ -258,13 +260,13 @@ extension Shard {
   /// Where acks are all that there is to be written, and their entries wait, so do they: a write of its
   /// own for an ack costs as much as the one for the entries. In a crowd it makes no difference, and
   /// the sender is told at once.
-  private func acksWait(_ index: Int) -> Bool {
-    let room = sessions[index].ackedRoom
-    guard room >= 0, rooms[Int(room)].pace.isWaiting,
-      rooms[Int(room)].subscribers.count <= Self.smallRoom,
+  private func acksWait(_ index: Slot<Session>) -> Bool {
+    guard let room = sessions[index].ackedRoom.slot, rooms.contains(room),
+      rooms[room].pace.isWaiting,
+      rooms[room].subscribers.count <= Self.smallRoom,
       let subscription = subscription(of: index, toRoom: room)
     else { return false }
-    return subscriptions[Int(subscription)].state == .live
+    return subscriptions[subscription].state == .live
   }
 
   private static let smallRoom = 16
@@ -272,10 +274,10 @@ extension Shard {
   /// The usual case: one room's entries, from the turn's buffer as they lie there. Where the socket
   /// blocks, the session keeps the rest of one frame and its cursor, no more.
   private mutating func writeDirectly(
-    _ index: Int, _ delivery: Delivery, write: (Int32, Span<UInt8>) -> Int
+    _ index: Slot<Session>, _ delivery: Delivery, write: (Int32, Span<UInt8>) -> Int
   ) {
-    let slice = turn.slices[Int(delivery.slice)]
-    let subscription = Int(delivery.subscription)
+    let slice = turn.slices[delivery.slice]
+    let subscription = delivery.subscription
     let range = Int(delivery.lower)..<Int(slice.upper)
     let taken = write(sessions[index].connection, turn.bytes.span.extracting(range))
     if taken == range.count {
@@ -302,24 +304,19 @@ extension Shard {
   /// fit; a room that does not fit is behind. A copy of some hundred bytes is nothing beside the
   /// send, so there is no queue of shared pieces to be kept, counted and gathered by `writev`: what
   /// a socket does not take stays in the log.
-  private mutating func queueDeliveries(_ index: Int, _ first: Delivery) {
-    sessions[index].delivery = .none
-    var next = sessions[index].moreDeliveries
-    sessions[index].moreDeliveries = -1
-    queue(first, index)
-    while next >= 0 {
-      let delivery = turn.more[Int(next)]
+  private mutating func queueDeliveries(_ index: Slot<Session>, _ first: Link<Delivery>) {
+    var next = first.slot
+    while let place = next {
+      let delivery = turn.deliveries[place]
       queue(delivery, index)
-      next = delivery.next
+      next = delivery.next.slot
     }
   }
 
-  private mutating func queue(_ delivery: Delivery, _ index: Int) {
-    let subscription = Int(delivery.subscription)
-    guard subscriptions[subscription].state == .live,
-      subscriptions[subscription].session == Int32(index)
-    else { return }
-    let slice = turn.slices[Int(delivery.slice)]
+  private mutating func queue(_ delivery: Delivery, _ index: Slot<Session>) {
+    let subscription = delivery.subscription
+    guard subscriptions[subscription].state == .live else { return }
+    let slice = turn.slices[delivery.slice]
     let space = Int32(max(0, Self.pageBytes - sessions[index].queuedBytes))
     var seq = slice.lastSeq
     if slice.upper - delivery.lower > space {
@@ -342,7 +339,7 @@ extension Shard {
   private static let spareLimit = 256
 
   /// Writes what is queued, as far as the socket takes it.
-  mutating func writeOutbox(_ index: Int, write: (Int32, Span<UInt8>) -> Int) {
+  mutating func writeOutbox(_ index: Slot<Session>, write: (Int32, Span<UInt8>) -> Int) {
     let queued = sessions[index].outboxTaken..<sessions[index].outbox.count
     guard !queued.isEmpty else { return }
     // Taken out and put back: what is written from must not be copied.

@@ -24,8 +24,7 @@ extension Shard {
     let before = directory.problem
     directory = update
     guard let problem = update.problem, before.map(\.code) != problem.code else { return }
-    for index in sessions.indices
-    where sessions[index].isOpen && sessions[index].extras?.asksForPeople == true {
+    for index in sessions.slots where sessions[index].extras?.asksForPeople == true {
       reply(.error(problem.error), to: index)
     }
   }
@@ -49,7 +48,7 @@ extension Shard {
 
   // MARK: - A page
 
-  mutating func people(_ request: ClientMessage.PeopleRequest, _ index: Int) {
+  mutating func people(_ request: ClientMessage.PeopleRequest, _ index: Slot<Session>) {
     let people = directory.people
     var place = 0
     if let text = request.cursor {
@@ -98,7 +97,7 @@ extension Shard {
       .badField, "\"cursor\" must be the \"next\" of an earlier answer.", re: re, field: "cursor")
   }
 
-  private mutating func answerPeople(_ seen: [String: Int64], _ index: Int) {
+  private mutating func answerPeople(_ seen: [String: Int64], _ index: Slot<Session>) {
     guard let extras = sessions[index].extras, let answer = extras.people else { return }
     extras.people = nil
     sessions[index].awaitsReply = false
@@ -131,7 +130,7 @@ extension Shard {
   // MARK: - Those one talks to
 
   /// In a direct room one is told whether the other is there.
-  mutating func watchPeer(inRoom room: String, _ index: Int) {
+  mutating func watchPeer(inRoom room: String, _ index: Slot<Session>) {
     guard let peer = peer(in: room, of: index), !isWatching(peer, index) else { return }
     watch(peer, lastSeen: nil, index)
     guard presence(of: peer) == .offline else {
@@ -141,12 +140,12 @@ extension Shard {
     reads.append(.lastSeen(id(of: index), [peer], for: .peer))
   }
 
-  func peer(in room: String, of index: Int) -> String? {
+  func peer(in room: String, of index: Slot<Session>) -> String? {
     guard let (a, b) = RoomName.peers(of: room) else { return nil }
     return a == sessions[index].user ? b : a
   }
 
-  private mutating func replyPresence(of user: String, _ lastSeen: Int64?, _ index: Int) {
+  private mutating func replyPresence(of user: String, _ lastSeen: Int64?, _ index: Slot<Session>) {
     reply(
       .presence(
         ServerMessage.UserPresence(
@@ -156,7 +155,7 @@ extension Shard {
 
   /// It is known when those were there who are not.
   mutating func apply(
-    _ seen: LogAnswer.Seen, to index: Int
+    _ seen: LogAnswer.Seen, to index: Slot<Session>
   ) {
     switch seen.purpose {
     case .people: answerPeople(seen.at, index)

@@ -4,8 +4,8 @@ import Wire
 
 /// A user as one loop knows them.
 struct LocalUser {
-  /// The first session; the next is in the session. -1 = none.
-  var firstSession: Int32 = -1
+  /// The first session; the next is in the session.
+  var firstSession = Link<Session>.none
   /// What the log was told that the sessions here come to.
   var told = Presence.offline
   /// When the last session ended, in milliseconds of the monotonic clock.
@@ -36,14 +36,14 @@ extension Shard {
 
   private func localPresence(of user: String) -> Presence {
     var presence = Presence.offline
-    var index = localUsers[user]?.firstSession ?? -1
-    while index >= 0 {
-      let session = sessions[Int(index)]
+    var next = localUsers[user]?.firstSession.slot
+    while let index = next {
+      let session = sessions[index]
       if session.isPresence {
         if !session.isAway { return .online }
         presence = .away
       }
-      index = session.nextOfUser
+      next = session.nextOfUser.slot
     }
     return presence
   }
@@ -54,7 +54,9 @@ extension Shard {
       localUsers[user]?.told = presence
       ask(.presence(user: user, from: told, to: presence))
     }
-    if presence == .offline, localUsers[user]?.firstSession == -1 { localUsers[user] = nil }
+    if presence == .offline, localUsers[user]?.firstSession.isNone == true {
+      localUsers[user] = nil
+    }
   }
 
   /// Gives those who went a while to come back.
@@ -81,7 +83,7 @@ extension Shard {
   }
 
   /// The client says whether it is away.
-  mutating func setAway(_ isAway: Bool, _ index: Int) {
+  mutating func setAway(_ isAway: Bool, _ index: Slot<Session>) {
     guard sessions[index].isAway != isAway else { return }
     sessions[index].isAway = isAway
     notePresence(of: sessions[index].user)
@@ -95,41 +97,42 @@ extension Shard {
   mutating func apply(_ change: Commit.PresenceChange, _ now: Moment) {
     presences[change.user] = change.presence == .offline ? nil : change.presence
     guard let index = watchedUserIndices[change.user] else { return }
-    watchedUsers[Int(index)].presence = change.presence
-    watchedUsers[Int(index)].at = change.at
-    if watchedUsers[Int(index)].isHeld {
-      watchedUsers[Int(index)].hasChanged = true
+    watchedUsers[index].presence = change.presence
+    watchedUsers[index].at = change.at
+    if watchedUsers[index].isHeld {
+      watchedUsers[index].hasChanged = true
     } else {
       broadcastPresence(ofWatched: index, now)
     }
   }
 
-  private mutating func broadcastPresence(ofWatched index: Int32, _ now: Moment) {
+  private mutating func broadcastPresence(ofWatched index: Slot<WatchedUser>, _ now: Moment) {
     let key = EphemeralKey(
-      kind: .presence, room: -1, generation: 0, user: watchedUsers[Int(index)].name)
+      kind: .presence, room: .none, generation: 0, user: watchedUsers[index].name)
     removeFormerWatchers(of: index)
-    guard !watchedUsers[Int(index)].name.isEmpty else { return }
+    guard watchedUsers.contains(index) else { return }
     encodePresence(ofWatched: index)
-    for watcher in watchedUsers[Int(index)].watchers { emit(key, to: Int(watcher.index)) }
-    watchedUsers[Int(index)].isHeld = true
-    watchedUsers[Int(index)].hasChanged = false
+    for watcher in watchedUsers[index].watchers { emit(key, to: watcher.slot) }
+    watchedUsers[index].isHeld = true
+    watchedUsers[index].hasChanged = false
     timers.insert(
       ShardTimer(
         at: now.monotonic + Self.presenceMilliseconds,
-        kind: .presence(watched: index, generation: watchedUsers[Int(index)].generation)))
+        kind: .presence(watched: index, generation: watchedUsers[index].generation)))
   }
 
   mutating func tellLatePresence(
-    ofWatched index: Int32, _ generation: UInt32, _ now: Moment
+    ofWatched index: Slot<WatchedUser>, _ generation: UInt32, _ now: Moment
   ) {
-    guard watchedUsers[Int(index)].generation == generation else { return }
-    watchedUsers[Int(index)].isHeld = false
-    if watchedUsers[Int(index)].hasChanged { broadcastPresence(ofWatched: index, now) }
+    guard watchedUsers.contains(index), watchedUsers[index].generation == generation
+    else { return }
+    watchedUsers[index].isHeld = false
+    if watchedUsers[index].hasChanged { broadcastPresence(ofWatched: index, now) }
   }
 
   /// Lays the message into `frame`.
-  private mutating func encodePresence(ofWatched index: Int32) {
-    let watched = watchedUsers[Int(index)]
+  private mutating func encodePresence(ofWatched index: Slot<WatchedUser>) {
+    let watched = watchedUsers[index]
     scratch.removeAll(keepingCapacity: true)
     ServerMessage.presence(
       ServerMessage.UserPresence(
@@ -140,7 +143,7 @@ extension Shard {
 
   /// Lays what a session that reads again is to be told into `frame`.
   /// - Returns: whether it still wants to know.
-  mutating func encodePresence(of user: String, to index: Int) -> Bool {
+  mutating func encodePresence(of user: String, to index: Slot<Session>) -> Bool {
     guard let watched = watchedUserIndices[user],
       sessions[index].extras?.watchedUserSet.contains(watched) == true
     else { return false }
@@ -152,16 +155,16 @@ extension Shard {
 
   /// The session is told of a user's presence from now on.
   /// - Parameter lastSeen: when the user was last there, if that is known.
-  mutating func watch(_ user: String, lastSeen: Int64?, _ session: Int) {
+  mutating func watch(_ user: String, lastSeen: Int64?, _ session: Slot<Session>) {
     let index = watchedUser(user)
-    if watchedUsers[Int(index)].at == nil { watchedUsers[Int(index)].at = lastSeen }
+    if watchedUsers[index].at == nil { watchedUsers[index].at = lastSeen }
     let extras = extras(of: session)
     guard extras.watchedUserSet.insert(index).inserted else { return }
     extras.watchedUsers.append(index)
-    if watchedUsers[Int(index)].watchers.count == watchedUsers[Int(index)].watchers.capacity {
+    if watchedUsers[index].watchers.count == watchedUsers[index].watchers.capacity {
       removeFormerWatchers(of: index, keepingPlace: true)
     }
-    watchedUsers[Int(index)].watchers.append(id(of: session))
+    watchedUsers[index].watchers.append(id(of: session))
     if extras.watchedUsers.count > Self.watchedUserLimit,
       let oldest = extras.watchedUsers.popFirst()
     {
@@ -170,43 +173,32 @@ extension Shard {
     }
   }
 
-  func isWatching(_ user: String, _ session: Int) -> Bool {
+  func isWatching(_ user: String, _ session: Slot<Session>) -> Bool {
     guard let index = watchedUserIndices[user] else { return false }
     return sessions[session].extras?.watchedUserSet.contains(index) == true
   }
 
-  private mutating func watchedUser(_ name: String) -> Int32 {
+  private mutating func watchedUser(_ name: String) -> Slot<WatchedUser> {
     if let index = watchedUserIndices[name] { return index }
-    var watched = WatchedUser()
-    watched.name = name
-    watched.presence = presence(of: name)
-    let index: Int32
-    if let free = freeWatchedUsers.popLast() {
-      watched.generation = watchedUsers[Int(free)].generation
-      watchedUsers[Int(free)] = watched
-      index = free
-    } else {
-      watchedUsers.append(watched)
-      index = Int32(watchedUsers.count - 1)
-    }
+    let index = watchedUsers.insert(
+      WatchedUser(name: name, generation: nextGeneration(), presence: presence(of: name)))
     watchedUserIndices[name] = index
     return index
   }
 
   /// Those who have ceased to watch are found out here, so that a session's end costs nothing for
   /// each of the thousands that it watched.
-  private mutating func removeFormerWatchers(of index: Int32, keepingPlace: Bool = false) {
+  private mutating func removeFormerWatchers(
+    of index: Slot<WatchedUser>, keepingPlace: Bool = false
+  ) {
     var watchers: [SessionID] = []
-    swap(&watchers, &watchedUsers[Int(index)].watchers)
+    swap(&watchers, &watchedUsers[index].watchers)
     watchers.removeAll { id in
-      !isCurrent(id) || sessions[Int(id.index)].extras?.watchedUserSet.contains(index) != true
+      !isCurrent(id) || sessions[id.slot].extras?.watchedUserSet.contains(index) != true
     }
-    swap(&watchers, &watchedUsers[Int(index)].watchers)
-    guard watchedUsers[Int(index)].watchers.isEmpty, !keepingPlace else { return }
-    watchedUserIndices[watchedUsers[Int(index)].name] = nil
-    let generation = watchedUsers[Int(index)].generation
-    watchedUsers[Int(index)] = WatchedUser()
-    watchedUsers[Int(index)].generation = generation &+ 1
-    freeWatchedUsers.append(index)
+    swap(&watchers, &watchedUsers[index].watchers)
+    guard watchedUsers[index].watchers.isEmpty, !keepingPlace else { return }
+    watchedUserIndices[watchedUsers[index].name] = nil
+    watchedUsers.remove(index)
   }
 }

@@ -5,8 +5,8 @@ import Wire
 extension Shard {
   /// Takes one text message. The owner has asked `mayReceive` before.
   public mutating func receive(_ id: SessionID, _ json: Span<UInt8>, now: Moment) {
-    guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
-    let index = Int(id.index)
+    guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+    let index = id.slot
     let message: ClientMessage
     do throws(WireError) {
       message = try ClientMessage(
@@ -43,7 +43,7 @@ extension Shard {
   }
 
   /// Answers what could not be understood.
-  private mutating func refuse(_ error: WireError, to index: Int) {
+  private mutating func refuse(_ error: WireError, to index: Slot<Session>) {
     if sessions[index].user.isEmpty {
       end(index, error, .notAuthenticated, "not authenticated")
     } else {
@@ -53,7 +53,7 @@ extension Shard {
 
   /// `true` where the room's name and the client's rights allow it; answers `forbidden` otherwise.
   private mutating func isOpen(
-    _ room: String, re: String, _ index: Int, id: String? = nil
+    _ room: String, re: String, _ index: Slot<Session>, id: String? = nil
   ) -> Bool {
     let sends = re == "send"
     let text: String
@@ -80,7 +80,7 @@ extension Shard {
 
   // MARK: - Subscribing
 
-  private mutating func join(_ join: ClientMessage.Join, _ index: Int) {
+  private mutating func join(_ join: ClientMessage.Join, _ index: Slot<Session>) {
     guard isOpen(join.room, re: "join", index) else { return }
     let limit = configuration.limits.roomsPerConnection
     let existing = subscription(of: index, to: join.room)
@@ -107,17 +107,17 @@ extension Shard {
   }
 
   /// Rooms that the session has not left; what is left the log may still have to answer.
-  private func joinedCount(_ index: Int) -> Int {
+  private func joinedCount(_ index: Slot<Session>) -> Int {
     var count = 0
-    var next = sessions[index].firstSubscription
-    while next >= 0 {
-      if subscriptions[Int(next)].isWanted { count += 1 }
-      next = subscriptions[Int(next)].next
+    var next = sessions[index].firstSubscription.slot
+    while let subscription = next {
+      if subscriptions[subscription].isWanted { count += 1 }
+      next = subscriptions[subscription].next.slot
     }
     return count
   }
 
-  private mutating func leave(_ room: String, forget: Bool, _ index: Int) {
+  private mutating func leave(_ room: String, forget: Bool, _ index: Slot<Session>) {
     guard subscription(of: index, to: room) != nil else {
       notJoined(room, re: "leave", index)
       return
@@ -127,7 +127,7 @@ extension Shard {
   }
 
   /// Ends the subscription to a room that the session has joined.
-  mutating func leave(_ room: String, _ index: Int) {
+  mutating func leave(_ room: String, _ index: Slot<Session>) {
     guard let subscription = subscription(of: index, to: room) else { return }
     drop(subscription, as: .abandoned)
     abandonReplaced(index, room)
@@ -135,28 +135,28 @@ extension Shard {
   }
 
   /// Ends a subscription while the session goes on; one that is not answered yet becomes what is given.
-  private mutating func drop(_ index: Int32, as state: Subscription.State) {
-    if subscriptions[Int(index)].state == .subscribing {
+  private mutating func drop(_ index: Slot<Subscription>, as state: Subscription.State) {
+    if subscriptions[index].state == .subscribing {
       noteJoined(index, false)
-      subscriptions[Int(index)].state = state
+      subscriptions[index].state = state
     } else {
       end(index, tellLog: true)
     }
   }
 
   /// Behind `left` there is no answer to joins of before.
-  private mutating func abandonReplaced(_ index: Int, _ room: String) {
+  private mutating func abandonReplaced(_ index: Slot<Session>, _ room: String) {
     guard let room = roomIndices[room] else { return }
-    var next = sessions[index].firstSubscription
-    while next >= 0 {
-      if subscriptions[Int(next)].room == room, subscriptions[Int(next)].state == .replaced {
-        subscriptions[Int(next)].state = .abandoned
+    var next = sessions[index].firstSubscription.slot
+    while let subscription = next {
+      if subscriptions[subscription].room == room, subscriptions[subscription].state == .replaced {
+        subscriptions[subscription].state = .abandoned
       }
-      next = subscriptions[Int(next)].next
+      next = subscriptions[subscription].next.slot
     }
   }
 
-  private mutating func notJoined(_ room: String, re: String, _ index: Int) {
+  private mutating func notJoined(_ room: String, re: String, _ index: Slot<Session>) {
     reply(
       .error(
         WireError(.notJoined, "This connection has not joined \(room).", re: re, room: room)),
@@ -165,7 +165,7 @@ extension Shard {
 
   // MARK: - Sending
 
-  private mutating func send(_ send: ClientMessage.Send, _ index: Int, _ now: Moment) {
+  private mutating func send(_ send: ClientMessage.Send, _ index: Slot<Session>, _ now: Moment) {
     guard isOpen(send.room, re: "send", index, id: send.id) else { return }
     if case .forward(let source)? = send.reference, !mayForward(source, send, index) { return }
     if isShuttingDown {
@@ -196,7 +196,7 @@ extension Shard {
 
   /// What is passed on the sender must be allowed to read.
   private mutating func mayForward(
-    _ source: Forward, _ send: ClientMessage.Send, _ index: Int
+    _ source: Forward, _ send: ClientMessage.Send, _ index: Slot<Session>
   ) -> Bool {
     if mayRead(source.room, index) { return true }
     reply(
@@ -209,21 +209,28 @@ extension Shard {
   }
 
   /// Remembers that entries for the room are on their way, where that matters to somebody here.
-  private mutating func noteSend(to name: String, _ index: Int) {
-    var room = sessions[index].sendRoom
-    if room < 0 || rooms[Int(room)].name != name {
-      guard let known = roomIndices[name] else { return }
-      room = known
-      sessions[index].sendRoom = known
+  private mutating func noteSend(to name: String, _ index: Slot<Session>) {
+    var room = sendRoom(of: index, named: name)
+    if room == nil {
+      room = roomIndices[name]
+      if room != nil { sessions[index].sendRoom = Link(room) }
     }
-    rooms[Int(room)].pace.note(batch: nextBatchNumber)
+    if let room { rooms[room].pace.note(batch: nextBatchNumber) }
+  }
+
+  /// The room of the session's last send, if it has this name; saves a look into the table of names.
+  func sendRoom(of index: Slot<Session>, named name: String) -> Slot<Room>? {
+    guard let room = sessions[index].sendRoom.slot, rooms.contains(room), rooms[room].name == name
+    else { return nil }
+    return room
   }
 
   private var nextBatchNumber: UInt32 { batchNumber == .max ? 1 : batchNumber + 1 }
 
   /// Refuses a send, and with it what follows to the same room, so that order is kept.
   private mutating func refuseSend(
-    _ code: ErrorCode, _ text: String, _ send: ClientMessage.Send, _ wait: Int64, _ index: Int,
+    _ code: ErrorCode, _ text: String, _ send: ClientMessage.Send, _ wait: Int64,
+    _ index: Slot<Session>,
     _ now: Moment
   ) {
     hold(send.room, id: send.id, index, for: wait, now)
@@ -235,7 +242,7 @@ extension Shard {
   }
 
   mutating func hold(
-    _ room: String, id: String?, _ index: Int, for wait: Int64, _ now: Moment
+    _ room: String, id: String?, _ index: Slot<Session>, for wait: Int64, _ now: Moment
   ) {
     extras(of: index).holds.refuse(
       room, id: id, until: now.monotonic + wait, isPaused: sessions[index].isPaused,
@@ -245,7 +252,7 @@ extension Shard {
   // MARK: - Marks and typing
 
   private mutating func mark(
-    _ room: String, read: Int64, received: Int64, _ re: String, _ index: Int
+    _ room: String, read: Int64, received: Int64, _ re: String, _ index: Slot<Session>
   ) {
     guard subscription(of: index, to: room) != nil else {
       notJoined(room, re: re, index)
@@ -254,7 +261,7 @@ extension Shard {
     ask(.mark(room: room, Marks(user: sessions[index].user, read: read, received: received)))
   }
 
-  private mutating func typing(_ room: String, _ on: Bool, _ index: Int) {
+  private mutating func typing(_ room: String, _ on: Bool, _ index: Slot<Session>) {
     guard subscription(of: index, to: room) != nil else {
       notJoined(room, re: "typing", index)
       return
@@ -264,7 +271,7 @@ extension Shard {
 
   // MARK: - Reading
 
-  private mutating func history(_ request: ClientMessage.HistoryRequest, _ index: Int) {
+  private mutating func history(_ request: ClientMessage.HistoryRequest, _ index: Slot<Session>) {
     guard isOpen(request.room, re: "history", index) else { return }
     sessions[index].awaitsReply = true
     reads.append(
@@ -284,7 +291,7 @@ extension Shard {
     defer {
       requests = []
       gatheredBytes = 0
-      for id in congested where isCurrent(id) { noteProgress(Int(id.index), now) }
+      for id in congested where isCurrent(id) { noteProgress(id.slot, now) }
       congested.removeAll()
     }
     return requests

@@ -13,7 +13,7 @@ extension Shard {
 
   /// From here on activity is noted, so that nothing falls between the list and the first `activity`;
   /// it is told behind the answer.
-  mutating func askForRooms(_ request: ClientMessage.RoomsRequest, _ index: Int) {
+  mutating func askForRooms(_ request: ClientMessage.RoomsRequest, _ index: Slot<Session>) {
     if let cursor = request.cursor, RoomsCursor(cursor) == nil {
       reply(.error(Self.badCursor(re: "rooms")), to: index)
       return
@@ -22,7 +22,7 @@ extension Shard {
     guard let watch = watchIndices[sessions[index].user] else { return }
     extras(of: index).roomsRequest = request
     sessions[index].awaitsReply = true
-    switch watches[Int(watch)].state {
+    switch watches[watch].state {
     case .idle: beginLoading(watch)
     case .loading: break
     case .loaded: passLog(index)
@@ -31,7 +31,7 @@ extension Shard {
 
   /// Asks the log for nothing: behind the answer the list has everything that was acknowledged, on
   /// whatever loop, before the client asked.
-  mutating func passLog(_ index: Int) {
+  mutating func passLog(_ index: Slot<Session>) {
     watchTicket = watchTicket == .max ? 1 : watchTicket + 1
     extras(of: index).roomsTicket = watchTicket
     ask(
@@ -40,66 +40,70 @@ extension Shard {
   }
 
   /// Goes on where the cursor is from, or begins anew.
-  mutating func beginPaging(_ request: ClientMessage.RoomsRequest, _ index: Int) {
+  mutating func beginPaging(_ request: ClientMessage.RoomsRequest, _ index: Slot<Session>) {
     guard let watch = watchIndices[sessions[index].user] else { return }
     let extras = extras(of: index)
     let cursor = request.cursor.flatMap { RoomsCursor($0) }
     if cursor == nil || extras.paging?.number != cursor?.number {
       endPaging(index)
       extras.paging = RoomsPaging(
-        next: cursor.map { place(behind: $0, watch) } ?? watches[Int(watch)].newest)
-      watches[Int(watch)].pagings += 1
+        next: cursor.map { place(behind: $0, watch) } ?? watches[watch].newest)
+      watches[watch].pagings += 1
     }
     makePage(request.limit, index)
   }
 
   /// Where a cursor leads whose paging has gone: behind its room where that has not moved, and otherwise
   /// by time. What is beyond the bound comes once more, rather than not at all.
-  private func place(behind cursor: RoomsCursor, _ watch: Int32) -> Int32 {
-    if let room = roomIndices[cursor.room], let node = watches[Int(watch)].rooms[room],
-      watchedRooms[Int(node)].lastAt == cursor.lastAt
+  private func place(
+    behind cursor: RoomsCursor, _ watch: Slot<UserWatch>
+  ) -> Link<WatchedRoom> {
+    if let room = roomIndices[cursor.room], let node = watches[watch].rooms[room],
+      watchedRooms[node].lastAt == cursor.lastAt
     {
-      return watchedRooms[Int(node)].older
+      return watchedRooms[node].older
     }
-    var node = watches[Int(watch)].newest
+    var next = watches[watch].newest
     var looked = 0
-    while node >= 0, watchedRooms[Int(node)].lastAt > cursor.lastAt, looked < Self.scanLimit {
-      node = watchedRooms[Int(node)].older
+    while let node = next.slot, watchedRooms[node].lastAt > cursor.lastAt,
+      looked < Self.scanLimit
+    {
+      next = watchedRooms[node].older
       looked += 1
     }
-    return node
+    return next
   }
 
-  private mutating func makePage(_ limit: Int, _ index: Int) {
+  private mutating func makePage(_ limit: Int, _ index: Slot<Session>) {
     let extras = extras(of: index)
     guard var paging = extras.paging else { return }
-    var page: [Int32] = []
+    var page: [Slot<WatchedRoom>] = []
     var looked = 0
     while page.count < limit, looked < Self.scanLimit {
-      let node: Int32
+      let node: Slot<WatchedRoom>
       if let missed = paging.missed.popLast() {
         node = missed
-      } else if paging.next >= 0 {
-        node = paging.next
-        paging.next = watchedRooms[Int(node)].older
+      } else if let next = paging.next.slot {
+        node = next
+        paging.next = watchedRooms[node].older
       } else {
         break
       }
       looked += 1
-      if rightsAllowReading(rooms[Int(watchedRooms[Int(node)].room)].name, index) {
+      if rightsAllowReading(rooms[watchedRooms[node].room].name, index) {
         page.append(node)
       }
     }
     paging.page = page
     extras.paging = paging
-    extras.summaries = page.map { summary(watchedRooms[Int($0)], of: sessions[index].user) }
+    extras.summaries = page.map { summary(watchedRooms[$0], of: sessions[index].user) }
     sessions[index].awaitsReply = true
     let peers = extras.summaries.compactMap(\.peer).filter { presence(of: $0) == .offline }
     reads.append(.lastSeen(id(of: index), peers, for: .rooms))
   }
 
   /// It is known when those were there who are not; what was last said is next.
-  mutating func answerRoomsSeen(_ seen: [String: Int64], _ index: Int) {
+  mutating func answerRoomsSeen(_ seen: [String: Int64], _ index: Slot<Session>) {
     guard let extras = sessions[index].extras else { return }
     for (place, summary) in extras.summaries.enumerated() {
       guard let peer = summary.peer else { continue }
@@ -110,7 +114,7 @@ extension Shard {
   }
 
   private func summary(_ watched: WatchedRoom, of user: String) -> ServerMessage.RoomSummary {
-    let room = rooms[Int(watched.room)]
+    let room = rooms[watched.room]
     let title = listedTitles[room.name]
     var summary = ServerMessage.RoomSummary(
       room: room.name, title: title ?? room.name, head: room.head, read: watched.read,
@@ -127,12 +131,12 @@ extension Shard {
 
   /// Of what was not read, some may no longer be kept.
   private func unread(_ watched: WatchedRoom) -> Int64 {
-    let room = rooms[Int(watched.room)]
+    let room = rooms[watched.room]
     return max(0, min(watched.unread, room.head - room.firstKept + 1))
   }
 
   /// The last entries are there: the answer is complete.
-  mutating func answerRooms(_ lastEntries: [[UInt8]?], _ index: Int, _ now: Moment) {
+  mutating func answerRooms(_ lastEntries: [[UInt8]?], _ index: Slot<Session>, _ now: Moment) {
     guard let extras = sessions[index].extras, var paging = extras.paging else { return }
     var included: [ServerMessage.RoomSummary] = []
     var bytes = 0
@@ -147,7 +151,7 @@ extension Shard {
       bytes += scratch.count + 1
       if bytes > Self.replyBytes || place >= lastEntries.count, !included.isEmpty {
         // What does not fit, and that of which the last entry is not told, is the next to come.
-        paging.missed += paging.page[place...].filter { $0 >= 0 }.reversed()
+        paging.missed += paging.page[place...].compactMap { $0 }.reversed()
         break
       }
       included.append(summary)
@@ -155,7 +159,7 @@ extension Shard {
     for row in included {
       if let peer = row.peer { watch(peer, lastSeen: row.lastSeen, index) }
     }
-    let last = paging.page.prefix(included.count).last { $0 >= 0 }
+    let last = paging.page.prefix(included.count).compactMap { $0 }.last
     paging.page = []
     extras.summaries = []
     sessions[index].awaitsReply = false
@@ -167,7 +171,7 @@ extension Shard {
       extras.paging = paging
       next =
         RoomsCursor(
-          number: paging.number, lastAt: last.map { watchedRooms[Int($0)].lastAt } ?? 0,
+          number: paging.number, lastAt: last.map { watchedRooms[$0].lastAt } ?? 0,
           room: included.last?.room ?? "-"
         ).text
     }
@@ -177,18 +181,18 @@ extension Shard {
   // MARK: - Activity
 
   /// Something new is in the room.
-  mutating func tellActivity(in room: Int32, _ now: Moment) {
-    for place in rooms[Int(room)].watchers.indices {
-      let node = rooms[Int(room)].watchers[place]
-      let watched = watchedRooms[Int(node)]
+  mutating func tellActivity(in room: Slot<Room>, _ now: Moment) {
+    for place in rooms[room].watchers.indices {
+      let node = rooms[room].watchers[place]
+      let watched = watchedRooms[node]
       guard watched.belongs, !watched.isPending,
-        watched.joined < watches[Int(watched.watch)].sessions
+        watched.joined < watches[watched.watch].sessions
       else { continue }
       if now.monotonic >= watched.nextAt {
-        watchedRooms[Int(node)].nextAt = now.monotonic + Self.activityMilliseconds
+        watchedRooms[node].nextAt = now.monotonic + Self.activityMilliseconds
         emitActivity(node)
       } else {
-        watchedRooms[Int(node)].isPending = true
+        watchedRooms[node].isPending = true
         timers.insert(
           ShardTimer(
             at: watched.nextAt, kind: .activity(node: node, generation: watched.generation)))
@@ -196,36 +200,36 @@ extension Shard {
     }
   }
 
-  mutating func tellLateActivity(_ node: Int32, _ generation: UInt32, _ now: Moment) {
-    guard Int(node) < watchedRooms.count, watchedRooms[Int(node)].watch >= 0,
-      watchedRooms[Int(node)].generation == generation, watchedRooms[Int(node)].isPending
+  mutating func tellLateActivity(_ node: Slot<WatchedRoom>, _ generation: UInt32, _ now: Moment) {
+    guard watchedRooms.contains(node), watchedRooms[node].generation == generation,
+      watchedRooms[node].isPending
     else { return }
-    watchedRooms[Int(node)].isPending = false
-    watchedRooms[Int(node)].nextAt = now.monotonic + Self.activityMilliseconds
-    if watchedRooms[Int(node)].belongs { emitActivity(node) }
+    watchedRooms[node].isPending = false
+    watchedRooms[node].nextAt = now.monotonic + Self.activityMilliseconds
+    if watchedRooms[node].belongs { emitActivity(node) }
   }
 
-  private mutating func emitActivity(_ node: Int32) {
-    let watched = watchedRooms[Int(node)]
+  private mutating func emitActivity(_ node: Slot<WatchedRoom>) {
+    let watched = watchedRooms[node]
     encodeActivity(node)
     let key = key(.activity, watched.room, "")
-    forEachSession(of: watches[Int(watched.watch)].user) { shard, session in
-      if shard.wantsActivity(watched, Int(session)) { shard.emit(key, to: Int(session)) }
+    forEachSession(of: watches[watched.watch].user) { shard, session in
+      if shard.wantsActivity(watched, session) { shard.emit(key, to: session) }
     }
   }
 
   /// Whether the connection asked for `rooms`, has not joined this one, and may be told of it.
-  func wantsActivity(_ watched: WatchedRoom, _ session: Int) -> Bool {
+  func wantsActivity(_ watched: WatchedRoom, _ session: Slot<Session>) -> Bool {
     sessions[session].extras?.watchesRooms == true && watched.belongs
       && (watched.joined == 0 || !hasJoined(watched.room, session))
       // Who may send to a room need not be allowed to read it.
-      && rightsAllowReading(rooms[Int(watched.room)].name, session)
+      && rightsAllowReading(rooms[watched.room].name, session)
   }
 
   /// Lays what a user is to be told of the room into `frame`.
-  mutating func encodeActivity(_ node: Int32) {
-    let watched = watchedRooms[Int(node)]
-    let state = rooms[Int(watched.room)]
+  mutating func encodeActivity(_ node: Slot<WatchedRoom>) {
+    let watched = watchedRooms[node]
+    let state = rooms[watched.room]
     var last = state.last[...]
     if let newest = state.tail.last {
       let frames = newest.commit.frames

@@ -6,9 +6,9 @@ extension Shard {
   /// Gives the memory of the tables' unused ends back. To be called when there is no work.
   public mutating func shrink() {
     precondition(!hasWork, "what is under way knows sessions by their places")
-    sessions.shrink(free: &freeSessions) { $0.isOpen }
-    subscriptions.shrink(free: &freeSubscriptions) { $0.state != .free }
-    watchedRooms.shrink(free: &freeWatchedRooms) { $0.watch >= 0 }
+    sessions.shrink()
+    subscriptions.shrink()
+    watchedRooms.shrink()
     if watchIndices.isLoose { watchIndices = watchIndices.fitting }
     if localUsers.isLoose { localUsers = localUsers.fitting }
     if presences.isLoose { presences = presences.fitting }

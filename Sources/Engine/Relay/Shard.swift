@@ -56,17 +56,15 @@ public struct Shard {
   let epoch: String
   var random: SplitMix64
 
-  var sessions: [Session] = []
-  var freeSessions: [Int32] = []
-  private var nextGeneration: UInt32 = 0
+  var sessions = Slab<Session>()
+  /// Tells the elements of a slot from one another.
+  private var lastGeneration: UInt32 = 0
   var localUsers: [String: LocalUser] = [:]
   /// When the slowed sessions of these users are looked at, in milliseconds of the monotonic clock.
   var slowedUsers: [String: Int64] = [:]
-  var subscriptions: [Subscription] = []
-  var freeSubscriptions: [Int32] = []
-  var rooms: [Room] = []
-  var freeRooms: [Int32] = []
-  var roomIndices: [String: Int32] = [:]
+  var subscriptions = Slab<Subscription>()
+  var rooms = Slab<Room>()
+  var roomIndices: [String: Slot<Room>] = [:]
   let listedTitles: [String: String]
 
   /// Commits in the tail, oldest first.
@@ -74,7 +72,7 @@ public struct Shard {
   var tailBytes = 0
 
   var turn = Turn()
-  var dirty: [Int32] = []
+  var dirty: [Slot<Session>] = []
   var scratch: [UInt8] = []
   /// Queues that are empty, for the next session that has something to say: so an idle one owns none,
   /// and a busy one need not grow its own each time.
@@ -118,16 +116,12 @@ public struct Shard {
   var presences: [String: Presence] = [:]
   /// Users whose last session here has ended in this turn.
   var departures: [String] = []
-  var watchedUsers: [WatchedUser] = []
-  var freeWatchedUsers: [Int32] = []
-  var watchedUserIndices: [String: Int32] = [:]
+  var watchedUsers = Slab<WatchedUser>()
+  var watchedUserIndices: [String: Slot<WatchedUser>] = [:]
   /// Users whose rooms some session here is told of.
-  var watches: [UserWatch] = []
-  var freeWatches: [Int32] = []
-  var watchIndices: [String: Int32] = [:]
-  var watchedRooms: [WatchedRoom] = []
-  var freeWatchedRooms: [Int32] = []
-  var watchGeneration: UInt32 = 0
+  var watches = Slab<UserWatch>()
+  var watchIndices: [String: Slot<UserWatch>] = [:]
+  var watchedRooms = Slab<WatchedRoom>()
   /// Lists that are to be asked for, in turn; one slice is under way at a time.
   var loads = Deque<RoomsLoad>()
   var isLoading = false
@@ -176,79 +170,70 @@ public struct Shard {
   public mutating func open(
     connection: Int32, compresses: Bool = false, now: Moment
   ) -> SessionID {
-    var session = Session()
-    session.isOpen = true
+    var session = Session(generation: nextGeneration(), connection: connection)
     session.compresses = compresses && compression != nil
-    session.connection = connection
-    // Of the shard and not of the slot: slots may go, see `shrink`.
-    nextGeneration &+= 1
-    session.generation = nextGeneration
-    if let index = freeSessions.popLast() {
-      sessions[Int(index)] = session
-      return SessionID(index: index, generation: session.generation)
-    }
-    sessions.append(session)
-    return SessionID(index: Int32(sessions.count - 1), generation: session.generation)
+    let slot = sessions.insert(session)
+    return id(of: slot)
   }
 
   /// The connection is gone, or nothing more is to be done for it.
   public mutating func close(_ id: SessionID) {
     guard isCurrent(id) else { return }
-    let index = Int(id.index)
-    while sessions[index].firstSubscription >= 0 {
-      end(sessions[index].firstSubscription, tellLog: true)
-    }
+    let index = id.slot
+    endSubscriptions(of: index)
     endWatching(index)
     let user = sessions[index].user
-    if !user.isEmpty { unlink(id.index, from: user) }
+    if !user.isEmpty { unlink(index, from: user) }
     if let budget = sessions[index].budget {
       budgets.disconnect(budget, rank: sessions[index].rank)
     }
-    sessions[index].budget = nil
-    sessions[index].isSlowed = false
-    sessions[index].isOpen = false
-    sessions[index].outbox = []
-    sessions[index].lagging = []
-    sessions[index].extras = nil
-    sessions[index].grant = nil
-    sessions[index].user = ""
-    sessions[index].isDirty = false
-    freeSessions.append(id.index)
+    sessions.remove(index)
   }
 
-  private mutating func unlink(_ index: Int32, from user: String) {
-    guard var before = localUsers[user]?.firstSession, before >= 0 else { return }
-    let next = sessions[Int(index)].nextOfUser
-    if before == index {
+  mutating func nextGeneration() -> UInt32 {
+    lastGeneration &+= 1
+    return lastGeneration
+  }
+
+  private mutating func endSubscriptions(of index: Slot<Session>) {
+    while let first = sessions[index].firstSubscription.slot { end(first, tellLog: true) }
+  }
+
+  private mutating func unlink(_ index: Slot<Session>, from user: String) {
+    let next = sessions[index].nextOfUser
+    if localUsers[user]?.firstSession.slot == index {
       localUsers[user]?.firstSession = next
     } else {
-      while sessions[Int(before)].nextOfUser != index { before = sessions[Int(before)].nextOfUser }
-      sessions[Int(before)].nextOfUser = next
+      forEachSession(of: user) { shard, other in
+        if shard.sessions[other].nextOfUser.slot == index {
+          shard.sessions[other].nextOfUser = next
+        }
+      }
     }
-    sessions[Int(index)].nextOfUser = -1
+    sessions[index].nextOfUser = .none
     notePresence(of: user)
   }
 
   /// Calls `body` with every session of a user.
-  mutating func forEachSession(of user: String, _ body: (inout Shard, Int32) -> Void) {
-    var index = localUsers[user]?.firstSession ?? -1
-    while index >= 0 {
-      let next = sessions[Int(index)].nextOfUser
+  mutating func forEachSession(
+    of user: String, _ body: (inout Shard, Slot<Session>) -> Void
+  ) {
+    var next = localUsers[user]?.firstSession.slot
+    while let index = next {
+      next = sessions[index].nextOfUser.slot
       body(&self, index)
-      index = next
     }
   }
 
   package func isCurrent(_ id: SessionID) -> Bool {
-    Int(id.index) < sessions.count && sessions[Int(id.index)].isOpen
-      && sessions[Int(id.index)].generation == id.generation
+    sessions.contains(id.slot) && sessions[id.slot].generation == id.generation
   }
 
-  func id(of index: Int) -> SessionID {
-    SessionID(index: Int32(index), generation: sessions[index].generation)
+  func id(of index: Slot<Session>) -> SessionID {
+    SessionID(index: index.place, generation: sessions[index].generation)
   }
 
-  mutating func extras(of index: Int) -> SessionExtras {
+  mutating func extras(of index: Slot<Session>) -> SessionExtras {
     if let extras = sessions[index].extras { return extras }
     let extras = SessionExtras()
     sessions[index].extras = extras
@@ -264,7 +249,9 @@ public struct Shard {
   }
 
   /// Ends a session with an `error` or not, and then a close.
-  mutating func end(_ index: Int, _ error: WireError?, _ reason: CloseReason, _ text: String) {
+  mutating func end(
+    _ index: Slot<Session>, _ error: WireError?, _ reason: CloseReason, _ text: String
+  ) {
     guard !sessions[index].isClosing else { return }
     if let error { reply(.error(error), to: index) }
     silence(index)
@@ -273,20 +260,18 @@ public struct Shard {
   }
 
   /// Nothing may follow the close frame.
-  private mutating func silence(_ index: Int) {
+  private mutating func silence(_ index: Slot<Session>) {
     sessions[index].isClosing = true
     stopWaiting(index)
     sessions[index].extras?.ephemera = [:]
-    while sessions[index].firstSubscription >= 0 {
-      end(sessions[index].firstSubscription, tellLog: true)
-    }
+    endSubscriptions(of: index)
   }
 
   /// The owner ends the connection: what is queued still goes out, and behind it only what is given to
   /// `append(frames:to:)`, which is the close frame.
   public mutating func beginClosing(_ id: SessionID) {
-    guard isCurrent(id), !sessions[Int(id.index)].isClosing else { return }
-    silence(Int(id.index))
+    guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+    silence(id.slot)
   }
 
   // MARK: - Shutting down
@@ -303,7 +288,7 @@ public struct Shard {
   /// Tells every client to come back, each at a time of its own, and closes.
   /// - Parameter spreadMilliseconds: the clients come back within so long.
   public mutating func announceClosing(_ reason: String, spreadMilliseconds: Int64) {
-    for index in sessions.indices where sessions[index].isOpen && !sessions[index].isClosing {
+    for index in sessions.slots where !sessions[index].isClosing {
       let wait = Int64.random(in: 200...max(200, spreadMilliseconds), using: &random)
       reply(.closing(reason: reason, reconnectAfterMilliseconds: wait), to: index)
       end(index, nil, .restart, reason)

@@ -10,13 +10,13 @@ struct ShardTimer: Comparable {
     /// A user has typed for long enough.
     case typing(EphemeralKey)
     /// Activity that came too soon after the last is told.
-    case activity(node: Int32, generation: UInt32)
+    case activity(node: Slot<WatchedRoom>, generation: UInt32)
     /// A token may have come to its end.
     case expiry(SessionID)
     /// A user whose last session has ended may have come back.
     case departure(String)
     /// The next change of a user's presence may be told.
-    case presence(watched: Int32, generation: UInt32)
+    case presence(watched: Slot<WatchedUser>, generation: UInt32)
   }
   /// Milliseconds of the monotonic clock.
   var at: Int64

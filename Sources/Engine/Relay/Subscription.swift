@@ -1,7 +1,6 @@
 /// A cursor: one room's log, as far as one connection has it.
 struct Subscription {
   enum State: UInt8 {
-    case free
     /// The log has been asked for the room.
     case subscribing
     /// As `subscribing`, but the client has left meanwhile: nothing more is told of it.
@@ -17,8 +16,8 @@ struct Subscription {
   var wantsSubscribers: Bool
   /// The client was told `joined`, also while the room is subscribed anew.
   var isJoined = false
-  var session: Int32
-  var room: Int32
+  let session: Slot<Session>
+  let room: Slot<Room>
   /// The last `seq` that was handed to the connection.
   var cursor: Int64
   /// Whether the client wants it, or has another by now or none.
@@ -26,7 +25,7 @@ struct Subscription {
   /// Whether the log has yet to answer.
   var isUnanswered: Bool { state == .subscribing || !isWanted }
   /// The next one of the same session.
-  var next: Int32
-  /// Where it stands in its room's list.
-  var place: Int32
+  var next: Link<Subscription>
+  /// Where it stands in its room's list, once it is there.
+  var place: Int32?
 }

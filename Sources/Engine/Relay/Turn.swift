@@ -5,12 +5,12 @@ struct Turn {
   struct Staged {
     var commit: Commit
     var span: Int32
-    var next: Int32
+    var next: Link<Staged>
   }
 
   /// One room's run.
   struct Slice {
-    var room: Int32
+    var room: Slot<Room>
     var firstSeq: Int64
     var lastSeq: Int64
     /// Of the first entry in `ends`.
@@ -21,21 +21,21 @@ struct Turn {
 
   var staged: [Staged] = []
   /// Rooms that have something staged.
-  var rooms: [Int32] = []
+  var rooms: [Slot<Room>] = []
   var bytes: [UInt8] = []
   var slices: [Slice] = []
   /// Where each entry's JSON begins in `bytes`, and where it ends.
   var payloads: [Int32] = []
   var ends: [Int32] = []
-  /// Deliveries beyond the first of a session, chained.
-  var more: [Delivery] = []
+  /// Chained by session.
+  var deliveries: [Delivery] = []
 
   /// Forgets what has gone out; what is staged waits for a later turn.
   mutating func clear() {
     slices.removeAll(keepingCapacity: true)
     payloads.removeAll(keepingCapacity: true)
     ends.removeAll(keepingCapacity: true)
-    more.removeAll(keepingCapacity: true)
+    deliveries.removeAll(keepingCapacity: true)
     // A burst must not leave its buffer behind.
     bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptBytes)
   }
@@ -47,8 +47,8 @@ struct Turn {
 
   /// Lays a slice into the buffer once more, its long messages compressed.
   /// - Returns: where the slice is; the same one if none of its messages is long.
-  mutating func pack(_ place: Int32, _ compression: Compression) -> Int32 {
-    var slice = slices[Int(place)]
+  mutating func pack(_ place: Slot<Slice>, _ compression: Compression) -> Slot<Slice> {
+    var slice = slices[place]
     let first = Int(slice.firstEntry)
     let entries = first..<first + Int(slice.lastSeq - slice.firstSeq) + 1
     func isLong(_ entry: Int) -> Bool { ends[entry] - payloads[entry] >= compression.minimumBytes }
@@ -73,8 +73,7 @@ struct Turn {
       lower = upper
     }
     slice.upper = Int32(bytes.count)
-    slices.append(slice)
-    return Int32(slices.count - 1)
+    return slices.add(slice)
   }
 
   /// Where the entry after `seq` begins.

@@ -8,8 +8,7 @@ struct UserWatch {
     case loading
     case loaded
   }
-  /// Empty where the place is free.
-  var user = ""
+  let user: String
   var state = State.idle
   /// Names the load that is under way; answers to an earlier one are not for this.
   var ticket: UInt32 = 0
@@ -20,10 +19,12 @@ struct UserWatch {
   var sessions: Int32 = 0
   var pagings: Int32 = 0
   /// The user's rooms and where they stand in the shard's table.
-  var rooms: [Int32: Int32] = [:]
-  /// Both ends of the list in the order of activity, -1 where it is empty.
-  var newest: Int32 = -1
-  var oldest: Int32 = -1
+  var rooms: [Slot<Room>: Slot<WatchedRoom>] = [:]
+  /// Both ends of the list in the order of activity.
+  var newest = Link<WatchedRoom>.none
+  var oldest = Link<WatchedRoom>.none
   /// Counts what moved to the front.
   var stamp: Int64 = 0
+
+  init(user: String) { self.user = user }
 }

@@ -1,15 +1,14 @@
 /// A room in a user's list: one that the user belongs to, or a listed one.
 struct WatchedRoom {
-  /// -1 where the place is free.
-  var watch: Int32 = -1
+  let watch: Slot<UserWatch>
   /// Of the shard and not of the place, which may be another's later.
-  var generation: UInt32 = 0
-  var room: Int32 = -1
+  let generation: UInt32
+  let room: Slot<Room>
   /// Where it stands among the room's watchers.
-  var place: Int32 = -1
+  var place: Int32
   /// Neighbours in the order of activity.
-  var newer: Int32 = -1
-  var older: Int32 = -1
+  var newer = Link<WatchedRoom>.none
+  var older = Link<WatchedRoom>.none
   /// Falls from the newest to the oldest.
   var stamp: Int64 = 0
   /// When the last entry was made, in milliseconds since 1970.
@@ -24,4 +23,11 @@ struct WatchedRoom {
   var joined: Int32 = 0
   var isPending = false
   var belongs = false
+
+  init(watch: Slot<UserWatch>, generation: UInt32, room: Slot<Room>, place: Int32) {
+    self.watch = watch
+    self.generation = generation
+    self.room = room
+    self.place = place
+  }
 }

@@ -2,10 +2,10 @@ import Wire
 
 /// A user whose presence somebody here is told.
 struct WatchedUser {
-  /// Empty where the place is free.
-  var name = ""
-  var generation: UInt32 = 0
-  var presence = Presence.offline
+  let name: String
+  /// Of the shard and not of the slot, which may be another user's later.
+  let generation: UInt32
+  var presence: Presence
   /// When it became so, in milliseconds since 1970; `nil` where nobody knows.
   var at: Int64?
   /// Those who watch, and some who have ceased to.
@@ -13,4 +13,10 @@ struct WatchedUser {
   /// A change was told a moment ago, and whether there was another since.
   var isHeld = false
   var hasChanged = false
+
+  init(name: String, generation: UInt32, presence: Presence) {
+    self.name = name
+    self.generation = generation
+    self.presence = presence
+  }
 }

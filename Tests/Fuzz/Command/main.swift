@@ -32,7 +32,7 @@ guard let chosen = named ?? inherited else {
   exit(2)
 }
 unsafe target = chosen
-setenv("FUZZ_TARGET", chosen.rawValue, 1)
+unsafe setenv("FUZZ_TARGET", chosen.rawValue, 1)
 
 // The target's name is left out of what libFuzzer gets to see.
 let skipped = named == nil ? 0 : 1

@@ -1,0 +1,71 @@
+import Testing
+
+@testable import Relay
+
+@Suite struct `A slab` {
+  @Test func `gives each element a place, and a removed one's place to the next`() {
+    var slab = Slab<String>()
+    let (a, b) = (slab.insert("a"), slab.insert("b"))
+    slab.remove(a)
+    #expect(!slab.contains(a))
+    #expect(slab.count == 1)
+    let c = slab.insert("c")
+    #expect(c == a)
+    #expect(slab[c] == "c")
+    #expect(slab[b] == "b")
+    #expect(slab.capacity == 2)
+  }
+
+  @Test func `changes an element in its place`() {
+    var slab = Slab<[Int]>()
+    let slot = slab.insert([1])
+    slab[slot].append(2)
+    #expect(slab[slot] == [1, 2])
+  }
+
+  @Test func `lists what it has, in the order of places`() {
+    var slab = Slab<Int>()
+    let slots = (0..<5).map { slab.insert($0) }
+    slab.remove(slots[1])
+    slab.remove(slots[3])
+    #expect(slab.slots == [slots[0], slots[2], slots[4]])
+    #expect(Array(slab.all) == [0, 2, 4])
+  }
+
+  @Test func `does not contain a place that it never had`() {
+    #expect(!Slab<Int>().contains(Slot(0)))
+  }
+
+  @Test func `shrinks after its last element, and fills the lowest places first`() {
+    var slab = Slab<Int>()
+    let slots = (0..<100).map { slab.insert($0) }
+    for slot in slots where slot != slots[3] { slab.remove(slot) }
+    slab.shrink()
+    #expect(slab.capacity == 4)
+    #expect(slab[slots[3]] == 3)
+    #expect(slab.insert(0) == slots[0])
+    #expect(slab.insert(1) == slots[1])
+  }
+
+  @Test func `keeps its places while more than half of them lie before the last element`() {
+    var slab = Slab<Int>()
+    let slots = (0..<100).map { slab.insert($0) }
+    for slot in slots where slot != slots[60] { slab.remove(slot) }
+    slab.shrink()
+    #expect(slab.capacity == 100)
+  }
+
+  @Test func `a link is a slot or none, in four bytes`() {
+    var link = Link<Int>.none
+    #expect(link.slot == nil)
+    link.slot = Slot(7)
+    #expect(link.slot == Slot(7))
+    #expect(MemoryLayout<Link<Int>>.size == 4)
+  }
+
+  @Test func `elements with places to spare for nil cost nothing more than themselves`() {
+    #expect(MemoryLayout<Session?>.stride == MemoryLayout<Session>.stride)
+    #expect(MemoryLayout<Subscription?>.stride == MemoryLayout<Subscription>.stride)
+    #expect(MemoryLayout<WatchedRoom?>.stride == MemoryLayout<WatchedRoom>.stride)
+  }
+}
