@@ -1,6 +1,7 @@
 import Synchronization
 
-/// How many connections there are, in all and from each address; shared by the loops.
+/// Counts the connections of the process, in total and by address, and enforces their limits.
+/// Shared by the loops.
 package final class Admission: Sendable {
   private struct Counts {
     var total = 0
@@ -11,23 +12,25 @@ package final class Admission: Sendable {
   }
   private let counts = Mutex(Counts())
   private let limits: ConnectionLimits
-  /// Descriptors from this number on are not for clients.
+  /// Descriptors from this number on are reserved for the relay itself.
   private let descriptorsEnd: Int32
 
-  /// - Parameter descriptors: how many this process may have open; `nil` if that is not known. Some
-  ///   are kept from clients: the log and bots need theirs also while a crowd takes all it can get,
-  ///   and who comes too many has to be accepted before it can be told so.
+  /// - Parameter descriptors: the number of descriptors that this process may open; `nil` if
+  ///   unknown. Some are kept from clients, because the log and bots need theirs even during an
+  ///   overload, and because a connection beyond the limit has to be accepted before it can be told
+  ///   so.
   package init(limits: ConnectionLimits, descriptors: Int?) {
     self.limits = limits
     descriptorsEnd = Int32(clamping: descriptors.map { $0 - min(64, $0 / 8) } ?? .max)
   }
 
-  /// Connections at present, those of them that have not said who they are, and all there ever were.
+  /// The number of current connections, of those that are unauthenticated, and of all connections
+  /// accepted so far.
   package var census: (total: Int, unidentified: Int, accepted: Int) {
     counts.withLock { ($0.total, $0.unidentified, $0.accepted) }
   }
 
-  /// Why a connection is not let in.
+  /// The reason for which a connection is rejected.
   package struct Refusal {
     package var rule: Violations.Rule
     /// A sentence for the client.
@@ -39,9 +42,9 @@ package final class Admission: Sendable {
     }
   }
 
-  /// Counts a connection in; `nil`, or the limit that is reached.
-  /// - Parameter descriptor: the connection's. The system gives the lowest number that is free, so a
-  ///   high one says how many are taken.
+  /// Counts a new connection; returns `nil`, or the limit that it exceeds.
+  /// - Parameter descriptor: the connection's. The system assigns the lowest free number, so a high
+  ///   one shows how many are in use.
   package func admit(_ host: HostKey, descriptor: Int32) -> Refusal? {
     guard descriptor < descriptorsEnd else {
       return Refusal(
@@ -77,7 +80,8 @@ package final class Admission: Sendable {
     }
   }
 
-  /// Counts a connection that has not said in time who it is; `false` where there are too many.
+  /// Counts a connection that has not authenticated in time; returns `false` if its address has too
+  /// many.
   func countUnidentified(_ host: HostKey) -> Bool {
     counts.withLock { counts in
       let count = counts.unidentifiedByHost[host, default: 0]

@@ -3,21 +3,21 @@ import Synchronization
 import WebSocket
 package import Wire
 
-/// Says who somebody is, and whether they may in: by a token or, in open mode, by their word. One for
-/// all loops, and the same for `/ws` and for HTTP beside it.
+/// Authenticates users, by a token or, in open mode, by the name that they claim, and rejects
+/// banned ones. Shared by all loops, and used for both `/ws` and HTTP requests.
 package final class Authenticator: Sendable {
-  /// Says whose a token is, and what it allows.
+  /// Returns the identity that a token proves, and what the token permits.
   /// - Parameter wall: the time, in milliseconds since 1970.
   package typealias Verification =
     @Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity
 
-  /// Who a request is from.
+  /// The authentication of a request.
   package enum Answer: Equatable {
     case known(Identity)
-    /// The request does not say. `/ws` waits for `auth`; over HTTP that is a 401.
+    /// The request has no credentials. `/ws` waits for `auth`; over HTTP the answer is 401.
     case unknown
-    /// `unauthorized` (over HTTP 401), or `forbidden` (403). The WebSocket's handshake succeeds all
-    /// the same, and the error follows: a browser cannot read an HTTP status.
+    /// `unauthorized` (over HTTP 401) or `forbidden` (403). The WebSocket handshake succeeds
+    /// nevertheless, and the error follows as a message: a browser cannot read the HTTP status.
     case refused(WireError)
   }
 
@@ -39,8 +39,8 @@ package final class Authenticator: Sendable {
 
   package var takesTokens: Bool { verify != nil }
 
-  /// Who a request is from: by `Authorization: Bearer`, then by the query's `token`, or in open mode
-  /// by its `user`.
+  /// Authenticates a request: by `Authorization: Bearer`, otherwise by the `token` of the query, or
+  /// in open mode by its `user`.
   /// - Parameter wall: the time, in milliseconds since 1970.
   func identify(_ request: HTTPRequest, wall: Int64) -> Answer {
     do throws(WireError) {
@@ -52,7 +52,7 @@ package final class Authenticator: Sendable {
     }
   }
 
-  /// Whose a token is, where it came in a message.
+  /// Returns the identity of a token that came in a message.
   func identify(token: String, wall: Int64) throws(WireError) -> Identity {
     guard let verify else {
       throw WireError(
@@ -61,14 +61,14 @@ package final class Authenticator: Sendable {
     return try allowed(try verify(token, wall))
   }
 
-  /// Whom nobody gets in as any more. Who is in already is told by `Shard.ban`, after this: so that
-  /// nobody slips through in between.
+  /// Replaces the list of banned users. Call this before `Shard.ban`, which disconnects sessions:
+  /// so no user gets in between the two.
   package func ban(_ users: Set<String>) { banned.withLock { $0 = users } }
 
-  /// Replaces the users who may read what is the operator's.
+  /// Replaces the list of operators.
   package func setOperators(_ users: Set<String>) { operators.withLock { $0 = users } }
 
-  /// Whether a user may read what is the operator's. A name that is only claimed is nobody's.
+  /// Whether a user is an operator. In open mode no user is, because names are only claimed there.
   func isOperator(_ identity: Identity) -> Bool {
     verify != nil && operators.withLock { $0.contains(identity.user) }
   }
@@ -78,7 +78,7 @@ package final class Authenticator: Sendable {
     return identity
   }
 
-  /// Of other schemes, which a proxy in between may want, nothing is known here.
+  /// Other schemes are ignored: a proxy in between may use them.
   private func token(in request: HTTPRequest) throws(WireError) -> String? {
     let scheme = "bearer "
     let bearers = request.headers["Authorization"].filter {

@@ -1,11 +1,11 @@
-/// The relay's end of a bot's connection. A bot that does not take what it is sent is a client that does
-/// not read.
+/// The relay's end of a connection to a bot. A bot that does not accept its frames is treated as a
+/// client that does not read.
 package protocol BotEnd: AnyObject, Sendable {
-  /// Whom it speaks for.
+  /// The user as which the bot sends.
   var user: String { get }
-  /// Takes frames as a socket does: all of it, or nothing where it is full.
-  /// - Returns: how many bytes were taken.
+  /// Accepts frames as a socket does: all of them, or nothing if its buffer is full.
+  /// - Returns: the number of accepted bytes.
   func write(_ frames: Span<UInt8>) -> Int
-  /// Nothing more comes.
+  /// Tells the bot that the connection has ended.
   func close()
 }

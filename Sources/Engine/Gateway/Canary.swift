@@ -1,36 +1,37 @@
 import Synchronization
 
-/// Whether entries go the whole way: one is sent to a reserved room, through the log, and awaited in
-/// the room. Done when somebody asks, by one loop for all, and the answer holds for a while: so that
-/// asking often costs nothing. Shared by the loops.
+/// Checks that the relay works from end to end: a canary sends an entry to a reserved room, through
+/// the log, and waits for it in the room. One loop runs it on demand for all, and the result is
+/// kept for a while, so that frequent requests cost nothing. Shared by the loops.
 package final class Canary: Sendable {
   package enum Outcome: Equatable, Sendable {
     case ready
-    /// A sentence.
+    /// The reason, as a sentence.
     case failed(String)
   }
 
-  /// A request that waits, by its place and serial number on its loop.
+  /// A waiting request, by its connection's index and its serial number on its loop.
   package struct Waiter: Sendable {
     var loop: Int
     var connection: Int
     var exchange: UInt64
   }
 
-  /// What somebody who asks is to do.
+  /// What the loop that asks is to do.
   enum Advice {
     case take(Outcome)
-    /// Send one, and wait with the others.
+    /// Run a canary, and wait with the others.
     case send
     case wait
   }
 
   static let room = "sys:canary"
-  /// A valid name, which a store must hold; who claims it belongs to no reserved room all the same.
+  /// A valid name, as stores require. A client that claims this name still cannot join reserved
+  /// rooms.
   static let user = "sys.canary"
-  /// How long an answer holds.
+  /// How long a result is kept.
   static let keptMilliseconds: Int64 = 5000
-  /// How long an entry may take.
+  /// How long a canary may take.
   static let timeoutMilliseconds: Int64 = 3000
 
   private struct State {
@@ -47,14 +48,14 @@ package final class Canary: Sendable {
     state.withLock { state in
       if let last = state.last, now - last.at < Self.keptMilliseconds { return .take(last.outcome) }
       state.waiters.append(waiter)
-      // The loop that has sent one may itself be what does not go on.
+      // The loop that runs the canary may itself be stuck.
       if let sentAt = state.sentAt, now - sentAt < Self.timeoutMilliseconds * 2 { return .wait }
       state.sentAt = now
       return .send
     }
   }
 
-  /// - Returns: who is to be told.
+  /// - Returns: the requests to answer.
   func finish(_ outcome: Outcome, now: Int64) -> [Waiter] {
     state.withLock { state in
       state.last = (outcome, now)

@@ -1,11 +1,11 @@
 import Wire
 
-/// One canary under way: a session of the relay's own that joins the room, sends, and waits for the
-/// ack and for the entry. Confined to its loop's thread.
+/// One run of the canary: a session of the relay's own that joins the room, sends an entry, and
+/// waits for its ack and for the entry itself. Confined to its loop's thread.
 final class CanaryRun {
-  /// Unique, since it is sent once.
+  /// Unique, because it is used as the id of the entry.
   let id: String
-  /// Milliseconds of the loop's clock.
+  /// In milliseconds of the loop's clock.
   let deadline: Int64
   private(set) var hasJoined = false
   private(set) var failure: String?
@@ -23,7 +23,7 @@ final class CanaryRun {
   var join: [UInt8] { ClientMessage.join(.init(room: Canary.room)).json }
   var send: [UInt8] { ClientMessage.send(.init(room: Canary.room, id: id, text: "canary")).json }
 
-  /// What it waits for, as the end of a sentence.
+  /// What the run still waits for, as the end of a sentence.
   var missing: String {
     if !hasJoined { return "the log did not answer" }
     return isAcknowledged ? "an entry did not come back" : "an entry was not acknowledged"

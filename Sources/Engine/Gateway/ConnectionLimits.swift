@@ -1,21 +1,22 @@
-/// What one connection may do, besides what its user may (`UserBudget.Limits`). 0 stands for no limit.
+/// The limits of one connection, besides those of its user (`UserBudget.Limits`). 0 = no limit.
 package struct ConnectionLimits: Equatable, Sendable {
-  /// Until a client has shaken hands and said who it is, and until a request's content is there.
+  /// Time for a client to complete the handshake and authenticate, and for the content of a request
+  /// to arrive.
   package var handshakeTimeoutMilliseconds = 0
-  /// Of the head of a request.
+  /// Maximum length of the head of a request.
   package var headerBytes = 0
-  /// Of a frame, of a message, and of a request's content.
+  /// Maximum length of a frame, of a message, and of the content of a request.
   package var frameBytes = 0
-  /// Frames of one message.
+  /// Maximum number of frames of one message.
   package var messageFragments = 0
-  /// Pings and pongs.
+  /// Pings and pongs together.
   package var controlFramesPerSecond = 0
   package var heartbeatSeconds = 0
   package var idleTimeoutSeconds = 0
-  /// In all.
+  /// In total.
   package var connections = 0
   package var connectionsPerAddress = 0
-  /// Of one address, that have not said who they are.
+  /// Unauthenticated connections from one address.
   package var unauthenticatedPerAddress = 0
 
   package init() {}

@@ -3,7 +3,7 @@ import Relay
 import WebSocket
 import Wire
 
-/// `GET /v1/avatars/{user}`: people's pictures, so that a browser asks nobody but the relay.
+/// `GET /v1/avatars/{user}`: serves users' pictures, so that a browser contacts only the relay.
 extension ConnectionLoop {
   func askForAvatar(
     of user: String, as identity: Identity, _ known: [String], _ exchange: HTTPExchange,
@@ -16,11 +16,11 @@ extension ConnectionLoop {
       return finish(index, Self.tooManyRequests(wait).response)
     }
     guard let url = shard.avatarURL(of: user) else { return answer(nil, index, exchange.serial) }
-    // It may be there at once: by mail it comes when this turn is through in any case.
+    // Even a picture that is cached comes as a `LoopMessage`, after this turn.
     world.fetchAvatar(of: user, from: url, connection: index, exchange: exchange.serial)
   }
 
-  /// Answers with a picture, or that there is none.
+  /// Answers with a picture, or with 404 if there is none.
   func answer(_ avatar: Picture?, _ index: Int, _ serial: UInt64) {
     guard let exchange = exchange(serial, at: index),
       case .avatar(let user, _, let known) = exchange.call.target
@@ -38,15 +38,15 @@ extension ConnectionLoop {
       ? HTTPResponse(status: 304)
       : HTTPResponse(status: 200, contentType: avatar.contentType, body: avatar.bytes)
     response.add("ETag", tag)
-    // Who may see people is for the relay to say, not for a cache in between.
+    // The relay decides which users may see a picture, not a shared cache.
     response.add("Cache-Control", "private, max-age=3600")
-    // It comes from strangers: nothing in it is to run, whatever a browser takes it for.
+    // The picture comes from an untrusted source: a browser must not run anything in it.
     response.add("X-Content-Type-Options", "nosniff")
     response.add("Content-Security-Policy", "default-src 'none'; sandbox")
     finish(index, response)
   }
 
-  /// Tells pictures apart, and is no secret.
+  /// Returns a hash that distinguishes pictures; it need not be secure.
   private static func digest(_ bytes: [UInt8]) -> String {
     String(FNV1a.hash(bytes.span), radix: 16)
   }

@@ -1,10 +1,10 @@
 import Relay
 import WebSocket
 
-/// Bots come through the same door as sockets: a session, and frames out of it.
+/// Bots use sessions as clients do; their messages and frames bypass sockets.
 extension ConnectionLoop {
-  /// More messages than this that the relay has yet to take, and the bot is told nothing further: so
-  /// one that answers everything waits as any client that is slowed.
+  /// If a slowed bot has more messages than this in its inbox, it receives nothing further: so a
+  /// bot that answers every message waits like any client that is slowed.
   static let botInboxLimit = 256
 
   func connect(_ bot: any BotEnd) {
@@ -46,8 +46,8 @@ extension ConnectionLoop {
     if bot.inbox.count <= Self.botInboxLimit / 2 || !bot.isInboxSlowed { release(bot, session) }
   }
 
-  /// Tells the bot what there is, unless answers have to be taken before its inbox can go on.
-  /// - Returns: how many bytes were taken.
+  /// Sends frames to the bot, unless its inbox has to shrink first.
+  /// - Returns: the number of accepted bytes.
   func tell(_ bot: BotSession, _ frames: Span<UInt8>) -> Int {
     if bot.isInboxSlowed, bot.inbox.count > Self.botInboxLimit {
       bot.isHeld = true
@@ -56,14 +56,15 @@ extension ConnectionLoop {
     return bot.end.write(frames)
   }
 
-  /// The bot is told things again.
+  /// Lets the bot receive again.
   private func release(_ bot: BotSession, _ session: SessionID) {
     guard bot.isHeld else { return }
     bot.isHeld = false
     shard.unblock(session)
   }
 
-  /// A bot that was slowed may by now be held up by answers that it is not told.
+  /// Checks whether a bot that was slowed can receive again: its inbox may now wait for answers
+  /// that are being withheld from it.
   func sweepBot(_ bot: BotSession, _ index: Int) {
     guard let session = connections[index].session, bot.isInboxSlowed, !shard.isSlowed(session)
     else { return }

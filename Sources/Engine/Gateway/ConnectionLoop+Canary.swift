@@ -2,13 +2,13 @@ import Relay
 import WebSocket
 import Wire
 
-/// `GET /readyz`: see `Canary`.
+/// `GET /readyz`: reports whether the relay works from end to end; see `Canary`.
 extension ConnectionLoop {
   func askWhetherReady(_ exchange: HTTPExchange, _ index: Int) {
     guard shutdown == nil else {
       return finish(index, Self.response(to: .failed("the relay is shutting down")))
     }
-    // Its own end tells more.
+    // The canary times out first, because its failure is more informative.
     connections[index].deadline = now.monotonic + Canary.timeoutMilliseconds + 1000
     let waiter = Canary.Waiter(loop: self.index, connection: index, exchange: exchange.serial)
     switch context.canary.ask(waiter, now: now.monotonic) {
@@ -31,7 +31,7 @@ extension ConnectionLoop {
     shard.receive(session, run.join.span, now: now)
   }
 
-  /// As far as it has come.
+  /// Takes the next step of a canary.
   func advance(_ run: CanaryRun, _ index: Int) {
     guard let session = connections[index].session else { return }
     if let failure = run.failure {

@@ -1,11 +1,11 @@
 import Relay
 import WebSocket
 
-/// `/echo`: every message comes back as one frame. For conformance tests, and for benchmarks of all
-/// that lies below the relay.
+/// `/echo`: sends every message back as one frame. For conformance tests, and for benchmarks of the
+/// layers below the relay.
 extension ConnectionLoop {
-  /// Answers everything that was read by one send. What comes back is hardly longer than what
-  /// came, so looking once at what is still queued bounds the queue.
+  /// Answers everything that was read in one send. The echo is hardly longer than the input, so one
+  /// check of the queued output bounds the queue.
   func takeEchoes(_ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int) {
     guard let session = connections[index].session else { return }
     guard shard.mayReceive(session, now: now) else {
@@ -13,7 +13,7 @@ extension ConnectionLoop {
       pause(index, with: input.span.extracting(offset..<input.count))
       return
     }
-    // Out of the table meanwhile: each frame would look it up again.
+    // Moved out of the table meanwhile, because otherwise each frame would look it up again.
     var webSocket = WebSocket.Connection(role: .server, limits: webSocketLimits)
     var output: [UInt8] = []
     swap(&webSocket, &connections[index].webSocket)
@@ -75,8 +75,8 @@ extension ConnectionLoop {
     }
   }
 
-  /// Sends what is in `control`: here and now if nothing is queued, since an echo gets nothing from
-  /// elsewhere that it could share a send with.
+  /// Sends the contents of `control`, at once if nothing is queued: no other output would share the
+  /// send.
   private func answer(_ session: SessionID, _ index: Int) {
     guard !control.isEmpty else { return }
     guard !shard.hasOutput(session) else {

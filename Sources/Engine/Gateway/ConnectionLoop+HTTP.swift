@@ -2,19 +2,21 @@ import Relay
 import WebSocket
 import Wire
 
-/// Requests whose answer has to be found: at the relay, or at the other loops.
+/// HTTP requests that cannot be answered at once: their answer comes from the relay or from other
+/// loops.
 ///
-/// A request to the relay opens a session through the same door as a socket does, and so has the same
-/// limits and rights; what the session says is the answer. Connections of `/v1` stay open for the next
-/// request, since whoever publishes in a row would otherwise shake hands for each entry, with TLS in two
-/// round trips more. One request at a time: behind it the connection is not read from, so that what a
-/// client sends ahead waits in its own socket. A request that is refused for now (429, 503) ends its
-/// connection: what was sent ahead must not overtake it, as relay.v1 promises for any connection.
+/// A request to the relay opens a session as a WebSocket does, with the same limits and rights; the
+/// session's output is the answer. Connections of `/v1` stay open for the next request: otherwise a
+/// client that publishes many entries would need a handshake for each, with TLS two more round
+/// trips. A connection has one request at a time: it is not read until the answer is sent, so that
+/// pipelined requests wait in the client's socket. A request that is refused temporarily (429, 503)
+/// ends its connection: pipelined requests must not overtake it, as relay.v1 promises for any
+/// connection.
 extension ConnectionLoop {
-  /// How long the relay may take. Longer than a disk that is only slow.
+  /// Time for the relay to answer. It is longer than a slow disk needs.
   private static let answerMilliseconds: Int64 = 30_000
 
-  /// The head of a request is there.
+  /// Begins a request whose head is complete.
   func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: Int) {
     exchangeCount += 1
     let exchange = HTTPExchange(call, serial: exchangeCount)
@@ -28,7 +30,7 @@ extension ConnectionLoop {
     takeContent(rest, index)
   }
 
-  /// Takes what belongs to the request; what follows belongs to the next one.
+  /// Takes the content of the request. Bytes after it belong to the next request.
   func takeContent(_ input: Span<UInt8>, _ index: Int) {
     guard let exchange = connections[index].exchange, exchange.state == .reading else { return }
     let count = min(input.count, exchange.call.contentBytes - exchange.content.count)
@@ -49,7 +51,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// Who asks without being known pays with the address, so that guessing has an end.
+  /// Answers an unauthenticated request. These are rate-limited by address, which limits guessing.
   func refuseUnauthorized(_ response: [UInt8], _ index: Int) {
     if let host = connections[index].host,
       let wait = context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic)
@@ -105,7 +107,7 @@ extension ConnectionLoop {
     return context.budgets.take(charge, bytes: bytes, from: user, now: now.monotonic)
   }
 
-  /// Hands the message over, now or when the relay takes some again.
+  /// Passes the message to the shard, now or as soon as the shard accepts input again.
   func submit(_ exchange: HTTPExchange, _ index: Int) {
     guard let session = connections[index].session else { return }
     guard shard.mayReceive(session, now: now) else {
@@ -119,23 +121,23 @@ extension ConnectionLoop {
 
   // MARK: - Answering
 
-  /// Answers here and now, unless something else was answered before.
+  /// Answers the request, unless it has an answer already.
   func finish(_ index: Int, _ response: HTTPResponse) {
     guard let exchange = connections[index].exchange, exchange.state != .answering else { return }
     exchange.answer(response)
     sendResponse(exchange, index)
   }
 
-  /// The exchange of that place, if it is still the same.
+  /// Returns the exchange of that connection, if it is still the same one.
   func exchange(_ serial: UInt64, at index: Int) -> HTTPExchange? {
-    // The place may be gone by now: see `shrink`.
+    // The index may no longer exist: see `shrink`.
     guard index < connections.count, let exchange = connections[index].exchange,
       exchange.serial == serial
     else { return nil }
     return exchange
   }
 
-  /// Sends the answer, if there is one.
+  /// Sends the response, if there is one.
   func sendResponse(_ exchange: HTTPExchange, _ index: Int) {
     guard var response = exchange.response, exchange.state != .answering else { return }
     if let session = connections[index].session {
@@ -157,14 +159,14 @@ extension ConnectionLoop {
     sendRest(exchange, index)
   }
 
-  /// Who takes an answer so slowly does not want it.
+  /// Ends the connection if the client does not read the answer in time.
   private func limitTaking(_ index: Int) {
     let idle = Int64(context.limits.idleTimeoutSeconds) * 1000
     connections[index].deadline = idle == 0 ? 0 : now.monotonic + idle
   }
 
-  /// Sends what is left of an answer that was decided by the request's head, as the socket drains, and
-  /// ends the connection behind it.
+  /// Sends the rest of an answer that needed only the request's head as the socket drains, and then
+  /// ends the connection.
   func sendLater(_ rest: ArraySlice<UInt8>, _ index: Int) {
     exchangeCount += 1
     let exchange = HTTPExchange(HTTPCall(target: .nothing), serial: exchangeCount)
@@ -172,12 +174,13 @@ extension ConnectionLoop {
     exchange.endsConnection = true
     exchange.output = Array(rest)
     connections[index].phase = .exchange(exchange)
-    // What follows the request is not looked at.
+    // Data after the request is ignored.
     connections[index].isPaused = true
     limitTaking(index)
   }
 
-  /// Sends what is left of the answer, or of what announces it, and goes on when that is out.
+  /// Sends the rest of the answer, or of the `100 Continue` before it. After the answer, waits for
+  /// the next request or ends the connection.
   func sendRest(_ exchange: HTTPExchange, _ index: Int) {
     if exchange.sent < exchange.output.count {
       exchange.sent += writeToStream(index, exchange.output.span.extracting(exchange.sent...))
@@ -190,13 +193,13 @@ extension ConnectionLoop {
       return
     }
     connections[index].phase = .handshake
-    // Between two requests nobody is waited for longer than for a first one.
+    // A client has as much time for its next request as for its first.
     connections[index].deadline = requestDeadline
     connections[index].isPaused = false
     nextRequests.append(Int32(index))
   }
 
-  /// Takes what was sent ahead of the last answer.
+  /// Takes a request that was pipelined after the last one.
   func takeNextRequest(_ index: Int) {
     guard connections[index].awaitsRequest, !connections[index].isPaused else { return }
     readOn(index)
@@ -204,7 +207,7 @@ extension ConnectionLoop {
 
   // MARK: - Ends
 
-  /// The time is over.
+  /// Answers or ends an exchange whose time is over.
   func expire(_ exchange: HTTPExchange, _ index: Int) {
     guard connections[index].deadline > 0, now.monotonic >= connections[index].deadline else {
       return
@@ -212,7 +215,7 @@ extension ConnectionLoop {
     switch exchange.state {
     case .reading:
       context.violations.note(.handshakeTimeout)
-      // Where its end is, is not known.
+      // The end of the content is unknown.
       exchange.endsConnection = true
       finish(index, HTTPProblem(408, "The content did not come in time.").response)
     case .held, .waiting:
@@ -228,7 +231,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// The relay ends the session of a request; what it has said before is the answer.
+  /// Handles the end of a request's session, initiated by the shard: its last output is the answer.
   func end(_ exchange: HTTPExchange, _ index: Int, _ reason: CloseReason, _ text: String) {
     guard let session = connections[index].session else { return }
     if shard.hasOutput(session) {
@@ -239,7 +242,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// As far as an exchange has come: all that the session has said is taken.
+  /// Takes the next step of an exchange, once the session's output so far has been read.
   func advance(_ exchange: HTTPExchange, _ index: Int) {
     if exchange.response == nil, let (reason, text) = exchange.closing {
       exchange.answer(Self.problem(reason, text).response)

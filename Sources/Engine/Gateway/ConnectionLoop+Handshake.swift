@@ -4,7 +4,7 @@ import Wire
 
 /// The opening handshake: a request that becomes a WebSocket or an HTTP exchange.
 extension ConnectionLoop {
-  /// `true` where frames may follow.
+  /// Reads a request and routes it; returns `true` if WebSocket frames may follow it.
   func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: Int) -> Bool {
     do throws(HTTPViolation) {
       let limit = context.limits.headerBytes
@@ -16,7 +16,7 @@ extension ConnectionLoop {
         return false
       }
       offset = length
-      // Each request says anew who it comes from.
+      // Each request has its own credentials.
       connections[index].isIdentified = false
       switch context.router.route(
         request, isLocal: connections[index].isLocal,
@@ -77,12 +77,12 @@ extension ConnectionLoop {
     }
   }
 
-  /// The message that was received may have said who the client is.
+  /// Notes that the client has authenticated, if the message just received did that.
   func noteIfIdentified(_ session: SessionID, _ index: Int) {
     if shard.isIdentified(session) { noteIdentified(index) }
   }
 
-  /// Nothing more is awaited of the client.
+  /// Ends the limits that apply to an unauthenticated connection.
   func noteIdentified(_ index: Int) {
     connections[index].isIdentified = true
     connections[index].deadline = 0
@@ -92,14 +92,14 @@ extension ConnectionLoop {
     }
   }
 
-  /// Says what there is to say over HTTP, and ends the connection.
+  /// Sends an HTTP response, and ends the connection.
   func answer(_ response: [UInt8], _ index: Int) {
     counts.responses[HTTPResponse.status(of: response), default: 0] += 1
     let taken = writeToStream(index, response.span)
     if taken == response.count, !world.hasBacklog(index) {
       linger(index)
     } else {
-      // Earlier answers lie before it that the peer has not read.
+      // Earlier answers that the peer has not read are queued before it.
       sendLater(response[taken...], index)
     }
   }

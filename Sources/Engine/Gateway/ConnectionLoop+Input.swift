@@ -2,9 +2,9 @@ import Relay
 import WebSocket
 import Wire
 
-/// From streams to the shard.
+/// Input: from streams to the shard.
 extension ConnectionLoop {
-  /// Something has happened to a connection's stream.
+  /// Handles an event of a connection's stream.
   package func ready(_ index: Int, _ readiness: StreamReadiness) {
     now = world.moment()
     if readiness.contains(.closed) || readiness.contains(.failed) {
@@ -16,7 +16,8 @@ extension ConnectionLoop {
           remove(index)
           return
         }
-        // The peer sends no more. If its process is gone, the system there answers with a reset.
+        // The peer sends no more data. If its process is gone, its system answers the ping with a
+        // reset.
         ping(index)
       }
     }
@@ -32,7 +33,7 @@ extension ConnectionLoop {
     if connections[index].isReadable { read(index) }
   }
 
-  /// Reads once, as much as a turn allows, and hands it on.
+  /// Reads once, at most what a turn allows, and processes the input.
   func read(_ index: Int) {
     guard !connections[index].isFree, connections[index].isReadable,
       !connections[index].isPaused, connections[index].bot == nil
@@ -52,12 +53,13 @@ extension ConnectionLoop {
     }
   }
 
-  /// The peer sends nothing more. It may still wait for the answers to what it has sent (`nc -N`, half
-  /// a TLS connection): they go out first, and each request's own deadline bounds that. A WebSocket
-  /// ends here, since without a close it was cut off (RFC 6455 §7.1.5).
+  /// Handles the end of a connection's input. The peer may still wait for answers to what it has
+  /// sent (`nc -N`, a half-closed TLS connection): they are sent first, and each request's own
+  /// deadline bounds that. A WebSocket ends here: without a close frame it was cut off (RFC 6455
+  /// §7.1.5).
   func endInput(_ index: Int) {
     if connections[index].awaitsRequest, !connections[index].pending.isEmpty {
-      // Requests that were sent ahead and not looked at yet, one a turn; or the begin of one.
+      // Pipelined requests that were not processed yet, one per turn; or the beginning of one.
       let before = connections[index].pending.count
       readOn(index)
       if connections[index].awaitsRequest, connections[index].pending.count < before {
@@ -68,16 +70,16 @@ extension ConnectionLoop {
     switch connections[index].phase {
     case .free: return
     case .exchange(let exchange) where exchange.state != .reading:
-      // The end is found again once the answer is out.
+      // The end is read again once the answer is sent.
       connections[index].isReadable = true
     case .open where hasInput(index), .echo where hasInput(index):
-      // What was sent before has its turn yet, and the end is found again behind it.
+      // Earlier input has to be processed first; the end is read again after it.
       connections[index].isReadable = true
     default: remove(index)
     }
   }
 
-  /// Something that was sent has its turn yet.
+  /// Whether input is waiting to be processed.
   private func hasInput(_ index: Int) -> Bool {
     connections[index].isPaused || !connections[index].pending.isEmpty
   }
@@ -93,7 +95,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// Takes what lies at the front of the read buffer.
+  /// Processes the first `count` bytes of the read buffer, after those that are pending.
   private func takeRead(_ count: Int, _ index: Int) {
     let buffer = unsafe readBuffer
     if connections[index].pending.isEmpty {
@@ -109,7 +111,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// The shard takes input of this connection again.
+  /// Goes on with a connection whose input the shard accepts again.
   func resume(_ index: Int) {
     if let exchange = connections[index].exchange {
       if exchange.state == .held { submit(exchange, index) }
@@ -126,9 +128,10 @@ extension ConnectionLoop {
     }
   }
 
-  /// After a pause: takes what was read before it, and then what has come since. That something has
-  /// come is told once, perhaps while nobody read; so it is looked for whatever the connection has
-  /// become by what was read before: a request whose content is missing, a WebSocket, one that ends.
+  /// Continues after a pause: processes the pending input, and then reads what has arrived since.
+  /// The stream reports new data only once, possibly during the pause, so this reads in any state
+  /// that the pending input may have left the connection in: a request without its content, a
+  /// WebSocket, a connection that ends.
   func readOn(_ index: Int) {
     if !connections[index].pending.isEmpty {
       var bytes = connections[index].pending
@@ -159,11 +162,11 @@ extension ConnectionLoop {
 
   // MARK: - Frames
 
-  /// Why no more frames are taken just now.
+  /// The reason for which no more frames are processed for now.
   private enum Pause {
-    /// All that was read is taken, but for what the WebSocket keeps of an unfinished frame.
+    /// All input is processed, except an unfinished frame, which the WebSocket keeps.
     case nothingLeft
-    /// The session takes no more.
+    /// The session accepts no more.
     case full
     case binary
     case closedByPeer
@@ -176,7 +179,7 @@ extension ConnectionLoop {
   ) {
     guard let session = connections[index].session else { return }
     while true {
-      // Out of the table meanwhile: each frame would look it up again.
+      // Moved out of the table meanwhile, because otherwise each frame would look it up again.
       var webSocket = WebSocket.Connection(role: .server, limits: webSocketLimits)
       swap(&webSocket, &connections[index].webSocket)
       let pause = takeFrames(&input, &offset, &webSocket, session, index)
@@ -211,7 +214,7 @@ extension ConnectionLoop {
       while true {
         // A session without input has nothing to wait for.
         if isOpen, offset == input.count { return .nothingLeft }
-        // Also where the session is about to be closed: then nothing more is taken.
+        // Also if the session is about to be closed: it accepts nothing more then.
         if isOpen, !shard.mayReceive(session, now: now) { return .full }
         let event = try webSocket.next(
           in: &input, at: &offset, output: &answers, maskKey: { 0 })
@@ -243,8 +246,8 @@ extension ConnectionLoop {
     }
   }
 
-  /// Counts a ping or a pong; `false` beyond the limit. They cost a peer next to nothing, and no
-  /// bucket of the session's knows them.
+  /// Counts a ping or a pong; returns `false` beyond the limit. They cost the peer next to nothing,
+  /// and the rate limits of the session do not cover them.
   func mayTakeControlFrame(_ index: Int) -> Bool {
     if now.monotonic - connections[index].controlFramesSince >= 1000 {
       connections[index].controlFramesSince = now.monotonic
@@ -262,21 +265,21 @@ extension ConnectionLoop {
       "more than \(limit) pings and pongs in a second")
   }
 
-  /// Whether it was closed, or is about to be, for too many pings and pongs.
+  /// Whether the connection was closed, or is about to be, for too many pings and pongs.
   func isFlooding(_ index: Int) -> Bool {
     let limit = context.limits.controlFramesPerSecond
     return limit > 0 && connections[index].controlFrames > limit
   }
 
-  /// Once a close is sent nothing holds the peer's input back, so a peer that pings and does not
-  /// read would fill memory: a ping that comes before the last answer is out stays unanswered
-  /// (RFC 6455 §5.5.3).
+  /// Whether a ping is answered. After a close frame was sent the peer's input is no longer held
+  /// back, so a peer that pings and does not read could fill memory: a ping that comes before the
+  /// last answer is sent stays unanswered (RFC 6455 §5.5.3).
   private func mayAnswer(_ session: SessionID, _ index: Int) -> Bool {
     connections[index].isOpen || !shard.hasOutput(session)
   }
 
-  /// The peer has closed. The answer to it is queued; what else is queued goes out before it, and
-  /// nothing behind it.
+  /// Handles a close frame of the peer. The answer to it is queued; other queued output is sent
+  /// before it, and nothing after it.
   func beginClosing(_ session: SessionID, _ index: Int) {
     shard.beginClosing(session)
     connections[index].phase = .closing
@@ -284,7 +287,7 @@ extension ConnectionLoop {
     toReap.append(Int32(index))
   }
 
-  /// Keeps what was read until the session may receive again.
+  /// Keeps unprocessed input until the session may receive again.
   func pause(_ index: Int, with rest: Span<UInt8>) {
     connections[index].isPaused = true
     connections[index].pending = copy(rest)

@@ -1,7 +1,7 @@
 import Relay
 import WebSocket
 
-/// `GET /metrics`: the counts of all loops.
+/// `GET /metrics`: collects the metrics of all loops.
 extension ConnectionLoop {
   func gatherMetrics(for exchange: HTTPExchange, _ index: Int) {
     let gathering = MetricsGathering(
@@ -43,8 +43,9 @@ extension ConnectionLoop {
     return snapshot
   }
 
-  /// The acks of a batch are written: notes how long the first send of it waited for that, for each of
-  /// them. So what is shown is at least what any of them took, at the cost of one look at the clock.
+  /// Records the latency of the acks of a batch, now that they are written. Each is recorded with
+  /// that of the batch's first send: an upper bound for all of them, at the cost of one clock
+  /// reading.
   func noteAcks() {
     guard let (count, since) = shard.takeAcknowledged() else { return }
     counts.ackSeconds.add(Double(max(0, world.microseconds - since)) / 1e6, times: count)

@@ -2,14 +2,14 @@ import Relay
 import WebSocket
 import Wire
 
-/// From the shard to streams, and the ways in which a connection ends.
+/// Output: from the shard to streams; and the ways in which a connection ends.
 extension ConnectionLoop {
-  /// Writes what a session has; how many bytes were taken.
+  /// Writes output of a session; returns the number of accepted bytes.
   func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     switch connections[index].phase {
     case .bot(let bot): return tell(bot, bytes)
     case .exchange(let exchange):
-      // The shard is at work: what follows from it has to wait.
+      // The shard is being called, so what follows from this has to wait.
       exchange.take(bytes, wall: now.wall)
       toReap.append(Int32(index))
       return bytes.count
@@ -21,7 +21,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// Writes to a stream; how many bytes were taken.
+  /// Writes to a stream; returns the number of accepted bytes.
   func writeToStream(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     let taken = note(world.write(index, bytes), index)
     if connections[index].isClosing, taken == bytes.count, !world.hasBacklog(index) {
@@ -30,7 +30,7 @@ extension ConnectionLoop {
     return taken
   }
 
-  /// Sends what a stream has taken before.
+  /// Sends the backlog of a stream.
   func drain(_ index: Int) {
     _ = note(world.drain(index), index)
     if connections[index].isClosing, !world.hasBacklog(index) {
@@ -54,7 +54,7 @@ extension ConnectionLoop {
 
   // MARK: - Closing
 
-  /// Begins the closing handshake behind what is queued.
+  /// Begins the closing handshake, after the queued output.
   func close(_ index: Int, _ code: CloseCode, _ reason: String) {
     guard connections[index].isOpen, let session = connections[index].session else {
       return
@@ -67,7 +67,7 @@ extension ConnectionLoop {
     connections[index].webSocket.close(code, reason: reason, to: &control, maskKey: 0)
     shard.append(frames: control, to: session)
     toReap.append(Int32(index))
-    // Its close is awaited, though nothing else of it is taken any more.
+    // The peer's close frame has to be read, although its other input is no longer processed.
     if connections[index].isPaused {
       connections[index].isPaused = false
       observer?.loopPaused(index, false)
@@ -87,7 +87,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// Goes on with connections that are being closed, as far as they have come.
+  /// Advances connections that are being closed, and exchanges and canaries.
   func reap() {
     for index in failed { remove(Int(index)) }
     failed.removeAll(keepingCapacity: true)
@@ -106,15 +106,15 @@ extension ConnectionLoop {
   private func reapClosing(_ index: Int) {
     guard let session = connections[index].session else { return }
     if shard.hasOutput(session) || world.hasBacklog(index) {
-      // Who does not read is not waited for where everything ends.
+      // During a shutdown a client that does not read is not waited for.
       if shutdown != nil { remove(index) }
       return
     }
-    // The close of who floods is not looked for among all the rest.
+    // A connection that floods is not read until its close frame.
     if connections[index].webSocket.state == .closed || isFlooding(index) { linger(index) }
   }
 
-  /// All is said: shuts the writing side and waits for the peer to do the same.
+  /// Shuts the writing side, and waits for the peer to do the same.
   func linger(_ index: Int) {
     if let session = connections[index].session {
       shard.close(session)
@@ -130,7 +130,7 @@ extension ConnectionLoop {
 
   // MARK: - Time
 
-  /// Looks at every connection: which wait has come to its end, who is silent, who is gone.
+  /// Checks every connection for expired deadlines, silence and lost peers.
   package func sweep() {
     now = world.moment()
     let limits = context.limits
@@ -181,9 +181,9 @@ extension ConnectionLoop {
     connections[index].isPaused && connections[index].session.map { shard.isSlowed($0) } == true
   }
 
-  /// A slowed connection has not been read from for as long as one may be silent: reads once, to see
-  /// a pong or the end, and keeps what came. Where as much is kept as may be, a pong would lie behind it;
-  /// but the peer's system has acknowledged the ping, if it is there.
+  /// Reads once from a slowed connection that has not been read for the whole idle timeout, to find
+  /// a pong or the end of the stream, and keeps the input. If the pending input is at its limit, a
+  /// pong would come after it; then it counts whether the peer's system has acknowledged the ping.
   private func readSlowed(_ index: Int) {
     guard connections[index].pending.count <= Self.readBytes else {
       let acknowledgedAt = now.monotonic - world.millisecondsSinceAcknowledgement(index)
@@ -194,7 +194,7 @@ extension ConnectionLoop {
     connections[index].isPaused = false
     connections[index].isReadable = true
     read(index)
-    // Where nothing came nothing was taken, and the session waits as before.
+    // If nothing came, nothing was processed, and the session waits as before.
     if connections[index].isOpen, let session = connections[index].session,
       shard.isSlowed(session)
     {
@@ -210,7 +210,7 @@ extension ConnectionLoop {
     shard.append(frames: control, to: session)
   }
 
-  /// Between two requests over HTTP.
+  /// Ends a connection that has waited too long between two HTTP requests.
   private func sweepRested(_ index: Int) {
     let deadline = connections[index].deadline
     guard deadline > 0, now.monotonic >= deadline else { return }
@@ -218,7 +218,7 @@ extension ConnectionLoop {
     remove(index)
   }
 
-  /// A connection that has not said who it is costs others little, and not for long.
+  /// Limits the time and, per address, the number of unauthenticated connections.
   private func sweepUnidentified(_ index: Int) {
     let deadline = connections[index].deadline
     if deadline > 0, now.monotonic >= deadline {
@@ -247,8 +247,8 @@ extension ConnectionLoop {
     }
   }
 
-  /// Too many of its address are waited for already. It is told so in whatever it speaks by now; in
-  /// the middle of TLS's handshake there is nothing to say it in.
+  /// Rejects a connection whose address has too many unauthenticated ones: with a close frame or an
+  /// HTTP response, depending on its state. During the TLS handshake no answer is possible.
   private func turnAway(_ index: Int) {
     let limit = context.limits.unauthenticatedPerAddress
     let text = "\(limit) connections from this address have yet to say who they are; try later"

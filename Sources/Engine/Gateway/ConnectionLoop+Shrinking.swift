@@ -1,12 +1,12 @@
 import Relay
 
-/// What a crowd leaves behind when it has left.
+/// Returns memory to the system after a peak of connections.
 extension ConnectionLoop {
-  /// A table with so many slots is not worth being made shorter.
+  /// A table with at most this many slots is not shrunk.
   static let tableAtLeast = 512
 
-  /// Gives the memory of the tables' unused ends back. To be called when nothing is under way: what
-  /// else knows a connection by its place is empty then.
+  /// Frees the memory of the unused ends of the tables. To be called at the end of a turn, when
+  /// nothing else refers to a connection by its index.
   func shrink() {
     guard toReap.isEmpty, failed.isEmpty else { return }
     wantsToShrink = false
@@ -17,8 +17,8 @@ extension ConnectionLoop {
     giveBackAt = now.monotonic + Self.giveBackAgainMilliseconds
   }
 
-  /// Once more: what the log's thread kept of the same crowd is freed there a little later, after the
-  /// grace of presence and its turn, and by nobody given back.
+  /// Returns memory a second time: the log's thread frees its memory of the same peak later, after
+  /// the grace period of presence, and does not return it to the system itself.
   func giveBackAgain() {
     guard giveBackAt > 0, now.monotonic >= giveBackAt else { return }
     giveBackAt = 0

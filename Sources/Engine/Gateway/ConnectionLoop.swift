@@ -3,14 +3,14 @@ package import Relay
 import WebSocket
 import Wire
 
-/// One event loop's connections: moves bytes between streams and the loop's `Shard`, and decides all that
-/// is to be decided of a connection: handshakes, requests over HTTP, frames, pauses, silence, closing,
-/// the end of the relay. It has no descriptor, no clock and no thread: see `LoopWorld`.
+/// The connections of one event loop: moves bytes between streams and the loop's `Shard`, and
+/// handles handshakes, HTTP requests, frames, pauses, idle connections, closing, and the relay's
+/// shutdown. It has no descriptor, clock or thread: see `LoopWorld`.
 ///
-/// Confined to one thread. A turn is what the world tells of streams, mail and time (`ready`, `take`,
-/// `sweep`), and then `endTurn`.
+/// Confined to one thread. In a turn the world reports events of streams, messages and time
+/// (`ready`, `take`, `sweep`), and then calls `endTurn`.
 @safe package final class ConnectionLoop {
-  /// What all loops have in common.
+  /// The configuration and state that all loops share.
   package struct Context: Sendable {
     package var limits: ConnectionLimits
     package var shard: Shard.Configuration
@@ -18,18 +18,18 @@ import Wire
     package var authenticator: Authenticator
     package var admission: Admission
     package var violations: Violations
-    /// Of users, over all loops.
+    /// Rate limits by user, over all loops.
     package var budgets: Budgets<String>
-    /// Of addresses, for requests over HTTP that do not say who asks.
+    /// Rate limits by address, for unauthenticated HTTP requests.
     package var addressBudgets: Budgets<HostKey>
     package var canary: Canary
-    /// The log's line in its lineage.
+    /// The name of the log's current epoch.
     package var epoch: String
-    /// How many loops there are.
+    /// The number of loops.
     package var loopCount: Int
-    /// Messages that are shorter are not compressed.
+    /// Shorter messages are not compressed.
     package var compressesFromBytes = 1024
-    /// A shutdown is over within this.
+    /// The maximum duration of a shutdown.
     package var drainSeconds = 10
 
     package init(
@@ -50,57 +50,59 @@ import Wire
     }
   }
 
-  /// Read at a time: the most that one connection gets of a turn.
+  /// The size of one read, and the most that is read from one connection in a turn.
   package static let readBytes = 65_536
-  /// Handshakes, idle connections and closes are looked at so often.
+  /// The interval at which handshakes, idle connections and closes are checked.
   package static let sweepMilliseconds = 250
-  /// Who says within so many sweeps who it is never counts as one that does not: time for TLS and
-  /// an `auth` over a long way. Between two sweeps everything is read that has come, so nobody
-  /// counts because this loop is late, as it is when a crowd shakes hands.
+  /// A connection that authenticates within this many sweeps never counts as unauthenticated: that
+  /// is time for TLS and an `auth` over a long distance. All input that has arrived is read between
+  /// two sweeps, so no connection counts because this loop is late, as it is when many clients
+  /// connect at once.
   static let sweepsGranted: UInt8 = 4
-  /// How long a closing peer is waited for.
+  /// How long to wait for a peer that is closing.
   static let lingerMilliseconds: Int64 = 2000
 
   let index: Int
   package let context: Context
   let world: any LoopWorld
-  /// Is told what happens, for tests.
+  /// Notified of events, for tests.
   package var observer: (any LoopObserver)?
   package internal(set) var shard: Shard
 
   var connections: [ServerConnection] = []
   var freeConnections: [Int32] = []
   package internal(set) var connectionCount = 0
-  /// A crowd has left.
+  /// Set after a peak of connections.
   var wantsToShrink = false
-  /// When memory is given back once more; 0 for never. By the monotonic clock, in milliseconds.
+  /// When memory is returned a second time, in milliseconds of the monotonic clock; 0 = never.
   var giveBackAt: Int64 = 0
   var botConnections: [ObjectIdentifier: Int32] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
-  /// Where the WebSocket's own answers are put together.
+  /// The buffer for frames of the WebSocket layer itself.
   var control: [UInt8] = []
 
-  /// Connections that have more to read than one turn gave them.
+  /// Connections that have more to read than one turn permits.
   var unfinished: [Int32] = []
-  /// Connections whose output may have come to its end.
+  /// Connections whose output may be complete.
   var toReap: [Int32] = []
-  /// Connections whose last request over HTTP is answered, and of which another may have been read.
+  /// Connections whose last HTTP request is answered, and which may have the next one in their
+  /// input.
   var nextRequests: [Int32] = []
   var counts = LoopCounts()
-  /// Requests over HTTP so far.
+  /// The number of HTTP requests so far.
   var exchangeCount: UInt64 = 0
-  /// Connections that failed while something else was under way.
+  /// Connections that failed during another operation.
   var failed: [Int32] = []
 
   var now: Moment
   var random: SplitMix64
   let webSocketLimits: WebSocket.Limits
   let deflateStreams = DeflateStreams()
-  /// For what goes to many.
+  /// The deflater for frames that are sent to many connections.
   var deflater: Deflater { deflateStreams.widestDeflater }
   var shutdown: Shutdown?
 
-  /// How far the end has come.
+  /// The progress of a shutdown.
   struct Shutdown {
     var deadline: Int64
     var hasAnnounced = false
@@ -137,7 +139,7 @@ import Wire
 
   // MARK: - A turn
 
-  /// Others, and the log, have told the loop something.
+  /// Processes messages from other loops and from the log.
   package func take(_ messages: [LoopMessage]) {
     now = world.moment()
     for message in messages {
@@ -159,24 +161,24 @@ import Wire
     }
   }
 
-  /// What is left of a turn when it is over.
+  /// The state of the loop at the end of a turn.
   package enum TurnEnd {
-    /// Nothing is to be done before something happens.
+    /// There is nothing to do before the next event.
     case atRest
-    /// Another turn is wanted, before anything is waited for.
+    /// Another turn is needed before the loop may wait.
     case goesOn
-    /// The relay has ended here.
+    /// The shutdown is complete.
     case over
   }
 
-  /// Whether it is known whose session this is.
+  /// Whether the session is authenticated.
   package func isIdentified(_ session: SessionID) -> Bool { shard.isIdentified(session) }
 
-  /// When the loop has something to do next though nothing happens, by the monotonic clock in
-  /// microseconds; `nil` for never. Asked after a turn.
+  /// When the loop next has work without an event, in microseconds of the monotonic clock; `nil` =
+  /// never. Valid after a turn.
   package var nextWake: Int64? { shard.nextWake() }
 
-  /// The turn's end: its requests go to the log, and its output to the sockets.
+  /// Ends the turn: sends its requests to the log, and its output to the sockets.
   package func endTurn() -> TurnEnd {
     now = world.moment()
     let more = unfinished
@@ -196,7 +198,7 @@ import Wire
     reap()
     noteSlowdowns()
     if endIfOver() { return .over }
-    // What resumed connections ask for has to reach the log as well before the loop may sleep.
+    // The requests of resumed connections have to reach the log, too, before the loop may sleep.
     if shard.hasWork || !unfinished.isEmpty || !resumable.isEmpty || !nextRequests.isEmpty {
       return .goesOn
     }
@@ -222,7 +224,8 @@ import Wire
 
   // MARK: - The table
 
-  /// Lets a client in, whose stream has the place that is returned. What it sends is told by `ready`.
+  /// Adds a client's connection, and returns the index of its stream. The world reports its input
+  /// by `ready`.
   package func accept(from host: HostKey, isLocal: Bool) -> Int {
     now = world.moment()
     let index = addConnection()
@@ -234,7 +237,7 @@ import Wire
     return index
   }
 
-  /// Until when a request is to be there that is awaited from now on; 0 = no limit.
+  /// The deadline for a request that is awaited from now on; 0 = no limit.
   var requestDeadline: Int64 {
     let timeout = Int64(context.limits.handshakeTimeoutMilliseconds)
     return timeout == 0 ? 0 : now.monotonic + timeout
@@ -247,7 +250,7 @@ import Wire
     return connections.count - 1
   }
 
-  /// Ends a connection here and now.
+  /// Removes a connection at once.
   package func remove(_ index: Int) {
     guard !connections[index].isFree else { return }
     if let session = connections[index].session { shard.close(session) }
@@ -280,7 +283,7 @@ import Wire
       shard.isIdle || now.monotonic >= shutdown.deadline
     else { return }
     self.shutdown?.hasAnnounced = true
-    // What an echo says is its peer's words, so it says no more than why it closes.
+    // The peer decides the contents of an echo, so it gets a close reason but no announcement.
     for index in connections.indices {
       guard case .echo = connections[index].phase else { continue }
       close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay restarts")

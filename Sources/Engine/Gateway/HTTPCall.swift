@@ -1,11 +1,11 @@
 import Relay
 import Wire
 
-/// What a request over HTTP asks for, as far as its head says.
+/// The parsed head of an HTTP request whose answer has to be found.
 struct HTTPCall {
-  /// A message of relay.v1, whose answer is the response.
+  /// A message of relay.v1; the answer to it is the response.
   enum Message {
-    /// The content is the message's fields but for `type` and `room`.
+    /// The content has the fields of the message except `type` and `room`.
     case send(room: String)
     /// The whole message.
     case whole(type: String, json: [UInt8])
@@ -17,9 +17,9 @@ struct HTTPCall {
       }
     }
 
-    /// The message.
-    /// - Parameter content: of the request. What it says of `type` and `room` does not count, since of
-    ///   a repeated member the last one does; what is no object stays none.
+    /// Returns the message as JSON.
+    /// - Parameter content: of the request. Its `type` and `room` have no effect, since the last
+    ///   one of a repeated member counts; content that is not an object stays invalid.
     func json(_ content: [UInt8]) -> [UInt8] {
       switch self {
       case .whole(_, let json): return json
@@ -39,26 +39,26 @@ struct HTTPCall {
   }
 
   enum Target {
-    /// What its head decided, and is being answered.
+    /// The answer was decided by the head, and is being sent.
     case nothing
     case relay(Message, Identity)
-    /// Whether entries go the whole way.
+    /// Whether the relay works from end to end.
     case readiness
-    /// The counts.
+    /// The metrics.
     case metrics
-    /// Somebody's picture, unless it is one of those that `known` names (`If-None-Match`).
+    /// A user's picture, unless it is one that `known` names (`If-None-Match`).
     case avatar(of: String, Identity, known: [String])
   }
 
   var target: Target
-  /// How much content follows the head.
+  /// The length of the content that follows the head.
   var contentBytes = 0
-  /// The client waits for a word before it sends the content (RFC 9110 §10.1.1).
+  /// The client waits for `100 Continue` before it sends the content (RFC 9110 §10.1.1).
   var expectsContinue = false
-  /// HEAD.
+  /// The method is HEAD.
   var headOnly = false
   /// Whether the client may send another request on the connection.
   var keepsAlive = false
-  /// The page that may read the answer, where it is another site's.
+  /// The origin of a page of another site that may read the answer.
   var origin: String?
 }

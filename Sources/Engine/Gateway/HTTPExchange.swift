@@ -1,34 +1,34 @@
 import WebSocket
 import Wire
 
-/// One request over HTTP, from its head to the end of its answer. Confined to its loop's thread.
+/// One HTTP request, from its head to the end of its answer. Confined to its loop's thread.
 final class HTTPExchange {
   enum State {
-    /// The content is still coming.
+    /// The content is being received.
     case reading
-    /// The relay takes nothing more just now.
+    /// The shard accepts no input for now.
     case held
-    /// The relay is at it.
+    /// The relay is processing the request.
     case waiting
     /// The answer is being sent.
     case answering
   }
 
   let call: HTTPCall
-  /// Tells it apart from others of its connection's place.
+  /// Distinguishes it from earlier and later exchanges of the same connection index.
   let serial: UInt64
   var state = State.reading
   var content: [UInt8] = []
-  /// What is to be answered, once that may be done.
+  /// The response, until it can be sent.
   private(set) var response: HTTPResponse?
-  /// Of the answer, what is not sent yet; before it, of the `100 Continue`.
+  /// The bytes of the answer; before it, those of the `100 Continue`.
   var output: [UInt8] = []
   var sent = 0
-  /// No further request is taken behind the answer.
+  /// The connection ends after the answer.
   var endsConnection = false
-  /// The relay ends the session, and why.
+  /// Why the shard closes the session, if it does.
   var closing: (reason: CloseReason, text: String)?
-  /// Whether what was sent is an entry that was there already.
+  /// Whether the entry that was sent existed already.
   private(set) var isDuplicate = false
 
   init(_ call: HTTPCall, serial: UInt64) {
@@ -36,13 +36,13 @@ final class HTTPExchange {
     self.serial = serial
   }
 
-  /// The first answer counts.
+  /// Sets the response; only the first one counts.
   func answer(_ response: HTTPResponse) {
     if self.response == nil { self.response = response }
   }
 
-  /// Takes frames that the relay has written, and finds the answer among them. The rest, such as
-  /// `welcome`, is for those who stay.
+  /// Takes frames of the session, and finds the answer among them. Other messages, such as
+  /// `welcome`, are ignored.
   func take(_ frames: Span<UInt8>, wall: Int64) {
     guard case .relay(let message, _) = call.target else { return }
     forEachMessage(in: frames) { json in
@@ -65,14 +65,14 @@ final class HTTPExchange {
 
   private static func response(_ status: Int, _ json: [UInt8]) -> HTTPResponse {
     var response = HTTPResponse(status: status, contentType: "application/json", body: json)
-    // What is said in a room is not for a cache to keep.
+    // Caches must not store messages of a room.
     response.add("Cache-Control", "no-store")
     return response
   }
 }
 
-/// Calls `body` with each message in frames of the relay's own: none is masked, compressed or in
-/// parts, and none is cut.
+/// Calls `body` with each message in frames of the relay's own: these are unmasked, uncompressed,
+/// unfragmented and complete.
 func forEachMessage(in frames: Span<UInt8>, _ body: ([UInt8]) -> Void) {
   var offset = 0
   while let header = try? FrameHeader.read(

@@ -1,9 +1,9 @@
 import WebSocket
 import Wire
 
-/// Why an HTTP request is refused, as `application/problem+json` (RFC 9457).
+/// The reason for which an HTTP request is refused, as `application/problem+json` (RFC 9457).
 ///
-/// `type` stays `about:blank`: what is to be told apart beyond the status is told apart by `code`, the
+/// `type` is always `about:blank`: beyond the status, problems are distinguished by `code`, the
 /// same as in an `error` message of relay.v1.
 struct HTTPProblem: Equatable {
   static let contentType = "application/problem+json"
@@ -19,7 +19,7 @@ struct HTTPProblem: Equatable {
   /// Milliseconds since 1970.
   var resetAt: Int64?
   var support: String?
-  /// The methods that are served there, for `Allow`.
+  /// The methods that the resource supports, for `Allow`.
   var allowed: String?
 
   init(_ status: Int, _ detail: String, code: ErrorCode? = nil) {
@@ -28,8 +28,9 @@ struct HTTPProblem: Equatable {
     self.code = code
   }
 
-  /// What the relay has answered.
-  /// - Parameter wall: milliseconds since 1970, now; `nil` where nothing is said about a time.
+  /// Creates a problem from an error of the relay.
+  /// - Parameter wall: the current time in milliseconds since 1970; `nil` if the answer has no
+  ///   times.
   init(_ error: WireError, wall: Int64? = nil) {
     self.init(Self.status(of: error.code), error.message, code: error.code)
     room = error.room
@@ -43,12 +44,12 @@ struct HTTPProblem: Equatable {
     }
   }
 
-  /// A request that does not say who it comes from, or not so that it is believed.
+  /// Returns the problem of a request without valid credentials.
   static func unauthorized(_ detail: String) -> HTTPProblem {
     HTTPProblem(401, detail, code: .unauthorized)
   }
 
-  /// - Parameter allowed: the methods that are served there.
+  /// - Parameter allowed: the methods that the resource supports.
   static func wrongMethod(allowed: String) -> HTTPProblem {
     var problem = HTTPProblem(405, "Only \(allowed) are served here.")
     problem.allowed = allowed
@@ -73,7 +74,7 @@ struct HTTPProblem: Equatable {
     var response = HTTPResponse(status: status, contentType: Self.contentType, body: json)
     if status == 401 { response.add("WWW-Authenticate", "Bearer") }
     if let retryAfterMilliseconds {
-      // Whole seconds (RFC 9110 §10.2.3), and none too few.
+      // In whole seconds (RFC 9110 §10.2.3), rounded up.
       response.add("Retry-After", "\((retryAfterMilliseconds + 999) / 1000)")
     }
     if let allowed { response.add("Allow", allowed) }

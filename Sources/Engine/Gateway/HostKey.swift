@@ -1,5 +1,5 @@
-/// Where a connection comes from, as limits per address count it: an IPv4 address, or the network that
-/// one customer has in IPv6, its first 64 bits.
+/// The origin of a connection for limits per address: an IPv4 address, or the first 64 bits of an
+/// IPv6 address, which is the network of one customer.
 package struct HostKey: Hashable, Sendable {
   private let network: UInt64
   private let isIPv6: Bool

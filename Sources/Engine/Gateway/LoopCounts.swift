@@ -1,14 +1,16 @@
 package import Relay
 
-/// What one loop has counted beyond its shard: plain numbers, since they are one thread's.
+/// The counters of one loop besides those of its shard. They are plain numbers, because only one
+/// thread uses them.
 package struct LoopCounts: Sendable {
   package var bytesIn = 0
   package var bytesOut = 0
   /// WebSockets that the relay closed, by close code.
   package var closes: [UInt16: Int] = [:]
-  /// Answers over HTTP, by status.
+  /// HTTP responses, by status.
   package var responses: [Int: Int] = [:]
-  /// From the first send of a batch to the acks of all of it, for each ack.
+  /// For each ack the time from the first send of its batch until the acks of the whole batch are
+  /// written.
   package var ackSeconds = BucketHistogram.latency
 
   package static func += (a: inout Self, b: Self) {

@@ -1,23 +1,24 @@
 package import Relay
 
-/// What other threads tell a loop.
+/// A message from another thread to a loop.
 package enum LoopMessage: Sendable {
   case log(LogDelivery)
   case connectBot(any BotEnd)
   case fromBot(any BotEnd, [UInt8])
   case botDrained(any BotEnd)
   case botGone(any BotEnd)
-  /// What came of the canary, for those here who wait for it: exchanges by place and serial number.
+  /// The result of a canary, for requests of this loop that wait for it, by connection index and
+  /// serial number.
   case canary(Canary.Outcome, [Canary.Waiter])
-  /// A picture, or that there is none, for an exchange by place and serial number.
+  /// A picture, or `nil` if there is none, for an exchange, by connection index and serial number.
   case picture(Picture?, connection: Int, exchange: UInt64)
-  /// Counts are gathered; this loop is to add its own.
+  /// Asks the loop to add its metrics.
   case countsWanted(MetricsGathering)
-  /// All have.
+  /// All loops have added theirs.
   case countsGathered(MetricsGathering)
   case people(DirectoryUpdate)
-  /// These users are not to be here any more.
+  /// Disconnects these users.
   case ban(Set<String>)
-  /// Serve no one new, finish what was accepted, and end.
+  /// Stop accepting connections, finish what was accepted, and end.
   case shutDown
 }

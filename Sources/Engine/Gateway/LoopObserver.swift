@@ -1,9 +1,9 @@
 package import Relay
 
-/// Is told what a loop does with its connections, by their places in its table.
+/// Observes the connections of a loop, by their indices in its table.
 package protocol LoopObserver: AnyObject {
-  /// A message is about to be taken.
+  /// Called before a message is processed.
   func loopTakes(_ json: Span<UInt8>, from connection: Int, _ session: SessionID)
-  /// A connection is not read any more, or is again.
+  /// Called when a connection is no longer read, and when it is read again.
   func loopPaused(_ connection: Int, _ isPaused: Bool)
 }

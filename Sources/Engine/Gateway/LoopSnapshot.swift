@@ -1,11 +1,11 @@
 package import Relay
 
-/// What all loops know, added up.
+/// The metrics of all loops, added up.
 package struct LoopSnapshot: Sendable {
-  /// What a connection is at.
+  /// The state of a connection.
   package enum ConnectionState: String, CaseIterable, Sendable {
     case tlsHandshake = "tls_handshake"
-    /// A request is awaited, or answered.
+    /// A request is awaited, or being answered.
     case http
     case websocket
     case closing
@@ -15,10 +15,10 @@ package struct LoopSnapshot: Sendable {
   package var counters = ShardCounters()
   package var connections: [ConnectionState: Int] = [:]
   package var bots = 0
-  /// Of each loop: sessions, users and rooms may be known to several.
+  /// By loop, because a session, user or room may exist on several.
   package var gauges: [(loop: Int, gauges: ShardGauges)] = []
 
-  /// Adds up what of the gauges can be added up.
+  /// Returns the sum of a gauge over all loops, for gauges that can be added.
   package func total(_ gauge: KeyPath<ShardGauges, Int>) -> Int {
     gauges.reduce(0) { $0 + $1.gauges[keyPath: gauge] }
   }

@@ -1,98 +1,102 @@
 package import Relay
 package import WebSocket
 
-/// What a `ConnectionLoop` reaches the outside through: the bytes of its connections, time, the log, and
-/// the other loops. The server's world has sockets, with or without TLS, and threads; the simulation's
-/// has a network made up from a seed.
+/// The environment of a `ConnectionLoop`: the bytes of its connections, time, the log, and the
+/// other loops. The server's implementation has sockets, with or without TLS, and threads; the
+/// simulation's has a network generated from a seed.
 ///
-/// A stream is one connection's bytes in both directions, by the connection's place in the loop's table.
-/// All is called on the loop's thread, and nothing blocks.
+/// A stream carries the bytes of one connection in both directions, and has the index of the
+/// connection in the loop's table. All calls are on the loop's thread, and none blocks.
 package protocol LoopWorld: AnyObject {
   // MARK: Time
 
-  /// The time of the loop's turn.
+  /// Returns the time of the loop's turn.
   func moment() -> Moment
-  /// The time now, in microseconds of the monotonic clock: to measure what something took.
+  /// The current time, in microseconds of the monotonic clock, for measuring durations.
   var microseconds: Int64 { get }
 
   // MARK: Streams
 
-  /// Reads once, into the front of the buffer. That something can be read is told once (`ready`), until
-  /// a read has said that nothing more is there.
+  /// Reads once, into the beginning of the buffer. `ready` reports only once that data can be read,
+  /// until a read has returned that there is no more.
   func read(_ stream: Int, into buffer: inout MutableSpan<UInt8>) -> StreamRead
-  /// Takes as much as can be sent. `ready` tells when more can be, once it took less than all.
+  /// Takes the bytes that can be sent. If that is fewer than all, `ready` reports when more can be.
   func write(_ stream: Int, _ bytes: Span<UInt8>) -> StreamWrite
-  /// Sends what `write` took and could not send.
+  /// Sends the backlog.
   func drain(_ stream: Int) -> StreamWrite
-  /// Whether there is something of that kind.
+  /// Whether there is a backlog: bytes that `write` took and could not send.
   func hasBacklog(_ stream: Int) -> Bool
-  /// Whether nothing can be said yet, since encryption is still being agreed on.
+  /// Whether the TLS handshake is not complete, so that nothing can be sent yet.
   func isShakingHands(_ stream: Int) -> Bool
-  /// Milliseconds since the peer's system acknowledged something, whether or not its process reads.
+  /// Returns the milliseconds since the peer's system last acknowledged data, whether or not its
+  /// process reads.
   func millisecondsSinceAcknowledgement(_ stream: Int) -> Int64
-  /// Says that nothing more comes; what the peer still sends is read and thrown away.
+  /// Shuts the writing side; data that the peer still sends is read and discarded.
   func finish(_ stream: Int)
-  /// Ends it here and now. The place is free for another one.
+  /// Closes the stream at once. Its index may be reused.
   func close(_ stream: Int)
 
   // MARK: The log and the other loops
 
-  /// Hands over one turn's requests; see `Log.submit`.
+  /// Submits the requests of one turn; see `Log.submit`.
   func submit(_ requests: [LogRequest])
-  /// Asks for entries from storage; see `Log.read`.
+  /// Requests entries from storage; see `Log.read`.
   func read(_ request: ReadRequest)
-  /// Tells a loop something, also this one.
+  /// Sends a message to a loop, which may be this one.
   func post(_ message: LoopMessage, to loop: Int)
 
   // MARK: The process
 
-  /// No one new comes from now on.
+  /// Stops accepting connections.
   func stopAccepting()
-  /// Fetches a picture, and posts `LoopMessage.avatar`.
+  /// Fetches a picture, and posts `LoopMessage.picture`.
   func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64)
-  /// The answer to `GET /metrics`.
+  /// Returns the response to `GET /metrics`.
   func metrics(of loops: LoopSnapshot) -> HTTPResponse
-  /// A crowd has left: gives memory back, and that of places beyond so many.
+  /// Returns unused memory to the system after a peak of connections, including that of streams at
+  /// indices from `places` on.
   func giveBackMemory(keepingPlaces places: Int)
 }
 
-/// What a read of a stream has come to.
+/// The result of a read from a stream.
 package enum StreamRead {
-  /// So many bytes lie in the front of the buffer, which may be none: those that came were encryption's own.
+  /// The number of bytes at the beginning of the buffer. It is 0 if only bytes of the TLS protocol
+  /// came.
   /// - Parameters:
-  ///   - received: how many came, as they were sent.
-  ///   - mayHaveMore: whether there may be more already.
+  ///   - received: the number of bytes that came over the network.
+  ///   - mayHaveMore: whether more bytes may be available.
   case bytes(Int, received: Int, mayHaveMore: Bool)
-  /// Nothing is there.
+  /// No data is available.
   case wouldBlock
-  /// The peer sends nothing more.
+  /// The peer sends no more data.
   case end
   /// The connection is gone.
   case reset
-  /// The peer makes the stream talk, and does not listen.
+  /// The peer makes the stream send answers, and does not read them.
   case flooded
-  /// The peer does not speak what is spoken here, and was told so as far as that can be done.
+  /// The peer does not use the expected protocol, and was told so if possible.
   case unusable
 }
 
-/// What a write to a stream has come to.
+/// The result of a write to a stream.
 package enum StreamWrite {
-  /// So many bytes were taken. Sent were as many, or others: what encryption makes of them.
+  /// The number of bytes that were taken; `sent` is the number that went out, and includes the
+  /// overhead of TLS.
   case taken(Int, sent: Int)
   /// The connection is gone.
   case gone
 }
 
-/// What has happened to a stream.
+/// Events of a stream.
 package struct StreamReadiness: OptionSet, Sendable {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Something can be read, or the end.
+  /// Data, or the end of the stream, can be read.
   package static let readable = Self(rawValue: 1)
-  /// More can be written.
+  /// More data can be written.
   package static let writable = Self(rawValue: 2)
-  /// The peer sends nothing more, or is gone.
+  /// The peer sends no more data, or is gone.
   package static let closed = Self(rawValue: 4)
   /// The connection failed.
   package static let failed = Self(rawValue: 8)

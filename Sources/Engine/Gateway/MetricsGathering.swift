@@ -1,9 +1,10 @@
 import Synchronization
 
-/// A round through the loops: each adds what it has, and the last one tells who asked. So nothing is
-/// locked or shared where messages are served.
+/// Collects the metrics of all loops for one request: each loop adds its own, and the last one
+/// notifies the loop that asked. This way the loops neither lock nor share anything when they serve
+/// messages.
 package final class MetricsGathering: Sendable {
-  /// Who asked: a loop, and an exchange there.
+  /// The exchange that asked, and its loop.
   let loop: Int
   let connection: Int
   let exchange: UInt64
@@ -16,7 +17,8 @@ package final class MetricsGathering: Sendable {
     state = Mutex((loops, LoopSnapshot()))
   }
 
-  /// - Returns: whether this was the last.
+  /// Adds the metrics of one loop.
+  /// - Returns: whether it was the last loop.
   func add(_ snapshot: LoopSnapshot) -> Bool {
     state.withLock { state in
       state.sum += snapshot

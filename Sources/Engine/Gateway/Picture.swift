@@ -1,4 +1,4 @@
-/// Somebody's picture.
+/// A user's picture.
 package struct Picture: Equatable, Sendable {
   package var contentType: String
   package var bytes: [UInt8]

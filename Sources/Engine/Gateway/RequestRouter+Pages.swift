@@ -2,19 +2,19 @@ import Relay
 import WebSocket
 import Wire
 
-/// What there is beside the WebSocket.
+/// The HTTP resources besides the WebSocket.
 extension RequestRouter {
-  /// An answer that needs nothing but the request; its connection ends with it.
+  /// Answers a request that needs nothing else, and ends the connection.
   private func answer(_ response: HTTPResponse, _ request: HTTPRequest) -> Route {
     .answer(request.method == "HEAD" ? response.head : response.bytes)
   }
 
-  /// - Parameter rule: what was broken, where that is more than a mistake.
+  /// - Parameter rule: the rule that the request violates, if it is more than a mistake.
   func refuse(
     _ problem: HTTPProblem, _ request: HTTPRequest, _ rule: Violations.Rule? = nil
   ) -> Route {
     var response = problem.response
-    // Who expected a WebSocket shows a person what came instead, and JSON is not for reading.
+    // A WebSocket client shows the answer to a person, for whom JSON is hard to read.
     if request.headers.contains("websocket", in: "Upgrade") {
       response = HTTPResponse(status: problem.status, text: "\(problem.detail)\n")
     }
@@ -24,7 +24,7 @@ extension RequestRouter {
     return problem.status == 401 ? .unauthorized(bytes) : .answer(bytes)
   }
 
-  /// Everything but WebSockets.
+  /// Routes all requests that are not for a WebSocket.
   func page(
     _ request: HTTPRequest, _ isLocal: Bool, _ isOperator: (Identity) -> Bool,
     _ identify: () -> Authenticator.Answer
@@ -57,7 +57,8 @@ extension RequestRouter {
     return refuse(.wrongMethod(allowed: "GET, HEAD"), request)
   }
 
-  /// For whoever is on this machine, and for the tokens of operators (`auth.operators`).
+  /// Routes a request for the metrics, which are for clients on this machine and for the tokens of
+  /// operators (`auth.operators`).
   private func metrics(
     _ request: HTTPRequest, _ isLocal: Bool, _ isOperator: (Identity) -> Bool,
     _ identify: () -> Authenticator.Answer
@@ -82,8 +83,8 @@ extension RequestRouter {
       return refuse(
         isKnown ? HTTPProblem(403, detail, code: .forbidden) : .unauthorized(detail), request)
     }
-    // A page whose name resolves to this machine reads what has its own origin, and sends no
-    // Origin for that (DNS rebinding).
+    // A page whose name resolves to this machine (DNS rebinding) could read the metrics as its own
+    // origin, for which a browser sends no Origin.
     guard Self.isLoopback(request.host.lowercased()) else {
       return refuse(
         HTTPProblem(
@@ -95,9 +96,9 @@ extension RequestRouter {
 }
 
 extension RequestRouter {
-  /// Whether a proxy says that it asks for somebody else, who need not be on this machine: RFC 7239,
-  /// RFC 9110 §7.6.3, and what proxies said before there was a word for it. One that says nothing
-  /// cannot be told from a program of this machine.
+  /// Whether a proxy forwards the request for a client that may not be on this machine: RFC 7239,
+  /// RFC 9110 §7.6.3, and the nonstandard fields that preceded them. A proxy that adds none of them
+  /// cannot be told from a local program.
   static func isForwarded(_ request: HTTPRequest) -> Bool {
     request.headers.fields.contains {
       let name = $0.name.lowercased()
@@ -111,14 +112,14 @@ extension RequestRouter {
   ]
 }
 
-/// `/v1`: relay.v1 as requests.
+/// `/v1`: relay.v1 over HTTP.
 extension RequestRouter {
   private func api(
     _ request: HTTPRequest, _ segments: ArraySlice<String>,
     _ identify: () -> Authenticator.Answer
   ) -> Route {
     if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
-    // As for the metrics: whoever is believed without a token must not be a page in disguise.
+    // As for the metrics: in open mode a page must not pose as a local client.
     if requiresLoopbackHost, !Self.isLoopback(request.host.lowercased()) {
       return refuse(
         HTTPProblem(
@@ -167,12 +168,13 @@ extension RequestRouter {
     return .call(call)
   }
 
-  /// The origin of a page of another site, where that may read what is answered.
+  /// Returns the origin of a page of another site if that may read the answer.
   private func foreignOrigin(of request: HTTPRequest) -> String? {
     request.headers.only("Origin").flatMap { origins.contains($0) ? $0 : nil }
   }
 
-  /// Answers what may be asked, also to a browser that asks on behalf of a page of another site (CORS).
+  /// Answers with the allowed methods, and to a browser's preflight request for a page of another
+  /// site (CORS).
   private func options(_ request: HTTPRequest, allowed: String) -> Route {
     var response = HTTPResponse(status: 204)
     response.add("Allow", allowed)
@@ -185,7 +187,7 @@ extension RequestRouter {
     return .answer(response.bytes)
   }
 
-  /// Holds what is said of the content against what is taken.
+  /// Checks the header fields that describe the content.
   private func readContent(
     of request: HTTPRequest, into call: inout HTTPCall
   ) -> HTTPProblem? {
@@ -240,8 +242,8 @@ extension RequestRouter {
   }
 }
 
-/// A message made of what a query says. What does not have the form of its field becomes a string,
-/// which the message's reader then refuses by the name of the field.
+/// A message built from a query. A value that does not have the form of its field becomes a string,
+/// which the decoder of the message then refuses with the name of the field.
 private struct MessageQuery {
   private let type: String
   private var json: [UInt8]
@@ -278,7 +280,7 @@ private struct MessageQuery {
 }
 
 extension HTTPResponse {
-  /// Lets a page of another site read it (the Fetch standard, "CORS protocol").
+  /// Allows a page of another site to read the response (the Fetch standard, "CORS protocol").
   mutating func allowReading(by origin: String) {
     add("Access-Control-Allow-Origin", origin)
     add("Access-Control-Expose-Headers", "Retry-After")

@@ -2,25 +2,25 @@ import Relay
 import WebSocket
 import Wire
 
-/// Decides what an HTTP request gets: a WebSocket, or an answer. Pure.
+/// Decides whether an HTTP request gets a WebSocket or an answer. Has no side effects.
 package struct RequestRouter: Sendable {
   enum Route {
     case webSocket(Opening)
-    /// A WebSocket that gives back what it is sent.
+    /// A WebSocket that echoes its messages.
     case echo(Opening)
     case answer([UInt8])
-    /// An answer to a request that breaks a rule.
+    /// An answer to a request that violates a rule.
     case refuse([UInt8], Violations.Rule)
-    /// An answer has to be found first.
+    /// The answer has to be found first.
     case call(HTTPCall)
-    /// No answer before it is known who asks: that is paid for by the address.
+    /// An answer to a request without valid credentials, which is rate-limited by address.
     case unauthorized([UInt8])
   }
 
-  /// What the opening handshake has come to.
+  /// The result of an opening handshake.
   struct Opening {
     var response: [UInt8]
-    /// How messages may be compressed; `nil` if they may not.
+    /// The agreed parameters of compression; `nil` without it.
     var deflate: DeflateAgreement?
   }
 
@@ -28,13 +28,14 @@ package struct RequestRouter: Sendable {
 
   /// Allowed values of `Origin` besides the relay's own host.
   package var origins: Set<String>
-  /// Open mode on loopback: only pages of this machine may connect, whatever their name resolves to.
+  /// Open mode on loopback: only pages of this machine may connect, even if other names resolve to
+  /// it.
   package var requiresLoopbackHost: Bool
-  /// Whether there is an echo.
+  /// Whether `/echo` is served.
   package var servesEcho = false
-  /// The longest content of a request; 0 = no limit.
+  /// The maximum length of a request's content; 0 = no limit.
   package var contentLimitBytes = 0
-  /// Whether permessage-deflate is agreed to where it is offered.
+  /// Whether permessage-deflate is accepted if a client offers it.
   package var compresses = false
 
   package init(origins: Set<String>, requiresLoopbackHost: Bool) {
@@ -44,8 +45,8 @@ package struct RequestRouter: Sendable {
 
   /// - Parameters:
   ///   - isLocal: whether the request comes from this machine.
-  ///   - isOperator: whether the metrics are for that user.
-  ///   - identify: says who it is from.
+  ///   - isOperator: whether that user may read the metrics.
+  ///   - identify: authenticates the request.
   func route(
     _ request: HTTPRequest, isLocal: Bool, isOperator: (Identity) -> Bool = { _ in false },
     identify: () -> Authenticator.Answer
@@ -76,8 +77,8 @@ package struct RequestRouter: Sendable {
     }
   }
 
-  /// A browser sends `Origin`; a page of another site must not speak for the person at it
-  /// (RFC 6455 §10.2).
+  /// Returns a problem if the request's `Origin` is not allowed: a browser sends it, and a page of
+  /// another site must not act for its user (RFC 6455 §10.2).
   func problem(ofOriginIn request: HTTPRequest) -> HTTPProblem? {
     let values = request.headers["Origin"]
     guard let origin = values.first else { return nil }
@@ -94,7 +95,7 @@ package struct RequestRouter: Sendable {
       code: .forbidden)
   }
 
-  /// `host[:port]` of `scheme://host[:port]`.
+  /// Returns `host[:port]` of `scheme://host[:port]`.
   private static func host(ofOrigin origin: String) -> String? {
     for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
       return origin.dropFirst(scheme.count).lowercased()

@@ -1,30 +1,30 @@
 import Wire
 
-/// One batch while it is gathered: what it changes, and whom it answers.
+/// A batch of requests while it is processed: its changes and its answers.
 struct Batch {
   struct Acknowledgement {
     var loop: Int
     var session: SessionID
     var ack: ServerMessage.Ack
-    /// A duplicate of an entry that was stored by an earlier batch.
+    /// The entry is a duplicate of one that an earlier batch has stored.
     var wasStored: Bool
   }
   struct RefusedAppend {
     var loop: Int
     var session: SessionID
     var error: WireError
-    /// How many of `acks` are of what came before it.
+    /// The number of `acks` that precede it in the order of requests.
     var acksBefore: Int
   }
   struct Subscribing {
     var loop: Int
     var request: LogRequest.Subscribe
     var room: Int
-    /// At this request's place in the order.
+    /// The head of the room at the position of this request.
     var head: Int64
     var resumption: Resumption
-    /// Why the user does not enter. It is answered in its place among the others: a loop tells the
-    /// joins of one session to one room apart by their order alone.
+    /// Why the user is not subscribed. Refusals are answered in order with the other joins: a loop
+    /// distinguishes the joins of one session to one room by their order alone.
     var refusal: WireError?
   }
   struct Question {
@@ -35,53 +35,55 @@ struct Batch {
     var after: MembershipsCursor
     var limit: Int
   }
-  /// An entry that was stored before this batch, and is deleted by it.
+  /// The deletion of an entry that an earlier batch has stored.
   struct Redaction {
     var room: Int
     var seq: Int64
     /// The last entry that loses its text: this one, or an edit of it.
     var through: Int64
-    /// What it says from now on.
+    /// The body of the entry after the redaction.
     var body: [UInt8]
   }
   struct GivenEmoji {
-    /// By anyone.
+    /// Given by any user.
     var all: Set<String>
-    /// By users who have asked.
+    /// Given by each user whose reactions were looked up.
     var own: [String: Set<String>] = [:]
   }
   struct Place: Hashable {
     var room: Int
     var seq: Int64
   }
-  /// Tells batches apart.
+  /// Distinguishes batches.
   let number: Int
   let now: Int64
-  /// What the entries of a batch take for the loops at most, in bytes, unless there is only one: a
-  /// `forward` of a few bytes becomes a text as long as any, and places in `Frames` are kept as `Int32`.
+  /// The maximum size in bytes that the entries of a batch have for the loops, unless there is only
+  /// one entry. The size needs a limit because a `forward` of a few bytes can become a text of
+  /// maximum length, and `Frames` stores offsets as `Int32`.
   static let bytesLimit = 268_435_456
-  /// At least what an entry takes beside its body.
+  /// A lower bound of the overhead of an entry besides its body.
   private static let entryBytes = 512
 
   var entries: [StoreChanges.NewEntry] = []
   private var bytes = 0
   /// The room of each of `entries`.
   var entryRooms: [Int] = []
-  /// Of `entries`.
+  /// Indices of `entries` by identity.
   var identities: SlotTable
   var acks: [Acknowledgement] = []
   var refusals: [RefusedAppend] = []
   var subscribing: [Subscribing] = []
   var questions: [Question] = []
-  /// Rooms whose stored state changed, each once.
+  /// Rooms whose stored state changed, without duplicates.
   var touched: [Int] = []
   var newRooms: [Int] = []
-  /// How many more rooms users belong to than the store knows before this batch is in it; rooms that
-  /// the store does not keep are left out.
+  /// The change in the number of rooms that each user belongs to, compared to the store before this
+  /// batch. Rooms that are not stored do not count.
   var unwritten: [String: Int] = [:]
-  /// Came, or were moved by a `mark`: the marks that a send moves follow from the entries.
+  /// Members who were added, or whose marks moved by a `mark`. The marks that a send moves follow
+  /// from the entries.
   var dirtyMembers: Set<Sequencer.MemberKey> = []
-  /// Moved by a `mark`: others are told.
+  /// Members whose marks moved by a `mark`, which is published.
   var marked: Set<Sequencer.MemberKey> = []
   var formerMembers: [Sequencer.MemberKey] = []
   var membershipChanges: [Commit.MembershipChange] = []
@@ -89,24 +91,24 @@ struct Batch {
   var audienceRooms: Set<Int> = []
   var audiences: [Commit.AudienceChange] = []
   var trimmed: [Int] = []
-  /// Earlier entries that are deleted.
+  /// Deletions of entries that earlier batches have stored.
   var redactions: [Redaction] = []
-  /// The emoji that entries have been given, as far as somebody has asked. What the batch takes back is
-  /// still among them: within one batch a limit counts it.
+  /// The emoji given to entries, as far as they were looked up. Those that this batch removes stay
+  /// in the sets: within one batch they count towards the limit.
   var emoji: [Place: GivenEmoji] = [:]
-  /// Users whose presence changed, and what it was before this batch.
+  /// The users whose presence changed, and their presence before this batch.
   var presences: [String: Presence] = [:]
-  /// Of `entries`, by place, as far as somebody has asked: most batches need none of it.
+  /// Indices of `entries` by place, filled on demand: most batches do not need it.
   private var indices: [Place: Int] = [:]
   private var indexedEntries = 0
-  /// The entries about others, by these.
+  /// Indices of the edits, reactions and deletions of each entry.
   private var changes: [Place: [Int]] = [:]
-  /// What is tried again from an earlier batch.
+  /// Changes that are retried from an earlier batch.
   var retried: [Sequencer.MemberKey: Sequencer.MemberRetry] = [:]
-  /// Reading failed on the way: the batch must not be stored.
+  /// The error of a read during the batch, which must not be stored then.
   var failure: StoreFailure?
 
-  /// - Parameter requests: how many there are.
+  /// - Parameter requests: their number.
   init(number: Int, now: Int64, requests: Int) {
     self.number = number
     self.now = now
@@ -116,7 +118,7 @@ struct Batch {
     acks.reserveCapacity(requests)
   }
 
-  /// The entry of this batch that a user sends to a room under this id.
+  /// Returns the index of the entry of this batch that the user has sent to the room with this id.
   @inline(__always)
   func find(
     _ identity: EntryIdentity, room: Int, sender: String, id: String
@@ -127,7 +129,7 @@ struct Batch {
     }
   }
 
-  /// Refuses a request at its place among the others.
+  /// Refuses a request at its position among the others.
   mutating func refuse(_ session: SessionID, from loop: Int, _ error: WireError) {
     refusals.append(
       RefusedAppend(loop: loop, session: session, error: error, acksBefore: acks.count))
@@ -145,7 +147,7 @@ struct Batch {
     identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }
   }
 
-  /// Which of this batch's entries has this place in a room.
+  /// Returns the index of the entry of this batch with that `seq` in the room.
   mutating func index(ofRoom room: Int, seq: Int64) -> Int? {
     while indexedEntries < entries.count {
       let place = Place(room: entryRooms[indexedEntries], seq: entries[indexedEntries].entry.seq)
@@ -155,12 +157,12 @@ struct Batch {
     return indices[Place(room: room, seq: seq)]
   }
 
-  /// Takes note that the last entry is about another one.
+  /// Notes that the last entry refers to another one.
   mutating func noteChange(of target: Int64, room: Int) {
     changes[Place(room: room, seq: target), default: []].append(entries.count - 1)
   }
 
-  /// Which of this batch's entries are edits of another one.
+  /// Returns the indices of the entries of this batch that are edits of another entry.
   func edits(of target: Int64, room: Int) -> [Int] {
     (changes[Place(room: room, seq: target)] ?? []).filter { entries[$0].entry.kind == .edit }
   }

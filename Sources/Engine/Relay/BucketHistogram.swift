@@ -1,8 +1,8 @@
-/// How often a figure was how large, in fixed steps: what a scraper can add up over relays and time.
+/// A histogram with fixed buckets, which a scraper can add up over relays and time.
 public struct BucketHistogram: Sendable, Equatable {
-  /// The upper bounds of all buckets but the last, which has none; rising.
+  /// The upper bounds of all buckets except the last, which has none; ascending.
   public let bounds: [Double]
-  /// One for each bucket, the last one included.
+  /// The count of each bucket, including the last.
   public private(set) var counts: [Int]
   public private(set) var sum = 0.0
 
@@ -11,25 +11,25 @@ public struct BucketHistogram: Sendable, Equatable {
     counts = Array(repeating: 0, count: bounds.count + 1)
   }
 
-  /// Seconds, from a tenth of a millisecond on.
+  /// For seconds, from a tenth of a millisecond on.
   public static let latency = BucketHistogram(bounds: [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
   ])
-  /// How many there are of something.
+  /// For numbers of items.
   public static let sizes = BucketHistogram(bounds: [
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,
   ])
 
-  /// How many figures there are.
+  /// The number of recorded values.
   public var count: Int { counts.reduce(0, +) }
 
-  /// Notes a figure, so many times.
+  /// Records a value, `times` times.
   public mutating func add(_ value: Double, times: Int = 1) {
     counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += times
     sum += value * Double(times)
   }
 
-  /// Adds one with the same bounds.
+  /// Adds a histogram with the same bounds.
   public static func += (a: inout Self, b: Self) {
     precondition(a.bounds == b.bounds, "these cannot be added")
     for index in a.counts.indices { a.counts[index] += b.counts[index] }

@@ -1,20 +1,21 @@
 import Synchronization
 
-/// The budgets of all users, or of whatever else pays for requests. Shared by the loops; a lock for
-/// each look-up, which happens once for a connection and once for a request over HTTP.
+/// The rate limits of all users, or of other payers such as addresses. Shared by the loops; each
+/// look-up takes a lock, once per connection and once per HTTP request.
 public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   private struct Table {
     var budgets: [Payer: UserBudget] = [:]
-    /// How many of them have a connection.
+    /// The number of payers that have a connection.
     var connected = 0
-    /// Those that have rested are forgotten when there are so many.
+    /// At this size budgets that have recovered completely are removed.
     var sweepAt = 1024
     var nextSweep = Int64.min
   }
 
-  /// More payers than this, none of whom has rested: newcomers without a connection wait.
+  /// The maximum number of payers whose budgets are in use; new ones without a connection have to
+  /// wait beyond it.
   private static var payersLimit: Int { 262_144 }
-  /// How long newcomers wait, and how long it takes until the table is looked through again.
+  /// How long new payers have to wait, and the minimum time between two scans of the table.
   private static var waitMilliseconds: Int64 { 1000 }
 
   private let limits: UserBudget.Limits
@@ -22,12 +23,12 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
 
   public init(_ limits: UserBudget.Limits) { self.limits = limits }
 
-  /// How many are remembered.
+  /// The number of budgets in the table.
   public var count: Int { table.withLock { $0.budgets.count } }
 
-  /// Pays for a request over HTTP, which is refused rather than slowed.
+  /// Charges for an HTTP request, which is refused if the budget is exhausted, rather than slowed.
   /// - Parameters:
-  ///   - bytes: of its content.
+  ///   - bytes: the length of its content.
   ///   - now: milliseconds of the monotonic clock.
   /// - Returns: `nil`, or the milliseconds to wait.
   public func take(
@@ -38,7 +39,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     return budget.take(charge, bytes: bytes, now: now)
   }
 
-  /// What a payer was charged for as a send has made no entry: it was a request.
+  /// Charges the last send as a request instead, because it was a duplicate.
   public func noteDuplicate(of payer: Payer) {
     table.withLock { $0.budgets[payer] }?.noteDuplicate()
   }
@@ -46,7 +47,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   private func budget(of payer: Payer, now: Int64) -> UserBudget? {
     table.withLock { table in
       if let budget = table.budgets[payer] { return budget }
-      // Looking at a crowd for each newcomer would be what the crowd is after.
+      // A scan for each new payer would be what an attacker with many names wants.
       if table.budgets.count >= table.sweepAt, now >= table.nextSweep {
         Self.forgetRested(&table, now)
       }
@@ -55,17 +56,18 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Counts a connection of the payer in.
-  /// - Returns: its budget, and its rank with it; `nil` where the payer has too many connections.
+  /// Counts a new connection of the payer.
+  /// - Returns: the payer's budget, and the rank of the connection in it; `nil` if the payer has
+  ///   too many connections.
   func connect(_ payer: Payer, now: Int64) -> (UserBudget, rank: UInt64)? {
     table.withLock { table in
       if table.budgets.count >= table.sweepAt, now >= table.nextSweep {
         Self.forgetRested(&table, now)
       }
-      // Connections have a limit of their own, which bounds these.
+      // The number of connections has a limit of its own, which bounds these.
       let budget =
         table.budgets[payer] ?? Self.add(payer, UserBudget(limits, now: now), to: &table)
-      // Within the lock, so that nobody forgets it in between.
+      // Within the lock, so that the budget is not removed in between.
       let isFirst = budget.isUnconnected
       guard let rank = budget.connect() else { return nil }
       if isFirst { table.connected += 1 }
@@ -73,14 +75,14 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Counts a connection out.
+  /// Counts a connection that has ended.
   func disconnect(_ budget: UserBudget, rank: UInt64) {
     table.withLock { table in
       if budget.disconnect(rank) { table.connected -= 1 }
     }
   }
 
-  /// Forgets those who have rested, if a crowd has left many: to be called now and then.
+  /// Removes budgets that have recovered completely if there are many. To be called regularly.
   public func forgetRested(now: Int64) {
     table.withLock { table in
       let unconnected = table.budgets.count - table.connected
@@ -90,7 +92,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Whether there is nothing to keep count of.
+  /// Whether no limit applies.
   var isUnlimited: Bool { limits.isUnlimited }
 
   private static func add(
@@ -103,7 +105,7 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   private static func forgetRested(_ table: inout Table, _ now: Int64) {
     table.budgets = table.budgets.filter { !$0.value.isRested(now) }
     table.sweepAt = min(payersLimit, max(1024, table.budgets.count * 2))
-    // So that a table full of connections is not looked through for each further one.
+    // This keeps a table that is full of connections from being scanned for each new one.
     table.nextSweep = now + waitMilliseconds
   }
 }

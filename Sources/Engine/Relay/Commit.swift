@@ -1,67 +1,67 @@
 public import Wire
 
-/// What one commit of the log changed: the same object for every loop.
+/// The changes of one commit of the log, as published to all loops. All get the same object.
 public final class Commit: Sendable {
   /// The new entries of one room.
   public struct RoomSpan: Sendable {
     public var room: String
     /// The `seq` of the first of them.
     public var firstSeq: Int64
-    /// Which of `frames` they are.
+    /// Their range in `frames`.
     public var frames: Range<Int>
     /// The oldest `seq` of the room that is kept.
     public var firstKept: Int64
-    /// When the last of them was made, in milliseconds since 1970.
+    /// The time of the last entry, in milliseconds since 1970.
     public var lastAt: Int64
 
     public var lastSeq: Int64 { firstSeq + Int64(frames.count) - 1 }
   }
 
-  /// A user's marks in a room as they are now.
+  /// The current marks of a user in a room.
   public struct MarkChange: Sendable {
     public var room: String
     public var marks: Marks
-    /// How many users belong to the room.
+    /// The number of members of the room.
     public var members: Int
-    /// What the user has not read, with this commit.
+    /// The number of entries that the user has not read, including those of this commit.
     public var unread: Int64
   }
 
-  /// A user came to belong to a room, or no longer does.
+  /// A user became a member of a room or left it.
   public struct MembershipChange: Sendable {
     public var room: String
     public var user: String
     public var belongs: Bool
-    /// What the user has not read, without this commit's entries.
+    /// The number of entries that the user has not read, without those of this commit.
     public var unread: Int64
-    /// The room with this commit: its last `seq`, the oldest that is kept, and when the last entry was
-    /// made, in milliseconds since 1970.
+    /// The state of the room after this commit: its last `seq`, the oldest that is kept, and the
+    /// time of the last entry in milliseconds since 1970.
     public var head: Int64 = 0
     public var first: Int64 = 1
     public var lastAt: Int64 = 0
   }
 
-  /// A user types, or stopped.
+  /// A user started or stopped typing.
   public struct TypingChange: Sendable {
     public var room: String
     public var user: String
     public var on: Bool
   }
 
-  /// How many users are subscribed to a room; 51 stands for more than 50.
+  /// The number of users who are subscribed to a room; 51 stands for more than 50.
   public struct AudienceChange: Sendable {
     public var room: String
     public var subscribers: Int64
   }
 
-  /// Earlier entries of a room have lost their text.
+  /// Earlier entries of a room were redacted.
   public struct Redaction: Sendable {
     public var room: String
-    /// The `seq` of the last of them: up to here what is kept in memory is no longer true.
+    /// The `seq` of the last of them: copies in memory up to there are out of date.
     public var through: Int64
   }
 
-  /// A user came, went, or is away.
+  /// A user's presence changed.
   public struct PresenceChange: Sendable {
     public var user: String
     public var presence: Presence
@@ -69,10 +69,10 @@ public final class Commit: Sendable {
     public var at: Int64
   }
 
-  /// One span a room, so that what a room's subscribers get is one run of bytes.
+  /// One span per room, so that the subscribers of a room get one range of bytes.
   public let spans: [RoomSpan]
   public let frames: Frames
-  /// Who sent each of `frames`.
+  /// The sender of each of `frames`.
   public let senders: [String]
   public let marks: [MarkChange]
   public let membershipChanges: [MembershipChange]
@@ -80,7 +80,8 @@ public final class Commit: Sendable {
   public let audiences: [AudienceChange]
   public let presences: [PresenceChange]
   public let redactions: [Redaction]
-  /// Which of `frames` are about earlier entries and say nothing of their own, in rising order.
+  /// The indices of those `frames` that are changes of earlier entries without content of their
+  /// own, ascending.
   private let changes: [Int]
 
   init(
@@ -100,7 +101,7 @@ public final class Commit: Sendable {
     self.audiences = audiences
   }
 
-  /// How many of these frames say something of their own.
+  /// Returns the number of frames with content of their own.
   func contents(of frames: Range<Int>) -> Int64 {
     if changes.isEmpty { return Int64(frames.count) }
     let before = changes.partitioningIndex { $0 >= frames.lowerBound }

@@ -1,10 +1,10 @@
-/// How one loop makes long messages smaller, for the connections that have agreed to it.
+/// The compression of long messages in one loop, for connections that have negotiated it.
 ///
-/// As with ``Framing``, nothing of it depends on the recipient: no context is kept from one message
-/// to the next, so that an entry is compressed once for all who get it, and an idle connection keeps
-/// nothing. Used on the loop's thread alone.
+/// As with ``Framing``, the result does not depend on the recipient: no context is kept between
+/// messages. So an entry is compressed once for all its recipients, and an idle connection needs no
+/// memory for it. Used on the loop's thread only.
 public struct Compression {
-  /// Messages of fewer bytes go as they are.
+  /// Shorter messages are not compressed.
   public var minimumBytes: Int
   /// Appends a message as one frame, compressed if that makes it smaller.
   public var append: (_ payload: Span<UInt8>, _ frames: inout [UInt8]) -> Void

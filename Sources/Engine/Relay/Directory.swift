@@ -1,27 +1,28 @@
-/// Where people come from: a file, the members of an organisation, the followers of an account.
+/// A source of people: a file, the members of an organization, or the followers of an account.
 ///
-/// The contract, which every conformer is held to by one test suite:
+/// The contract, which one test suite checks for every conformer:
 /// - **Complete or not at all.** A list is published when all of its pages are there, in the
-///   directory's order. What fails on the way leaves the last good list in place, and is told.
-/// - **Kept.** The last good list outlives the process: it is published at the start, with the time
-///   at which it was made, before anything is asked of anybody.
-/// - **No more than is due.** Nothing is asked while the directory's limit is reached.
+///   directory's order. If a page fails, the last good list stays in place, and the problem is
+///   published.
+/// - **Kept.** The last good list survives a restart: it is published at the start, with its time,
+///   before any request is made.
+/// - **Within the limits.** No request is made while the rate limit of the directory is reached.
 ///
 /// All methods may be called from any thread; none blocks.
 public protocol Directory: AnyObject, Sendable {
-  /// Begins to look for people, and goes on until `stop`.
-  /// - Parameter publish: called on a thread of the directory's, once at the start and then whenever
-  ///   the list or the problem is another; must not block.
+  /// Starts to fetch people, and continues until `stop`.
+  /// - Parameter publish: called on a thread of the directory, once at the start and then whenever
+  ///   the list or the problem changes; must not block.
   func start(publish: @escaping @Sendable (DirectoryUpdate) -> Void)
 
-  /// Ends; returns when `publish` will not be called again.
+  /// Stops; returns when `publish` will not be called again.
   func stop()
 }
 
-/// What a directory has to say: the last good list, and what keeps it from a newer one.
+/// A publication of a directory: the last good list, and the problem that prevents a newer one.
 public struct DirectoryUpdate: Sendable {
   public var people: PeopleList
-  /// `nil` while all is well.
+  /// `nil` if there is none.
   public var problem: DirectoryProblem?
 
   public init(people: PeopleList, problem: DirectoryProblem? = nil) {
@@ -30,10 +31,10 @@ public struct DirectoryUpdate: Sendable {
   }
 }
 
-/// Why the list is not newer.
+/// The reason for which the list is not newer.
 public enum DirectoryProblem: Error, Equatable, Sendable {
-  /// Asked too often; `until` is when that ends, in milliseconds since 1970, where it is known.
+  /// The rate limit is reached; `until` is when it ends, in milliseconds since 1970, if known.
   case limited(until: Int64?)
-  /// A short text for a person, and an id for whoever is asked for help.
+  /// A short text for a person, and an id to quote in a request for support.
   case failed(String, support: String?)
 }

@@ -1,11 +1,11 @@
 /// Consecutive entries of one room from storage.
 public struct EntriesPage: Sendable {
   public var room: String
-  /// The `seq` of the first frame. Greater than `after + 1` where older ones are no longer kept.
+  /// The `seq` of the first frame. Greater than `after + 1` if older entries are no longer kept.
   public var firstSeq: Int64
   /// The oldest `seq` that is kept.
   public var firstKept: Int64
-  /// Empty where reading failed: the session tries again.
+  /// Empty if reading failed: the session tries again.
   public var frames: Frames
   public var failed: Bool
 

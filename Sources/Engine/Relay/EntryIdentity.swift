@@ -1,8 +1,8 @@
 import Mixing
 
-/// What an entry is found again by before its room, sender and id are compared: a hash of the three
-/// (SipHash-2-4), under a key that its store keeps to itself. So nobody can choose ids that share one,
-/// each of which would have to be compared for every later one.
+/// A hash of an entry's room, sender and id (SipHash-2-4), by which the entry is found before the
+/// three are compared. The key is a secret of the store, so that an attacker cannot choose ids with
+/// equal hashes, all of which would have to be compared for each later one.
 public struct EntryIdentity: Hashable, Sendable {
   public let hash: Int64
 
@@ -16,15 +16,16 @@ public struct EntryIdentity: Hashable, Sendable {
       self.high = high
     }
 
-    /// That of a store that had entries before there were keys: its hashes are those of all such stores.
+    /// The key of a store that had entries before keys were introduced: its hashes are the same as
+    /// those of all such stores.
     public static let none = Key(low: 0, high: 0)
 
     public static func random(using generator: inout some RandomNumberGenerator) -> Key {
-      // 0 stands for no key.
+      // A key of zeros stands for no key.
       Key(low: generator.next() | 1, high: generator.next())
     }
 
-    /// As a store keeps it, 16 bytes; `nil` if it is not one.
+    /// Creates a key from the 16 bytes that a store keeps; `nil` if they are not a key.
     public init?(bytes: [UInt8]) {
       guard bytes.count == 16 else { return nil }
       func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
@@ -40,7 +41,7 @@ public struct EntryIdentity: Hashable, Sendable {
     }
   }
 
-  /// One that a store has kept.
+  /// Creates an identity from a hash that a store has kept.
   @inlinable
   public init(hash: Int64) { self.hash = hash }
 
@@ -52,7 +53,7 @@ public struct EntryIdentity: Hashable, Sendable {
     var hasher = SipHash(key)
     hasher.combine(UInt64(bitPattern: room))
     for byte in sender.utf8 { hasher.combine(byte) }
-    // In no UTF-8: where the sender's name ends.
+    // Marks the end of the sender's name; this byte does not occur in UTF-8.
     hasher.combine(0xFF as UInt8)
     for byte in id.utf8 { hasher.combine(byte) }
     self.init(hash: Int64(bitPattern: hasher.finish()))
@@ -64,7 +65,8 @@ public struct EntryIdentity: Hashable, Sendable {
     self.init(hash: Int64(bitPattern: upper & 0xFFFF_FFFF_0000_0000 | lower >> 32))
   }
 
-  /// MurmurHash3's last step: every bit of the input moves every bit of the output.
+  /// Returns the result of MurmurHash3's finalizer: every bit of the input affects every bit of the
+  /// output.
   @inlinable
   public static func mix(_ value: UInt64) -> UInt64 {
     var hash = value

@@ -1,9 +1,9 @@
-/// What of several ephemeral messages only the latest matters.
+/// Identifies ephemeral messages of which only the latest matters.
 struct EphemeralKey: Hashable, Comparable {
   enum Kind: UInt8 { case receipt, typing, subscribers, activity, presence }
   var kind: Kind
   var room: Link<Room>
-  /// The room's, since its place may be another room's later.
+  /// Of the room, because another room may use its slot later.
   var generation: UInt32
   var user: String
 

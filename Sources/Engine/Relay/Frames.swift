@@ -1,8 +1,8 @@
 public import Wire
 
-/// Frames one behind the other in one buffer, and where each begins and ends.
+/// Frames in one buffer, and the bounds of each.
 public struct Frames: Sendable {
-  /// The bounds of one frame in `bytes`; its payload ends where the frame does.
+  /// The bounds of one frame in `bytes`; the payload ends where the frame does.
   public struct Bounds: Sendable, Equatable {
     public var lower: Int32
     public var payload: Int32
@@ -36,20 +36,20 @@ public struct Frames: Sendable {
         upper: Int32(truncatingIfNeeded: bytes.count)))
   }
 
-  /// Takes the last frame away if there are others and all together are over the limit.
+  /// Removes the last frame if there are others and all together exceed the limit.
   mutating func dropLast(ifOver limitBytes: Int) {
     guard bounds.count > 1, bytes.count > limitBytes, let last = bounds.last else { return }
     bytes.removeLast(bytes.count - Int(last.lower))
     bounds.removeLast()
   }
 
-  /// How many bytes consecutive frames have.
+  /// Returns the total length of consecutive frames in bytes.
   func length(_ range: Range<Int>) -> Int {
     range.isEmpty
       ? 0 : Int(bounds[range.upperBound - 1].upper) - Int(bounds[range.lowerBound].lower)
   }
 
-  /// The JSON of one of the frames.
+  /// Returns the JSON of a frame.
   public func payload(_ index: Int) -> ArraySlice<UInt8> {
     bytes[Int(bounds[index].payload)..<Int(bounds[index].upper)]
   }

@@ -1,20 +1,20 @@
 import Wire
 
-/// One page of history while it is read: from its oldest entry upwards, or from its newest downwards.
+/// Collects one page of history: from its oldest entry upwards, or from its newest downwards.
 ///
-/// What it costs is bounded by what the page holds, whatever lies between its entries: how many of a
-/// range say something of their own is known from the count of changes, so that ranges that are
-/// about others alone are passed over without being read, and what has become of an entry is kept
-/// as it stands.
+/// The cost is bounded by the content of the page, whatever lies between its entries. The store's
+/// count of changes tells how many entries of a range have content of their own, so ranges that
+/// consist only of changes are skipped without being read; and the current state of each entry is
+/// stored.
 struct Gathering {
-  /// So many entries are read at once.
+  /// The number of entries that are read at once.
   static let rangeEntries: Int64 = 64
-  /// A folded page looks for its entries where at least one in so many is one, and goes straight to
-  /// the next one elsewhere.
+  /// A folded page reads a range if at least one in this many of its entries has content; elsewhere
+  /// it skips to the next such entry.
   static let sparseness: Int64 = 4
-  /// The shortest range that is looked at for being sparse.
+  /// Shorter ranges are always read.
   static let shortestRange: Int64 = 16
-  /// So often the changes are counted before a page that has something is answered as it is.
+  /// The number of counts of changes after which a page that has any entry is returned as it is.
   static let countLimit = 4096
 
   let isForward: Bool
@@ -22,13 +22,13 @@ struct Gathering {
   private let number: Int64
   private let limit: Int
   private let limitBytes: Int
-  /// What is not looked at yet: from `lower` to `upper`.
+  /// The part that was not processed yet: from `lower` to `upper`.
   private var lower: Int64
   private var upper: Int64
   private var bytes = 0
-  /// An entry was left out: it did not fit.
+  /// An entry did not fit and was left out.
   private var isFull = false
-  /// How often the changes were counted.
+  /// The number of counts of changes.
   private var counts = 0
 
   /// In the order in which they were taken.
@@ -48,7 +48,7 @@ struct Gathering {
     upper = min((request.before ?? head + 1) - 1, head)
   }
 
-  /// The next entries, so many or as many as there are.
+  /// Returns the range of the next `count` entries, or of all if there are fewer.
   private func range(_ count: Int64) -> ClosedRange<Int64> {
     isForward ? lower...min(upper, lower + count - 1) : max(lower, upper - count + 1)...upper
   }
@@ -61,7 +61,7 @@ struct Gathering {
 
   private var isAtEnd: Bool { isFull || taken.count >= limit || lower > upper }
 
-  /// - Returns: whether it fits.
+  /// - Returns: whether the entry fits.
   private mutating func take(_ entry: Entry) -> Bool {
     let size = entry.jsonBytes
     if !taken.isEmpty, taken.count >= limit || bytes + size > limitBytes {
@@ -73,7 +73,7 @@ struct Gathering {
     return true
   }
 
-  /// In the order in which they are taken.
+  /// Returns entries in the order in which the page takes them.
   private func entries(
     in range: ClosedRange<Int64>, from reader: inout some EntryReader
   ) throws(StoreFailure) -> [Entry] {
@@ -174,7 +174,7 @@ struct Gathering {
 
   // MARK: - Counting
 
-  /// How many of these entries say something of their own.
+  /// Returns the number of entries in the range that have content of their own.
   private mutating func contents(
     of range: ClosedRange<Int64>, from reader: inout some EntryReader
   ) throws(StoreFailure) -> Int64 {
@@ -190,13 +190,13 @@ struct Gathering {
     return try reader.changes(inRoom: number, through: seq)
   }
 
-  /// The next entry that says something of its own, found by doubling and halving a range: at twice
-  /// the logarithm of its distance.
+  /// Returns the next entry that has content of its own. Finds it by doubling and then halving a
+  /// range, so the number of counts is twice the logarithm of its distance.
   private mutating func nextContent(
     from reader: inout some EntryReader
   ) throws(StoreFailure) -> Int64? {
     var reach: Int64 = 1
-    // Nothing within `reach` - 1.
+    // There is none within `reach - 1`.
     while try contents(of: range(reach), from: &reader) == 0 {
       if reach > upper - lower { return nil }
       reach *= 2
@@ -216,7 +216,8 @@ struct Gathering {
 }
 
 extension Entry {
-  /// At least what the entry takes as a `message`: an id may need an escape for each character.
+  /// A lower bound for the size of the entry's `message`, with room for an escape for each
+  /// character of the id.
   fileprivate var jsonBytes: Int {
     body.count + room.utf8.count + from.utf8.count + 2 * id.utf8.count + 160
   }

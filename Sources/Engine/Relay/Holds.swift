@@ -1,12 +1,13 @@
-/// Rooms to which a session's sends are refused for a while, since one before them was: so the order of
-/// what is sent again is kept.
+/// The rooms to which a session's sends are refused for a while after a send was refused, which
+/// keeps the order of the entries when the client retries.
 ///
-/// What a client had sent before it heard of the refusal may lie in its socket while the session is not
-/// read; so that time does not count. A hold also ends when a refused line is sent again after the wait
-/// that the client was told of: then it knows, and sends again all that was behind that.
+/// Lines that a client had sent before it learned of the refusal may still be in its socket while
+/// the session is not read; so that time does not count. A hold also ends when a refused line is
+/// sent again after the wait that the client was given: the client then knows of the refusal, and
+/// sends again all lines that followed it.
 ///
-/// So a refused line is remembered until then, also when its hold is over: the client may send it again
-/// only when a later line has been refused as well, and both are to be stored, in their order.
+/// So refused lines are remembered until then, even if their hold is over: the client may retry the
+/// first one only after a later line was refused as well, and both have to be stored in order.
 struct Holds {
   private struct Hold {
     var until: Int64
@@ -16,21 +17,21 @@ struct Holds {
     mutating func extend(to end: Int64) { until = max(until, end) }
   }
 
-  /// Of rooms; beyond it the one whose hold ends first is forgotten.
+  /// The maximum number of rooms; beyond it the hold that ends first is removed.
   static let limit = 256
 
-  /// Of the lines of all rooms; beyond it a line is not remembered.
+  /// The maximum number of lines of all rooms; beyond it further lines are not remembered.
   static let lineLimit = 1024
 
   private var holds: [String: Hold] = [:]
   private var lineCount = 0
-  /// The session is not read since; `nil` while it is, or while nothing is held.
+  /// The time since which the session is not read; `nil` if it is read or has no hold.
   private var pausedAt: Int64?
 
   var count: Int { holds.count }
 
-  /// Notes that a send was refused until then, by the monotonic clock in milliseconds.
-  /// - Parameter isPaused: the session is not read just now.
+  /// Records that a send was refused until the given time, in milliseconds of the monotonic clock.
+  /// - Parameter isPaused: whether the session is currently not read.
   mutating func refuse(_ room: String, id: String?, until: Int64, isPaused: Bool, now: Int64) {
     passPause(now)
     if isPaused { pausedAt = now }
@@ -41,19 +42,19 @@ struct Holds {
     if earlier == nil { lineCount += 1 }
   }
 
-  /// The session is not read from now on.
+  /// Notes that the session is no longer read.
   mutating func pause(now: Int64) {
     passPause(now)
     if holds.values.contains(where: { $0.until > now }) { pausedAt = now }
   }
 
-  /// The session is read again.
+  /// Notes that the session is read again.
   mutating func resume(now: Int64) {
     passPause(now)
     pausedAt = nil
   }
 
-  /// The milliseconds for which a send is refused; `nil` where it is not.
+  /// Returns the milliseconds for which a send is refused; `nil` if it is not.
   mutating func wait(_ room: String, id: String, now: Int64) -> Int64? {
     guard !holds.isEmpty, let hold = holds[room] else { return nil }
     if let retryAt = hold.retries[id], retryAt <= now {
@@ -63,7 +64,7 @@ struct Holds {
     return hold.until > now ? hold.until - now : nil
   }
 
-  /// The time of a pause does not count.
+  /// Extends the holds by the time of a pause, which does not count.
   private mutating func passPause(_ now: Int64) {
     guard let began = pausedAt, now > began else { return }
     for index in holds.values.indices { holds.values[index].until += now - began }

@@ -1,11 +1,12 @@
-/// Who a client is, for how long, and what it may, as whoever vouches for it has said.
+/// An authenticated user with their rights and the end of their session, as the issuer of the token
+/// states them.
 public struct Identity: Equatable, Sendable {
-  /// Clocks of whoever issues tokens and of the relay may differ by so much: what ends is let go on
-  /// for this long, and what is yet to begin may begin so much sooner.
+  /// The tolerated difference between the clocks of a token's issuer and of the relay. Tokens are
+  /// accepted this long before they begin and after they expire.
   public static let clockSkewMilliseconds: Int64 = 30_000
 
   public var user: String
-  /// For people; `nil` where it was not told.
+  /// The display name; `nil` if unknown.
   public var name: String?
   public var rights: Rights
   /// Milliseconds since 1970; `nil` = never.

@@ -23,7 +23,7 @@ public struct Lineage: Sendable {
 
   public func find(_ name: String) -> Epoch? { epochs.last { $0.name == name } }
 
-  /// 66 random bits as 11 characters that need no escaping anywhere.
+  /// Returns 66 random bits as 11 characters that need no escaping anywhere.
   public static func randomName(using generator: inout some RandomNumberGenerator) -> String {
     let alphabet = Array(
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -1,59 +1,60 @@
 public import Wire
 
-/// Where the rooms' entries are kept: gives each its `seq`, makes it durable, and tells every
-/// event loop.
+/// The storage of the rooms' entries: assigns each entry its `seq`, makes it durable, and publishes
+/// it to all event loops.
 ///
-/// The contract, which every conformer is held to by one test suite:
-/// - **Order.** What is committed reaches every loop in commit order, through `publish`, which the
-///   log calls for one loop at a time and never concurrently for the same loop. An answer to a
-///   request comes through the same door behind everything that was committed before it: a loop
-///   that has seen the answer to `enter` has missed no entry and will see every later one.
-/// - **Durability.** Nothing is published or acknowledged before it is as durable as the log was
+/// The contract, which one test suite checks for every conformer:
+/// - **Order.** Commits reach every loop in commit order, through `publish`, which the log calls
+///   for one loop at a time and never concurrently for the same loop. Answers to requests are
+///   delivered in the same sequence, after everything that was committed before them: a loop that
+///   has received the answer to `subscribe` has missed no entry and will receive every later one.
+/// - **Durability.** Nothing is published or acknowledged before it is as durable as the log is
 ///   configured to make it.
-/// - **No doubles.** An entry is known by room, sender and id for as long as it is kept. A second
-///   one is answered with the first one's `seq`, whatever it says, and not before the first is
-///   durable.
-/// - **Refusal.** If the log cannot write, every append of that batch is refused, nothing of it is
-///   stored, and so is whatever the same session sends to the same room for
-///   `Refusal.retryAfterMilliseconds`, which keeps the order of one sender. Reading goes on as far
-///   as it can. Writing resumes with the first batch that succeeds.
-/// - **One at a time.** A loop has at most one `submit` under way: the next batch gathers in the
-///   loop until the delivery arrives that has `completesSubmit`.
+/// - **No duplicates.** An entry is identified by room, sender and id for as long as it is kept. A
+///   second one is answered with the `seq` of the first, whatever its content, and not before the
+///   first is durable.
+/// - **Refusal.** If the log cannot write, every append of the batch is refused and nothing of it
+///   is stored. For `Refusal.retryAfterMilliseconds` the log also refuses later sends of the same
+///   session to the same room, which keeps the order of one sender. Reading continues as far as
+///   possible. Writing resumes with the first batch that succeeds.
+/// - **One at a time.** A loop has at most one `submit` under way: it collects the next batch until
+///   the delivery with `completesSubmit` arrives.
 ///
-/// All methods but `start` may be called from any thread.
+/// All methods except `start` may be called from any thread.
 public protocol Log: AnyObject, Sendable {
-  /// This run's line in the lineage.
+  /// The name of the epoch of this run.
   var epoch: String { get }
 
-  /// Begins to take requests.
+  /// Starts to process requests.
   /// - Parameters:
-  ///   - loops: how many event loops there are; a commit is published to each.
-  ///   - publish: called on a thread of the log's; must not block.
-  /// - Throws: if the system does not give what it takes; `stop` is to be called all the same.
+  ///   - loops: the number of event loops; a commit is published to each.
+  ///   - publish: called on a thread of the log; must not block.
+  /// - Throws: if a resource of the system is missing; `stop` has to be called nevertheless.
   func start(
     loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void
   ) throws(StoreFailure)
 
-  /// Hands over one turn's requests of a loop. Each call is answered by one delivery that has
-  /// `completesSubmit`, even when there is nothing to say.
+  /// Submits the requests of one turn of a loop. Each call is answered by one delivery with
+  /// `completesSubmit`, even if it has no other content.
   func submit(_ requests: [LogRequest], from loop: Int)
 
-  /// Asks for entries from storage; answered in any order relative to commits.
+  /// Requests entries from storage; answered in any order relative to commits.
   func read(_ request: ReadRequest, from loop: Int)
 
-  /// Commits what was submitted, publishes it, and closes. Returns when that is done.
+  /// Commits and publishes what was submitted, and closes. Returns when that is done.
   func stop()
 
-  /// What it has done since the start, for whoever watches it.
+  /// Returns the counters since the start.
   func statistics() -> LogStatistics
 }
 
 extension Log {
-  /// A log that does not count.
+  /// Returns zeros, for a log that does not count.
   public func statistics() -> LogStatistics { LogStatistics() }
 }
 
-/// A connection's session on its loop. The generation tells a successor in the same place apart.
+/// Identifies a session on its loop. The generation distinguishes it from later ones at the same
+/// index.
 public struct SessionID: Hashable, Sendable {
   public var index: Int32
   public var generation: UInt32
@@ -66,10 +67,10 @@ public struct SessionID: Hashable, Sendable {
   var slot: Slot<Session> { Slot(index) }
 }
 
-/// How far a user has come in a room.
+/// The positions up to which a user has read and received entries of a room.
 public typealias Marks = ServerMessage.Marks
 
-/// How a log refuses to store.
+/// The refusal of a log to store.
 public enum Refusal {
   /// How long a client waits before it sends again, in order.
   public static let retryAfterMilliseconds: Int64 = 1000

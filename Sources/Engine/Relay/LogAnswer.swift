@@ -3,25 +3,25 @@ public import Wire
 /// An answer to a request of one session.
 public enum LogAnswer: Sendable {
   case ack(SessionID, ServerMessage.Ack)
-  /// An append that was not stored, or an `enter` that failed; `re`, `room` and `id` are set.
+  /// A refused append, or a failed `subscribe`; `re`, `room` and `id` are set.
   case refused(SessionID, WireError)
   case subscribed(SessionID, Subscribed)
-  /// What a `LogRequest.memberships` asked for; `next` is where the next slice begins, `nil` at the end.
-  /// Where `isComplete` is false, reading failed.
+  /// Answers `LogRequest.memberships`; `next` is where the next slice begins, `nil` at the end. If
+  /// `isComplete` is false, reading failed.
   case memberships(
     ticket: UInt32, user: String, [Membership], next: MembershipsCursor?, isComplete: Bool)
   case entries(SessionID, EntriesPage)
-  /// A message ready to be sent: what a `ReadRequest.history` asked for.
+  /// Answers `ReadRequest.history`, with a message that is ready to be sent.
   case reply(SessionID, json: [UInt8])
-  /// The last entries that a `ReadRequest.lastEntries` asked for, in its order, folded; `nil` where a room
-  /// has none that says something of its own. Fewer where these are more than a reply holds.
+  /// Answers `ReadRequest.lastEntries` in its order, with folded entries; `nil` for a room that has
+  /// no content. There are fewer if not all fit into a reply.
   case lastEntries(SessionID, [[UInt8]?])
-  /// What a `ReadRequest.lastSeen` asked for.
+  /// Answers `ReadRequest.lastSeen`.
   case lastSeen(SessionID, Seen)
 
-  /// A room as it is at this point of the order of commits.
+  /// The state of a room at this position in the order of commits.
   public struct Subscribed: Sendable {
-    /// Ready to be sent.
+    /// The message to send.
     public var joined: ServerMessage.Joined
     public var user: String
 
@@ -31,11 +31,11 @@ public enum LogAnswer: Sendable {
     }
   }
 
-  /// When users were last there.
+  /// The times at which users were last online.
   public struct Seen: Sendable {
     public var purpose: ReadRequest.SeenPurpose
     public var users: [String]
-    /// In milliseconds since 1970, of those of whom it is known.
+    /// In milliseconds since 1970; users whose time is unknown are missing.
     public var at: [String: Int64]
 
     public init(purpose: ReadRequest.SeenPurpose, users: [String], at: [String: Int64]) {
@@ -45,18 +45,18 @@ public enum LogAnswer: Sendable {
     }
   }
 
-  /// A room that a user belongs to, or may want to know of.
+  /// A room that a user belongs to, or one that is listed for all users.
   public struct Membership: Sendable, Equatable {
     public var room: String
     public var belongs: Bool
     public var head: Int64
     public var read: Int64
-    /// Entries of others after the read mark that say something. A send moves the sender's own mark,
-    /// so that behind the mark none of the user's own can be.
+    /// The number of entries of others after the read mark that have content. A send moves the
+    /// sender's own mark, so none of the user's own entries can follow it.
     public var unread: Int64
     /// The oldest `seq` that is kept.
     public var first: Int64
-    /// When the last entry was made, in milliseconds since 1970; 0 where there is none.
+    /// The time of the last entry, in milliseconds since 1970; 0 if there is none.
     public var lastAt: Int64
 
     public init(

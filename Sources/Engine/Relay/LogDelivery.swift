@@ -1,8 +1,8 @@
-/// One post from the log to one loop.
+/// One delivery from the log to one loop.
 public struct LogDelivery: Sendable {
-  /// The same object for every loop.
+  /// The same object for all loops.
   public var commit: Commit?
-  /// This loop's own, to be taken after the commit.
+  /// For this loop only; to be processed after the commit.
   public var answers: [LogAnswer]
   /// Whether the loop may submit its next batch.
   public var completesSubmit: Bool

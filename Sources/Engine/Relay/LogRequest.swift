@@ -1,25 +1,26 @@
 public import Wire
 
-/// What a loop asks of the log, in the order of arrival.
+/// A request from a loop to the log. Requests are processed in the order of arrival.
 public enum LogRequest: Sendable {
   case append(Append)
   case subscribe(Subscribe)
-  /// A subscription has ended; one for each `enter` that was answered with `subscribed`.
+  /// A subscription has ended; one for each `subscribe` that was answered with `subscribed`.
   case unsubscribe(room: String, user: String)
-  /// A user has received or read up to a `seq`; cut to the head, and never going back.
+  /// A user has received or read entries up to a `seq`. The value is limited to the head, and never
+  /// decreases a mark.
   case mark(room: String, Marks)
-  /// A user no longer wants to belong to the room.
+  /// A user leaves the room for good.
   case forget(room: String, user: String)
-  /// A user types, or stopped: passed on to every loop, kept nowhere.
+  /// A user started or stopped typing: published to all loops, and not stored.
   case typing(room: String, user: String, on: Bool)
-  /// How a user stands to the sessions of this loop is another: `offline` = there are none.
+  /// The presence of a user in the sessions of this loop has changed; `offline` = there are none.
   case presence(user: String, from: Presence, to: Presence)
-  /// A slice of the rooms that a user belongs to, at most `limit` of them. `listed` ones that the user
-  /// does not belong to are told beside them. Answered under the same ticket.
+  /// Asks for a slice of the rooms that a user belongs to, at most `limit` of them. The answer
+  /// includes the `listed` rooms that the user does not belong to, and has the same ticket.
   case memberships(
     ticket: UInt32, user: String, listed: [String], after: MembershipsCursor, limit: Int)
 
-  /// An entry that wants to be one.
+  /// A request to append an entry.
   public struct Append: Sendable {
     public var session: SessionID
     public var room: String
@@ -27,9 +28,9 @@ public enum LogRequest: Sendable {
     public var id: String
     public var kind: EntryKind
     public var body: [UInt8]
-    /// As in `ClientMessage.Send`: the log looks whether it may be so.
+    /// As in `ClientMessage.Send`; the log validates it.
     public var reference: ClientMessage.Reference?
-    /// Whether this send may bring the room into existence.
+    /// Whether this send may create the room.
     public var mayCreate: Bool
 
     public init(
@@ -47,7 +48,7 @@ public enum LogRequest: Sendable {
     }
   }
 
-  /// A join: the user belongs to the room from now on, and is subscribed until `exit`.
+  /// A join: the user becomes a member of the room, and is subscribed until `unsubscribe`.
   public struct Subscribe: Sendable {
     public var session: SessionID
     public var room: String

@@ -1,22 +1,22 @@
-/// What a log has done since the start, and what it has.
+/// The counters of a log since its start, and its current size.
 public struct LogStatistics: Sendable {
   /// Entries that became durable.
   public var entries = 0
-  /// Batches that were stored, with entries or without.
+  /// Batches that were stored, with or without entries.
   public var commits = 0
-  /// Batches of which nothing was stored.
+  /// Batches that were not stored.
   public var failures = 0
-  /// Entries of each batch that had some.
+  /// The number of entries of each batch that had any.
   public var batchEntries = BucketHistogram.sizes
-  /// What a batch took from being taken until it was durable, in seconds.
+  /// The time from taking a batch until it was durable, in seconds.
   public var batchSeconds = BucketHistogram.latency
-  /// What of it making it durable took, in seconds.
+  /// The part of that time for making it durable, in seconds.
   public var syncSeconds = BucketHistogram.latency
   /// Rooms that have had an entry.
   public var rooms = 0
-  /// Entries that the index does not have yet.
+  /// Entries that are not indexed yet.
   public var unindexedEntries = 0
-  /// What is on disk.
+  /// The files on disk.
   public var files: [File] = []
 
   public struct File: Sendable {
@@ -31,7 +31,7 @@ public struct LogStatistics: Sendable {
 
   public init() {}
 
-  /// Notes what became of a batch.
+  /// Records the outcome of a batch.
   public mutating func note(_ outcome: Sequencer.Outcome) {
     if outcome.failure != nil {
       failures += 1

@@ -1,9 +1,9 @@
-/// Where the next slice of a user's rooms begins. Rooms without an entry, which have no number, come
-/// first: one that is given its first entry between two slices has a number that is still to come.
+/// The start of the next slice of a user's rooms. Rooms without an entry, which have no number,
+/// come first: if one of them gets its first entry between two slices, its number is still to come.
 public enum MembershipsCursor: Sendable, Equatable {
-  /// Behind this name of those without an entry; no name is empty.
+  /// After this name among the rooms without an entry; no name is empty.
   case unstored(after: String)
-  /// Behind this number of the others, which come in the order in which the rooms were made.
+  /// After this number among the other rooms, which are in the order of their creation.
   case stored(after: Int64)
 
   public static let start = unstored(after: "")

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A log that keeps everything in memory and nothing beyond the process: for tests, and where
-/// durability is not wanted. Requests are answered before `submit` returns.
+/// A log that keeps everything in memory only: for tests, and for relays that need no durability.
+/// Requests are answered before `submit` returns.
 public final class MemoryLog: Log {
   private struct State {
     var sequencer: Sequencer
@@ -12,7 +12,7 @@ public final class MemoryLog: Log {
     var statistics = LogStatistics()
   }
 
-  /// This run's line in the lineage.
+  /// The name of the epoch of this run.
   public let epoch: String
   private let lineage: Lineage
   private let keepEntriesPerRoom: Int64
@@ -23,7 +23,7 @@ public final class MemoryLog: Log {
   private let state = Mutex<State?>(nil)
 
   /// - Parameters:
-  ///   - epoch: of at least 64 random bits.
+  ///   - epoch: at least 64 random bits.
   ///   - keepEntriesPerRoom: 0 = all.
   ///   - roomsPerUser: 0 = no limit.
   ///   - identityKey: as in `MemoryStore`.
@@ -42,7 +42,7 @@ public final class MemoryLog: Log {
     self.clock = clock
   }
 
-  /// Begins to take requests.
+  /// Starts to process requests.
   public func start(
     loops: Int, framing: Framing, publish: @escaping @Sendable (Int, LogDelivery) -> Void
   ) {
@@ -56,8 +56,8 @@ public final class MemoryLog: Log {
     }
   }
 
-  /// Commits one turn's requests and publishes what became of them, all under one lock: so every
-  /// loop sees every commit in the same order.
+  /// Commits and publishes one turn's requests under one lock, so that all loops receive commits in
+  /// the same order.
   public func submit(_ requests: [LogRequest], from loop: Int) {
     state.withLock {
       guard var state = $0.take() else { return }
@@ -90,7 +90,7 @@ public final class MemoryLog: Log {
     state.withLock { $0?.statistics } ?? LogStatistics()
   }
 
-  /// Forgets everything; what is submitted later is not answered.
+  /// Discards everything; later submissions are not answered.
   public func stop() {
     state.withLock { $0 = nil }
   }

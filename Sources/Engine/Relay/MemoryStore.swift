@@ -1,25 +1,25 @@
 public import Wire
 
-/// Rooms and entries in arrays and dictionaries.
+/// A store that keeps rooms and entries in memory.
 public struct MemoryStore: EntryStore, EntryReader {
   private struct Room {
     var name: String
-    /// The first of these has the `seq` `first`.
+    /// The `seq` of the first of them is `first`.
     var entries: [Entry] = []
     var first: Int64 = 1
     var members: [String: MemberMarks] = [:]
     var identities: [Identity: Int64] = [:]
-    /// What has become of the entries that others are about.
+    /// The edits and reactions of entries, by `seq` of the entry.
     var targets: [Int64: Target] = [:]
-    /// The `seq` of each of them, and how many there were before the first of these.
+    /// The `seq` of each change, and the number of changes before the first of these.
     var changeSeqs: [Int64] = []
     var forgottenChanges: Int64 = 0
 
-    /// What has become of an entry.
+    /// The edits and reactions of one entry.
     struct Target {
-      /// The `seq` of each edit, rising.
+      /// The `seq` of each edit, ascending.
       var edits: [Int64] = []
-      /// Who gives which emoji now, with the `seq` of the entry that gave it, rising.
+      /// The users who currently give each emoji, with the `seq` of their reaction, ascending.
       var reactions: [String: [(user: String, seq: Int64)]] = [:]
 
       mutating func note(_ entry: Entry) {
@@ -39,7 +39,7 @@ public struct MemoryStore: EntryStore, EntryReader {
       seq >= first && seq - first < entries.count ? entries[Int(seq - first)] : nil
     }
 
-    /// How many of `changeSeqs` are not beyond `seq`.
+    /// Returns the number of `changeSeqs` up to `seq`.
     func changes(through seq: Int64) -> Int {
       changeSeqs.partitioningIndex { $0 > seq }
     }
@@ -56,8 +56,8 @@ public struct MemoryStore: EntryStore, EntryReader {
 
   public let identityKey: EntryIdentity.Key
 
-  /// An empty store.
-  /// - Parameter identityKey: at random where others choose the ids.
+  /// Creates an empty store.
+  /// - Parameter identityKey: has to be random if clients choose the ids.
   public init(identityKey: EntryIdentity.Key = .none) { self.identityKey = identityKey }
 
   public mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
@@ -81,7 +81,7 @@ public struct MemoryStore: EntryStore, EntryReader {
     return (seq, room.entries[Int(seq - room.first)].at)
   }
 
-  /// There is one epoch only, so that everything belongs to it.
+  /// There is only one epoch, to which all entries belong.
   public mutating func lastSeq(
     room: Int64, throughEpoch number: Int64
   ) throws(StoreFailure) -> Int64 {
@@ -161,7 +161,7 @@ public struct MemoryStore: EntryStore, EntryReader {
   public mutating func memberships(
     of user: String, after number: Int64, limit: Int
   ) throws(StoreFailure) -> [StoredMembership] {
-    // In tests alone is it asked for more than once a user: sorting them all each time does no harm.
+    // Only tests ask more than once per user, so sorting all of them each time is acceptable.
     let numbers = (roomsByMember[user] ?? []).filter { $0 > number }.sorted().prefix(limit)
     return numbers.compactMap { membership(of: user, $0) }
   }
@@ -226,7 +226,7 @@ public struct MemoryStore: EntryStore, EntryReader {
     for entry in room.entries.prefix(count) {
       room.identities[Identity(sender: entry.from, id: entry.id)] = nil
     }
-    // What is about an entry comes after it, and nobody asks for that of one that is gone.
+    // Changes come after their target, and no caller asks for those of a target that is gone.
     for target in room.first..<first { room.targets[target] = nil }
     let forgotten = room.changes(through: first - 1)
     room.changeSeqs.removeFirst(forgotten)
@@ -256,7 +256,7 @@ public struct MemoryStore: EntryStore, EntryReader {
 }
 
 extension Collection {
-  /// The first index from which on `belongs` holds, for a collection that is sorted by it.
+  /// Returns the first index from which `belongs` holds, for a collection that is sorted by it.
   package func partitioningIndex(where belongs: (Element) -> Bool) -> Index {
     var start = startIndex
     var count = self.count

@@ -1,8 +1,8 @@
-/// Now, by both clocks; the pure modules are told, they never look.
+/// The current time by both clocks. Pure modules take it as a parameter and read no clock.
 public struct Moment: Sendable {
-  /// Milliseconds of a clock that never goes back; its zero means nothing.
+  /// Milliseconds of the monotonic clock, whose zero has no meaning.
   public var monotonic: Int64
-  /// What the first clock shows beyond its milliseconds.
+  /// The microseconds of that clock beyond its milliseconds.
   public var fractionMicroseconds: Int64
   /// Milliseconds since 1970.
   public var wall: Int64
@@ -13,6 +13,6 @@ public struct Moment: Sendable {
     self.wall = wall
   }
 
-  /// As `monotonic`, in microseconds.
+  /// The monotonic clock in microseconds.
   public var microseconds: Int64 { monotonic * 1000 + fractionMicroseconds }
 }

@@ -1,59 +1,61 @@
-/// When a room's new entries go out. What a delivery costs is the write to its socket, so what counts
-/// is how many entries share one. Entries that are ready may wait for others for two reasons:
+/// Decides when a room's new entries are sent. The cost of a delivery is the write to its socket,
+/// so it matters how many entries share one. Entries that are ready may wait for others for two
+/// reasons:
 ///
-/// - **Hold**: the log is at work on more entries for the room. They are waited for once, and both
-///   go out together.
-/// - **Pacing**: the last fan-out is not long past. The next one begins no earlier than that took, so
-///   that a crowded room leaves as much time to gather as it takes to deliver.
+/// - **Hold**: the log is working on more entries for the room. They are awaited once, and sent
+///   together.
+/// - **Pacing**: the last fan-out was recent. The next one begins no earlier than after the time
+///   that the last one took, so that a crowded room collects entries for as long as it takes to
+///   deliver them.
 ///
-/// A lone entry never waits: nothing of its room is in the log behind it, and the fan-out before it had
-/// one entry as well. Where waiting has gained nothing, as with clients that send only once they have
-/// heard, pacing is left out for a while, longer each time.
+/// A lone entry never waits: the log has no further entry for its room, and the last fan-out had
+/// one entry, too. If waiting has gained nothing, as with clients that send only after they have
+/// received, pacing is suspended for a while, longer each time.
 struct Pace {
-  /// What the operator allows.
+  /// The configured limits.
   struct Limits {
     var hold = true
     /// 0 = no pacing.
     var pacingMicroseconds: Int64 = 5000
   }
 
-  /// Nothing is held for longer: what is committed must not hang on a disk that is stuck.
+  /// The maximum hold: a committed entry must not wait for a disk that is stuck.
   static let holdMicroseconds: Int64 = 5000
   /// Shorter fan-outs are over before a timer could help.
   static let shortestMicroseconds: Int64 = 200
   private static let longestPause: Int16 = 64
 
-  /// The number of the last batch that entries for the room went to the log with, and the one before.
+  /// The numbers of the last batch with entries for the room, and of the one before.
   private var batch: UInt32 = 0
   private var batchBefore: UInt32 = 0
 
-  /// Whether entries wait; decided once for each fan-out.
+  /// Whether entries wait; decided once per fan-out.
   private(set) var isWaiting = false
-  /// They wait until then at most, in microseconds.
+  /// When the wait ends at the latest, in microseconds.
   private(set) var dueAt: Int64 = 0
-  /// The batch that they wait for; 0 where they are paced.
+  /// The batch that the entries wait for; 0 if they are paced.
   private var awaited: UInt32 = 0
-  /// Entries that were ready when the wait began.
+  /// The number of ready entries when the wait began.
   private var countBefore: Int32 = 0
 
   private var lastCount: Int32 = 0
   private var lastAt: Int64 = 0
-  /// So many fan-outs are not paced, and after the next vain wait so many.
+  /// The number of fan-outs that are not paced, and that number after the next wait in vain.
   private var pause: Int16 = 0
   private var nextPause: Int16 = 1
 
-  /// An entry for the room is going to the log with this batch.
+  /// Notes that an entry for the room goes to the log with this batch.
   mutating func note(batch number: UInt32) {
     guard batch != number else { return }
     batchBefore = batch
     batch = number
   }
 
-  /// Whether `count` entries that are ready wait on.
+  /// Whether `count` entries that are ready have to wait.
   /// - Parameters:
   ///   - now: in microseconds.
-  ///   - length: of a fan-out to this room, in microseconds.
-  ///   - batchInLog: the batch that the log is at work on; 0 if it is idle.
+  ///   - length: the duration of a fan-out to this room, in microseconds.
+  ///   - batchInLog: the batch that the log is working on; 0 if it is idle.
   mutating func waits(
     count: Int32, now: Int64, length: Int64, batchInLog: UInt32, limits: Limits
   ) -> Bool {

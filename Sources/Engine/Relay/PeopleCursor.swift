@@ -1,16 +1,16 @@
 import Wire
 
-/// Where a page of people ends: the last user that was looked at, and how many stood up to there.
+/// The end of a page of people: its last user, and that user's position.
 ///
-/// Clients send back what they like. The bounds are held where a cursor is read, so that nothing that is
-/// computed from one can overflow.
+/// Clients may send any value. The bounds are checked when a cursor is parsed, so that nothing that
+/// is computed from it can overflow.
 struct PeopleCursor: Equatable {
-  /// No directory has so many.
+  /// No directory has this many people.
   static let placeLimit = Int(Int32.max)
 
-  /// A valid user name; the directory may no longer have it.
+  /// A valid user name; the directory may no longer contain it.
   var user: String
-  /// The place behind the user, from 0 to `placeLimit`.
+  /// The position after the user, from 0 to `placeLimit`.
   private(set) var place: Int
 
   init(user: String, place: Int) {
@@ -18,7 +18,7 @@ struct PeopleCursor: Equatable {
     self.place = min(max(place, 0), Self.placeLimit)
   }
 
-  /// Reads `user@place`; `nil` where it is anything else.
+  /// Parses `user@place`; returns `nil` for anything else.
   init?(_ text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
     guard parts.count == 2, (1...10).contains(parts[1].count),

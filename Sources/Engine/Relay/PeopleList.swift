@@ -1,19 +1,19 @@
-/// The people of a directory at one time, in its order, each user once. Shared by all loops.
+/// The people of a directory at one time, in its order, without duplicates. Shared by all loops.
 public final class PeopleList: Sendable {
   public let people: [Person]
-  /// Which directory this is, as its configuration says: `org:swiftlang`.
+  /// The directory as named in the configuration: `org:swiftlang`.
   public let source: String
-  /// When it was read, in milliseconds since 1970; 0 if it never was.
+  /// The time of the fetch, in milliseconds since 1970; 0 if there was none.
   public let asOf: Int64
-  /// How many there were whose names do not fit.
+  /// The number of people who were left out because their names do not make valid user names.
   public let leftOut: Int
   private let places: [String: Int32]
-  /// What is searched of each: name and user in lower case, one behind the other, so that whoever
-  /// looks through a hundred thousand people does it in one stretch of memory.
+  /// The text that is searched, name and user of each in lower case, in one contiguous buffer: so a
+  /// search through a hundred thousand people scans memory linearly.
   private let searched: [UInt8]
   private let searchedEnds: [Int]
 
-  /// - Parameter people: of a user who is there twice the first counts.
+  /// - Parameter people: of duplicate users the first one counts.
   public init(_ people: [Person], source: String, asOf: Int64, leftOut: Int = 0) {
     var kept: [Person] = []
     var places: [String: Int32] = [:]
@@ -37,10 +37,10 @@ public final class PeopleList: Sendable {
     self.leftOut = leftOut
   }
 
-  /// Where a user stands in `people`.
+  /// Returns the index of a user in `people`.
   public func index(of user: String) -> Int? { places[user].map(Int.init) }
 
-  /// Whether name or user of somebody contain a text.
+  /// Whether the name or user at an index contains a text.
   /// - Parameter text: in lower case, as UTF-8.
   func matches(_ place: Int, _ text: [UInt8]) -> Bool {
     guard let first = text.first else { return true }

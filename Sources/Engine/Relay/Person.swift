@@ -1,10 +1,10 @@
-/// Somebody in a directory, as the relay names them.
+/// A person in a directory, with the relay's name for them.
 public struct Person: Equatable, Sendable {
-  /// A valid user name: what the directory calls them, made to fit.
+  /// A valid user name, derived from the directory's name.
   public var user: String
-  /// What the directory calls them, as it is.
+  /// The directory's name, unchanged.
   public var name: String
-  /// Where their picture is.
+  /// The URL of their picture.
   public var avatar: String?
 
   public init(user: String, name: String, avatar: String? = nil) {

@@ -1,6 +1,6 @@
 import Wire
 
-/// Who is there, over all loops: what each loop's sessions of a user come to, taken together.
+/// The presence of users over all loops, combined from that of their sessions on each loop.
 struct PresenceBook {
   private struct Loops {
     var online: Int32 = 0
@@ -8,13 +8,13 @@ struct PresenceBook {
 
     var presence: Presence { online > 0 ? .online : away > 0 ? .away : .offline }
   }
-  /// Those who are not offline.
+  /// The users who are not offline.
   private var users: [String: Loops] = [:]
 
   subscript(user: String) -> Presence { users[user]?.presence ?? .offline }
 
-  /// Takes note of what a loop's sessions of a user come to.
-  /// - Returns: how it was with the user before.
+  /// Applies a change of the presence of a user on one loop.
+  /// - Returns: the user's presence before.
   mutating func shift(_ user: String, from: Presence, to: Presence) -> Presence {
     var loops = users[user] ?? Loops()
     let before = loops.presence
@@ -33,7 +33,7 @@ struct PresenceBook {
   }
 }
 
-/// When a user came or went.
+/// The last time that a user came or went.
 struct Seen {
   /// Milliseconds since 1970.
   var at: Int64
@@ -43,7 +43,7 @@ struct Seen {
 extension Sequencer {
   private static let seenToRetryLimit = 100_000
 
-  /// What of the batch the store is to know. Whether somebody is away it need not.
+  /// Notes when users came or went, for the store; it does not record whether a user is away.
   mutating func noteSeen(_ batch: Batch) {
     for (user, before) in batch.presences
     where seenToRetry.count < Self.seenToRetryLimit || seenToRetry[user] != nil {
@@ -53,7 +53,7 @@ extension Sequencer {
     }
   }
 
-  /// What watchers are told: nothing of who came and went within the batch.
+  /// Returns the changes to publish, without users who came and went within the batch.
   func presenceChanges(_ batch: Batch) -> [Commit.PresenceChange] {
     if batch.presences.isEmpty { return [] }
     return batch.presences.filter { presences[$0.key] != $0.value }.keys.sorted().map {

@@ -1,10 +1,10 @@
 import Wire
 
 extension ReadRequest {
-  /// What the answer to `lasts` holds at most, but for its first entry: as much as a reply has.
+  /// The maximum size of the answer to `lastEntries`, except for its first entry: that of a reply.
   static let lastEntriesLimitBytes = 131_072
 
-  /// Reads what is asked for; the one way in which every log with an `EntryReader` answers.
+  /// Reads what is requested; every log with an `EntryReader` uses this.
   public func answer(from reader: inout some EntryReader, _ framing: Framing) -> LogAnswer {
     switch self {
     case .entries(let session, let room, let after, let through, let limitBytes):
@@ -91,7 +91,7 @@ extension ReadRequest {
     return lastEntries
   }
 
-  /// The last entry up to `seq` that says something of its own, folded.
+  /// Returns the last entry up to `seq` that has content of its own, folded.
   private static func last(
     _ room: String, _ seq: Int64, _ reader: inout some EntryReader
   ) throws(StoreFailure) -> [UInt8]? {
@@ -102,7 +102,7 @@ extension ReadRequest {
     request.isFolded = true
     var found: Entry?
     if seq >= bounds.head, bounds.head >= bounds.first {
-      // Mostly it is the newest entry, which nothing can be about yet.
+      // Usually it is the newest entry, which cannot have changes yet.
       try reader.forEachEntry(
         ofRoom: bounds.number, named: room, in: bounds.head...bounds.head
       ) {

@@ -1,22 +1,22 @@
 public import Wire
 
-/// What is read from storage on behalf of one session.
+/// A request to read from storage, for one session.
 public enum ReadRequest: Sendable {
-  /// Entries after `after` up to `through`, as frames of at most `limitBytes` in all, but at least
-  /// one. Answered by `.entries`.
+  /// The entries after `after` up to `through`, as frames of at most `limitBytes` in total, but at
+  /// least one. Answered by `.entries`.
   case entries(SessionID, room: String, after: Int64, through: Int64, limitBytes: Int)
-  /// Answered by `.reply` with a `history` of at most `limitBytes`, but at least one entry; or
-  /// with an `error` where reading failed or, if the room may not be created by asking, where
-  /// there is no such room.
+  /// A page of history of at most `limitBytes`, but at least one entry. Answered by `.reply` with a
+  /// `history`; or with an `error` if reading failed, or if the room does not exist and the user
+  /// may not create it.
   case history(
     SessionID, ClientMessage.HistoryRequest, mayCreate: Bool, limitBytes: Int)
-  /// The last entry of each of these rooms that says something, at this `seq` or before it, in its
-  /// current state, as `message` JSON. Answered by `.lastEntries`.
+  /// The last entry with content of each of these rooms at or before this `seq`, in its current
+  /// state, as `message` JSON. Answered by `.lastEntries`.
   case lastEntries(SessionID, [(room: String, seq: Int64)])
-  /// When these users were last there. Answered by `.lastSeen`.
+  /// The times at which these users were last online. Answered by `.lastSeen`.
   case lastSeen(SessionID, [String], for: SeenPurpose)
 
-  /// What of a session waits for it.
+  /// The pending operation of the session that needs the times.
   public enum SeenPurpose: Sendable { case people, rooms, peer }
 
   public var session: SessionID {

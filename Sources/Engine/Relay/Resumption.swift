@@ -1,21 +1,21 @@
 import Wire
 
-/// Where a client that comes with a position continues (PROTOCOL: `resume`).
+/// The point from which a client with a position continues (Protocol.md, `resume`).
 struct Resumption {
   var after: Int64
   var resume: ServerMessage.Resume
 
   /// - Parameters:
   ///   - after: the last `seq` that the client has.
-  ///   - limit: the last `seq` of the client's epoch or an earlier one; 0 if no entry of these is
-  ///     kept; `nil` if that epoch is not in the lineage.
+  ///   - limit: the last `seq` of the client's epoch or an earlier one; 0 if none of these entries
+  ///     is kept; `nil` if that epoch is not in the lineage.
   ///
-  /// Where retention has deleted everything of an epoch, nobody knows any more where it ended: only
-  /// that it was before `first`. A client of it whose last `seq` is before `first` as well is believed:
-  /// what it lacks was deleted (`truncated`), which happens to everyone who stays away for long, whereas
-  /// an entry that this log has lost is, if there is one, among those that it would not keep anyway.
-  /// One whose last `seq` is `first` or more holds such entries for certain, and the first of them is
-  /// not known: it has to drop all (`reset`).
+  /// If retention has deleted all entries of an epoch, its end is no longer known, except that it
+  /// was before `first`. If the client's last `seq` is before `first` as well, it is believed: the
+  /// entries that it lacks were deleted (`truncated`), as for any client that stays away for long,
+  /// and an entry of it that this log has lost would no longer be kept in any case. If the client's
+  /// last `seq` is `first` or later, it certainly has entries that the log has lost, but the first
+  /// of them is unknown: it has to drop all (`reset`).
   init(after: Int64, limit: Int64?, first: Int64) {
     guard let limit else {
       self.init(after: first - 1, resume: .reset)

@@ -1,17 +1,18 @@
 import Wire
 
-/// Which rooms somebody may read and send to, as patterns over their names.
+/// The rooms that a user may read and send to, as patterns over their names.
 ///
-/// In a pattern `*` stands for any run of characters, also an empty one and across `:` and `.`, and
-/// `?` for one; everything else for itself. No pattern matches a direct message: who is to have these
-/// is given no list at all, and their names then say whose they are.
+/// In a pattern `*` matches any sequence of characters, even an empty one and across `:` and `.`,
+/// and `?` matches one character; all others match themselves. No pattern matches a direct message:
+/// a user with access to them has no list at all, and access then follows from the names of these
+/// rooms.
 public struct Rights: Equatable, Sendable {
   /// Every room.
   public static let all = Rights()
 
-  /// Of the rooms that may be joined and read; `nil` = all.
+  /// The patterns of rooms that may be joined and read; `nil` = all.
   public var join: [String]?
-  /// Of the rooms that may be sent to; `nil` = all.
+  /// The patterns of rooms that may be sent to; `nil` = all.
   public var send: [String]?
 
   public init(join: [String]? = nil, send: [String]? = nil) {
@@ -19,7 +20,7 @@ public struct Rights: Equatable, Sendable {
     self.send = send
   }
 
-  /// Whether the room may be joined, and its entries seen in any other way.
+  /// Whether the room may be joined, and its entries read in any other way.
   public func mayRead(_ room: String) -> Bool { Self.allows(join, room) }
 
   /// Whether entries may be sent to the room.
@@ -31,8 +32,8 @@ public struct Rights: Equatable, Sendable {
     return patterns.contains { matches($0.utf8.span, room.utf8.span) }
   }
 
-  /// In time bounded by the product of the lengths: of several `*` only the last one is ever tried
-  /// again, since what stands before it has matched as early as it can.
+  /// Matches in time bounded by the product of the lengths: of several `*` only the last is
+  /// retried, because the part before it has already matched as early as possible.
   private static func matches(_ pattern: Span<UInt8>, _ name: Span<UInt8>) -> Bool {
     var (at, place) = (0, 0)
     var star: (pattern: Int, name: Int)?

@@ -1,9 +1,9 @@
 import Wire
 
-/// Where a page of `rooms` ends: which paging it belongs to, and for when that has gone, the last room
-/// of the page and when its last entry was made.
+/// The end of a page of `rooms`: the number of its paging, and, in case that no longer exists, the
+/// last room of the page and the time of its last entry.
 struct RoomsCursor: Equatable {
-  /// Names one page of one connection.
+  /// Identifies one page of one connection.
   var number: UInt64
   /// In milliseconds since 1970, from 0 to 2^53 - 1.
   private(set) var lastAt: Int64
@@ -16,7 +16,7 @@ struct RoomsCursor: Equatable {
     self.room = room
   }
 
-  /// Reads `number@lastAt@room`; `nil` where it is anything else.
+  /// Parses `number@lastAt@room`; returns `nil` for anything else.
   init?(_ text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
     guard parts.count == 3, let number = Self.number(parts[0]), let lastAt = Self.number(parts[1])
@@ -27,7 +27,7 @@ struct RoomsCursor: Equatable {
     guard RoomName.isValid(room) else { return nil }
   }
 
-  /// From 0 to 2^53 - 1.
+  /// Parses a number from 0 to 2^53 - 1.
   private static func number(_ digits: Substring.UTF8View) -> Int64? {
     guard (1...16).contains(digits.count), digits.allSatisfy({ 0x30...0x39 ~= $0 }),
       let number = Int64(Substring(digits)), number <= Entry.sequenceLimit
@@ -38,17 +38,17 @@ struct RoomsCursor: Equatable {
   var text: String { "\(number)@\(lastAt)@\(room)" }
 }
 
-/// A connection's way through the rooms, a page at a time. What has an entry meanwhile moves to the
-/// front of the list, so that each room comes exactly once: what was not yet listed is noted here when
-/// it moves, and comes with the next page.
+/// The progress of a connection through the pages of `rooms`. A room with a new entry moves to the
+/// front of the list; if it was not listed yet, it is noted here when it moves, and comes with the
+/// next page. So each room is listed exactly once.
 struct RoomsPaging {
-  /// That of the cursor that goes on; 0 before the first page.
+  /// The number of the valid cursor; 0 before the first page.
   var number: UInt64 = 0
-  /// The first in the user's list that was not on a page; none at its end.
+  /// The first room in the user's list that was not on a page; none at the end.
   var next: Link<WatchedRoom>
-  /// What moved or came before it was listed, the latest last.
+  /// Rooms that moved or were added before they were listed, the latest last.
   var missed: [Slot<WatchedRoom>] = []
-  /// What is on the page that is being made; `nil` for what has gone meanwhile.
+  /// The rooms on the page that is being made; `nil` for those removed meanwhile.
   var page: [Slot<WatchedRoom>?] = []
 
   var isAtEnd: Bool { next.isNone && missed.isEmpty }

@@ -1,11 +1,11 @@
 import Wire
 
-/// A room as the sequencer knows it: the stored state, and who is subscribed just now.
+/// The sequencer's copy of a room: its stored state and its current subscribers.
 struct SequencedRoom {
   let name: String
-  /// The relay's own: nobody belongs to it, and little of it is kept.
+  /// One of the relay's own rooms: it has no members and keeps few entries.
   let isReserved: Bool
-  /// The store's number; `nil` as long as the room has no entry.
+  /// The room's number in the store; `nil` until the room has an entry.
   var number: Int64?
   var head: Int64 = 0
   var first: Int64 = 1
@@ -13,15 +13,15 @@ struct SequencedRoom {
   /// As in `StoredRoom`.
   var changes: Int64 = 0
   var members: [String: MemberMarks] = [:]
-  /// How many subscriptions each user has.
+  /// The number of subscriptions of each user.
   var subscribers: [String: Int] = [:]
-  /// Whether the stored part has to be read again before use.
+  /// Whether the stored state has to be read again before use.
   var isStale = true
-  /// The last batch that changed the stored part.
+  /// The number of the last batch that changed the stored state.
   var touchedIn = 0
-  /// The last batch with entries, and which of its spans they are.
+  /// The last batch that had entries of this room, and the index of their span in it.
   var span = (batch: 0, index: 0)
-  /// What loops were last told.
+  /// The audience that the loops were last told.
   var toldAudience: Int64 = 0
 
   init(name: String) {
@@ -33,7 +33,7 @@ struct SequencedRoom {
 
   var exists: Bool { number != nil || !members.isEmpty }
 
-  /// Distinct subscribed users; more than 50 count as 51.
+  /// The number of distinct subscribed users; more than 50 count as 51.
   var audience: Int64 { Int64(min(subscribers.count, Self.memberListLimit + 1)) }
 
   var memberList: [Marks]? {
@@ -42,8 +42,8 @@ struct SequencedRoom {
       .sorted { $0.user < $1.user }
   }
 
-  /// Sets a member's marks.
-  /// - Returns: whether the user belongs to the room.
+  /// Sets the marks of a member.
+  /// - Returns: whether the user is a member of the room.
   mutating func setMarks(of user: String, _ marks: MemberMarks) -> Bool {
     guard let index = members.index(forKey: user) else { return false }
     members.values[index] = marks
@@ -60,7 +60,8 @@ struct SequencedRoom {
     isStale = false
   }
 
-  /// The batch that made the room was not stored: there are no entries to have read.
+  /// Resets the room after the batch that created it was not stored: it has no entries to mark as
+  /// read.
   mutating func becomeUnstored() {
     number = nil
     head = 0

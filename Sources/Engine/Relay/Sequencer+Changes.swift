@@ -1,6 +1,6 @@
 import Wire
 
-/// What a batch changes in the store, and what is forgotten afterwards.
+/// The changes of a batch to the store, and the eviction of rooms and holds from memory.
 extension Sequencer {
   func changes(of batch: Batch) -> StoreChanges {
     var changes = StoreChanges()
@@ -28,15 +28,15 @@ extension Sequencer {
     return changes
   }
 
-  /// Moves `first` up in rooms that hold a tenth more than they should: so a trim, which costs the
-  /// same for one entry as for many, is rare.
-  /// - Parameter names: rooms that hold not an entry more.
+  /// Moves `first` up in rooms that exceed their limit by more than a tenth. A trim costs the same
+  /// for one entry as for many; this way trims are rare.
+  /// - Parameter names: rooms that are trimmed to exactly their limit.
   mutating func trimRooms(
     _ batch: inout Batch, exactly names: [String], _ store: inout some EntryStore
   ) {
     var exact: Set<Int> = []
     for name in names {
-      // What cannot be read now is trimmed another time.
+      // A room that cannot be read now is trimmed by a later batch.
       guard let room = try? room(name, &store), rooms[room].number != nil else { continue }
       touch(room, &batch)
       exact.insert(room)
@@ -51,12 +51,12 @@ extension Sequencer {
     }
   }
 
-  /// How many entries a room keeps; `nil` = all.
+  /// The number of entries that a room keeps; `nil` = all.
   private func entriesLimit(isReserved: Bool) -> Int64? {
     Self.entriesLimit(isReserved: isReserved, keepEntriesPerRoom: keepEntriesPerRoom)
   }
 
-  /// How many entries a room keeps; `nil` = all.
+  /// The number of entries that a room keeps; `nil` = all.
   package static func entriesLimit(isReserved: Bool, keepEntriesPerRoom: Int64) -> Int64? {
     let limit = isReserved ? reservedEntriesLimit : keepEntriesPerRoom
     return limit > 0 ? limit : nil
@@ -72,7 +72,7 @@ extension Sequencer {
     var places: [Int: Int] = [:]
     var kept: [SequencedRoom] = []
     for (index, room) in rooms.enumerated() {
-      // Of a room without entries the store knows nothing: it lives here as long as it has members.
+      // The store does not know a room without entries: it is kept here while it has members.
       guard
         awaited.contains(index) || !room.subscribers.isEmpty
           || room.number == nil && !room.members.isEmpty

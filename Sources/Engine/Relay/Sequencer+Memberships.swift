@@ -1,12 +1,12 @@
 import HeapModule
 import Wire
 
-/// Which rooms users belong to, and how many these may be.
+/// Lists the memberships of users, and limits their number.
 extension Sequencer {
   // MARK: - A slice
 
-  /// Answers for one slice. Rooms that are not in use are not taken into memory for it, and those who
-  /// belong to them are not read.
+  /// Answers a question for one slice of a user's memberships. This neither loads rooms that are
+  /// not in use into memory nor reads their members.
   mutating func memberships(
     _ question: Batch.Question, _ store: inout some EntryStore
   ) -> LogAnswer {
@@ -39,7 +39,8 @@ extension Sequencer {
     _ question: Batch.Question, to slice: inout [LogAnswer.Membership]
   ) -> MembershipsCursor {
     guard case .unstored(var last) = question.after else { return question.after }
-    // By name, and so that a slice costs one look at each, and not that all are sorted.
+    // The heap yields the names in order, and looks at each once per slice instead of sorting all
+    // of them.
     var names = Heap((unstored[question.user] ?? []).lazy.filter { $0 > last })
     while slice.count < question.limit, let name = names.popMin() {
       slice.append(LogAnswer.Membership(room: name, belongs: true, head: 0, read: 0, unread: 0))
@@ -48,7 +49,7 @@ extension Sequencer {
     return names.isEmpty ? .stored(after: 0) : .unstored(after: last)
   }
 
-  /// - Returns: where the next slice begins, `nil` where there is none.
+  /// - Returns: where the next slice begins; `nil` if this slice is the last.
   private func addStored(
     _ question: Batch.Question, after number: Int64, to slice: inout [LogAnswer.Membership],
     _ store: inout some EntryStore
@@ -68,7 +69,7 @@ extension Sequencer {
     return stored.count < limit ? nil : stored.last.map { .stored(after: $0.number) }
   }
 
-  /// A listed room, unless the user belongs to it.
+  /// Returns a listed room; `nil` if the user belongs to it.
   private mutating func listed(
     _ name: String, _ user: String, _ store: inout some EntryStore
   ) throws(StoreFailure) -> LogAnswer.Membership? {
@@ -87,7 +88,8 @@ extension Sequencer {
     return membership
   }
 
-  /// As the room is in memory, if it is: there marks may be ahead of the store.
+  /// Returns the membership with the room's state in memory, if it is there: its marks may be newer
+  /// than those in the store.
   private func current(_ stored: StoredMembership, _ user: String) -> StoredMembership {
     guard let index = indices[stored.room], !rooms[index].isStale else { return stored }
     var stored = stored
@@ -99,7 +101,7 @@ extension Sequencer {
     return stored
   }
 
-  /// As `unread(_:read:_:)`, of a room that may not be in memory.
+  /// Returns the same as `unread(_:read:_:)`, for a room that may not be in memory.
   private static func unread(
     _ room: StoredMembership, read: Int64, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Int64 {
@@ -111,7 +113,7 @@ extension Sequencer {
     return unread - (room.changes - before)
   }
 
-  // MARK: - How many
+  // MARK: - The limit of memberships
 
   /// Whether a user may belong to one more room.
   mutating func mayBelong(
@@ -123,28 +125,29 @@ extension Sequencer {
     return try membershipCount(user, batch, &store) < roomsPerUser
   }
 
-  /// How many rooms a user belongs to as of this point of the batch. Counted once a user, and then kept.
+  /// Returns how many rooms a user belongs to at this point of the batch. The count is read from
+  /// the store once per user, and then kept up to date.
   private mutating func membershipCount(
     _ user: String, _ batch: Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Int {
     if let count = membershipCounts[user] { return count }
     var count = try store.membershipCount(of: user)
     count += (unstored[user]?.count ?? 0) + (batch.unwritten[user] ?? 0)
-    // What was not stored yet, and will be: it is counted here, so that a disk that is full does not
-    // let anybody in beyond the limit.
+    // Memberships that are still to be stored count, too, so that a full disk does not let a user
+    // exceed the limit.
     for (key, retry) in membersToRetry where key.user == user && retry.belongs { count += 1 }
     membershipCounts[user] = count
     return count
   }
 
-  /// A user came to belong to a room, or no longer does.
+  /// Adjusts the user's counts after they became a member of a room or left one.
   mutating func noteMembership(_ user: String, _ change: Int, isStored: Bool, _ batch: inout Batch)
   {
     if isStored { batch.unwritten[user, default: 0] += change }
     if let count = membershipCounts[user] { membershipCounts[user] = count + change }
   }
 
-  /// Why a user cannot belong to one more room.
+  /// Returns the error for a user who cannot belong to one more room.
   func roomsPerUserReached(_ user: String, re: String, room: String, id: String? = nil) -> WireError
   {
     WireError(

@@ -1,16 +1,17 @@
 import Wire
 
-/// Entries that are about others: whether they may be, and what becomes of those.
+/// Entries that refer to other entries: whether the reference is valid, and its effect on the other
+/// entry.
 extension Sequencer {
-  /// Holds what an append refers to against the log, before the append has a place in it.
-  /// - Returns: what the entry is to say, or why it is refused.
+  /// Checks the reference of an append against the log, before the append has a place in it.
+  /// - Returns: the body of the entry, or the reason for which it is refused.
   mutating func resolve(
     _ append: LogRequest.Append, _ room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Result<[UInt8], WireError> {
     switch append.reference {
     case nil: return .success(append.body)
     case .reply(let seq):
-      // What was deleted or is no longer kept may be answered all the same: it was there.
+      // A reply may refer to an entry that was deleted or is no longer kept, because it did exist.
       guard (1...max(1, rooms[room].head)).contains(seq), rooms[room].head > 0 else {
         return .failure(Self.noSuchEntry(append, seq, in: append.room, "reply_to"))
       }
@@ -62,7 +63,7 @@ extension Sequencer {
 
   // MARK: - Limits
 
-  /// Counts at most as far as the limit.
+  /// Refuses an edit beyond the limit of edits per entry. Counts no further than the limit.
   private func editLimit(
     _ append: LogRequest.Append, _ target: Int64, in room: Int, _ batch: inout Batch,
     _ store: inout some EntryStore
@@ -79,7 +80,8 @@ extension Sequencer {
       re: "send", room: append.room, id: append.id, field: "edits_per_entry")
   }
 
-  /// An emoji that the entry, or the user's own share of it, has already is no more than it has.
+  /// Refuses a reaction beyond the limits. An emoji that the entry, or this user, has already does
+  /// not count again.
   private func reactionLimit(
     _ append: LogRequest.Append, _ target: Int64, in room: Int, _ batch: inout Batch,
     _ store: inout some EntryStore
@@ -130,7 +132,8 @@ extension Sequencer {
       re: "send", room: append.room, id: append.id, field: field)
   }
 
-  /// The entry, if it is a text or data that is there and was not deleted.
+  /// Returns an entry of text or data; `nil` if it does not exist, is no longer kept, or was
+  /// deleted.
   private mutating func content(
     _ seq: Int64, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Entry? {
@@ -149,7 +152,7 @@ extension Sequencer {
     return entry
   }
 
-  /// What a text says with its last edit.
+  /// Returns the text of an entry after its last edit.
   private mutating func currentText(
     of entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) -> String {
@@ -161,8 +164,8 @@ extension Sequencer {
     return (edit ?? entry).text ?? ""
   }
 
-  /// Takes the text out of an entry and of every edit of it. Those that are stored are the store's to
-  /// find: here it is one that is read, however many there are.
+  /// Redacts an entry and all of its edits. The store finds the edits that it has; this reads only
+  /// the last of them, however many there are.
   private mutating func redact(
     _ entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) {
@@ -171,7 +174,7 @@ extension Sequencer {
     }
     if let index = batch.index(ofRoom: room, seq: entry.seq) {
       batch.entries[index].entry.body = entry.deletedBody
-      // Its edits are of this batch as well.
+      // Its edits are in this batch as well.
       return
     }
     guard let number = rooms[room].number else { return }
@@ -184,7 +187,7 @@ extension Sequencer {
       Batch.Redaction(room: room, seq: entry.seq, through: through, body: entry.deletedBody))
   }
 
-  /// What was deleted, as loops have to know it.
+  /// Returns the redactions of a batch that the loops have to apply.
   static func redactions(_ batch: Batch, _ rooms: [SequencedRoom]) -> [Commit.Redaction] {
     var through: [Int: Int64] = [:]
     for redaction in batch.redactions {
@@ -193,7 +196,8 @@ extension Sequencer {
     return through.map { Commit.Redaction(room: rooms[$0.key].name, through: $0.value) }
   }
 
-  /// Entries of others that say something and that lie behind a read mark, as of the last batch.
+  /// Returns the number of entries of others after a read mark as of the last batch, without
+  /// changes.
   mutating func unread(
     _ room: Int, read: Int64, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Int64 {
@@ -209,8 +213,8 @@ extension Sequencer {
 }
 
 extension Sequencer {
-  /// As `unread`, and where the store cannot be read what it is at most: `activity` with it comes late
-  /// rather than not at all, and the next `rooms` puts it right.
+  /// Returns the same as `unread`, or an upper bound if the store cannot be read: an `activity`
+  /// that counts too many is better than none, and the next `rooms` corrects it.
   mutating func unreadIfKnown(
     _ room: Int, read: Int64, _ store: inout some EntryStore
   ) -> Int64 {
@@ -220,7 +224,7 @@ extension Sequencer {
 }
 
 extension WireError {
-  /// Whether it tells that a send may not refer to what it refers to.
+  /// Whether the error says that a send may not refer to its target.
   var isAboutEntries: Bool {
     re == "send" && (code == .noSuchEntry || code == .forbidden || code == .limitReached)
   }

@@ -1,14 +1,14 @@
 import Wire
 
-/// What of a batch that was not stored is taken back, and what is tried again.
+/// Rolls back a batch that was not stored, and keeps the parts of it that are retried.
 extension Sequencer {
-  /// Adds what earlier batches could not have stored to this one.
+  /// Adds the membership changes and marks that earlier batches could not store to this batch.
   mutating func retryMembers(_ batch: inout Batch, _ store: inout some EntryStore) {
     for key in membersToRetry.keys.sorted() {
       guard (try? refresh(key.room, &store)) != nil,
         let retry = membersToRetry.removeValue(forKey: key)
       else { continue }
-      // Of a room that is not stored nothing was lost.
+      // A room that is not stored has lost nothing.
       guard rooms[key.room].number != nil else { continue }
       batch.retried[key] = retry
       if retry.belongs {
@@ -17,12 +17,12 @@ extension Sequencer {
       } else {
         forget(key.user, key.room, &batch)
       }
-      // It was counted when it was kept.
+      // The user was counted when the retry was kept.
       membershipCounts[key.user] = nil
     }
   }
 
-  /// Brings the rooms back to what the store has, or has not.
+  /// Resets the rooms that the batch touched to their state in the store, or to having none.
   mutating func takeBack(_ batch: inout Batch) {
     for index in batch.touched.sorted() {
       guard batch.newRooms.contains(index) else {
@@ -31,7 +31,7 @@ extension Sequencer {
       }
       rooms[index].becomeUnstored()
       let name = rooms[index].name
-      // Who came by a send only has sent nothing.
+      // A user who became a member only by sending did not become one: nothing was sent.
       let joiners = Set(
         batch.subscribing.filter { $0.room == index && $0.refusal == nil }.map(\.request.user))
       for change in batch.membershipChanges
@@ -43,8 +43,8 @@ extension Sequencer {
     }
   }
 
-  /// Keeps what nobody will ask for a second time.
-  /// - Parameter subscribed: who has joined all the same.
+  /// Keeps the changes that no client requests a second time.
+  /// - Parameter subscribed: users whose join succeeded although the batch was not stored.
   mutating func retryLater(_ batch: Batch, _ subscribed: Set<MemberKey>) {
     for (key, retry) in batch.retried { keep(retry, for: key) }
     for change in batch.membershipChanges {
@@ -58,7 +58,8 @@ extension Sequencer {
     }
   }
 
-  /// The later one decides who belongs; marks never go back.
+  /// Keeps a retry. The later one decides whether the user belongs to the room; marks never go
+  /// back.
   private mutating func keep(_ retry: MemberRetry, for key: MemberKey) {
     var retry = retry
     if let earlier = membersToRetry[key] {
@@ -72,7 +73,7 @@ extension Sequencer {
     membersToRetry[key] = retry
   }
 
-  /// A request whose room could not even be read.
+  /// Refuses a request whose room could not be read.
   mutating func refuseUnread(_ request: LogRequest, from loop: Int, _ batch: inout Batch) {
     switch request {
     case .append(let append):

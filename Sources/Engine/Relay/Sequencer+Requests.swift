@@ -1,6 +1,6 @@
 import Wire
 
-/// What each request does to the rooms and to the batch.
+/// Applies each request to the rooms and to the batch.
 extension Sequencer {
   mutating func handle(
     _ request: LogRequest, from loop: Int, _ batch: inout Batch, _ store: inout some EntryStore
@@ -42,7 +42,7 @@ extension Sequencer {
 
   // MARK: - Rooms
 
-  /// The place of a room, its stored state read if need be.
+  /// Returns the index of a room, and reads its stored state if necessary.
   mutating func room(
     _ name: String, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Int {
@@ -117,7 +117,7 @@ extension Sequencer {
       refuse(roomsPerUserReached(append.user, re: "send", room: append.room, id: append.id))
       return
     }
-    // Before anything is resolved: that may change the batch.
+    // This comes before the reference is resolved, because that may change the batch.
     if let error = overflow(append, append.body.count, loop, batch) {
       refuse(error)
       return
@@ -163,8 +163,8 @@ extension Sequencer {
       rooms[room].members[append.user] = MemberMarks(read: seq, received: seq)
     }
     if rooms[room].members.count < 2, let (a, b) = RoomName.peers(of: append.room) {
-      // Somebody who belongs to as many rooms as can be gets the entries all the same, but does not
-      // belong to the room: the next entry tries again.
+      // A peer who has reached the limit of rooms receives the entries but does not become a
+      // member; the next entry tries again.
       for peer in [a, b] where try mayBelong(peer, to: room, batch, &store) {
         add(peer, to: room, &batch)
       }
@@ -172,7 +172,7 @@ extension Sequencer {
     acknowledge(seq, at, duplicate: false, wasStored: false)
   }
 
-  /// Why an entry is not taken that would be too much for its batch, or beyond the last `seq`.
+  /// Returns an error if an entry would exceed the limit of its batch or the last possible `seq`.
   private mutating func overflow(
     _ append: LogRequest.Append, _ bodyBytes: Int, _ loop: Int, _ batch: Batch
   ) -> WireError? {
@@ -182,13 +182,14 @@ extension Sequencer {
         re: "send", room: append.room, id: append.id, field: "seq")
     }
     if batch.hasRoom(forBody: bodyBytes, limitBytes: batchBytesLimit) { return nil }
-    // As where nothing can be stored: what follows to the room waits as well, which keeps the order.
+    // As after a failed commit, later sends of the session to the room wait as well, which keeps
+    // their order.
     holds[HoldKey(loop: loop, session: append.session, room: append.room)] =
       batch.now + Refusal.retryAfterMilliseconds
     return Self.unavailable(re: "send", room: append.room, id: append.id)
   }
 
-  /// Gives the room its number in the store, where its members so far are then written as well.
+  /// Gives the room its number in the store, and schedules its existing members to be written.
   private mutating func makeStorable(
     _ room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Int64 {
@@ -212,7 +213,7 @@ extension Sequencer {
   ) -> Int64? {
     let key = HoldKey(loop: loop, session: session, room: room)
     guard let until = holds[key] else { return nil }
-    // One that is further away was set before the clock was put back.
+    // A hold that ends later than that was set before the clock was put back.
     if until > now, until - now <= Refusal.retryAfterMilliseconds { return until - now }
     holds = holds.filter { $0.value > now }
     return nil
@@ -301,7 +302,7 @@ extension Sequencer {
     let head = rooms[room].head
     let before = own
     own.read = max(own.read, min(marks.read, head))
-    // Who has read has received.
+    // An entry that is read has also been received.
     own.received = max(own.received, min(marks.received, head), own.read)
     guard own != before else { return }
     rooms[room].members[user] = own
@@ -316,7 +317,7 @@ extension Sequencer {
     rooms[room].subscribers[user] = count > 1 ? count - 1 : nil
   }
 
-  /// Finds which rooms' audiences are other than loops were last told.
+  /// Notes the rooms whose audience differs from the one that the loops were last told.
   mutating func noteAudiences(_ batch: inout Batch) {
     for room in batch.audienceRooms.sorted() {
       let audience = rooms[room].audience
@@ -327,13 +328,13 @@ extension Sequencer {
     }
   }
 
-  /// A room without entries or subscribers is forgotten, and with it who belonged to it.
+  /// Forgets a room without entries or subscribers, together with its members.
   mutating func forgetIfAbandoned(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].number == nil, rooms[room].subscribers.isEmpty else { return }
     for user in rooms[room].members.keys.sorted() { forget(user, room, &batch) }
   }
 
-  /// The store knows about it now, or nobody does any more.
+  /// Removes a membership from those that the store does not know: it was stored, or it ended.
   private mutating func noteStored(_ room: String, _ user: String) {
     unstored[user]?.remove(room)
     if unstored[user]?.isEmpty == true { unstored[user] = nil }

@@ -1,68 +1,70 @@
 import Wire
 
-/// Gives entries their place: what a log that is alone with its store does between taking requests
-/// and publishing what became of them. Used by one thread.
+/// Assigns entries their places in the log, in batches: applies requests, commits the batch to the
+/// store, and returns the answers and the commit to publish. Used by one thread, as the only user
+/// of its store.
 ///
-/// The rooms in use are kept in memory as they are after the last batch. Where a batch cannot be
-/// stored, what it touched is read again from the store: so there is one truth, and no undoing.
+/// The rooms in use are kept in memory in their state after the last batch. If a batch cannot be
+/// stored, the rooms that it touched are read again from the store: it is the only truth, and
+/// nothing has to be undone.
 public struct Sequencer {
-  /// What became of one batch.
+  /// The result of one batch.
   public struct Outcome: Sendable {
     public var commit: Commit?
-    /// For each loop.
+    /// The answers for each loop.
     public var answers: [[LogAnswer]]
-    /// Why nothing of the batch was stored; for the operator.
+    /// Why the batch was not stored; for the operator.
     public var failure: StoreFailure?
   }
 
-  /// How many entries each of the relay's own rooms keeps.
+  /// The number of entries that each of the relay's own rooms keeps.
   static let reservedEntriesLimit: Int64 = 16
-  /// Rooms kept in memory that nobody is subscribed to.
+  /// The number of rooms without subscribers that are kept in memory.
   static let idleRoomLimit = 65_536
-  /// Holds kept in memory that may be over.
+  /// The number of holds, possibly over, that are kept in memory.
   static let holdLimit = 16_384
 
   let lineage: Lineage
   let keepEntriesPerRoom: Int64
-  /// How many rooms a user may belong to; 0 = no limit.
+  /// The maximum number of rooms that a user may belong to; 0 = no limit.
   let roomsPerUser: Int
   let limits: EntryLimits
   let loops: Int
 
   var rooms: [SequencedRoom] = []
   var indices: [String: Int] = [:]
-  /// Rooms without entries, by member: the store does not know these.
+  /// The names of rooms without entries, by member: the store does not know them.
   var unstored: [String: Set<String>] = [:]
   var nextRoomNumber: Int64?
-  /// How many rooms users belong to, of those of whom it was asked; see `membershipCount`.
+  /// How many rooms each user belongs to, if that was ever asked; see `membershipCount`.
   var membershipCounts: [String: Int] = [:]
   static let membershipCountsLimit = 100_000
-  /// Sessions whose sends to a room are refused until then, to keep their order.
+  /// Sessions whose sends to a room are refused until the given time, which keeps their order.
   var holds: [HoldKey: Int64] = [:]
-  /// Members and marks of a batch that was not stored: nobody sends these again.
+  /// Memberships and marks of batches that were not stored; no client sends them again.
   var membersToRetry: [MemberKey: MemberRetry] = [:]
   static let membersToRetryLimit = 10_000
-  /// Who is there, over all loops.
+  /// The presence of users over all loops.
   var presences = PresenceBook()
-  /// When users came or went, while that could not be stored.
+  /// When users came or went, if that could not be stored yet.
   var seenToRetry: [String: Seen] = [:]
-  /// `forgetHolds` is not worth its while before there are so many.
+  /// `forgetHolds` does not run at fewer holds: it would free too little.
   var holdsBeforeForgetting = Sequencer.holdLimit
-  /// `forgetIdleRooms` is not worth its while before there are so many.
+  /// `forgetIdleRooms` does not run at fewer rooms: it would free too little.
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
 
   private var batchNumber = 0
-  /// As in `Batch`; tests set it.
+  /// `Batch.bytesLimit`, except in tests.
   var batchBytesLimit = Batch.bytesLimit
 
   struct HoldKey: Hashable {
     var loop: Int
     var session: SessionID
-    /// The name: the room itself may not have been readable.
+    /// The name, because the room itself may not have been readable.
     var room: String
   }
 
-  /// How a user was to stand to a room, once the store takes it.
+  /// The membership and marks that a user is to have in a room once the store accepts them.
   struct MemberRetry {
     var belongs: Bool
     var marks = MemberMarks()
@@ -89,9 +91,10 @@ public struct Sequencer {
     self.loops = loops
   }
 
-  /// Takes the requests of several loops as one batch, which is stored as a whole or not at all.
+  /// Processes the requests of several loops as one batch, which is stored as a whole or not at
+  /// all.
   /// - Parameters:
-  ///   - trimming: rooms that are held to what is to be kept of each, with not an entry more.
+  ///   - trimming: rooms that are trimmed to exactly their limit.
   ///   - now: milliseconds since 1970.
   public mutating func process(
     _ submissions: [(loop: Int, requests: [LogRequest])], trimming: [String] = [],
@@ -144,7 +147,7 @@ public struct Sequencer {
     return Outcome(commit: commit(of: batch, &store, framing), answers: answers, failure: nil)
   }
 
-  /// Notes that a room's stored part changes.
+  /// Notes that the stored state of a room changes.
   @inline(__always)
   mutating func touch(_ room: Int, _ batch: inout Batch) {
     guard rooms[room].touchedIn != batch.number else { return }
@@ -190,7 +193,7 @@ public struct Sequencer {
       redactions: Self.redactions(batch, rooms))
   }
 
-  /// Who came has read nothing.
+  /// Returns the membership changes; to a new member everything is unread.
   private mutating func membershipChanges(
     of batch: Batch, _ store: inout some EntryStore
   ) -> [Commit.MembershipChange] {
@@ -211,7 +214,7 @@ public struct Sequencer {
     }
   }
 
-  /// Answers a batch of which nothing was stored.
+  /// Answers a batch that was not stored.
   private mutating func refuse(
     _ refused: Batch, _ failure: StoreFailure, _ store: inout some EntryStore
   ) -> Outcome {
@@ -246,7 +249,7 @@ public struct Sequencer {
     let until = batch.now + Refusal.retryAfterMilliseconds
     for var refusal in refusals + others {
       if refusal.error.isAboutEntries, let room = refusal.error.room {
-        // What it was held against may have been of this batch: it is for the next one to say.
+        // The entry that it refers to may have been of this batch: the next batch decides.
         refusal.error = Self.unavailable(re: "send", room: room, id: refusal.error.id)
       }
       if refusal.error.re == "send", refusal.error.code == .unavailable,
@@ -259,7 +262,7 @@ public struct Sequencer {
     }
     var subscribed: Set<MemberKey> = []
     for subscribing in batch.subscribing {
-      // A join only reads: it goes through as long as reading does.
+      // A join only reads, so it succeeds as long as the store can be read.
       let request = subscribing.request
       let answer: LogAnswer
       if let refusal = subscribing.refusal {
@@ -278,7 +281,7 @@ public struct Sequencer {
       answers[question.loop].append(memberships(question, &store))
     }
     noteAudiences(&batch)
-    // What the store does not keep is told all the same.
+    // Memberships that are not in the store are published nevertheless.
     let changes = batch.membershipChanges.filter { change in
       guard let room = indices[change.room], rooms[room].number == nil else { return false }
       return change.belongs == (rooms[room].members[change.user] != nil)
@@ -314,7 +317,7 @@ public struct Sequencer {
   private func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {
     var room = rooms[subscribing.room]
     let marks = room.members[subscribing.request.user] ?? MemberMarks()
-    // Where the batch was refused, the store does not have the joiner yet.
+    // If the batch was refused, the store does not have the new member yet.
     if room.members[subscribing.request.user] == nil {
       room.members[subscribing.request.user] = marks
     }
@@ -322,11 +325,11 @@ public struct Sequencer {
     if resumption.after < room.first - 1 {
       // The same batch has trimmed the room.
       resumption.after = room.first - 1
-      // What the log lost may reach up to there.
+      // The entries that the log lost may reach up to there.
       resumption.resume =
         resumption.resume == .ok || resumption.resume == .truncated ? .truncated : .reset
     }
-    // The marks may have moved on in the same batch: by a send right behind the join, say.
+    // The marks may have moved on in the same batch, for example by a send that followed the join.
     let head = max(subscribing.head, room.first - 1)
     return LogAnswer.Subscribed(
       joined: ServerMessage.Joined(

@@ -1,10 +1,10 @@
-/// SipHash-2-4 of bytes as they come (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012).
+/// Incremental SipHash-2-4 (Aumasson, Bernstein: "SipHash: a fast short-input PRF", 2012).
 struct SipHash {
   private var v0: UInt64
   private var v1: UInt64
   private var v2: UInt64
   private var v3: UInt64
-  /// The bytes of the word that is not complete yet, the first lowest.
+  /// The bytes of the incomplete word, the first lowest.
   private var word: UInt64 = 0
   private var count: UInt64 = 0
 

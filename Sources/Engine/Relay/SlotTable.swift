@@ -1,16 +1,16 @@
-/// An open-addressing table from hashes to indices of an array that its owner keeps.
+/// An open-addressing table from hashes to indices of an array of its owner.
 ///
-/// The owner compares: the table knows neither keys nor values, so that an entry costs four bytes
-/// and no reference count. Nothing is ever taken out.
+/// The owner compares: the table has neither keys nor values, so an entry costs four bytes and no
+/// reference count. Nothing is ever removed.
 @frozen
 public struct SlotTable: Sendable {
-  /// Index + 1; 0 where nothing is.
+  /// Index + 1; 0 = empty.
   @usableFromInline
   var slots: [UInt32]
   @usableFromInline
   var count = 0
 
-  /// - Parameter capacity: how many indices it takes before it grows.
+  /// - Parameter capacity: the number of indices up to which it does not grow.
   @inlinable
   public init(capacity: Int = 32) {
     var size = 64
@@ -18,7 +18,7 @@ public struct SlotTable: Sendable {
     slots = Array(repeating: 0, count: size)
   }
 
-  /// The first index under this hash that `matches`; not always the newest.
+  /// Returns the first index with this hash that `matches`; not always the newest.
   @inlinable @inline(__always)
   public func find(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
     let mask = slots.count - 1
@@ -32,7 +32,7 @@ public struct SlotTable: Sendable {
   }
 
   /// Adds an index.
-  /// - Parameter hash: of any index in the table, for when it grows.
+  /// - Parameter hash: returns the hash of any index in the table, in case it grows.
   @inlinable @inline(__always)
   public mutating func insert(_ index: Int, hash: (Int) -> UInt64) {
     if count * 2 >= slots.count { grow(hash) }
@@ -40,7 +40,7 @@ public struct SlotTable: Sendable {
     place(UInt32(index + 1), hash(index))
   }
 
-  /// Makes `index` stand where `former` stood, under the same hash.
+  /// Replaces the index `former` with `index`, which has the same hash.
   @inlinable
   public mutating func replace(_ former: Int, by index: Int, _ hash: UInt64) {
     let mask = slots.count - 1
@@ -69,7 +69,7 @@ public struct SlotTable: Sendable {
     slots[place] = slot
   }
 
-  /// Fibonacci hashing: numbers in a row, as rooms have them, spread as well.
+  /// Fibonacci hashing also spreads consecutive numbers, such as those of rooms.
   @inlinable @inline(__always)
   static func spread(_ hash: UInt64) -> Int {
     Int(truncatingIfNeeded: (hash &* 0x9E37_79B9_7F4A_7C15) >> 24)

@@ -1,19 +1,19 @@
 import Wire
 
-/// A batch's entries as every loop gets them: room by room, each encoded once.
+/// The entries of a batch as published to the loops: grouped by room, each encoded once.
 struct SpannedEntries {
   private(set) var spans: [Commit.RoomSpan] = []
   private(set) var frames = Frames()
   private(set) var senders: [String] = []
   private(set) var changes: [Int] = []
 
-  /// None.
+  /// Creates an empty value.
   init() {}
 
   /// - Parameters:
-  ///   - entries: in commit order; those of one room with consecutive `seq`.
-  ///   - groups: which span each of them belongs to, from 0 on in the order of appearance.
-  ///   - firstKept: of each span's room, the oldest `seq` that is kept.
+  ///   - entries: in commit order; the entries of one room have consecutive `seq`.
+  ///   - groups: the index of each entry's span, from 0 on in the order of appearance.
+  ///   - firstKept: the oldest `seq` that is kept in each span's room.
   init(
     _ entries: [StoreChanges.NewEntry], groups: [Int], firstKept: [Int64], _ framing: Framing
   ) {

@@ -1,13 +1,13 @@
 public import Wire
 
-/// What one batch changes in the store.
+/// The changes of one batch to the store.
 public struct StoreChanges: Sendable {
-  /// An entry with what the store needs to know besides.
+  /// An entry with the additional data that the store needs.
   public struct NewEntry: Sendable {
     public var room: Int64
     public var identity: EntryIdentity
     public var entry: Entry
-    /// Where the entry is about another one.
+    /// Set if the entry changes another one.
     public var change: Change?
 
     public init(room: Int64, identity: EntryIdentity, entry: Entry, change: Change? = nil) {
@@ -18,11 +18,11 @@ public struct StoreChanges: Sendable {
     }
   }
 
-  /// That an entry is about another one.
+  /// The relation of an edit, reaction or deletion to its target.
   public struct Change: Equatable, Sendable {
-    /// The other one's `seq`.
+    /// The `seq` of the target.
     public var target: Int64
-    /// How many of the room's entries up to this one are not content.
+    /// The number of the room's entries up to this one that are not content.
     public var number: Int64
 
     public init(target: Int64, number: Int64) {
@@ -31,24 +31,24 @@ public struct StoreChanges: Sendable {
     }
   }
 
-  /// Rooms to be made, with the number that they get. A room is stored with its first entry: one
-  /// that has none lives as long as it has subscribers, and those are gone after a restart.
+  /// Rooms to create, with their numbers. A room is stored with its first entry: a room without
+  /// entries lasts as long as it has subscribers, who are gone after a restart.
   public var newRooms: [(number: Int64, name: String)] = []
   /// New entries, each with its room's number, in commit order.
   public var entries: [NewEntry] = []
-  /// Members to be added or whose marks moved by a `mark`, and the room's last `seq` with this batch.
-  /// The marks that only sends have moved are not among them: the store derives those from the
-  /// entries behind that `seq`.
+  /// Members to add, or whose marks moved by a `mark`, and the last `seq` of the room with this
+  /// batch. Members whose marks moved only by sends are not included: the store derives these from
+  /// the entries after that `seq`.
   public var members: [(room: Int64, user: String, marks: MemberMarks, head: Int64)] = []
-  /// Members to be removed, before `members` are written.
+  /// Members to remove, before `members` are written.
   public var formerMembers: [(room: Int64, user: String)] = []
-  /// Entries before `first` are to be deleted.
+  /// Rooms whose entries before `first` are to be deleted.
   public var trims: [(room: Int64, first: Int64)] = []
-  /// Earlier entries that are deleted, and what they say from now on. From this commit on every reader
-  /// is shown these so, and every edit of them without its text, wherever these are stored; the store
-  /// may take its time to overwrite the edits.
+  /// Deletions of earlier entries, with their new bodies. From this commit on every reader gets
+  /// these bodies, and every edit of the entries without its text, wherever they are stored; the
+  /// store may overwrite the edits later.
   public var redactions: [(room: Int64, seq: Int64, body: [UInt8])] = []
-  /// Users who came or went, and when, in milliseconds since 1970.
+  /// Users who came or went, and the time in milliseconds since 1970.
   public var seen: [(user: String, at: Int64, isHere: Bool)] = []
 
   public init() {}

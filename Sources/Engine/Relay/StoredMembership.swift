@@ -1,4 +1,4 @@
-/// A room as the store has it, without all who belong to it: for one user.
+/// A room in the store with the membership of one user, without the other members.
 public struct StoredMembership: Sendable {
   /// As in `StoredRoom`.
   public var number: Int64
@@ -7,7 +7,7 @@ public struct StoredMembership: Sendable {
   public var first: Int64
   public var lastAt: Int64
   public var changes: Int64
-  /// The user's, what was sent among it; `nil` where the user does not belong to the room.
+  /// The user's marks, which include the user's own sends; `nil` if the user is not a member.
   public var marks: MemberMarks?
 
   public init(
@@ -25,7 +25,7 @@ public struct StoredMembership: Sendable {
 }
 
 extension StoredMembership {
-  /// As `StoredRoom.checked`.
+  /// Returns the membership if its numbers are valid; see `StoredRoom.checked`.
   func checked() throws(StoreFailure) -> StoredMembership {
     let stored = StoredRoom(
       number: number, head: head, first: first, lastAt: lastAt,

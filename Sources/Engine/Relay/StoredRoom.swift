@@ -2,17 +2,17 @@ import Wire
 
 /// A room as the store has it.
 public struct StoredRoom: Sendable {
-  /// The store's own number of the room.
+  /// The store's number of the room.
   public var number: Int64
-  /// The last `seq`, 0 if there is no entry.
+  /// The last `seq`; 0 if there is no entry.
   public var head: Int64
   /// The oldest `seq` that is kept; head + 1 if none is.
   public var first: Int64
-  /// When the last entry was made, in milliseconds since 1970.
+  /// The time of the last entry, in milliseconds since 1970.
   public var lastAt: Int64
-  /// Who belongs to the room, and how far they are; the senders' marks include what they sent.
+  /// The members of the room and their marks, which include their own sends.
   public var members: [String: MemberMarks]
-  /// How many of its entries were not content, those among them that are no longer kept.
+  /// The number of its entries that were not content, including those that are no longer kept.
   public var changes: Int64
 
   public init(
@@ -29,7 +29,8 @@ public struct StoredRoom: Sendable {
 }
 
 extension StoredRoom {
-  /// As it is, if its numbers are such as the relay gives: what is computed from them cannot overflow.
+  /// Returns the room if its numbers are in the range that the relay assigns, so that computations
+  /// with them cannot overflow.
   func checked(_ name: String) throws(StoreFailure) -> StoredRoom {
     let seqs = 0...Entry.sequenceLimit
     guard seqs.contains(head), (1...head + 1).contains(first), seqs.contains(changes),

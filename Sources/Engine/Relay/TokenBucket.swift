@@ -1,9 +1,9 @@
 /// A token bucket: a sustained rate, and a burst after a rest.
 ///
-/// Its owner asks `wait` before something is read, and pays with `charge` when it is known what that
-/// cost. So a bucket may go into debt, by what was read at once.
+/// Its owner checks `wait` before it reads something, and calls `charge` when the cost is known. So
+/// a bucket may go into debt, by the amount that was read at once.
 struct TokenBucket: Sendable {
-  /// The sustained rate; 0 = no limit. Narrow, since every user has three buckets.
+  /// The sustained rate; 0 = no limit. Narrow, because every user has three buckets.
   let perSecond: Int32
   let burst: Int32
   private var tokens: Double
@@ -24,18 +24,18 @@ struct TokenBucket: Sendable {
     updatedAt = now
   }
 
-  /// Pays, also where that leaves a debt.
+  /// Takes tokens, even if that leaves a debt.
   mutating func charge(_ count: Int) {
     if perSecond > 0 { tokens -= Double(count) }
   }
 
-  /// Gives one back.
+  /// Returns one token.
   mutating func refund() { tokens = min(Double(burst), tokens + 1) }
 
-  /// Whether it is as full as it can be: then it remembers nothing.
+  /// Whether the bucket is full, and so has no state worth keeping.
   var isFull: Bool { perSecond == 0 || tokens >= Double(burst) }
 
-  /// Whether there is not a single token, as of the last `refill`.
+  /// Whether there is no whole token, as of the last `refill`.
   var isEmpty: Bool { perSecond > 0 && tokens < 1 }
 
   /// Milliseconds from the last `refill` until there is a token; 0 if there is one.

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What one user may still ask of the relay, over all connections, loops and HTTP: three token
-/// buckets, and the order in which connections are read while one of them is empty.
+/// The rate limits of one user over all connections, loops and HTTP: three token buckets, and the
+/// order in which connections are read while one of them is empty.
 ///
 /// A client that sends too much is slowed, not refused: while a bucket is empty, none of the user's
 /// connections is read from. When there is a token again, the connection that was served least
@@ -14,24 +14,24 @@ public final class UserBudget: Sendable {
     public var sendsPerSecond = 20
     public var burst = 40
     public var requestsPerSecond = 50
-    /// Of input, as it is after inflating.
+    /// Of input, after decompression.
     public var bytesPerSecond = 262_144
     public var connections = 50
     public init() {}
 
-    /// Whether there is nothing to keep count of.
+    /// Whether no limit applies.
     var isUnlimited: Bool {
       sendsPerSecond == 0 && requestsPerSecond == 0 && bytesPerSecond == 0 && connections == 0
     }
   }
 
-  /// Which limit holds a connection back.
+  /// The limit that holds a connection back.
   public enum Bucket: Sendable { case sends, requests, bytes }
 
-  /// What a message is charged as.
+  /// The kind of a message for charging.
   public enum Charge: Sendable { case send, request }
 
-  /// Why a connection is not read from, and for how long at least.
+  /// The reason for which a connection is not read, and the minimum duration.
   struct Delay {
     var bucket: Bucket?
     var milliseconds: Int64
@@ -42,12 +42,12 @@ public final class UserBudget: Sendable {
     var requests: TokenBucket
     var bytes: TokenBucket
     var connections = 0
-    /// The rank that was given last.
+    /// The last rank that was assigned.
     var lastRank: UInt64 = 0
-    /// Ranks of the connections that have input and are not read from, in rising order: as many as
+    /// The ranks of the connections that have input and are not read, ascending; at most as many as
     /// the user has connections.
     var waiting: [UInt64] = []
-    /// HTTP is served as one connection that never waits.
+    /// HTTP has one rank, like a connection that never waits.
     var rankOfHTTP: UInt64 = 0
 
     mutating func refill(_ now: Int64) {
@@ -61,7 +61,7 @@ public final class UserBudget: Sendable {
       return lastRank
     }
 
-    /// The empty bucket that takes longest; `nil` if none is empty.
+    /// The empty bucket with the longest wait; `nil` if none is empty.
     var delay: Delay? {
       guard sends.isEmpty || requests.isEmpty || bytes.isEmpty else { return nil }
       var delay = Delay(bucket: .sends, milliseconds: sends.wait)
@@ -91,7 +91,7 @@ public final class UserBudget: Sendable {
     }
   }
 
-  /// HTTP may not leave a deeper debt than is paid in this time.
+  /// The maximum debt that HTTP may leave, as the time to pay it off.
   private static let debtMilliseconds: Int64 = 1000
 
   private let connectionsLimit: Int
@@ -110,10 +110,10 @@ public final class UserBudget: Sendable {
 
   // MARK: - Connections
 
-  /// Counts a connection in.
-  /// - Returns: its rank: of the connections that wait, the one with the lowest is served first. A
-  ///   new one comes behind those that are there, so that connecting anew gains nothing. `nil` where
-  ///   the user has as many as are allowed.
+  /// Counts a new connection.
+  /// - Returns: its rank: of the waiting connections, the one with the lowest rank is served first.
+  ///   A new one ranks after the existing ones, so reconnecting gains nothing. `nil` if the user
+  ///   has reached the limit of connections.
   func connect() -> UInt64? {
     state.withLock { state in
       if connectionsLimit > 0, state.connections >= connectionsLimit { return nil }
@@ -122,8 +122,8 @@ public final class UserBudget: Sendable {
     }
   }
 
-  /// Counts a connection out.
-  /// - Returns: whether it was the last.
+  /// Counts a connection that has ended.
+  /// - Returns: whether it was the last one.
   func disconnect(_ rank: UInt64) -> Bool {
     state.withLock { state in
       state.connections -= 1
@@ -132,19 +132,19 @@ public final class UserBudget: Sendable {
     }
   }
 
-  /// Whether there is no connection.
+  /// Whether the user has no connection.
   var isUnconnected: Bool { state.withLock { $0.connections == 0 } }
 
-  /// A connection that waits is not to be read from any more.
+  /// Removes a waiting connection, which is not to be read any more.
   func withdraw(_ rank: UInt64) {
     state.withLock { $0.setWaiting(rank, false) }
   }
 
-  /// Asks whether the next message of a connection may be read. Where not, the connection waits from
-  /// then on, until a later call allows it, or `withdraw`.
+  /// Returns whether the next message of a connection has to wait. If so, the connection counts as
+  /// waiting until a later call allows it to be read, or until `withdraw`.
   /// - Parameters:
-  ///   - keepsPlace: the connection is not read at once, but called; until it asks again, those that wait
-  ///     on other loops stay behind it.
+  ///   - keepsPlace: the connection is only notified now, and asks again before it is read; until
+  ///     then connections that wait on other loops stay behind it.
   ///   - now: milliseconds of the monotonic clock.
   func delay(_ rank: UInt64, keepsPlace: Bool = false, now: Int64) -> Delay? {
     state.withLock { state in
@@ -164,8 +164,8 @@ public final class UserBudget: Sendable {
     }
   }
 
-  /// Pays for a message that was read.
-  /// - Parameter bytes: of the message, inflated.
+  /// Charges for a message that was read.
+  /// - Parameter bytes: the length of the message after decompression.
   /// - Returns: the connection's new rank.
   func charge(_ charge: Charge, bytes: Int) -> UInt64 {
     state.withLock { state in
@@ -174,12 +174,12 @@ public final class UserBudget: Sendable {
     }
   }
 
-  /// Pays for a request that costs more than others.
+  /// Charges for a request that costs as much as several.
   func chargeRequests(_ count: Int) {
     state.withLock { $0.requests.charge(count) }
   }
 
-  /// As `Budgets.noteDuplicate`.
+  /// See `Budgets.noteDuplicate`.
   func noteDuplicate() {
     state.withLock { state in
       state.sends.refund()
@@ -189,18 +189,19 @@ public final class UserBudget: Sendable {
 
   // MARK: - HTTP
 
-  /// As `Budgets.take`.
+  /// See `Budgets.take`.
   func take(_ charge: Charge, bytes: Int, now: Int64) -> Int64? {
     state.withLock { state in
       state.refill(now)
       let bucket = charge == .send ? state.sends : state.requests
       let wait = max(bucket.wait, state.bytes.wait)
       let first = state.waiting.first
-      // A script on a WebSocket takes each token as it comes. So where HTTP was served least recently, one
-      // request may leave a debt, behind which everyone who waits has a turn before the next.
+      // A script on a WebSocket takes each token as it comes. So if HTTP was served least recently,
+      // one request may leave a debt, after which every waiting connection has a turn before the
+      // next request.
       let isNext = first.map { state.rankOfHTTP < $0 } ?? false
       if wait > 0, !isNext || wait > Self.debtMilliseconds { return wait }
-      // Nor must a script over HTTP take each token before the phone that waits for it.
+      // Nor may a script over HTTP take each token before a waiting connection gets it.
       if first != nil, !isNext { return 1 }
       state.charge(charge, bytes: bytes)
       state.rankOfHTTP = state.nextRank()
@@ -208,7 +209,7 @@ public final class UserBudget: Sendable {
     }
   }
 
-  /// Whether it remembers nothing.
+  /// Whether the budget has recovered completely, so that it need not be kept.
   func isRested(_ now: Int64) -> Bool {
     state.withLock { state in
       state.refill(now)

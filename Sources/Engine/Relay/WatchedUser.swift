@@ -1,16 +1,16 @@
 import Wire
 
-/// A user whose presence somebody here is told.
+/// A user whose presence sessions of this loop receive.
 struct WatchedUser {
   let name: String
-  /// Of the shard and not of the slot, which may be another user's later.
+  /// Of the shard and not of the slot, because another user may use the slot later.
   let generation: UInt32
   var presence: Presence
-  /// When it became so, in milliseconds since 1970; `nil` where nobody knows.
+  /// When the presence changed, in milliseconds since 1970; `nil` if unknown.
   var at: Int64?
-  /// Those who watch, and some who have ceased to.
+  /// The watching sessions, and some that no longer watch.
   var watchers: [SessionID] = []
-  /// A change was told a moment ago, and whether there was another since.
+  /// A change was sent recently, and whether there was another one since.
   var isHeld = false
   var hasChanged = false
 
