@@ -1,9 +1,9 @@
-/// Base64 (RFC 4648 §4), padded, without line breaks: what the opening handshake needs of it.
+/// Base64 (RFC 4648 §4), padded, without line breaks: the part that the opening handshake needs.
 package enum Base64 {
   private static let digits: [UInt8] =
     Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// The text for `bytes`.
+  /// Returns the base64 text of `bytes`.
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -18,8 +18,9 @@ package enum Base64 {
     return String(decoding: text.span)
   }
 
-  /// The bytes of `text`, or `nil` if it is not exactly what ``encode(_:)`` makes: padding
-  /// missing, bits beyond the last byte set, or any other character (RFC 4648 §3).
+  /// Returns the bytes of `text`, or `nil` if it is not exactly the output of ``encode(_:)``:
+  /// padding is missing, bits after the last byte are set, or it has other characters (RFC 4648
+  /// §3).
   package static func decode(_ text: String) -> [UInt8]? {
     let text = Array(text.utf8)
     guard text.count % 4 == 0 else { return nil }

@@ -1,35 +1,35 @@
 /// The client's side of the opening handshake (RFC 6455 §4.1).
 public struct ClientHandshake: Sendable {
-  /// How much of a refusal's body is kept.
+  /// The maximum length of a refusal's body that is kept.
   public static let bodyLimitBytes = 1024
 
-  /// What to send.
+  /// The bytes to send.
   public let request: [UInt8]
 
   private let key: String
   private let subprotocols: [String]
   private let deflate: [DeflateParameters]
 
-  /// What the server agreed to.
+  /// The result of a successful handshake.
   public struct Opening: Equatable, Sendable {
-    /// The subprotocol that it chose.
+    /// The subprotocol that the server chose.
     public let subprotocol: String?
-    /// How messages may be compressed; `nil` if they may not.
+    /// The agreed parameters of compression; `nil` without it.
     public let deflate: DeflateAgreement?
-    /// The length of its answer in bytes: what follows is frames.
+    /// The length of the server's response in bytes: frames follow it.
     public let length: Int
   }
 
-  /// A request for a WebSocket.
+  /// Creates a request for a WebSocket.
   ///
-  /// What goes into the header has been checked: a line break would begin another header, so it
-  /// is an error of ours here (see ``HTTPHeaders/isValue(_:)``).
+  /// The caller has to validate the parts of the header: a line break would begin another header,
+  /// so it is a programming error here (see ``HTTPHeaders/isValue(_:)``).
   /// - Parameters:
-  ///   - host: as in the URL, with the port unless it is the scheme's own (item 4).
+  ///   - host: as in the URL, with the port unless it is the default of the scheme (item 4).
   ///   - target: the path and the query, percent-encoded.
-  ///   - subprotocols: the dearest first.
-  ///   - deflate: offers of permessage-deflate, the dearest first; empty for no compression.
-  ///   - headers: more of them, as `Authorization`.
+  ///   - subprotocols: in order of preference.
+  ///   - deflate: offers of permessage-deflate in order of preference; empty for no compression.
+  ///   - headers: additional headers, such as `Authorization`.
   ///   - nonce: 16 random bytes, fresh for each connection (item 7).
   public init(
     host: String, target: String, subprotocols: [String] = [],
@@ -64,10 +64,10 @@ public struct ClientHandshake: Sendable {
     request = Array("\(text)\r\n".utf8)
   }
 
-  /// Reads the answer at the front of `bytes`; `nil` until its blank line has arrived, and of a
-  /// refusal until its body has, as far as it is kept.
+  /// Reads the response at the beginning of `bytes`; returns `nil` until its blank line has
+  /// arrived, and for a refusal until the part of its body has arrived that is kept.
   /// - Parameters:
-  ///   - headerLimitBytes: the longest header; 0 means no limit.
+  ///   - headerLimitBytes: the maximum length of the header; 0 = no limit.
   ///   - atEnd: whether the server closed the connection, so that no more will arrive.
   public func read(_ bytes: Span<UInt8>, headerLimitBytes: Int, atEnd: Bool = false)
     throws(HandshakeFailure) -> Opening?
@@ -104,7 +104,7 @@ public struct ClientHandshake: Sendable {
     return Opening(subprotocol: chosen.first, deflate: agreement, length: head.length)
   }
 
-  /// RFC 9112 §4: the version, three digits, and a phrase that means nothing.
+  /// Parses a status line (RFC 9112 §4): the version, three digits, and a phrase without meaning.
   private static func status(_ line: String) -> Int? {
     let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count >= 2, let version = HTTPVersion(parts[0]), version.isSupported,
@@ -113,7 +113,7 @@ public struct ClientHandshake: Sendable {
     return status
   }
 
-  /// The start of a body, without the line break at its end.
+  /// Returns the beginning of a body, without the line break at its end.
   private static func text(_ body: Span<UInt8>) -> String {
     var text = String(decoding: body.extracting(0..<min(body.count, bodyLimitBytes)))
     while text.last?.isNewline == true { text.removeLast() }

@@ -1,10 +1,10 @@
-/// What this end sends.
+/// Sending.
 extension Connection {
-  /// Appends a message as one frame; nothing unless the connection is open, since the peer may
-  /// close at any time and no data may follow a close (RFC 6455 §5.5.1).
+  /// Appends a message as one frame. Does nothing unless the connection is open, because the peer
+  /// may close at any time and no data may follow a close (RFC 6455 §5.5.1).
   /// - Parameters:
-  ///   - opcode: `text` or `binary`; that text is UTF-8 is the caller's to know.
-  ///   - maskKey: of a client, and fresh for each frame; a server's is not used.
+  ///   - opcode: `text` or `binary`; the caller guarantees that text is UTF-8.
+  ///   - maskKey: for a client, fresh for each frame; a server ignores it.
   public func appendMessage(
     _ opcode: Opcode, _ payload: Span<UInt8>, to output: inout [UInt8], maskKey: UInt32
   ) {
@@ -13,8 +13,8 @@ extension Connection {
     append(opcode, payload, to: &output, maskKey: maskKey)
   }
 
-  /// Appends a message as one frame of a server: the same bytes for every open connection, so
-  /// that they are made once for all of them.
+  /// Appends a message as one frame of a server. The bytes are the same for every open connection,
+  /// so they can be built once for all of them.
   public static func appendMessage(
     _ opcode: Opcode, _ payload: Span<UInt8>, to output: inout [UInt8]
   ) {
@@ -25,7 +25,7 @@ extension Connection {
 
   /// Appends a message as one frame, compressed if that makes it smaller and if the peer can
   /// inflate it; otherwise as ``appendMessage(_:_:to:maskKey:)``.
-  /// - Parameter deflater: one with context belongs to this connection alone.
+  /// - Parameter deflater: one with context is used by this connection only.
   public func appendMessage(
     _ opcode: Opcode, _ payload: Span<UInt8>, compressing deflater: Deflater,
     to output: inout [UInt8], maskKey: UInt32
@@ -40,7 +40,8 @@ extension Connection {
     if !isCompressed { append(opcode, payload, to: &output, maskKey: maskKey) }
   }
 
-  /// The same with whichever of a thread's compressors makes the most of the peer's window.
+  /// Appends a message as above, with the compressor of the thread that uses the peer's window
+  /// best.
   public func appendMessage(
     _ opcode: Opcode, _ payload: Span<UInt8>, compressing streams: DeflateStreams,
     to output: inout [UInt8], maskKey: UInt32
@@ -52,8 +53,8 @@ extension Connection {
     }
   }
 
-  /// The same for a server, which knows the peers that the frame is for: the same bytes for every
-  /// open connection that ``canInflate(from:)``.
+  /// Appends a message as above for a server, which knows the recipients of the frame: the bytes
+  /// are the same for every open connection that ``canInflate(from:)``.
   /// - Returns: whether the message is compressed.
   @discardableResult
   public static func appendMessage(
@@ -70,19 +71,19 @@ extension Connection {
     return isCompressed
   }
 
-  /// Whether the peer agreed to take what this compressor makes, whatever the message.
+  /// Whether the peer has agreed to accept all output of this compressor.
   public func canInflate(from deflater: Deflater) -> Bool {
     deflater.windowBits <= Int(deflatingBits) && (deflatingKeepsContext || !deflater.keepsContext)
   }
 
-  /// A message that is no longer than the peer's window refers to nothing beyond it, whatever the
-  /// compressor's.
+  /// Whether the message may be compressed: if it is no longer than the peer's window, it has no
+  /// references beyond that, even if the compressor's window is larger.
   private func mayCompress(_ payload: Span<UInt8>, with deflater: Deflater) -> Bool {
     canInflate(from: deflater)
       || deflatingBits > 0 && !deflater.keepsContext && payload.count <= 1 << Int(deflatingBits)
   }
 
-  /// Appends a ping of at most 125 bytes; nothing unless the connection is open.
+  /// Appends a ping of at most 125 bytes. Does nothing unless the connection is open.
   public func appendPing(
     _ payload: [UInt8] = [], to output: inout [UInt8], maskKey: UInt32
   ) {
@@ -91,12 +92,12 @@ extension Connection {
     append(.ping, payload.span, to: &output, maskKey: maskKey)
   }
 
-  /// Appends a close and waits for the peer's, or for nothing after a violation; does nothing if
-  /// a close was sent before.
+  /// Appends a close frame and waits for the peer's, except after a violation. Does nothing if a
+  /// close frame was sent before.
   /// - Parameters:
   ///   - code: one that ``CloseCode/mayBeSent``, or `nil` for an empty frame.
-  ///   - reason: cut at 123 bytes, between two scalars; left out when there is no code.
-  ///   - maskKey: of a client; a server's is not used.
+  ///   - reason: truncated to 123 bytes at a scalar boundary; omitted without a code.
+  ///   - maskKey: for a client; a server ignores it.
   public mutating func close(
     _ code: CloseCode?, reason: String = "", to output: inout [UInt8], maskKey: UInt32
   ) {
@@ -125,7 +126,7 @@ extension Connection {
     Masking.apply(key, to: &bytes, in: start..<bytes.count)
   }
 
-  /// The longest prefix of whole scalars in at most that many bytes.
+  /// Returns the longest prefix of whole scalars with at most `limit` bytes.
   private static func cut(_ text: String, bytes limit: Int) -> String.UTF8View.SubSequence {
     let utf8 = text.utf8
     guard utf8.count > limit else { return utf8[...] }

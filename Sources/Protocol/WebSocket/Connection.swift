@@ -1,90 +1,90 @@
-/// One endpoint of an open connection (RFC 6455 §5 to §7), after the handshake; messages may be
-/// compressed (RFC 7692).
+/// One endpoint of a connection after the handshake (RFC 6455 §5 to §7), with optional compression
+/// of messages (RFC 7692).
 ///
-/// A value that eats bytes and yields events. What the RFC wants answered by itself, a ping and
-/// the peer's close, is appended to `output`; all else the caller appends. It knows no socket, no
-/// clock and no random numbers: the keys that a client masks with come in as arguments (from a
-/// cryptographic source, §10.3; a server never uses them).
+/// The connection is a value that consumes bytes and yields events. Answers that the RFC requires,
+/// to a ping and to the peer's close, are appended to `output`; the caller appends everything else.
+/// The connection uses no socket, clock or random numbers: a client passes its masking keys as
+/// arguments (from a cryptographic source, §10.3; a server does not use them).
 ///
-/// While nothing is half received it owns no memory beyond itself, unless the peer's messages are
-/// agreed to refer to those before them.
+/// It allocates no memory while no message is partially received, unless the peer's messages may
+/// refer to earlier ones.
 public struct Connection {
-  /// How far the closing handshake is (RFC 6455 §7.1).
+  /// The state of the closing handshake (RFC 6455 §7.1).
   public enum State: Sendable {
-    /// Both ends may send.
+    /// Both endpoints may send.
     case open
-    /// We sent a close, and the peer's is still to come; what it sent before still arrives.
+    /// A close frame was sent, the peer's is awaited; earlier messages of the peer still arrive.
     case closing
-    /// Nothing more will be read or sent: a server closes the socket, a client waits for it.
+    /// Nothing more is read or sent: a server closes the socket, a client waits for that.
     case closed
   }
 
-  /// What the peer sent.
+  /// Data from the peer.
   public enum Event: Equatable, Sendable {
-    /// A whole message; the opcode is `text` or `binary`, and text is valid UTF-8.
+    /// A complete message; the opcode is `text` or `binary`, and text is valid UTF-8.
     case message(Opcode, Payload)
     /// A ping with this payload; the pong is already in the output.
     case ping([UInt8])
-    /// A pong with this payload, asked for or not.
+    /// A pong with this payload, solicited or not.
     case pong([UInt8])
-    /// The peer's close, ``CloseCode/noStatus`` if it named no code; if we had not sent ours,
-    /// its echo is already in the output. Nothing follows.
+    /// The peer's close frame, ``CloseCode/noStatus`` if it has no code. If no close frame was sent
+    /// before, its echo is already in the output. No events follow.
     case close(CloseCode, reason: String)
   }
 
-  /// Where a message's payload is.
+  /// The location of a message's payload.
   public enum Payload: Equatable, Sendable {
-    /// In this range of the caller's buffer, unmasked in place: it arrived in one piece.
+    /// In this range of the caller's buffer, unmasked in place: the message arrived in one piece.
     case input(Range<Int>)
     /// In ``Connection/assembled``, until the next call to `next`.
     case assembled
   }
 
-  /// A frame whose header was read, and how much of its payload.
+  /// A frame whose header was read, and the number of bytes taken of its payload.
   private struct Frame {
     let header: FrameHeader
     var taken = 0
     var missing: Int { header.payloadLength - taken }
   }
 
-  /// Which end this is.
+  /// Which endpoint this is.
   public let role: Role
-  /// How far the closing handshake is.
+  /// The state of the closing handshake.
   public internal(set) var state = State.open
-  /// Of our compressor's window, at most; 0 if nothing may be sent compressed.
+  /// The maximum window of this endpoint's compressor; 0 if messages may not be sent compressed.
   let deflatingBits: UInt8
-  /// Whether our messages may refer to those before them.
+  /// Whether messages of this endpoint may refer to earlier ones.
   let deflatingKeepsContext: Bool
-  /// What is accepted from the peer.
+  /// The limits for input from the peer.
   public let limits: Limits
-  /// The message that came in pieces or compressed: of use when an event says so, until the next
-  /// call to `next`.
+  /// The message that arrived in several pieces or compressed: valid after an event that refers to
+  /// it, until the next call to `next`.
   public private(set) var assembled: [UInt8] = []
 
-  /// Set once a violation was thrown: where the next frame would begin is not known any more.
+  /// Set after a violation: the start of the next frame is unknown then.
   private(set) var failed = false
-  /// The message in `assembled` was handed out and is over.
+  /// The message in `assembled` was returned and is no longer needed.
   private var assembledIsSpent = false
-  /// Opcode of the message that is being received.
+  /// The opcode of the message that is being received.
   private var message: Opcode?
-  /// It is, and what is in `assembled` is its compressed form.
+  /// That message is compressed, and `assembled` has its compressed form.
   private var isCompressed = false
-  /// Between two text messages it is where it began: each must end with a whole scalar.
+  /// Between two text messages this is in its initial state: each must end with a whole scalar.
   private var text = UTF8Validator()
   private var fragments = 0
   private var frame: Frame?
-  /// The part that has arrived of a header, or of a control frame's payload.
+  /// The incomplete header, or payload of a control frame, that has arrived.
   private var partial: [UInt8] = []
-  /// Shared, unless context is kept; `nil` if nothing may come in compressed.
+  /// Shared, unless context is kept; `nil` if the peer may not send compressed messages.
   private var inflater: Inflater?
 
-  /// Whether the connection is open and the next byte begins a message, or a control frame:
-  /// nothing is half received. A caller that knows what comes next may then take it by itself.
+  /// Whether the connection is open and the next byte begins a message or a control frame: nothing
+  /// is partially received. A caller that knows the next bytes may then process them itself.
   public var isBetweenMessages: Bool {
     state == .open && !failed && frame == nil && message == nil && partial.isEmpty
   }
 
-  /// A connection whose opening handshake is done.
+  /// Creates a connection after the opening handshake.
   public init(role: Role, limits: Limits) {
     self.role = role
     self.limits = limits
@@ -92,9 +92,9 @@ public struct Connection {
     deflatingKeepsContext = false
   }
 
-  /// A connection whose opening handshake is done, with what it agreed to about compression.
-  /// - Parameter streams: those of the thread that this connection stays on. Where the peer keeps
-  ///   context, the connection has a stream of its own besides, from the first such message on.
+  /// Creates a connection after the opening handshake, with its agreement on compression.
+  /// - Parameter streams: of the thread that uses this connection. If the peer keeps context, the
+  ///   connection has its own stream in addition, from the first compressed message on.
   public init(
     role: Role, limits: Limits, deflate agreement: DeflateAgreement?,
     sharing streams: DeflateStreams
@@ -116,19 +116,19 @@ public struct Connection {
 
   // MARK: Receiving
 
-  /// Whether part of a frame has arrived, and not all of it.
+  /// Whether a part of a frame has arrived, but not all of it.
   package var isAmidFrame: Bool { frame != nil || !partial.isEmpty }
 
-  /// Takes bytes of `input` from `offset` on, up to the end of the next event, and advances
-  /// `offset`; `nil` when all are consumed and more are needed.
+  /// Processes bytes of `input` from `offset` to the end of the next event, and advances `offset`;
+  /// returns `nil` when all are consumed and more are needed.
   ///
-  /// The buffer may be reused after `nil`: a frame that has not arrived whole has been copied.
-  /// After a close and after a violation everything is consumed and ignored.
+  /// The buffer may be reused after `nil`: incomplete frames have been copied. After a close and
+  /// after a violation all input is consumed and ignored.
   /// - Parameters:
-  ///   - input: what was read; payloads in it are unmasked in place.
-  ///   - output: takes the answers to pings and to the peer's close.
-  ///   - maskKey: asked for a fresh key for each answer of a client.
-  /// - Throws: the rule that the peer broke; close the connection with its code.
+  ///   - input: the bytes that were read; payloads are unmasked in place.
+  ///   - output: receives the answers to pings and to the peer's close.
+  ///   - maskKey: returns a fresh key for each answer of a client.
+  /// - Throws: the violation of the peer; close the connection with its code.
   public mutating func next(
     in input: inout MutableSpan<UInt8>, at offset: inout Int, output: inout [UInt8],
     maskKey: () -> UInt32
@@ -151,7 +151,7 @@ public struct Connection {
     return nil
   }
 
-  /// Sees to it that `frame` is set; `false` if its header has not arrived whole.
+  /// Makes sure that `frame` is set; returns `false` if its header is incomplete.
   private mutating func readHeader(in input: Span<UInt8>, at offset: inout Int)
     throws(ProtocolViolation) -> Bool
   {
@@ -184,7 +184,7 @@ public struct Connection {
     return false
   }
 
-  /// Holds a header against the message it belongs to (RFC 6455 §5.4).
+  /// Checks a header against the message that it belongs to (RFC 6455 §5.4).
   private mutating func begin(_ header: FrameHeader) throws(ProtocolViolation) {
     if !header.opcode.isControl {
       if header.opcode == .continuation {
@@ -199,7 +199,7 @@ public struct Connection {
       guard limits.fragments == 0 || fragments <= limits.fragments else {
         throw .tooManyFragments(limit: limits.fragments)
       }
-      // Subtracted, since the sum with a declared length may overflow.
+      // A subtraction, because the sum with a declared length may overflow.
       guard
         limits.messageBytes == 0 || header.payloadLength <= limits.messageBytes - assembled.count
       else { throw .messageTooBig(limitBytes: limits.messageBytes) }
@@ -207,7 +207,8 @@ public struct Connection {
     frame = Frame(header: header)
   }
 
-  /// Takes what has arrived of the current frame's payload; `nil` unless that ends an event.
+  /// Takes the part of the current frame's payload that has arrived; returns `nil` unless it
+  /// completes an event.
   private mutating func readPayload(in input: inout MutableSpan<UInt8>, at offset: inout Int)
     throws(ProtocolViolation) -> Event?
   {
@@ -225,7 +226,7 @@ public struct Connection {
     if !frame.header.opcode.isControl {
       return try takeData(bytes, at: range, endsMessage: isWhole && frame.header.fin)
     }
-    // In most cases whole at once: then this is the only copy.
+    // Usually it arrives in one piece, and this is the only copy.
     if !bytes.isEmpty { partial.append(copying: bytes) }
     guard isWhole else { return nil }
     let payload = partial
@@ -233,7 +234,7 @@ public struct Connection {
     return try control(frame.header.opcode, payload)
   }
 
-  /// Takes a piece of a message's payload; the message if it was the last.
+  /// Takes a part of a message's payload; returns the message if it is complete.
   private mutating func takeData(
     _ bytes: Span<UInt8>, at range: Range<Int>, endsMessage: Bool
   ) throws(ProtocolViolation) -> Event? {
@@ -251,8 +252,8 @@ public struct Connection {
     return endsMessage ? .message(message, .assembled) : nil
   }
 
-  /// Takes a piece of a compressed message, which is inflated when it is whole: until then it needs
-  /// no stream of its own, and no more memory than ``Limits/messageBytes`` in either form.
+  /// Takes a part of a compressed message, which is decompressed when it is complete: until then it
+  /// needs no stream of its own, and in either form no more memory than ``Limits/messageBytes``.
   private mutating func takeCompressed(
     _ message: Opcode, _ bytes: Span<UInt8>, endsMessage: Bool
   ) throws(ProtocolViolation) -> Event? {
@@ -288,7 +289,7 @@ public struct Connection {
     case .close: break
     case .continuation, .text, .binary: preconditionFailure("\(opcode) is no control frame")
     }
-    // RFC 6455 §5.5.1: nothing, or a code of two bytes and then a reason.
+    // RFC 6455 §5.5.1: empty, or a code of two bytes and then a reason.
     if payload.isEmpty { return .close(.noStatus, reason: "") }
     guard payload.count >= 2 else { throw .closeCodeTruncated }
     let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
@@ -299,16 +300,17 @@ public struct Connection {
     return .close(code, reason: reason)
   }
 
-  /// Answers what the RFC wants answered by itself.
+  /// Appends the answer that the RFC requires.
   private mutating func answered(
     _ event: Event, output: inout [UInt8], maskKey: () -> UInt32
   ) -> Event {
     switch event {
     case .ping(let payload):
-      // RFC 6455 §5.5.2, also after our own close: only the peer's ends the duty.
+      // RFC 6455 §5.5.2, even after a close frame was sent: only the peer's ends the obligation.
       append(.pong, payload.span, to: &output, maskKey: role == .client ? maskKey() : 0)
     case .close(let code, reason: _):
-      // RFC 6455 §5.5.1: the echo carries the code that was received; none if ours was sent.
+      // RFC 6455 §5.5.1: the echo has the code that was received; nothing is sent if a close frame
+      // was sent before.
       close(code == .noStatus ? nil : code, to: &output, maskKey: role == .client ? maskKey() : 0)
       end()
     case .message, .pong: break
@@ -316,10 +318,10 @@ public struct Connection {
     return event
   }
 
-  /// A violation was found: what was half received is dropped.
+  /// Handles a violation: partially received data is discarded.
   private mutating func fail() {
     failed = true
-    // There is no telling where the peer's close would begin, so it is not waited for.
+    // The start of the peer's close frame cannot be found, so it is not awaited.
     if state == .closing { end() }
     release()
   }

@@ -1,15 +1,15 @@
-/// What both ends agreed to about compression (RFC 7692 §7.1).
+/// The parameters of compression that both endpoints agreed to (RFC 7692 §7.1).
 public struct DeflateAgreement: Equatable, Sendable {
-  /// Whether the server's messages may refer to those before them.
+  /// Whether the server's messages may refer to earlier ones.
   public let serverKeepsContext: Bool
-  /// Whether the client's messages may refer to those before them.
+  /// Whether the client's messages may refer to earlier ones.
   public let clientKeepsContext: Bool
-  /// The base-2 logarithm of the largest window of the server's compressor, 8 to 15.
+  /// The base-2 logarithm of the maximum window of the server's compressor, 8 to 15.
   public let serverWindowBits: Int
-  /// The base-2 logarithm of the largest window of the client's compressor, 8 to 15.
+  /// The base-2 logarithm of the maximum window of the client's compressor, 8 to 15.
   public let clientWindowBits: Int
 
-  /// What a response means: what it leaves out is not limited (RFC 7692 §7.1).
+  /// Creates the agreement that a response states: a missing parameter is no limit (RFC 7692 §7.1).
   public init(_ response: DeflateParameters) {
     serverKeepsContext = !response.serverNoContextTakeover
     clientKeepsContext = !response.clientNoContextTakeover
@@ -17,12 +17,12 @@ public struct DeflateAgreement: Equatable, Sendable {
     clientWindowBits = response.clientMaxWindowBits ?? 15
   }
 
-  /// Whether that end's messages may refer to those before them.
+  /// Whether the messages of `sender` may refer to earlier ones.
   func keepsContext(_ sender: Role) -> Bool {
     sender == .server ? serverKeepsContext : clientKeepsContext
   }
 
-  /// The largest window of that end's compressor.
+  /// Returns the maximum window of the compressor of `sender`.
   func windowBits(_ sender: Role) -> Int {
     sender == .server ? serverWindowBits : clientWindowBits
   }
@@ -31,12 +31,12 @@ public struct DeflateAgreement: Equatable, Sendable {
 // MARK: The server's side
 
 extension DeflateAgreement {
-  /// Takes the first offer that can be met (RFC 7692 §5.1), and makes the response; `nil` if there
-  /// is none. An offer that is not legal is passed over (§7.1).
+  /// Accepts the first offer that can be met (RFC 7692 §5.1), and builds the response; returns
+  /// `nil` if there is none. Illegal offers are ignored (§7.1).
   ///
-  /// Neither end keeps a window from message to message, whatever was offered: a server may ask
-  /// for both, so that a connection at rest has no zlib stream, and a message to many is compressed
-  /// once. A window of 256 bytes is not offered by zlib (`server_max_window_bits=8`).
+  /// Neither endpoint keeps a window between messages, whatever was offered. A server may ask for
+  /// both; so an idle connection has no zlib stream, and a message to many recipients is compressed
+  /// once. zlib does not support a window of 256 bytes (`server_max_window_bits=8`).
   static func answer(to offers: [WebSocketExtension])
     -> (agreement: DeflateAgreement, response: String)?
   {
@@ -57,8 +57,8 @@ extension DeflateAgreement {
 // MARK: The client's side
 
 extension DeflateParameters {
-  /// What a client offers that would rather keep no window, but gets on with a server that insists:
-  /// the dearest first.
+  /// The offers, in order of preference, of a client that prefers to keep no window but accepts a
+  /// server that insists.
   public static let clientOffers: [DeflateParameters] = {
     var frugal = DeflateParameters()
     frugal.serverNoContextTakeover = true
@@ -69,17 +69,17 @@ extension DeflateParameters {
     return [frugal, other]
   }()
 
-  /// Holds a response against one offer.
+  /// Checks a response against one offer.
   fileprivate func check(against offer: DeflateParameters) throws(Invalid) {
     guard serverNoContextTakeover || !offer.serverNoContextTakeover else {
       throw .missing(.serverNoContextTakeover)
     }
-    // What a server may say of its own accord: §7.1.1.1, §7.1.1.2 and §7.1.2.1.
+    // A server may set these parameters on its own: §7.1.1.1, §7.1.1.2 and §7.1.2.1.
     if let asked = offer.serverMaxWindowBits {
       guard let bits = serverMaxWindowBits else { throw .missing(.serverMaxWindowBits) }
       guard bits <= asked else { throw .notOffered(.serverMaxWindowBits) }
     }
-    // §7.1.2.2: only a client that mentioned it understands it.
+    // §7.1.2.2: only a client that mentioned the parameter understands it.
     if let bits = clientMaxWindowBits {
       guard let offered = offer.clientMaxWindowBits, bits <= offered else {
         throw .notOffered(.clientMaxWindowBits)
@@ -89,9 +89,9 @@ extension DeflateParameters {
 }
 
 extension DeflateAgreement {
-  /// Reads a server's response; `nil` if it declined.
-  /// - Parameter offers: those that were sent; the response does not say which it is about, so it
-  ///   has to follow from one of them.
+  /// Reads a server's response; returns `nil` if the server declined.
+  /// - Parameter offers: those that were sent. The response does not name the one that it accepts,
+  ///   so it has to match any of them.
   static func read(_ response: [WebSocketExtension], offers: [DeflateParameters])
     throws(HandshakeFailure) -> DeflateAgreement?
   {
@@ -105,7 +105,8 @@ extension DeflateAgreement {
         do throws(DeflateParameters.Invalid) {
           try parameters.check(against: offer)
           var agreed = parameters
-          // What our offer bound us to holds without the server's word.
+          // The obligations of the client's own offer apply even if the server does not repeat
+          // them.
           agreed.clientNoContextTakeover =
             agreed.clientNoContextTakeover || offer.clientNoContextTakeover
           if let offered = offer.clientMaxWindowBits {

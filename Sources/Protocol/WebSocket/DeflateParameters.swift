@@ -1,5 +1,4 @@
-/// The parameters of permessage-deflate (RFC 7692 §7.1), as an offer or as a response carries
-/// them.
+/// The parameters of permessage-deflate in an offer or a response (RFC 7692 §7.1).
 public struct DeflateParameters: Equatable, Sendable {
   /// A parameter by its name on the wire.
   public enum Name: String, Sendable {
@@ -13,17 +12,17 @@ public struct DeflateParameters: Equatable, Sendable {
     case clientMaxWindowBits = "client_max_window_bits"
   }
 
-  /// What is wrong with an offer or a response.
+  /// The error in an offer or a response.
   public enum Invalid: Error, Equatable, Sendable {
-    /// None of the four.
+    /// None of the four parameters.
     case unknown
-    /// The same parameter twice.
+    /// A parameter occurs twice.
     case duplicate(Name)
-    /// A value where none belongs, none where one does, or not a number from 8 to 15.
+    /// A superfluous or missing value, or one that is not a number from 8 to 15.
     case badValue(Name)
-    /// In a response, what no offer allows.
+    /// A parameter in a response that no offer allows.
     case notOffered(Name)
-    /// Not in the response, though each offer that allows the rest of it asks for it.
+    /// A parameter missing in a response, although each offer that allows the rest requires it.
     case missing(Name)
   }
 
@@ -34,16 +33,16 @@ public struct DeflateParameters: Equatable, Sendable {
   public var serverNoContextTakeover = false
   /// The client begins each message with an empty window.
   public var clientNoContextTakeover = false
-  /// The base-2 logarithm of the server's window in bytes, 8 to 15; `nil` says nothing.
+  /// The base-2 logarithm of the server's window in bytes, 8 to 15; `nil` = absent.
   public var serverMaxWindowBits: Int?
-  /// The same of the client's window. In an offer 15 is also what a parameter without a value
-  /// says: the client understands the parameter, and limits itself to nothing (§7.1.2.2).
+  /// The same for the client's window. In an offer 15 also stands for the parameter without a
+  /// value: the client understands the parameter, and does not limit itself (§7.1.2.2).
   public var clientMaxWindowBits: Int?
 
-  /// None of them.
+  /// Creates parameters that are all absent.
   public init() {}
 
-  /// - Parameter isOffer: `client_max_window_bits` may be without a value only in an offer.
+  /// - Parameter isOffer: only in an offer may `client_max_window_bits` have no value.
   init(_ parameters: [WebSocketExtension.Parameter], isOffer: Bool) throws(Invalid) {
     var seen: Set<Name> = []
     for parameter in parameters {
@@ -66,13 +65,13 @@ public struct DeflateParameters: Equatable, Sendable {
     }
   }
 
-  /// 8 to 15, in decimal digits without leading zeros.
+  /// Parses 8 to 15 in decimal digits without leading zeros.
   private static func bits(_ value: String?, _ name: Name) throws(Invalid) -> Int {
     guard let bits = (8...15).first(where: { "\($0)" == value }) else { throw .badValue(name) }
     return bits
   }
 
-  /// The element of the header's list.
+  /// Returns the element of the header's list.
   func headerValue(isOffer: Bool) -> String {
     var value = Self.extensionName
     if serverNoContextTakeover { value += "; \(Name.serverNoContextTakeover.rawValue)" }
@@ -89,7 +88,8 @@ public struct DeflateParameters: Equatable, Sendable {
 }
 
 extension DeflateParameters.Invalid: CustomStringConvertible {
-  /// What stands after "the parameters are not valid:"; nothing that the peer chose freely.
+  /// The text that follows "the parameters are not valid:"; it contains nothing that the peer chose
+  /// freely.
   public var description: String {
     switch self {
     case .unknown: "a parameter is unknown"

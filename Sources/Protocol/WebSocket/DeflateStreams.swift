@@ -1,25 +1,25 @@
-/// The zlib streams that all connections of one thread share, allocated as they are needed.
+/// The zlib streams that all connections of one thread share, allocated on demand.
 ///
-/// A connection that agreed to keep no context has none of its own. Confined to its thread.
+/// A connection without context has none of its own. Confined to its thread.
 public final class DeflateStreams {
-  /// For what comes in, from peers with a window of any size.
+  /// For input, from peers with any window.
   public let inflater = Inflater()
-  /// The compressor with the largest window, which suits most peers.
+  /// The compressor with the largest window, which most peers accept.
   public let widestDeflater: Deflater
   private let level: Int
   /// By window bits, from 9 on.
   private var deflaters = [Deflater?](repeating: nil, count: 7)
 
   /// Allocates nothing yet.
-  /// - Parameter level: zlib's, 1 (fast) to 9 (small).
+  /// - Parameter level: of zlib, 1 (fast) to 9 (small).
   public init(level: Int = 6) {
     self.level = level
     widestDeflater = Deflater(level: level)
     deflaters[widestDeflater.windowBits - 9] = widestDeflater
   }
 
-  /// The compressor with the largest window that a peer's is large enough for; `nil` for 8, which
-  /// zlib does not compress with.
+  /// Returns the compressor with the largest window that fits a peer's; `nil` for 8, which zlib
+  /// does not support.
   /// - Parameter windowBits: 8 to 15.
   public func deflater(windowBits: Int = 15) -> Deflater? {
     precondition(8...15 ~= windowBits, "RFC 7692 §7.1.2: a window has 8 to 15 bits")

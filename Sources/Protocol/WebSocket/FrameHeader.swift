@@ -1,20 +1,20 @@
-/// One frame's header (RFC 6455 §5.2): the 2 to 14 bytes before the payload.
+/// The header of a frame (RFC 6455 §5.2): the 2 to 14 bytes before the payload.
 public struct FrameHeader: Equatable, Sendable {
   /// Whether this is the last frame of its message.
   public var fin: Bool
-  /// Whether RSV1 is set: the message that begins here is compressed (RFC 7692 §6).
+  /// Whether RSV1 is set: the message that begins with this frame is compressed (RFC 7692 §6).
   public var rsv1: Bool
-  /// What the frame is.
+  /// The type of the frame.
   public var opcode: Opcode
-  /// The payload's mask, its first byte on the wire in the lowest bits; `nil` if not masked.
+  /// The mask of the payload, its first byte on the wire in the lowest bits; `nil` if unmasked.
   public var maskKey: UInt32?
-  /// The declared length of the payload in bytes; nothing says that they will ever come.
+  /// The declared length of the payload in bytes, all of which may never arrive.
   public var payloadLength: Int
 
-  /// The most bytes that a header takes.
+  /// The maximum length of a header in bytes.
   public static let longestBytes = 14
 
-  /// A header to send; no rule but the sign of the length is checked.
+  /// Creates a header to send. Checks only that the length is not negative.
   public init(
     fin: Bool = true, rsv1: Bool = false, opcode: Opcode, maskKey: UInt32? = nil,
     payloadLength: Int
@@ -27,16 +27,16 @@ public struct FrameHeader: Equatable, Sendable {
     self.payloadLength = payloadLength
   }
 
-  /// Reads the header at the front of `bytes`; `nil` until all of it has arrived.
+  /// Reads the header at the beginning of `bytes`; returns `nil` until all of it has arrived.
   ///
-  /// What is wrong with it is said at the first byte that shows it, and it is the same however
-  /// the bytes were cut.
+  /// A violation is reported at the first byte that shows it, and does not depend on how the bytes
+  /// were split.
   /// - Parameters:
-  ///   - role: the reader's: a server requires the mask, a client refuses it.
-  ///   - payloadLimitBytes: held against the declared length, before anything is buffered;
-  ///     0 means no limit.
-  ///   - allowsRSV1: whether compression was agreed: RSV1 may then be set where a message begins,
-  ///     and nowhere else (RFC 7692 §6).
+  ///   - role: of the reader: a server requires the mask, a client rejects it.
+  ///   - payloadLimitBytes: checked against the declared length, before anything is buffered; 0 =
+  ///     no limit.
+  ///   - allowsRSV1: whether compression was negotiated: RSV1 may then be set at the beginning of a
+  ///     message, and nowhere else (RFC 7692 §6).
   public static func read(
     _ bytes: Span<UInt8>, as role: Role, payloadLimitBytes: Int, allowsRSV1: Bool = false
   ) throws(ProtocolViolation) -> FrameHeader? {
@@ -88,7 +88,7 @@ public struct FrameHeader: Equatable, Sendable {
       fin: fin, rsv1: rsv1, opcode: opcode, maskKey: maskKey, payloadLength: payloadLength)
   }
 
-  /// The bytes that the header takes: 2 to 14.
+  /// The length of the header in bytes: 2 to 14.
   public var headerLength: Int {
     let lengthBytes =
       switch payloadLength {
@@ -99,7 +99,7 @@ public struct FrameHeader: Equatable, Sendable {
     return 2 + lengthBytes + (maskKey == nil ? 0 : 4)
   }
 
-  /// Appends the header, its length in the fewest bytes that hold it.
+  /// Appends the header with the shortest encoding of its length.
   public func append(to output: inout [UInt8]) {
     output.append((fin ? 0x80 : 0) | (rsv1 ? 0x40 : 0) | opcode.rawValue)
     let maskBit: UInt8 = maskKey == nil ? 0 : 0x80

@@ -1,17 +1,17 @@
-/// What requests and responses have in common (RFC 9112 §2.1): a first line, and header fields
-/// up to a blank line.
+/// The common part of requests and responses (RFC 9112 §2.1): a first line, and header fields up to
+/// a blank line.
 struct HTTPHead {
   let firstLine: String
   let headers: HTTPHeaders
-  /// In bytes, the blank line included.
+  /// In bytes, including the blank line.
   let length: Int
 
-  /// Reads the head at the front of `bytes`; `nil` until its blank line has arrived.
+  /// Reads the head at the beginning of `bytes`; returns `nil` until its blank line has arrived.
   ///
-  /// What is wrong is said as soon as the line that shows it has arrived, and is the same however
-  /// the bytes were cut. Lines end with CRLF: RFC 9112 §2.2 lets a recipient take a bare LF too,
-  /// and that is one of the ways in which two parsers disagree.
-  /// - Parameter limitBytes: the longest head; 0 means no limit.
+  /// A violation is reported as soon as the line that shows it has arrived, and does not depend on
+  /// how the bytes were split. Lines end with CRLF: RFC 9112 §2.2 permits a recipient to accept a
+  /// bare LF too, but that is one of the ways in which two parsers disagree.
+  /// - Parameter limitBytes: the maximum length of the head; 0 = no limit.
   static func read(_ bytes: Span<UInt8>, limitBytes: Int) throws(HTTPViolation) -> HTTPHead? {
     let end = limitBytes == 0 ? bytes.count : min(bytes.count, limitBytes)
     var firstLine: String?
@@ -35,7 +35,7 @@ struct HTTPHead {
     return nil
   }
 
-  /// The index of the CRLF that ends the line; `nil` if it has not arrived.
+  /// Returns the index of the CRLF that ends the line; `nil` if it has not arrived.
   private static func endOfLine(in bytes: Span<UInt8>, _ range: Range<Int>)
     throws(HTTPViolation) -> Int?
   {

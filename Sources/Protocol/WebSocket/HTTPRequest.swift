@@ -1,21 +1,20 @@
-/// The head of an HTTP/1.1 request (RFC 9112): enough for the opening handshake, and for what is
-/// served beside it.
+/// The head of an HTTP/1.1 request (RFC 9112), as far as the opening handshake and simple resources
+/// need it.
 public struct HTTPRequest: Equatable, Sendable {
-  /// `GET`, or what else; compared with case (RFC 9110 §9.1).
+  /// `GET`, for example; case-sensitive (RFC 9110 §9.1).
   public let method: String
-  /// The path and the query, percent-encoding left alone: printable ASCII that begins with a
-  /// slash.
+  /// The path and the query, still percent-encoded: printable ASCII that begins with a slash.
   public let target: String
   /// The header fields.
   public let headers: HTTPHeaders
   /// The value of `Host`: exactly one, and not empty.
   public let host: String
 
-  /// The target without its query; percent-encoding is left alone.
+  /// The target without its query, still percent-encoded.
   public var path: Substring { target.prefix { $0 != "?" } }
 
-  /// The path's segments, percent-decoded: of `/v1/rooms/a%3Ab` they are `v1`, `rooms` and `a:b`; `nil`
-  /// where that is not UTF-8.
+  /// The percent-decoded segments of the path: `v1`, `rooms` and `a:b` for `/v1/rooms/a%3Ab`; `nil`
+  /// if one of them is not UTF-8.
   public var pathSegments: [String]? {
     var segments: [String] = []
     for segment in path.utf8.dropFirst().split(
@@ -27,19 +26,19 @@ public struct HTTPRequest: Equatable, Sendable {
     return segments
   }
 
-  /// How the content behind the head is delimited (RFC 9112 §6.3).
+  /// The delimitation of the content that follows the head (RFC 9112 §6.3).
   public enum Content: Equatable, Sendable {
-    /// The request does not say that there is any.
+    /// The request does not declare any content.
     case none
-    /// So many bytes; `nil` for more than a machine can count.
+    /// The length in bytes; `nil` if it exceeds an `Int`.
     case length(Int?)
-    /// By a transfer coding, as it is named.
+    /// By the named transfer coding.
     case coded(String)
-    /// By both, of which a proxy may have believed the other.
+    /// By both a length and a transfer coding; a proxy may have used the other one.
     case ambiguous
   }
 
-  /// How the content behind the head is delimited.
+  /// The delimitation of the content that follows the head.
   public var content: Content {
     let codings = headers.list("Transfer-Encoding")
     let length = headers.only("Content-Length")
@@ -49,17 +48,18 @@ public struct HTTPRequest: Equatable, Sendable {
     return length.map { .length(Int($0)) } ?? .none
   }
 
-  /// Whether the client wants to send no further request on this connection (RFC 9112 §9.6).
+  /// Whether the client will send no further request on this connection (RFC 9112 §9.6).
   public var closes: Bool { headers.contains("close", in: "Connection") }
 
-  /// Reads the request at the front of `bytes`; `nil` until the blank line has arrived.
+  /// Reads the request at the beginning of `bytes`; returns `nil` until the blank line has arrived.
   ///
-  /// A target in the absolute form, which proxies are sent, is cut down to the origin form; it
-  /// must agree with `Host`.
-  /// - Parameter headerLimitBytes: the longest head, request line included; 0 means no limit.
-  /// - Returns: the request, and the length of its head in bytes: what follows belongs to the
-  ///   protocol that it switches to.
-  /// - Throws: the rule that was broken; it knows the status and the response.
+  /// A target in absolute form, which is meant for proxies, is reduced to the origin form; it must
+  /// agree with `Host`.
+  /// - Parameter headerLimitBytes: the maximum length of the head with the request line; 0 = no
+  ///   limit.
+  /// - Returns: the request, and the length of its head in bytes: the following bytes belong to the
+  ///   content, or to the protocol that the connection switches to.
+  /// - Throws: the violation, which has a status and a response.
   public static func read(_ bytes: Span<UInt8>, headerLimitBytes: Int)
     throws(HTTPViolation) -> (request: HTTPRequest, length: Int)?
   {
@@ -85,7 +85,7 @@ public struct HTTPRequest: Equatable, Sendable {
     try checkBody()
   }
 
-  /// RFC 9112 §6.3: how long a body is must not be a matter of opinion.
+  /// Checks that the length of the body is unambiguous (RFC 9112 §6.3).
   private func checkBody() throws(HTTPViolation) {
     var hasBody = !headers["Transfer-Encoding"].isEmpty
     if !headers["Content-Length"].isEmpty {
@@ -97,8 +97,8 @@ public struct HTTPRequest: Equatable, Sendable {
     if hasBody, method == "GET" || method == "HEAD" { throw .bodyUnexpected }
   }
 
-  /// A target in origin form (RFC 9112 §3.2.1), and the authority that the absolute form (§3.2.2)
-  /// names besides; `nil` for any other form. A fragment is never sent.
+  /// Returns the origin form of a target (RFC 9112 §3.2.1), and the authority if it was in absolute
+  /// form (§3.2.2); `nil` for any other form. A fragment is never sent.
   private static func originForm(_ target: Substring) -> (target: String, authority: Substring?)? {
     guard target.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }) else {
       return nil
@@ -113,8 +113,8 @@ public struct HTTPRequest: Equatable, Sendable {
     return nil
   }
 
-  /// RFC 9110 §7.2: `uri-host [":" port]`, not empty; which of these characters may stand where
-  /// does not matter here, since nothing is connected to by it.
+  /// Whether the text has only characters of `uri-host [":" port]` (RFC 9110 §7.2) and is not
+  /// empty. Their positions do not matter, because the host is not used to connect.
   private static func isHost(_ text: String) -> Bool {
     !text.isEmpty
       && text.utf8.allSatisfy {
@@ -127,10 +127,10 @@ public struct HTTPRequest: Equatable, Sendable {
       }
   }
 
-  /// The value of a query item, the first of that name; `nil` if there is none or if it is not
-  /// percent-encoded UTF-8.
+  /// Returns the value of the first query item with this name; `nil` if there is none or if it is
+  /// not percent-encoded UTF-8.
   ///
-  /// A `+` stays a `+` (RFC 3986): the exception belongs to HTML forms.
+  /// A `+` remains a `+` (RFC 3986): only HTML forms treat it differently.
   public func query(_ name: String) -> String? {
     guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
     let query = target[target.utf8.index(after: mark)...]
@@ -142,7 +142,8 @@ public struct HTTPRequest: Equatable, Sendable {
     return nil
   }
 
-  /// RFC 3986 §2.1; `nil` for a percent sign without two digits, and for what is not UTF-8.
+  /// Decodes percent-encoding (RFC 3986 §2.1); returns `nil` for a percent sign without two digits,
+  /// and if the result is not UTF-8.
   private static func percentDecoded(_ text: Substring.UTF8View) -> String? {
     var bytes: [UInt8] = []
     var rest = text

@@ -1,5 +1,5 @@
-/// A whole HTTP/1.1 response (RFC 9112) to build and send: the connection ends with it, unless it
-/// switches protocols or says that it goes on.
+/// A complete HTTP/1.1 response (RFC 9112) to build and send. The connection ends after it, unless
+/// it switches protocols or is kept alive.
 public struct HTTPResponse: Equatable, Sendable {
   /// One header field.
   public struct Field: Equatable, Sendable {
@@ -11,14 +11,14 @@ public struct HTTPResponse: Equatable, Sendable {
 
   /// 101 to 599.
   public let status: Int
-  /// The fields besides `Content-Length` and `Connection: close`, which go without saying.
+  /// The fields except `Content-Length` and `Connection: close`, which are added automatically.
   public private(set) var headers: [Field] = []
-  /// Whether the connection takes another request behind this one (RFC 9112 §9.3).
+  /// Whether the connection accepts another request after this one (RFC 9112 §9.3).
   public var keepsAlive = false
   /// The content.
   public let body: [UInt8]
 
-  /// A response with a body of any type.
+  /// Creates a response with a body of any type.
   public init(status: Int, contentType: String, body: [UInt8]) {
     precondition(100...599 ~= status, "\(status) is no HTTP status")
     self.status = status
@@ -26,31 +26,31 @@ public struct HTTPResponse: Equatable, Sendable {
     add("Content-Type", contentType)
   }
 
-  /// A response with a body of plain text.
+  /// Creates a response with a body of plain text.
   public init(status: Int, text: String) {
     self.init(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
   }
 
-  /// A response without a body.
+  /// Creates a response without a body.
   public init(status: Int) {
     precondition(100...599 ~= status, "\(status) is no HTTP status")
     self.status = status
     body = []
   }
 
-  /// Adds a header field. A value with a line break would be a second header, so it is an error
-  /// of ours: nothing that the peer chose goes in unchecked.
+  /// Adds a header field. A value with a line break would add a second header, so it is a
+  /// programming error: validate values from the peer.
   public mutating func add(_ name: String, _ value: String) {
     precondition(HTTPHeaders.isName(name), "not a header name: \(name)")
     precondition(HTTPHeaders.isValue(value), "not a header value: \(value)")
     headers.append(Field(name: name, value: value))
   }
 
-  /// What to send. A 1xx always leaves the connection open (RFC 9110 §15.2); it, 204 and 304 have
-  /// no content (RFC 9110 §6.4.1).
+  /// The bytes to send. A 1xx always leaves the connection open (RFC 9110 §15.2); 1xx, 204 and 304
+  /// have no content (RFC 9110 §6.4.1).
   public var bytes: [UInt8] { head + (hasContent ? body : []) }
 
-  /// What to send where HEAD was asked: all but the content (RFC 9110 §9.3.2).
+  /// The bytes to send in answer to HEAD: all except the content (RFC 9110 §9.3.2).
   public var head: [UInt8] {
     var text = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
@@ -59,14 +59,14 @@ public struct HTTPResponse: Equatable, Sendable {
     return Array("\(text)\r\n".utf8)
   }
 
-  /// The status of a response that was put together by `bytes` or `head`.
+  /// Returns the status of a response that was built by `bytes` or `head`.
   public static func status(of bytes: [UInt8]) -> Int {
     bytes[9..<12].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
   }
 
   private var hasContent: Bool { status >= 200 && status != 204 && status != 304 }
 
-  /// The reason phrase (RFC 9110 §15); it may be empty, for a status that is not used here.
+  /// Returns the reason phrase (RFC 9110 §15), which is empty for a status that is not used here.
   public static func phrase(_ status: Int) -> String {
     switch status {
     case 100: "Continue"

@@ -1,4 +1,4 @@
-/// `HTTP/` and two digits (RFC 9112 §2.3).
+/// The version of a message: `HTTP/` and two digits (RFC 9112 §2.3).
 struct HTTPVersion {
   let major: UInt8
   let minor: UInt8
@@ -11,6 +11,6 @@ struct HTTPVersion {
     (self.major, self.minor) = (major, minor)
   }
 
-  /// RFC 6455 §4.1 asks for 1.1 or higher; another major version looks different.
+  /// RFC 6455 §4.1 requires 1.1 or higher; another major version has another syntax.
   var isSupported: Bool { major == 1 && minor >= 1 }
 }

@@ -1,7 +1,7 @@
-/// The rule of HTTP/1.1 (RFC 9110, RFC 9112), or the limit of ours, that the peer broke.
+/// A rule of HTTP/1.1 (RFC 9110, RFC 9112), or a limit of this endpoint, that the peer violated.
 ///
-/// What two parsers might read in two ways is refused rather than guessed: a proxy in front of
-/// us could have let it pass for something else (request smuggling).
+/// Input that two parsers could read differently is refused: a proxy in front of this endpoint may
+/// have read it differently (request smuggling).
 public enum HTTPViolation: Error, Equatable, Sendable {
   /// A control character, such as a bare CR, a bare LF or NUL (RFC 9112 §2.2, RFC 9110 §5.5).
   case controlCharacter(UInt8)
@@ -15,16 +15,16 @@ public enum HTTPViolation: Error, Equatable, Sendable {
   case headerMalformed
   /// A header line that begins with white space: obs-fold (RFC 9112 §5.2).
   case headerFolded
-  /// No `Host`, more than one, one that names no host, or another than the target's
-  /// (RFC 9112 §3.2).
+  /// No `Host`, more than one, an invalid one, or one that differs from the target's (RFC 9112
+  /// §3.2).
   case hostInvalid
   /// A `Content-Length` that is not one number (RFC 9112 §6.3).
   case contentLengthInvalid
-  /// A GET or HEAD that brings a body: it has no meaning (RFC 9110 §9.3.1).
+  /// A GET or HEAD with a body, which has no meaning (RFC 9110 §9.3.1).
   case bodyUnexpected
-  /// The first line alone is longer than the header may be.
+  /// The first line alone exceeds the limit of the header.
   case requestLineTooLong(limitBytes: Int)
-  /// The header is longer than it may be.
+  /// The header exceeds its limit.
   case headerTooLong(limitBytes: Int)
 
   /// The status to answer a request with.
@@ -39,14 +39,14 @@ public enum HTTPViolation: Error, Equatable, Sendable {
     }
   }
 
-  /// The answer to a request: the status, and the description as text.
+  /// The response to a request: the status, and the description as text.
   public var response: HTTPResponse {
     HTTPResponse(status: status, text: "\(description)\n")
   }
 }
 
 extension HTTPViolation: CustomStringConvertible {
-  /// A sentence for the peer and for a log; it repeats nothing that the peer chose freely.
+  /// A sentence for the peer and for a log; it contains nothing that the peer chose freely.
   public var description: String {
     switch self {
     case .controlCharacter(let byte):

@@ -1,28 +1,29 @@
-/// Why the server's answer to an opening handshake does not open a WebSocket (RFC 6455 §4.1).
+/// The reason for which a server's response does not open a WebSocket (RFC 6455 §4.1).
 public enum HandshakeFailure: Error, Equatable, Sendable {
-  /// The answer is not HTTP/1.1, or its header is longer than it may be.
+  /// The response is not HTTP/1.1, or its header is too long.
   case malformed(HTTPViolation)
-  /// A status other than 101, and the start of the body, as the server wrote it: strip control
-  /// characters before a terminal sees it.
+  /// A status other than 101, and the beginning of the body as the server sent it: remove control
+  /// characters before showing it in a terminal.
   case refused(status: Int, body: String)
-  /// The answer does not say `Upgrade: websocket` (item 2).
+  /// The response does not contain `Upgrade: websocket` (item 2).
   case upgradeMissing
-  /// The answer does not say `Connection: Upgrade` (item 3).
+  /// The response does not contain `Connection: Upgrade` (item 3).
   case connectionMissing
-  /// `Sec-WebSocket-Accept` does not follow from our key (item 4).
+  /// `Sec-WebSocket-Accept` does not match the key that was sent (item 4).
   case acceptMismatch
-  /// An extension that was not asked for (item 5).
+  /// The server chose an extension that was not offered (item 5).
   case extensionUnexpected
   /// `Sec-WebSocket-Extensions` is not a list of extensions (RFC 6455 §9.1).
   case extensionMalformed
-  /// Compression was accepted in a way that was not offered, or that is none (RFC 7692 §7.1).
+  /// The server accepted compression with parameters that were not offered, or are invalid (RFC
+  /// 7692 §7.1).
   case deflateInvalid(DeflateParameters.Invalid)
-  /// A subprotocol that was not asked for, or more than one (item 6).
+  /// The server chose a subprotocol that was not offered, or more than one (item 6).
   case subprotocolUnexpected
 }
 
 extension HandshakeFailure: CustomStringConvertible {
-  /// A sentence; it contains what the server wrote only for a refusal.
+  /// A sentence; it contains text of the server only for a refusal.
   public var description: String {
     switch self {
     case .malformed(let violation): "The server's answer is not understood. \(violation)"

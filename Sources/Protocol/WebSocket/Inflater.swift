@@ -1,22 +1,22 @@
 internal import CZlib
 
-/// Undoes the compression of messages (RFC 7692 §7.2.2): one zlib stream, allocated at first use.
+/// Decompresses messages (RFC 7692 §7.2.2) with one zlib stream, allocated at first use.
 ///
 /// Without context it serves any number of connections, one message after the other, and is best
-/// shared by all of a thread. Confined to that thread. At rest it keeps about 40 KiB.
+/// shared by all connections of a thread. Confined to that thread. When idle it keeps about 40 KiB.
 @safe public final class Inflater {
-  /// Whether a message may refer to those before it; then it belongs to one connection.
+  /// Whether a message may refer to earlier ones; then the stream belongs to one connection.
   public let keepsContext: Bool
   private let windowBits: Int32
   private var stream: UnsafeMutablePointer<z_stream>?
 
   /// Allocates nothing yet.
-  /// - Parameter windowBits: the base-2 logarithm of the largest window of the peer's compressor,
-  ///   8 to 15; 15 suits all.
+  /// - Parameter windowBits: the base-2 logarithm of the maximum window of the peer's compressor, 8
+  ///   to 15; 15 works for all.
   public init(windowBits: Int = 15, keepsContext: Bool = false) {
     precondition(8...15 ~= windowBits, "RFC 7692 §7.1.2: a window has 8 to 15 bits")
     self.keepsContext = keepsContext
-    // Who promised 8 may well use 9: zlib's compressor did so for long, without a word.
+    // A peer that promised 8 may use 9: zlib's compressor silently did so for a long time.
     self.windowBits = Int32(max(9, windowBits))
   }
 
@@ -26,29 +26,29 @@ internal import CZlib
     unsafe stream.deallocate()
   }
 
-  /// Appends the message whose whole payload is `compressed`.
+  /// Appends the message whose complete payload is `compressed`.
   ///
-  /// Corrupt is also what ends in the middle. After an error with context the stream is of no more
-  /// use, and neither is the connection; without context the next message begins anew.
-  /// - Parameter limitBytes: the longest message, held against while inflating, so that no more
-  ///   than that is ever written; 0 means no limit.
+  /// Truncated data counts as corrupt. After an error, a stream with context and its connection
+  /// cannot be used any more; without context the next message begins anew.
+  /// - Parameter limitBytes: the maximum length of the message, enforced during decompression, so
+  ///   that no more than that is ever written; 0 = no limit.
   /// - Throws: ``ProtocolViolation/compressedDataInvalid``,
   ///   ``ProtocolViolation/messageTooBig(limitBytes:)`` or ``ProtocolViolation/outOfMemory``;
-  ///   what was inflated so far stays in the output.
+  ///   the data decompressed so far stays in the output.
   public func inflate(_ compressed: Span<UInt8>, to output: inout [UInt8], limitBytes: Int)
     throws(ProtocolViolation)
   {
-    // §7.2.3.6 wants a byte for an empty message; some who keep context send none.
+    // §7.2.3.6 requires a byte for an empty message; some peers with context send none.
     guard !compressed.isEmpty else { return }
     let stream = try unsafe opened()
     defer { if !keepsContext { unsafe inflateReset(stream) } }
     let limit = limitBytes == 0 ? Int.max : output.count.addingClamped(limitBytes)
     let isOver = try unsafe feed(compressed, stream, to: &output, upTo: limit, limitBytes)
-    // A last block (BFINAL) that ends with the message leaves nothing open.
+    // After a last block (BFINAL) at the end of the message nothing is incomplete.
     if isOver { return }
-    // §7.2.2: what the sender cut off.
+    // §7.2.2: the bytes that the sender removed.
     _ = try unsafe feed(Self.tail.span, stream, to: &output, upTo: limit, limitBytes)
-    // Bit 7 says that a block may begin here: all before it were whole.
+    // Bit 7 says that a block may begin here: all earlier blocks were complete.
     guard unsafe stream.pointee.data_type & 0x80 != 0 else { throw .compressedDataInvalid }
   }
 
@@ -56,7 +56,7 @@ internal import CZlib
 
   private func opened() throws(ProtocolViolation) -> UnsafeMutablePointer<z_stream> {
     if let stream = unsafe stream { return unsafe stream }
-    // zlib's state points back at it: it must stay where it is.
+    // zlib's state has a pointer to the stream, which therefore must not move.
     let fresh = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     unsafe fresh.initialize(to: z_stream())
     guard unsafe czlib_inflate_init_raw(fresh, windowBits) == Z_OK else {
@@ -67,7 +67,7 @@ internal import CZlib
     return unsafe fresh
   }
 
-  /// Inflates a piece; true if its end was also that of a last block.
+  /// Decompresses a part; returns true if it ended with the end of a last block.
   private func feed(
     _ input: Span<UInt8>, _ stream: UnsafeMutablePointer<z_stream>, to output: inout [UInt8],
     upTo limit: Int, _ limitBytes: Int
@@ -88,7 +88,7 @@ internal import CZlib
     }
   }
 
-  /// Inflates until the input is used up; true if it ended with a last block.
+  /// Decompresses until the input is used up; returns true if it ended with a last block.
   private func drain(
     _ stream: UnsafeMutablePointer<z_stream>, to output: inout [UInt8], upTo limit: Int,
     _ limitBytes: Int
@@ -111,10 +111,10 @@ internal import CZlib
       case Z_OK:
         if left > 0, unsafe stream.pointee.avail_in == 0 { return false }
       case Z_BUF_ERROR:
-        // No progress: the room was enough, and the input is used up.
+        // No progress: there was enough space, and the input is used up.
         return false
       case Z_STREAM_END:
-        // More blocks may follow the last one (§7.2.3.4), and refer to what is before it.
+        // More blocks may follow the last one (§7.2.3.4), and refer to earlier data.
         unsafe inflateResetKeep(stream)
         if unsafe stream.pointee.avail_in == 0 { return true }
       case Z_MEM_ERROR: throw .outOfMemory
@@ -125,7 +125,7 @@ internal import CZlib
 }
 
 extension Int {
-  /// The sum of two that are not negative, or the largest number.
+  /// Returns the sum of two non-negative numbers, or the maximum if it overflows.
   fileprivate func addingClamped(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum

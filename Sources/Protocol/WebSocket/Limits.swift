@@ -1,13 +1,14 @@
-/// What one connection accepts from its peer; 0 means no limit.
+/// The limits of a connection for input from its peer; 0 = no limit.
 public struct Limits: Equatable, Sendable {
-  /// The longest payload of one frame, held against the length that its header declares.
+  /// The maximum payload of one frame, checked against the length that its header declares.
   public var frameBytes: Int
-  /// The longest message, all fragments together, held against each header as it comes.
+  /// The maximum message, all fragments together, checked against each header as it arrives.
   public var messageBytes: Int
-  /// The most frames in one message. Bytes alone do not bound the work: fragments may be empty.
+  /// The maximum number of frames in one message. Bytes alone do not bound the work, because
+  /// fragments may be empty.
   public var fragments: Int
 
-  /// Limits in bytes and in frames per message; 0 means no limit.
+  /// Creates limits in bytes and in frames per message; 0 = no limit.
   public init(frameBytes: Int, messageBytes: Int, fragments: Int) {
     precondition(frameBytes >= 0 && messageBytes >= 0 && fragments >= 0, "limits are not negative")
     self.frameBytes = frameBytes

@@ -1,10 +1,10 @@
-/// The mask of client frames (RFC 6455 §5.3): a key of four bytes, XORed over the payload again
-/// and again. Masking and unmasking are the same.
+/// The masking of client frames (RFC 6455 §5.3): the payload XORed with a repeated key of four
+/// bytes. Masking and unmasking are the same.
 public enum Masking {
   /// XORs a part of `bytes` with `key`, in place, eight bytes at a time.
   /// - Parameters:
   ///   - key: its first byte on the wire is the lowest, as in ``FrameHeader/maskKey``.
-  ///   - phase: how many bytes of the same payload came before these.
+  ///   - phase: the number of bytes of the same payload that precede these.
   public static func apply(
     _ key: UInt32, phase: Int = 0, to bytes: inout MutableSpan<UInt8>, in range: Range<Int>
   ) {

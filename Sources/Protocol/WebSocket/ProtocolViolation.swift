@@ -1,8 +1,8 @@
-/// The rule of RFC 6455, or the limit of ours, that the peer broke.
+/// A rule of RFC 6455, or a limit of this endpoint, that the peer violated.
 ///
-/// The connection takes no more input; what is left is to close it with ``closeCode``.
+/// The connection accepts no more input; close it with ``closeCode``.
 public enum ProtocolViolation: Error, Equatable, Sendable {
-  /// RSV1, 2 or 3 is set, and no extension that gives it a meaning there was negotiated (§5.2).
+  /// RSV1, 2 or 3 is set, and no negotiated extension defines it there (§5.2).
   case reservedBits
   /// An opcode that is reserved for the future (§5.2).
   case reservedOpcode(UInt8)
@@ -10,31 +10,31 @@ public enum ProtocolViolation: Error, Equatable, Sendable {
   case maskMissing
   /// A server masked a frame (§5.1).
   case maskUnexpected
-  /// A length in more bytes than it needs (§5.2).
+  /// A length that is not in the shortest encoding (§5.2).
   case lengthNotMinimal
   /// A 64-bit length with its highest bit set (§5.2).
   case lengthHighBit
-  /// A control frame in fragments (§5.5).
+  /// A fragmented control frame (§5.5).
   case controlFragmented
   /// A control frame of more than 125 bytes (§5.5).
   case controlTooLong
-  /// A continuation, but no message to continue (§5.4).
+  /// A continuation frame without a message to continue (§5.4).
   case unexpectedContinuation
-  /// A new message before the last fragment of the one before it (§5.4).
+  /// A new message before the last fragment of the previous one (§5.4).
   case unfinishedMessage
   /// A frame that declares more bytes than ``Limits/frameBytes`` (§10.4).
   case frameTooBig(limitBytes: Int)
-  /// A message that grows beyond ``Limits/messageBytes`` (§10.4).
+  /// A message that exceeds ``Limits/messageBytes`` (§10.4).
   case messageTooBig(limitBytes: Int)
-  /// A message that was said to be compressed and is not, or not all of it (RFC 7692 §7.2.2).
+  /// A compressed message that is invalid or incomplete (RFC 7692 §7.2.2).
   case compressedDataInvalid
-  /// There is no memory left to inflate a message with.
+  /// There is no memory to decompress a message.
   case outOfMemory
-  /// A message in more frames than ``Limits/fragments`` (§10.4).
+  /// A message with more frames than ``Limits/fragments`` (§10.4).
   case tooManyFragments(limit: Int)
   /// A text message that is not UTF-8 (§8.1).
   case textNotUTF8
-  /// A close frame of one byte: half a code (§5.5.1).
+  /// A close frame of one byte: half of a code (§5.5.1).
   case closeCodeTruncated
   /// A close code that must not be sent (§7.4).
   case closeCodeInvalid(UInt16)
@@ -57,7 +57,7 @@ public enum ProtocolViolation: Error, Equatable, Sendable {
 }
 
 extension ProtocolViolation: CustomStringConvertible {
-  /// A sentence for a log or a close frame; at most 123 bytes, so that the latter takes it whole.
+  /// A sentence for a log or a close frame; at most 123 bytes, so that it fits into the latter.
   public var description: String {
     switch self {
     case .reservedBits: "a reserved bit is set where no negotiated extension has a use for it"

@@ -1,7 +1,7 @@
-/// SHA-1 (RFC 3174), for `Sec-WebSocket-Accept` and nothing else: the handshake uses it to show
-/// that the server speaks WebSocket, not to keep a secret (RFC 6455 §10.8).
+/// SHA-1 (RFC 3174), only for `Sec-WebSocket-Accept`: the handshake uses it to show that the server
+/// supports WebSocket, not for security (RFC 6455 §10.8).
 package enum SHA1 {
-  /// The digest of `message`: 20 bytes.
+  /// Returns the digest of `message`: 20 bytes.
   package static func digest(of message: [UInt8]) -> [UInt8] {
     // RFC 3174 §4: a one bit, zeros, and the length in bits fill the last block.
     var padded = message
@@ -33,7 +33,7 @@ package enum SHA1 {
     return digest
   }
 
-  /// The 80 words that one block of 64 bytes is stretched to (RFC 3174 §6.1).
+  /// Returns the 80 words to which a block of 64 bytes is expanded (RFC 3174 §6.1).
   private static func schedule(_ block: ArraySlice<UInt8>) -> [UInt32] {
     var words: [UInt32] = []
     words.reserveCapacity(80)

@@ -1,21 +1,21 @@
 /// The server's side of the opening handshake (RFC 6455 §4.2).
 public enum ServerHandshake {
-  /// What to send, and whether frames follow.
+  /// The response to send, and whether frames follow it.
   public enum Answer: Equatable, Sendable {
-    /// Send the response; what follows on the connection is frames.
+    /// Send the response; frames follow on the connection.
     case accept(response: [UInt8], subprotocol: String?, deflate: DeflateAgreement?)
     /// Send the response, which gives the reason as plain text, and close.
     case refuse(status: Int, reason: String, response: [UInt8])
   }
 
-  /// Answers a request for a WebSocket. Who may connect from where is for the caller to decide
-  /// before.
+  /// Answers a request for a WebSocket. The caller has to check before which clients and origins
+  /// may connect.
   /// - Parameters:
-  ///   - subprotocols: ours, the dearest first. A client that offers none is accepted without one;
-  ///     a client that offers only others is refused. Empty: whatever is offered, none is spoken,
-  ///     and the client decides whether it goes on (§4.1).
-  ///   - compresses: whether to agree to permessage-deflate where it is offered. Otherwise what is
-  ///     offered is not looked at; other extensions never are.
+  ///   - subprotocols: the supported ones in order of preference. A client that offers none is
+  ///     accepted without one; a client that offers only others is refused. If empty, no
+  ///     subprotocol is chosen, and the client decides whether to continue (§4.1).
+  ///   - compresses: whether to accept offers of permessage-deflate. Otherwise its offers are
+  ///     ignored; other extensions always are.
   public static func answer(
     _ request: HTTPRequest, subprotocols: [String], compresses: Bool = false
   ) -> Answer {
@@ -26,7 +26,7 @@ public enum ServerHandshake {
       return refuse(
         405, "A WebSocket is opened with GET, not with another method.", ("Allow", "GET"))
     }
-    // Items 3 and 4. 426 and Upgrade tell a client that asked for a page what is here.
+    // Items 3 and 4. 426 and Upgrade tell a client that asked for a page what is served here.
     guard headers.contains("websocket", in: "Upgrade"),
       headers.contains("upgrade", in: "Connection")
     else {
@@ -46,7 +46,7 @@ public enum ServerHandshake {
       return refuse(
         400, "There must be one Sec-WebSocket-Key header with 16 bytes in base64.")
     }
-    // Item 8; the names are compared with case.
+    // Item 8; the names are case-sensitive.
     let offered = headers.list("Sec-WebSocket-Protocol")
     guard offered.allSatisfy(HTTPHeaders.isName) else {
       return refuse(400, "Sec-WebSocket-Protocol must be a list of tokens.")
@@ -59,7 +59,7 @@ public enum ServerHandshake {
           + "\(subprotocols.joined(separator: ", ")).")
     }
 
-    // Item 9; RFC 6455 §9.1 lets a malformed list fail, RFC 7692 §7 only declines a bad offer.
+    // Item 9; RFC 6455 §9.1 fails on a malformed list, RFC 7692 §7 only declines a bad offer.
     var deflate: (agreement: DeflateAgreement, response: String)?
     if compresses {
       guard let offers = WebSocketExtension.list(headers["Sec-WebSocket-Extensions"]) else {

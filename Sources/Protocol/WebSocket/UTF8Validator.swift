@@ -1,23 +1,23 @@
-/// Checks UTF-8 (RFC 3629) that comes in pieces, and fails at the first byte that no valid text
-/// could have there: overlong forms, surrogates and what is beyond U+10FFFF are known by the
-/// first or second byte of the sequence.
+/// Validates UTF-8 (RFC 3629) incrementally, and fails at the first byte that cannot occur there:
+/// the first or second byte of a sequence already shows overlong forms, surrogates and values
+/// beyond U+10FFFF.
 public struct UTF8Validator: Equatable, Sendable {
-  /// The continuation bytes that the sequence at the end still needs.
+  /// The number of continuation bytes missing in the incomplete sequence.
   private var missing: UInt8 = 0
-  /// What the next one may be. Only the second byte of a sequence is ever bounded more closely
-  /// than this.
+  /// The range of the next one. Only the second byte of a sequence ever has a smaller range than
+  /// this.
   private var lowest: UInt8 = 0x80
   private var highest: UInt8 = 0xBF
 
-  /// At the start of a text.
+  /// Creates a validator at the beginning of a text.
   public init() {}
 
   /// Whether the text so far does not end within a sequence.
   public var isComplete: Bool { missing == 0 }
 
-  /// Takes the next piece of the text; `false` as soon as nothing could make it valid.
+  /// Validates the next part of the text; returns `false` as soon as it cannot become valid.
   ///
-  /// After `false` the validator is of no further use.
+  /// After `false` the validator must not be used any more.
   public mutating func accept(_ bytes: Span<UInt8>) -> Bool {
     var index = 0
     let count = bytes.count
@@ -37,8 +37,8 @@ public struct UTF8Validator: Equatable, Sendable {
     return true
   }
 
-  /// The first byte of a sequence that is not ASCII: how many follow, and what the second may be
-  /// (RFC 3629 §4).
+  /// Handles the first byte of a sequence that is not ASCII, which determines the number of
+  /// following bytes and the range of the second (RFC 3629 §4).
   private mutating func begin(_ byte: UInt8) -> Bool {
     switch byte {
     case 0xC2...0xDF: missing = 1
@@ -53,11 +53,11 @@ public struct UTF8Validator: Equatable, Sendable {
     return true
   }
 
-  /// The index of the first byte, from `start` on, that is not ASCII; `count` if all are.
+  /// Returns the index of the first byte from `start` on that is not ASCII; `count` if all are.
   private static func afterASCII(_ bytes: Span<UInt8>, from start: Int) -> Int {
     let raw = unsafe bytes.bytes
     var index = start
-    // Four words at a time, as long as there is nothing to be found in them.
+    // Four words at a time, while all of them are ASCII.
     while index &+ 32 <= raw.byteCount {
       let a = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
       let b = unsafe raw.unsafeLoadUnaligned(fromByteOffset: index &+ 8, as: UInt64.self)

@@ -2,15 +2,15 @@
 struct WebSocketExtension: Equatable {
   struct Parameter: Equatable {
     let name: String
-    /// Without the quotes, if there were any; `nil` without `=`.
+    /// Without quotes; `nil` if there is no `=`.
     let value: String?
   }
 
   let name: String
   var parameters: [Parameter] = []
 
-  /// The elements of all lines of the header together, in order; `nil` if one of them breaks the
-  /// grammar: RFC 6455 §9.1 lets the handshake fail then.
+  /// Returns the elements of all fields of the header in order; `nil` if one of them is malformed:
+  /// RFC 6455 §9.1 fails the handshake then.
   static func list(_ lines: [String]) -> [WebSocketExtension]? {
     var list: [WebSocketExtension] = []
     for line in lines {
@@ -62,8 +62,7 @@ extension Substring.UTF8View {
     return String(Substring(token))
   }
 
-  /// A quoted string (RFC 9110 §5.6.4), which without quotes and backslashes must be a token
-  /// (RFC 6455 §9.1).
+  /// Parses a quoted string (RFC 9110 §5.6.4), whose content must be a token (RFC 6455 §9.1).
   fileprivate mutating func popQuotedToken() -> String? {
     removeFirst()
     var token: [UInt8] = []

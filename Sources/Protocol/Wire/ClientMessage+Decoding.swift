@@ -1,7 +1,7 @@
 extension ClientMessage {
-  /// Reads one message.
-  /// - Parameter textLimitBytes: of a `text` entry, in UTF-8; 0 = none.
-  /// - Throws: the `error` message that answers what was sent instead.
+  /// Decodes one message.
+  /// - Parameter textLimitBytes: the maximum length of a `text` entry in UTF-8; 0 = no limit.
+  /// - Throws: the `error` message with which to answer invalid input.
   public init(decoding json: Span<UInt8>, textLimitBytes: Int) throws(WireError) {
     let fields: JSONFields
     do {
@@ -50,7 +50,7 @@ extension ClientMessage {
       }
       self = .auth(token: token)
     case let unknown:
-      // Scalars, since a character may be of any length: it can have any number of accents.
+      // Scalars, because a character may be of any length: it can have any number of accents.
       throw WireError(
         .unknownType, "This relay does not know messages of this type.",
         re: String(String.UnicodeScalarView(unknown.unicodeScalars.prefix(64))))
@@ -58,7 +58,7 @@ extension ClientMessage {
   }
 }
 
-/// Takes the typed value of a field, or says in an error what should have stood there.
+/// Returns the typed values of fields, and errors that say what is expected instead.
 private struct FieldReader {
   let type: JSONValue
   let fields: JSONFields
@@ -67,7 +67,7 @@ private struct FieldReader {
     refusal(.badField, "\"\(key.name)\" must be \(expected).", key, json)
   }
 
-  /// An error that names what it answers as far as that could be read.
+  /// Returns an error that identifies the message as far as it could be read.
   func refusal(
     _ code: ErrorCode, _ message: String, _ key: JSONFields.Key, _ json: Span<UInt8>
   ) -> WireError {
@@ -224,7 +224,7 @@ private struct FieldReader {
     bad(.kind, "\"text\", \"data\", \"edit\", \"delete\" or \"react\"", json)
   }
 
-  /// A text that answers another entry, or passes one on.
+  /// Decodes a text that replies to another entry, or forwards one.
   private func referringText(
     _ room: String, _ id: String, _ json: Span<UInt8>, _ limitBytes: Int
   ) throws(WireError) -> ClientMessage.Send {
@@ -240,7 +240,7 @@ private struct FieldReader {
       guard var forward, RoomName.isValid(forward.room) else {
         throw bad(.forward, "an object with a room and a seq", json)
       }
-      // Who sent it is the relay's to say.
+      // Only the relay sets the original sender.
       forward.from = nil
       return ClientMessage.Send(room: room, id: id, forward: forward)
     }
@@ -258,7 +258,7 @@ private struct FieldReader {
     return (target, body)
   }
 
-  /// What may be given to an entry: the longest emoji of Unicode's own lists have 35 bytes.
+  /// Decodes an emoji. The longest emoji in Unicode's own lists have 35 bytes.
   private func emoji(_ json: Span<UInt8>) throws(WireError) -> String {
     if fields[.emoji].isString {
       let emoji = json.jsonString(fields[.emoji])
@@ -274,7 +274,8 @@ private struct FieldReader {
     bad(.id, "1 to 64 printable ASCII characters", json)
   }
 
-  /// The text as a JSON member. Without escapes in it the sender's own bytes are taken over.
+  /// Returns the text as a JSON member. If it has no escapes, the sender's bytes are copied
+  /// unchanged.
   private func text(_ json: Span<UInt8>, limitBytes: Int) throws(WireError) -> [UInt8] {
     let value = fields[.text]
     guard value.isString else { throw bad(.text, "a string", json) }
@@ -301,7 +302,7 @@ private struct FieldReader {
     return body
   }
 
-  /// Refuses blank text and control characters (C0 but newline and tab, DEL, C1).
+  /// Refuses blank text and control characters (C0 except newline and tab, DEL, C1).
   private func check(_ text: Span<UInt8>, _ json: Span<UInt8>) throws(WireError) {
     var isBlank = true
     var hasHighBytes = false

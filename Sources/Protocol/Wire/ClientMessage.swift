@@ -10,19 +10,19 @@ public enum ClientMessage: Equatable, Sendable {
   case history(HistoryRequest)
   case rooms(RoomsRequest)
   case people(PeopleRequest)
-  /// Whether this connection is away; it cannot say that it is offline.
+  /// Whether this connection is away; a client cannot set `offline`.
   case presence(isAway: Bool)
-  /// `t` is any JSON, to come back byte for byte.
+  /// `t` is any JSON, which is returned byte for byte.
   case ping(t: [UInt8]?)
 
-  /// Subscribe to a room from where the client is.
+  /// Subscribes to a room, from the client's position.
   public struct Join: Equatable, Sendable {
     public var room: String
-    /// The last seq the client has; 0 = from the first kept; absent = from the head.
+    /// The last `seq` that the client has; 0 = from the oldest kept entry; `nil` = from the head.
     public var after: Int64?
-    /// The log that `after` belongs to.
+    /// The epoch of the log to which `after` refers.
     public var epoch: String?
-    /// Whether to be told how many users are subscribed.
+    /// Whether to receive the number of subscribed users.
     public var subscribers: Bool
 
     public init(
@@ -35,15 +35,15 @@ public enum ClientMessage: Equatable, Sendable {
     }
   }
 
-  /// A new entry.
+  /// Sends a new entry.
   public struct Send: Equatable, Sendable {
     public var room: String
     /// 1 to 64 printable ASCII characters.
     public var id: String
     public var kind: EntryKind
-    /// As in `Entry.body`; of a `forward` without the text, which the relay adds.
+    /// As in `Entry.body`; that of a `forward` has no text, which the relay adds.
     public var body: [UInt8]
-    /// What the entry refers to; `nil` for most.
+    /// The entry that this one refers to; `nil` for most.
     public var reference: Reference?
 
     public init(
@@ -56,8 +56,8 @@ public enum ClientMessage: Equatable, Sendable {
       self.reference = reference
     }
 
-    /// A `text` entry; the relay holds the text against its limits.
-    /// - Parameter replyTo: the `seq` of the entry that it answers.
+    /// Creates a `text` entry. The relay checks the text against its limits.
+    /// - Parameter replyTo: the `seq` of the entry that it replies to.
     public init(room: String, id: String, text: String, replyTo: Int64? = nil) {
       var body: [UInt8] = []
       body.append(member: "\"text\":", text)
@@ -66,7 +66,7 @@ public enum ClientMessage: Equatable, Sendable {
         room: room, id: id, kind: .text, body: body, reference: replyTo.map { .reply(to: $0) })
     }
 
-    /// A `text` entry that passes on an entry of a room that the sender may read.
+    /// Creates a `text` entry that forwards an entry of a room that the sender may read.
     public init(room: String, id: String, forward: Forward) {
       var body: [UInt8] = []
       body.append("\"forward\":")
@@ -74,7 +74,7 @@ public enum ClientMessage: Equatable, Sendable {
       self.init(room: room, id: id, kind: .text, body: body, reference: .forward(forward))
     }
 
-    /// Another text for the entry `target`.
+    /// Creates an edit with a new text for the entry `target`.
     public init(room: String, id: String, edit target: Int64, text: String) {
       var body: [UInt8] = []
       body.append(member: "\"target\":", target)
@@ -82,14 +82,14 @@ public enum ClientMessage: Equatable, Sendable {
       self.init(room: room, id: id, kind: .edit, body: body, reference: .target(target))
     }
 
-    /// The end of the entry `target`.
+    /// Creates a deletion of the entry `target`.
     public init(room: String, id: String, delete target: Int64) {
       var body: [UInt8] = []
       body.append(member: "\"target\":", target)
       self.init(room: room, id: id, kind: .delete, body: body, reference: .target(target))
     }
 
-    /// An emoji given to the entry `target`, or taken back.
+    /// Adds an emoji to the entry `target`, or removes it.
     public init(room: String, id: String, react target: Int64, emoji: String, isOn: Bool) {
       var body: [UInt8] = []
       body.append(member: "\"target\":", target)
@@ -99,14 +99,14 @@ public enum ClientMessage: Equatable, Sendable {
     }
   }
 
-  /// An entry that another one is about.
+  /// A reference to another entry.
   public indirect enum Reference: Equatable, Sendable {
     case reply(to: Int64)
     case forward(Forward)
     case target(Int64)
   }
 
-  /// A page of a room's log.
+  /// Requests a page of a room's log.
   public struct HistoryRequest: Equatable, Sendable {
     public static let defaultLimit = 50
     public static let limits = 1...500
@@ -115,7 +115,7 @@ public enum ClientMessage: Equatable, Sendable {
     public var before: Int64?
     public var after: Int64?
     public var limit: Int
-    /// Whether to have what was said in its current state, instead of entry by entry.
+    /// Whether to return entries in their current state instead of the log as it is.
     public var isFolded: Bool
 
     public init(
@@ -130,15 +130,15 @@ public enum ClientMessage: Equatable, Sendable {
     }
   }
 
-  /// The longest cursor that a relay gives out, and takes.
+  /// The maximum length of a cursor.
   public static let cursorLimitBytes = 256
 
-  /// A page of the listed rooms and those that the user belongs to.
+  /// Requests a page of the listed rooms and those that the user belongs to.
   public struct RoomsRequest: Equatable, Sendable {
     public static let defaultLimit = 50
     public static let limits = 1...200
 
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     public var cursor: String?
     public var limit: Int
 
@@ -148,14 +148,14 @@ public enum ClientMessage: Equatable, Sendable {
     }
   }
 
-  /// A page of the list of people.
+  /// Requests a page of the list of people.
   public struct PeopleRequest: Equatable, Sendable {
     public static let defaultLimit = 50
     public static let limits = 1...200
 
-    /// Part of a name or of a user's name, however written; empty for everybody.
+    /// A part of a name or user name, case-insensitive; empty for all people.
     public var query: String
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     public var cursor: String?
     public var limit: Int
 

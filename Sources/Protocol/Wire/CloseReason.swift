@@ -1,4 +1,5 @@
-/// Why the relay ends a connection: the close codes of its own beside those of RFC 6455 §7.4.
+/// The reason for which the relay closes a connection: the codes that it uses of RFC 6455 §7.4, and
+/// its own.
 public enum CloseReason: UInt16, Sendable {
   case normal = 1000
   case goingAway = 1001

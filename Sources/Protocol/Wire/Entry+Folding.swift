@@ -1,14 +1,15 @@
 extension Entry {
-  /// The entry in its current state: what it says after its edits, or that it was deleted, and who
-  /// reacts to it with what. Of another kind than `text` and `data` it is what it was.
-  /// - Parameter changes: the entries that are about this one, in the order of the log.
+  /// Returns the entry in its current state: with its text after the last edit, or as deleted, and
+  /// with its reactions. Entries of other kinds than `text` and `data` are returned unchanged.
+  /// - Parameter changes: the entries that refer to this one, in the order of the log.
   public func folded(with changes: [Entry]) -> Entry {
     if kind.isContent, changes.contains(where: { $0.kind == .delete }) { return deleted }
     return folded(
       edit: changes.last { $0.kind == .edit }, reactions: Reaction.listed(of: changes))
   }
 
-  /// As `folded(with:)`, of an entry that nothing deletes but what it says itself.
+  /// Returns the same as `folded(with:)`, if a deletion has already been applied to the entry's
+  /// body.
   /// - Parameter edit: the last one.
   public func folded(edit: Entry?, reactions: [Reaction]) -> Entry {
     guard kind == .text else { return self }

@@ -1,37 +1,38 @@
-/// What stands in an entry's body. Each property reads the body anew.
+/// Access to the members of an entry's body. Each property parses the body anew.
 extension Entry {
-  /// What a `text` or `edit` entry says, unescaped; empty where it was deleted, `nil` for other kinds.
+  /// The unescaped text of a `text` or `edit` entry; empty if it was deleted, `nil` for other
+  /// kinds.
   public var text: String? {
     kind == .text || kind == .edit ? read { $0.optionalString(.text, $1) } : nil
   }
 
-  /// The JSON of a `data` entry, byte for byte; `nil` for another kind.
+  /// The JSON of a `data` entry, byte for byte; `nil` for other kinds.
   public var data: ArraySlice<UInt8>? {
     let object = braced
     guard kind == .data, let fields = try? JSONFields(object.span) else { return nil }
     return object[fields[.data].range]
   }
 
-  /// The `seq` of the entry that an `edit`, a `delete` or a `react` is about.
+  /// The `seq` of the target of an `edit`, `delete` or `react`.
   public var target: Int64? { read { $1.jsonSequence($0.fields[.target]) } }
 
-  /// The `seq` of the entry in the same room that a `text` answers.
+  /// The `seq` of the entry in the same room that a `text` replies to.
   public var replyTo: Int64? { read { $1.jsonSequence($0.fields[.replyTo]) } }
 
-  /// Where a forwarded `text` comes from.
+  /// The origin of a forwarded `text`.
   public var forward: Forward? {
     read { reader, json in (try? reader.object(.forward, json)) ?? nil }
   }
 
-  /// What a `react` gives or takes back.
+  /// The emoji that a `react` adds or removes.
   public var reaction: (emoji: String, isOn: Bool)? {
     read { reader, json in
       reader.optionalString(.emoji, json).map { ($0, reader.flag(.on)) }
     }
   }
 
-  /// Whether the text or the data is gone, as a later read shows it: no text that was sent is empty,
-  /// and no data that was sent is said to be deleted.
+  /// Whether the entry was deleted and redacted: clients cannot send an empty text, or data that is
+  /// marked as deleted.
   public var isDeleted: Bool {
     switch kind {
     case .text: text == ""
@@ -40,11 +41,11 @@ extension Entry {
     }
   }
 
-  /// When the text was last changed, in milliseconds since 1970; only where entries were folded.
+  /// When the text was last edited, in milliseconds since 1970; only in folded entries.
   public var editedAt: Int64? { read { $1.jsonSequence($0.fields[.editedAt]) } }
 
-  /// Who reacted with what, in the order of the first of each; only where entries were folded. Where
-  /// very many did, the first of them: see `reactionsMore`.
+  /// The users who reacted with each emoji, in the order of the oldest reaction of each; only in
+  /// folded entries. If there are very many, only the first of them: see `reactionsMore`.
   public var reactions: [(emoji: String, users: [String])] {
     read { reader, json in
       guard reader.fields[.reactions].kind == .object else { return [] }
@@ -52,7 +53,7 @@ extension Entry {
     } ?? []
   }
 
-  /// How many more users reacted with an emoji than `reactions` names.
+  /// The number of users of each emoji whom `reactions` does not list.
   public var reactionsMore: [String: Int64] {
     read { reader, json in
       guard reader.fields[.reactionsMore].kind == .object else { return [:] }
@@ -70,23 +71,22 @@ extension Entry {
   private var braced: [UInt8] { [UInt8(ascii: "{")] + body + [UInt8(ascii: "}")] }
 }
 
-/// What is left of what was deleted. No text that was sent is empty, and `deleted` is the relay's to
-/// say.
+/// The bodies of deleted entries. Clients can send neither an empty text nor `deleted`.
 extension Entry {
   public static let deletedTextBody = Array("\"text\":\"\"".utf8)
   public static let deletedDataBody = Array("\"data\":null,\"deleted\":true".utf8)
 
-  /// What is left of an entry of its kind.
+  /// The body that this entry has after a deletion.
   public var deletedBody: [UInt8] { kind == .data ? Self.deletedDataBody : Self.deletedTextBody }
 
-  /// Of an edit of the entry `target`.
+  /// Returns the body of an edit of the deleted entry `target`.
   public static func deletedEditBody(of target: Int64) -> [UInt8] {
     Array("\"target\":\(target),\"text\":\"\"".utf8)
   }
 }
 
 extension Entry: WireObject {
-  /// Reads a `message` object, as `message`, `history` and the relay's own export have it.
+  /// Decodes a `message` object, as in `message`, `history` and the relay's own export.
   public init(decoding json: Span<UInt8>) throws(UndecodableMessage) {
     try self.init(ObjectReader(json), json)
   }
@@ -133,9 +133,9 @@ extension Entry: WireObject {
   }
 }
 
-/// Objects whose keys are not known beforehand. Each must have been found well-formed before.
+/// Access to objects with arbitrary keys. Each must have been validated before.
 extension Span where Element == UInt8 {
-  /// The members of an object with other names than these, as they stand there.
+  /// Returns the members with other names than these, unchanged.
   fileprivate func jsonMembers(
     but known: [JSONFields.Key]
   ) throws(UndecodableMessage) -> [UInt8] {
@@ -149,7 +149,7 @@ extension Span where Element == UInt8 {
     return members
   }
 
-  /// An object of arrays of strings.
+  /// Returns an object of arrays of strings.
   fileprivate func jsonStringLists() throws(UndecodableMessage) -> [(String, [String])] {
     var lists: [(String, [String])] = []
     try forEachJSONMember { (key, _, value) in
@@ -169,7 +169,7 @@ extension Span where Element == UInt8 {
     return lists
   }
 
-  /// An object of numbers.
+  /// Returns an object of numbers.
   fileprivate func jsonSequences() throws(UndecodableMessage) -> [String: Int64] {
     var numbers: [String: Int64] = [:]
     try forEachJSONMember { (key, _, value) in numbers[jsonString(key)] = jsonSequence(value) }

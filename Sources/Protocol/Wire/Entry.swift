@@ -1,6 +1,6 @@
-/// One entry of a room's log, as the `message` message carries it.
+/// An entry of a room's log, as in a `message`.
 public struct Entry: Equatable, Sendable {
-  /// The largest `seq`: JSON numbers are exact up to here in every client (RFC 8259 §6).
+  /// The maximum `seq`: JSON numbers are exact up to here in every client (RFC 8259 §6).
   public static let sequenceLimit: Int64 = (1 << 53) - 1
 
   public var room: String
@@ -11,8 +11,8 @@ public struct Entry: Equatable, Sendable {
   /// Milliseconds since 1970 by the relay's clock; never decreasing in a room.
   public var at: Int64
   public var kind: EntryKind
-  /// The kind's own members as JSON without braces (`"text":"hi"`): relayed as they are, so that
-  /// text needs no second escaping and `data` stays as it was, byte for byte.
+  /// The members of the kind as JSON without braces (`"text":"hi"`). They are relayed unchanged, so
+  /// text is not escaped again and `data` is preserved byte for byte.
   public var body: [UInt8]
 
   public init(
@@ -27,7 +27,7 @@ public struct Entry: Equatable, Sendable {
     self.body = body
   }
 
-  /// Appends the whole `message` object.
+  /// Appends the complete `message` object.
   public func append(to json: inout [UInt8]) {
     json.append(member: "{\"type\":\"message\",\"room\":", room)
     json.append(member: ",\"seq\":", seq)

@@ -1,5 +1,5 @@
-/// Which kind of entry a room's log holds; the raw value is what stands on the wire. The protocol
-/// grows, so that a client may meet kinds that it does not know: these it passes over.
+/// The kind of an entry; the raw value is the name on the wire. The protocol may add kinds, so
+/// clients must ignore those that they do not know.
 public struct EntryKind: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
 
@@ -8,17 +8,17 @@ public struct EntryKind: RawRepresentable, Hashable, Sendable {
   public static let text = EntryKind(rawValue: "text")
   /// Any JSON.
   public static let data = EntryKind(rawValue: "data")
-  /// Another text for an entry of the sender's own.
+  /// A new text for an entry of the same sender.
   public static let edit = EntryKind(rawValue: "edit")
-  /// The end of a text of the sender's own.
+  /// The deletion of a text or data entry of the same sender.
   public static let delete = EntryKind(rawValue: "delete")
-  /// An emoji given to a text, or taken back.
+  /// An emoji added to a text, or removed.
   public static let react = EntryKind(rawValue: "react")
 
-  /// Whether this relay keeps entries of the kind.
+  /// Whether this relay stores entries of this kind.
   public var isKnown: Bool { isContent || self == .edit || self == .delete || self == .react }
 
-  /// Whether it says something of its own; the others change what was said before, and count as
-  /// unread nowhere.
+  /// Whether the kind has content of its own; the others change earlier entries, and do not count
+  /// as unread.
   public var isContent: Bool { self == .text || self == .data }
 }

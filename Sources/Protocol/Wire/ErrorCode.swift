@@ -1,4 +1,4 @@
-/// What an `error` message says went wrong; the raw value is what stands on the wire.
+/// The code of an `error` message; the raw value is the name on the wire.
 public enum ErrorCode: String, Sendable, CaseIterable {
   case badJSON = "bad_json"
   case badField = "bad_field"

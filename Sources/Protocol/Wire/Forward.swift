@@ -1,8 +1,8 @@
-/// An entry of another room, or of the same, that was passed on.
+/// A reference to the forwarded entry, in the same room or another one.
 public struct Forward: Equatable, Sendable, WireObject {
   public var room: String
   public var seq: Int64
-  /// Who had sent it; the relay says so, a client need not.
+  /// The original sender; set by the relay, ignored in messages from clients.
   public var from: String?
 
   public init(room: String, seq: Int64, from: String? = nil) {

@@ -1,7 +1,7 @@
-/// The members of one JSON object that relay.v1 knows, found in a single pass; unknown ones are
-/// checked and skipped, and of a repeated one the last counts.
+/// The members of a JSON object that relay.v1 defines, found in a single pass. Unknown ones are
+/// validated and skipped; the last of a repeated one counts.
 struct JSONFields {
-  /// Every member name that a message of either direction may have.
+  /// The names of all members, in messages of both directions.
   enum Key: Int, CaseIterable {
     case type, room, id, kind, text, data, seq, on, after, before, epoch, limit, t, token, forget
     case message, code, re, field, support, head, first, resume, read, received, members, user
@@ -12,7 +12,7 @@ struct JSONFields {
     case replyTo, forward, target, emoji, fold, editedAt, deleted, reactions, reactionsMore
     case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
 
-    /// As it stands on the wire.
+    /// The name on the wire.
     var name: String {
       switch self {
       case .retryAfter: "retry_after_ms"
@@ -35,12 +35,12 @@ struct JSONFields {
     }
   }
 
-  /// More than there are keys, so that adding one needs no second edit.
+  /// Larger than the number of keys, so that a new key needs no change here.
   private var values = InlineArray<96, JSONValue>(repeating: .absent)
 
   subscript(key: Key) -> JSONValue { values[key.rawValue] }
 
-  /// - Parameter depthLimit: levels of nesting, the object itself among them.
+  /// - Parameter depthLimit: levels of nesting, including the object itself.
   /// - Throws: `JSONError` unless `json` is exactly one object.
   init(
     _ json: Span<UInt8>, depthLimit: Int = Span<UInt8>.jsonDepthLimit
@@ -67,7 +67,7 @@ struct JSONFields {
   }
 }
 
-/// Finds a key by its length and its first eight bytes, compared as one word.
+/// Finds a key by its length and its first eight bytes, which are compared as one word.
 private struct KeyTable: Sendable {
   private struct Row: Sendable {
     var front: UInt64

@@ -1,12 +1,12 @@
-/// A value of a JSON text that is not relay.v1: what other services answer, what is kept in a file.
+/// A value of JSON that is not relay.v1, such as responses of other services and files.
 ///
-/// The text is checked as a whole at first; what lies in it is looked for when it is asked for, so
-/// that a value of which little is used costs little.
+/// The whole text is validated at first; members are searched when they are accessed, so a value of
+/// which little is used costs little.
 package struct JSONNode: Sendable {
   private let text: [UInt8]
   private let value: JSONValue
 
-  /// `nil` unless the text is exactly one value (RFC 8259), at most 64 levels deep.
+  /// Parses a text; returns `nil` unless it is exactly one value (RFC 8259) of at most 64 levels.
   package init?(_ text: [UInt8]) {
     let span = text.span
     guard (try? span.jsonCheckLength()) != nil else { return nil }
@@ -23,8 +23,7 @@ package struct JSONNode: Sendable {
     self.value = value
   }
 
-  /// A member of an object; `nil` where there is none, or it is `null`. Of a repeated one the last
-  /// counts.
+  /// A member of an object; `nil` if it is missing or `null`. The last of a repeated one counts.
   package subscript(name: StaticString) -> JSONNode? {
     guard value.kind == .object else { return nil }
     var found = JSONValue.absent
@@ -36,7 +35,7 @@ package struct JSONNode: Sendable {
     return found.isAbsent ? nil : JSONNode(text, found)
   }
 
-  /// An array's elements; `nil` where it is none.
+  /// The elements of an array; `nil` for other values.
   package var elements: [JSONNode]? {
     guard value.kind == .array else { return nil }
     var elements: [JSONNode] = []
@@ -46,7 +45,7 @@ package struct JSONNode: Sendable {
     return elements
   }
 
-  /// A string's text, escapes resolved; what is not UTF-8 is replaced.
+  /// The text of a string without escapes; invalid UTF-8 is replaced.
   package var string: String? { value.isString ? text.span.jsonString(value) : nil }
 
   /// An integer from 0 to 2^53 - 1.
@@ -62,7 +61,7 @@ package struct JSONNode: Sendable {
 
   package var isObject: Bool { value.kind == .object }
 
-  /// Calls `read` at each member or element. The text has been checked, so nothing is thrown.
+  /// Calls `read` at each member or element. The text has been validated, so nothing is thrown.
   private func walk(_ read: (inout Int) throws(JSONError) -> Void) {
     let span = text.span
     let closing = text[value.range.upperBound - 1]

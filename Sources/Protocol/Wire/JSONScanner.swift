@@ -1,29 +1,29 @@
-/// Why a text is not the JSON that RFC 8259 allows, and where.
+/// The reason for which a text is not valid JSON (RFC 8259), and its position.
 struct JSONError: Error, Equatable {
-  /// What was expected, as the rest of a sentence.
+  /// The expected token, as the rest of a sentence.
   var expected: StaticString
-  /// Bytes before the offending one.
+  /// The number of bytes before the error.
   var offset: Int
 
   static func == (a: Self, b: Self) -> Bool { a.offset == b.offset }
 }
 
-/// Reads JSON where it lies (RFC 8259): values are found and checked, never copied into a tree.
+/// Parses JSON in place (RFC 8259): values are found and validated, and not copied into a tree.
 ///
-/// Text messages have passed the WebSocket's UTF-8 check, so bytes from 0x80 up need no second look.
+/// The WebSocket has validated the UTF-8 of text messages, so bytes from 0x80 up are not checked.
 extension Span where Element == UInt8 {
-  /// The deepest nesting of arrays and objects that a message may have.
+  /// The maximum nesting of arrays and objects in a message.
   static var jsonDepthLimit: Int { 64 }
 
-  /// As `jsonDepthLimit`, for what comes from the relay: an entry may have been sent at the limit, and
-  /// in `rooms` it lies three levels deeper.
+  /// The same for messages from the relay: an entry may have been sent at the limit, and in `rooms`
+  /// it is three levels deeper.
   static var jsonRelayedDepthLimit: Int { jsonDepthLimit + 3 }
 
-  /// The longest text that is read: places in it are kept as `Int32`, and what is made of it has to
-  /// fit into buffers whose places are.
+  /// The maximum length of a text: offsets in it are stored as `Int32`, and its contents have to
+  /// fit into buffers whose offsets are, too.
   static var jsonLengthLimit: Int { 1 << 30 }
 
-  /// - Throws: where the text is longer than `jsonLengthLimit`.
+  /// - Throws: if the text is longer than `jsonLengthLimit`.
   func jsonCheckLength() throws(JSONError) {
     guard count <= Self.jsonLengthLimit else {
       throw JSONError(expected: "the end", offset: Self.jsonLengthLimit)
@@ -36,7 +36,7 @@ extension Span where Element == UInt8 {
     }
   }
 
-  /// Moves past one value of any kind and says what it was.
+  /// Skips one value of any kind, and returns its kind and range.
   func jsonSkipValue(
     _ at: inout Int, depth: Int = 0, limit: Int = Self.jsonDepthLimit
   ) throws(JSONError) -> JSONValue {
@@ -85,7 +85,7 @@ extension Span where Element == UInt8 {
     guard at > start else { throw JSONError(expected: "a digit", offset: at) }
   }
 
-  /// - Returns: whether it is an integer, without fraction or exponent.
+  /// - Returns: whether the number is an integer, without fraction or exponent.
   private func jsonSkipNumber(_ at: inout Int) throws(JSONError) -> Bool {
     var isInteger = true
     if self[at] == UInt8(ascii: "-") { at += 1 }
@@ -107,7 +107,7 @@ extension Span where Element == UInt8 {
     return isInteger
   }
 
-  /// - Returns: whether there are escapes in it.
+  /// - Returns: whether the string has escapes.
   private func jsonSkipString(_ at: inout Int) throws(JSONError) -> Bool {
     var escaped = false
     at = plainEnd(from: at + 1)
@@ -127,7 +127,7 @@ extension Span where Element == UInt8 {
     throw JSONError(expected: "the end of a string", offset: at)
   }
 
-  /// Reads the escape at `at`, a surrogate pair as the one scalar that it stands for.
+  /// Reads the escape at `at`; a surrogate pair is one scalar.
   func jsonReadEscape(_ at: inout Int) throws(JSONError) -> Unicode.Scalar {
     guard at + 1 < count else { throw JSONError(expected: "an escape", offset: at) }
     let letter = self[at + 1]
@@ -198,7 +198,7 @@ extension Span where Element == UInt8 {
     }
   }
 
-  /// Moves past `"key" :` and the space around it.
+  /// Skips `"key" :` and the space around it.
   func jsonSkipKey(_ at: inout Int) throws(JSONError) -> JSONValue {
     guard at < count, self[at] == UInt8(ascii: "\"") else {
       throw JSONError(expected: "a key in quotes", offset: at)
@@ -215,7 +215,7 @@ extension Span where Element == UInt8 {
     return key
   }
 
-  /// Moves past a comma or the end of the container; `false` at its end.
+  /// Skips a comma or the end of the container; returns `false` at the end.
   func jsonSkipComma(_ at: inout Int, orClosing closing: UInt8) throws(JSONError) -> Bool {
     jsonSkipSpace(&at)
     guard at < count else { throw JSONError(expected: "a comma or the end", offset: at) }
@@ -232,16 +232,16 @@ extension Span where Element == UInt8 {
   }
 }
 
-/// What can be read out of a value once it has been found.
+/// Access to a value that has been found.
 extension Span where Element == UInt8 {
-  /// The string that a JSON string stands for; the value must be one.
+  /// Returns the text of a JSON string; the value must be one.
   func jsonString(_ value: JSONValue) -> String {
     let inside = extracting(value.inside)
     guard value.kind == .escapedString else { return inside.asString }
     return jsonUnescaped(value).span.asString
   }
 
-  /// A JSON string's content with its escapes resolved.
+  /// Returns the content of a JSON string without escapes.
   func jsonUnescaped(_ value: JSONValue) -> [UInt8] {
     let inside = value.inside
     var bytes: [UInt8] = []
@@ -258,7 +258,7 @@ extension Span where Element == UInt8 {
     return bytes
   }
 
-  /// An integer from 0 to 2^53 - 1, or `nil`.
+  /// Returns an integer from 0 to 2^53 - 1, or `nil`.
   func jsonSequence(_ value: JSONValue) -> Int64? {
     guard value.kind == .integer, value.range.count <= 16 else { return nil }
     var result: Int64 = 0
@@ -270,7 +270,7 @@ extension Span where Element == UInt8 {
     return result <= Entry.sequenceLimit ? result : nil
   }
 
-  /// Whether a value is this string, in whatever way it is written.
+  /// Whether a value is this string, with or without escapes.
   func jsonEquals(_ value: JSONValue, _ word: StaticString) -> Bool {
     guard value.kind == .string else {
       return value.kind == .escapedString && jsonString(value) == "\(word)"
@@ -284,7 +284,7 @@ extension Span where Element == UInt8 {
     return true
   }
 
-  /// The bytes as a string; what is not UTF-8 is replaced.
+  /// The bytes as a string; invalid UTF-8 is replaced.
   var asString: String {
     unsafe withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }

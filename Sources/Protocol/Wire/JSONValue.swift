@@ -1,4 +1,4 @@
-/// Where a value lies in its text, and of which kind it is.
+/// The kind of a JSON value and its range in the text.
 struct JSONValue: Equatable {
   enum Kind: UInt8 {
     case absent, string, escapedString, integer, fraction, object, array, `true`, `false`, null
@@ -16,9 +16,9 @@ struct JSONValue: Equatable {
   static let absent = JSONValue(.absent, 0, 0)
 
   var range: Range<Int> { Int(lower)..<Int(upper) }
-  /// A string's bytes without its quotes.
+  /// The range of a string without its quotes.
   var inside: Range<Int> { Int(lower) + 1..<Int(upper) - 1 }
   var isString: Bool { kind == .string || kind == .escapedString }
-  /// `null` counts as not given.
+  /// Whether the value is missing; `null` counts as missing.
   var isAbsent: Bool { kind == .absent || kind == .null }
 }

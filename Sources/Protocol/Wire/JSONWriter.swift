@@ -1,4 +1,4 @@
-/// Writes JSON by appending bytes: measured ten to a hundred times cheaper than any encoder.
+/// Appends JSON to a byte array; measurements show it ten to a hundred times faster than encoders.
 extension [UInt8] {
   mutating func append(_ text: StaticString) {
     unsafe append(
@@ -9,7 +9,7 @@ extension [UInt8] {
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
 
-  /// Decimal digits, without an intermediate string.
+  /// Appends decimal digits, without an intermediate string.
   mutating func append(decimal value: Int64) {
     if value < 0 { append(UInt8(ascii: "-")) }
     var rest = value.magnitude
@@ -23,12 +23,12 @@ extension [UInt8] {
     append(digits.span.extracting(first..<20))
   }
 
-  /// A string in quotes, escaped as little as RFC 8259 §7 allows.
+  /// Appends a string in quotes, with only the escapes that RFC 8259 §7 requires.
   public mutating func append(jsonString string: String) {
     append(jsonString: string.utf8.span)
   }
 
-  /// As `append(jsonString:)`, of UTF-8.
+  /// Appends UTF-8 like `append(jsonString:)`.
   mutating func append(jsonString text: Span<UInt8>) {
     append(UInt8(ascii: "\""))
     var at = 0

@@ -1,7 +1,8 @@
-/// Text eight bytes at a time: nearly all of a message only has to be passed over.
+/// Processes text eight bytes at a time, because nearly all of a message only has to be skipped.
 extension Span where Element == UInt8 {
-  /// The first byte from `start` on that may not stand in a JSON string as it is (RFC 8259 §7): a
-  /// quote, a backslash or a control character; `count` if there is none.
+  /// Returns the index of the first byte from `start` on that a JSON string may not contain
+  /// unescaped (RFC 8259 §7): a quote, a backslash or a control character; `count` if there is
+  /// none.
   func plainEnd(from start: Int) -> Int {
     let raw: RawSpan = unsafe bytes
     var index = start
@@ -20,8 +21,8 @@ extension Span where Element == UInt8 {
     return index
   }
 
-  /// Whether the bytes from `index` on begin with eight that are ASCII and no control characters, and
-  /// if so whether there is more than blanks among them.
+  /// Returns whether eight bytes from `index` on are all ASCII without control characters, and if
+  /// so, whether they are all blanks.
   func plainWord(at index: Int) -> (isPlain: Bool, isBlank: Bool) {
     let raw: RawSpan = unsafe bytes
     guard index &+ 8 <= raw.byteCount else { return (false, false) }
@@ -30,14 +31,14 @@ extension Span where Element == UInt8 {
   }
 }
 
-/// Eight bytes in a word, and tests on all of them at once (Warren, "Hacker's Delight", §6–1). A result
-/// has the highest bit of each byte that is meant; of several only the lowest is sure.
+/// Eight bytes in a word, with tests of all of them at once (Warren, "Hacker's Delight", §6–1). A
+/// result has the highest bit of each matching byte set; only the lowest of these is reliable.
 private struct EightBytes {
   private let word: UInt64
   private static let ones: UInt64 = 0x0101_0101_0101_0101
   private static let highs: UInt64 = 0x8080_8080_8080_8080
 
-  /// The first byte in memory becomes the lowest.
+  /// Creates a value whose lowest byte is the first in memory.
   init(_ loaded: UInt64) { word = loaded.littleEndian }
 
   func has(_ byte: UInt8) -> UInt64 {
@@ -45,7 +46,7 @@ private struct EightBytes {
     return (difference &- Self.ones) & ~difference & Self.highs
   }
 
-  /// Bytes below 0x20.
+  /// Whether there are bytes below 0x20.
   var hasControls: UInt64 { (word &- Self.ones &* 0x20) & ~word & Self.highs }
   var highBits: UInt64 { word & Self.highs }
   var isBlank: Bool { word == Self.ones &* 0x20 }

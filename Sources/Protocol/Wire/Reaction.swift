@@ -1,9 +1,9 @@
-/// An emoji that an entry has been given, and the users who give it.
+/// An emoji on an entry, and the users who gave it.
 public struct Reaction: Equatable, Sendable {
   public var emoji: String
-  /// In the order in which they gave it; where there are very many, the first of them.
+  /// In the order in which they gave it; only the first ones if there are very many.
   public var users: [String]
-  /// How many there are besides.
+  /// The number of further users.
   public var more: Int64
 
   public init(emoji: String, users: [String] = [], more: Int64 = 0) {
@@ -12,30 +12,32 @@ public struct Reaction: Equatable, Sendable {
     self.more = more
   }
 
-  /// How many emoji of one entry are shown. Where it has more, it is those whose UTF-8 comes first.
+  /// The maximum number of emoji that are shown of one entry. If it has more, those whose UTF-8
+  /// sorts first are shown.
   public static let emojiLimit = 64
 
-  /// Divides what the users of one entry's reactions may take in JSON among its emoji, so that an
-  /// entry stays small beside a page of history however many react to it.
+  /// Divides the space for the users of one entry's reactions among its emoji, so that an entry
+  /// stays small in a page of history, however many users react to it.
   public struct Budget: Sendable {
-    /// For the users of all emoji together. Each emoji has room for three of the longest names.
+    /// The space for the users of all emoji in JSON. Each emoji has room for three of the longest
+    /// names.
     public static let limitBytes = 16_384
 
     private var left = Budget.limitBytes
     private var emojiLeft: Int
     private var share = 0
 
-    /// - Parameter emoji: how many there are.
+    /// - Parameter emoji: the number of emoji.
     public init(emoji: Int) { emojiLeft = emoji }
 
-    /// Goes on to the next emoji, in the order in which they are shown. What the earlier ones did not
+    /// Begins the next emoji, in the order in which they are shown. Space that earlier ones did not
     /// need is divided among the rest.
     public mutating func begin() {
       share = left / max(1, emojiLeft)
       emojiLeft -= 1
     }
 
-    /// Whether the user is named.
+    /// Returns whether there is space to list the user.
     public mutating func take(_ user: String) -> Bool {
       let bytes = user.utf8.count + 3
       guard bytes <= share else { return false }
@@ -45,11 +47,12 @@ public struct Reaction: Equatable, Sendable {
     }
   }
 
-  /// The reactions that are left after these changes: each emoji in the order of the oldest that it
-  /// has, the users of each in theirs.
+  /// Returns the reactions after these changes: the emoji in the order of the oldest current
+  /// reaction of each, and the users of each likewise.
   static func listed(of changes: [Entry]) -> [Reaction] {
     var givers: [String: [(user: String, place: Int)]] = [:]
-    // The last word of each user on each emoji counts, and stands where the first of a run stood.
+    // The last change of each user for each emoji counts; repeated ones keep the place of the
+    // first.
     for (place, change) in changes.enumerated() where change.kind == .react {
       guard let (emoji, isOn) = change.reaction else { continue }
       let index = givers[emoji]?.firstIndex { $0.user == change.from }

@@ -1,4 +1,4 @@
-/// Which strings may name a room, and what a name says about it.
+/// The syntax of room names, and the properties of a room that follow from its name.
 public enum RoomName {
   public static let lengthLimit = 140
   private static let prefixLength = 3
@@ -14,7 +14,7 @@ public enum RoomName {
     return !isDirect(bytes) || colon(inDirect: bytes) != nil
   }
 
-  /// The two users of a direct room, in order; `nil` for any other room.
+  /// Returns the two users of a direct room, in order; `nil` for any other room.
   public static func peers(of name: String) -> (String, String)? {
     let bytes = name.utf8.span
     guard isDirect(bytes), let colon = colon(inDirect: bytes) else { return nil }
@@ -24,21 +24,21 @@ public enum RoomName {
     )
   }
 
-  /// The direct room of two different users.
+  /// Returns the direct room of two different users.
   public static func direct(_ a: String, _ b: String) -> String {
     a.utf8.lexicographicallyPrecedes(b.utf8) ? "dm:\(a):\(b)" : "dm:\(b):\(a)"
   }
 
   public static func isDirect(_ name: String) -> Bool { isDirect(name.utf8.span) }
 
-  /// The relay's own rooms.
+  /// Whether a room is one of the relay's own.
   public static func isReserved(_ name: String) -> Bool {
     let bytes = name.utf8.span
     return bytes.count >= 4 && bytes[0] == UInt8(ascii: "s") && bytes[1] == UInt8(ascii: "y")
       && bytes[2] == UInt8(ascii: "s") && bytes[3] == UInt8(ascii: ":")
   }
 
-  /// Whether `user` may join, read and send as far as the name alone decides.
+  /// Whether the name permits `user` to join, read and send; the user's rights may still forbid it.
   public static func isOpen(_ name: String, to user: String) -> Bool {
     if isReserved(name) { return false }
     let bytes = name.utf8.span
@@ -53,7 +53,8 @@ public enum RoomName {
       && name[2] == UInt8(ascii: ":")
   }
 
-  /// Where the first user of a direct room ends; `nil` unless two valid ones stand in order.
+  /// Returns where the first user of a direct room ends; `nil` unless it has two valid users in
+  /// order.
   private static func colon(inDirect name: Span<UInt8>) -> Int? {
     var colon = prefixLength
     while colon < name.count, name[colon] != UInt8(ascii: ":") { colon += 1 }

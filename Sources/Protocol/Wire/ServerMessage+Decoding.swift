@@ -1,15 +1,15 @@
-/// What came is not a message that relay.v1 has: the other side is something else, or newer.
+/// The reason for which a message is not relay.v1: the peer is another service, or newer.
 public enum UndecodableMessage: Error, Equatable, Sendable {
   /// Not one JSON object.
   case json
-  /// Of a type that this client does not know; the protocol grows, so it is to be passed over.
+  /// A type that this client does not know; the protocol may add types, so ignore it.
   case unknownType(String)
-  /// A field is missing or of another kind than relay.v1 says.
+  /// A field is missing or has the wrong type.
   case field(type: String, name: String)
 }
 
 extension ServerMessage {
-  /// Reads one message as a client does. Unknown fields are passed over.
+  /// Decodes one message as a client does. Unknown fields are ignored.
   public init(decoding json: Span<UInt8>) throws(UndecodableMessage) {
     let reader = try ObjectReader(json)
     switch reader.type {
@@ -64,7 +64,7 @@ extension ServerMessage {
   }
 }
 
-/// An object found inside a message, as far as it is needed.
+/// An object inside a message that can be decoded.
 protocol WireObject {
   init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage)
 }

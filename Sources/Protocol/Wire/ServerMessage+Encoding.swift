@@ -197,7 +197,7 @@ extension ServerMessage.Activity {
     append(to: &json, last: last[...])
   }
 
-  /// Appends the JSON text of this message, with the last entry as it was encoded before.
+  /// Appends the JSON text of this message, with the last entry already encoded.
   public func append(to json: inout [UInt8], last: ArraySlice<UInt8>) {
     json.append(member: "{\"type\":\"activity\",\"room\":", room)
     json.append(member: ",\"head\":", head)

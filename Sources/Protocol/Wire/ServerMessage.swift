@@ -8,21 +8,22 @@ public enum ServerMessage: Equatable, Sendable {
   case history(HistoryPage)
   case receipt(room: String, Marks)
   case typing(room: String, user: String, on: Bool)
-  /// How many users are subscribed to a room; 51 stands for more than 50. Sent where a join asked.
+  /// The number of users who are subscribed to a room; 51 stands for more than 50. Sent if the join
+  /// requested it.
   case subscribers(room: String, count: Int64)
   /// `next`: the cursor of the next page; absent at the end.
   case rooms([RoomSummary], next: String?)
   case activity(Activity)
   case people(PeoplePage)
   case presence(UserPresence)
-  /// `t` is the JSON that the ping brought; `time` in milliseconds since 1970.
+  /// `t` is the JSON of the ping; `time` is in milliseconds since 1970.
   case pong(t: [UInt8]?, time: Int64)
   case error(WireError)
   case closing(reason: String, reconnectAfterMilliseconds: Int64)
 
   /// The first message of every connection.
   public struct Welcome: Equatable, Sendable {
-    /// What a client may do without being refused or slowed; 0 = no limit.
+    /// The limits up to which a client is neither refused nor slowed; 0 = no limit.
     public struct Limits: Equatable, Sendable {
       public var frameBytes = 0
       public var textBytes = 0
@@ -35,13 +36,13 @@ public enum ServerMessage: Equatable, Sendable {
     }
     public var user: String
     public var session: String
-    /// Name and version of the relay.
+    /// The name and version of the relay.
     public var server: String
     /// Milliseconds since 1970.
     public var time: Int64
     public var heartbeatSeconds: Int64
     public var limits: Limits
-    /// When the token ends, in milliseconds since 1970; `nil` where nothing ends.
+    /// When the token expires, in milliseconds since 1970; `nil` = never.
     public var expires: Int64?
 
     public init(
@@ -58,19 +59,19 @@ public enum ServerMessage: Equatable, Sendable {
     }
   }
 
-  /// How a cursor relates to the log that it is set on.
+  /// How a client's position relates to the log.
   public enum Resume: String, Sendable, CaseIterable {
     /// The entries after `after` follow.
     case ok
-    /// Older entries than the client's were deleted in between.
+    /// Entries after the client's position were deleted in the meantime.
     case truncated
-    /// The client holds entries that this log lost: those after `after` are to be dropped.
+    /// The client has entries that this log has lost: drop those after `after`.
     case diverged
-    /// Another log: everything is to be dropped.
+    /// Another log: drop everything.
     case reset
   }
 
-  /// How far a user has come in a room.
+  /// The positions up to which a user has read and received entries of a room.
   public struct Marks: Equatable, Sendable {
     public var user: String
     public var read: Int64
@@ -83,7 +84,7 @@ public enum ServerMessage: Equatable, Sendable {
     }
   }
 
-  /// The cursor stands; the entries after `after` follow.
+  /// The subscription has begun; the entries after `after` follow.
   public struct Joined: Equatable, Sendable {
     public var room: String
     public var epoch: String
@@ -93,9 +94,9 @@ public enum ServerMessage: Equatable, Sendable {
     public var resume: Resume
     public var read: Int64
     public var received: Int64
-    /// Who belongs to the room; `nil` where there are more than 50.
+    /// The members of the room; `nil` if there are more than 50.
     public var members: [Marks]?
-    /// As in `subscribers`; `nil` where the join did not ask.
+    /// As in `subscribers`; `nil` if the join did not request it.
     public var subscribers: Int64?
 
     public init(
@@ -115,7 +116,7 @@ public enum ServerMessage: Equatable, Sendable {
     }
   }
 
-  /// The entry is durable, under this number.
+  /// The entry is durable, with this `seq`.
   public struct Ack: Equatable, Sendable {
     public var room: String
     public var id: String
@@ -133,7 +134,7 @@ public enum ServerMessage: Equatable, Sendable {
     }
   }
 
-  /// A page of a room's log, in rising `seq`.
+  /// A page of a room's log, in ascending `seq`.
   public struct HistoryPage: Equatable, Sendable {
     public var room: String
     public var entries: [Entry]
@@ -158,9 +159,9 @@ public enum ServerMessage: Equatable, Sendable {
     public var read: Int64
     public var unread: Int64
     public var listed: Bool
-    /// The other user of a dm.
+    /// The other user of a direct room.
     public var peer: String?
-    /// The peer's picture, whether the peer is there, and when last: where there is a peer.
+    /// The peer's picture, presence, and when the peer was last online; only if there is a peer.
     public var avatar: String?
     public var presence: Presence?
     public var lastSeen: Int64?
@@ -196,14 +197,14 @@ public enum ServerMessage: Equatable, Sendable {
     }
   }
 
-  /// Part of the list of people, in the directory's order.
+  /// A page of the list of people, in the directory's order.
   public struct PeoplePage: Equatable, Sendable {
     public var people: [PersonRow]
-    /// Where the next page begins; absent at the end.
+    /// The cursor of the next page; absent at the end.
     public var next: String?
-    /// Which directory the people come from.
+    /// The directory that the people come from.
     public var source: String
-    /// How old the list is: when it was read, in milliseconds since 1970.
+    /// The time of the list, in milliseconds since 1970.
     public var asOf: Int64
 
     public init(people: [PersonRow], next: String?, source: String, asOf: Int64) {
@@ -214,16 +215,16 @@ public enum ServerMessage: Equatable, Sendable {
     }
   }
 
-  /// Somebody to talk to.
+  /// A person to talk to.
   public struct PersonRow: Equatable, Sendable {
     public var user: String
     public var name: String
     public var avatar: String?
     public var presence: Presence
-    /// When the user was last there, in milliseconds since 1970; absent where nobody knows.
+    /// When the user was last online, in milliseconds since 1970; absent if unknown.
     public var lastSeen: Int64?
     public var isBot: Bool
-    /// The direct room; absent for the one who asks.
+    /// The direct room with the person; absent for the requesting user.
     public var room: String?
 
     public init(
@@ -240,7 +241,7 @@ public enum ServerMessage: Equatable, Sendable {
     }
   }
 
-  /// Whether somebody is there.
+  /// The presence of a user.
   public struct UserPresence: Equatable, Sendable {
     public var user: String
     public var presence: Presence
@@ -255,11 +256,11 @@ public enum ServerMessage: Equatable, Sendable {
   }
 }
 
-/// Whether a user is there; the raw value is what stands on the wire.
+/// The presence of a user; the raw value is the name on the wire.
 public enum Presence: String, Sendable, CaseIterable {
-  /// At least one connection is, and does not say that it is away.
+  /// At least one connection exists that is not away.
   case online
-  /// All connections say so.
+  /// All connections are away.
   case away
   case offline
 }

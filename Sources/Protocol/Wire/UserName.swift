@@ -1,4 +1,4 @@
-/// Which strings may name a user: 1 to 64 of `a-z 0-9 . _ -`.
+/// The syntax of user names: 1 to 64 of `a-z 0-9 . _ -`.
 public enum UserName {
   public static let lengthLimit = 64
 

@@ -1,4 +1,4 @@
-/// The `error` message: what went wrong, with what, and what to do.
+/// The `error` message.
 public struct WireError: Error, Equatable, Sendable {
   public var code: ErrorCode
   /// For a person: what happened, to what, and what to do.
@@ -11,7 +11,7 @@ public struct WireError: Error, Equatable, Sendable {
   public var retryAfterMilliseconds: Int64?
   /// Milliseconds since 1970.
   public var resetAt: Int64?
-  /// An id for whoever is asked for help.
+  /// An id to quote in a request for support.
   public var support: String?
 
   public init(
