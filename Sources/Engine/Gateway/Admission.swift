@@ -16,9 +16,8 @@ package final class Admission: Sendable {
   private let descriptorsEnd: Int32
 
   /// - Parameter descriptors: the number of descriptors that this process may open; `nil` if
-  ///   unknown. Some are kept from clients, because the log and bots need theirs even during an
-  ///   overload, and because a connection beyond the limit has to be accepted before it can be told
-  ///   so.
+  ///   unknown. Some are kept from clients: the log and bots need theirs even under overload, and
+  ///   connections beyond the limit have to be accepted before they can be rejected with a reason.
   package init(limits: ConnectionLimits, descriptors: Int?) {
     self.limits = limits
     descriptorsEnd = Int32(clamping: descriptors.map { $0 - min(64, $0 / 8) } ?? .max)

@@ -61,8 +61,8 @@ package final class Authenticator: Sendable {
     return try allowed(try verify(token, wall))
   }
 
-  /// Replaces the list of banned users. Call this before `Shard.ban`, which disconnects sessions:
-  /// so no user gets in between the two.
+  /// Replaces the list of banned users. Call this before `Shard.ban`, which disconnects sessions,
+  /// so that no user gets in between the two.
   package func ban(_ users: Set<String>) { banned.withLock { $0 = users } }
 
   /// Replaces the list of operators.

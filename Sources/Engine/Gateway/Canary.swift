@@ -17,7 +17,7 @@ package final class Canary: Sendable {
     var exchange: UInt64
   }
 
-  /// What the loop that asks is to do.
+  /// The next step for a request.
   enum Advice {
     case take(Outcome)
     /// Run a canary, and wait with the others.

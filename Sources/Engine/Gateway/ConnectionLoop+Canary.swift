@@ -8,7 +8,7 @@ extension ConnectionLoop {
     guard shutdown == nil else {
       return finish(index, Self.response(to: .failed("the relay is shutting down")))
     }
-    // The canary times out first, because its failure is more informative.
+    // The canary has an earlier deadline, because its failure is more informative.
     connections[index].deadline = now.monotonic + Canary.timeoutMilliseconds + 1000
     let waiter = Canary.Waiter(loop: self.index, connection: index, exchange: exchange.serial)
     switch context.canary.ask(waiter, now: now.monotonic) {

@@ -13,7 +13,7 @@ import Wire
 /// ends its connection: pipelined requests must not overtake it, as relay.v1 promises for any
 /// connection.
 extension ConnectionLoop {
-  /// Time for the relay to answer. It is longer than a slow disk needs.
+  /// The maximum time for the relay to answer; longer than a disk needs that is only slow.
   private static let answerMilliseconds: Int64 = 30_000
 
   /// Begins a request whose head is complete.
@@ -51,7 +51,8 @@ extension ConnectionLoop {
     }
   }
 
-  /// Answers an unauthenticated request. These are rate-limited by address, which limits guessing.
+  /// Answers an unauthenticated request. Such requests are rate-limited by address, which bounds
+  /// guessing of tokens.
   func refuseUnauthorized(_ response: [UInt8], _ index: Int) {
     if let host = connections[index].host,
       let wait = context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic)
@@ -165,8 +166,8 @@ extension ConnectionLoop {
     connections[index].deadline = idle == 0 ? 0 : now.monotonic + idle
   }
 
-  /// Sends the rest of an answer that needed only the request's head as the socket drains, and then
-  /// ends the connection.
+  /// Sends the rest of an answer as the socket drains, and then ends the connection. For answers
+  /// that need only the head of the request.
   func sendLater(_ rest: ArraySlice<UInt8>, _ index: Int) {
     exchangeCount += 1
     let exchange = HTTPExchange(HTTPCall(target: .nothing), serial: exchangeCount)
@@ -207,7 +208,7 @@ extension ConnectionLoop {
 
   // MARK: - Ends
 
-  /// Answers or ends an exchange whose time is over.
+  /// Answers or ends an exchange whose deadline has passed.
   func expire(_ exchange: HTTPExchange, _ index: Int) {
     guard connections[index].deadline > 0, now.monotonic >= connections[index].deadline else {
       return

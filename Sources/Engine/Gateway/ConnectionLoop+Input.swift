@@ -111,7 +111,7 @@ extension ConnectionLoop {
     }
   }
 
-  /// Goes on with a connection whose input the shard accepts again.
+  /// Continues with a connection whose input the shard accepts again.
   func resume(_ index: Int) {
     if let exchange = connections[index].exchange {
       if exchange.state == .held { submit(exchange, index) }

@@ -110,7 +110,7 @@ extension ConnectionLoop {
       if shutdown != nil { remove(index) }
       return
     }
-    // A connection that floods is not read until its close frame.
+    // The close frame of a peer that floods is not awaited.
     if connections[index].webSocket.state == .closed || isFlooding(index) { linger(index) }
   }
 
@@ -183,7 +183,8 @@ extension ConnectionLoop {
 
   /// Reads once from a slowed connection that has not been read for the whole idle timeout, to find
   /// a pong or the end of the stream, and keeps the input. If the pending input is at its limit, a
-  /// pong would come after it; then it counts whether the peer's system has acknowledged the ping.
+  /// pong could only follow it, so an acknowledgement of the ping by the peer's system counts
+  /// instead.
   private func readSlowed(_ index: Int) {
     guard connections[index].pending.count <= Self.readBytes else {
       let acknowledgedAt = now.monotonic - world.millisecondsSinceAcknowledgement(index)
@@ -218,7 +219,8 @@ extension ConnectionLoop {
     remove(index)
   }
 
-  /// Limits the time and, per address, the number of unauthenticated connections.
+  /// Limits the time for which a connection is unauthenticated, and the number of these per
+  /// address.
   private func sweepUnidentified(_ index: Int) {
     let deadline = connections[index].deadline
     if deadline > 0, now.monotonic >= deadline {

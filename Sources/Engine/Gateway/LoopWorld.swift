@@ -17,8 +17,8 @@ package protocol LoopWorld: AnyObject {
 
   // MARK: Streams
 
-  /// Reads once, into the beginning of the buffer. `ready` reports only once that data can be read,
-  /// until a read has returned that there is no more.
+  /// Reads once, into the beginning of the buffer. `ready` reports readable data once, and again
+  /// only after a read has returned that there is no more.
   func read(_ stream: Int, into buffer: inout MutableSpan<UInt8>) -> StreamRead
   /// Takes the bytes that can be sent. If that is fewer than all, `ready` reports when more can be.
   func write(_ stream: Int, _ bytes: Span<UInt8>) -> StreamWrite
@@ -74,7 +74,7 @@ package enum StreamRead {
   case reset
   /// The peer makes the stream send answers, and does not read them.
   case flooded
-  /// The peer does not use the expected protocol, and was told so if possible.
+  /// The peer does not use the expected protocol, and was sent an error if possible.
   case unusable
 }
 

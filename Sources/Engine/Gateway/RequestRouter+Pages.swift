@@ -14,7 +14,7 @@ extension RequestRouter {
     _ problem: HTTPProblem, _ request: HTTPRequest, _ rule: Violations.Rule? = nil
   ) -> Route {
     var response = problem.response
-    // A WebSocket client shows the answer to a person, for whom JSON is hard to read.
+    // WebSocket clients show the answer to a person, and JSON is hard to read.
     if request.headers.contains("websocket", in: "Upgrade") {
       response = HTTPResponse(status: problem.status, text: "\(problem.detail)\n")
     }

@@ -64,7 +64,7 @@ struct ServerConnection {
   }
   var isFree: Bool { if case .free = phase { true } else { false } }
   var awaitsRequest: Bool { if case .handshake = phase { true } else { false } }
-  /// Whether messages are exchanged, and no close frame was sent or received.
+  /// Whether messages may be exchanged: no close frame was sent or received.
   var isOpen: Bool {
     switch phase {
     case .open, .echo: true

@@ -1,5 +1,6 @@
-/// The hash FNV-1a of 64 bits (Fowler, Noll and Vo; RFC 9923). Unlike `Hasher` it gives the same value in
-/// every run. Collisions are easy to construct: not for input whose sender gains by one.
+/// The 64-bit FNV-1a hash (Fowler, Noll and Vo; RFC 9923). Unlike `Hasher` it returns the same
+/// value in every run. Collisions are easy to construct, so do not use it for input from a sender
+/// who gains from one.
 public struct FNV1a: Sendable {
   /// The hash of no bytes.
   public static let offsetBasis: UInt64 = 0xCBF2_9CE4_8422_2325

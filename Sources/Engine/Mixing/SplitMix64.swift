@@ -1,6 +1,7 @@
-/// A random number generator whose whole state is eight bytes (Steele, Lea and Flood, "Fast splittable
-/// pseudorandom number generators", 2014): the same seed gives the same numbers in every run and on every
-/// machine. For jitter, simulations and tests; its output can be predicted, so it is not for secrets.
+/// A random number generator with a state of eight bytes (Steele, Lea and Flood, "Fast splittable
+/// pseudorandom number generators", 2014): the same seed gives the same numbers in every run and on
+/// every machine. For jitter, simulations and tests; its output is predictable, so it is not for
+/// secrets.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   @usableFromInline var state: UInt64
 

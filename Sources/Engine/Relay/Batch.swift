@@ -93,8 +93,8 @@ struct Batch {
   var trimmed: [Int] = []
   /// Deletions of entries that earlier batches have stored.
   var redactions: [Redaction] = []
-  /// The emoji given to entries, as far as they were looked up. Those that this batch removes stay
-  /// in the sets: within one batch they count towards the limit.
+  /// The emoji given to entries, filled on demand. Those that this batch removes stay in the sets:
+  /// within one batch they count towards the limit.
   var emoji: [Place: GivenEmoji] = [:]
   /// The users whose presence changed, and their presence before this batch.
   var presences: [String: Presence] = [:]

@@ -18,7 +18,7 @@ public protocol EntryReader {
   /// entry.
   mutating func changes(inRoom number: Int64, through seq: Int64) throws(StoreFailure) -> Int64
 
-  /// Returns the first of these entries that has an edit or a reaction.
+  /// Returns the first of these entries that an edit, a deletion or a reaction refers to.
   mutating func firstTarget(
     inRoom number: Int64, in seqs: ClosedRange<Int64>
   ) throws(StoreFailure) -> Int64?

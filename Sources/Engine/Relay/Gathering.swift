@@ -4,8 +4,8 @@ import Wire
 ///
 /// The cost is bounded by the content of the page, whatever lies between its entries. The store's
 /// count of changes tells how many entries of a range have content of their own, so ranges that
-/// consist only of changes are skipped without being read; and the current state of each entry is
-/// stored.
+/// consist only of changes are skipped without being read; and the store keeps the current state of
+/// each entry.
 struct Gathering {
   /// The number of entries that are read at once.
   static let rangeEntries: Int64 = 64

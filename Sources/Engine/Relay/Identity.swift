@@ -1,5 +1,5 @@
-/// An authenticated user with their rights and the end of their session, as the issuer of the token
-/// states them.
+/// An authenticated user with their rights and the time at which these expire, as stated by the
+/// token if there is one.
 public struct Identity: Equatable, Sendable {
   /// The tolerated difference between the clocks of a token's issuer and of the relay. Tokens are
   /// accepted this long before they begin and after they expire.

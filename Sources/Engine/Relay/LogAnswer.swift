@@ -51,7 +51,7 @@ public enum LogAnswer: Sendable {
     public var belongs: Bool
     public var head: Int64
     public var read: Int64
-    /// The number of entries of others after the read mark that have content. A send moves the
+    /// The number of entries with content, of other users, after the read mark. A send moves the
     /// sender's own mark, so none of the user's own entries can follow it.
     public var unread: Int64
     /// The oldest `seq` that is kept.

@@ -9,7 +9,7 @@ public struct MemoryStore: EntryStore, EntryReader {
     var first: Int64 = 1
     var members: [String: MemberMarks] = [:]
     var identities: [Identity: Int64] = [:]
-    /// The edits and reactions of entries, by `seq` of the entry.
+    /// The state of the entries that changes refer to, by their `seq`.
     var targets: [Int64: Target] = [:]
     /// The `seq` of each change, and the number of changes before the first of these.
     var changeSeqs: [Int64] = []

@@ -4,9 +4,8 @@
 ///
 /// - **Hold**: the log is working on more entries for the room. They are awaited once, and sent
 ///   together.
-/// - **Pacing**: the last fan-out was recent. The next one begins no earlier than after the time
-///   that the last one took, so that a crowded room collects entries for as long as it takes to
-///   deliver them.
+/// - **Pacing**: the last fan-out was recent. The next one waits for as long as that took, so that
+///   a crowded room collects entries for as long as it takes to deliver them.
 ///
 /// A lone entry never waits: the log has no further entry for its room, and the last fan-out had
 /// one entry, too. If waiting has gained nothing, as with clients that send only after they have

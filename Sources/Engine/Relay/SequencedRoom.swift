@@ -21,7 +21,7 @@ struct SequencedRoom {
   var touchedIn = 0
   /// The last batch that had entries of this room, and the index of their span in it.
   var span = (batch: 0, index: 0)
-  /// The audience that the loops were last told.
+  /// The audience that was last published to the loops.
   var toldAudience: Int64 = 0
 
   init(name: String) {

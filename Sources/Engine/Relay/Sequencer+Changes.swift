@@ -28,8 +28,8 @@ extension Sequencer {
     return changes
   }
 
-  /// Moves `first` up in rooms that exceed their limit by more than a tenth. A trim costs the same
-  /// for one entry as for many; this way trims are rare.
+  /// Moves `first` up in rooms that exceed their limit by more than a tenth. The slack makes trims
+  /// rare, because a trim costs the same for one entry as for many.
   /// - Parameter names: rooms that are trimmed to exactly their limit.
   mutating func trimRooms(
     _ batch: inout Batch, exactly names: [String], _ store: inout some EntryStore

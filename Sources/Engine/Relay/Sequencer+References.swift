@@ -164,8 +164,8 @@ extension Sequencer {
     return (edit ?? entry).text ?? ""
   }
 
-  /// Redacts an entry and all of its edits. The store finds the edits that it has; this reads only
-  /// the last of them, however many there are.
+  /// Redacts an entry and all of its edits. The store finds the edits that it has: of these only
+  /// the last one is read here, however many there are.
   private mutating func redact(
     _ entry: Entry, in room: Int, _ batch: inout Batch, _ store: inout some EntryStore
   ) throws(StoreFailure) {
@@ -196,8 +196,8 @@ extension Sequencer {
     return through.map { Commit.Redaction(room: rooms[$0.key].name, through: $0.value) }
   }
 
-  /// Returns the number of entries of others after a read mark as of the last batch, without
-  /// changes.
+  /// Returns the number of unread entries after a read mark, as of the last batch. Changes do not
+  /// count, and a user's own entries are never after the mark.
   mutating func unread(
     _ room: Int, read: Int64, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Int64 {

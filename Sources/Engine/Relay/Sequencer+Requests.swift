@@ -213,7 +213,7 @@ extension Sequencer {
   ) -> Int64? {
     let key = HoldKey(loop: loop, session: session, room: room)
     guard let until = holds[key] else { return nil }
-    // A hold that ends later than that was set before the clock was put back.
+    // A hold that ends even later was set before the clock was put back.
     if until > now, until - now <= Refusal.retryAfterMilliseconds { return until - now }
     holds = holds.filter { $0.value > now }
     return nil
@@ -317,7 +317,7 @@ extension Sequencer {
     rooms[room].subscribers[user] = count > 1 ? count - 1 : nil
   }
 
-  /// Notes the rooms whose audience differs from the one that the loops were last told.
+  /// Notes the rooms whose audience differs from the one that was last published.
   mutating func noteAudiences(_ batch: inout Batch) {
     for room in batch.audienceRooms.sorted() {
       let audience = rooms[room].audience

@@ -1,7 +1,7 @@
 import Wire
 
 /// Assigns entries their places in the log, in batches: applies requests, commits the batch to the
-/// store, and returns the answers and the commit to publish. Used by one thread, as the only user
+/// store, and returns the answers and the commit to publish. Used by one thread, as the only writer
 /// of its store.
 ///
 /// The rooms in use are kept in memory in their state after the last batch. If a batch cannot be
@@ -36,7 +36,7 @@ public struct Sequencer {
   /// The names of rooms without entries, by member: the store does not know them.
   var unstored: [String: Set<String>] = [:]
   var nextRoomNumber: Int64?
-  /// How many rooms each user belongs to, if that was ever asked; see `membershipCount`.
+  /// The number of rooms that users belong to, filled on demand; see `membershipCount`.
   var membershipCounts: [String: Int] = [:]
   static let membershipCountsLimit = 100_000
   /// Sessions whose sends to a room are refused until the given time, which keeps their order.

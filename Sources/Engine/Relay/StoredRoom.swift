@@ -1,6 +1,6 @@
 import Wire
 
-/// A room as the store has it.
+/// A room in the store, with its members.
 public struct StoredRoom: Sendable {
   /// The store's number of the room.
   public var number: Int64

@@ -29,7 +29,7 @@ struct TokenBucket: Sendable {
     if perSecond > 0 { tokens -= Double(count) }
   }
 
-  /// Returns one token.
+  /// Puts one token back.
   mutating func refund() { tokens = min(Double(burst), tokens + 1) }
 
   /// Whether the bucket is full, and so has no state worth keeping.

@@ -140,11 +140,12 @@ public final class UserBudget: Sendable {
     state.withLock { $0.setWaiting(rank, false) }
   }
 
-  /// Returns whether the next message of a connection has to wait. If so, the connection counts as
-  /// waiting until a later call allows it to be read, or until `withdraw`.
+  /// Returns how long the next message of a connection has to wait; `nil` if it may be read now. A
+  /// connection that has to wait counts as waiting until a later call allows it to be read, or
+  /// until `withdraw`.
   /// - Parameters:
   ///   - keepsPlace: the connection is only notified now, and asks again before it is read; until
-  ///     then connections that wait on other loops stay behind it.
+  ///     then connections that wait on other loops rank after it.
   ///   - now: milliseconds of the monotonic clock.
   func delay(_ rank: UInt64, keepsPlace: Bool = false, now: Int64) -> Delay? {
     state.withLock { state in

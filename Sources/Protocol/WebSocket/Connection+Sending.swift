@@ -40,8 +40,9 @@ extension Connection {
     if !isCompressed { append(opcode, payload, to: &output, maskKey: maskKey) }
   }
 
-  /// Appends a message as above, with the compressor of the thread that uses the peer's window
-  /// best.
+  /// Appends a message as one frame, compressed with the one of the thread's compressors that uses
+  /// the peer's window best, if that makes it smaller; otherwise as
+  /// ``appendMessage(_:_:to:maskKey:)``.
   public func appendMessage(
     _ opcode: Opcode, _ payload: Span<UInt8>, compressing streams: DeflateStreams,
     to output: inout [UInt8], maskKey: UInt32
@@ -53,8 +54,9 @@ extension Connection {
     }
   }
 
-  /// Appends a message as above for a server, which knows the recipients of the frame: the bytes
-  /// are the same for every open connection that ``canInflate(from:)``.
+  /// Appends a message as one frame of a server, compressed if that makes it smaller. The caller
+  /// knows the recipients: the bytes are the same for every open connection that
+  /// ``canInflate(from:)``.
   /// - Returns: whether the message is compressed.
   @discardableResult
   public static func appendMessage(

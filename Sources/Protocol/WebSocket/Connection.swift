@@ -51,7 +51,8 @@ public struct Connection {
   public let role: Role
   /// The state of the closing handshake.
   public internal(set) var state = State.open
-  /// The maximum window of this endpoint's compressor; 0 if messages may not be sent compressed.
+  /// The base-2 logarithm of the maximum window of this endpoint's compressor; 0 if messages may
+  /// not be sent compressed.
   let deflatingBits: UInt8
   /// Whether messages of this endpoint may refer to earlier ones.
   let deflatingKeepsContext: Bool

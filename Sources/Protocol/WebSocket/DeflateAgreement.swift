@@ -22,7 +22,7 @@ public struct DeflateAgreement: Equatable, Sendable {
     sender == .server ? serverKeepsContext : clientKeepsContext
   }
 
-  /// Returns the maximum window of the compressor of `sender`.
+  /// Returns the base-2 logarithm of the maximum window of the compressor of `sender`.
   func windowBits(_ sender: Role) -> Int {
     sender == .server ? serverWindowBits : clientWindowBits
   }
@@ -36,7 +36,7 @@ extension DeflateAgreement {
   ///
   /// Neither endpoint keeps a window between messages, whatever was offered. A server may ask for
   /// both; so an idle connection has no zlib stream, and a message to many recipients is compressed
-  /// once. zlib does not support a window of 256 bytes (`server_max_window_bits=8`).
+  /// once. zlib cannot compress with a window of 256 bytes (`server_max_window_bits=8`).
   static func answer(to offers: [WebSocketExtension])
     -> (agreement: DeflateAgreement, response: String)?
   {

@@ -18,8 +18,8 @@ public final class DeflateStreams {
     deflaters[widestDeflater.windowBits - 9] = widestDeflater
   }
 
-  /// Returns the compressor with the largest window that fits a peer's; `nil` for 8, which zlib
-  /// does not support.
+  /// Returns the compressor with the largest window that fits a peer's; `nil` for 8, with which
+  /// zlib cannot compress.
   /// - Parameter windowBits: 8 to 15.
   public func deflater(windowBits: Int = 15) -> Deflater? {
     precondition(8...15 ~= windowBits, "RFC 7692 §7.1.2: a window has 8 to 15 bits")

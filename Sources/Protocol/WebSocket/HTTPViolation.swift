@@ -1,7 +1,7 @@
 /// A rule of HTTP/1.1 (RFC 9110, RFC 9112), or a limit of this endpoint, that the peer violated.
 ///
-/// Input that two parsers could read differently is refused: a proxy in front of this endpoint may
-/// have read it differently (request smuggling).
+/// Input that two parsers could read differently is refused rather than guessed: a proxy in front
+/// of this endpoint may have read it differently (request smuggling).
 public enum HTTPViolation: Error, Equatable, Sendable {
   /// A control character, such as a bare CR, a bare LF or NUL (RFC 9112 §2.2, RFC 9110 §5.5).
   case controlCharacter(UInt8)

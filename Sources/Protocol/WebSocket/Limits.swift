@@ -1,8 +1,9 @@
 /// The limits of a connection for input from its peer; 0 = no limit.
 public struct Limits: Equatable, Sendable {
-  /// The maximum payload of one frame, checked against the length that its header declares.
+  /// The maximum length of a frame's payload, checked against the length that its header declares.
   public var frameBytes: Int
-  /// The maximum message, all fragments together, checked against each header as it arrives.
+  /// The maximum length of a message, all fragments together, checked against each header as it
+  /// arrives.
   public var messageBytes: Int
   /// The maximum number of frames in one message. Bytes alone do not bound the work, because
   /// fragments may be empty.

@@ -12,7 +12,7 @@ public struct UTF8Validator: Equatable, Sendable {
   /// Creates a validator at the beginning of a text.
   public init() {}
 
-  /// Whether the text so far does not end within a sequence.
+  /// Whether the text so far ends at the end of a sequence.
   public var isComplete: Bool { missing == 0 }
 
   /// Validates the next part of the text; returns `false` as soon as it cannot become valid.

@@ -8,8 +8,8 @@ extension Entry {
       edit: changes.last { $0.kind == .edit }, reactions: Reaction.listed(of: changes))
   }
 
-  /// Returns the same as `folded(with:)`, if a deletion has already been applied to the entry's
-  /// body.
+  /// Returns the same as `folded(with:)`, for an entry whose body already shows whether it was
+  /// deleted.
   /// - Parameter edit: the last one.
   public func folded(edit: Entry?, reactions: [Reaction]) -> Entry {
     guard kind == .text else { return self }

@@ -46,7 +46,7 @@ private struct EightBytes {
     return (difference &- Self.ones) & ~difference & Self.highs
   }
 
-  /// Whether there are bytes below 0x20.
+  /// Marks the bytes below 0x20.
   var hasControls: UInt64 { (word &- Self.ones &* 0x20) & ~word & Self.highs }
   var highBits: UInt64 { word & Self.highs }
   var isBlank: Bool { word == Self.ones &* 0x20 }
