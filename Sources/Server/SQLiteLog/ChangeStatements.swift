@@ -2,7 +2,7 @@ internal import Relay
 internal import SQLite
 internal import Wire
 
-/// Notes entries that are about others, and what becomes of those.
+/// The statements that record changes of earlier entries and their current state.
 struct ChangeStatements: ~Copyable {
   private var insertChange: Statement
   private var insertEdit: Statement
@@ -16,7 +16,7 @@ struct ChangeStatements: ~Copyable {
         on: database),
       insertEdit: try Statement(
         "INSERT INTO edits (room, target, seq, position) VALUES (?1, ?2, ?3, ?4)", on: database),
-      // One that is given twice stands where it was.
+      // A reaction that is given twice keeps its first position.
       insertReaction: try Statement(
         """
         INSERT INTO reactions (room, target, user, emoji, seq) VALUES (?1, ?2, ?3, ?4, ?5)

@@ -1,46 +1,46 @@
 internal import SQLite
 internal import Synchronization
 
-/// Keeps the write-ahead log short without holding up commits: a thread and a connection of its own
-/// move pages to the database file.
+/// Keeps the write-ahead log short without holding up commits: moves its pages to the database
+/// file, on a separate thread and connection.
 ///
-/// Such a checkpoint never quite catches up with a writer that does not pause, and the log can begin
-/// anew only when all of it has been moved. So where the log has grown long, checkpoints follow each
-/// other, each with less to do, until so little is left that the writer may move it itself between
-/// two commits.
+/// Such a checkpoint never quite catches up with a writer that does not pause, and the log can
+/// restart only when all of it has been moved. So if the log has grown long, checkpoints follow
+/// each other, each with less to do, until so little is left that the writer itself may move it
+/// between two commits.
 ///
-/// What was deleted is in the log for as long as that has not begun anew, and in the database file until
-/// a checkpoint. So a deletion asks for the log to be *erased*: moved, and its file cut to nothing.
+/// Deleted content stays in the log until the log restarts, and in the database file until a
+/// checkpoint. So a deletion requests that the log be *erased*: moved, and its file truncated to
+/// zero.
 final class Checkpointer: Sendable {
-  /// From how much unmoved log on a checkpoint pays.
+  /// The size of the unmoved part from which a checkpoint is worthwhile.
   static let softLimitBytes = 4 << 20
-  /// How long the log is to become before it begins anew.
+  /// The size at which the log should restart.
   static let hardLimitBytes = 56 << 20
   /// How much the writer moves at most: some hundred pages, in about a millisecond.
   static let writerLimitBytes = 1 << 20
-  /// How much longer the log may become until so little is left; then the writer moves the rest all
-  /// the same.
+  /// How far the log may grow beyond that before the writer moves the rest in any case.
   static let patienceBytes = 8 << 20
-  /// The log is erased at most once in so long, however many deletions there are.
+  /// The log is erased at most once in this interval, however many deletions there are.
   static let erasureIntervalMilliseconds: Int64 = 1000
-  /// How long a commit is held up at most by waiting for readers when the log is erased.
+  /// How long erasing the log may hold up a commit to wait for readers.
   static let erasureWaitMilliseconds: Int32 = 5
-  /// After how long it is tried again where somebody read or wrote meanwhile.
+  /// The delay after which an erasure is tried again if it was held up by a reader or the writer.
   static let erasureRetryMilliseconds = 20
-  /// So many checkpoints are made before an erasure, which holds up commits, at most: each leaves less
-  /// for the next.
+  /// How many checkpoints precede an erasure, which holds up commits, at most: each leaves less for
+  /// the next.
   private static let checkpointsBeforeErasure = 8
 
   private let requests = WorkQueue<Void>()
   private let isBusy = Atomic(false)
   private let movedBytes = Atomic(0)
-  /// The writer does not help before the log is this long: others read it just now, say.
+  /// The log size below which the writer does not help, for example because a reader holds it up.
   private let nextHelpBytes = Atomic(Checkpointer.hardLimitBytes)
   private let wantedErasures = Atomic(0)
   private let erasureSteps = Atomic(0)
 
-  /// Opens a connection that can make checkpoints: one that has read nothing yet does not know that
-  /// there is a write-ahead log, and moves nothing.
+  /// Opens a connection that can make checkpoints: one that has not read anything does not know
+  /// that there is a write-ahead log, and moves nothing.
   static func connect(_ directory: DataDirectory) throws(SQLiteError) -> Database {
     let database = try Database(
       path: directory.databasePath, mode: .readWrite, vfs: ErasingFileSystem.name,
@@ -59,7 +59,7 @@ final class Checkpointer: Sendable {
     var erased = MonotonicClock.nanoseconds / 1_000_000 - Self.erasureIntervalMilliseconds
     var wait: Int?
     while requests.takeAll(timeoutMilliseconds: wait) != nil {
-      // What fails now is tried again after a later commit, and shows there if it lastEntries.
+      // After a failure, it is tried again after a later commit; a lasting one shows there.
       do throws(UnsyncedCheckpoint) {
         if isBusy.load(ordering: .acquiring) {
           try checkpoint(database, pageBytes)
@@ -102,7 +102,7 @@ final class Checkpointer: Sendable {
       let rest = (progress.pages - progress.checkpointedPages) * pageBytes
       if rest <= Self.writerLimitBytes { break }
     }
-    // Before and behind it: see `erasureStep`.
+    // Before and after it: see `erasureStep`.
     erasureSteps.add(1, ordering: .acquiringAndReleasing)
     defer { erasureSteps.add(1, ordering: .acquiringAndReleasing) }
     guard let progress = try database.syncedCheckpoint(.truncate) else { return false }
@@ -111,23 +111,23 @@ final class Checkpointer: Sendable {
 
   func close() { requests.close() }
 
-  /// To be called by the writer once a deletion is committed.
+  /// Requests an erasure. Called by the writer after a deletion is committed.
   func erase() {
     wantedErasures.add(1, ordering: .releasing)
     requests.append(())
   }
 
-  /// Another one where the log was erased since: a writer that goes on with pages of before could
-  /// write what was deleted once more, since SQLite leaves it in the gaps between cells.
+  /// Changes whenever the log is erased. The writer must then drop its cached pages: it could write
+  /// deleted content again, since SQLite leaves it in the gaps between cells.
   var erasureStep: Int { erasureSteps.load(ordering: .acquiring) }
 
-  /// To be called by the writer after each commit.
-  /// - Returns: whether the writer has to make a checkpoint before it goes on.
+  /// Starts a checkpoint if one is due. Called by the writer after each commit.
+  /// - Returns: whether the writer has to make a checkpoint before it continues.
   func commitEnded(walBytes: Int) -> Bool {
     guard !isBusy.load(ordering: .acquiring) else { return false }
     var moved = movedBytes.load(ordering: .acquiring)
     if moved > walBytes {
-      // The log has begun anew.
+      // The log has restarted.
       moved = 0
       movedBytes.store(0, ordering: .releasing)
       nextHelpBytes.store(Self.hardLimitBytes, ordering: .relaxed)

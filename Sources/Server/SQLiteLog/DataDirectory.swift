@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Relay
 
-/// The directory that a store lives in.
+/// The directory of a store.
 struct DataDirectory: Sendable {
   let path: String
 
@@ -11,13 +11,13 @@ struct DataDirectory: Sendable {
     self.path = path
   }
 
-  /// The journal: what the store is.
+  /// The journal, the only source of truth.
   var databasePath: String { "\(path)/relay.db" }
-  /// What is derived from the journal, so that entries are found in it.
+  /// The index, derived from the journal.
   var indexPath: String { "\(path)/index.db" }
   private var lockPath: String { "\(path)/lock" }
 
-  /// What is there of the store's files, under their names in the directory.
+  /// The existing files of the store, by their names in the directory.
   var files: [LogStatistics.File] {
     [databasePath, "\(databasePath)-wal", indexPath, "\(indexPath)-wal"].compactMap { file in
       var status = stat()
@@ -30,7 +30,7 @@ struct DataDirectory: Sendable {
   var hasDatabase: Bool { unsafe access(databasePath, F_OK) == 0 }
   var hasIndex: Bool { unsafe access(indexPath, F_OK) == 0 }
 
-  /// Makes the directory, for its owner alone, and those above it that are missing.
+  /// Creates the directory, accessible to its owner only, and its missing parents.
   func create() throws(StoreError) {
     var end = path.utf8.startIndex
     while end < path.utf8.endIndex {
@@ -39,7 +39,7 @@ struct DataDirectory: Sendable {
       let part = String(path[..<end])
       guard unsafe mkdir(part, 0o700) != 0 else { continue }
       let reason = errno
-      // A directory that exists may well lie below one that may not be written.
+      // An existing directory may well be inside one that is not writable.
       if unsafe access(part, F_OK) != 0 {
         throw StoreError(
           .environment,
@@ -55,8 +55,8 @@ struct DataDirectory: Sendable {
     }
   }
 
-  /// Takes the directory for this process, until the lock is let go of or the process ends, however
-  /// it ends.
+  /// Locks the directory for this process, until the lock is released or the process ends in any
+  /// way.
   func lock() throws(StoreError) -> DirectoryLock {
     let descriptor = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -81,7 +81,7 @@ struct DataDirectory: Sendable {
     return DirectoryLock(descriptor: descriptor)
   }
 
-  /// Whether another holds the lock just now.
+  /// Whether another process holds the lock.
   var isLocked: Bool {
     let descriptor = unsafe open(lockPath, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }

@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import SQLite
 
-// What the log has to know of SQLite besides what is the same for everyone.
+// SQLite functions that only the log uses.
 
 extension Database {
-  /// Moves pages from the write-ahead log to the database file; unless told otherwise what it can,
-  /// without waiting for anyone.
+  /// Moves pages from the write-ahead log to the database file. The default mode moves as many as
+  /// it can without waiting.
   /// - Returns: `nil` if that failed and can be tried again.
   func syncedCheckpoint(
     _ mode: CheckpointMode = .passive
@@ -20,13 +20,13 @@ extension Database {
 }
 
 extension Statement {
-  /// The positions that a blob of `Places` has.
+  /// Returns the positions in a blob that `Places` encoded.
   func positions(_ column: Int32) -> [Int64] {
     unsafe withBytes(column) { unsafe Places.decode($0) }
   }
 }
 
 extension SQLiteError {
-  /// Whether an index is the trouble: it is damaged, or holds what a sound one could not.
+  /// Whether the index is at fault: it is damaged, or holds data that a sound index cannot hold.
   var isFaultOfIndex: Bool { isCorruption || code == SQLITE_CONSTRAINT }
 }

@@ -1,16 +1,16 @@
 internal import Glibc
 internal import Relay
 
-/// Holds `flock(2)` on a data directory's lock file. The file stays: removing it would let two
+/// Holds `flock(2)` on a data directory's lock file. The file is never removed: that would let two
 /// processes lock two files of the same name.
 struct DirectoryLock: ~Copyable, Sendable {
   let descriptor: Int32
 
-  /// Of a directory that is in a file system of this process alone.
+  /// The lock of a directory in a file system that is private to this process.
   static var none: DirectoryLock { DirectoryLock(descriptor: -1) }
 
-  /// A child that is just being spawned may hold a copy of the descriptor for a moment: unlocking
-  /// lets go for all copies.
+  /// Unlocks explicitly: a child that is being spawned may briefly hold a copy of the descriptor,
+  /// and unlocking releases the lock of all copies.
   deinit {
     guard descriptor >= 0 else { return }
     _ = flock(descriptor, LOCK_UN)

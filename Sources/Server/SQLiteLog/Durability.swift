@@ -1,14 +1,14 @@
 internal import CSQLite
 
-/// What an acknowledged entry survives.
+/// Which failures an acknowledged entry survives.
 public enum Durability: Sendable {
-  /// A loss of power: every commit is synced.
+  /// Power loss: every commit is synced.
   case fsync
-  /// The death of the process, but not of the system: nothing is synced on commit.
+  /// The death of the process, but not of the operating system: commits are not synced.
   case os
 
-  /// With NORMAL, SQLite syncs before and after a checkpoint only, so that a loss of power costs
-  /// entries, but not the file.
+  /// With NORMAL, SQLite syncs only before and after a checkpoint, so that a power loss costs
+  /// entries but does not damage the file.
   var pragma: String {
     switch self {
     case .fsync: "FULL"

@@ -1,10 +1,10 @@
 internal import Wire
 
-/// One entry as a line of an export: the `message` object of relay.v1, and behind it `epoch`.
+/// One entry as a line of an export: the `message` object of relay.v1, followed by `epoch`.
 ///
-/// A `data` entry may have line breaks between its values, since it is kept byte for byte. Then
-/// they are spaces in the line's `data`, and the line has a third member, `raw`: the entry's own
-/// bytes as a string. So a line stays a line, and what is imported is what was exported.
+/// A `data` entry may have line breaks between its values, since it is stored byte for byte. They
+/// become spaces in the line's `data`, and the line has a third member, `raw`: the original bytes
+/// as a string. So an entry is always one line, and an import restores the exported bytes.
 struct ExportLine: Equatable {
   var entry: Entry
   var epoch: String
@@ -12,13 +12,13 @@ struct ExportLine: Equatable {
   /// Why a line cannot be imported.
   struct Malformed: Error {
     var reason: String
-    /// `nil` = the line that is being read.
+    /// `nil` = the current line.
     var line: Int?
   }
 
   private static let dataKey = Array("\"data\":".utf8)
 
-  /// Appends the line with its end.
+  /// Appends the line with its line break.
   func append(to bytes: inout [UInt8]) {
     var flat = entry
     flat.body = Self.flattened(entry.body)
@@ -38,7 +38,7 @@ struct ExportLine: Equatable {
     self.epoch = epoch
   }
 
-  /// Reads a line, without its end, and holds it against what relay.v1 allows an entry to be.
+  /// Decodes a line, without its line break, and checks that relay.v1 allows the entry.
   init(decoding line: [UInt8]) throws(Malformed) {
     guard String(validating: line, as: UTF8.self) != nil else {
       throw Malformed(reason: "it is not UTF-8")
@@ -88,7 +88,8 @@ struct ExportLine: Equatable {
     body.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
   }
 
-  /// A string member of an object that is known to be JSON; of several the last.
+  /// Returns a string member of an object that is known to be valid JSON; the last one if it is
+  /// repeated.
   private static func string(_ name: String, in json: [UInt8]) -> String? {
     var members = TopLevelMembers(json)
     var literal: ArraySlice<UInt8>?
@@ -96,7 +97,7 @@ struct ExportLine: Equatable {
       if key.elementsEqual("\"\(name)\"".utf8) { literal = value }
     }
     guard let literal, literal.first == UInt8(ascii: "\"") else { return nil }
-    // What a `text` entry says is a JSON string as well: let it resolve the escapes.
+    // The content of a `text` entry is a JSON string, too, so its reader resolves the escapes.
     return Entry(
       room: "", seq: 0, id: "", from: "", at: 0, kind: .text,
       body: Array("\"text\":".utf8) + literal
@@ -126,7 +127,8 @@ private struct TopLevelMembers {
     while at < json.count, isSkipped(json[at]) { at += 1 }
   }
 
-  /// One value: a string to its quote, a container to its end, a word to what follows it.
+  /// Takes one value: a string to its quote, a container to its end, a literal to the next
+  /// delimiter.
   private mutating func take() -> ArraySlice<UInt8> {
     let start = at
     var depth = 0

@@ -1,13 +1,13 @@
 internal import Relay
 
-/// Says "never seen" of most identities that a index segment of the index does not have, without reading
-/// anything.
+/// A filter that answers "never seen" for most identities that an index segment does not have,
+/// without I/O.
 ///
-/// A Bloom filter with blocks of one cache line (Putze, Sanders, Singler: "Cache-, Hash- and
-/// Space-Efficient Bloom Filters", 2007) and 24 bits for each entry, which errs once in about ten
-/// thousand times: then the index segment is asked. A question touches one line.
+/// It is a Bloom filter with blocks of one cache line (Putze, Sanders, Singler: "Cache-, Hash- and
+/// Space-Efficient Bloom Filters", 2007) and 24 bits per entry. About one lookup in ten thousand is
+/// a false positive; then the index segment is queried. A lookup reads one cache line.
 struct IdentityFilter: Sendable {
-  /// What is known of an identity wherever it is kept: 40 well-mixed bits.
+  /// The 40 well-mixed bits of an identity's hash that every representation of it has.
   struct Key: Hashable, Sendable {
     static let bits = 40
     var value: UInt64
@@ -20,14 +20,14 @@ struct IdentityFilter: Sendable {
     init(hash: UInt64) { value = hash >> (64 - UInt64(Self.bits)) }
   }
 
-  /// 512 bits.
+  /// Entries per block of 512 bits.
   private static let entriesPerBlock = 21
   private static let blockBytes = 64
 
   /// One cache line each.
   private var blocks: [SIMD8<UInt64>]
 
-  /// - Parameter entries: how many it is for.
+  /// - Parameter entries: the number of entries that the filter is sized for.
   init(entries: Int) {
     blocks = Array(repeating: SIMD8(), count: max(1, entries / Self.entriesPerBlock + 1))
   }
@@ -54,7 +54,7 @@ struct IdentityFilter: Sendable {
     return (Int(place), Self.mask(EntryIdentity.mix(key.value)))
   }
 
-  /// One bit in each of the eight words.
+  /// Returns a mask with one bit in each of the eight words.
   @inline(__always)
   private static func mask(_ bits: UInt64) -> SIMD8<UInt64> {
     let one: UInt64 = 1

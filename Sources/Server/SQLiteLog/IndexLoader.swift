@@ -2,15 +2,15 @@ internal import CSQLite
 internal import Relay
 internal import SQLite
 
-/// What a start does with the index: makes sure that there is one for this journal, and reads back
-/// what tells new identities from known ones, and the entries that it does not have yet.
+/// Loads the index at startup: ensures that an index of this journal exists, and reads back its
+/// filters and the unindexed entries.
 struct IndexLoader {
-  /// So many segments are left to the indexer; if there are more, a start indexes them first.
+  /// How many segments are left to the indexer; if there are more, startup indexes them.
   private static let segmentsLeft = 4
 
   let store: OpenStore
 
-  /// - Returns: why an index that was there could not be used.
+  /// - Returns: why an existing index was discarded.
   func load(from journal: borrowing Database) throws(StoreError) -> String? {
     var discarded: String?
     do {
@@ -35,7 +35,7 @@ struct IndexLoader {
     }
   }
 
-  /// - Returns: up to where the journal is indexed.
+  /// - Returns: the last indexed position.
   private func loadIndex(
     of journal: borrowing Database, _ discarded: inout String?
   ) throws(SQLiteError) -> Int64 {
@@ -43,7 +43,7 @@ struct IndexLoader {
       store.directory, journal: journal, vfs: store.vfs, &discarded)
     let indexSegments = try IndexSchema.indexSegments(of: index).map(\.indexSegment)
     try checkPlaces(indexSegments, index)
-    // The youngest first: where memory ends, the oldest have no filter.
+    // Youngest first: if the memory limit is reached, the oldest have no filter.
     for indexSegment in indexSegments.reversed() {
       var filter = store.tail.newFilter(entries: indexSegment.entries, before: indexSegment.base)
       if filter != nil {
@@ -70,7 +70,7 @@ struct IndexLoader {
     }
   }
 
-  /// Sees to it that there are no identities but those of index segments and of unfinished ones.
+  /// Checks that all identities belong to an index segment or to an unfinished one.
   private func checkPlaces(
     _ indexSegments: [Tail.IndexSegment], _ index: borrowing Database
   ) throws(SQLiteError) {
@@ -122,7 +122,8 @@ struct IndexLoader {
       do throws(SQLiteError) {
         while try indexer?.indexFirst() == true {}
       } catch {
-        // Whatever else it is, a full disk say: it stays in memory until it can be written.
+        // After any other failure, such as a full disk, the segments stay in memory until they can
+        // be written.
         if error.isFaultOfIndex { throw error }
       }
       do throws(UnsyncedCheckpoint) {

@@ -9,11 +9,11 @@ struct IndexReader: ~Copyable {
   private var selectSenders: Statement
   private var selectSender: Statement
   private var selectPostings: Statement
-  /// How many index segments were asked.
+  /// How many index segments were queried.
   private(set) var probes = 0
 
-  /// - Parameter mode: a connection that may write cleans up behind the write-ahead log if it is
-  ///   the last one to close.
+  /// - Parameter mode: a connection that may write deletes the write-ahead log if it is the last
+  ///   one to close.
   static func open(
     _ store: OpenStore, _ mode: Database.Mode
   ) throws(StoreError) -> IndexReader {
@@ -63,7 +63,7 @@ struct IndexReader: ~Copyable {
     self.selectPostings = selectPostings
   }
 
-  /// The last entry of a room that is indexed.
+  /// Returns the last indexed entry of a room.
   mutating func head(of room: Int64) throws(SQLiteError) -> (seq: Int64, position: Int64)? {
     try selectHead.bind(1, room)
     defer { selectHead.reset() }
@@ -71,7 +71,7 @@ struct IndexReader: ~Copyable {
     return (selectHead.integer(0), position)
   }
 
-  /// The places of a room's indexed entries with these `seq`, in their order.
+  /// Returns the places of a room's indexed entries with these `seq`, in order.
   mutating func places(
     ofRoom room: Int64, in seqs: ClosedRange<Int64>
   ) throws(SQLiteError) -> [Place] {
@@ -90,7 +90,7 @@ struct IndexReader: ~Copyable {
     return places
   }
 
-  /// Each sender's last indexed entry in a room.
+  /// Returns each sender's last indexed entry in a room.
   mutating func senders(inRoom room: Int64) throws(SQLiteError) -> [String: Int64] {
     try selectSenders.bind(1, room)
     defer { selectSenders.reset() }
@@ -99,7 +99,7 @@ struct IndexReader: ~Copyable {
     return senders
   }
 
-  /// A sender's last indexed entry in a room.
+  /// Returns a sender's last indexed entry in a room.
   mutating func lastSeq(of sender: String, inRoom room: Int64) throws(SQLiteError) -> Int64? {
     try selectSender.bind(1, room)
     try selectSender.bind(2, sender)
@@ -107,7 +107,7 @@ struct IndexReader: ~Copyable {
     return try selectSender.step() ? selectSender.integer(0) : nil
   }
 
-  /// Positions of indexed entries that may have this identity.
+  /// Returns the positions of indexed entries that may have this identity.
   mutating func candidates(
     for identity: EntryIdentity, on indexSegments: [Tail.IndexSegment]
   ) throws(SQLiteError) -> [Int64] {

@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import SQLite
 
-/// What the index's file looks like, and whether it belongs to a journal.
+/// The schema of the index file, and the check whether an index belongs to a journal.
 ///
-/// All of it is derived: where it is missing, damaged, of another store or of another version, it is
-/// removed and made anew from the journal. So it has no upgrades.
+/// The index is derived: if it is missing, damaged, of another store or of another version, it is
+/// removed and rebuilt from the journal. So it has no migrations.
 enum IndexSchema {
   /// "RELI".
   static let applicationID: Int64 = 0x5245_4C49
@@ -12,25 +12,25 @@ enum IndexSchema {
   static let pageBytes = 16_384
 
   static let tables = """
-    -- How far the index has come. One row.
+    -- How far the journal is indexed. One row.
     CREATE TABLE progress (
-      position INTEGER NOT NULL,  -- of the last entry that is indexed
-      epoch TEXT NOT NULL,        -- of the relay that wrote here last
-      seen INTEGER NOT NULL       -- the journal's last entry that it knew of by then
+      position INTEGER NOT NULL,  -- position of the last indexed entry
+      epoch TEXT NOT NULL,        -- epoch of the relay that last wrote the index
+      seen INTEGER NOT NULL       -- last position in the journal at that time
     ) STRICT;
-    -- Stretches of the journal whose identities are kept together; see Tail.IndexSegment.
+    -- Segments of the journal whose identities are stored together; see Tail.IndexSegment.
     CREATE TABLE segments (
       number INTEGER PRIMARY KEY,
-      base INTEGER NOT NULL,         -- the position before the first
-      last INTEGER NOT NULL,         -- the last position
-      entries INTEGER NOT NULL,      -- how many have a posting
-      kept INTEGER NOT NULL,         -- how many of these are kept
+      base INTEGER NOT NULL,         -- the position before the first entry
+      last INTEGER NOT NULL,         -- the position of the last entry
+      entries INTEGER NOT NULL,      -- how many postings there are
+      kept INTEGER NOT NULL,         -- how many of these entries are kept
       bucket_bits INTEGER NOT NULL,
       distance_bits INTEGER NOT NULL
     ) STRICT;
-    -- Shelves that are being made, or deleted.
+    -- Segments that are being written or deleted.
     CREATE TABLE unfinished (number INTEGER PRIMARY KEY) STRICT;
-    -- Where the entries of a room lie: rows of up to 256 that follow each other.
+    -- The positions of a room's entries: rows of up to 256 consecutive entries.
     CREATE TABLE runs (
       room INTEGER NOT NULL,
       first_seq INTEGER NOT NULL,
@@ -40,7 +40,7 @@ enum IndexSchema {
     ) STRICT, WITHOUT ROWID;
     -- See Tail.IndexSegment.
     CREATE TABLE identities (
-      place INTEGER PRIMARY KEY,     -- indexSegment << 20 | bucket
+      place INTEGER PRIMARY KEY,     -- segment number << 20 | bucket
       postings BLOB NOT NULL
     ) STRICT;
     -- The last entry of each sender in a room.
@@ -52,23 +52,23 @@ enum IndexSchema {
     ) STRICT, WITHOUT ROWID;
     """
 
-  /// How many entries a row of `runs` has at most.
+  /// The maximum number of entries in a row of `runs`.
   static let runEntries = 256
-  /// How many entries a bucket is to have.
+  /// The target number of entries in a bucket.
   static let bucketEntries = 64
   static let bucketBitsLimit: Int64 = 20
-  /// How far apart the first and the last entry of a segment are at most, in positions.
+  /// The maximum distance between the first and last entry of a segment, in positions.
   static let segmentPositions: Int64 = 1 << 23
 
-  /// How far an index has come.
+  /// How far a journal is indexed.
   struct Progress: Equatable {
     var position: Int64 = 0
     var epoch = ""
     var seen: Int64 = 0
   }
 
-  /// Opens the index of a journal for writing, and makes it where there is none that can be used.
-  /// - Parameter reason: why an index that was there was not used.
+  /// Opens the index of a journal for writing, and creates a new one if none is usable.
+  /// - Parameter reason: set if an existing index was discarded.
   static func open(
     _ directory: DataDirectory, journal: borrowing Database, vfs: String?, _ reason: inout String?
   ) throws(SQLiteError) -> Database {
@@ -95,21 +95,21 @@ enum IndexSchema {
     try configure(database)
     try database.execute("BEGIN IMMEDIATE; \(tables); COMMIT")
     try database.execute("PRAGMA application_id = \(applicationID)")
-    // The last: an index without it was not finished.
+    // Set last: an index without it is incomplete.
     try database.execute("PRAGMA user_version = \(version)")
     return database
   }
 
   static func configure(_ database: borrowing Database) throws(SQLiteError) {
     try database.execute("PRAGMA journal_mode = WAL")
-    // What a loss of power takes away is indexed again.
+    // Writes lost in a power failure are indexed again.
     try database.execute("PRAGMA synchronous = NORMAL")
     try database.execute("PRAGMA wal_autocheckpoint = 0")
     try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
     try database.execute("PRAGMA cache_size = -16384")
   }
 
-  /// The index segments with what of them is kept, in the order of the journal.
+  /// Returns the index segments and how many of their entries are kept, in journal order.
   static func indexSegments(
     of index: borrowing Database
   ) throws(SQLiteError) -> [(indexSegment: Tail.IndexSegment, kept: Int)] {
@@ -139,11 +139,12 @@ enum IndexSchema {
       position: select.integer(0), epoch: select.text(1), seen: select.integer(2))
   }
 
-  /// Why an index cannot be that of a journal; `nil` if it is.
+  /// Returns why an index cannot belong to a journal; `nil` if it can.
   ///
-  /// Whatever was indexed in an epoch, or taken out since it was no longer kept, was in the journal by
-  /// then, or no longer kept. So a journal that has the epoch, and in it or before it the last position
-  /// that was seen, begins with what the index knows, and keeps nothing that the index has forgotten.
+  /// Every entry that was indexed, or removed from the index because it was no longer kept, in an
+  /// epoch was by then in the journal, or no longer kept there. So if a journal has this epoch, and
+  /// has the last seen position in or before it, it begins with all entries that the index has, and
+  /// keeps none that the index has removed.
   static func misfit(
     of index: borrowing Database, to journal: borrowing Database
   ) throws(SQLiteError) -> String? {

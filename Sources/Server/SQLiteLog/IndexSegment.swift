@@ -1,24 +1,24 @@
 internal import Relay
 
 extension Tail {
-  /// Where the index keeps the identities of one segment of the journal: in 2^`bucketBits` rows, by the
-  /// highest bits of their hashes, each as a posting of 64 bits. That is the following bits of the hash, and
-  /// then `distanceBits` of the entry's distance from the segment's base.
+  /// A segment of the journal whose identities are stored in the index: in 2^`bucketBits` rows by
+  /// the highest bits of their hashes, each as a 64-bit posting. A posting is the following bits of
+  /// the hash, and then, in `distanceBits`, the entry's distance from the segment's base.
   struct IndexSegment: Sendable, Equatable {
     let number: Int64
     let bucketBits: Int64
     let distanceBits: Int64
-    /// The position before the first.
+    /// The position before the first entry.
     let base: Int64
-    /// The last position.
+    /// The position of the last entry.
     let last: Int64
-    /// How many postings there are.
+    /// The number of postings.
     var entries: Int
 
-    /// How many bits of each hash are known.
+    /// How many bits of each hash are stored.
     var knownBits: Int64 { bucketBits + 64 - distanceBits }
 
-    /// - Parameter knownBits: how many bits of each hash are known at most.
+    /// - Parameter knownBits: the maximum number of bits known of each hash.
     init(number: Int64, base: Int64, last: Int64, entries: Int, knownBits: Int64 = 64) {
       self.number = number
       self.base = base
@@ -29,7 +29,7 @@ extension Tail {
         bits += 1
       }
       let range = Int64(64 - (last - base).leadingZeroBitCount)
-      // Where few of many are kept, so many buckets that enough bits of the hash are known.
+      // With few entries left of many, uses enough buckets that enough bits of the hash are stored.
       bits = min(
         IndexSchema.bucketBitsLimit, max(bits, range + Int64(IdentityFilter.Key.bits) - 64))
       bucketBits = bits
@@ -47,7 +47,7 @@ extension Tail {
       self.entries = entries
     }
 
-    /// Whether this is what an index may hold.
+    /// Whether a valid index may hold this segment.
     var isValid: Bool {
       (0...IndexSchema.bucketBitsLimit).contains(bucketBits) && (1...63).contains(distanceBits)
         && bucketBits <= distanceBits && knownBits >= Int64(IdentityFilter.Key.bits) && base >= 0
@@ -58,7 +58,7 @@ extension Tail {
       EntryIdentity.mix(UInt64(bitPattern: identity.hash))
     }
 
-    /// In which bucket a hash is kept, and as what.
+    /// Returns the bucket of a hash, and the part of the hash that its posting stores.
     func bucket(of hash: UInt64) -> (bucket: Int64, remainder: UInt64) {
       (
         // A shift by 64 gives 0.
@@ -67,13 +67,13 @@ extension Tail {
       )
     }
 
-    /// A hash as its bucket keeps it.
+    /// Returns the posting of a hash and its bucket.
     func posting(of hash: UInt64, at position: Int64) -> (bucket: Int64, posting: UInt64) {
       let (bucket, remainder) = bucket(of: hash)
       return (bucket, remainder << UInt64(distanceBits) | UInt64(position - base))
     }
 
-    /// The known bits of a posting's hash, and 0 for the others.
+    /// Returns the known bits of a posting's hash, and 0 for the others.
     func hash(of posting: UInt64, bucket: Int64) -> UInt64 {
       UInt64(bucket) << (64 - UInt64(bucketBits))
         | (posting >> UInt64(distanceBits)) << UInt64(distanceBits - bucketBits)
@@ -87,33 +87,35 @@ extension Tail {
       number << IndexSchema.bucketBitsLimit | bucket
     }
 
-    /// The places of a index segment of this number.
+    /// Returns the places of the index segment with this number.
     static func places(of number: Int64) -> Range<Int64> {
       number << IndexSchema.bucketBitsLimit..<(number + 1) << IndexSchema.bucketBitsLimit
     }
 
     var places: Range<Int64> { Self.places(of: number) }
 
-    /// The binary order of magnitude, two to a class: index segments of a class are merged when there are
-    /// `Tail.segmentsOfClass` of it.
+    /// The binary order of magnitude, two to a class; `Tail.segmentsOfClass` index segments of the
+    /// same class are merged.
     var sizeClass: Int {
       let buckets = max(1, entries / IndexSchema.bucketEntries)
       return (Int.bitWidth - 1 - buckets.leadingZeroBitCount) / 2
     }
   }
 
-  /// What tells whether a index segment may have an identity.
+  /// An index segment with its filter, which tells whether it may have an identity.
   struct FiledSegment: Sendable {
     var indexSegment: IndexSegment
-    /// `nil` where there is no memory for one: then the index segment is always asked.
+    /// `nil` if the memory limit is reached: then the index segment is always queried.
     var filter: IdentityFilter?
   }
 
-  /// Which neighbours are to become one, so that few have to be asked: from the oldest to the youngest
-  /// they become smaller, and of one size class there are fewer than `segmentsOfClass`. So there are at
-  /// most three for each power of four, and an entry is written anew once for each.
+  /// Returns which neighbouring index segments to merge, so that few have to be queried: from the
+  /// oldest to the youngest they become smaller, and fewer than `segmentsOfClass` are of one size
+  /// class. So there are at most three for each power of four, and an entry is rewritten once for
+  /// each.
   static func segmentsToMerge(_ indexSegments: [IndexSegment]) -> Range<Int>? {
-    // From the youngest: the first that is preceded by a smaller one, with all smaller ones before it.
+    // From the youngest: the first that is preceded by a smaller one, with all smaller ones before
+    // it.
     for index in indexSegments.indices.dropFirst().reversed() {
       let own = indexSegments[index].sizeClass
       guard indexSegments[index - 1].sizeClass < own else { continue }
@@ -130,6 +132,6 @@ extension Tail {
     return nil
   }
 
-  /// So many of one size class are merged.
+  /// How many index segments of one size class are merged.
   static let segmentsOfClass = 4
 }

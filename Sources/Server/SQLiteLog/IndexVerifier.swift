@@ -1,14 +1,14 @@
 internal import Relay
 internal import SQLite
 
-/// Holds a store's index against its journal, in both directions, as far as the index has come.
+/// Compares the indexed part of a store's journal with its index, in both directions.
 struct IndexVerifier: ~Copyable {
   private let path: String
-  /// One state of the index, as it was before the journal was read; `nil` where there is none.
+  /// A snapshot of the index, from before the journal was read; `nil` if there is no index.
   private var database: Database?
-  /// Why it cannot be read.
+  /// Why the index cannot be read.
   private var failure: SQLiteError?
-  /// The position of the last entry that it has.
+  /// The position of the last indexed entry.
   private(set) var indexedThrough: Int64 = 0
 
   static func open(_ directory: DataDirectory, vfs: String?) -> IndexVerifier {
@@ -33,7 +33,7 @@ struct IndexVerifier: ~Copyable {
     self.indexedThrough = indexedThrough
   }
 
-  /// - Returns: what was found in the journal, and here.
+  /// - Returns: the problems found in the journal and in the index.
   consuming func run(_ journal: consuming JournalVerifier) -> Store.Verification {
     var findings = journal.findings
     do throws(SQLiteError) {
@@ -71,7 +71,8 @@ struct IndexVerifier: ~Copyable {
     }
   }
 
-  /// Every indexed entry is in a run, at its place, and there is nothing else.
+  /// Checks that every indexed entry is in a run at its position, and that runs have no other
+  /// entries.
   private static func checkRuns(
     _ index: borrowing Database, _ journal: borrowing JournalVerifier, _ problems: inout Problems
   ) throws(SQLiteError) {
@@ -122,7 +123,7 @@ struct IndexVerifier: ~Copyable {
     }
   }
 
-  /// Every indexed entry is found by its id.
+  /// Checks that every indexed entry can be found by its id.
   private static func checkIdentities(
     _ index: borrowing Database, _ journal: borrowing JournalVerifier, _ problems: inout Problems
   ) throws(SQLiteError) {
@@ -149,7 +150,7 @@ struct IndexVerifier: ~Copyable {
           hash: indexSegment.hash(of: $0, bucket: bucket))
       }
     }
-    // From the end of the index segment before: no entry lies between two.
+    // From the end of the previous index segment: no entry lies between two segments.
     var selectEntries = try Statement(
       """
       SELECT position, identity, room, seq FROM entries WHERE position > ?1 AND position <= ?2

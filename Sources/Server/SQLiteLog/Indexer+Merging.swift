@@ -1,29 +1,30 @@
 package import Relay
 internal import SQLite
 
-/// Making one index segment of several, in slices of a few milliseconds, so that indexing goes on meanwhile.
+/// Merges several index segments into one, in slices of a few milliseconds, so that indexing
+/// continues in between.
 ///
-/// What is under way is in nobody's way: the sources answer until the target is complete, which takes
-/// their place in one transaction. Their rows go afterwards. Where the process ends in between,
-/// `unfinished` names the index segments whose rows are of no use, and they are deleted by the next one.
+/// Lookups use the sources until the target is complete and replaces them in one transaction. The
+/// rows of the sources are deleted afterwards. If the process ends in between, `unfinished` names
+/// the segments whose rows are unused, and the next process deletes them.
 extension Indexer {
   struct Merge {
     let sources: [Tail.IndexSegment]
     let target: Tail.IndexSegment
-    /// `nil` where there is no memory for one.
+    /// `nil` if the memory limit for filters is reached.
     var filter: IdentityFilter?
-    /// The hashes are divided into 2^`sliceBits` slices, of which this one is next.
+    /// The hash space is divided into 2^`sliceBits` slices; this is the next one.
     var slice: UInt64 = 0
     let sliceBits: UInt64
   }
 
-  /// About so many entries are in a slice.
+  /// The approximate number of entries in a slice.
   private static let sliceEntries = 1 << 14
-  /// So many rows of `identities` are deleted at once.
+  /// How many rows of `identities` are deleted at once.
   static let deletedRows = 1024
 
-  /// Does the next slice of what makes index segments fewer.
-  /// - Returns: whether there was something to do.
+  /// Does the next slice of merging or of deleting merged segments.
+  /// - Returns: whether there was work to do.
   package func mergeStep() throws(StoreFailure) -> Bool {
     do throws(SQLiteError) {
       if merge == nil {
@@ -31,7 +32,7 @@ extension Indexer {
         merge = try beginMerge()
       }
       guard var merge else { return false }
-      // Not to be copied while it grows.
+      // Must not be copied while it grows.
       self.merge = nil
       do throws(SQLiteError) {
         let isComplete = try state.mergeSlice(&merge)
@@ -61,7 +62,7 @@ extension Indexer {
     let target = Tail.IndexSegment(
       number: try state.nextSegmentNumber(), base: first.base, last: last.last, entries: entries,
       knownBits: indexSegments[range].map(\.knownBits).min() ?? 64)
-    // After some 10^13 entries.
+    // Reached after some 10^13 entries.
     guard target.isValid else { return nil }
     var sliceBits: UInt64 = 0
     while entries >> Int(sliceBits) > Self.sliceEntries, sliceBits < UInt64(target.bucketBits) {
@@ -75,7 +76,7 @@ extension Indexer {
 }
 
 extension Indexer.State {
-  /// - Returns: whether it was the last slice, and the target has taken the place of the sources.
+  /// - Returns: whether it was the last slice, and the target has replaced the sources.
   fileprivate mutating func mergeSlice(
     _ merge: inout Indexer.Merge
   ) throws(SQLiteError) -> Bool {
@@ -107,7 +108,7 @@ extension Indexer.State {
     return isLast
   }
 
-  /// Adds the postings of a index segment that belong to a slice, as the target has them.
+  /// Adds the postings of an index segment that belong to the slice, in the target's encoding.
   private func collect(
     _ source: Tail.IndexSegment, _ merge: Indexer.Merge, into buckets: inout [Int64: [UInt64]]
   ) throws(SQLiteError) {
@@ -141,7 +142,7 @@ extension Indexer.State {
       """)
   }
 
-  /// Deletes some rows of what is of no use.
+  /// Deletes some of the unused rows.
   /// - Returns: whether there were any.
   fileprivate func deleteUnfinished(rows: Int) throws(SQLiteError) -> Bool {
     let number = try database.integer("SELECT min(number) FROM unfinished")

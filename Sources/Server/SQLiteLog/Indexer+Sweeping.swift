@@ -2,18 +2,18 @@ package import Relay
 internal import SQLite
 internal import Wire
 
-/// Giving back the space of what is no longer kept, in three steps: what is to go is looked up here,
-/// the writer deletes it from the journal, and then the index forgets it. Where that ends in
-/// between, it begins anew: what is gone can be deleted again.
+/// Deletes entries beyond retention in three steps: the indexer looks them up, the writer deletes
+/// them from the journal, and the indexer removes them from the index. If this is interrupted, it
+/// starts over: deleting a deleted entry again is harmless.
 extension Indexer {
-  /// So many entries are looked up at once.
+  /// How many entries are looked up at once.
   private static let garbageLimit = 1 << 16
 
-  /// Rooms that hold more entries than they should, as far as these are indexed.
+  /// Returns the rooms that hold more entries than they may.
   /// - Parameters:
-  ///   - room: those with a greater number are looked at.
-  ///   - limit: how many are looked at.
-  /// - Returns: the number of the last that was looked at; `nil` if there are no more.
+  ///   - room: only rooms with a greater number are examined.
+  ///   - limit: how many rooms are examined.
+  /// - Returns: also the number of the last room examined; `nil` if there are no more.
   package func excess(
     afterRoom room: Int64, limit: Int, keepEntriesPerRoom: Int64
   ) throws(StoreFailure) -> (rooms: [String], last: Int64?) {
@@ -25,7 +25,8 @@ extension Indexer {
     }
   }
 
-  /// What of the indexed entries is no longer kept, or a part of it; `nil` if there is nothing.
+  /// Returns indexed entries that are no longer kept, all or a part of them; `nil` if there are
+  /// none.
   package func garbage() throws(StoreFailure) -> Garbage? {
     do throws(SQLiteError) {
       let garbage = try state.garbage(limit: Self.garbageLimit)
@@ -35,10 +36,10 @@ extension Indexer {
     }
   }
 
-  /// Takes what the journal no longer has out of the index.
+  /// Removes entries that were deleted from the journal from the index.
   package func forget(_ garbage: Garbage) throws(StoreFailure) {
     do throws(SQLiteError) {
-      // A index segment that is being merged has its turn with the next garbage.
+      // A segment that is being merged is updated with the next garbage.
       let busy = merge?.sources.map(\.number) ?? []
       for change in try state.forget(garbage, except: busy, store) {
         store.tail.replace([change.number], by: change.filed)
@@ -118,11 +119,11 @@ extension Indexer.State {
     return garbage
   }
 
-  /// - Returns: the index segments that are others now, or have nothing left.
+  /// - Returns: the index segments that were rewritten, or that are empty now.
   fileprivate mutating func forget(
     _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
   ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledSegment?)] {
-    // An older journal, from a backup, still keeps what is forgotten here.
+    // An older journal, restored from a backup, may still keep entries that are removed here.
     let seen = try journal.integer("SELECT max(position) FROM entries")
     var deleteRun = try Statement(
       "DELETE FROM runs WHERE room = ?1 AND first_seq = ?2", on: database)
@@ -160,7 +161,7 @@ extension Indexer.State {
     }
   }
 
-  /// Takes identities out of index segments of which most is gone, and index segments out that are empty.
+  /// Removes index segments that are empty, and rewrites those of which at most a quarter is kept.
   private mutating func forgetSegments(
     _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
   ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledSegment?)] {
@@ -193,7 +194,7 @@ extension Indexer.State {
       """)
   }
 
-  /// Writes a index segment anew with what is left of it, in the same buckets.
+  /// Rewrites an index segment with its remaining entries, in the same buckets.
   private mutating func compact(
     _ indexSegment: Tail.IndexSegment, _ store: OpenStore
   ) throws(SQLiteError) -> Tail.FiledSegment {

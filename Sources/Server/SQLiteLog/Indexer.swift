@@ -1,19 +1,19 @@
 package import Relay
 internal import SQLite
 
-/// Brings the index up to the journal, one segment of entries at a time. The only one that writes
-/// the index; used by one thread.
+/// Writes the journal's entries to the index, one segment at a time. The only writer of the index;
+/// used by one thread.
 ///
-/// What it cannot write now stays in the tail, and can be tried again at any later time.
+/// A segment that cannot be written stays in the tail, and can be tried again at any time.
 package final class Indexer {
   let store: OpenStore
   var state: State
-  /// The merge that is under way.
+  /// The merge in progress.
   var merge: Merge?
 
   struct State: ~Copyable {
     var database: Database
-    /// Only to be read.
+    /// Read only.
     let journal: Database
     var begin: Statement
     var commit: Statement
@@ -67,7 +67,7 @@ package final class Indexer {
     }
   }
 
-  /// Settles the oldest segment that is sealed, in one transaction, and lets go of its memory.
+  /// Indexes the oldest sealed segment in one transaction, and frees its memory.
   /// - Returns: whether there was one.
   package func indexNext() throws(StoreFailure) -> Bool {
     do { return try indexFirst() } catch { throw failure(error) }
@@ -85,13 +85,13 @@ package final class Indexer {
     return StoreFailure("could not write \(store.directory.indexPath): \(error)")
   }
 
-  /// Moves the write-ahead log's content to the file as far as it can be moved now.
+  /// Moves as much of the write-ahead log to the file as is possible now.
   package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.syncedCheckpoint() }
 
-  /// Gives so many pages back that the file no longer needs, if they are a good part of it.
+  /// Returns up to this many unused pages to the file system, if they are a large part of the file.
   package func vacuum(pages: Int = 1000) { _ = try? state.database.vacuum(pages: pages) }
 
-  /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
+  /// Limits the file's size to a number of pages, as a full disk does; 0 = no limit.
   package func limit(pages: Int64) {
     _ = try? state.database.integer(
       "PRAGMA max_page_count = \(pages == 0 ? 0xFFFF_FFFE : pages)")
@@ -143,7 +143,7 @@ extension Indexer.State {
     return (zip(next, ends).map { postings[$0..<$1] }, indexSegment)
   }
 
-  /// No index segment has had it that is there, or of which there is anything left.
+  /// Returns a number that no index segment has, and no unfinished one whose rows still exist.
   func nextSegmentNumber() throws(SQLiteError) -> Int64 {
     try database.integer(
       """
@@ -173,7 +173,7 @@ extension Indexer.State {
     }
   }
 
-  /// In the order of the file, so that each of its pages is written once.
+  /// Inserts in key order, so that each page of the file is written once.
   private mutating func insertRuns(of segment: TailSegment) throws(SQLiteError) {
     var positions: [UInt8] = []
     var senders: [String: Int64] = [:]

@@ -1,24 +1,24 @@
 internal import Relay
 
-/// What the log's indexing thread does, until the log stops.
+/// The loop of the log's indexing thread, until the log stops.
 ///
-/// It also sees to what is no longer kept: where rooms were trimmed, what is unindexed is indexed at the
-/// next tick, however little it is, so that it can be deleted. And where nothing has come for a tick, and
-/// at the start, all rooms are looked at, since the writer only trims rooms that it has to do with, and
-/// lets a tenth more be kept.
+/// It also deletes entries beyond retention. After rooms were trimmed, the open segment is indexed
+/// at the next tick, however short, so that its entries can be deleted. At startup, and after a
+/// tick without new entries, it examines all rooms, since the writer trims only the rooms that it
+/// writes to, and lets them exceed the limit by a tenth.
 struct IndexerLoop: Sendable {
   private static let retryAfterMilliseconds = 1000
-  /// So many ticks without an entry make a time quiet, in which rooms are looked at.
+  /// The interval without a new entry after which all rooms are examined.
   static let tickMilliseconds = 15_000
-  /// So many rooms are looked at in one go.
+  /// How many rooms are examined at once.
   private static let roomsAtOnce = 1000
-  /// So many rooms are trimmed by one batch of the writer.
+  /// How many rooms the writer trims in one batch.
   private static let trimsAtOnce = 64
 
   var store: OpenStore
   var keepEntriesPerRoom: Int64
   var tickMilliseconds: Int
-  /// To the writer.
+  /// The writer's queue.
   var submissions: WorkQueue<LogWriter.Task>
   var report: @Sendable (String) -> Void
   /// Ends the process.
@@ -43,9 +43,9 @@ struct IndexerLoop: Sendable {
       "Indexing", path: store.directory.indexPath,
       meanwhile: "Nothing is lost and the relay goes on, with more memory as it runs",
       report: report)
-    // What a start has read back may be enough.
+    // Startup may have read back whole segments.
     index(indexer, requests, &outage)
-    // Rooms were looked at when so many entries had come; a start looks at them in any case.
+    // The value of `appended` when all rooms were last examined; -1 makes startup examine them.
     var looked = -1
     var before = store.tail.appended
     while let taken = requests.takeAll(
@@ -68,8 +68,8 @@ struct IndexerLoop: Sendable {
     }
   }
 
-  /// Has the writer trim the rooms that hold more than they should.
-  /// - Returns: whether all rooms were looked at.
+  /// Makes the writer trim the rooms that hold more entries than they may.
+  /// - Returns: whether all rooms were examined.
   private func trim(_ indexer: Indexer, _ requests: WorkQueue<Void>) -> Bool {
     var room: Int64? = 0
     while let after = room {
@@ -90,7 +90,7 @@ struct IndexerLoop: Sendable {
     return true
   }
 
-  /// Has the writer delete what is no longer kept, a slice between two batches.
+  /// Makes the writer delete entries that are no longer kept, one slice between two batches.
   private func sweep(
     _ indexer: Indexer, _ requests: WorkQueue<Void>
   ) throws(StoreFailure) {
@@ -98,7 +98,7 @@ struct IndexerLoop: Sendable {
       for slice in garbage.slices {
         if requests.isEnding { return }
         submissions.append(.delete(slice, answers))
-        // What fails shows in the next commit if it lastEntries, and is tried again at the next tick.
+        // A lasting failure shows in the next commit, and this is tried again at the next tick.
         guard answers.takeAll()?.first == true else {
           store.tail.noteTrim()
           return
@@ -122,7 +122,7 @@ struct IndexerLoop: Sendable {
       try sweep(indexer, requests)
       while !requests.isEnding, try indexer.mergeStep() {
         checkpoint(indexer)
-        // Entries that wait are in memory: they go first.
+        // Unindexed entries occupy memory, so they go first.
         try indexAll(indexer, requests, &outage)
       }
     } catch {

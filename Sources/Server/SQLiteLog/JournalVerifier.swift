@@ -2,21 +2,21 @@ internal import Relay
 internal import SQLite
 internal import Wire
 
-/// One pass over a store's journal, in the order of commits. What it remembers grows with rooms and
-/// members, not with entries.
+/// Checks a store's journal in one pass, in commit order. Its memory grows with the number of rooms
+/// and members, not of entries.
 struct JournalVerifier: ~Copyable {
   struct Room {
     var name: String
-    /// The oldest that is kept.
+    /// The oldest entry that is kept.
     var first: Int64
     var head: Int64
     var at: Int64 = 0
     var epoch: Int64 = 0
-    /// What the index should have of it.
+    /// The places that the index should have.
     var indexed = PlaceSum()
-    /// Entries that are about others.
+    /// Entries that change other entries.
     var changes = PlaceSum()
-    /// Each sender's last indexed entry; only where there is an index.
+    /// Each sender's last indexed entry; empty if there is no index.
     var senders: [String: Int64] = [:]
   }
 
@@ -47,7 +47,7 @@ struct JournalVerifier: ~Copyable {
     try checkMembers()
   }
 
-  /// SQLite's own proof: pages, order, and that indices and tables agree.
+  /// Runs SQLite's own check: pages, order, and agreement of indexes and tables.
   private mutating func checkStructure() throws(SQLiteError) {
     var check = try Statement("PRAGMA integrity_check", on: database)
     while try check.step() {
@@ -95,10 +95,11 @@ struct JournalVerifier: ~Copyable {
       """, on: database)
     while try select.step() {
       let (seq, number) = (select.integer(0), select.integer(6))
-      // Taken out, since a copy for each entry would be a copy of all that is known of its senders.
+      // Removed from the dictionary while it is changed, to avoid copying its senders for each
+      // entry.
       var room = rooms.removeValue(forKey: number) ?? nameless(number, firstSeq: seq)
       defer { rooms[number] = room }
-      // Deleted later, in the background.
+      // Trimmed; deleted later in the background.
       if seq < room.first { continue }
       findings.count.entries += 1
       checkOrder(select, &room)
@@ -147,7 +148,7 @@ struct JournalVerifier: ~Copyable {
     room.epoch = epoch
   }
 
-  /// An entry that comes behind one that follows it.
+  /// Records an entry that was committed after an entry with a greater `seq`.
   private mutating func misplaced(_ seq: Int64, _ number: Int64, _ room: Room) {
     guard let index = gaps.firstIndex(where: { $0.room == number && $0.seqs.contains(seq) })
     else {
@@ -190,7 +191,7 @@ struct JournalVerifier: ~Copyable {
     }
   }
 
-  /// What is noted of entries that are about others is what these entries say.
+  /// Checks that the table `changes` matches the entries.
   private mutating func checkChanges() throws(SQLiteError) {
     var select = try Statement(
       """
@@ -209,8 +210,8 @@ struct JournalVerifier: ~Copyable {
     }
   }
 
-  /// What is kept of entries as it stands is what the entries about them say. Of those that are no
-  /// longer kept some may be left.
+  /// Checks that the stored state of changed entries matches the entries that changed them. Rows of
+  /// entries that are no longer kept may remain.
   private mutating func checkTargets() throws(SQLiteError) {
     let kept = [
       (
@@ -250,8 +251,8 @@ struct JournalVerifier: ~Copyable {
     }
   }
 
-  /// SQLite sorts the hashes in files of its own. Equal ones are rare, so that only theirs are
-  /// compared in full.
+  /// SQLite sorts the hashes in temporary files. Equal hashes are rare, so that only their entries
+  /// are compared in full.
   private mutating func checkIdentities() throws(SQLiteError) {
     var select = try Statement(
       """
@@ -287,7 +288,7 @@ struct JournalVerifier: ~Copyable {
   }
 }
 
-/// The places of any number of entries as two numbers that change with each of them: so that two
+/// A checksum of any number of places: their count and a sum that depends on each, so that two
 /// files are compared without holding either in memory.
 struct PlaceSum: Equatable {
   private(set) var count = 0

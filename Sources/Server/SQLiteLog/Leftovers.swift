@@ -1,12 +1,12 @@
-/// What a commit leaves for later, since there may be very much of it: edits of a text that it has
-/// deleted, which readers are shown without their text from then on, and reactions to entries that it
-/// has trimmed, which nobody asks for any more. Both are noted in the same transaction, and worked off
-/// a slice at a time, between two batches, also after a restart.
+/// Work that a commit defers because it may be large: overwriting the edits of a deleted text,
+/// which readers see without content from then on, and deleting the reactions to trimmed entries,
+/// which are no longer read. Both are recorded in the same transaction, and processed in slices
+/// between two batches, also after a restart.
 enum Leftovers {
-  /// How many edits one transaction may overwrite.
+  /// The edits that one transaction overwrites.
   struct Slice {
     static let editsLimit = 128
-    /// Of the texts that are overwritten. One that is larger by itself is a slice of its own.
+    /// The limit of the texts' total size. A single larger text is a slice of its own.
     static let bytesLimit: Int64 = 1 << 19
 
     private(set) var edits = 0
@@ -16,7 +16,7 @@ enum Leftovers {
       return max(0, Self.editsLimit - edits)
     }
 
-    /// Whether another one may be overwritten.
+    /// Adds an edit to the slice, and returns whether it fits.
     mutating func take(bytes size: Int64) -> Bool {
       guard editsLeft > 0, edits == 0 || bytes + size <= Self.bytesLimit else { return false }
       edits += 1
@@ -25,7 +25,7 @@ enum Leftovers {
     }
   }
 
-  /// How many reactions one transaction may delete.
+  /// How many reactions one transaction deletes at most.
   static let reactionsLimit: Int64 = 1024
 
   static let exist = """

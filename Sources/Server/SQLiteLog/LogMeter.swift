@@ -2,7 +2,7 @@ internal import Glibc
 internal import Relay
 internal import Synchronization
 
-/// What the writing thread has done: one lock for each batch. Any thread may look.
+/// The statistics of the writing thread, behind one lock per batch. Thread-safe.
 final class LogMeter: Sendable {
   private let state: Mutex<LogStatistics>
 
@@ -15,9 +15,9 @@ final class LogMeter: Sendable {
   var statistics: LogStatistics { state.withLock { $0 } }
 
   /// - Parameters:
-  ///   - nanoseconds: what the batch took, as a whole.
-  ///   - syncNanoseconds: what making it durable took of that; `nil` if nothing was stored.
-  ///   - rooms: how many there are.
+  ///   - nanoseconds: the duration of the whole batch.
+  ///   - syncNanoseconds: how much of that the sync took; `nil` if nothing was stored.
+  ///   - rooms: the number of rooms.
   func note(
     _ outcome: Sequencer.Outcome, nanoseconds: Int64, syncNanoseconds: Int64?, rooms: Int
   ) {

@@ -1,25 +1,25 @@
 internal import Glibc
 internal import Relay
 
-/// What the log's one writing thread does: batch after batch, until the log stops.
+/// The loop of the log's writing thread: processes batches until the log stops.
 struct LogWriter: Sendable {
   enum Task: Sendable {
     case submit(loop: Int, [LogRequest])
     case limit(pages: Int64)
-    /// Entries that are no longer kept; the queue is told whether it has been done.
+    /// Deletes entries that are no longer kept; the queue receives whether that succeeded.
     case delete(Garbage.Slice, WorkQueue<Bool>)
-    /// Rooms that hold more than they should; the queue is told whether it has been done.
+    /// Trims rooms that hold more entries than they may; the queue receives whether that succeeded.
     case trim([String], WorkQueue<Bool>)
   }
 
-  /// Where what commits have left cannot be worked off, it is tried again after this.
+  /// The delay after which a failed `tidy` is tried again.
   private static let tidyRetryMilliseconds = 1000
 
   var publishers: [LoopPublisher]
   var framing: Framing
   var options: SQLiteLog.Options
   var checkpointer: Checkpointer
-  /// Is told that there is something to index.
+  /// Receives an element when there is something to index.
   var indexWork: WorkQueue<Void>
   var meter: LogMeter
   var report: @Sendable (String) -> Void
@@ -33,7 +33,7 @@ struct LogWriter: Sendable {
       "Writing", path: store.path, meanwhile: "Clients are told to try again", report: report)
     if store.hasDeleted { checkpointer.erase() }
     var erasureStep = checkpointer.erasureStep
-    // Nothing need come for what an earlier run has left.
+    // Work left by an earlier process starts without waiting for a task.
     var hasToTidy = store.hasLeftovers
     var wait = 0
     while let taken = tasks.takeAll(timeoutMilliseconds: hasToTidy ? wait : nil) {
@@ -90,7 +90,7 @@ struct LogWriter: Sendable {
     do { try store.checkpoint() } catch { end(error) }
   }
 
-  /// A commit goes to every loop, answers to their own, and every submit is answered.
+  /// Sends the commit to every loop, answers to the loops that asked, and completes every submit.
   private func publish(_ outcome: Sequencer.Outcome, submitters: Set<Int>) {
     for (loop, publisher) in publishers.enumerated() {
       let answers = outcome.answers[loop]

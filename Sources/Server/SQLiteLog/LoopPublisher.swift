@@ -1,7 +1,7 @@
 internal import Relay
 internal import Synchronization
 
-/// The way to one event loop. Several threads of the log post there, one at a time.
+/// Publishes to one event loop. Several threads of the log post to it, one at a time.
 final class LoopPublisher: Sendable {
   private let loop: Int
   private let publish: @Sendable (Int, LogDelivery) -> Void

@@ -1,11 +1,12 @@
 internal import SQLite
 
-/// What the connections of one open store share: where its files are, and the tail of the journal.
+/// The state that the connections of one open store share: its directory, and the tail of the
+/// journal.
 package final class OpenStore: Sendable {
   let directory: DataDirectory
-  /// The name of the file system in SQLite's sense; `nil` = the system's.
+  /// The name of the SQLite VFS; `nil` = the system's.
   let vfs: String?
-  /// The epoch that this opening began.
+  /// The epoch that this process began.
   let epoch: String
   let tail: Tail
 
@@ -16,19 +17,19 @@ package final class OpenStore: Sendable {
     self.tail = tail
   }
 
-  /// Removes an index that has turned out to be wrong. Those who have it open go on with what it has;
-  /// the next start makes it anew.
+  /// Removes an index that has turned out to be wrong. Connections that have it open continue to
+  /// use it; the next start rebuilds it.
   func distrustIndex() { try? Database.remove(path: directory.indexPath, vfs: vfs) }
 
-  /// How many entries the index does not have yet.
+  /// The number of unindexed entries.
   package var unindexed: Int { tail.count }
 
-  /// In how many index segments the index has identities.
+  /// The number of index segments.
   package var indexSegments: Int { tail.indexSegments.count }
 
-  /// How much memory is taken by what tells new identities from known ones.
+  /// The memory that the identity filters take.
   package var filterBytes: Int { tail.filterBytes }
 
-  /// Makes what is unindexed ready for the indexer, however little it is.
+  /// Seals the open segment, however short, for the indexer.
   package func seal() { tail.seal() }
 }

@@ -1,6 +1,6 @@
 internal import Relay
 
-/// Tells the operator when something begins to fail and when it works again, once each.
+/// Reports to the operator when an operation begins to fail and when it works again, once each.
 struct Outage {
   private let action: String
   private let path: String
@@ -9,8 +9,8 @@ struct Outage {
   private(set) var isFailing = false
 
   /// - Parameters:
-  ///   - action: as the beginning of a sentence.
-  ///   - meanwhile: what the failure means, as the beginning of another.
+  ///   - action: the operation, as the beginning of a sentence.
+  ///   - meanwhile: the effect of the failure, as the beginning of a sentence.
   init(
     _ action: String, path: String, meanwhile: String,
     report: @escaping @Sendable (String) -> Void
@@ -21,7 +21,7 @@ struct Outage {
     self.report = report
   }
 
-  /// Takes how the last attempt went; `nil` if it went well.
+  /// Records the result of the last attempt; `nil` if it succeeded.
   mutating func note(_ failure: StoreFailure?) {
     guard isFailing != (failure != nil) else { return }
     isFailing.toggle()

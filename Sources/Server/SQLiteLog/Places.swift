@@ -1,5 +1,5 @@
-/// Rising positions of the journal, as a row of the index keeps them: the first, and then by how
-/// much each is greater than the one before, seven bits a byte (LEB128).
+/// The encoding of ascending journal positions in an index row: the first position, then the
+/// differences, each in LEB128 (seven bits per byte).
 enum Places {
   static func append(_ value: Int64, to bytes: inout [UInt8]) {
     var rest = UInt64(bitPattern: value)
@@ -20,7 +20,7 @@ enum Places {
     return bytes
   }
 
-  /// The positions, in their order; fewer where the bytes are damaged.
+  /// Returns the positions in order; fewer if the bytes are damaged.
   static func decode(_ bytes: UnsafeRawBufferPointer) -> [Int64] {
     var positions: [Int64] = []
     var position: Int64 = 0

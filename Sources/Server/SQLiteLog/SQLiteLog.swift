@@ -4,61 +4,64 @@ public import Relay
 internal import SQLite
 internal import Synchronization
 
-/// A log that keeps everything in a data directory: entries in `relay.db`, and in `index.db` where
-/// they are.
+/// A log that stores everything in a data directory: entries in `relay.db`, and an index of their
+/// positions in `index.db`.
 ///
-/// One thread writes: it takes all that the loops have submitted as one batch, commits it in one
-/// transaction, and publishes it, while the next batch gathers. One thread reads for those who
-/// catch up. A third moves the write-ahead log's pages to the database file, and a fourth indexes.
+/// The log has four threads. The writer takes all requests that the loops have submitted as one
+/// batch, commits it in one transaction, and publishes it while the next batch accumulates. The
+/// reader serves catch-up and history. The third moves pages from the write-ahead log to the
+/// database file. The fourth maintains the index.
 ///
-/// ## A journal, and an index that is indexed behind it
-/// Every index of the entries table would cost a commit a page for nearly every entry, since rooms
-/// and ids come at random: measured, 65 k entries a second, and 16 k once half a million are stored.
-/// So `relay.db`, the one truth, has none: a commit appends rows in the order of commits. Where the
-/// last some hundred thousand entries are is in memory (`Tail`), and `Indexer` writes that to
-/// `index.db`, 256 k entries at once and sorted, so that each page is written once. What it writes is
-/// positions of the journal, about nine bytes for an entry; texts are not copied. A table clustered
-/// by room beside a journal was weighed: it writes every text twice more.
+/// ## A journal without indexes, and a separate index
+/// Each index on the entries table would cost a commit one page write for nearly every entry, since
+/// rooms and ids arrive in random order: measured, 65 k entries a second fall to 16 k once half a
+/// million are stored. So `relay.db`, the only source of truth, has none: a commit appends rows in
+/// commit order. The positions of the last few hundred thousand entries are in memory (`Tail`).
+/// `Indexer` writes them to `index.db`, 256 k entries at a time and sorted, so that each page is
+/// written once. The index holds journal positions, about nine bytes per entry, and no texts. The
+/// alternative, a table clustered by room beside a journal, would write every text twice more.
 ///
-/// - **Reading** looks in the tail first and in the index afterwards, in a transaction begun
-///   afterwards, so that nothing falls between; the rows are then read at their positions.
-/// - **Dedupe** asks the tail, then filters in memory that say "never seen" without I/O
-///   (`IdentityFilter`, three bytes for an entry, 64 MiB in all), and only then the index, in its index segments:
-///   at most three for each power of four, since index segments of a size are merged (`Indexer.mergeStep`). What
-///   is found is compared in full. Nobody can choose ids that seem the same: hashes have a secret key.
-/// - **Marks** that follow from what a member sent are not written with each send: the index has each
-///   sender's last entry in a room. They are written before that entry is deleted.
-/// - **A start** reads back what is not indexed. `index.db` is derived: where it is missing, damaged,
-///   of another store or ahead of the journal, it is thrown away and made anew.
-/// - **Changes** of earlier entries are entries themselves; the table `changes` says which are about
-///   which, and counts them, so that what is unread is known without reading it. What has become of an
-///   entry is kept as it stands (`edits`, `reactions`), so that folding history costs what there is, not
-///   what has happened. A deletion redactions its target and the edits of it in place, very many of them in
-///   slices between two batches (`Leftovers`), and SQLite overwrites what was there (`secure_delete`);
-///   the write-ahead log has it until it is next rewound.
-/// - **Retention** moves a room's `first` with the batch. The rows go later, in slices between two
-///   batches (`Garbage`), and free pages are cut off the file when they are a quarter of it.
-/// - **Trouble**: where the journal cannot be written, batches are refused. Where the index cannot,
-///   nothing is refused; the tail grows until it can. Where a checkpoint's sync fails, of either file,
-///   the process ends, and the next one puts it right (`UnsyncedCheckpoint`).
+/// - **Reads** look in the tail first, then in the index in a transaction begun after that, so that
+///   no entry is missed in between; the rows are then read at their positions.
+/// - **Dedupe** asks the tail, then in-memory filters that answer "never seen" without I/O
+///   (`IdentityFilter`, three bytes per entry, 64 MiB in total), and only then the index segments:
+///   at most three for each power of four, since segments of similar size are merged
+///   (`Indexer.mergeStep`). Every match is compared in full. Clients cannot construct colliding
+///   ids: the hashes use a secret key.
+/// - **Read marks** that follow from a member's own messages are not written with each send: the
+///   index has each sender's last entry in a room. They are written before that entry is deleted.
+/// - **Startup** reads back the unindexed entries. `index.db` is derived: if it is missing,
+///   damaged, belongs to another store or is ahead of the journal, it is discarded and rebuilt.
+/// - **Changes** of earlier entries are entries themselves. The table `changes` records their
+///   targets and counts them, so that unread counts need no reading of entries. The current state
+///   of an entry is stored (`edits`, `reactions`), so that folding history costs in proportion to
+///   that state, not to the number of changes. A deletion redacts its target and the target's edits
+///   in place, a large number of them in slices between batches (`Leftovers`), and SQLite
+///   overwrites the old content (`secure_delete`); the write-ahead log keeps it until the log is
+///   next rewound.
+/// - **Retention** moves a room's `first` with the batch. The rows are deleted later, in slices
+///   between batches (`Garbage`), and free pages are truncated when they are a quarter of the file.
+/// - **Failures**: if the journal cannot be written, batches are refused. If the index cannot be
+///   written, nothing is refused, and the tail grows until it can. If the sync of a checkpoint
+///   fails, of either file, the process ends, and the next one recovers (`UnsyncedCheckpoint`).
 public final class SQLiteLog: Log {
-  /// How the log behaves.
+  /// Options of the log.
   public struct Options: Sendable {
-    /// What an acknowledged entry survives.
+    /// Which failures an acknowledged entry survives.
     public var durability = Durability.fsync
-    /// How many of a room's entries are kept; 0 = all.
+    /// How many entries of a room are kept; 0 = all.
     public var keepEntriesPerRoom: Int64 = 0
     /// How many rooms a user may belong to; 0 = no limit.
     public var roomsPerUser = 0
-    /// How many entries may be about one other.
+    /// How many edits and reactions one entry may have.
     public var limits = EntryLimits()
-    /// A batch with entries waits for so long before it is processed, so that slow acks can be seen.
+    /// How long a batch with entries waits before it is processed, to simulate slow acks.
     public var commitDelayMilliseconds = 0
     /// Milliseconds since 1970.
     package var clock: @Sendable () -> Int64 = { WallClock.milliseconds }
-    /// How many entries are indexed at once; `nil` = as many as are best.
+    /// How many entries are indexed at once; `nil` = the default.
     package var segmentEntries: Int?
-    /// After how long what is no longer kept is seen to; see `IndexerLoop`.
+    /// The interval at which entries beyond retention are looked for; see `IndexerLoop`.
     package var tickMilliseconds = IndexerLoop.tickMilliseconds
 
     public init() {}
@@ -80,13 +83,14 @@ public final class SQLiteLog: Log {
   private let indexer: Handover<Indexer>
   private let indexWork = WorkQueue<Void>()
   private let shared: OpenStore
-  /// The writer is the first.
+  /// The first one is the writer.
   private let threads = Mutex<[WorkerThread]>([])
 
-  /// Opens the store in a directory, makes both where they are missing, and begins a new epoch.
-  /// - Parameter report: is told, on any thread, what the operator should know: that writing or
-  ///   reading begins to fail, once per outage, and that it works again.
-  /// - Throws: if the directory cannot be used, is in use, or holds what this relay cannot read.
+  /// Opens the store in a directory, creates both if they are missing, and begins a new epoch.
+  /// - Parameter report: called on any thread with messages for the operator: once when writing or
+  ///   reading begins to fail, and once when it works again.
+  /// - Throws: if the directory cannot be used, is in use, or contains data that this relay cannot
+  ///   read.
   public init(
     directory path: String, options: Options = Options(),
     report: @escaping @Sendable (String) -> Void
@@ -116,7 +120,7 @@ public final class SQLiteLog: Log {
     }
   }
 
-  /// See `Log`. To be called once.
+  /// See `Log`. Must be called once.
   public func start(
     loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void
   ) throws(StoreFailure) {
@@ -190,7 +194,7 @@ public final class SQLiteLog: Log {
     reads.append((loop, request))
   }
 
-  /// See `Log`. Asks the file system how large the files are.
+  /// See `Log`. Asks the file system for the sizes of the files.
   public func statistics() -> LogStatistics {
     var statistics = meter.statistics
     statistics.unindexedEntries = shared.unindexed
@@ -198,7 +202,8 @@ public final class SQLiteLog: Log {
     return statistics
   }
 
-  /// See `Log`. Not to be called by `publish`, since it waits for the threads that call it.
+  /// See `Log`. Must not be called by `publish`, since it waits for the threads that call
+  /// `publish`.
   public func stop() {
     let threads = threads.withLock { threads in
       defer { threads = [] }
@@ -208,17 +213,17 @@ public final class SQLiteLog: Log {
     checkpointer.close()
     indexWork.close()
     for thread in threads.dropFirst() { thread.join() }
-    // The writer last: the connection that closes last cleans up behind the write-ahead log, and
-    // the reader's may not.
+    // The writer ends last: the connection that closes last deletes the write-ahead log, and the
+    // reader's connection may not do that.
     submissions.close()
     threads.first?.join()
-    // Closes what was never started.
+    // Closes connections whose thread was never started.
     _ = checkpointConnection.take()
     _ = reader.take()
     _ = indexer.take()
     _ = store.take()
   }
 
-  /// Lets the store grow to so many pages and no further, as a full disk does; 0 = no limit.
+  /// Limits the store's size to a number of pages, as a full disk does; 0 = no limit.
   package func limitStore(pages: Int64) { submissions.append(.limit(pages: pages)) }
 }

@@ -3,14 +3,14 @@ package import Relay
 internal import SQLite
 package import Wire
 
-/// Reads entries for catching up and history, over connections of its own that commits do not wait
-/// for. Used by one thread.
+/// Reads entries for catch-up and history, over its own connections, which commits do not wait for.
+/// Used by one thread.
 package final class SQLiteReader: EntryReader {
   private let path: String
   private let store: OpenStore
   private var state: State
 
-  /// Why the last request could not be answered; `nil` if it could.
+  /// Why the last request failed; `nil` if it succeeded.
   private(set) var failure: StoreFailure?
   private var isDamaged = false
 
@@ -30,13 +30,13 @@ package final class SQLiteReader: EntryReader {
     var targets: TargetStatements
     var selectRedactions: Statement
     var selectSeen: Statement
-    /// Deleted texts of the room that is being read, whose edits are not all overwritten yet.
+    /// Deleted texts of the current room whose edits are not all overwritten yet.
     var redacted: Set<Int64> = []
   }
 
-  /// So often an answer is begun anew where entries were deleted meanwhile.
+  /// How often an answer is attempted if entries are deleted while it is read.
   private static let attempts = 3
-  /// So many entries are looked up at once.
+  /// How many entries are looked up at once.
   private static let placesAtOnce: Int64 = 256
 
   package init(_ store: OpenStore) throws(StoreError) {
@@ -45,7 +45,7 @@ package final class SQLiteReader: EntryReader {
     let database = try Schema.openForReading(store.directory, vfs: store.vfs)
     let index = try IndexReader.open(store, .readOnly)
     do throws(SQLiteError) {
-      // Pages are read once, in order: whoever catches up must not cost memory for it.
+      // Catch-up reads each page once, in order, so a larger cache would only cost memory.
       try database.execute("PRAGMA cache_size = -256")
       let begin = try Statement("BEGIN", on: database)
       let end = try Statement("COMMIT", on: database)
@@ -90,12 +90,11 @@ package final class SQLiteReader: EntryReader {
     }
   }
 
-  /// Answers a request.
   package func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
     answer { request.answer(from: &$0, framing) }
   }
 
-  /// Answers what `body` makes of what it reads; it is called again where entries were deleted meanwhile.
+  /// Returns the answer that `body` builds; calls it again if entries were deleted in the meantime.
   package func answer(_ body: (inout SQLiteReader) -> LogAnswer) -> LogAnswer {
     var reader = self
     var attempt = 1
@@ -131,7 +130,7 @@ package final class SQLiteReader: EntryReader {
         lower = upper + 1
       }
     } catch {
-      // Entries that were trimmed and swept while they were being read are not missing.
+      // Entries that were trimmed and deleted during the read are not missing.
       state.endReading()
       let isSwept = (try? state.first(ofRoom: number)).map { $0 > seqs.lowerBound } ?? false
       throw note(error, isDamage: error.isCorruption && !isSwept)
@@ -209,14 +208,15 @@ extension SQLiteReader.State {
     if database.isInTransaction, (try? end.run()) == nil { database.rollback() }
   }
 
-  /// The oldest entry of a room that is kept.
+  /// Returns the oldest kept entry of a room.
   mutating func first(ofRoom number: Int64) throws(SQLiteError) -> Int64 {
     try selectFirst.bind(1, number)
     defer { selectFirst.reset() }
     return try selectFirst.step() ? selectFirst.integer(0) : 0
   }
 
-  /// In this order: what the tail has is in the journal as it is read afterwards.
+  /// Asks the tail before the journal: every entry in the tail is in a journal transaction begun
+  /// later.
   mutating func bounds(
     of room: String
   ) throws(SQLiteError) -> (number: Int64, first: Int64, head: Int64)? {
@@ -237,7 +237,7 @@ extension SQLiteReader.State {
     return (number, first, head ?? first - 1)
   }
 
-  /// All of them, in their order.
+  /// Returns the places of all these entries, in order.
   mutating func places(
     ofRoom room: Int64, in seqs: ClosedRange<Int64>
   ) throws(SQLiteError) -> [Place] {
@@ -294,7 +294,7 @@ extension SQLiteReader.State {
     }
   }
 
-  /// What the transaction sees as deleted, and not overwritten yet.
+  /// Loads the deleted texts of a room whose edits this transaction still sees with content.
   private mutating func loadRedactions(ofRoom number: Int64) throws(SQLiteError) {
     redacted.removeAll()
     try selectRedactions.bind(1, number)
@@ -308,14 +308,14 @@ extension SQLiteReader.State {
     return try selectSeen.step() ? selectSeen.integer(0) : nil
   }
 
-  /// - Returns: whether more is wanted.
+  /// - Returns: whether the caller wants more.
   mutating func forEachEntry(
     at places: [Place], ofRoom number: Int64, named room: String, _ body: (Entry) -> Bool
   ) throws(SQLiteError) -> Bool {
     defer { selectEntries.reset() }
     var reached: Int64?
     for place in places {
-      // A few entries of other rooms between two of this one are passed over.
+      // Steps over up to a few entries of other rooms instead of seeking.
       while let position = reached, position < place.position, place.position - position <= 4 {
         reached = try selectEntries.step() ? selectEntries.integer(6) : nil
       }
@@ -337,7 +337,7 @@ extension SQLiteReader.State {
 }
 
 extension Entry {
-  /// Takes the text out of an edit of one of these entries.
+  /// Removes the text if this is an edit of one of these entries.
   mutating func redact(ifAbout deleted: Set<Int64>) {
     guard kind == .edit, let target, deleted.contains(target) else { return }
     body = Entry.deletedEditBody(of: target)
@@ -345,7 +345,8 @@ extension Entry {
 }
 
 extension Statement {
-  /// The row as an entry; its columns are seq, at, sender, id, kind and body, in this order.
+  /// Returns the row as an entry; its columns are seq, at, sender, id, kind and body, in this
+  /// order.
   func entry(in room: String) throws(SQLiteError) -> Entry {
     let kind = EntryKind(rawValue: text(4))
     guard kind.isKnown else {

@@ -2,37 +2,37 @@ package import Relay
 internal import SQLite
 package import Wire
 
-/// A store in a data directory: the journal, which is the one truth (rooms, entries in commit order,
-/// members and the lineage of epochs), and the index that is made from it.
+/// A store in a data directory: the journal, which is the only source of truth (rooms, entries in
+/// commit order, members and the lineage of epochs), and the index derived from it.
 ///
-/// Used by one thread at a time. Holds the data directory's lock for as long as it lives.
+/// Used by one thread at a time. Holds the data directory's lock until it is deinitialized.
 package final class SQLiteStore: EntryStore {
   private let lock: DirectoryLock
   private let walSize: WalSize
   private var state: StoreState
 
-  /// How many commits have succeeded.
+  /// The number of successful commits.
   private(set) var commits = 0
 
-  /// The epochs of this store; the last is this run's.
+  /// The epochs of this store; the last one is this process's.
   package let lineage: Lineage
-  /// For a reader and the indexer of this store.
+  /// Shared with a reader and the indexer of this store.
   package let shared: OpenStore
-  /// Why an index that was there could not be used, and was made anew.
+  /// Why an existing index was discarded and rebuilt; `nil` if none was.
   package let discardedIndex: String?
 
-  /// Opens the store in a directory, makes both where they are missing, and begins a new epoch.
+  /// Opens the store in a directory, creates both if they are missing, and begins a new epoch.
   ///
-  /// Reads back what is not indexed yet. If that is much, since the index is missing, say, it is
-  /// indexed first, which takes some seconds for each million of entries.
+  /// Reads back the unindexed entries. If there are many, for example because the index is missing,
+  /// it indexes them first, which takes some seconds per million entries.
   /// - Parameters:
   ///   - now: milliseconds since 1970.
   ///   - segmentEntries: how many entries are indexed at once.
-  ///   - vfs: the name of the file system in SQLite's sense; `nil` = the system's. Another one is this
-  ///     process's own: there is no directory to be made or locked.
-  ///   - epochName: of the new epoch; `nil` takes one at random.
-  ///   - identityKey: for a store without entries; `nil` takes one at random.
-  ///   - filterLimitBytes: how much memory may tell new identities from known ones; `nil` = `Tail`'s.
+  ///   - vfs: the name of the SQLite VFS; `nil` = the system's. Any other VFS is private to this
+  ///     process: no directory is created or locked.
+  ///   - epochName: the name of the new epoch; `nil` = a random one.
+  ///   - identityKey: for a store without entries; `nil` = a random one.
+  ///   - filterLimitBytes: the memory limit of the identity filters; `nil` = `Tail`'s.
   package init(
     directory path: String, durability: Durability = .fsync, now: Int64,
     segmentEntries: Int? = nil, vfs: String? = nil, epochName: String? = nil,
@@ -84,8 +84,8 @@ package final class SQLiteStore: EntryStore {
     state.hasDeleted = isHeldUp
   }
 
-  /// Erases the write-ahead log: that of a process that was killed may have what was deleted since.
-  /// - Returns: whether that is to be done later, since another process reads just now, say.
+  /// Erases the write-ahead log: one left by a killed process may contain content that was deleted.
+  /// - Returns: whether it has to be done later, for example because another process is reading.
   private static func eraseLog(of database: borrowing Database) throws(SQLiteError) -> Bool {
     do throws(SQLiteError) {
       return try database.checkpoint(.truncate).isHeldUp
@@ -95,7 +95,7 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
-  /// The journal's file.
+  /// The path of the journal's file.
   package var path: String { shared.directory.databasePath }
 
   package var identityKey: EntryIdentity.Key { state.identityKey }
@@ -204,23 +204,24 @@ package final class SQLiteStore: EntryStore {
     commits += 1
   }
 
-  /// Deletes entries that are no longer kept, in one transaction: a slice of a indexer's `Garbage`.
+  /// Deletes entries that are no longer kept, in one transaction: a slice of the indexer's
+  /// `Garbage`.
   package func delete(_ slice: Garbage.Slice) throws(StoreFailure) {
     do { try state.delete(slice) } catch { throw failure("write", error) }
   }
 
-  /// Whether commits have left something to `tidy`.
+  /// Whether commits have left work for `tidy`.
   package var hasLeftovers: Bool { state.hasLeftovers }
 
-  /// Edits of deleted texts that were overwritten so far.
+  /// How many edits of deleted texts were overwritten so far.
   package var redactedEdits: Int { state.redactedEdits }
 
-  /// Works off a slice of what commits have left for later (`Leftovers`), in one transaction.
+  /// Processes one slice of the deferred work (`Leftovers`), in one transaction.
   package func tidy() throws(StoreFailure) {
     do { try state.tidy() } catch { throw failure("write", error) }
   }
 
-  /// Gives so many pages back that the file no longer needs, if they are a good part of it.
+  /// Returns up to this many unused pages to the file system, if they are a large part of the file.
   /// - Returns: whether there was something to do.
   @discardableResult
   package func vacuum(pages: Int = 32) -> Bool {
@@ -233,32 +234,32 @@ package final class SQLiteStore: EntryStore {
   var syncNanoseconds: Int64 { state.syncNanoseconds }
   var roomCount: Int { state.roomCount }
 
-  /// Whether a segment of entries has become complete since this was last asked.
+  /// Whether a segment was sealed since the last call.
   var hasSealed: Bool {
     defer { state.hasSealed = false }
     return state.hasSealed
   }
 
-  /// Whether something was deleted since this was last asked.
+  /// Whether an entry was deleted since the last call.
   var hasDeleted: Bool {
     defer { state.hasDeleted = false }
     return state.hasDeleted
   }
 
-  /// Forgets the pages in memory: they may have what is in no file any more.
+  /// Frees cached pages: they may contain content that is no longer in any file.
   func releaseMemory() { state.database.releaseMemory() }
 
-  /// How many index segments of the index were asked for identities.
+  /// How many index segments were queried for identities.
   package var probes: Int { state.probes }
 
-  /// How large the write-ahead log was after the last commit.
+  /// The size of the write-ahead log after the last commit.
   var walBytes: Int { walSize.bytes }
 
-  /// Moves the write-ahead log's content to the database file as far as it can be moved now. What
-  /// fails here shows in a later commit if it lastEntries.
+  /// Moves as much of the write-ahead log to the database file as is possible now. A lasting
+  /// failure shows in a later commit.
   package func checkpoint() throws(UnsyncedCheckpoint) { _ = try state.database.syncedCheckpoint() }
 
-  /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
+  /// Limits the file's size to a number of pages, as a full disk does; 0 = no limit.
   package func limit(pages: Int64) {
     _ = try? state.database.integer(
       "PRAGMA max_page_count = \(pages == 0 ? 0xFFFF_FFFE : pages)")

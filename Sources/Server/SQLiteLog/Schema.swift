@@ -2,26 +2,25 @@ internal import CSQLite
 internal import Relay
 internal import SQLite
 
-/// What a store's file looks like, and how older ones are brought up to date.
+/// The schema of a store's database file, and its migrations.
 enum Schema {
-  /// "RELY": marks the file as a relay's (`PRAGMA application_id`).
+  /// "RELY", the `PRAGMA application_id` of a relay's file.
   static let applicationID: Int64 = 0x5245_4C59
 
-  /// Of new files. Entries are appended, so that large pages are half the writes of small ones, and a
-  /// tenth less CPU time for a commit than with 4 KiB.
+  /// The page size of new files. Entries are appended, so that large pages halve the bytes written
+  /// and save a tenth of a commit's CPU time, compared to 4 KiB.
   static let pageBytes = 16_384
 
-  /// Adds an entry.
   static let insertEntry = """
     INSERT INTO entries (position, room, seq, epoch, at, identity, sender, id, kind, body)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
     """
 
-  /// How many entries of a room up to its last are about others.
+  /// Sets how many of a room's entries change other entries.
   static let updateChanges = "UPDATE rooms SET changes = ?2 WHERE number = ?1"
 
-  /// Step *n* leads from version *n* - 1 to version *n*. A step that has been released never
-  /// changes: another one is added behind it.
+  /// Step *n* migrates from version *n* - 1 to version *n*. A released step never changes; a new
+  /// step is appended after it.
   static let steps = [
     """
     -- One line for each start, and for each import into a store that had entries.
@@ -153,8 +152,8 @@ enum Schema {
   private static let fromChanges =
     "FROM changes JOIN entries ON entries.position = changes.position"
 
-  /// What the table `reactions` has to have, as the entries say it: for each emoji that a user has
-  /// given and not taken back, where that began.
+  /// The expected content of the table `reactions`, derived from the entries: for each emoji that a
+  /// user has given and not taken back, the entry that gave it.
   static let currentReactions = """
     SELECT room, target, sender, emoji, min(seq) FROM (
       SELECT room, target, sender, emoji, seq, given,
@@ -169,7 +168,7 @@ enum Schema {
     WHERE given AND ended = ends GROUP BY room, target, sender, emoji
     """
 
-  /// What the table `edits` has to have.
+  /// The expected content of the table `edits`.
   static let currentEdits = """
     SELECT changes.room, changes.target, changes.seq, changes.position \(fromChanges)
     JOIN rooms ON rooms.number = changes.room
@@ -178,7 +177,7 @@ enum Schema {
 
   static var version: Int64 { Int64(steps.count) }
 
-  /// Opens a store's file for writing, makes it if it is missing, and brings it up to date.
+  /// Opens a store's file for writing, creates it if it is missing, and migrates it.
   static func openForWriting(
     _ directory: DataDirectory, durability: Durability, vfs: String? = nil,
     identityKey: EntryIdentity.Key? = nil
@@ -207,7 +206,8 @@ enum Schema {
       try database.execute("PRAGMA wal_autocheckpoint = 0")
       try database.execute("PRAGMA journal_size_limit = \(Checkpointer.hardLimitBytes)")
       try database.execute("PRAGMA cache_size = -16384")
-      // What is deleted is overwritten, also in pages that become free; see `ErasingFileSystem` too.
+      // Deleted content is overwritten, also in pages that become free; see also
+      // `ErasingFileSystem`.
       try database.execute("PRAGMA secure_delete = ON")
       try database.migrate(by: steps, applicationID: applicationID)
       try makeIdentityKey(in: database, identityKey)
@@ -221,11 +221,10 @@ enum Schema {
     }
   }
 
-  /// The key that a store's entries are hashed with.
+  /// Returns the key that hashes the ids of a store's entries.
   ///
-  /// A store that had entries before there were keys goes on without: the hashes that it holds would
-  /// have to be made anew, which would write all of its entries again. An export that is imported into
-  /// a new store has one.
+  /// A store that had entries before keys were introduced stays without one: rehashing would
+  /// rewrite all of its entries. Importing its export into a new store gives it a key.
   static func identityKey(
     of database: borrowing Database
   ) throws(SQLiteError) -> EntryIdentity.Key {
@@ -241,8 +240,8 @@ enum Schema {
     return .none
   }
 
-  /// Gives a store that has no entries and no key one.
-  /// - Parameter offered: `nil` takes one at random.
+  /// Gives a key to a store that has neither entries nor a key.
+  /// - Parameter offered: the key; `nil` = a random one.
   static func makeIdentityKey(
     in database: borrowing Database, _ offered: EntryIdentity.Key?
   ) throws(SQLiteError) {
@@ -256,7 +255,7 @@ enum Schema {
     try insert.run()
   }
 
-  /// Opens a store's file for reading. It may be in use: each transaction reads one state of it.
+  /// Opens a store's file for reading. It may be in use: each transaction reads one snapshot.
   static func openForReading(
     _ directory: DataDirectory, vfs: String? = nil
   ) throws(StoreError) -> Database {
@@ -286,7 +285,7 @@ enum Schema {
     }
   }
 
-  /// Refuses files of others and of newer relays.
+  /// Rejects files that are not a relay's, or that a newer relay wrote.
   private static func check(_ database: borrowing Database, path: String) throws {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw StoreError(

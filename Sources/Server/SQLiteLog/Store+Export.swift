@@ -1,11 +1,12 @@
 internal import SQLite
 
 extension Store {
-  /// Writes the entries of a store, or of one of its rooms, as JSON lines in the order of their
-  /// commits, as readers have them: what is no longer kept, and what was deleted, is not among it. Each is the `message` object with `epoch`, and `raw` where a `data` entry has line
-  /// breaks.
-  /// - Parameter write: takes one line with its end; what it throws ends the export.
-  /// - Throws: `StoreError`, or what `write` throws.
+  /// Exports the entries of a store, or of one of its rooms, as JSON lines in commit order and as
+  /// readers see them: without trimmed entries and deleted content. Each line is the `message`
+  /// object with `epoch`, and with `raw` if a `data` entry contains line breaks.
+  /// - Parameter write: receives one line with its line break; an error that it throws ends the
+  ///   export.
+  /// - Throws: `StoreError`, or the error of `write`.
   public static func export(
     directory path: String, room: String? = nil, write: ([UInt8]) throws -> Void
   ) throws -> StoreCount {

@@ -4,16 +4,15 @@ internal import SQLite
 internal import Wire
 
 extension Store {
-  /// Adds rooms from the lines of an export, all of them or, if one cannot be taken, none. Whoever
-  /// sent to a room belongs to it again, and has read up to the own last entry.
+  /// Adds the rooms of an export: all of them or, if a line is rejected, none. Senders become
+  /// members of their rooms again, with everything up to their own last entry marked as read.
   ///
-  /// Into a store without entries the lines bring their epochs, so that clients of the old store
-  /// resume where they were. Into another they are of an epoch of their own, and clients begin
-  /// those rooms anew: what they hold cannot be told from this store's own.
-  /// - Parameter nextLine: gives one line, without its end, or `nil` after the last; blank lines are
-  ///   passed over.
-  /// - Throws: `StoreError`, with the number of the line that is not as it should be, or what
-  ///   `nextLine` throws.
+  /// A store without entries also takes the epochs of the lines, so that clients of the old store
+  /// resume where they were. Any other store gives them a new epoch, and clients start those rooms
+  /// over: what they hold cannot be told apart from this store's own entries.
+  /// - Parameter nextLine: returns one line, without its line break, or `nil` after the last; blank
+  ///   lines are skipped.
+  /// - Throws: `StoreError`, with the number of the rejected line, or the error of `nextLine`.
   public static func `import`(
     directory path: String, nextLine: () throws -> [UInt8]?
   ) throws -> StoreCount {
@@ -24,7 +23,7 @@ extension Store {
     let database = try Schema.openForWriting(directory, durability: .fsync)
     do {
       try database.execute("BEGIN IMMEDIATE")
-      // Leaving without a commit closes the connection, which undoes what it began.
+      // Returning without a commit closes the connection, which rolls the transaction back.
       var importer = try Importer.prepare(database)
       var number = 0
       do {
@@ -48,40 +47,40 @@ extension Store {
   }
 }
 
-/// One import under way, within one transaction.
+/// An import in progress, within one transaction.
 private struct Importer: ~Copyable {
   struct Room {
     let number: Int64
     var head: Int64
     var lastAt: Int64 = 0
     var epoch: Int64 = 0
-    /// How many of its entries are about others.
+    /// How many of its entries change other entries.
     var changes: Int64 = 0
-    /// Each member's mark: the sender's last entry.
+    /// Each member's read mark: the sender's last entry.
     var members: [String: Int64] = [:]
   }
 
-  /// An entry whose id may be that of an earlier one.
+  /// An entry whose id may be a duplicate.
   struct Suspect {
     var identity: EntryIdentity
     var line: Int
   }
 
-  /// So many are looked into at once.
+  /// How many entries are checked for duplicates at once.
   private static let suspectLimit = 100_000
   private static let firstFilterEntries = 1 << 20
 
   private let database: Database
   private let bringsEpochs: Bool
-  /// Of the last entry before this import.
+  /// The position of the last entry before this import.
   private let start: Int64
   private var position: Int64
   private let identityKey: EntryIdentity.Key
-  /// Each twice as large as the one before, since nobody knows how many lines there will be.
+  /// Each twice as large as the previous one, since the number of lines is unknown.
   private var filters: [IdentityFilter] = []
-  /// How many more the last one is for.
+  /// How many more entries the last filter is sized for.
   private var filterRoom = 0
-  /// By position. Rooms are new, so that a double can only be within the import.
+  /// By position. Rooms are new, so that duplicates can only occur within the import.
   private var suspects: [Int64: Suspect] = [:]
   private var rooms: [String: Room] = [:]
   private var epochs: [String: Int64] = [:]
@@ -181,7 +180,7 @@ private struct Importer: ~Copyable {
     count.entries += 1
   }
 
-  /// Writes who belongs to the rooms, and ends the transaction.
+  /// Writes the members of the rooms, and commits the transaction.
   mutating func commit() throws(SQLiteError) -> StoreCount {
     for (name, room) in rooms {
       var members = room.members
@@ -205,7 +204,8 @@ private struct Importer: ~Copyable {
     return count
   }
 
-  /// Spares the next start most of the work. Where it fails, that start does it.
+  /// Indexes the import, to save the next start most of that work. If this fails, the next start
+  /// does it.
   func makeIndex(in directory: DataDirectory) {
     guard
       var select = try? Statement(
@@ -230,7 +230,7 @@ private struct Importer: ~Copyable {
     return Room(number: insertRoom.integer(0), head: entry.seq - 1)
   }
 
-  /// Remembers an entry whose id may have come before: all that did, and one in a thousand others.
+  /// Records every entry whose id may be a duplicate, and about one in a thousand others.
   private mutating func note(_ identity: EntryIdentity, line: Int) throws {
     let key = IdentityFilter.Key(identity)
     if filters.contains(where: { $0.mayContain(key) }) {
@@ -245,7 +245,7 @@ private struct Importer: ~Copyable {
     filters[filters.count - 1].insert(key)
   }
 
-  /// Reads what was imported once more and compares those that may be the same.
+  /// Reads the imported entries again, and compares those that may be duplicates.
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
   mutating func checkSuspects() throws {
     if suspects.isEmpty { return }
@@ -270,7 +270,7 @@ private struct Importer: ~Copyable {
     suspects.removeAll(keepingCapacity: true)
   }
 
-  /// The number of the epoch that a line names, or of this import's own.
+  /// Returns the number of the epoch that a line names, or of this import's own epoch.
   private mutating func epoch(_ name: String) throws(SQLiteError) -> Int64 {
     let name = bringsEpochs ? name : ""
     if let known = epochs[name] { return known }

@@ -4,11 +4,11 @@ internal import SQLite
 internal import Wire
 
 extension Store {
-  /// What `verify` has found.
+  /// The result of `verify`.
   public struct Verification: Sendable {
-    /// A place where the store is not what it should be.
+    /// An inconsistency in the store.
     public struct Break: Equatable, Sendable, CustomStringConvertible {
-      /// `nil` where it concerns the whole store.
+      /// `nil` if it concerns the whole store.
       public var room: String?
       public var seq: Int64?
       public var problem: String
@@ -23,27 +23,28 @@ extension Store {
     public internal(set) var count = StoreCount()
     /// At most `breakLimit`.
     public internal(set) var breaks: [Break] = []
-    /// All that were found.
+    /// The number of all inconsistencies.
     public internal(set) var breakCount = 0
 
     public static let breakLimit = 1000
   }
 
-  /// Reads the whole store and proves it: the files' own structure, every room gapless from the
-  /// oldest kept entry to its head, every id once per room and sender, clocks and epochs that never
-  /// go back, entries that say what they should, marks within their rooms, and an index that agrees
-  /// with the entries as far as it has come.
-  /// - Throws: if the store cannot be opened. What is wrong inside is in the result.
+  /// Checks the whole store: the structure of the files; that each room has no gap from the oldest
+  /// kept entry to its head; that each id occurs once per room and sender; that clocks and epochs
+  /// never go back; that entries are well-formed, and marks within their rooms; and that the index
+  /// agrees with the indexed entries.
+  /// - Throws: if the store cannot be opened. Inconsistencies are in the result.
   public static func verify(directory path: String) throws(StoreError) -> Verification {
     try verify(directory: path, vfs: nil)
   }
 
-  /// - Parameter vfs: the name of the file system in SQLite's sense; `nil` = the system's.
+  /// - Parameter vfs: the name of the SQLite VFS; `nil` = the system's.
   package static func verify(
     directory path: String, vfs: String?
   ) throws(StoreError) -> Verification {
     let directory = DataDirectory(path)
-    // Before the journal, which is then read in a later state: the index is behind, never ahead.
+    // Opened before the journal, which is then read in a later state: the index never has more
+    // entries.
     let index = IndexVerifier.open(directory, vfs: vfs)
     let database = try Schema.openForReading(directory, vfs: vfs)
     var verifier = JournalVerifier(database: database)

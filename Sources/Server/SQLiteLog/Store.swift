@@ -1,13 +1,13 @@
-/// What can be done with a store while no relay runs on it: prove it, write it out, fill it.
+/// Operations on a store while no relay runs on it: verify, export and import.
 ///
-/// `verify` and `export` also work while a relay runs: they read one state of the store, and hold
-/// up nobody; the write-ahead log grows until they are done. `import` needs the store for itself.
+/// `verify` and `export` also work while a relay runs: they read one snapshot and block nothing,
+/// but the write-ahead log grows until they are done. `import` needs exclusive use of the store.
 public enum Store {
-  /// Whether a relay, or an import, has the store in a directory open.
+  /// Whether a relay or an import has the store in a directory open.
   public static func isInUse(directory path: String) -> Bool { DataDirectory(path).isLocked }
 }
 
-/// How much a store holds, or an import has brought.
+/// How many rooms and entries a store holds, or an import has added.
 public struct StoreCount: Equatable, Sendable {
   public var rooms = 0
   public var entries = 0

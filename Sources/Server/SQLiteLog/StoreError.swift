@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import SQLite
 
-/// A checkpoint whose sync failed. This process cannot put it right: the system takes for written what
-/// may not be on the medium, and SQLite believes it. The next one can, since everything is in the
-/// write-ahead log still (see `Database.writeLogAgain`). So whoever runs the store ends at once,
-/// without closing it.
+/// A checkpoint whose sync failed. This process cannot recover: the kernel treats pages as written
+/// that may not be on the medium, and SQLite relies on that. The next process can, since everything
+/// is still in the write-ahead log (see `Database.writeLogAgain`). So the owner of the store exits
+/// at once, without closing it.
 public struct UnsyncedCheckpoint: Error, Equatable, Sendable, CustomStringConvertible {
   public var description: String
 
@@ -16,11 +16,12 @@ public struct UnsyncedCheckpoint: Error, Equatable, Sendable, CustomStringConver
   }
 }
 
-/// A store that cannot be opened, read or filled: what happened, to which file, and what to do.
+/// A store that cannot be opened, read or imported into: what happened, to which file, and what to
+/// do.
 public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// Which of the command line's exit codes it belongs to.
+  /// Selects the exit code of the command line.
   public enum Kind: Sendable {
-    /// The surroundings: permissions, space, another process, a newer version, wrong input.
+    /// The environment: permissions, space, another process, a newer version, wrong input.
     case environment
     /// The data.
     case broken
@@ -33,7 +34,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// What SQLite's refusal means for whoever runs the relay.
+  /// Explains an error of SQLite to the operator.
   init(_ error: SQLiteError, _ action: String, path: String) {
     switch error.code {
     case SQLITE_CORRUPT:

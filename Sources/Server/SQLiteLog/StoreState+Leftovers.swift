@@ -2,8 +2,8 @@ internal import SQLite
 internal import Wire
 
 extension StoreState {
-  /// Overwrites the edits of a deleted text as far as the slice goes, and notes where to go on.
-  /// - Returns: whether there are no more.
+  /// Overwrites the edits of a deleted text until the slice is full, and records where to continue.
+  /// - Returns: whether all edits are overwritten.
   mutating func redactEdits(
     of target: Int64, inRoom room: Int64, after: Int64, _ slice: inout Leftovers.Slice
   ) throws(SQLiteError) -> Bool {
@@ -44,7 +44,7 @@ extension StoreState {
     return edits
   }
 
-  /// Leaves the reactions to entries that are no longer kept for later, if there are any.
+  /// Defers the deletion of reactions to entries that are no longer kept, if there are any.
   mutating func noteTrimmedReactions(
     ofRoom room: Int64, before first: Int64
   ) throws(SQLiteError) {
@@ -64,7 +64,7 @@ extension StoreState {
     return try statements.selectReactionsBefore.step()
   }
 
-  /// Works off a slice of what commits have left, in a transaction of its own.
+  /// Processes one slice of the deferred work, in a transaction of its own.
   mutating func tidy() throws(SQLiteError) {
     guard hasLeftovers else { return }
     var slice = Leftovers.Slice()

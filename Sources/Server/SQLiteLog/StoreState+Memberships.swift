@@ -3,7 +3,7 @@ internal import Relay
 internal import SQLite
 internal import Wire
 
-/// Which rooms users belong to.
+/// The rooms that users belong to.
 extension StoreState {
   mutating func memberships(
     of user: String, after number: Int64, limit: Int
@@ -58,7 +58,7 @@ extension StoreState {
     )
   }
 
-  /// Adds what follows from the entries.
+  /// Adds the read mark that follows from the user's own entries.
   private mutating func complete(
     _ membership: inout StoredMembership, _ stored: StoredMember?, of user: String
   ) throws(SQLiteError) {
@@ -69,7 +69,7 @@ extension StoreState {
     }
     guard let stored else { return }
     membership.marks = stored.marks
-    // What a member has sent counts as read.
+    // A member's own entries count as read.
     var sent = tail.lastSeq(of: user, inRoom: room)
     if sent == nil { sent = try index.lastSeq(of: user, inRoom: room) }
     if let sent, sent > stored.since {

@@ -1,7 +1,7 @@
 internal import SQLite
 
 extension StoreState {
-  /// Prepared once, used for every batch.
+  /// The statements, prepared once and used for every batch.
   struct Statements: ~Copyable {
     var begin: Statement
     var commit: Statement
@@ -46,7 +46,7 @@ extension StoreState {
       on database: borrowing Database, epoch: Int64
     ) throws(SQLiteError) -> Statements {
       var insertEntry = try Statement(Schema.insertEntry, on: database)
-      // The same for every entry of a run; a binding outlives a reset.
+      // Constant for the life of the process; bindings survive a reset.
       try insertEntry.bind(4, epoch)
       return Statements(
         begin: try Statement("BEGIN IMMEDIATE", on: database),
@@ -119,7 +119,7 @@ extension StoreState {
         updateChanges: try Statement(Schema.updateChanges, on: database),
         deleteChanges: try Statement(
           "DELETE FROM changes WHERE room = ?1 AND seq < ?2", on: database),
-        // An edit that is kept may have to be redacted though what it is about is gone.
+        // A kept edit may still have to be redacted after its target was trimmed.
         deleteEdits: try Statement(
           "DELETE FROM edits WHERE room = ?1 AND target < ?2 AND seq < ?2", on: database),
         deleteReactions: try Statement(

@@ -3,30 +3,31 @@ internal import Relay
 internal import SQLite
 internal import Wire
 
-/// The commit connection with its statements, a connection that looks up what is indexed, and how
-/// far the log has come.
+/// The state of an open store: the commit connection with its statements, the index reader, and the
+/// last position of the journal.
 struct StoreState: ~Copyable {
   var database: Database
   /// The `position` of the last entry.
   private(set) var position: Int64
-  /// What the last commit's COMMIT took, which is when it becomes durable.
+  /// The duration of the last COMMIT, which makes a commit durable.
   private(set) var syncNanoseconds: Int64 = 0
-  /// Whether a commit has left something to `tidy`.
+  /// Whether commits have left work for `tidy`.
   var hasLeftovers: Bool
-  /// Edits that were overwritten, since the start.
+  /// How many edits were overwritten since startup.
   var redactedEdits = 0
-  /// Whether there is something new to index.
+  /// Whether a segment was sealed that the indexer does not know about.
   var hasSealed = false
-  /// Whether something was deleted since this was last set to `false`: the files still have it.
+  /// Whether an entry was deleted since this was last set to `false`; the files still contain its
+  /// content.
   var hasDeleted = false
-  /// What the store's entries are hashed with.
+  /// The key that hashes the ids of the store's entries.
   let identityKey: EntryIdentity.Key
   let tail: Tail
   var index: IndexReader
   private var nextRoom: Int64
   var statements: Statements
 
-  /// - Parameter epoch: the number of this run's epoch.
+  /// - Parameter epoch: the number of this process's epoch.
   init(
     _ database: consuming Database, epoch: Int64, tail: Tail, index: consuming IndexReader
   ) throws(SQLiteError) {
@@ -53,7 +54,7 @@ struct StoreState: ~Copyable {
       """)
   }
 
-  /// Adds a line to the lineage, and gives its number.
+  /// Adds an epoch to the lineage, and returns its number.
   static func addEpoch(
     _ name: String, position: Int64, now: Int64, to database: borrowing Database
   ) throws(SQLiteError) -> Int64 {
@@ -67,7 +68,7 @@ struct StoreState: ~Copyable {
     try insert.bind(3, now)
     _ = try insert.step()
     let number = insert.integer(0)
-    // The step that finds no further row is the one that commits.
+    // The step that returns no further row is the one that commits.
     _ = try insert.step()
     return number
   }
@@ -83,7 +84,7 @@ struct StoreState: ~Copyable {
 
   // MARK: - Looking up
 
-  /// Rooms that have had an entry.
+  /// The number of rooms that have had an entry.
   var roomCount: Int { Int(nextRoom - 1) }
 
   func nextRoomNumber() -> Int64 { nextRoom }
@@ -105,7 +106,7 @@ struct StoreState: ~Copyable {
     return room
   }
 
-  /// What a member has sent counts as read.
+  /// A member's own entries count as read.
   private mutating func loadMembers(of room: inout StoredRoom) throws(SQLiteError) {
     let indexed = try index.senders(inRoom: room.number)
     let unindexed = tail.senders(inRoom: room.number)
@@ -141,13 +142,14 @@ struct StoreState: ~Copyable {
       for position in try index.candidates(for: identity, on: lookup.indexSegments) {
         if let entry = try entry(at: position, room, sender, id) { return entry }
       }
-      // The rows of index segments that have been merged are deleted: what was asked may have been gone.
+      // Rows of merged index segments are deleted: a queried segment may have been removed
+      // meanwhile.
       if lookup.indexSegments.isEmpty || tail.isCurrent(lookup) { return nil }
       lookup = tail.lookup(of: identity)
     }
   }
 
-  /// How many index segments of the index were asked for identities.
+  /// How many index segments were queried for identities.
   var probes: Int { index.probes }
 
   private mutating func entry(
@@ -162,8 +164,8 @@ struct StoreState: ~Copyable {
     return (statements.selectIdentical.integer(0), statements.selectIdentical.integer(1))
   }
 
-  /// Epochs rise with `seq`, so halving finds the border in some twenty look-ups, where a scan
-  /// from the head would hold up the commits.
+  /// Epochs increase with `seq`, so a binary search finds the boundary in some twenty lookups; a
+  /// scan from the head would hold up commits.
   mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(SQLiteError) -> Int64 {
     try statements.selectFirst.bind(1, room)
     defer { statements.selectFirst.reset() }
@@ -203,7 +205,7 @@ struct StoreState: ~Copyable {
       message: "entry \(seq) of room \(room) is missing; `relay verify` tells more")
   }
 
-  /// - Parameter seq: of an entry that is kept.
+  /// - Parameter seq: the `seq` of an entry that is kept.
   mutating func entry(
     _ seq: Int64, ofRoom number: Int64, named room: String
   ) throws(SQLiteError) -> Entry? {
@@ -250,8 +252,8 @@ struct StoreState: ~Copyable {
     try statements.targets.changes(inRoom: number, through: seq) ?? total
   }
 
-  /// Who was there when the process before this one ended has gone with it: with the last entry, as
-  /// far as anybody can tell.
+  /// Ends the visits of users who were present when the previous process ended. The last entry is
+  /// the best estimate of that time.
   static func endVisits(in database: borrowing Database) throws(SQLiteError) {
     try database.execute(
       """
@@ -263,7 +265,7 @@ struct StoreState: ~Copyable {
 
   // MARK: - Storing
 
-  /// Stores all of it in one transaction.
+  /// Stores all changes in one transaction.
   mutating func commit(_ changes: StoreChanges) throws(SQLiteError) {
     do {
       try statements.begin.run()
@@ -277,7 +279,7 @@ struct StoreState: ~Copyable {
     }
     if !changes.redactions.isEmpty { hasDeleted = true }
     if !changes.trims.isEmpty { tail.noteTrim() }
-    // Only now: nobody is to find what was not stored.
+    // Only after the commit: entries must not be found before they are stored.
     for room in changes.newRooms { nextRoom = max(nextRoom, room.number + 1) }
     if changes.entries.isEmpty { return }
     let isSealed = tail.append { segment in
@@ -300,7 +302,7 @@ struct StoreState: ~Copyable {
       try statements.insertRoom.run()
     }
     var next = position
-    // Of rooms, how many of their entries are about others.
+    // How many entries of each room change other entries.
     var totals: [Int64: Int64] = [:]
     for new in changes.entries {
       next += 1
@@ -356,7 +358,7 @@ struct StoreState: ~Copyable {
     }
   }
 
-  /// Deletes entries in one transaction. Neighbours go as one range.
+  /// Deletes entries in one transaction; adjacent positions are deleted as one range.
   mutating func delete(_ slice: Garbage.Slice) throws(SQLiteError) {
     do throws(SQLiteError) {
       try statements.begin.run()

@@ -1,14 +1,14 @@
 internal import Relay
 internal import Synchronization
 
-/// The end of the journal that the index does not have yet, and what tells whether the index may
-/// know an identity: all that the writer, the readers and the indexer of a store share.
+/// The unindexed end of the journal, with filters that tell whether the index may have an identity:
+/// the state that a store's writer, readers and indexer share.
 ///
-/// Whoever looks for an entry looks here first and in the index afterwards, in a transaction begun
-/// afterwards: what is gone from here is there by then. Any thread may call; no call holds another
-/// up for longer than some tens of microseconds.
+/// A lookup asks the tail first, then the index in a transaction begun after that: entries that
+/// have left the tail are in the index by then. Thread-safe; no call blocks another for longer than
+/// some tens of microseconds.
 final class Tail: Sendable {
-  /// A segment that is complete, and that the indexer may take over.
+  /// A complete segment, ready for the indexer.
   final class Sealed: Sendable {
     let segment: TailSegment
     init(_ segment: consuming TailSegment) { self.segment = segment }
@@ -18,16 +18,17 @@ final class Tail: Sendable {
     /// Oldest first.
     var sealed: [Sealed] = []
     var open = TailSegment()
-    /// In the order of the journal.
+    /// In journal order.
     var indexSegments: [FiledSegment] = []
-    /// How often a index segment was taken away.
+    /// How often an index segment was removed.
     var removals = 0
   }
 
-  /// So many entries make a segment: what a start reads back is about one, or two.
+  /// The number of entries in a segment; startup reads back one or two segments.
   static let segmentEntries = 1 << 18
-  /// How much memory the filters take at most: enough for 22 million entries, which a start reads in
-  /// less than 2 s. The oldest index segments, of which there are few, then have none, and are asked.
+  /// The memory limit of all filters: enough for 22 million entries, which startup reads in less
+  /// than 2 s. Beyond it, the oldest index segments, of which there are few, have no filter and are
+  /// always queried.
   static let filterLimitBytes = 64 << 20
 
   let segmentEntries: Int
@@ -37,10 +38,10 @@ final class Tail: Sendable {
   private let everAppended = Atomic(0)
   private let hasTrims = Atomic(false)
 
-  /// The index segments that the index has, oldest first.
+  /// The segments of the index, oldest first.
   var indexSegments: [IndexSegment] { state.withLock { $0.indexSegments.map(\.indexSegment) } }
 
-  /// How much memory the filters take.
+  /// The memory that the filters take.
   var filterBytes: Int {
     state.withLock { $0.indexSegments.reduce(0) { $0 + ($1.filter?.bytes ?? 0) } }
   }
@@ -53,15 +54,15 @@ final class Tail: Sendable {
     state = Mutex(State())
   }
 
-  /// How many entries the index does not have yet.
+  /// The number of unindexed entries.
   var count: Int { unindexed.load(ordering: .relaxed) }
 
-  /// How many entries have come since it was made.
+  /// The number of entries appended since this object was created.
   var appended: Int { everAppended.load(ordering: .relaxed) }
 
   // MARK: - The writer
 
-  /// Calls `body` with the open segment, to which it appends, and seals that if it is long enough.
+  /// Calls `body` to append to the open segment, and seals it if it is long enough.
   /// - Returns: whether it was sealed.
   @discardableResult
   func append(_ body: (inout TailSegment) -> Void) -> Bool {
@@ -76,13 +77,13 @@ final class Tail: Sendable {
     }
   }
 
-  /// Rooms have entries that are no longer kept.
+  /// Records that rooms have entries that are no longer kept.
   func noteTrim() { hasTrims.store(true, ordering: .releasing) }
 
-  /// Whether there were trims since this was last asked.
+  /// Returns whether there were trims since the last call.
   func takeTrims() -> Bool { hasTrims.exchange(false, ordering: .acquiring) }
 
-  /// Hands the open segment to the indexer, however short.
+  /// Seals the open segment, however short, for the indexer.
   func seal() {
     state.withLock { state in
       if state.open.count > 0 { Self.seal(&state) }
@@ -94,11 +95,11 @@ final class Tail: Sendable {
     state.open = TailSegment()
   }
 
-  /// Where an entry with this identity may be.
+  /// Where an entry with a given identity may be.
   struct Lookup {
     /// Positions of unindexed entries.
     var positions: [Int64] = []
-    /// Where the index may have more.
+    /// Segments of the index that may have more.
     var indexSegments: [IndexSegment] = []
     fileprivate var removals = 0
   }
@@ -118,14 +119,14 @@ final class Tail: Sendable {
     }
   }
 
-  /// Whether what the index says about a lookup's index segments holds: none was taken away meanwhile.
+  /// Returns whether the lookup's index segments can still be relied on: none was removed since.
   func isCurrent(_ lookup: Lookup) -> Bool {
     state.withLock { $0.removals == lookup.removals }
   }
 
   // MARK: - Whoever reads
 
-  /// The last unindexed entry of a room.
+  /// Returns the last unindexed entry of a room.
   func head(of room: Int64) -> (seq: Int64, position: Int64)? {
     state.withLock { state in
       if let run = state.open.run(of: room) {
@@ -140,7 +141,7 @@ final class Tail: Sendable {
     }
   }
 
-  /// The places of a room's unindexed entries with these `seq`, in their order.
+  /// Returns the places of a room's unindexed entries with these `seq`, in order.
   func places(ofRoom room: Int64, in seqs: ClosedRange<Int64>) -> [Place] {
     state.withLock { state in
       var places: [Place] = []
@@ -162,18 +163,18 @@ final class Tail: Sendable {
     }
   }
 
-  /// Each sender's last unindexed entry in a room.
+  /// Returns each sender's last unindexed entry in a room.
   func senders(inRoom room: Int64) -> [String: Int64] {
     var senders: [String: Int64] = [:]
     for sealed in state.withLock({ $0.sealed }) {
       sealed.segment.addSenders(inRoom: room, to: &senders)
     }
-    // The open one is not copied: the writer would have to make another copy of it.
+    // Reads the open segment in place: a copy would force the writer to copy it, too.
     state.withLock { $0.open.addSenders(inRoom: room, to: &senders) }
     return senders
   }
 
-  /// A sender's last unindexed entry in a room.
+  /// Returns a sender's last unindexed entry in a room.
   func lastSeq(of sender: String, inRoom room: Int64) -> Int64? {
     state.withLock { state in
       if let seq = state.open.lastSeq(of: sender, inRoom: room) { return seq }
@@ -189,7 +190,7 @@ final class Tail: Sendable {
   /// The oldest segment that waits to be indexed.
   var firstSealed: Sealed? { state.withLock { $0.sealed.first } }
 
-  /// Takes note of what the index has, and lets go of the segment.
+  /// Replaces a segment by its index segment after it was indexed.
   func indexed(_ sealed: Sealed, as indexSegment: IndexSegment) {
     var filter = newFilter(entries: indexSegment.entries)
     if filter != nil {
@@ -206,8 +207,10 @@ final class Tail: Sendable {
     }
   }
 
-  /// An empty filter for a index segment with so many entries; `nil` where there is no memory for it.
-  /// - Parameter position: younger index segments begin with this one, and have theirs first.
+  /// Returns an empty filter for an index segment of this size; `nil` if it exceeds the memory
+  /// limit.
+  /// - Parameter position: index segments from here on are younger, and their filters take
+  ///   precedence.
   func newFilter(entries: Int, before position: Int64 = .max) -> IdentityFilter? {
     let younger = state.withLock { state in
       state.indexSegments.reduce(0) {
@@ -218,7 +221,7 @@ final class Tail: Sendable {
     return IdentityFilter(entries: entries)
   }
 
-  /// Takes note of a index segment that the index has had before this process.
+  /// Adds an index segment that the index had before this process started.
   func note(_ filed: FiledSegment) {
     state.withLock { state in
       let place = state.indexSegments.partitioningIndex {
@@ -229,7 +232,7 @@ final class Tail: Sendable {
     }
   }
 
-  /// The index has one index segment, or none, in place of these. What it had may be deleted from now on.
+  /// Replaces index segments by one, or by none. Their rows may be deleted from now on.
   func replace(_ numbers: [Int64], by filed: FiledSegment?) {
     state.withLock { state in
       let place = state.indexSegments.firstIndex { numbers.contains($0.indexSegment.number) }
@@ -240,7 +243,7 @@ final class Tail: Sendable {
     }
   }
 
-  /// Drops the filters of the oldest index segments as long as there are too many.
+  /// Drops the filters of the oldest index segments until the rest fits the memory limit.
   private func limitFilters(_ state: inout State) {
     var bytes = state.indexSegments.reduce(0) { $0 + ($1.filter?.bytes ?? 0) }
     for index in state.indexSegments.indices where bytes > filterLimitBytes {
@@ -249,14 +252,14 @@ final class Tail: Sendable {
     }
   }
 
-  /// Begins anew, since there is no index after all.
+  /// Starts over, when the index turns out to be unusable.
   func reset() {
     state.withLock { $0 = State() }
     unindexed.store(0, ordering: .relaxed)
   }
 }
 
-/// Where an entry of a known room lies in the journal.
+/// The position in the journal of an entry of a known room.
 struct Place: Equatable, Sendable {
   var seq: Int64
   var position: Int64

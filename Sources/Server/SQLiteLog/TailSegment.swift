@@ -1,10 +1,10 @@
 internal import Relay
 
-/// A segment of the journal that the index does not have yet: where each room's entries lie in it,
-/// and by which hash each is found again.
+/// A segment of the journal that is not indexed yet: the positions of each room's entries, and the
+/// hash of each entry's identity.
 struct TailSegment: Sendable {
   struct Record: Sendable {
-    /// The entry's place in the journal.
+    /// The entry's position in the journal.
     var position: Int64
     var identity: EntryIdentity
   }
@@ -13,15 +13,15 @@ struct TailSegment: Sendable {
   struct Run: Sendable {
     let room: Int64
     let firstSeq: Int64
-    /// Which of `records` they are.
+    /// Their indices in `records`.
     fileprivate(set) var records: [UInt32]
 
     var lastSeq: Int64 { firstSeq + Int64(records.count) - 1 }
   }
 
-  /// In the order of the journal.
+  /// In journal order.
   private(set) var records: [Record] = []
-  /// Who sent each of `records`.
+  /// The sender of each record.
   private(set) var senders: [String] = []
   private(set) var runs: [Run] = []
   private var runsByRoom = SlotTable()
@@ -29,10 +29,10 @@ struct TailSegment: Sendable {
 
   var count: Int { records.count }
 
-  /// 0 as long as it is empty.
+  /// 0 if it is empty.
   var lastPosition: Int64 { records.last?.position ?? 0 }
 
-  /// Adds the entry that follows in the journal.
+  /// Appends the next entry of the journal.
   @inline(__always)
   mutating func append(
     position: Int64, room: Int64, seq: Int64, identity: EntryIdentity, sender: String
@@ -46,7 +46,8 @@ struct TailSegment: Sendable {
       if seq == runs[known].lastSeq + 1 {
         runs[known].records.append(UInt32(index))
       } else if seq > runs[known].lastSeq {
-        // Entries are missing, which `relay verify` names. What is there is found from now on.
+        // Entries are missing, which `relay verify` reports. The ones after the gap remain
+        // readable.
         runs.append(Run(room: room, firstSeq: seq, records: [UInt32(index)]))
         runsByRoom.replace(known, by: runs.count - 1, hash)
       }
@@ -56,7 +57,7 @@ struct TailSegment: Sendable {
     }
   }
 
-  /// The room's entries in this segment; `nil` if it has none.
+  /// Returns the room's last run in this segment; `nil` if it has none.
   func run(of room: Int64) -> Run? {
     runsByRoom.find(UInt64(bitPattern: room)) { runs[$0].room == room }.map { runs[$0] }
   }
@@ -78,7 +79,7 @@ struct TailSegment: Sendable {
     }
   }
 
-  /// A sender's last entry in a room.
+  /// Returns a sender's last entry in a room.
   func lastSeq(of sender: String, inRoom room: Int64) -> Int64? {
     guard let run = run(of: room) else { return nil }
     return run.records.lastIndex { senders[Int($0)] == sender }.map { run.firstSeq + Int64($0) }

@@ -1,7 +1,7 @@
 internal import SQLite
 internal import Wire
 
-/// What both the writer and the readers ask of what has become of an entry.
+/// The statements on an entry's edits and changes that both the writer and the readers use.
 struct TargetStatements: ~Copyable {
   private var selectLastEdit: Statement
   private var selectChangesBefore: Statement
@@ -32,7 +32,7 @@ struct TargetStatements: ~Copyable {
     return try selectLastEdit.step() ? try selectLastEdit.entry(in: room) : nil
   }
 
-  /// - Returns: `nil` where there is none to count from.
+  /// - Returns: `nil` if no entry exists from which to count.
   mutating func changes(
     inRoom number: Int64, through seq: Int64
   ) throws(SQLiteError) -> Int64? {
@@ -40,7 +40,7 @@ struct TargetStatements: ~Copyable {
     try selectChangesBefore.bind(2, seq)
     defer { selectChangesBefore.reset() }
     if try selectChangesBefore.step() { return selectChangesBefore.integer(0) }
-    // Those before may have been deleted with what is no longer kept.
+    // The preceding rows may have been deleted with entries that are no longer kept.
     try selectChangesAfter.bind(1, number)
     try selectChangesAfter.bind(2, seq)
     defer { selectChangesAfter.reset() }

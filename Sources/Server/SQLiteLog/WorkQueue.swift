@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What waits for one thread to do it. Any thread may append; one takes, all at once.
+/// A queue of work for one thread. Any thread may append; one thread takes all elements at once.
 @safe final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let filled: UnsafeMutablePointer<pthread_cond_t>
@@ -12,7 +12,7 @@ internal import Glibc
     unsafe mutex = .allocate(capacity: 1)
     unsafe filled = .allocate(capacity: 1)
     unsafe pthread_mutex_init(mutex, nil)
-    // Timeouts by a clock that nobody sets: one that is put back would keep the taker waiting for as long.
+    // The monotonic clock: if the wall clock is set back, the wait must not become longer.
     var attributes = pthread_condattr_t()
     unsafe pthread_condattr_init(&attributes)
     unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -27,7 +27,7 @@ internal import Glibc
     unsafe mutex.deallocate()
   }
 
-  /// Adds an element, and wakes the taker; drops it once the queue is closed.
+  /// Adds an element and wakes the taker; drops the element if the queue is closed.
   func append(_ element: Element) {
     unsafe pthread_mutex_lock(mutex)
     if !isClosed { elements.append(element) }
@@ -35,7 +35,7 @@ internal import Glibc
     unsafe pthread_cond_signal(filled)
   }
 
-  /// Takes no more; the taker ends when it has taken what is there.
+  /// Closes the queue; `takeAll` still returns the remaining elements, and then `nil`.
   func close() {
     unsafe pthread_mutex_lock(mutex)
     isClosed = true
@@ -43,15 +43,16 @@ internal import Glibc
     unsafe pthread_cond_signal(filled)
   }
 
-  /// Whether the taker is to come to an end.
+  /// Whether the queue is closed, so that the taker should end.
   var isEnding: Bool {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     return isClosed
   }
 
-  /// Waits until something is there and takes all of it; `nil` once the queue is closed and empty.
-  /// - Parameter timeoutMilliseconds: after which nothing is returned; `nil` = waits for ever.
+  /// Waits for elements and returns all of them; `nil` once the queue is closed and empty.
+  /// - Parameter timeoutMilliseconds: after this time it returns an empty array; `nil` = no
+  ///   timeout.
   func takeAll(timeoutMilliseconds: Int? = nil) -> [Element]? {
     var end = timespec()
     if let timeoutMilliseconds {
