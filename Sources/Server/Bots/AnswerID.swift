@@ -1,12 +1,12 @@
-/// The id of an answer: it names the entry that is answered. So an answer that is sent again is
-/// the same entry to the relay, and what was answered can be read back from the log.
+/// The id of an answer, which names the entry that is answered. So the relay recognizes a resent
+/// answer as the same entry, and a bot can read back from the log which entries it has answered.
 struct AnswerID: Hashable, Sendable, CustomStringConvertible {
   enum Kind: String, Sendable { case echo, script }
 
   var kind: Kind
   /// The entry that is answered.
   var seq: Int64
-  /// Which of the messages that answer it: 1, 2 of an echo; the step of a script.
+  /// The number of the message within the answer: 1 or 2 for an echo, the step for a script.
   var part: Int
 
   init(_ kind: Kind, to seq: Int64, part: Int) {
@@ -15,7 +15,7 @@ struct AnswerID: Hashable, Sendable, CustomStringConvertible {
     self.part = part
   }
 
-  /// `nil` for an id of any other make.
+  /// Parses an id; `nil` if it is not an answer's.
   init?(_ id: String) {
     let pieces = id.split(separator: "-", omittingEmptySubsequences: false)
     guard pieces.count == 3, let kind = Kind(rawValue: String(pieces[0])),

@@ -1,7 +1,7 @@
 import Logging
 import Wire
 
-/// What a bot does with what it is sent. One task per room answers its entries in order.
+/// Handles received entries. One task per room answers its entries in order.
 extension Bot {
   func receive(_ entry: Entry) {
     let room = entry.room
@@ -23,7 +23,7 @@ extension Bot {
     if isFirst { start(.answer(room: room)) }
   }
 
-  /// Takes note of a bot's entry, which is not answered.
+  /// Records an entry of a bot, which is not answered.
   private func pass(_ entry: Entry) {
     guard var conversation = conversations[entry.room], conversation.phase == .following,
       !conversation.isBehind, let taken = conversation.taken, entry.seq > taken
@@ -32,13 +32,13 @@ extension Bot {
     if entry.from == description.user { conversation.hasSpoken = true }
     conversations[entry.room] = conversation
     guard entry.from != description.user else { return }
-    // The read mark is cumulative: it must not pass an entry that has still to be answered.
+    // The read mark is cumulative: it must not pass an entry that is still to be answered.
     tell(
       conversation.isAnswering
         ? .received(room: entry.room, seq: entry.seq) : .read(room: entry.room, seq: entry.seq))
   }
 
-  /// Answers what waits in a room until nothing does.
+  /// Answers the queued entries of a room until the queue is empty.
   func answer(in room: String) async {
     while !hasEnded, !Task.isCancelled, let conversation = conversations[room],
       !conversation.queue.isEmpty
@@ -51,7 +51,7 @@ extension Bot {
     let isBehind = conversation.isBehind
     conversation.isBehind = false
     conversations[room] = conversation
-    // The rest waits in the log, behind the last entry taken.
+    // The rest is in the log, after the last entry taken.
     if isBehind, conversation.phase == .following { want(room) }
     startEnrolling()
   }
@@ -59,16 +59,16 @@ extension Bot {
   private func answer(_ entry: Entry) async {
     let room = entry.room
     let isDirect = RoomName.isDirect(room)
-    // Before its first answer in a room only the read mark remembers the bot's place there.
+    // Before the first answer in a room, only the read mark records the bot's position there.
     let mayReadFirst =
       isDirect || !description.answers || conversations[room]?.hasSpoken == true
     if mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
     guard entry.kind.isContent, !entry.isDeleted else {
-      // Nothing is said to what changes something earlier, or is gone.
+      // Entries that change earlier ones, and deleted entries, are not answered.
       if !mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
       return
     }
-    // What the text answers, or where it comes from, is not the bot's to say.
+    // An echo does not repeat the entry's reply reference or forward source.
     let said =
       entry.text.map { ClientMessage.Send(room: room, id: "", text: $0).body } ?? entry.body
     if let program, entry.seq > conversations[room]?.programAfter ?? 0 {
@@ -93,7 +93,7 @@ extension Bot {
       let id = AnswerID(.script, to: entry.seq, part: number)
       switch step {
       case .wait(let duration):
-        // After a restart it goes on where it was: what was said before is not waited for.
+        // After a restart the script continues: waits before messages that were sent are skipped.
         let wasPassed = conversations[room]?.sent.contains {
           $0.kind == .script && $0.seq == entry.seq && $0.part > number
         }
@@ -107,8 +107,8 @@ extension Bot {
     return true
   }
 
-  /// Writes for a while, so that others see it, and sends an answer.
-  /// - Returns: whether that is done, for good or because the relay refuses this answer.
+  /// Shows typing for a while, and sends an answer.
+  /// - Returns: whether the answer is done, also if the relay refused it permanently.
   private func speak(
     _ id: AnswerID, kind: EntryKind, body: [UInt8], in room: String
   ) async -> Bool {
@@ -161,7 +161,7 @@ extension Bot {
     start(.tick(room: room, ticker: ticker))
   }
 
-  /// Says a line after each interval for as long as somebody is there to hear it.
+  /// Sends a line after each interval while the room has an audience.
   func tick(in room: String, as ticker: UInt64) async {
     defer { if conversations[room]?.ticker == ticker { conversations[room]?.ticker = nil } }
     while hasAudience(room), conversations[room]?.ticker == ticker {
@@ -185,8 +185,8 @@ extension Bot {
     }
   }
 
-  /// Sends a line of the program: a `send` without type and id; without a room it goes to where
-  /// the last message came from that the program was given.
+  /// Sends a line of the program: a `send` without type and id. Without a room, it goes to the room
+  /// of the last message that the program received.
   func deliver(_ line: Program.Line) async {
     guard await isOnline() else { return }
     do {

@@ -1,15 +1,15 @@
 import Logging
 import Wire
 
-/// How a bot finds its rooms, and keeps to the number it may join.
+/// Finds and joins the bot's rooms, within the relay's limit of joined rooms.
 ///
-/// Rooms are joined one after the other: that keeps what a bot asks for at once small.
+/// Rooms are joined one at a time, which keeps the number of pending requests small.
 extension Bot {
-  /// After a connection came about: all rooms are joined again, the configured ones first.
+  /// After a reconnect: joins all rooms again, the configured ones first.
   func enrolAgain() {
     waiting = []
     for room in conversations.keys.sorted() where conversations[room]?.phase != .waiting {
-      // What is answered at the moment goes on; it sends by itself once it can.
+      // An answer in progress continues; it is sent once there is a connection.
       conversations[room]?.phase = .waiting
       conversations[room]?.subscribers = 0
     }
@@ -17,8 +17,8 @@ extension Bot {
     for room in conversations.keys.sorted() where !description.rooms.contains(room) { want(room) }
   }
 
-  /// Puts a room in the line of those to join.
-  /// - Parameter isOptional: only if there is a place without leaving another room.
+  /// Adds a room to the queue of rooms to join.
+  /// - Parameter isOptional: joins it only if that does not require leaving another room.
   func want(_ room: String, isOptional: Bool = false) {
     guard !waiting.contains(room) else {
       if !isOptional { conversations[room]?.isOptional = false }
@@ -39,8 +39,8 @@ extension Bot {
     start(.enrol)
   }
 
-  /// The rooms that this user belongs to. Those that may owe an answer come first, then others
-  /// in the order of their last entry, as far as there is place.
+  /// Receives the rooms that this user belongs to. Rooms with a possibly pending answer are joined
+  /// first, then others by the time of their last entry, while there is room.
   func receive(_ rooms: [ServerMessage.RoomSummary]) {
     let direct = rooms.filter { room in
       guard let peer = peer(in: room.room), conversations[room.room] == nil else { return false }
@@ -53,8 +53,8 @@ extension Bot {
     }
   }
 
-  /// An answer moves the read mark past what came before it, so the mark alone does not tell:
-  /// only an answer that stands right behind what it answers does.
+  /// An answer moves the read mark past entries before it, so the mark alone is not sufficient: an
+  /// answer must immediately follow the entry that it answers.
   private func mayOweAnswer(_ room: ServerMessage.RoomSummary) -> Bool {
     if room.unread > 0 { return true }
     guard description.answers, let last = room.last else { return false }
@@ -82,13 +82,13 @@ extension Bot {
       if again { want(room) }
       startEnrolling()
     case .following where !conversation.isAnswering:
-      // Unasked: the right to the room is gone.
+      // Not requested: the bot has lost the right to the room.
       conversations[room] = nil
     case .waiting, .joining, .following: break
     }
   }
 
-  /// The cursor stands: what comes from now on are the entries after it.
+  /// The cursor is set: subsequent entries are the ones after it.
   func receive(_ joined: ServerMessage.Joined) {
     let room = joined.room
     guard var conversation = conversations[room] else { return }
@@ -97,13 +97,13 @@ extension Bot {
     switch (conversation.phase, joined.resume) {
     case (.waiting, _), (.leaving, _): return
     case (_, .reset), (_, .diverged):
-      // Its own answers may be among what was lost: look again.
+      // The bot's own answers may be among the lost entries: read the log again.
       conversation.forget()
       conversations[room] = conversation
       if conversation.phase == .following { want(room) }
       return
     case (.joining, _) where conversation.taken == nil:
-      break  // This join was only to learn the marks.
+      break  // This join only served to learn the marks.
     case (.joining, _), (.following, _):
       conversation.taken = joined.after
       conversation.epoch = joined.epoch
@@ -114,7 +114,7 @@ extension Bot {
     tickIfHeard(in: room)
   }
 
-  /// Joins the waiting rooms as far as there is place.
+  /// Joins the waiting rooms until the limit is reached.
   func enrol() async {
     defer { isEnrolling = false }
     while !hasEnded, let room = nextToEnrol() {
@@ -138,7 +138,7 @@ extension Bot {
     if conversations[room]?.phase == .joining { want(room) }
   }
 
-  /// The join was refused, or the connection cut: then the next one joins again.
+  /// After a refused join or a lost connection; the next connection joins again.
   private func giveUp(_ room: String) {
     guard let conversation = conversations[room], conversation.phase == .joining else { return }
     if conversation.isAnswering || description.rooms.contains(room) {
@@ -148,7 +148,7 @@ extension Bot {
     }
   }
 
-  /// The next room that there is a place for, made by leaving another one if need be.
+  /// Returns the next room that can be joined, if necessary by leaving another one.
   private func nextToEnrol() -> String? {
     while !waiting.isEmpty {
       let room = waiting.removeFirst()
@@ -160,7 +160,7 @@ extension Bot {
       }
       let idle = conversations.filter { $0.value.isIdle && RoomName.isDirect($0.key) }
       guard let oldest = idle.min(by: { $0.value.lastActive < $1.value.lastActive })?.key else {
-        // All are busy; the first that is through starts this again.
+        // All are busy; the first one to finish continues the enrolment.
         waiting.insert(room, at: 0)
         return nil
       }
@@ -177,8 +177,8 @@ extension Bot {
       > conversations.values.count { $0.phase == .following || $0.phase == .joining }
   }
 
-  /// Finds out how far this bot has come in a room: from its own entries in the log, and where
-  /// these do not tell, from its read mark.
+  /// Determines the bot's position in a room from its own entries in the log or, if these are not
+  /// conclusive, from its read mark.
   private func locate(_ room: String) async {
     let isDirect = RoomName.isDirect(room)
     if description.answers {
@@ -202,7 +202,7 @@ extension Bot {
     guard case .joined(let joined)? = await askAgain(.join(join), .join(room: room)) else {
       return
     }
-    // It was never here: what others said before is not for it.
+    // The bot was never here: earlier messages of others are not addressed to it.
     let isNew = !isDirect && joined.read == 0 && joined.received == 0
     if isNew, joined.head > 0 {
       tell(.read(room: room, seq: joined.head))
@@ -212,7 +212,7 @@ extension Bot {
     conversations[room]?.epoch = joined.epoch
   }
 
-  /// Asks until it is answered with something else than "later".
+  /// Repeats a request until the reply is not "later".
   private func askAgain(_ message: ClientMessage, _ request: Request) async -> Reply? {
     while !hasEnded {
       switch await ask(message, request) {

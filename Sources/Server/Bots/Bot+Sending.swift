@@ -1,18 +1,18 @@
 import Logging
 import Wire
 
-/// How entries get to the relay: each until it is acknowledged or refused.
+/// Sends entries: each until it is acknowledged or refused.
 extension Bot {
   enum Outcome: Sendable {
     case sent(ServerMessage.Ack)
-    /// Never to be sent again as it is.
+    /// Must not be sent again unchanged.
     case refused
-    /// The bot ends.
+    /// The bot is shutting down.
     case ended
   }
 
-  /// Sends an entry, again with the same id after a cut or a "later". Who wants the order of two
-  /// entries kept waits for the first.
+  /// Sends an entry, again with the same id after a lost connection or a "later". To keep two
+  /// entries in order, await the first.
   func post(_ send: ClientMessage.Send) async -> Outcome {
     let message = ClientMessage.send(send)
     let length = message.json.count

@@ -1,14 +1,14 @@
 public import Logging
 import Wire
 
-/// A simulated remote user: speaks relay.v1 over one connection and knows only what that tells.
+/// A simulated remote user, which speaks relay.v1 over one connection and has no other information.
 ///
-/// Its memory is bounded: per room joined it keeps at most `Conversation.queueLimit` entries, it
-/// joins at most as many rooms as the relay allows, and what it left it forgets: how far it had
-/// come it reads back from the log (`Recollection`).
+/// Its memory is bounded: it keeps at most `Conversation.queueLimit` entries per joined room, joins
+/// at most as many rooms as the relay allows, and forgets the rooms that it leaves: their position
+/// can be read back from the log (`Recollection`).
 public actor Bot {
-  /// Direct rooms that wait to be joined while there is no place; more are found again by the
-  /// next `activity` in them.
+  /// The maximum number of direct rooms that wait to be joined; the next `activity` in any other
+  /// room adds it again.
   static let waitingLimit = 4096
 
   nonisolated let description: BotDescription
@@ -23,14 +23,14 @@ public actor Bot {
   private nonisolated let jobStarter: AsyncStream<Job>.Continuation
 
   var conversations: [String: Conversation] = [:]
-  /// Rooms to join, in this order; each is in `conversations` too, as `.waiting`.
+  /// Rooms to join, in this order; each is also in `conversations`, as `.waiting`.
   var waiting: [String] = []
   var isEnrolling = false
   var limits = ServerMessage.Welcome.Limits()
-  /// Begins the ids of what is not an answer: no two runs have the same.
+  /// The prefix of ids that are not an answer's, unique to this connection.
   var idPrefix = ""
   var idCount = 0
-  /// Until then the relay wants no sends.
+  /// The relay accepts no sends before this time.
   var heldUntil = Duration.zero
   private(set) var hasEnded = false
   private var connection: (any BotConnection)?
@@ -40,9 +40,9 @@ public actor Bot {
   private var reconnectAfter = Duration.zero
 
   /// - Parameters:
-  ///   - bots: every bot's user; they are never answered.
-  ///   - roommates: how many bots are configured for each room, this one included. With more
-  ///     than 50 of them `every` stays silent there: the relay counts users no further.
+  ///   - bots: the users of all bots, which are never answered.
+  ///   - roommates: the number of bots configured for each room, including this one. With more than
+  ///     50 of them `every` stays silent there, since the relay does not count users beyond that.
   public init(
     _ description: BotDescription, bots: Set<String>, roommates: [String: Int],
     host: any BotHost, clock: any Clock<Duration>, log: Logger
@@ -62,8 +62,8 @@ public actor Bot {
     (jobs, jobStarter) = AsyncStream.makeStream()
   }
 
-  /// Takes part until the task is cancelled or the host shuts down; connects again when cut.
-  /// To be called once.
+  /// Runs until the task is cancelled or the host shuts down, and reconnects if the connection is
+  /// lost. Must be called once.
   public func run() async {
     await withDiscardingTaskGroup { group in
       group.addTask {
@@ -81,7 +81,7 @@ public actor Bot {
     }
   }
 
-  /// What goes on beside the reading of the connection. One of each kind and room at a time.
+  /// A task that runs beside the reading of the connection. One per kind and room at a time.
   enum Job: Sendable {
     case enrol
     case answer(room: String)
@@ -100,13 +100,13 @@ public actor Bot {
 
   func isBot(_ user: String) -> Bool { bots.contains(user) }
 
-  /// The other user of a direct room; `nil` for any other room.
+  /// Returns the other user of a direct room; `nil` for any other room.
   nonisolated func peer(in room: String) -> String? {
     guard let (a, b) = RoomName.peers(of: room) else { return nil }
     return a == description.user ? b : a
   }
 
-  /// Whether somebody who is not a bot is subscribed to the room.
+  /// Whether a user who is not a bot is subscribed to the room.
   func hasAudience(_ room: String) -> Bool {
     guard let conversation = conversations[room], conversation.phase == .following else {
       return false
@@ -123,7 +123,7 @@ public actor Bot {
   }
 }
 
-/// What is asked of the relay, and the answer.
+/// Requests to the relay and their replies.
 extension Bot {
   enum Request: Hashable {
     case send(room: String, id: String)
@@ -136,14 +136,14 @@ extension Bot {
     case joined(ServerMessage.Joined)
     case history(ServerMessage.HistoryPage)
     case refused(WireError)
-    /// The connection ended before the answer came.
+    /// The connection ended before the reply arrived.
     case cut
   }
 
-  /// Sends what has no answer.
+  /// Sends a message that has no reply.
   func tell(_ message: ClientMessage) { connection?.send(message.json) }
 
-  /// Sends a message and waits for its answer.
+  /// Sends a message and waits for its reply.
   func ask(_ message: ClientMessage, _ request: Request) async -> Reply {
     guard let connection, !hasEnded else { return .cut }
     connection.send(message.json)
@@ -153,8 +153,8 @@ extension Bot {
     }
   }
 
-  /// Waits until there is a connection.
-  /// - Returns: `false` when there will be none any more.
+  /// Waits for a connection.
+  /// - Returns: `false` if the bot is shutting down.
   func isOnline() async -> Bool {
     while connection == nil, !hasEnded {
       await withCheckedContinuation { whenOnline.append($0) }
@@ -166,7 +166,7 @@ extension Bot {
     replies.removeValue(forKey: request)?.resume(returning: reply)
   }
 
-  /// An error may leave out what it answers as far as that could not be read.
+  /// An error omits the room or id of its request if the relay could not parse it.
   private func refuse(_ error: WireError) {
     let refused = replies.keys.filter { request in
       switch request {
@@ -196,7 +196,7 @@ extension Bot {
     enrolAgain()
   }
 
-  /// What waits for the old connection is told; the conversations stay as they are.
+  /// Fails the requests of the lost connection; the conversations stay unchanged.
   private func cut() {
     connection = nil
     let cut = replies
@@ -238,7 +238,7 @@ extension Bot {
     do {
       message = try ServerMessage(decoding: json.span)
     } catch {
-      // The protocol grows; what is new is not for this bot.
+      // Unknown messages of a newer protocol are ignored.
       log.debug("A message was passed over.", metadata: ["reason": "\(error)"])
       return false
     }

@@ -1,14 +1,14 @@
-/// What a bot does; the raw value is what stands in the configuration.
+/// A bot's behaviour; the raw value is its name in the configuration.
 public enum Behaviour: String, Sendable, CaseIterable {
   /// Answers each message with the same message.
   case echo
   /// Answers each message with the same message, twice.
   case echoTwice = "echo-twice"
-  /// Says a line of its own every `interval` while somebody is there.
+  /// Sends a line every `interval` while the room has an audience.
   case every
-  /// Plays a dialogue to whoever writes to it directly.
+  /// Plays a dialogue to each peer who writes to it directly.
   case script
-  /// Hands each message to a program and sends what that writes.
+  /// Passes each message to a program, and sends the program's output.
   case exec
 }
 
@@ -18,31 +18,31 @@ public enum ScriptStep: Sendable, Equatable {
   case wait(Duration)
 }
 
-/// One bot, as it is configured.
+/// A bot's settings, from the configuration.
 public struct BotDescription: Sendable {
   public var user: String
-  /// How it is shown to people.
+  /// Its display name.
   public var name: String
-  /// Several go together: an `echo` may also speak up by `every`.
+  /// Can be combined: an `echo` bot may also use `every`.
   public var behaviours: [Behaviour]
-  /// Where it takes part besides its direct rooms.
+  /// The rooms that it joins, besides its direct rooms.
   public var rooms: [String]
-  /// Between two lines of `every`.
+  /// The time between two lines of `every`.
   public var interval: Duration
-  /// How long it takes to write an answer; drawn anew for each.
+  /// How long it types an answer; chosen at random for each.
   public var replyDelay: ClosedRange<Duration>
-  /// Between the end of writing and the sending, as if something were uploaded.
+  /// The delay between the end of typing and the send, as if a file were uploaded.
   public var uploadDelay: Duration
-  /// Whether others see it write.
+  /// Whether others see it typing.
   public var typing: Bool
-  /// What `every` says: in turn, or with a `seed` drawn by it.
+  /// The lines of `every`: in order, or with a `seed` at random.
   public var lines: [String]
-  /// What `script` plays: from a peer's first message on, and again from the first message after
-  /// its end.
+  /// The dialogue of `script`: starts with a peer's first message, and again with the first one
+  /// after its end.
   public var script: [ScriptStep]
-  /// The program of `exec` and its arguments; looked for in `PATH` where it has no slash.
+  /// The program of `exec` and its arguments; looked up in `PATH` unless it contains a slash.
   public var command: [String]
-  /// The same seed and clock give the same conversation; without one each run is another.
+  /// The same seed and clock give the same conversation; without one each run differs.
   public var seed: UInt64?
 
   public init(
@@ -66,18 +66,18 @@ public struct BotDescription: Sendable {
     self.seed = seed
   }
 
-  /// How many messages answer one by `echo` or `echo-twice`.
+  /// How many messages `echo` or `echo-twice` answers with.
   var echoes: Int {
     behaviours.contains(.echoTwice) ? 2 : behaviours.contains(.echo) ? 1 : 0
   }
 
   var playsScript: Bool { behaviours.contains(.script) && lastSaying != nil }
 
-  /// The number of the last step that says something.
+  /// The index of the last step that sends a message.
   var lastSaying: Int? {
     script.lastIndex { if case .say = $0 { true } else { false } }
   }
 
-  /// Whether it answers by itself, with ids that name the entry that is answered.
+  /// Whether it sends answers whose ids name the answered entry.
   var answers: Bool { echoes > 0 || playsScript }
 }

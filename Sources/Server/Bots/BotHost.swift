@@ -1,17 +1,17 @@
-/// One bot's connection: what a socket client has, no more.
+/// One bot's connection, with the capabilities of a socket client and no more.
 ///
-/// The connection ends when the relay closes it or when its last reference is gone.
+/// It ends when the relay closes it or when its last reference is released.
 public protocol BotConnection: Sendable {
-  /// Hands over one relay.v1 message; after the end it goes nowhere.
+  /// Sends one relay.v1 message; discards it after the connection has ended.
   func send(_ json: [UInt8])
 
-  /// The next message from the relay; `nil` once the connection is closed or the calling task is
-  /// cancelled. One task at a time may ask.
+  /// Returns the next message from the relay; `nil` when the connection is closed or the calling
+  /// task is cancelled. One task at a time may call it.
   func receive() async -> [UInt8]?
 }
 
-/// Where bots connect.
+/// Connects bots to the relay.
 public protocol BotHost: Sendable {
-  /// A connection on which `welcome` is the first message; `nil` when the host shuts down.
+  /// Returns a connection whose first message is `welcome`; `nil` when the host shuts down.
   func connect(as user: String) async -> (any BotConnection)?
 }

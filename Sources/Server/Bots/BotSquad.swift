@@ -4,7 +4,7 @@ public import Logging
 public struct BotSquad: Sendable {
   private let bots: [Bot]
 
-  /// - Parameter clock: what all waiting goes by.
+  /// - Parameter clock: the clock for all waits.
   public init(
     _ descriptions: [BotDescription], host: any BotHost, clock: any Clock<Duration>, log: Logger
   ) {

@@ -1,53 +1,53 @@
 import Wire
 
-/// One room as a bot sees it. Lives while the bot is subscribed, and across reconnects.
+/// The state of one room of a bot, while the bot is subscribed to it, and across reconnects.
 struct Conversation {
-  /// Entries taken in and not yet answered. Those beyond it wait in the log: the bot joins
-  /// again behind the last one taken once it is through.
+  /// The maximum number of entries in the queue. Later ones wait in the log: once the queue is
+  /// empty, the bot joins again after the last entry taken.
   static let queueLimit = 64
 
   enum Phase: Equatable {
-    /// In the line of rooms to join.
+    /// In the queue of rooms to join.
     case waiting
-    /// Being joined; entries that come are not yet the ones asked for.
+    /// Being joined; received entries are not the requested ones yet.
     case joining
     /// Entries are taken.
     case following
-    /// A `leave` is under way; `again` if something came in between.
+    /// A `leave` is in progress; `again` if the room became active since.
     case leaving(again: Bool)
   }
 
   var phase = Phase.waiting
-  /// Whether it may go without: an idle direct room.
+  /// Whether it may remain unjoined: an idle direct room.
   var isOptional = false
-  /// The last entry taken, and the log that it is from; `nil` until that is known.
+  /// The last entry taken, and the epoch of its log; `nil` until known.
   var taken: Int64?
   var epoch: String?
   var queue: [Entry] = []
-  /// Whether there are entries in the log that the queue had no place for.
+  /// Whether the log has entries that did not fit into the queue.
   var isBehind = false
   var isAnswering = false
-  /// The task that speaks up; a room that was left and joined again has another one.
+  /// The task of `every`; changes if the room is left and joined again.
   var ticker: UInt64?
-  /// Answers that the log was seen to hold.
+  /// Answers that were found in the log.
   var sent: Set<AnswerID> = []
-  /// Messages up to here do not start the script: they came while it played.
+  /// Messages up to this one do not start the script: they arrived while it played.
   var scriptEnd: Int64 = 0
-  /// Entries after this one are for the program.
+  /// Entries after this one are passed to the program.
   var programAfter: Int64?
-  /// Whether the bot has an entry here, from which its place can be found again.
+  /// Whether the bot has an entry here, from which its position can be determined.
   var hasSpoken = false
-  /// Users subscribed; 51 = more than 50.
+  /// The number of subscribed users; 51 = more than 50.
   var subscribers: Int64 = 0
-  /// When something last happened, as a count of events.
+  /// The time of the last activity, as a count of events.
   var lastActive: UInt64 = 0
-  /// Lines that `every` has said.
+  /// The number of lines that `every` has sent.
   var lines: Int64 = 0
 
-  /// Whether it can be left without losing anything.
+  /// Whether the room can be left without losing anything.
   var isIdle: Bool { phase == .following && !isAnswering && queue.isEmpty && !isBehind }
 
-  /// Takes an entry into the queue, if it is next and there is a place.
+  /// Appends an entry to the queue if it is the next one and there is space.
   mutating func take(_ entry: Entry) -> Bool {
     guard phase == .following, let taken, entry.seq > taken, !isBehind else { return false }
     guard queue.count < Self.queueLimit else {
@@ -59,7 +59,7 @@ struct Conversation {
     return true
   }
 
-  /// Forgets what was known of another log than the one joined.
+  /// Discards the state that belongs to another log than the joined one.
   mutating func forget() {
     taken = nil
     epoch = nil

@@ -1,11 +1,11 @@
 import Mixing
 
-/// A bot's random numbers: each drawn from the seed and from what it is for, and from nothing
-/// else, so that neither the order of events nor a restart changes them.
+/// A bot's random numbers, each derived only from the seed and from its use, so that neither the
+/// order of events nor a restart changes them.
 struct Dice: Sendable {
   let seed: UInt64
 
-  /// - Parameter use: tells apart what one room and number are drawn for.
+  /// - Parameter use: distinguishes uses with the same room and number.
   func generator(_ use: StaticString, room: String, number: Int64, part: Int = 0) -> SplitMix64 {
     var state = seed
     func mix(_ value: UInt64) {
@@ -20,7 +20,7 @@ struct Dice: Sendable {
 }
 
 extension SplitMix64 {
-  /// A duration from `range`, in whole milliseconds above its lower bound.
+  /// Returns a random duration in `range`, in whole milliseconds above its lower bound.
   mutating func duration(in range: ClosedRange<Duration>) -> Duration {
     let span = (range.upperBound - range.lowerBound) / Duration.milliseconds(1)
     return range.lowerBound + .milliseconds(Int64.random(in: 0...Int64(span), using: &self))

@@ -1,4 +1,4 @@
-/// Cuts a stream of bytes into lines; one that is too long is left out as a whole.
+/// Splits a stream of bytes into lines; lines beyond the limit are dropped.
 struct LineSplitter: Sendable {
   private let limitBytes: Int
   private var lines: ArraySlice<[UInt8]> = []
@@ -22,6 +22,6 @@ struct LineSplitter: Sendable {
     }
   }
 
-  /// The next whole line, without its end; empty ones are passed over.
+  /// Returns the next complete line, without its line break; skips empty lines.
   mutating func next() -> [UInt8]? { lines.popFirst() }
 }

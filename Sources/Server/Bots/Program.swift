@@ -3,33 +3,33 @@ import Logging
 import Subprocess
 import Wire
 
-/// The program behind an `exec` bot: one long-lived process that gets a JSON line per message and
-/// writes JSON lines back.
+/// The program of an `exec` bot: one long-running process that reads a JSON line per message and
+/// writes JSON lines.
 ///
-/// Whatever it does costs others nothing: what waits for it, the length of its lines and their
-/// rate are bounded, and one that ends, or takes no input for `patience`, is started again with
-/// a growing delay. A line that it had taken, or that was dropped for another, is not repeated.
+/// Its resource usage is bounded: the queue of messages, and the length and rate of its lines. If
+/// it exits, or does not read its input for `patience`, it is restarted with a growing delay. Lines
+/// that it had read, or that were dropped from the queue, are not repeated.
 actor Program {
-  /// Messages that wait to be read by it; the oldest give way.
+  /// The maximum number of queued messages; the oldest are dropped.
   static let queueLimit = 256
   static let queueLimitBytes = 1 << 20
   static let lineLimitBytes = 1 << 16
-  /// Lines per second that it may write in the long run, and at once.
+  /// The sustained rate of its lines per second, and the burst.
   static let linesPerSecond = 20
   static let lineBurst = 100
   /// How long it may leave its input unread.
   static let patience = Duration.seconds(10)
   static let restartDelays = Duration.milliseconds(500) ... .seconds(60)
-  /// A process that ran for so long is not failing all the time.
+  /// A process that ran for this long resets the restart delay.
   static let steadyRun = Duration.seconds(60)
 
-  /// What it wrote, in one line.
+  /// One line of output.
   struct Line: Sendable {
     var json: [UInt8]
-    /// Where it goes if it does not say.
+    /// The room that it is sent to if it does not name one.
     var room: String?
 
-    /// Reads it as a `send`: whatever that may hold but `type` and `id`.
+    /// Parses it as a `send` with any members except `type` and `id`.
     func send(id: String, textLimitBytes: Int) throws(WireError) -> ClientMessage.Send {
       let space: Set<UInt8> = [0x20, 0x09, 0x0D]
       guard let first = json.firstIndex(where: { !space.contains($0) }),
@@ -37,7 +37,8 @@ actor Program {
         json[first] == UInt8(ascii: "{"), json[last] == UInt8(ascii: "}")
       else { throw WireError(.badJSON, "This is not a JSON object in one line.") }
       let members = json[(first + 1)..<last]
-      // Of a repeated member the last counts: its own room before ours, our id before its own.
+      // The last one of repeated members counts: `room` of the line replaces ours, our `id` the
+      // line's.
       var message = Array("{".utf8)
       if let room {
         message += Array("\"room\":".utf8)
@@ -63,7 +64,7 @@ actor Program {
   private var queue: [(room: String, line: [UInt8])] = []
   private var queuedBytes = 0
   private var whenQueued: CheckedContinuation<Void, Never>?
-  /// Where the last message came from that it was given.
+  /// The room of the last message that was passed to the program.
   private var room: String?
   private var bucket: TokenBucket
   private var attempt = 0
@@ -75,11 +76,11 @@ actor Program {
     bucket = TokenBucket(perSecond: Self.linesPerSecond, burst: Self.lineBurst, now: time.now)
   }
 
-  /// Queues a message for it.
+  /// Queues a message for the program.
   func offer(_ entry: Entry) {
     var line: [UInt8] = []
     entry.append(to: &line)
-    // In valid JSON a raw line break can only be space between tokens.
+    // In valid JSON a raw line break can only be whitespace between tokens.
     for index in line.indices where line[index] == 0x0A || line[index] == 0x0D {
       line[index] = 0x20
     }
@@ -95,7 +96,7 @@ actor Program {
 
   /// Keeps the program running until the task is cancelled.
   func run(_ deliver: @escaping @Sendable (Line) async -> Void) async {
-    // A program that closes its input must not end this process.
+    // Writing to a program that has closed its input must not end this process.
     _ = signal(SIGPIPE, SIG_IGN)
     while !Task.isCancelled {
       let start = time.now
@@ -112,9 +113,9 @@ actor Program {
     }
   }
 
-  /// - Returns: why it is over, as the rest of a sentence.
+  /// - Returns: why it ended, as the rest of a sentence.
   private func runOnce(_ deliver: @escaping @Sendable (Line) async -> Void) async -> String {
-    // The shell finds it as a person's would: by PATH, or by a path.
+    // Looked up as in a shell: by PATH, or as a path.
     var options = PlatformOptions()
     options.processGroupID = 0
     options.teardownSequence = Self.teardown
@@ -127,7 +128,7 @@ actor Program {
           group.addTask { await self.write(to: execution.standardInputWriter) }
           group.addTask { await self.read(execution.standardOutput, deliver) }
           group.addTask {
-            // That it closes its standard error is no reason to end it.
+            // A closed standard error is not a reason to end the program.
             await self.readErrors(execution.standardError)
             return nil
           }
@@ -144,7 +145,7 @@ actor Program {
     }
   }
 
-  /// It and what it started get a second to end by themselves.
+  /// Gives the program and its children a second to exit.
   private static let teardown: [TeardownStep] = [
     .gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: .seconds(1))
   ]
@@ -201,7 +202,7 @@ actor Program {
       for try await buffer in output {
         lines.append(buffer.bytes)
         while let line = lines.next() {
-          // Beyond its rate it waits for its pipe, as it would for a terminal.
+          // Beyond its rate the program blocks on its pipe, as it would on a terminal.
           try await time.sleep(bucket.take(now: time.now))
           await deliver(Line(json: line, room: room))
         }
@@ -213,7 +214,7 @@ actor Program {
     return "it closed its output"
   }
 
-  /// What it has to say to whoever runs it goes to the log; beyond the rate it is dropped.
+  /// Logs the program's standard error; drops lines beyond the rate.
   private func readErrors(_ output: SubprocessOutputSequence) async {
     var lines = LineSplitter(limitBytes: Self.lineLimitBytes)
     var bucket = TokenBucket(perSecond: 2, burst: 20, now: time.now)

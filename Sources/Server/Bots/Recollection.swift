@@ -1,30 +1,30 @@
 import Wire
 
-/// What a room's log tells about how far a bot has come in it.
+/// A bot's position in a room, read back from the room's log.
 struct Recollection: Sendable {
-  /// How far back is read at most, in pages of `pageLimit` entries.
+  /// The maximum number of pages to read, of `pageLimit` entries each.
   static let pagesLimit = 5
   static let pageLimit = 100
 
   /// The latest entry that was answered.
   private(set) var answered: Int64?
-  /// The oldest entry of its own that was seen.
+  /// The bot's oldest own entry that was read.
   private(set) var oldestOwn: Int64?
-  /// Answers that are in the log.
+  /// Answers found in the log.
   private(set) var sent: Set<AnswerID> = []
-  /// Where a script came to its end.
+  /// The last message of the last completed script.
   private(set) var scriptEnd: Int64 = 0
   /// Whether the log was read back to its first entry.
   private(set) var isWhole = false
   private(set) var pages = 0
-  /// The oldest entry read; the next page lies before it.
+  /// The oldest entry read; the next page precedes it.
   private(set) var before: Int64?
 
-  /// Whether another page could tell more.
+  /// Whether another page may provide more information.
   var wantsMore: Bool { answered == nil && !isWhole && pages < Self.pagesLimit }
 
-  /// Takes in a page; newer ones come first.
-  /// - Parameter lastStep: the script's last step that says something.
+  /// Processes a page; pages are read from the newest to the oldest.
+  /// - Parameter lastStep: the script's last step that sends a message.
   mutating func note(_ page: ServerMessage.HistoryPage, of user: String, lastStep: Int?) {
     pages += 1
     before = page.entries.first?.seq ?? before
@@ -38,11 +38,11 @@ struct Recollection: Sendable {
     }
   }
 
-  /// The last entry that needs no look any more; `nil` if only the read mark can tell.
+  /// Returns the last entry that need not be examined again; `nil` if only the read mark can tell.
   ///
-  /// Answers are sent in order, so all before the latest one answered is done; of that one a
-  /// part may be missing. A bot that spoke without ever answering owes an answer to whoever
-  /// wrote after that; and in a direct room that it never spoke in, to everyone.
+  /// Answers are sent in order, so all entries before the latest answered one are done; of that
+  /// one, a part may be missing. A bot that sent messages without ever answering owes answers to
+  /// all messages after those; in a direct room where it never sent anything, to all messages.
   func cursor(isDirect: Bool) -> Int64? {
     if let answered { return answered - 1 }
     if let oldestOwn { return oldestOwn }

@@ -1,5 +1,5 @@
-/// A clock of any kind with its instants reduced to the time since the start: an existential
-/// clock's own cannot be compared.
+/// A clock of any kind, with its instants reduced to the time since the start: the instants of an
+/// existential clock cannot be compared.
 struct Timeline: Sendable {
   private let elapsed: @Sendable () -> Duration
   private let rest: @Sendable (Duration) async throws -> Void
@@ -20,7 +20,7 @@ struct Timeline: Sendable {
       elapsed: { start.duration(to: clock.now) }, rest: { try await clock.sleep(for: $0) })
   }
 
-  /// Since the start.
+  /// The time since the start.
   var now: Duration { elapsed() }
 
   /// - Throws: `CancellationError`.

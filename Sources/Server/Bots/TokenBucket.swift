@@ -1,4 +1,4 @@
-/// How much may be done: `perSecond` in the long run, `burst` at once.
+/// A token bucket: `perSecond` sustained, `burst` at once.
 struct TokenBucket: Sendable {
   private let perSecond: Int
   private let burst: Int
@@ -13,8 +13,8 @@ struct TokenBucket: Sendable {
     filledAt = now
   }
 
-  /// Takes one, on credit if need be.
-  /// - Returns: how long to wait before it may be used; who asks first waits least.
+  /// Takes a token, on credit if necessary.
+  /// - Returns: how long to wait before using it; callers wait in the order of their calls.
   mutating func take(now: Duration) -> Duration {
     guard perSecond > 0 else { return .zero }
     let gained = (now - filledAt) / Duration.seconds(1) * Double(perSecond)

@@ -1,24 +1,24 @@
 internal import Relay
 internal import Wire
 
-/// What a directory knows, and keeps over a restart.
+/// The state of a directory, which is persisted over restarts.
 struct DirectoryState: Equatable, Sendable {
-  /// What it is about: kind, place and source. Of another one nothing is of use.
+  /// The kind, URL and source of the directory. State of another directory is discarded.
   var identity: String
-  /// When the pages were read, in milliseconds since 1970; 0 if they never were.
+  /// When the list was last completed, in milliseconds since 1970; 0 = never.
   var asOf: Int64 = 0
-  /// The last complete list.
+  /// The pages of the last complete list.
   var pages: [Page] = []
-  /// A list that is not complete.
+  /// A list that is still being read.
   var walk: PageWalk?
-  /// Limits that have not ended, by bucket.
+  /// The current rate limits, by bucket.
   var limits: [String: RateLimit] = [:]
-  /// Facts about the source.
+  /// Facts about the source, such as an account's id.
   var memory: [String: String] = [:]
 
   init(identity: String) { self.identity = identity }
 
-  /// All pages as one.
+  /// All pages merged.
   var listing: Listing {
     pages.reduce(into: Listing()) { $0.add($1.listing) }
   }
@@ -57,7 +57,7 @@ extension DirectoryState {
     return json
   }
 
-  /// `nil` for what this version did not write.
+  /// Returns `nil` if this version did not write it.
   init?(_ json: [UInt8]) {
     guard let root = JSONNode(json), root["version"]?.integer == Self.version,
       let identity = root["identity"]?.string, let asOf = root["as_of"]?.integer,

@@ -3,18 +3,17 @@ internal import Platform
 internal import Synchronization
 internal import Wire
 
-/// Where a directory keeps what outlives the process: two files, for their owner alone, in a folder
-/// that exists. What cannot be written is reported once; what cannot be read is as if it was not
-/// there.
+/// Persists a directory's state in two files, readable by their owner only, in an existing folder.
+/// The first write error is reported; a file that cannot be read counts as missing.
 final class DirectoryStore: Sendable {
   private let listPath: String
   private let tokenPath: String
   private let report: @Sendable (String) -> Void
   private let hasReported = Atomic(false)
-  /// More than any list of `max` people.
+  /// Larger than any list of `max` people.
   private static let limitBytes = 1 << 30
 
-  /// - Parameter report: told, in a sentence, what cannot be kept.
+  /// - Parameter report: receives the write error as a sentence.
   init(folder: String, report: @escaping @Sendable (String) -> Void) {
     listPath = "\(folder)/directory.json"
     tokenPath = "\(folder)/directory-token.json"
@@ -32,7 +31,8 @@ final class DirectoryStore: Sendable {
 
   func write(_ state: DirectoryState) { write(state.json, to: listPath) }
 
-  /// - Parameter owner: whom the token was given to; of another one there is none.
+  /// - Parameter owner: the credentials that the token was issued for; a token of others is
+  ///   ignored.
   func readToken(for owner: String) -> String? {
     guard let json = read(tokenPath).flatMap({ JSONNode($0) }), json["owner"]?.string == owner,
       let token = json["token"]?.string, TokenSource.isToken(token)

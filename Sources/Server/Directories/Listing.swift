@@ -1,18 +1,19 @@
 internal import Relay
 internal import Wire
 
-/// People as they come out of a directory, page by page: made to fit, or left out and counted.
+/// The people of one or more directory pages, with names normalized to user names. Names that
+/// cannot be normalized are skipped and counted.
 struct Listing: Equatable, Sendable {
   private(set) var people: [Person] = []
-  /// How many there were whose names do not fit.
+  /// How many were skipped because their names do not fit.
   private(set) var leftOut = 0
 
   static let nameLimitBytes = 200
   static let avatarLimitBytes = 2048
 
   /// - Parameters:
-  ///   - login: what the directory calls them.
-  ///   - name: what people call them, if that is something else.
+  ///   - login: the login name in the directory.
+  ///   - name: the display name, if it has one.
   mutating func add(login: String, name: String? = nil, avatar: String? = nil) {
     guard let user = Self.user(login) else {
       leftOut += 1
@@ -27,13 +28,14 @@ struct Listing: Equatable, Sendable {
     leftOut += other.leftOut
   }
 
-  /// People as they were kept.
+  /// A stored listing.
   init(people: [Person] = [], leftOut: Int = 0) {
     self.people = people
     self.leftOut = leftOut
   }
 
-  /// A user name of relay.v1: `Ada` is `ada`, `x[bot]` is `x.bot`; `nil` for what does not fit.
+  /// Returns a login as a user name of relay.v1: `Ada` is `ada`, `x[bot]` is `x.bot`; `nil` if it
+  /// does not fit.
   static func user(_ login: String) -> String? {
     var name = String(
       decoding: login.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
@@ -41,7 +43,7 @@ struct Listing: Equatable, Sendable {
     return UserName.isValid(name) ? name : nil
   }
 
-  /// A name for people: one line, not blank, without what could disturb a screen.
+  /// Returns a display name: one line, not blank, without control characters.
   static func shown(_ name: String) -> String? {
     var shown = String.UnicodeScalarView()
     var bytes = 0
@@ -56,7 +58,7 @@ struct Listing: Equatable, Sendable {
     return trimmed.isEmpty ? nil : trimmed
   }
 
-  /// Neither C0, DEL, C1 nor the marks that turn the direction of text.
+  /// Whether a character is neither C0, DEL, C1 nor one that changes the direction of text.
   private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case ..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: false
@@ -64,7 +66,7 @@ struct Listing: Equatable, Sendable {
     }
   }
 
-  /// An address that a browser may be sent to.
+  /// Returns a picture's URL; `nil` if it is too long, or not an http or https URL.
   static func picture(_ url: String) -> String? {
     guard url.utf8.count <= avatarLimitBytes, WebAddress(url) != nil else { return nil }
     return url

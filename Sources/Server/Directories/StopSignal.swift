@@ -1,14 +1,14 @@
 internal import Platform
 internal import Synchronization
 
-/// Ends a thread's waits, once and for all. Any thread may raise it.
+/// Ends a thread's waits permanently. Any thread may raise it.
 final class StopSignal: Sendable {
   private let flag = Atomic(false)
   private let event: EventDescriptor
 
   init() throws(SystemError) { event = try EventDescriptor() }
 
-  /// Readable once it is raised.
+  /// Becomes readable when the signal is raised.
   var descriptor: Int32 { event.descriptor }
 
   var isRaised: Bool { flag.load(ordering: .acquiring) }
@@ -18,13 +18,13 @@ final class StopSignal: Sendable {
     event.signal()
   }
 
-  /// Sleeps for so long, or until it is raised.
+  /// Sleeps for a duration, or until the signal is raised.
   func wait(milliseconds: Int64) {
     _ = event.wait(timeoutMilliseconds: Int32(clamping: max(0, milliseconds)))
   }
 
-  /// Sleeps until the system's clock says so, or until it is raised. That clock may be set
-  /// meanwhile, forward or back: this never sleeps for longer than it was to at first.
+  /// Sleeps until a time of the wall clock, or until the signal is raised. If that clock is set
+  /// forward, the sleep is shorter; if it is set back, the sleep does not become longer.
   func wait(until wall: Int64) {
     let first = wall - WallClock.milliseconds
     let end = ContinuousClock.now + .milliseconds(first)

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Platform
 
-/// A file that is read and written as a whole.
+/// Reads and writes whole files.
 enum WholeFile {
-  /// Blocks. `EFBIG` is more than the limit.
+  /// Blocks. Throws `EFBIG` if the file is larger than the limit.
   static func read(_ path: String, limitBytes: Int) throws(SystemError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
@@ -20,7 +20,8 @@ enum WholeFile {
     }
   }
 
-  /// Blocks. There is the old content or the new one, also after a loss of power; for the owner alone.
+  /// Replaces a file atomically, also in case of power loss; the file is accessible to its owner
+  /// only. Blocks.
   static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
     let draft = "\(path).new"
     _ = unsafe unlink(draft)

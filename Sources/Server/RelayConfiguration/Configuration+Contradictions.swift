@@ -1,20 +1,20 @@
 internal import YAML
 
 extension Configuration {
-  /// A rule over several keys that is broken.
+  /// A violated rule that involves several keys.
   package struct Contradiction: Equatable, Sendable {
-    /// The key to blame.
+    /// The offending key.
     var key: String
-    /// The bot to blame, by its place in `bots`.
+    /// The offending bot, by its index in `bots`.
     var bot: Int?
     var found: String
     var expected: String
   }
 
-  /// A reader that catches up is given pages of this size.
+  /// The page size of catch-up.
   private static var pageBytes: Int { 65_536 }
 
-  /// What no single key can tell: settings that are each fine and do not go together.
+  /// Returns combinations of settings that are valid each, but contradict each other.
   package func contradictions() -> [Contradiction] {
     listenContradictions() + tlsContradictions() + authContradictions() + limitContradictions()
       + directoryContradictions() + botContradictions()
@@ -90,8 +90,8 @@ extension Configuration {
         found.append(Contradiction(key: "limits.\(key)", found: "is \(value)", expected: expected))
       }
     }
-    // JSON may write a character in three times the bytes it has in UTF-8 (é as \u00e9); the rest
-    // is room, id and braces.
+    // JSON may take three times the bytes of UTF-8 for a character (é as \u00e9); the rest is for
+    // room, id and braces.
     let frameNeeded = limits.textBytes * 3 + 1024
     check(
       limits.frameBytes == 0 || limits.textBytes == 0 || limits.frameBytes >= frameNeeded,

@@ -1,9 +1,10 @@
 internal import YAML
 
 extension Configuration {
-  /// The effective configuration as YAML, every key of it; loading it gives the same again.
+  /// Returns the effective configuration as YAML with every key; loading it gives the same
+  /// configuration.
   ///
-  /// Bots that came from `botsFile` are shown as comments below its name.
+  /// Bots from `botsFile` are shown as comments below its name.
   public func described() -> String {
     var yaml = ""
     var section: String?
@@ -46,7 +47,7 @@ extension Configuration {
 }
 
 extension Configuration.Bot {
-  /// As YAML, a line for each key.
+  /// The bot as YAML, one line per key.
   fileprivate var described: [String] {
     func list(_ elements: [String]) -> String { "[\(elements.joined(separator: ", "))]" }
     func number(_ value: Double) -> String {

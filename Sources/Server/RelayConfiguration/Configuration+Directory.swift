@@ -1,7 +1,7 @@
 internal import Directories
 
 extension Configuration {
-  /// Of `directory.*`.
+  /// The contradictions of `directory.*`.
   func directoryContradictions() -> [Contradiction] {
     switch directory.kind {
     case .local: []
@@ -56,7 +56,7 @@ extension Configuration {
       expected: expected)
   }
 
-  /// A secret goes over the network in clear to nobody but this machine.
+  /// A secret is sent without TLS only to this machine.
   private func clearTextContradictions(hasSecret: Bool) -> [Contradiction] {
     guard hasSecret, let address = WebAddress(directory.serviceURL), !address.isEncrypted,
       !address.isLoopback
@@ -71,7 +71,7 @@ extension Configuration {
 }
 
 extension Configuration.Directory {
-  /// Where the service is.
+  /// The URL of the service's API.
   package var serviceURL: String {
     guard baseURL.isEmpty else { return baseURL }
     return kind == .x ? "https://api.x.com" : "https://api.github.com"

@@ -1,42 +1,43 @@
 public import Directories
 
-/// What an operator can set, with its default: one property for each key of `config/relay.yaml`.
+/// The settings of a relay with their defaults: one property for each key of `config/relay.yaml`.
 ///
-/// The structs mirror the YAML; a name that carries a unit there carries it here, spelled out.
-/// `Configuration()` is the defaults; `load(file:environment:overrides:)` is the way from the
-/// outside. A limit of 0 means that there is none.
+/// The structs mirror the YAML; a unit in a key's name is spelled out in the property's name.
+/// `Configuration()` has the defaults; `load(file:environment:overrides:)` reads all sources. A
+/// limit of 0 means no limit.
 public struct Configuration: Equatable, Sendable {
-  /// Where clients connect: `HOST:PORT`, `[ADDRESS]:PORT` for IPv6; port 0 lets the system pick.
+  /// The address to listen on: `HOST:PORT`, `[ADDRESS]:PORT` for IPv6; port 0 = chosen by the
+  /// system.
   public var listen = "127.0.0.1:8080"
-  /// The folder that holds the log; made if it is missing.
+  /// The directory of the log; created if it is missing.
   public var dataDirectory = "./data"
-  /// Event loops; 0 is one for each usable core.
+  /// The number of event loops; 0 = one per usable core.
   public var loops = 0
-  /// The least severe level that is written to standard error.
+  /// The lowest level that is written to standard error.
   public var logLevel = LogLevel.info
-  /// A SIGTERM is over within this.
+  /// The time limit for a graceful shutdown after SIGTERM.
   public var drainSeconds = 10
-  /// What is kept of each room, and how safely.
+  /// Retention and durability of entries.
   public var log = Log()
-  /// With which certificate.
+  /// The certificate and its key.
   public var tls = TLS()
-  /// Who may connect.
+  /// Authentication and authorization.
   public var auth = Auth()
-  /// What a client may cost.
+  /// The limits of clients.
   public var limits = Limits()
-  /// How new entries share writes.
+  /// Batching of new entries.
   public var delivery = Delivery()
-  /// Which messages are compressed.
+  /// Compression of messages.
   public var compression = Compression()
-  /// For tests and benchmarks; off in service.
+  /// Options for tests and benchmarks; off in production.
   public var debug = Debug()
-  /// Which rooms there are.
+  /// Listed rooms and room creation.
   public var rooms = Rooms()
-  /// Where people come from.
+  /// The source of the user directory.
   public var directory = Directory()
-  /// The simulated users, those of `bots_file` included.
+  /// The simulated users, including those of `bots_file`.
   public var bots: [Bot] = []
-  /// The file that `bots` came from; empty where they stand in the configuration itself.
+  /// The file that `bots` was read from; empty if the bots are in the configuration itself.
   public var botsFile = ""
 
   /// The defaults.
@@ -44,169 +45,170 @@ public struct Configuration: Equatable, Sendable {
 }
 
 extension Configuration {
-  /// The severities of swift-log, by the same names.
+  /// The log levels, named as in swift-log.
   public enum LogLevel: String, CaseIterable, Sendable {
     case trace, debug, info, notice, warning, error, critical
   }
 
-  /// What an acknowledgement is worth.
+  /// Which failures an acknowledged entry survives.
   public enum Durability: String, CaseIterable, Sendable {
-    /// An acknowledged entry survives the loss of power.
+    /// An acknowledged entry survives power loss.
     case fsync
     /// An acknowledged entry survives the end of the process, however it ends.
     case os
-    /// Nothing is kept on disk.
+    /// Entries are not stored on disk.
     case memory
   }
 
-  /// `log.*`: what is kept, and how safely.
+  /// `log.*`: retention and durability.
   public struct Log: Equatable, Sendable {
-    /// What an acknowledgement is worth.
+    /// Which failures an acknowledged entry survives.
     public var durability = Durability.fsync
-    /// The newest entries that each room keeps; 0 keeps all.
+    /// How many of its newest entries each room keeps; 0 = all.
     public var keepEntriesPerRoom = 0
-    /// Recent entries held in memory, all rooms together.
+    /// The memory for recent entries of all rooms, in bytes.
     public var tailBytes = 8_388_608
   }
 
-  /// `tls.*`: PEM files; both or neither.
+  /// `tls.*`: PEM files; both or neither are set.
   public struct TLS: Equatable, Sendable {
-    /// The relay's own certificate first, then those up to an authority.
+    /// The path of the certificate chain: the relay's certificate first, then the intermediates.
     public var certificate = ""
-    /// Its private key, without a passphrase.
+    /// The path of its private key, without a passphrase.
     public var key = ""
 
-    /// Whether the relay serves in clear.
+    /// Whether the relay serves without TLS.
     public var isOff: Bool { certificate.isEmpty && key.isEmpty }
   }
 
-  /// How a client says who it is.
+  /// How clients authenticate.
   public enum AuthMode: String, CaseIterable, Sendable {
-    /// `?user=` is believed.
+    /// Without verification, by `?user=`.
     case open
-    /// By a token (RFC 7519), which `secret` or `publicKey` verifies.
+    /// By a token (RFC 7519) that `secret` or `publicKey` verifies.
     case jwt
   }
 
-  /// `auth.*`: who may connect.
+  /// `auth.*`: authentication and authorization.
   public struct Auth: Equatable, Sendable {
-    /// How a client says who it is.
+    /// How clients authenticate.
     public var mode = AuthMode.open
-    /// Of tokens by HS256; empty where there is none.
+    /// The secret of HS256 tokens; empty = none.
     public var secret = ""
-    /// Of tokens by RS256 or ES256: PEM, or the path of a file with it; empty where there is none.
+    /// The key of RS256 or ES256 tokens: PEM, or the path of a PEM file; empty = none.
     public var publicKey = ""
-    /// Lets `mode: open` listen on an address that others can reach.
+    /// Allows `mode: open` on an address that other machines can reach.
     public var allowOpenRemote = false
-    /// Values of `Origin` that are let in; empty lets in the relay's own host only.
+    /// Allowed values of `Origin`; empty = only the relay's own host.
     public var origins: [String] = []
-    /// Users who are not let in.
+    /// Users who may not connect.
     public var banned: [String] = []
-    /// Users whose tokens may read what is the operator's: the metrics.
+    /// Users whose tokens grant access to operator endpoints: the metrics.
     public var operators: [String] = []
   }
 
-  /// `limits.*`: what a client may cost; 0 is no limit.
+  /// `limits.*`: the limits of clients; 0 = no limit.
   public struct Limits: Equatable, Sendable {
-    /// Connections at once.
+    /// Concurrent connections.
     public var connections = 100_000
-    /// Connections at once from one address.
+    /// Concurrent connections from one address.
     public var connectionsPerAddress = 1000
-    /// Connections at once from one address that have not said who they are.
+    /// Concurrent unauthenticated connections from one address.
     public var unauthenticatedPerAddress = 50
-    /// From accept to the end of the opening handshake.
+    /// The time from accept to the end of the opening handshake.
     public var handshakeTimeoutMilliseconds = 5000
-    /// The request line and headers of an HTTP request.
+    /// The size of an HTTP request's request line and headers.
     public var headerBytes = 8192
-    /// A frame from a client, a whole message, and its inflated form.
+    /// The size of a client's frame, of a whole message, and of its inflated form.
     public var frameBytes = 65_536
-    /// Frames that one message may come in.
+    /// The number of frames in one message.
     public var messageFragments = 1024
-    /// Pings and pongs of one connection in a second; more of them end it.
+    /// Pings and pongs per second on one connection; more close it.
     public var controlFramesPerSecond = 100
-    /// The `text` of an entry, in UTF-8.
+    /// The size of an entry's `text`, in UTF-8.
     public var textBytes = 8192
-    /// Edits of one text.
+    /// The number of edits of one text.
     public var editsPerEntry = 100
-    /// Different emoji given to one entry; 10 of them by each user.
+    /// The number of different emoji on one entry; each user may give 10 of them.
     public var reactionsPerEntry = 50
-    /// Rooms that one connection may have joined.
+    /// The number of rooms joined by one connection.
     public var roomsPerConnection = 256
-    /// Rooms that a user may belong to.
+    /// The number of rooms that a user may belong to.
     public var roomsPerUser = 10_000
-    /// Connections at once of one user.
+    /// Concurrent connections of one user.
     public var connectionsPerUser = 50
-    /// Sends of one user over all connections, sustained; beyond it the user is slowed.
+    /// Sustained sends per second of one user over all connections; beyond it the user is
+    /// throttled.
     public var sendsPerSecond = 20
-    /// Sends at once, after a rest.
+    /// The burst of sends.
     public var burst = 40
-    /// Everything but sends, and duplicate sends, of one user; a bucket of its own.
+    /// All other requests, and duplicate sends, per second of one user; a separate bucket.
     public var requestsPerSecond = 50
-    /// Bytes of input of one user, as they are after inflating; a third bucket.
+    /// Input bytes per second of one user, after inflating; a third bucket.
     public var bytesPerSecond = 262_144
-    /// Waiting for one socket; beyond it the client is behind and catches up from the log.
+    /// Output queued for one socket; beyond it the client is lagging and catches up from the log.
     public var queueBytes = 262_144
-    /// The relay pings after this much silence.
+    /// The relay pings a connection that is silent for this long.
     public var heartbeatSeconds = 25
-    /// Closed after this long without a byte in, or a queued one out.
+    /// Closes a connection after this time without a byte received, or a queued byte sent.
     public var idleTimeoutSeconds = 60
   }
 
-  /// `delivery.*`: how new entries share writes, each of which costs as much as many entries.
+  /// `delivery.*`: batching of new entries; a write costs as much as many entries.
   public struct Delivery: Equatable, Sendable {
-    /// Committed entries wait once for those of their room that are just being committed.
+    /// Committed entries wait once for entries of their room whose commit is in progress.
     public var hold = true
-    /// A room's next fan-out waits as long as its last one took, at most this; 0 is never.
+    /// A room's next fan-out waits as long as its last one took, at most this long; 0 = never.
     public var pacingMaxMilliseconds = 5
   }
 
-  /// `compression.*`: permessage-deflate (RFC 7692), for the clients that offer it.
+  /// `compression.*`: permessage-deflate (RFC 7692), for clients that offer it.
   public struct Compression: Equatable, Sendable {
-    /// Whether it is agreed to at all.
+    /// Whether the extension is negotiated.
     public var enabled = true
-    /// Messages of fewer bytes go as they are.
+    /// Messages with fewer bytes are sent uncompressed.
     public var minimumBytes = 256
   }
 
-  /// `debug.*`: for tests and benchmarks.
+  /// `debug.*`: options for tests and benchmarks.
   public struct Debug: Equatable, Sendable {
     /// Serves a plain WebSocket echo at `/echo`.
     public var echo = false
-    /// Makes every acknowledgement this late.
+    /// Delays every acknowledgement by this time.
     public var commitDelayMilliseconds = 0
   }
 
-  /// Who may bring a room into being.
+  /// Who may create rooms.
   public enum RoomCreation: String, CaseIterable, Sendable {
-    /// Whoever joins it, or sends to it, first.
+    /// Any user, by joining the room or sending to it.
     case anyone
-    /// No one: the listed rooms are all there are, besides direct messages.
+    /// No user: only the listed rooms exist, besides direct messages.
     case listed
   }
 
-  /// `rooms.*`: which rooms there are.
+  /// `rooms.*`: listed rooms and room creation.
   public struct Rooms: Equatable, Sendable {
-    /// Who may bring a room into being.
+    /// Who may create rooms.
     public var create = RoomCreation.anyone
-    /// Rooms that everyone is shown.
+    /// The rooms that every user is shown.
     public var listed = [ListedRoom(room: "general", title: "General")]
   }
 
-  /// A room that everyone is shown.
+  /// A room that every user is shown.
   public struct ListedRoom: Equatable, Sendable {
-    /// Its name on the wire.
+    /// Its name in the protocol.
     public var room: String
-    /// Its name for people.
+    /// Its display name.
     public var title: String
 
-    /// A room and its name for people.
+    /// Creates a listed room from its name and display name.
     public init(room: String, title: String) {
       self.room = room
       self.title = title
     }
   }
 
-  /// Where people come from.
+  /// The source of the user directory.
   public enum DirectoryKind: String, CaseIterable, Sendable {
     /// A file.
     case local
@@ -214,56 +216,58 @@ extension Configuration {
     case x
   }
 
-  /// `directory.*`: the people that everyone is shown.
+  /// `directory.*`: the people that every user is shown.
   public struct Directory: Equatable, Sendable {
-    /// Where people come from.
+    /// The source of the list.
     public var kind = DirectoryKind.local
-    /// Of `local`.
+    /// The file of kind `local`.
     public var file = Directory.defaultFile
-    /// `org:…`, `followers:…`, `following:…` or `users` of GitHub; `followers:…` of X.
+    /// GitHub: `org:…`, `followers:…`, `following:…` or `users`; X: `followers:…`.
     public var source = ""
-    /// Empty is the service's own.
+    /// The URL of the API; empty = the service's default.
     public var baseURL = ""
-    /// Shown to GitHub; empty is none.
+    /// The token for GitHub; empty = none.
     public var token = ""
-    /// Prints such a token; empty is none.
+    /// A command that prints such a token; empty = none.
     public var tokenCommand = ""
-    /// Which of X's interfaces is spoken.
+    /// The version of X's API.
     public var api = XVersion.v2
-    /// Of an application at X.
+    /// The key of an X application.
     public var key = ""
-    /// Of that key.
+    /// The secret of that key.
     public var secret = ""
-    /// Between two readings of a service's list; 0 is the kind's own.
+    /// The time between two reads of a service's list; 0 = the default of the kind.
     public var refreshSeconds = 0
-    /// A service's list ends there.
+    /// The maximum number of people of a service's list.
     public var peopleLimit = 10_000
-    /// Whether pictures are fetched from this machine and private networks as well.
+    /// Whether pictures may be fetched from this machine and private networks.
     public var allowsPrivateAvatars = false
 
-    /// Which may be missing.
+    /// The default file, which may be missing.
     package static let defaultFile = "config/people.yaml"
   }
 
-  /// What the command line says; it wins over everything else.
+  /// Command-line options, which override all other sources.
   public struct Overrides: Equatable, Sendable {
     /// `--listen`.
     public var listen: String?
     /// `--data`.
     public var data: String?
 
-    /// The flags that were given.
+    /// Creates overrides from the given flags.
     public init(listen: String? = nil, data: String? = nil) {
       self.listen = listen
       self.data = data
     }
   }
 
-  /// Reads the configuration: flags over environment over file over defaults.
+  /// Reads the configuration: flags override the environment, which overrides the file, which
+  /// overrides the defaults.
   ///
   /// Reads the file, and the one that `bots_file` names, with blocking calls; relative paths start
-  /// at the working directory. Of `environment` only names that begin with `RELAY_` are looked at.
-  /// - Throws: everything that is wrong, not only the first of it.
+  /// at the working directory. Only variables of `environment` whose names begin with `RELAY_` are
+  /// used.
+  /// - Throws: all errors, not only the first one.
   public static func load(
     file: String?, environment: [String: String], overrides: Overrides = Overrides()
   ) throws(ConfigurationError) -> Configuration {

@@ -6,8 +6,8 @@ extension Configuration.Bot {
     "typing", "lines", "script", "command", "seed",
   ]
 
-  /// Reads one element of `bots`; `nil` where it has no usable name. What is wrong is reported to
-  /// `fields`, by the bot's name as soon as that is known.
+  /// Reads one element of `bots`; `nil` if it has no valid name. Reports errors to `fields`, under
+  /// the bot's name once that is known.
   init?(reading fields: inout YAMLFields) {
     let user = fields.required(
       "user", ConfigurationRules.expectedUser,

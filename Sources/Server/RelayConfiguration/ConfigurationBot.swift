@@ -4,70 +4,70 @@ extension Configuration {
   /// In YAML:
   /// ```yaml
   /// - user: guide
-  ///   name: The guide            # for people; the user's name if absent
+  ///   name: The guide            # display name; default: the user's name
   ///   behaviour: [echo, script]  # one, or a list
   ///   rooms: [general]           # besides its direct messages
-  ///   interval_s: 5              # every: between two lines
-  ///   reply_delay_s: [1, 3]      # the shortest and the longest
-  ///   upload_delay_s: 0          # a post stays on its way for this long
-  ///   typing: true               # is seen typing before it answers
+  ///   interval_s: 5              # every: time between two lines
+  ///   reply_delay_s: [1, 3]      # minimum and maximum
+  ///   upload_delay_s: 0          # delay of each send
+  ///   typing: true               # shows typing before it answers
   ///   seed: 7                    # same seed, same clock: same conversation
   ///   lines: ["one", "two"]      # every
   ///   script: ["hello", { wait_s: 2 }, "how are you?"]  # script
   ///   command: [./bots/dice, --sides, "6"]              # exec
   /// ```
   public struct Bot: Equatable, Sendable {
-    /// Its name on the wire; no one else can claim it.
+    /// Its user name, which is reserved for it.
     public var user: String
-    /// Its name for people; `user` if there is none.
+    /// Its display name; `nil` = `user`.
     public var name: String?
-    /// What it does, all of it at once; never empty.
+    /// Its behaviours, all active at once; never empty.
     public var behaviours: [Behaviour]
     /// The rooms that it joins, besides its direct messages.
     public var rooms: [String] = []
-    /// `every`: between two lines of its own.
+    /// `every`: the time between two lines.
     public var intervalSeconds = 5.0
-    /// How long it takes to answer: the shortest and the longest.
+    /// The minimum and maximum time that it takes to answer.
     public var replyDelaySeconds = 1.0...3.0
-    /// How long each post stays on its way.
+    /// How long each send is delayed.
     public var uploadDelaySeconds = 0.0
-    /// Whether it is seen typing before it answers.
+    /// Whether it shows typing before it answers.
     public var typing = true
-    /// What `every` says, in turn.
+    /// The lines of `every`, in order.
     public var lines: [String] = []
-    /// What `script` says, and where it waits.
+    /// The messages and waits of `script`.
     public var script: [ScriptStep] = []
-    /// The program that `exec` runs, and its arguments.
+    /// The program of `exec`, and its arguments.
     public var command: [String] = []
-    /// Where its random numbers start; from the system if there is none.
+    /// The seed of its random numbers; `nil` = from the system.
     public var seed: UInt64?
 
-    /// A bot with defaults for all but what it is and does.
+    /// Creates a bot with defaults for everything but its name and behaviours.
     public init(user: String, behaviours: [Behaviour]) {
       self.user = user
       self.behaviours = behaviours
     }
   }
 
-  /// What a bot does.
+  /// A bot's behaviour.
   public enum Behaviour: String, CaseIterable, Sendable {
-    /// Answers with the last message it was sent.
+    /// Answers each message with the same message.
     case echo
-    /// Answers a post with two.
+    /// Answers each message with the same message, twice.
     case echoTwice = "echo-twice"
-    /// Says a line of its own at each interval.
+    /// Sends a line at each interval.
     case every
     /// Plays a dialogue with waits.
     case script
-    /// Leaves the answers to a program.
+    /// Passes messages to a program, and sends the program's output.
     case exec
   }
 
   /// One step of a bot's dialogue.
   public enum ScriptStep: Equatable, Sendable {
-    /// In YAML a text.
+    /// A string in YAML.
     case say(String)
-    /// In YAML `{ wait_s: 2 }`.
+    /// `{ wait_s: 2 }` in YAML.
     case wait(seconds: Double)
   }
 }

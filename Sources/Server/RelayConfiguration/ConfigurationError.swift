@@ -1,20 +1,20 @@
-/// Everything that is wrong with a configuration; its description is one line for each problem.
+/// All errors of a configuration; its description has one line per error.
 public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// In the order in which they were found; never empty.
+  /// The errors in the order in which they were found; never empty.
   public var problems: [Problem]
 
-  /// The problems' sentences, a line each.
+  /// One line per problem.
   public var description: String {
     problems.map(\.description).joined(separator: "\n")
   }
 }
 
 extension ConfigurationError {
-  /// One thing that is wrong: where, which key, what was found, what is expected.
+  /// One error: where, which key, what was found, what is expected.
   public struct Problem: Equatable, Sendable, CustomStringConvertible {
-    /// Where it stands.
+    /// The place of the setting.
     public var place: Place
-    /// The key as that place spells it: `limits.burst`, `RELAY_LIMITS_BURST`, `--listen`.
+    /// The key as it is spelled in that place: `limits.burst`, `RELAY_LIMITS_BURST`, `--listen`.
     public var key: String
     /// What was found, as a predicate: `is "many"`, `is not a known key`.
     public var found: String
@@ -27,18 +27,18 @@ extension ConfigurationError {
     }
   }
 
-  /// Where a setting comes from.
+  /// The source of a setting.
   public enum Place: Equatable, Sendable, CustomStringConvertible {
-    /// A file, and the line in it if one is to blame.
+    /// A file, and the line in it if known.
     case file(String, line: Int?)
     /// A `RELAY_` variable.
     case environment
     /// A flag.
     case commandLine
-    /// Nobody set it.
+    /// A default.
     case defaults
 
-    /// `FILE:LINE`, or the kind of place.
+    /// `FILE:LINE`, or the name of the source.
     public var description: String {
       switch self {
       case .file(let file, let line?): "\(file):\(line)"

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A configuration file's bytes.
+/// Reads a configuration file.
 package enum ConfigurationFile {
   package struct Failure: Error {
     package var found: String
     package var expected: String
   }
 
-  /// More than any configuration; a device or a log named by mistake stops here.
+  /// Larger than any configuration; stops the reading of a device or log named by mistake.
   package static let limitBytes = 1_048_576
 
   /// Blocks.

@@ -1,49 +1,49 @@
 internal import Directories
 package import YAML
 
-/// One key of the configuration, said once: the reader, the environment and the printer all walk
-/// `ConfigurationKey.all`.
+/// The definition of one configuration key, used by the reader, the environment and the printer:
+/// all of them iterate over `ConfigurationKey.all`.
 package struct ConfigurationKey: Sendable {
   enum Shape: Sendable {
     case scalar
     /// In the environment its elements are separated by commas.
     case list
-    /// Read by the reader itself; without a form in the environment.
+    /// Read by the reader itself; not available in the environment.
     case objects
   }
 
-  /// As in YAML, the section and a dot in front: `limits.burst`.
+  /// As in YAML, prefixed by the section and a dot: `limits.burst`.
   package var path: String
-  /// Ends the sentence "expected …".
+  /// The rest of the sentence "expected …".
   package var expected: String
   var shape = Shape.scalar
-  /// Of a number.
+  /// The valid range of a number.
   package var range: ClosedRange<Int>?
-  /// The value is not repeated in a message.
+  /// Whether messages must not contain the value.
   var isSecret = false
-  /// `false` where the value is not what is expected; the configuration is then unchanged.
+  /// Sets the value; returns `false`, without changing the configuration, if the value is invalid.
   package var set: @Sendable (YAMLNode, inout Configuration) -> Bool = { _, _ in false }
-  /// The value as YAML.
+  /// Returns the value as YAML.
   var shown: @Sendable (Configuration) -> String = { _ in "" }
 
-  /// The environment's name for it: `RELAY_LIMITS_BURST`.
+  /// The environment variable: `RELAY_LIMITS_BURST`.
   var variable: String {
     "RELAY_" + String(path.map { $0 == "." ? "_" : $0 }).uppercased()
   }
 
-  /// What stands before the dot, if anything does.
+  /// The part before the dot; `nil` without one.
   package var section: String? {
     path.firstIndex(of: ".").map { String(path[..<$0]) }
   }
 
-  /// What stands after the dot.
+  /// The part after the dot.
   package var name: String {
     path.firstIndex(of: ".").map { String(path[path.index(after: $0)...]) } ?? path
   }
 }
 
 extension ConfigurationKey {
-  /// In the order of `config/relay.yaml`.
+  /// All keys, in the order of `config/relay.yaml`.
   package static let all: [ConfigurationKey] = [
     .text(
       "listen", \.listen, "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
@@ -191,7 +191,7 @@ extension ConfigurationKey {
       shown: { YAMLText.written($0[keyPath: target]) })
   }
 
-  /// A text, or nothing.
+  /// A string, or empty.
   private static func optionalText(
     _ path: String, _ target: Target<String>, _ expected: String,
     where isValid: @escaping @Sendable (String) -> Bool = { _ in true }
@@ -207,7 +207,7 @@ extension ConfigurationKey {
       shown: { YAMLText.written($0[keyPath: target]) })
   }
 
-  /// A text that is never shown, also where it is wrong.
+  /// A string that is never shown, not even if it is invalid.
   private static func secret(_ path: String, _ target: Target<String>) -> Self {
     Self(
       path: path, expected: "a text", isSecret: true,

@@ -1,15 +1,14 @@
 internal import YAML
 
-/// Puts a configuration together from its sources, least important first, and keeps count of all
-/// that is wrong with them.
+/// Builds a configuration from its sources, in ascending precedence, and collects all errors.
 struct ConfigurationReader {
   typealias Place = ConfigurationError.Place
 
   private(set) var configuration = Configuration()
   private(set) var problems: [ConfigurationError.Problem] = []
-  /// Who set a key last, for rules that look at several keys.
+  /// The source that last set each key, for rules over several keys.
   private var places: [String: Place] = [:]
-  /// Of each of `configuration.bots`.
+  /// The place of each element of `configuration.bots`.
   private var botPlaces: [Place] = []
 
   // MARK: Sources
@@ -61,7 +60,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// After all sources: any of them may have named the file.
+  /// Called after all sources, since any of them may have named the file.
   mutating func readBotsFile() {
     let file = configuration.botsFile
     guard !file.isEmpty else { return }
@@ -116,7 +115,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// Among the keys of the same section; or the same key of another.
+  /// Returns the most similar key of the same section, or the same key of another section.
   private func nearestKey(to path: String) -> String? {
     let unknown = ConfigurationKey(path: path, expected: "")
     let keys = ConfigurationKey.all
@@ -187,7 +186,7 @@ struct ConfigurationReader {
 
   // MARK: Problems
 
-  /// Holds the finished configuration against the rules that concern several keys.
+  /// Checks the complete configuration for contradictions between keys.
   mutating func checkWhole() {
     for finding in configuration.contradictions() {
       let place = finding.bot.map { botPlaces[$0] } ?? places[finding.key, default: .defaults]
@@ -228,7 +227,7 @@ struct ConfigurationReader {
 }
 
 extension YAMLNode {
-  /// A value from outside a file.
+  /// A value that does not come from a file.
   fileprivate static func text(_ text: String) -> YAMLNode {
     YAMLNode(line: 0, content: .scalar(text, isPlain: true))
   }

@@ -1,4 +1,4 @@
-/// What makes a name, a text or an origin one that the protocol knows.
+/// The rules of the protocol for names, texts and origins.
 package enum ConfigurationRules {
   static let expectedUser = "expected 1 to 64 of a-z 0-9 . _ -"
   static let expectedRoom =
@@ -8,25 +8,26 @@ package enum ConfigurationRules {
     (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { isNameByte($0) }
   }
 
-  /// A room that a configuration may name: those of two people and the relay's own make themselves.
+  /// Whether a configuration may name this room; direct rooms and the relay's own cannot be named.
   static func isRoom(_ name: String) -> Bool {
     (1...140).contains(name.utf8.count)
       && name.utf8.allSatisfy { isNameByte($0) || $0 == UInt8(ascii: ":") }
       && !name.hasPrefix("dm:") && !name.hasPrefix("sys:")
   }
 
-  /// A name for people: one line of at most 200 bytes.
+  /// Whether a text is a valid display name: one line of at most 200 bytes.
   package static func isTitle(_ text: String) -> Bool {
     (1...200).contains(text.utf8.count) && !isBlank(text)
       && text.unicodeScalars.allSatisfy { $0 != "\n" && $0 != "\t" && isPrintable($0) }
   }
 
-  /// What a client could send as `text`, whatever its length.
+  /// Whether a client could send it as `text`, apart from its length.
   static func isSayable(_ text: String) -> Bool {
     !isBlank(text) && text.unicodeScalars.allSatisfy(isPrintable)
   }
 
-  /// As a browser writes it (RFC 6454 §6.2): scheme, host, and the port if it is not the usual one.
+  /// Whether it is an origin as a browser sends it (RFC 6454 §6.2): scheme, host, and the port if
+  /// it is not the default.
   static func isOrigin(_ text: String) -> Bool {
     for scheme in ["http://", "https://"] where text.hasPrefix(scheme) {
       let host = text.utf8.dropFirst(scheme.utf8.count)
@@ -38,13 +39,13 @@ package enum ConfigurationRules {
     return false
   }
 
-  /// A secret is as long as the hash at least (RFC 7518 §3.2).
+  /// The minimum length of a secret, which is that of the hash (RFC 7518 §3.2).
   static let secretBytes = 32
 
-  /// Whether a key is given as such, and not as the path of a file that holds it.
+  /// Whether a key is given in place, and not as the path of a file.
   package static func isPEM(_ text: String) -> Bool { text.contains("-----BEGIN ") }
 
-  /// `fsync, os or memory`.
+  /// Lists the values, as in `fsync, os or memory`.
   static func alternatives<Value: RawRepresentable<String> & CaseIterable>(
     of type: Value.Type
   ) -> String {
@@ -61,7 +62,7 @@ package enum ConfigurationRules {
     text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
   }
 
-  /// Neither C0 (but newline and tab), DEL nor C1.
+  /// Whether a character is neither C0 (except newline and tab), DEL nor C1.
   private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 9, 10: true

@@ -1,14 +1,14 @@
 import Glibc
 
 extension Configuration {
-  /// `listen`, taken apart. The value of `listen` in a loaded configuration always can be.
+  /// `listen`, parsed. The `listen` value of a loaded configuration is always valid.
   public struct ListenAddress: Equatable, Sendable {
-    /// An address, or a name for the system to look up; without the brackets of IPv6.
+    /// An address, or a name that the system resolves; without the brackets of IPv6.
     public var host: String
-    /// 0 lets the system pick.
+    /// 0 = chosen by the system.
     public var port: UInt16
 
-    /// `nil` unless `text` is `HOST:PORT` or `[IPV6]:PORT`.
+    /// Returns `nil` unless `text` is `HOST:PORT` or `[IPV6]:PORT`.
     public init?(_ text: String) {
       guard let colon = text.lastIndex(of: ":") else { return nil }
       let digits = text[text.index(after: colon)...]
@@ -28,7 +28,7 @@ extension Configuration {
       self.port = port
     }
 
-    /// Whether only this machine can reach it. Of names only `localhost` is known to be so.
+    /// Whether only this machine can reach it. Of names, only `localhost` is known to be local.
     public var isLoopback: Bool {
       if host.lowercased() == "localhost" { return true }
       if let bytes = Self.bytes(of: host, family: AF_INET) { return bytes[0] == 127 }

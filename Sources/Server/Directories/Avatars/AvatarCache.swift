@@ -1,58 +1,58 @@
 public import Platform
 internal import Synchronization
 
-/// A picture of somebody.
+/// A user's picture.
 public struct Avatar: Equatable, Sendable {
   /// One of `AvatarCache.contentTypes`.
   public var contentType: String
   public var bytes: [UInt8]
 }
 
-/// People's pictures, fetched from wherever they are and kept in memory, so that a browser asks
-/// nobody but the relay.
+/// Fetches users' pictures from their URLs and caches them in memory, so that a browser connects to
+/// no host but the relay.
 ///
-/// A picture is fetched when somebody asks for it, once however many ask, on a thread of the
-/// cache's. Bounded in every respect: the size of a picture, all pictures together, how many are
-/// fetched at once and how many wait. What cannot be had is remembered for a while as well.
+/// A picture is fetched on demand, once for all pending requests, on the cache's thread. Everything
+/// is bounded: the size of a picture and of all pictures together, the number of concurrent fetches
+/// and of pending requests. Failures are cached for a while, too.
 public final class AvatarCache: Sendable {
-  /// What a cache may cost.
+  /// The limits of a cache.
   public struct Options: Sendable {
-    /// Of one picture.
+    /// The maximum size of one picture.
     public var pictureLimitBytes = 512 << 10
-    /// Of all together; those that were not asked for longest give way.
+    /// The maximum size of all pictures; the least recently used are evicted.
     public var limitBytes = 32 << 20
-    /// After that a picture is fetched again when it is asked for.
+    /// How long a picture is cached; the next request after that fetches it again.
     public var lifetimeMilliseconds: Int64 = 24 * 3_600_000
-    /// After that what could not be had is tried again when it is asked for.
+    /// How long a failure is cached; the next request after that tries again.
     public var failureLifetimeMilliseconds: Int64 = 5 * 60_000
-    /// People of whom something is known, be it that there is no picture.
+    /// The maximum number of users in the cache, including those without a picture.
     public var peopleLimit = 10_000
-    /// Fetched at once.
+    /// The maximum number of concurrent fetches.
     public var transferLimit = 8
-    /// Who wait for a fetch; more are told at once that there is no picture.
+    /// The maximum number of pending requests; further requests are answered with no picture.
     public var waiterLimit = 1000
     public var userAgent = "relay"
     public var connectTimeoutMilliseconds = 5000
     public var timeoutMilliseconds = 10_000
-    /// Whether a picture may come from this machine or a private network. Where it is is said by
-    /// strangers, and the relay may reach what they cannot.
+    /// Whether pictures may be fetched from this machine or a private network. Third parties choose
+    /// the URLs, and the relay can reach hosts that they cannot.
     public var allowsPrivateAddresses = false
-    /// Of the addresses that are connected to, for tests.
+    /// Whether an address may be connected to; replaced by tests.
     var mayConnect: @Sendable (PeerAddress) -> Bool = \.isPublic
 
     /// The defaults.
     public init() {}
 
-    /// The defaults, for a relay that calls itself so.
+    /// The defaults with another `User-Agent`.
     public init(userAgent: String) { self.userAgent = userAgent }
   }
 
-  /// Pictures without anything that a browser could run: SVG, which has scripts, is none of them.
+  /// Picture formats without active content; SVG is excluded because it can contain scripts.
   public static let contentTypes: Set<String> = [
     "image/png", "image/jpeg", "image/gif", "image/webp", "image/avif",
   ]
 
-  /// Called once with the picture, or `nil` where there is none for now.
+  /// Called once with the picture, or with `nil` if none is available now.
   public typealias Completion = @Sendable (Avatar?) -> Void
 
   private let state: Mutex<AvatarCacheState>
@@ -60,20 +60,20 @@ public final class AvatarCache: Sendable {
   private let thread = Mutex<WorkerThread?>(nil)
   private let options: Options
 
-  /// An empty cache, whose thread is started by the first fetch.
+  /// Creates an empty cache; the first fetch starts its thread.
   public init(_ options: Options = Options()) throws(SystemError) {
     self.options = options
     state = Mutex(AvatarCacheState(options))
     orders = try Mailbox()
   }
 
-  /// The picture of a user.
+  /// Returns the picture of a user to `completion`.
   ///
-  /// May be called on any thread, and does not block.
+  /// Thread-safe; does not block.
   /// - Parameters:
-  ///   - url: where it is, as the directory says; another one than before is fetched anew.
-  ///   - completion: called on this thread, before the call returns, where the answer is known;
-  ///     otherwise later on the cache's, where it must not block.
+  ///   - url: the picture's URL in the directory; if it has changed, the picture is fetched again.
+  ///   - completion: called on this thread before the call returns if the result is cached; otherwise
+  ///     later on the cache's thread, where it must not block.
   public func avatar(for user: String, url: String, completion: @escaping Completion) {
     guard WebAddress(url) != nil else { return completion(nil) }
     let now = WallClock.milliseconds
@@ -86,8 +86,8 @@ public final class AvatarCache: Sendable {
     }
   }
 
-  /// Ends all fetches: who waits is told that there is no picture, and so is who asks later. Not to
-  /// be called from a completion.
+  /// Ends all fetches: pending and later requests are answered with no picture. Must not be called
+  /// from a completion.
   public func stop() {
     state.withLock { $0.close() }
     orders.post(.stop)
@@ -95,7 +95,7 @@ public final class AvatarCache: Sendable {
     for completion in state.withLock({ $0.takeAllWaiters() }) { completion(nil) }
   }
 
-  // Not joined: the last one to let go of it may be its own thread.
+  // Not joined: the last reference may be released on that very thread.
   deinit { orders.post(.stop) }
 
   private func startThread() {
@@ -107,7 +107,7 @@ public final class AvatarCache: Sendable {
           AvatarFetcher(options, orders).work { self?.deliver($2, for: $0, $1) }
         }
       } catch {
-        // Nobody waits for what cannot be fetched; the next one who asks tries again.
+        // The pending requests fail; the next request tries to start the thread again.
         var inbox: [AvatarOrder] = []
         orders.drain(into: &inbox)
         for case .fetch(let user, let url) in inbox { deliver(nil, for: user, url) }

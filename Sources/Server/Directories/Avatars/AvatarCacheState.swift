@@ -1,12 +1,13 @@
 internal import DequeModule
 
-/// What an avatar cache holds: pictures, failures, and who waits. Values only.
+/// The content of an avatar cache: pictures, failures and pending requests. Pure state, without
+/// I/O.
 struct AvatarCacheState: Sendable {
   enum Outcome {
     case known(Avatar?)
-    /// A fetch is under way already.
+    /// A fetch is already in progress.
     case waits
-    /// Whoever asked has to see to it.
+    /// The caller has to start a fetch.
     case fetch
   }
 
@@ -17,13 +18,13 @@ struct AvatarCacheState: Sendable {
     var expires: Int64 = 0
     var isFetched = false
     var waiters: [AvatarCache.Completion] = []
-    /// Of its last use.
+    /// The tick of its last use.
     var tick: UInt64 = 0
   }
 
   private let options: AvatarCache.Options
   private var entries: [String: Entry] = [:]
-  /// Uses in their order; one that is not its entry's last is of no account.
+  /// Uses in order; only the last one of each entry counts.
   private var uses = Deque<(user: String, tick: UInt64)>()
   private var tick: UInt64 = 0
   private var waiterCount = 0
@@ -57,8 +58,8 @@ struct AvatarCacheState: Sendable {
     return isUnderWay ? .waits : .fetch
   }
 
-  /// Takes what a fetch has brought. A picture that cannot be fetched again stays for now.
-  /// - Returns: what there is, and who waits for it.
+  /// Stores the result of a fetch. A failed refresh keeps the old picture for now.
+  /// - Returns: the picture to deliver, and the pending requests for it.
   mutating func put(
     _ avatar: Avatar?, for user: String, _ url: String, now: Int64
   ) -> (Avatar?, [AvatarCache.Completion]) {
@@ -78,7 +79,7 @@ struct AvatarCacheState: Sendable {
     return (entry.avatar, waiters)
   }
 
-  /// From now on nothing is fetched.
+  /// Prevents further fetches.
   mutating func close() { isClosed = true }
 
   mutating func takeAllWaiters() -> [AvatarCache.Completion] {
@@ -103,8 +104,8 @@ struct AvatarCacheState: Sendable {
     }
   }
 
-  /// Forgets what was not asked for longest, until the rest is within its limits. What is being
-  /// fetched stays: somebody waits for it.
+  /// Evicts the least recently used entries until the rest is within the limits. Entries being
+  /// fetched stay, since requests are waiting for them.
   private mutating func shrink() {
     var fetched: [(user: String, tick: UInt64)] = []
     while bytes > options.limitBytes || entries.count > options.peopleLimit,

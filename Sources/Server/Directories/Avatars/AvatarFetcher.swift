@@ -1,13 +1,13 @@
 internal import DequeModule
 internal import Platform
 
-/// What the cache's thread is told.
+/// A message to the cache's thread.
 enum AvatarOrder: Sendable {
   case fetch(user: String, url: String)
   case stop
 }
 
-/// Fetches pictures, several at once. Confined to the cache's thread.
+/// Fetches pictures, several at a time. Confined to the cache's thread.
 final class AvatarFetcher {
   private let options: AvatarCache.Options
   private let orders: Mailbox<AvatarOrder>
@@ -16,7 +16,7 @@ final class AvatarFetcher {
   private var running: [ObjectIdentifier: (user: String, url: String)] = [:]
   private var inbox: [AvatarOrder] = []
 
-  /// Nothing comes for so long: the thread looks around all the same.
+  /// The longest wait without work.
   private static let idleMilliseconds: Int32 = 60_000
 
   init(_ options: AvatarCache.Options, _ orders: Mailbox<AvatarOrder>) {
@@ -26,12 +26,12 @@ final class AvatarFetcher {
     web.userAgent = options.userAgent
     web.connectTimeoutMilliseconds = options.connectTimeoutMilliseconds
     web.timeoutMilliseconds = options.timeoutMilliseconds
-    // Also for a proxy, which then decides for itself what it fetches.
+    // Applied to a proxy's address, too; the proxy decides for itself what it connects to.
     web.mayConnect = options.allowsPrivateAddresses ? nil : options.mayConnect
     client = WebClient(web, wakeDescriptor: orders.descriptor)
   }
 
-  /// Returns when it is told to stop.
+  /// Works until it receives `stop`.
   func work(deliver: (_ user: String, _ url: String, Avatar?) -> Void) {
     while takeOrders() {
       while running.count < options.transferLimit, let next = queue.popFirst() {
@@ -44,7 +44,7 @@ final class AvatarFetcher {
     }
   }
 
-  /// - Returns: whether it goes on.
+  /// - Returns: whether to continue.
   private func takeOrders() -> Bool {
     orders.drain(into: &inbox)
     for order in inbox {

@@ -3,15 +3,15 @@ public import Platform
 public import Relay
 internal import Synchronization
 
-/// People from a file, which is read again when it changes.
+/// A directory that reads people from a file, and reads it again when it changes.
 ///
-/// What is wrong with the file leaves the last good list in place, and is reported with its line.
-/// With a folder, that list outlives the process. Who has been corrected in the file is seen within
-/// `pollMilliseconds`: the file is looked at on a thread of its own.
+/// If the file is invalid, the last valid list stays in use, and the errors are reported with their
+/// lines. With a folder, that list survives a restart. Changes are picked up within
+/// `pollMilliseconds`: a separate thread polls the file.
 ///
-/// `start` is to be called once, `stop` not from within `publish`.
+/// `start` must be called once; `stop` must not be called from `publish`.
 public final class LocalDirectory: Directory {
-  /// Where the file is, clients need not know.
+  /// Clients are not told the file's path.
   private static let source = "local"
 
   private let path: String
@@ -24,9 +24,9 @@ public final class LocalDirectory: Directory {
 
   /// - Parameters:
   ///   - path: a YAML list of `user`, `name` and `avatar`.
-  ///   - mayBeMissing: then a file that is not there is an empty list, and not a problem.
-  ///   - folder: an existing one for what outlives the process; `nil` keeps nothing.
-  ///   - report: told what is wrong with the file, a sentence with its line; on the directory's
+  ///   - mayBeMissing: whether a missing file is an empty list instead of an error.
+  ///   - folder: an existing folder for persistent state; `nil` persists nothing.
+  ///   - report: receives the errors of the file, a sentence with the line each; on the directory's
   ///     thread.
   public init(
     file path: String, mayBeMissing: Bool, folder: String? = nil, pollMilliseconds: Int64 = 1000,
@@ -58,7 +58,8 @@ public final class LocalDirectory: Directory {
     thread.withLock { $0.take() }?.join()
   }
 
-  /// What is wrong with a file, and who would be left out, a sentence each; blocks.
+  /// Checks a file: returns its errors and the people that would be skipped, a sentence each.
+  /// Blocks.
   public static func check(file path: String, mayBeMissing: Bool) -> (
     wrong: [String], remarks: [String]
   ) {
@@ -79,7 +80,7 @@ public final class LocalDirectory: Directory {
     while !stopSignal.isRaised {
       let stamp = FileStamp(path)
       if stamp != seen {
-        // Taken before the file is read: a change in between is seen the next time.
+        // Taken before the file is read: a change during the read is picked up by the next poll.
         seen = stamp
         publish(read(into: &state))
       }
@@ -119,7 +120,7 @@ public final class LocalDirectory: Directory {
   }
 }
 
-/// What changes with a file: which one it is, how long, and when it was written.
+/// The identity, size and modification time of a file.
 private struct FileStamp: Equatable {
   private var device: UInt = 0
   private var inode: UInt = 0
@@ -127,7 +128,7 @@ private struct FileStamp: Equatable {
   private var seconds = 0
   private var nanoseconds = 0
 
-  /// Of a file that is not there, all is zero.
+  /// All fields are zero if the file does not exist.
   init(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return }

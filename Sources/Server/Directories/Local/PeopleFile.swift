@@ -2,26 +2,26 @@ internal import Glibc
 internal import Platform
 internal import YAML
 
-/// A file of people: a YAML list of `user`, `name` and `avatar`.
+/// A people file: a YAML list of `user`, `name` and `avatar`.
 package struct PeopleFile: Equatable {
   var listing = Listing()
-  /// Who was left out, a sentence each, with the line.
+  /// The people that were skipped, a sentence with the line each.
   package var remarks: [String] = []
 
-  /// Why a file is not read: all that is wrong with it, a sentence each, with file and line.
+  /// Why a file was rejected: all of its errors, a sentence with file and line each.
   package struct Failure: Error, Equatable {
     package var sentences: [String]
-    /// Whether the file is not there.
+    /// Whether the file does not exist.
     var isMissing = false
-    /// The line of the first, if it has one.
+    /// The line of the first error, if it has one.
     var line: Int?
   }
 
-  /// More than any list of people that is written by hand.
+  /// Larger than any list written by hand.
   static let limitBytes = 16 << 20
   private static let remarksLimit = 20
 
-  /// Nobody.
+  /// An empty list.
   init() {}
 
   /// Blocks.

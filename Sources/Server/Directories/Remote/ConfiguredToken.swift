@@ -1,4 +1,4 @@
-/// A token from the configuration, or from a command of it.
+/// A token from the configuration, or from the configured command.
 struct ConfiguredToken: Credentials {
   private let source: TokenSource
   private var current: String?

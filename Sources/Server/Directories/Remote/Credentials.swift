@@ -1,23 +1,23 @@
-/// Where a bearer token comes from.
+/// The source of a bearer token.
 public enum TokenSource: Equatable, Sendable {
-  /// Nothing is shown.
+  /// Requests have no credentials.
   case none
   case fixed(String)
-  /// What a shell command prints; run at first, and again when its token is refused.
+  /// The output of a shell command; run for the first request, and again when its token is refused.
   case command(String)
 
-  /// Whether it may stand in a header.
+  /// Whether a text may be used in a header.
   package static func isToken(_ text: String) -> Bool {
     (1...4096).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
   }
 }
 
-/// What a service is shown, kept for as long as it is accepted.
+/// The credentials for a service, reused until the service refuses them.
 protocol Credentials {
-  /// The token for a request; asked for if there is none yet.
+  /// Returns the token for a request; obtains one if necessary.
   mutating func token(_ exchange: Exchange) throws(FetchError) -> String?
 
-  /// The service refuses the token.
-  /// - Returns: whether another one can be had.
+  /// Records that the service refused the token.
+  /// - Returns: whether a new one can be obtained.
   mutating func wasRefused() -> Bool
 }

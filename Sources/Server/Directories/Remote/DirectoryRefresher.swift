@@ -1,7 +1,8 @@
 internal import Platform
 internal import Relay
 
-/// The life of a remote directory: reads, waits, reads again. Confined to the directory's thread.
+/// The loop of a remote directory: reads the list, waits, reads it again. Confined to the
+/// directory's thread.
 final class DirectoryRefresher {
   private let run: RemoteRun
   private let exchange: Exchange
@@ -9,7 +10,7 @@ final class DirectoryRefresher {
   private var state: DirectoryState
   private var people: PeopleList
   private var problem: DirectoryProblem?
-  /// Failures in a row.
+  /// The number of consecutive failures.
   private var failures = 0
 
   init(_ run: RemoteRun, publish: @escaping (DirectoryUpdate) -> Void) {
@@ -33,7 +34,7 @@ final class DirectoryRefresher {
     people = PeopleList([], source: run.source, asOf: 0)
   }
 
-  /// Returns when the directory has been stopped.
+  /// Runs until the directory is stopped.
   func work() {
     refreshPeople()
     var due = state.walk == nil && state.asOf > 0 ? nextRefresh : 0
@@ -60,7 +61,7 @@ final class DirectoryRefresher {
 
   // MARK: - Reading
 
-  /// Reads what is missing of the list that is being read, or a new one.
+  /// Reads the remaining pages of the list in progress, or a new list.
   private func readAll() throws(FetchError) {
     let now = WallClock.milliseconds
     if let walk = state.walk, abs(now - walk.began) > PageWalk.lifetimeMilliseconds {
@@ -97,7 +98,7 @@ final class DirectoryRefresher {
   private func read(_ url: String, _ known: Page?) throws(FetchError) -> Page {
     let etag = known?.etag
     if let page = try run.service.page(url, etag: etag, exchange) { return page }
-    // An ETag was shown only with a page that is known.
+    // An ETag is sent only for a known page.
     guard let known else { throw lost("\(run.manners.name) keeps a page that nobody has.") }
     return known
   }
@@ -116,9 +117,9 @@ final class DirectoryRefresher {
 
   // MARK: - Time
 
-  /// Milliseconds since 1970. Not before the limits end that the last answers told of.
+  /// When the list is read next, in milliseconds since 1970. Not before the known rate limits end.
   private var nextRefresh: Int64 {
-    // A clock that was set back must not put it off for years.
+    // If the clock was set back, the refresh must not be delayed for years.
     let due = min(state.asOf, WallClock.milliseconds) + run.options.refreshMilliseconds
     return max(due, exchange.limits.limits.values.map(exchange.limits.ready).max() ?? 0)
   }
@@ -131,7 +132,7 @@ final class DirectoryRefresher {
     return WallClock.milliseconds + delay
   }
 
-  // MARK: - Telling
+  // MARK: - Publishing
 
   private func refreshPeople() {
     guard state.asOf > 0 else { return }
@@ -163,7 +164,7 @@ final class DirectoryRefresher {
 }
 
 extension DirectoryProblem {
-  /// Whether it is the same trouble: each request that fails has an id of its own.
+  /// Whether two problems are the same, apart from the id of the failed request.
   fileprivate func isSame(as other: DirectoryProblem?) -> Bool {
     if case .failed(let text, _) = self, case .failed(let otherText, _)? = other {
       return text == otherText

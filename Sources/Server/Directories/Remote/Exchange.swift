@@ -1,21 +1,21 @@
 internal import Platform
 internal import Wire
 
-/// What an adapter has to know about its service's manners.
+/// The conventions of a service that its requests depend on.
 struct ServiceManners: Sendable {
-  /// For sentences: `GitHub`.
+  /// The name used in messages, such as `GitHub`.
   var name: String
   /// Sent with every request.
   var headers: [String]
   var limitPrefix: String
-  /// Holds an id by which the service finds the request again.
+  /// The response header with the service's request id, for support.
   var supportHeader: String
-  /// What the service says is wrong, out of its answer.
+  /// Extracts the error message from a response.
   var message: @Sendable (JSONNode) -> String?
 }
 
-/// Asks one service, one request after the other: shows credentials, keeps to the limits, and turns
-/// whatever goes wrong into a `FetchError`. Confined to the directory's thread.
+/// Sends requests to one service, one at a time: adds credentials, observes the rate limits, and
+/// converts every error to a `FetchError`. Confined to the directory's thread.
 final class Exchange {
   let stop: StopSignal
   var limits: RateLimits
@@ -36,8 +36,8 @@ final class Exchange {
     self.stop = stop
   }
 
-  /// A page: 200, or 304 where `etag` still holds.
-  /// - Parameter bucket: names the requests that share a limit with this one.
+  /// Gets a page: 200, or 304 if `etag` still matches.
+  /// - Parameter bucket: the name shared by the requests that have one rate limit in common.
   func get(_ url: String, etag: String? = nil, bucket: String) throws(FetchError) -> WebAnswer {
     guard let address = WebAddress(url) else {
       throw .failed(
@@ -47,7 +47,7 @@ final class Exchange {
     }
     var isRepeated = false
     while true {
-      // The secret is for the service that it was given for, wherever the pages lie.
+      // Pages may link to other origins, but the token is only sent to its own service.
       let token = address.origin == base.origin ? try credentials.token(self) : nil
       var headers = manners.headers
       if let token { headers.append("Authorization: Bearer \(token)") }
@@ -64,7 +64,7 @@ final class Exchange {
     }
   }
 
-  /// Sends a form, with its own credentials; the answer to a 200.
+  /// Sends a form with its own credentials, and returns the answer if its status is 200.
   func post(_ request: WebRequest, bucket: String) throws(FetchError) -> WebAnswer {
     var request = request
     request.headers += manners.headers
@@ -73,7 +73,7 @@ final class Exchange {
     return answer
   }
 
-  /// An answer's body; what is not JSON is a failure.
+  /// Parses an answer's body as JSON.
   func json(_ answer: WebAnswer) throws(FetchError) -> JSONNode {
     guard let json = JSONNode(answer.body) else {
       throw failure("\(manners.name) answered something that is not JSON.", answer)
@@ -81,7 +81,7 @@ final class Exchange {
     return json
   }
 
-  /// A failure that an answer is to blame for.
+  /// Returns a failure with the request id of an answer.
   func failure(_ text: String, _ answer: WebAnswer, detail: String? = nil) -> FetchError {
     .failed(text, support: support(answer), detail: detail)
   }
@@ -121,7 +121,7 @@ final class Exchange {
       case 500...599: "\(name) has trouble of its own"
       default: "\(name) answered unexpectedly\(said)"
       }
-    // What is refused for what it is, and not for who asks, may be a way that is no longer one.
+    // Other 4xx statuses may mean that the URL of the page is no longer valid.
     let isLost = (400...499).contains(answer.status) && ![401, 403].contains(answer.status)
     return FetchError.Failure(
       text: "\(text) (\(answer.status)).", support: support(answer),

@@ -1,21 +1,21 @@
 internal import Relay
 
-/// What keeps a directory from going on for now.
+/// Why a directory cannot continue now.
 enum FetchError: Error, Equatable {
-  /// The directory ends.
+  /// The directory is being stopped.
   case stopped
   case limited(RateLimit)
   case failed(Failure)
 
-  /// Something that is tried again later.
+  /// A failure that is retried later.
   struct Failure: Error, Equatable {
-    /// For people: a short sentence without secrets.
+    /// A short sentence for users, without secrets.
     var text: String
-    /// What whoever is asked for help can find the request by.
+    /// The service's id of the request, for support.
     var support: String?
-    /// For the operator, besides the text.
+    /// Details for the operator, in addition to the text.
     var detail: String?
-    /// The way to the page has changed: it is begun anew.
+    /// The URL of the page is no longer valid: the list is read from the start.
     var isLost = false
   }
 
@@ -23,7 +23,7 @@ enum FetchError: Error, Equatable {
     .failed(Failure(text: text, support: support, detail: detail))
   }
 
-  /// As the relay knows it; `nil` at the end.
+  /// The problem as published by the relay; `nil` if the directory is stopped.
   var problem: DirectoryProblem? {
     switch self {
     case .stopped: nil
@@ -33,10 +33,10 @@ enum FetchError: Error, Equatable {
   }
 }
 
-/// A time before which nothing is asked.
+/// A time before which no request is sent.
 struct RateLimit: Equatable, Sendable {
-  /// Milliseconds since 1970 by our clock.
+  /// Milliseconds since 1970 by the local clock.
   var until: Int64
-  /// Whether the server said so, and it is not our guess.
+  /// Whether the server sent this time; otherwise it is a guess.
   var isKnown: Bool
 }

@@ -1,6 +1,6 @@
 import Wire
 
-/// GitHub's REST interface, version 2022-11-28.
+/// GitHub's REST API, version 2022-11-28.
 struct GitHubService: RemoteService {
   private let base: String
   private let source: GitHubSource
@@ -16,7 +16,7 @@ struct GitHubService: RemoteService {
     limitPrefix: "x-ratelimit-", supportHeader: "x-github-request-id",
     message: { $0["message"]?.string })
 
-  // All of these requests share GitHub's limit "core".
+  // All of these requests count against GitHub's rate limit "core".
   private static let bucket = "core"
 
   func firstPage(_ exchange: Exchange, _ memory: inout [String: String]) throws(FetchError)

@@ -1,12 +1,12 @@
-/// Whose people GitHub is asked for.
+/// Which users are read from GitHub.
 public enum GitHubSource: Equatable, Sendable {
   case members(organisation: String)
   case followers(user: String)
   case following(user: String)
-  /// Everybody, in the order in which they came.
+  /// All users, in the order in which they signed up.
   case users
 
-  /// `org:…`, `followers:…`, `following:…` or `users`; `nil` for anything else.
+  /// Parses `org:…`, `followers:…`, `following:…` or `users`; `nil` for anything else.
   public init?(_ text: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let name = parts.count == 2 ? String(parts[1]) : ""

@@ -1,7 +1,7 @@
-/// A part of a list, as it was answered.
+/// One page of a list.
 struct Page: Equatable, Sendable {
   var url: String
-  /// What tells whether it has changed since.
+  /// The ETag for a conditional request.
   var etag: String?
   /// `nil` on the last page.
   var next: String?

@@ -1,13 +1,14 @@
-/// A reading of all pages that has begun. What has been read is not read again when a limit or a
-/// failure comes between.
+/// A list that is being read page by page. Pages that were read are not read again after a rate
+/// limit or a failure.
 struct PageWalk: Equatable, Sendable {
   /// Milliseconds since 1970.
   var began: Int64
   var pages: [Page] = []
-  /// `nil` once all are there.
+  /// `nil` when all pages are read.
   var next: String?
 
-  /// After that the pages would be from different times.
+  /// After this time the list is read from the start, so that its pages are not too far apart in
+  /// time.
   static let lifetimeMilliseconds: Int64 = 24 * 3_600_000
 
   init(from first: String, at began: Int64) {
@@ -15,15 +16,15 @@ struct PageWalk: Equatable, Sendable {
     self.began = began
   }
 
-  /// How many people are there so far, those left out included.
+  /// The number of people so far, including skipped ones.
   var count: Int { pages.reduce(0) { $0 + $1.listing.people.count + $1.listing.leftOut } }
 
-  /// Adds the page at `next`.
+  /// Appends the page at `next`.
   mutating func take(_ page: Page) {
     pages.append(page)
     next = page.next
   }
 
-  /// Whether `next` was read already: a service whose pages run in a circle.
+  /// Whether `next` was read already, because the service's pages form a cycle.
   var isCircle: Bool { pages.contains { $0.url == next } }
 }

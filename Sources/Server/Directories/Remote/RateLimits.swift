@@ -1,20 +1,20 @@
-/// The limits of a service, as its answers tell them. Some have one for each kind of request: a
-/// bucket is a name for those that share one.
+/// The rate limits of a service, taken from its responses. Some services have one for each kind of
+/// request: a bucket is the name of the requests that share one.
 struct RateLimits {
-  /// How a limit is waited for.
+  /// How long to wait for a limit.
   struct Pace: Sendable {
-    /// Where the server does not say how long; doubled each time up to `longest`.
+    /// The first wait if the server does not send a time; doubled each time up to `longest`.
     var shortestMilliseconds: Int64 = 60_000
     var longestMilliseconds: Int64 = 3_600_000
-    /// Added to what the server says, since clocks differ and it counts in seconds.
+    /// Added to the server's time, since clocks differ and it counts in seconds.
     var slackMilliseconds: Int64 = 1000
   }
 
-  /// A header that says more than this is not believed.
+  /// Times further ahead than this are ignored.
   private static let credibleMilliseconds: Int64 = 24 * 3_600_000
 
   private(set) var limits: [String: RateLimit]
-  /// Refusals in a row that did not say how long.
+  /// Consecutive refusals without a time, by bucket.
   private var guesses: [String: Int] = [:]
   /// `x-ratelimit-` or `x-rate-limit-`.
   private let prefix: String
@@ -26,23 +26,23 @@ struct RateLimits {
     self.limits = limits
   }
 
-  /// What is waited for before the next request; `nil` where it may go.
+  /// Returns the limit to wait for before the next request; `nil` if it may be sent.
   func limit(_ bucket: String, now: Int64) -> RateLimit? {
     limits[bucket].flatMap { now < ready($0) ? $0 : nil }
   }
 
-  /// When something may be asked again.
+  /// Returns when the next request may be sent.
   func ready(_ limit: RateLimit) -> Int64 {
     limit.until + (limit.isKnown ? pace.slackMilliseconds : 0)
   }
 
-  /// Takes note of an answer that was no refusal.
+  /// Records a response that is not a refusal.
   mutating func noteServed(_ headers: WebHeaders, _ bucket: String, now: Int64) {
     guesses[bucket] = nil
     limits[bucket] = isExhausted(headers) ? reset(headers, now: now) : nil
   }
 
-  /// Whether there is a limit behind a refusal: by its status, its headers or its words.
+  /// Whether a refusal is due to a rate limit, by its status, headers or message.
   func isLimit(_ answer: WebAnswer, saying message: String?) -> Bool {
     if answer.status == 429 { return true }
     guard answer.status == 403 else { return false }
@@ -50,10 +50,10 @@ struct RateLimits {
       || message?.lowercased().contains("rate limit") == true
   }
 
-  /// Takes note of a refusal.
+  /// Records a refusal.
   mutating func noteRefused(_ answer: WebAnswer, _ bucket: String, now: Int64) -> RateLimit {
     let headers = answer.headers
-    // A refusal with 429 may leave out how much remains: then its reset is what counts.
+    // A 429 may omit the remaining count: then its reset time applies.
     let mayReset = isExhausted(headers) || headers["\(prefix)remaining"] == nil
     let known = retryAfter(headers, now: now) ?? (mayReset ? reset(headers, now: now) : nil)
     if let known {
@@ -81,7 +81,7 @@ struct RateLimits {
     return credible(seconds * 1000 + skew(headers, now: now), now: now)
   }
 
-  /// Seconds, or a date (RFC 9110 §10.2.3).
+  /// Parses seconds or a date (RFC 9110 §10.2.3).
   private func retryAfter(_ headers: WebHeaders, now: Int64) -> RateLimit? {
     guard let field = headers["retry-after"] else { return nil }
     if let seconds = Int64(field) {
@@ -95,8 +95,8 @@ struct RateLimits {
       ? RateLimit(until: until, isKnown: true) : nil
   }
 
-  /// How far our clock is ahead of the server's, which counts in seconds: less than a minute may be
-  /// the way of the answer.
+  /// Returns how far the local clock is ahead of the server's. Less than a minute counts as 0: the
+  /// server's time is in seconds, and the response takes time to arrive.
   private func skew(_ headers: WebHeaders, now: Int64) -> Int64 {
     guard let date = headers["date"].flatMap({ WebClient.date($0) }) else { return 0 }
     return abs(now - date) < 60_000 ? 0 : now - date

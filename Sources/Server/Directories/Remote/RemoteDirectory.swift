@@ -2,33 +2,34 @@ public import Relay
 internal import Synchronization
 public import Platform
 
-/// People from a service on the network, read page by page on a thread of its own.
+/// A directory that reads people from a service on the network, page by page, on a thread of its
+/// own.
 ///
-/// A list that was read is asked for again after `refreshMilliseconds`, page by page, each on condition
-/// that it has changed. A limit is waited for, and a failure tried again with a growing delay; what
-/// was read until then is not read again. With a folder, the last good list, its ETags, the limits
-/// and X's token outlive the process.
+/// The list is read again after `refreshMilliseconds`, with a conditional request for each page.
+/// Rate limits are waited for, and failures retried with a growing delay, without reading pages
+/// again. With a folder, the last valid list, its ETags, the rate limits and X's token survive a
+/// restart.
 ///
-/// `start` is to be called once, `stop` not from within `publish`.
+/// `start` must be called once; `stop` must not be called from `publish`.
 public final class RemoteDirectory: Directory {
-  /// What holds for every service.
+  /// Options that apply to every service.
   public struct Options: Sendable {
-    /// After this a list is asked for again.
+    /// The interval at which the list is read again.
     public var refreshMilliseconds: Int64 = 3_600_000
-    /// The list ends there, however many there are.
+    /// The maximum number of people; the rest of the list is not read.
     public var peopleLimit = 10_000
-    /// As the services see the relay; GitHub insists on one.
+    /// The `User-Agent`, which GitHub requires.
     public var userAgent = "relay"
-    /// An existing folder for what outlives the process; `nil` keeps nothing.
+    /// An existing folder for persistent state; `nil` persists nothing.
     public var folder: String?
     public var connectTimeoutMilliseconds = 10_000
-    /// From the start of a request to the end of its answer.
+    /// From the start of a request to the end of its response.
     public var requestTimeoutMilliseconds = 30_000
-    /// Before a failure is tried again; doubled each time up to the longest.
+    /// The delay before a failure is retried; doubled each time up to the maximum.
     public var retryMilliseconds: ClosedRange<Int64> = 10_000...3_600_000
-    /// A limit of which the service does not say when it ends; doubled each time up to the longest.
+    /// The wait for a rate limit without an end time; doubled each time up to the maximum.
     public var unknownLimitMilliseconds: ClosedRange<Int64> = 60_000...3_600_000
-    /// Waited beyond the end of a limit, since clocks differ and services count in seconds.
+    /// Added to the end of a rate limit, since clocks differ and services count in seconds.
     public var limitSlackMilliseconds: Int64 = 1000
 
     /// The defaults.
@@ -41,12 +42,12 @@ public final class RemoteDirectory: Directory {
   private let thread = Mutex<WorkerThread?>(nil)
   private let report: @Sendable (String) -> Void
 
-  /// Members, followers, or everyone, by GitHub's REST interface.
+  /// A directory of members, followers or all users, from GitHub's REST API.
   ///
   /// - Parameters:
-  ///   - baseURL: `https://api.github.com`, or where an Enterprise Server has its interface.
-  ///   - report: told, in a sentence for the operator, what goes beyond the problem that is
-  ///     published; on the directory's thread.
+  ///   - baseURL: `https://api.github.com`, or the API URL of an Enterprise Server.
+  ///   - report: receives details for the operator that are not part of the published problem, as a
+  ///     sentence; on the directory's thread.
   public static func gitHub(
     _ source: GitHubSource, baseURL: String, token: TokenSource, options: Options = Options(),
     report: @escaping @Sendable (String) -> Void
@@ -58,11 +59,11 @@ public final class RemoteDirectory: Directory {
       credentials: { _ in ConfiguredToken(token) }, options, report)
   }
 
-  /// Followers of an account, by X's interface.
+  /// A directory of an account's followers, from X's API.
   ///
   /// - Parameters:
   ///   - baseURL: `https://api.x.com`.
-  ///   - key: and its secret belong to an application; its token is asked for and kept.
+  ///   - key: an application's key, which with its secret is exchanged for a token that is kept.
   ///   - report: as for GitHub.
   public static func x(
     followersOf account: String, version: XVersion, baseURL: String, key: String, secret: String,
@@ -122,7 +123,7 @@ public final class RemoteDirectory: Directory {
   deinit { stop() }
 }
 
-/// All that a refresher is made of.
+/// The parts of a `DirectoryRefresher`.
 struct RemoteRun: Sendable {
   var service: any RemoteService
   var manners: ServiceManners
@@ -137,7 +138,7 @@ struct RemoteRun: Sendable {
 }
 
 extension GitHubSource: CustomStringConvertible {
-  /// As in a configuration.
+  /// The value of `directory.source`.
   public var description: String {
     switch self {
     case .members(let organisation): "org:\(organisation)"

@@ -1,13 +1,13 @@
 internal import Glibc
 internal import Platform
 
-/// Runs a command of the operator's, whose output is a token.
+/// Runs the operator's command that prints a token.
 enum TokenCommand {
   static let timeoutMilliseconds: Int64 = 30_000
   private static let outputLimitBytes = 8192
 
-  /// Blocks until the command has ended, or is ended because time is up or the directory stops. Its
-  /// standard error is the relay's; what it prints is shown to nobody.
+  /// Blocks until the command exits, or is killed after the timeout or because the directory stops.
+  /// Its standard error is the relay's; its output is never logged.
   static func run(
     _ command: String, _ stop: StopSignal, timeoutMilliseconds: Int64 = timeoutMilliseconds
   ) throws(FetchError) -> String {
@@ -20,7 +20,7 @@ enum TokenCommand {
     let end = milliseconds() + timeoutMilliseconds
     let output = read(program.output, of: program.id, stop, until: end)
     close(program.output)
-    // What it has started ends with it. Its number is its own until it is reaped.
+    // Kills its children, too. Its process group's id stays reserved until it is reaped.
     kill(-program.id, SIGKILL)
     var status: Int32 = 0
     while unsafe waitpid(program.id, &status, 0) < 0, errno == EINTR {}
@@ -43,14 +43,14 @@ enum TokenCommand {
     return token
   }
 
-  /// All that it prints until it ends; `nil` if that is too much, or takes too long.
+  /// Reads the output until the command exits; `nil` if it is too long or takes too long.
   private static func read(
     _ descriptor: Int32, of id: pid_t, _ stop: StopSignal, until end: Int64
   ) -> [UInt8]? {
     var output: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1024)
     while !stop.isRaised {
-      // Looked at first: what it printed is then in the pipe.
+      // Checked before reading: after the exit, all output is in the pipe.
       let isOver = hasEnded(id)
       while true {
         let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
@@ -61,7 +61,7 @@ enum TokenCommand {
       }
       if isOver { return output }
       guard milliseconds() < end else { return nil }
-      // Its end, unlike its output, is nothing to sleep on.
+      // Polls, since the exit, unlike the output, has no descriptor to wait for.
       stop.wait(milliseconds: 10)
     }
     return nil
@@ -73,7 +73,7 @@ enum TokenCommand {
     return unsafe code == 0 && information.si_signo == SIGCHLD
   }
 
-  /// A shell in a process group of its own, with signals as programs expect them.
+  /// Starts a shell in its own process group, with the default signal handling.
   private static func start(_ command: String) throws(SystemError) -> (id: pid_t, output: Int32) {
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else { throw SystemError.last("pipe") }

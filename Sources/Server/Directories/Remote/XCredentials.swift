@@ -1,7 +1,8 @@
 internal import Wire
 
-/// X's application-only authentication: a bearer token for a key and its secret, which stays the
-/// same until it is invalidated. So it is kept, and asked for anew only once it is refused.
+/// X's application-only authentication: a key and its secret are exchanged for a bearer token,
+/// which does not change until it is invalidated. So it is stored, and requested again only after
+/// it is refused.
 struct XCredentials: Credentials {
   private let base: String
   private let key: String
@@ -17,7 +18,7 @@ struct XCredentials: Credentials {
     current = store?.readToken(for: Self.owner(base, key))
   }
 
-  /// Whom a kept token belongs to.
+  /// The owner under which the token is stored.
   private static func owner(_ base: String, _ key: String) -> String { "\(base) \(key)" }
 
   mutating func token(_ exchange: Exchange) throws(FetchError) -> String? {

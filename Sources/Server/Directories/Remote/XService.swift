@@ -1,12 +1,12 @@
 internal import Wire
 
-/// Which of X's interfaces is spoken.
+/// The version of X's API.
 public enum XVersion: String, CaseIterable, Sendable {
   case v2 = "2"
   case v1 = "1.1"
 }
 
-/// Followers of an account, by X's interface 2 or 1.1.
+/// Followers of an account, from X's API 2 or 1.1.
 package struct XService: RemoteService {
   private let base: String
   private let account: String
@@ -27,7 +27,7 @@ package struct XService: RemoteService {
         ?? body["title"]?.string
     })
 
-  /// `followers:NAME`; `nil` for anything else.
+  /// Parses `followers:NAME`; `nil` for anything else.
   package static func account(in source: String) -> String? {
     let prefix = "followers:"
     guard source.hasPrefix(prefix) else { return nil }
@@ -61,7 +61,7 @@ package struct XService: RemoteService {
     return id
   }
 
-  /// X gives no ETags today; one would be used.
+  /// X sends no ETags today; one would be used.
   func page(_ url: String, etag: String?, _ exchange: Exchange) throws(FetchError) -> Page? {
     let answer = try exchange.get(url, etag: etag, bucket: "followers")
     if answer.status == 304 { return nil }
@@ -80,7 +80,7 @@ package struct XService: RemoteService {
     return page
   }
 
-  /// `errors` may stand beside `data`: accounts that are suspended, say.
+  /// `errors` may occur beside `data`, for example for suspended accounts.
   private func read(_ body: JSONNode, into page: inout Page) -> Bool {
     guard let meta = body["meta"], meta.isObject else { return false }
     for user in body["data"]?.elements ?? [] {

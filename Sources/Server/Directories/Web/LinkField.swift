@@ -1,12 +1,13 @@
-/// `Link: <https://…?since=46>; rel="next", <https://…{?since}>; rel="first"` (RFC 8288 §3).
+/// A `Link` field, such as `<https://…?since=46>; rel="next", <https://…{?since}>; rel="first"`
+/// (RFC 8288 §3).
 enum LinkField {
-  /// The target of a relation, as it stands there.
+  /// Returns the target of a relation, unmodified.
   static func target(_ relation: String, in field: String) -> String? {
     var rest = field[...]
     while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
       let target = rest[rest.index(after: open)..<close]
       rest = rest[rest.index(after: close)...]
-      // The parameters go up to the comma before the next target; none is within quotes there.
+      // The parameters end at the next comma outside quotes.
       let parameters = rest.prefix(upTo: endOfParameters(rest))
       rest = rest[parameters.endIndex...]
       if relations(parameters).contains(relation) { return String(target) }

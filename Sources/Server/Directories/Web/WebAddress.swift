@@ -1,14 +1,14 @@
-/// An http or https URL, as far as it says who is spoken to (RFC 3986).
+/// The origin and path of an http or https URL (RFC 3986).
 package struct WebAddress: Equatable, Sendable {
-  /// `https://api.github.com`, in lower case, the port only where it is not the usual one: what may
-  /// be told a secret (RFC 6454 §4).
+  /// `https://api.github.com`, in lower case, with the port only if it is not the default. Secrets
+  /// are bound to an origin (RFC 6454 §4).
   package let origin: String
   package let host: String
-  /// After the origin; no slash at the end of a base.
+  /// The part after the origin; a base URL has no trailing slash.
   package let path: String
   package var isEncrypted: Bool { origin.hasPrefix("https:") }
 
-  /// `nil` for what is no such URL, has a user in it, or characters that none may have.
+  /// Returns `nil` unless this is such a URL, without user information and invalid characters.
   package init?(_ text: String) {
     guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
     else { return nil }
@@ -32,14 +32,14 @@ package struct WebAddress: Equatable, Sendable {
     path = String(text.dropFirst(scheme.count + authority.count))
   }
 
-  /// Whether only this machine can listen in.
+  /// Whether the host is this machine.
   package var isLoopback: Bool {
     let bytes = host.split(separator: ".", omittingEmptySubsequences: false)
     return host == "localhost" || host == "[::1]"
       || bytes.count == 4 && bytes[0] == "127" && bytes.allSatisfy { UInt8($0) != nil }
   }
 
-  /// A value as it may stand in a query (RFC 3986 §2.3).
+  /// Percent-encodes a value for a query (RFC 3986 §2.3).
   static func escaped(_ text: String) -> String {
     let hex = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []

@@ -1,30 +1,31 @@
 internal import CCurl
 
-/// What holds for every request.
+/// Options that apply to every request.
 struct WebOptions: Sendable {
   var userAgent = "relay"
   var connectTimeoutMilliseconds = 10_000
-  /// From the start of a request to the end of its answer.
+  /// From the start of a request to the end of its response.
   var timeoutMilliseconds = 30_000
-  /// Which hosts may be connected to, redirects and proxies included; `nil` = all. It is asked with the
-  /// address that is connected to, so that no name leads elsewhere once it was looked at.
+  /// Which hosts may be connected to, including redirects and proxies; `nil` = all. Called with the
+  /// address of the actual connection, so that a second DNS lookup cannot lead elsewhere.
   var mayConnect: (@Sendable (PeerAddress) -> Bool)?
 }
 
-/// HTTP by libcurl for one thread, to which it is confined: several requests at once, connections
-/// used again, and one descriptor that ends every wait.
+/// An HTTP client based on libcurl: several concurrent requests, reused connections, and one
+/// descriptor that ends every wait. Confined to one thread.
 ///
-/// libcurl reads `https_proxy` and its kin from the environment; they are not used for this machine.
+/// libcurl reads `https_proxy` and the like from the environment; proxies are not used for this
+/// machine.
 @safe final class WebClient {
   private let multi: UnsafeMutableRawPointer
   private let options: WebOptions
   private let wakeDescriptor: Int32
   private var transfers: [UInt: WebTransfer] = [:]
 
-  /// Once, before there is any handle.
+  /// Initialized once, before any handle is created.
   private static let isStarted: Bool = ccurl_start() == CURLE_OK
 
-  /// - Parameter wakeDescriptor: `wait` returns while it is readable.
+  /// - Parameter wakeDescriptor: `wait` returns when it is readable.
   init(_ options: WebOptions, wakeDescriptor: Int32) {
     precondition(Self.isStarted, "libcurl cannot start")
     guard let multi = unsafe curl_multi_init() else { fatalError("libcurl: out of memory") }
@@ -40,7 +41,7 @@ struct WebOptions: Sendable {
 
   var isIdle: Bool { transfers.isEmpty }
 
-  /// Sends a request; `wait` has its answer.
+  /// Starts a request; `wait` returns its response.
   func start(_ request: WebRequest) -> WebTransfer {
     let transfer = WebTransfer(request, options)
     unsafe transfers[UInt(bitPattern: transfer.handle)] = transfer
@@ -48,8 +49,8 @@ struct WebOptions: Sendable {
     return transfer
   }
 
-  /// Sleeps until an answer is there, or the descriptor is readable, or time is up.
-  /// - Returns: the requests that have ended.
+  /// Waits for a response, for the descriptor to be readable, or for the timeout.
+  /// - Returns: the requests that have completed.
   func wait(milliseconds: Int32) -> [(
     transfer: WebTransfer, outcome: Result<WebAnswer, WebFailure>
   )] {
@@ -63,7 +64,7 @@ struct WebOptions: Sendable {
     return takeEnded()
   }
 
-  /// One request and its answer.
+  /// Performs one request and returns its response.
   func perform(_ request: WebRequest, until stop: StopSignal) throws(WebFailure) -> WebAnswer {
     let own = start(request)
     while !stop.isRaised {
@@ -92,7 +93,7 @@ struct WebOptions: Sendable {
     }
   }
 
-  /// A date of HTTP (RFC 9110 §5.6.7), in milliseconds since 1970.
+  /// Parses an HTTP date (RFC 9110 §5.6.7), to milliseconds since 1970.
   static func date(_ text: String) -> Int64? {
     let seconds = unsafe curl_getdate(text, nil)
     return seconds < 0 ? nil : Int64(seconds) * 1000

@@ -1,8 +1,8 @@
-/// An answer's header fields, by their names in lower case.
+/// The header fields of a response, by their names in lower case.
 struct WebHeaders: Equatable, Sendable {
   private var values: [String: String] = [:]
   private var bytes = 0
-  /// Of all fields; what comes beyond is dropped.
+  /// The limit of all fields; fields beyond it are dropped.
   private static let limitBytes = 65_536
 
   init() {}
@@ -13,7 +13,7 @@ struct WebHeaders: Equatable, Sendable {
 
   subscript(name: String) -> String? { values[name] }
 
-  /// Takes a line of the head. One of a status begins another answer: the last one counts.
+  /// Adds a line of the head. A status line begins another response: the last one counts.
   mutating func add(_ line: String) {
     if line.hasPrefix("HTTP/") {
       self = WebHeaders()
@@ -23,7 +23,7 @@ struct WebHeaders: Equatable, Sendable {
     guard bytes <= Self.limitBytes, let colon = line.firstIndex(of: ":") else { return }
     let name = line[..<colon].lowercased()
     let value = line[line.index(after: colon)...].trimmed
-    // RFC 9110 §5.3: of a field that comes twice the values are a list.
+    // RFC 9110 §5.3: the values of a repeated field form a list.
     values[name] = values[name].map { "\($0), \(value)" } ?? value
   }
 }

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// One request on its way (a libcurl easy handle). Confined to its client's thread.
+/// One request in progress (a libcurl easy handle). Confined to its client's thread.
 @safe final class WebTransfer {
   let handle: UnsafeMutableRawPointer
   private(set) var answer = WebAnswer()
@@ -22,7 +22,7 @@ internal import CCurl
     for header in request.headers { unsafe headers = curl_slist_append(headers, header) }
     unsafe ccurl_set_headers(handle, headers)
     set(CURLOPT_USERAGENT, options.userAgent)
-    // What is on this machine no proxy can reach.
+    // No proxy can reach this machine.
     if WebAddress(request.url)?.isLoopback == true { set(CURLOPT_PROXY, "") }
     setLimits(options)
     setRedirects(request)
@@ -61,13 +61,13 @@ internal import CCurl
   private func setLimits(_ options: WebOptions) {
     set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeoutMilliseconds)
     set(CURLOPT_TIMEOUT_MS, options.timeoutMilliseconds)
-    // No signals: there are other threads. And nobody waits for a name that is still looked up.
+    // Signals are unsafe with threads. QUICK_EXIT does not wait for pending name lookups.
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_QUICK_EXIT, 1)
   }
 
-  /// Never to other schemes, and never from https to http. What carries a secret in its body or
-  /// gets one in return goes where it was sent and nowhere else.
+  /// Never follows redirects to other schemes, or from https to http. Requests that send or receive
+  /// a secret in a body follow none.
   private func setRedirects(_ request: WebRequest) {
     let schemes = request.url.lowercased().hasPrefix("https:") ? "https" : "http,https"
     set(CURLOPT_PROTOCOLS_STR, schemes)
@@ -76,7 +76,7 @@ internal import CCurl
     set(CURLOPT_MAXREDIRS, 5)
   }
 
-  /// What came of it, given libcurl's own word.
+  /// Returns the result of the transfer for libcurl's code.
   func outcome(_ code: CURLcode) -> Result<WebAnswer, WebFailure> {
     if isTooLong { return .failure(.tooLong(limitBytes: limitBytes)) }
     guard code == CURLE_OK else {
@@ -88,7 +88,7 @@ internal import CCurl
     return .success(answer)
   }
 
-  // MARK: - What libcurl calls
+  // MARK: - Callbacks of libcurl
 
   private static func transfer(_ context: UnsafeMutableRawPointer?) -> WebTransfer? {
     unsafe context.map { unsafe Unmanaged<WebTransfer>.fromOpaque($0).takeUnretainedValue() }
@@ -113,13 +113,13 @@ internal import CCurl
     let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
     guard let transfer = unsafe transfer(context) else { return 0 }
     let text = unsafe String(decoding: line, as: UTF8.self)
-    // What came with a redirect is not the answer.
+    // The body of a redirect is not part of the response.
     if text.hasPrefix("HTTP/") { transfer.answer.body.removeAll() }
     transfer.answer.headers.add(text)
     return size * count
   }
 
-  /// Taking less than all ends the transfer.
+  /// Returning less than `size * count` ends the transfer.
   private static func takeBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
