@@ -4,7 +4,7 @@ internal import RelayConfiguration
 import Wire
 
 extension Authenticator {
-  /// - Throws: why the key of `auth.mode: jwt` cannot be used. Reads it with blocking calls.
+  /// - Throws: why the key of `auth.mode: jwt` cannot be used. Reads the key with blocking calls.
   convenience init(_ configuration: Configuration) throws(ServerError) {
     let botUsers = Set(configuration.bots.map(\.user))
     self.init(

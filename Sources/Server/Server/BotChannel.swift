@@ -5,12 +5,12 @@ import Platform
 import Synchronization
 import WebSocket
 
-/// A bot's connection: the same bytes as through a socket, without one.
+/// A bot's connection, which carries the same bytes as a socket.
 ///
-/// The loop writes frames into it as into a socket; a bot that does not take them is a client that
-/// does not read. Shared by the loop and the bot.
+/// The loop writes frames to it as to a socket; a bot that does not read is a client that does not
+/// read. Shared by the loop and the bot.
 final class BotChannel: BotEnd {
-  /// Queued for the bot; beyond it the loop sees a socket that is full.
+  /// The limit of queued messages; beyond it the loop sees a full socket.
   static let queueBytes = 262_144
 
   fileprivate struct State {
@@ -34,7 +34,7 @@ final class BotChannel: BotEnd {
 
   // MARK: - The loop's side
 
-  /// Takes what is written as a socket does: all of it, or nothing where it is full.
+  /// Accepts a write as a socket does: all of it, or nothing if the queue is full.
   func write(_ bytes: Span<UInt8>) -> Int {
     var input: [UInt8] = []
     unsafe bytes.withUnsafeBufferPointer { unsafe input.append(contentsOf: $0) }
@@ -97,7 +97,7 @@ final class BotChannel: BotEnd {
 }
 
 extension BotChannel.State {
-  /// Reads the messages out of frames; what the relay writes breaks no rule.
+  /// Decodes the messages in frames; the relay's own output cannot violate the protocol.
   fileprivate mutating func take(_ input: inout [UInt8]) {
     var offset = 0
     var output: [UInt8] = []
@@ -124,7 +124,7 @@ extension BotChannel.State {
     queuedBytes += message.count
   }
 
-  /// Whom to wake, and with what.
+  /// Returns the waiting receiver and its message, if there are both.
   fileprivate mutating func resumption() -> (CheckedContinuation<[UInt8]?, Never>, [UInt8])? {
     guard let waiter, let message = messages.popFirst() else { return nil }
     self.waiter = nil
@@ -133,7 +133,7 @@ extension BotChannel.State {
   }
 }
 
-/// The bot's end; when it goes, the connection does.
+/// The bot's end; the connection closes when it is deinitialized.
 final class BotLine: BotConnection {
   private let channel: BotChannel
 

@@ -2,7 +2,7 @@ import Bots
 internal import RelayConfiguration
 
 extension BotDescription {
-  /// A bot as the configuration has it.
+  /// Creates a description from a bot's configuration.
   init(_ bot: Configuration.Bot) {
     let script = bot.script.map { step -> ScriptStep in
       switch step {

@@ -3,13 +3,13 @@ import Relay
 internal import RelayConfiguration
 
 extension Configuration {
-  /// What the log needs to know of entries that are about others.
+  /// The limits of edits and reactions per entry, for the log.
   var entryLimits: EntryLimits {
     EntryLimits(
       editsPerEntry: limits.editsPerEntry, reactionsPerEntry: limits.reactionsPerEntry)
   }
 
-  /// What the pure part needs to know.
+  /// The configuration of the shards.
   var shard: Shard.Configuration {
     var shard = Shard.Configuration()
     shard.limits.frameBytes = limits.frameBytes
@@ -30,7 +30,7 @@ extension Configuration {
 }
 
 extension Configuration.Limits {
-  /// Of one connection.
+  /// The limits of one connection.
   var connection: ConnectionLimits {
     var limits = ConnectionLimits()
     limits.handshakeTimeoutMilliseconds = handshakeTimeoutMilliseconds
@@ -46,7 +46,7 @@ extension Configuration.Limits {
     return limits
   }
 
-  /// Of one user.
+  /// The limits of one user.
   var budget: UserBudget.Limits {
     var budget = UserBudget.Limits()
     budget.connections = connectionsPerUser

@@ -3,19 +3,19 @@ internal import COpenSSL
 internal import Glibc
 internal import YAML
 
-/// A JWT (RFC 7519) as libjwt holds it.
+/// A JWT (RFC 7519) decoded by libjwt.
 ///
-/// libjwt 1.10 takes the algorithm from the token and looks at no times: who decodes one compares
-/// `algorithm`, and reads the times.
+/// libjwt 1.10 takes the algorithm from the token and checks no times: the caller has to compare
+/// `algorithm`, and to check the times.
 @safe struct DecodedToken: ~Copyable {
   private let token: OpaquePointer
 
-  /// Decodes a token whose signature is right, by the algorithm that it names itself; `nil` for any
-  /// other. Never holds a token without a signature: libjwt takes none where there is a key.
+  /// Decodes a token and verifies its signature by the algorithm in its header; `nil` if that
+  /// fails. Never returns a token without a signature: libjwt rejects those if there is a key.
   init?(_ text: String, key: [UInt8]) {
     guard !key.isEmpty, Self.isWellFormed(text) else { return nil }
-    // What OpenSSL has to say of a bad signature must not be taken for a failure of a TLS connection
-    // on this thread.
+    // Errors that OpenSSL queued for a bad signature must not be attributed to a TLS connection on
+    // this thread.
     defer { ERR_clear_error() }
     var decoded: OpaquePointer?
     guard unsafe jwt_decode(&decoded, text, key, Int32(key.count)) == 0,
@@ -26,7 +26,7 @@ internal import YAML
 
   deinit { unsafe jwt_free(token) }
 
-  /// Three parts of base64url, none empty (RFC 7515 §7.1): libjwt skips over what is not.
+  /// Three parts of base64url, none empty (RFC 7515 §7.1): libjwt skips invalid characters.
   private static func isWellFormed(_ text: String) -> Bool {
     let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     return parts.count == 3
@@ -43,31 +43,31 @@ internal import YAML
       }
   }
 
-  /// As the header has it, with its case (RFC 7515 §4.1.1).
+  /// The `alg` header, case-sensitive (RFC 7515 §4.1.1).
   var algorithm: String? {
     unsafe jwt_get_header(token, "alg").map { unsafe String(cString: $0) }
   }
 
-  /// Extensions that have to be understood (RFC 7515 §4.1.11).
+  /// Whether the header lists extensions that must be understood (RFC 7515 §4.1.11).
   var hasCriticalExtensions: Bool {
     guard let json = unsafe jwt_get_headers_json(token, "crit") else { return false }
     unsafe free(json)
     return true
   }
 
-  /// A claim that is a string; `nil` if there is none, or it is something else.
+  /// Returns a string claim; `nil` if it is absent or not a string.
   func string(_ claim: String) -> String? {
     unsafe jwt_get_grant(token, claim).map { unsafe String(cString: $0) }
   }
 
-  /// A claim's JSON, put straight by libjwt; `nil` if it is absent.
+  /// Returns a claim as JSON, normalized by libjwt; `nil` if it is absent.
   func json(_ claim: String) -> String? {
     guard let json = unsafe jwt_get_grants_json(token, claim) else { return nil }
     defer { unsafe free(json) }
     return unsafe String(cString: json)
   }
 
-  /// A claim as a tree. JSON is YAML too, and what it is read from was signed.
+  /// Returns a claim as a tree. JSON is YAML, too, and the source of the text is signed.
   func tree(_ claim: String) -> YAMLNode? {
     json(claim).flatMap { YAMLDocument(Array($0.utf8)).root }
   }

@@ -4,7 +4,7 @@ import Relay
 import WebSocket
 import Wire
 
-/// What `GET /metrics` shows: what an operator would ask of a relay.
+/// The content of `GET /metrics`.
 struct Metrics {
   var loops: LoopSnapshot
   var admission: Admission
@@ -15,7 +15,7 @@ struct Metrics {
   /// Milliseconds since 1970.
   var now: Int64
 
-  /// Answers how a relay is doing that begins now.
+  /// Returns a function that builds the metrics response; the uptime starts now.
   static func describer(
     _ context: ConnectionLoop.Context, _ log: any Log, bots: Int
   ) -> @Sendable (LoopSnapshot) -> HTTPResponse {
@@ -186,7 +186,7 @@ struct Metrics {
     text.info("relay_build_info", "Which relay this is.", [("version", Server.version)])
   }
 
-  /// Those that the relay gives, to be there from the start.
+  /// Close codes that the relay sends, exported as 0 from the start.
   private static let closeCodes: [UInt16] = [
     1000, 1001, 1002, 1003, 1007, 1008, 1009, 1011, 1012, 1013, 4401, 4403, 4408, 4429,
   ]

@@ -1,13 +1,13 @@
 import Relay
 
-/// Puts metrics together in the text format of Prometheus, version 0.0.4: families one after the other,
-/// each with what it means and then its samples.
+/// Builds the text format of Prometheus, version 0.0.4: a sequence of metric families, each with
+/// its help and its samples.
 struct MetricsText {
   static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   private(set) var text = ""
 
-  /// A number that only grows, from 0 at the start.
+  /// A value that only increases, from 0 at startup.
   mutating func counter(_ name: String, _ help: String, _ value: Int) {
     number(name, "counter", help, value)
   }
@@ -16,15 +16,15 @@ struct MetricsText {
     number(name, "counter", help, seconds)
   }
 
-  /// One such number for each value of a label. Those that are known beforehand are there from the
-  /// start, at 0, so that a first increase is seen as one.
+  /// One counter for each value of a label. Known values are exported as 0 from the start, so that
+  /// the first increase is visible.
   mutating func counters(
     _ name: String, _ help: String, by label: String, _ values: [(String, Int)]
   ) {
     numbers(name, "counter", help, label, values)
   }
 
-  /// A number that is as it is at present.
+  /// The current value of a quantity that can decrease.
   mutating func gauge(_ name: String, _ help: String, _ value: Int) {
     number(name, "gauge", help, value)
   }
@@ -39,7 +39,7 @@ struct MetricsText {
     numbers(name, "gauge", help, label, values)
   }
 
-  /// What does not change, in labels.
+  /// Constant information, as labels.
   mutating func info(_ name: String, _ help: String, _ labels: [(String, String)]) {
     begin(name, "gauge", help)
     sample(name, labels, "1")

@@ -3,8 +3,8 @@ public import Logging
 public import RelayConfiguration
 import Synchronization
 
-/// Writes log lines to standard error: `12:34:56 warning: text`. The level can be changed while it
-/// runs, for all loggers at once.
+/// Writes log lines to standard error: `12:34:56 warning: text`. The level can be changed at
+/// runtime for all loggers at once.
 public struct OperatorLog: LogHandler {
   private static let level = Mutex(Logger.Level.info)
 
@@ -13,7 +13,7 @@ public struct OperatorLog: LogHandler {
     level.withLock { $0 = Logger.Level(rawValue: newLevel.rawValue) ?? .info }
   }
 
-  /// A logger that writes here.
+  /// Returns a logger that writes here.
   public static func logger() -> Logger {
     Logger(label: "relay", factory: { _ in OperatorLog() })
   }

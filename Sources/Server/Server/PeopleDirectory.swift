@@ -6,9 +6,9 @@ import Relay
 internal import RelayConfiguration
 import Synchronization
 
-/// The directory that a configuration names, and what the operator hears of it.
+/// Opens and starts the directory that a configuration names, and logs its state.
 enum PeopleDirectory {
-  /// Not yet started.
+  /// Returns a directory that is not started.
   static func open(
     _ configuration: Configuration, _ logger: Logger
   ) throws(SystemError) -> any Directory {
@@ -39,7 +39,7 @@ enum PeopleDirectory {
       report: report)
   }
 
-  /// Starts it: what it says goes to every loop, and to the log where it is news.
+  /// Starts the directory: sends its updates to every loop, and logs them if they changed.
   static func start(
     _ directory: any Directory, _ mailboxes: [Mailbox<LoopMessage>], _ logger: Logger
   ) {
@@ -48,7 +48,7 @@ enum PeopleDirectory {
       for mailbox in mailboxes { mailbox.post(.people(update)) }
       let sentence = Self.sentence(update)
       let isNews = last.withLock { last in
-        // That there is nobody is worth a line only where there was something before.
+        // An initially empty list is not worth a log line.
         if last == sentence || last.isEmpty && update.people.people.isEmpty && update.problem == nil
         {
           return false
@@ -78,7 +78,7 @@ enum PeopleDirectory {
 }
 
 extension Configuration.Directory {
-  /// The default need not be there.
+  /// The default file is optional.
   fileprivate var mayBeMissing: Bool { file == Self.defaultFile }
 
   fileprivate var tokenSource: TokenSource {
@@ -86,7 +86,7 @@ extension Configuration.Directory {
     return tokenCommand.isEmpty ? .none : .command(tokenCommand)
   }
 
-  /// What is wrong with the file, for an operator who asks.
+  /// Checks the file, and throws its errors.
   func check() throws(ServerError) {
     guard kind == .local else { return }
     let found = LocalDirectory.check(file: file, mayBeMissing: mayBeMissing)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the system says of this process.
+/// The operating system's statistics of this process.
 struct ProcessStatistics {
-  /// In memory.
+  /// The resident memory.
   var residentBytes = 0
   var cpuSeconds = 0.0
   var openDescriptors = 0
@@ -10,7 +10,7 @@ struct ProcessStatistics {
   /// Seconds since 1970.
   var startedAt: Double
 
-  /// Looks.
+  /// Collects the statistics.
   /// - Parameter startedAt: seconds since 1970.
   init(startedAt: Double) {
     self.startedAt = startedAt
@@ -22,7 +22,7 @@ struct ProcessStatistics {
     if unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
       descriptorLimit = Int(clamping: limit.rlim_cur)
     }
-    // statm(5) in proc: the second number is pages in memory.
+    // proc_pid_statm(5): the second number is the resident pages.
     let numbers = Self.text(of: "/proc/self/statm").split(separator: " ")
     residentBytes =
       (numbers.dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
@@ -33,14 +33,14 @@ struct ProcessStatistics {
     Double(time.tv_sec) + Double(time.tv_usec) / 1e6
   }
 
-  /// Since Linux 6.2 the folder's size says it; before that its entries have to be counted.
+  /// Since Linux 6.2 the size of the directory is the count; before that, the entries are counted.
   private static func countDescriptors() -> Int {
     let path = "/proc/self/fd"
     var status = stat()
     if unsafe stat(path, &status) == 0, status.st_size > 0 { return Int(status.st_size) }
     guard let directory = unsafe opendir(path) else { return 0 }
     defer { unsafe closedir(directory) }
-    // Itself, and the two that every folder has.
+    // Without its own descriptor, `.` and `..`.
     var count = -3
     while unsafe readdir(directory) != nil { count += 1 }
     return count

@@ -9,12 +9,12 @@ public import RelayConfiguration
 import SQLiteLog
 import Synchronization
 
-/// A relay that runs: its log, its loops and its bots, from one configuration.
+/// A running relay: its log, loops and bots, built from one configuration.
 public final class Server: Sendable {
-  /// As `--version` and `welcome` tell it.
+  /// The version in `--version` and `welcome`.
   public static let version = "0.1.0"
 
-  /// Where it listens, with the port that it got.
+  /// The address that it listens on, with the actual port.
   public let address: Address
   /// `ws` or `wss`.
   public var scheme: String { credentials == nil ? "ws" : "wss" }
@@ -30,13 +30,13 @@ public final class Server: Sendable {
   private let threads: Mutex<[WorkerThread]>
   private let bots: Mutex<Task<Void, Never>?>
 
-  /// Opens the store, listens and serves; returns when clients are served.
-  /// - Throws: what is wrong with the environment, in a sentence for the operator.
+  /// Opens the store, listens, and starts to serve; returns when clients can connect.
+  /// - Throws: what is wrong with the environment, as a sentence for the operator.
   public convenience init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
     try self.init(configuration, logger: logger, openLog: Self.openLog)
   }
 
-  /// - Parameter openLog: called once the port is taken.
+  /// - Parameter openLog: called once the port is bound.
   init(
     _ configuration: Configuration, logger: Logger,
     openLog: (Configuration, Logger) throws(ServerError) -> any Log
@@ -47,7 +47,7 @@ public final class Server: Sendable {
     authenticator = try Authenticator(configuration)
     auth = configuration.auth
     self.logger = logger
-    // The port comes first: a second relay on the same port must not touch the store.
+    // Binds the port first: a second relay on the same port must not touch the store.
     let listener = try Self.claim(configuration.listen)
     address = listener.address
     log = try openLog(configuration, logger)
@@ -96,16 +96,16 @@ public final class Server: Sendable {
     startBots(configuration, logger)
   }
 
-  /// Ends in order: what was accepted is committed and acknowledged, and every client is told when
-  /// to come back. Returns at once; `waitUntilStopped` waits. May be called from any thread.
+  /// Shuts down in order: accepted entries are committed and acknowledged, and every client is told
+  /// when to reconnect. Returns at once; `waitUntilStopped` waits. Thread-safe.
   public func shutDown() {
     bots.withLock { $0?.cancel() }
     for mailbox in mailboxes { mailbox.post(.shutDown) }
   }
 
-  /// Takes from a configuration what may change while the relay runs. The certificate: connections
-  /// that are there keep theirs; one that cannot be used is logged, and the old one stays. Who is
-  /// banned: their connections end. The operators. Blocks for as long as files are read. May be called from any thread.
+  /// Applies the settings that can change at runtime. Certificate: open connections keep the old
+  /// one; if the new one cannot be used, that is logged and the old one stays. Banned users: their
+  /// connections end. Operators. Blocks while files are read. Thread-safe.
   public func reload(_ configuration: Configuration) {
     let new = configuration.auth
     if (new.mode, new.secret, new.publicKey) != (auth.mode, auth.secret, auth.publicKey) {
@@ -133,7 +133,7 @@ public final class Server: Sendable {
     }
   }
 
-  /// Returns when everything has ended. To be called once.
+  /// Waits until everything has ended. Must be called once.
   public func waitUntilStopped() {
     let threads = threads.withLock { threads in
       defer { threads = [] }
@@ -145,7 +145,8 @@ public final class Server: Sendable {
     log.stop()
   }
 
-  /// Whether the files that a configuration names can be used; reads them with blocking calls.
+  /// Checks whether the files that a configuration names can be used; reads them with blocking
+  /// calls.
   public static func check(_ configuration: Configuration) throws(ServerError) {
     _ = try TLSCredentials(configuration.tls)
     try configuration.directory.check()
@@ -226,7 +227,7 @@ public final class Server: Sendable {
   }
 }
 
-/// Where bots connect: spread over the loops by name.
+/// Connects bots to the loops, distributed by name.
 private final class LoopBotHost: BotHost {
   private let mailboxes: [Mailbox<LoopMessage>]
 

@@ -1,9 +1,9 @@
 import Glibc
 import Platform
 
-/// The relay cannot start: a sentence that says what is wrong, and what to do.
+/// Why the relay cannot start, and what to do, as a sentence for the operator.
 public struct ServerError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// Whether it is the data that is wrong, and not its surroundings.
+  /// Whether the data is at fault, and not the environment.
   public var isBrokenData: Bool
   public var description: String
 

@@ -6,7 +6,7 @@ import Relay
 import TLS
 import WebSocket
 
-/// Who is let in.
+/// Accepts and rejects connections.
 extension SocketLoop {
   func accept() {
     let turnedAway = world.acceptor?.turnedAway ?? 0
@@ -50,8 +50,8 @@ extension SocketLoop {
     }
   }
 
-  /// Says why a client is not let in: in clear by a sentence, to one that wants TLS, and could not
-  /// read that, by an alert.
+  /// Tells a rejected client the reason: as plaintext without TLS; with TLS, where it could not
+  /// read that, as an alert.
   private func turnAway(_ socket: borrowing Socket, _ refusal: Admission.Refusal) {
     connections.context.violations.note(refusal.rule)
     switch refusal.rule {
@@ -59,7 +59,7 @@ extension SocketLoop {
     case .memory: reportShortage(of: "memory is", "")
     default: break
     }
-    // What lies there unread would make a reset of the end, which may overtake the answer.
+    // Unread input would turn the close into a reset, which may overtake the response.
     Self.discardInput(of: socket, into: &unread)
     if world.shared.credentials == nil {
       _ = socket.send(HTTPResponse(status: 503, text: refusal.text).bytes.span)
@@ -74,7 +74,7 @@ extension SocketLoop {
     _ = socket.read(into: &span)
   }
 
-  /// Says it, but not all the time.
+  /// Logs the shortage, at most once a minute.
   private func reportShortage(of what: String, _ remedy: String) {
     let now = world.moment().monotonic
     guard now >= nextShortageReport else { return }

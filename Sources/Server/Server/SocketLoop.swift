@@ -4,7 +4,8 @@ import Logging
 import Platform
 import Relay
 
-/// Runs one `ConnectionLoop` on a thread: brings it what the system tells of sockets, timers and mail.
+/// Runs one `ConnectionLoop` on a thread, and passes it the events of sockets, timers and the
+/// mailbox.
 final class SocketLoop: EventHandler {
   enum Token {
     static let mailbox = UInt64.max
@@ -20,9 +21,10 @@ final class SocketLoop: EventHandler {
   private let mailbox: Mailbox<LoopMessage>
   private var mail: [LoopMessage] = []
   private var wake: (id: TimerID, at: Int64)?
-  /// Where what is left unread of clients is thrown away who are turned away: made for the first.
+  /// A buffer for unread input of rejected clients, which is discarded; allocated for the first
+  /// one.
   lazy var unread = [UInt8](repeating: 0, count: ConnectionLoop.readBytes)
-  /// When it is next said that there is a shortage, by the monotonic clock in milliseconds.
+  /// The earliest time of the next shortage message, by the monotonic clock in milliseconds.
   var nextShortageReport: Int64 = 0
 
   private init(
@@ -38,7 +40,7 @@ final class SocketLoop: EventHandler {
     loop.schedule(afterMilliseconds: ConnectionLoop.sweepMilliseconds, token: Token.sweep)
   }
 
-  /// Runs a loop on a thread of its own; returns when it accepts clients.
+  /// Starts a loop on its own thread; returns when it accepts clients.
   static func start(
     _ index: Int, _ context: ConnectionLoop.Context, _ shared: SocketWorld.Shared, _ logger: Logger,
     _ listener: consuming sending Listener
@@ -63,7 +65,7 @@ final class SocketLoop: EventHandler {
     return thread
   }
 
-  /// Accepts clients from now on.
+  /// Starts to accept clients.
   private func listen(_ listener: consuming Listener) throws(SystemError) {
     let logger = logger
     world.acceptor = try Acceptor(listener, on: loop, token: Token.acceptor) { error in

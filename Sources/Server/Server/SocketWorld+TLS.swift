@@ -3,7 +3,7 @@ import Platform
 import TLS
 import WebSocket
 
-/// Streams that are encrypted.
+/// Encrypted streams.
 extension SocketWorld {
   func hasBacklog(_ stream: Int) -> Bool {
     stream < streams.count && streams[stream]?.tls?.hasBacklog == true
@@ -13,12 +13,13 @@ extension SocketWorld {
     stream < streams.count && streams[stream]?.tls?.isShakingHands == true
   }
 
-  /// Plaintext lies at the front of the buffer as if it had been read. All ciphertext that was read is
-  /// decrypted here and now, so that nothing waits where epoll cannot see it.
+  /// Reads and decrypts; the plaintext is at the front of the buffer, as with a plain socket. All
+  /// ciphertext that was read is decrypted immediately, so that no data waits where epoll cannot
+  /// see it.
   func read(
     _ socket: BorrowedSocket, through tls: TLSChannel, into buffer: inout MutableSpan<UInt8>
   ) -> StreamRead {
-    // It said so before (`close_notify`, RFC 8446 §6.1), while there was an answer to wait for.
+    // The peer has sent `close_notify` (RFC 8446 §6.1) while a response was pending.
     if tls.session.state == .ended { return .end }
     let start = TLSSession.headroomBytes
     var back = buffer._mutatingExtracting(start...)
@@ -33,7 +34,7 @@ extension SocketWorld {
       let read = StreamRead.bytes(plaintext, received: count, mayHaveMore: count == capacity)
       switch tls.session.state {
       case .handshaking, .open: return read
-      // Read again, it ends.
+      // The next read returns `.end`.
       case .ended: return .bytes(plaintext, received: count, mayHaveMore: true)
       case .failed(.plainHTTP):
         let response = HTTPResponse(
@@ -50,8 +51,8 @@ extension SocketWorld {
     }
   }
 
-  /// Encrypts and sends a record at a time until the socket blocks. What it has not taken of the last
-  /// record is kept, since a record cannot be encrypted twice; it counts as taken.
+  /// Encrypts and sends one record at a time until the socket blocks. The unsent part of the last
+  /// record is kept, since a record cannot be encrypted twice; its bytes count as taken.
   func write(
     _ bytes: Span<UInt8>, to socket: BorrowedSocket, through tls: TLSChannel
   ) -> StreamWrite {
@@ -72,7 +73,7 @@ extension SocketWorld {
     return tls.send([], to: open.socket).map { .taken(0, sent: $0) } ?? .gone
   }
 
-  /// Tells the peer that nothing more comes.
+  /// Sends `close_notify`.
   func sayGoodbye(_ socket: BorrowedSocket, _ tls: TLSChannel) {
     ciphertext.removeAll(keepingCapacity: true)
     tls.session.close(output: &ciphertext)

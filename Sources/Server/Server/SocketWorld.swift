@@ -6,18 +6,18 @@ import Relay
 import TLS
 import WebSocket
 
-/// A loop's world in service: sockets, with or without TLS; the log, and the mail of the other loops.
-/// Confined to its loop's thread.
+/// The production `LoopWorld`: sockets, with or without TLS; the log, and the mailboxes of the
+/// other loops. Confined to its loop's thread.
 @safe final class SocketWorld: LoopWorld {
-  /// What all loops have in common.
+  /// The state that all loops share.
   struct Shared: Sendable {
     var log: any Log
-    /// To each loop.
+    /// The mailbox of each loop.
     var mailboxes: [Mailbox<LoopMessage>]
     var avatars: AvatarCache
-    /// `nil` serves in clear.
+    /// `nil` = without TLS.
     var credentials: TLSCredentials?
-    /// Says how a relay is doing, from what its loops have counted.
+    /// Builds the metrics response from the counters of the loops.
     var metrics: @Sendable (LoopSnapshot) -> HTTPResponse
   }
 
@@ -25,9 +25,9 @@ import WebSocket
   struct Stream {
     var socket: BorrowedSocket
     var registration: Registration?
-    /// `nil` where the connection is in clear.
+    /// `nil` = without TLS.
     var tls: TLSChannel?
-    /// What still comes is thrown away.
+    /// Whether further input is discarded.
     var isFinished = false
   }
 
@@ -35,12 +35,12 @@ import WebSocket
   let shared: Shared
   let loop: EventLoop
   var acceptor: Acceptor?
-  /// By the connection's place; `nil` where there is none.
+  /// Indexed by the connection's slot; `nil` if the slot is free.
   var streams: [Stream?] = []
-  /// Where ciphertext is put together.
+  /// A buffer for outgoing ciphertext.
   var ciphertext: [UInt8] = []
   private var now = Moment(monotonic: 0, wall: 0)
-  /// The loop's turn in which `now` was read.
+  /// The turn of the loop in which `now` was read.
   private var turnOfNow = UInt64.max
 
   init(index: Int, shared: Shared, loop: EventLoop) {
@@ -66,7 +66,7 @@ import WebSocket
 
   // MARK: - Streams
 
-  /// Serves a connection's socket from now on.
+  /// Starts to serve a connection's socket.
   func open(_ stream: Int, _ socket: consuming Socket, _ tls: TLSChannel?) throws(SystemError) {
     while streams.count <= stream { streams.append(nil) }
     let descriptor = socket.release()

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Standard error, a line at a time.
+/// Standard error.
 public enum StandardError {
-  /// Writes all of it; what cannot be written is lost.
+  /// Writes the whole text; ignores errors.
   public static func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in

@@ -1,34 +1,35 @@
 import Platform
 import TLS
 
-/// The encrypted side of one connection: its session, and what the socket has not taken of it.
+/// The TLS side of one connection: its session, and the ciphertext that the socket has not accepted
+/// yet.
 ///
-/// An idle one holds no buffers here, and none in OpenSSL but its own state; see
+/// An idle channel holds no buffers, and OpenSSL only holds its own state for it; see
 /// LoadTests/results/tls.md. Confined to its loop's thread.
 final class TLSChannel {
-  /// More than this is left over only if the peer makes us talk (alerts, new keys) and does not
-  /// listen; one record and a handshake's flight are far less.
+  /// The backlog exceeds this only if the peer makes the session send (alerts, key updates) and
+  /// does not read; one record and a handshake flight are far smaller.
   static let backlogLimitBytes = 65_536
 
   var session: TLSSession
-  /// Ciphertext that the socket did not take.
+  /// Ciphertext that the socket has not accepted.
   private var backlog: [UInt8] = []
   private var sent = 0
 
-  /// `nil` without memory.
+  /// Returns `nil` if there is no memory.
   init?(_ context: TLSContext) {
     guard let session = TLSSession(server: context) else { return nil }
     self.session = session
   }
 
-  /// Nothing can be said yet.
+  /// Whether the handshake is in progress, so that nothing can be sent yet.
   var isShakingHands: Bool { session.state == .handshaking }
   var hasBacklog: Bool { !backlog.isEmpty }
   var backlogBytes: Int { backlog.count - sent }
 
-  /// Sends what is left over and then `ciphertext`, as far as the socket takes it; keeps the rest.
+  /// Sends the backlog and then `ciphertext`, until the socket blocks; keeps the rest.
   ///
-  /// - Returns: how many bytes the socket took; `nil` if the connection is gone.
+  /// - Returns: how many bytes the socket accepted; `nil` if the connection is gone.
   func send(_ ciphertext: [UInt8], to socket: BorrowedSocket) -> Int? {
     var taken = 0
     if hasBacklog {

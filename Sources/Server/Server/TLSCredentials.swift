@@ -2,12 +2,13 @@ internal import RelayConfiguration
 import Synchronization
 import TLS
 
-/// The certificate that new connections get, shared by the loops; may be replaced meanwhile. Tickets
-/// belong to a certificate, so that after a replacement the first handshakes are full ones.
+/// The certificate for new connections, shared by the loops; can be replaced at runtime. Session
+/// tickets are bound to a certificate, so that after a replacement the first handshakes are full
+/// ones.
 final class TLSCredentials: Sendable {
   private let context: Mutex<TLSContext>
 
-  /// `nil` where TLS is off.
+  /// Returns `nil` if TLS is off.
   init?(_ configuration: Configuration.TLS) throws(ServerError) {
     if configuration.isOff { return nil }
     context = Mutex(try Self.read(configuration))
@@ -15,7 +16,7 @@ final class TLSCredentials: Sendable {
 
   var current: TLSContext { context.withLock { $0 } }
 
-  /// Changes nothing where the new pair cannot be used.
+  /// Replaces the certificate; changes nothing if the new pair cannot be used.
   func replace(by configuration: Configuration.TLS) throws(ServerError) {
     let new = try Self.read(configuration)
     context.withLock { $0 = new }

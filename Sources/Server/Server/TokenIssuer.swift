@@ -4,22 +4,22 @@ internal import Glibc
 public import RelayConfiguration
 internal import Wire
 
-/// Signs tokens with the secret that this relay verifies them with.
+/// Signs tokens with the secret that the relay verifies them with.
 public struct TokenIssuer: Sendable {
-  /// What a token is to say.
+  /// The claims of a token.
   public struct Claims: Equatable, Sendable {
-    /// Whose it is.
+    /// The user that it is issued to.
     public var user: String
-    /// For people.
+    /// The display name.
     public var name: String?
-    /// Patterns over rooms that may be joined and read; `nil` = all.
+    /// Patterns of rooms that the user may join and read; `nil` = all.
     public var join: [String]?
-    /// Patterns over rooms that may be sent to; `nil` = all.
+    /// Patterns of rooms that the user may send to; `nil` = all.
     public var send: [String]?
-    /// How long it lasts, in seconds.
+    /// Its lifetime in seconds.
     public var seconds: Int
 
-    /// A token of one user, who may do everything.
+    /// Claims of a user without restrictions.
     public init(user: String, seconds: Int) {
       self.user = user
       self.seconds = seconds
@@ -29,7 +29,7 @@ public struct TokenIssuer: Sendable {
   private let secret: [UInt8]
   private let verifier: TokenVerifier
 
-  /// - Throws: why this configuration's relay cannot sign, and what to do.
+  /// - Throws: why no token can be signed with this configuration, and what to do.
   public init(_ configuration: Configuration) throws(ServerError) {
     guard configuration.auth.publicKey.isEmpty else {
       throw ServerError(
@@ -49,7 +49,7 @@ public struct TokenIssuer: Sendable {
   }
 
   /// - Parameter now: seconds since 1970.
-  /// - Throws: why the relay would not take such a token.
+  /// - Throws: why the relay would not accept such a token.
   public func sign(_ claims: Claims, now: Int) throws(ServerError) -> String {
     guard let token = encode(claims, now: now) else {
       throw ServerError("The token cannot be signed: is everything in it UTF-8?")
@@ -94,7 +94,7 @@ public struct TokenIssuer: Sendable {
     return "{\"rooms\":{\(lists.joined(separator: ","))}}"
   }
 
-  /// As a JSON string.
+  /// Returns a JSON string.
   private static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {

@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import RelayConfiguration
 
-/// What tokens are verified with, and the one algorithm (RFC 7518 §3) that follows from its kind: a
-/// token has no say in it (RFC 8725 §3.1).
+/// The key that verifies tokens, and the only accepted algorithm (RFC 7518 §3), which is determined
+/// by the kind of the key: the token does not choose it (RFC 8725 §3.1).
 struct TokenKey: Sendable {
   enum Algorithm: String, Sendable {
-    /// HMAC with SHA-256, with a secret that who issues tokens shares with the relay.
+    /// HMAC with SHA-256, with a secret shared by the issuer and the relay.
     case hs256 = "HS256"
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"
@@ -13,7 +13,7 @@ struct TokenKey: Sendable {
     case es256 = "ES256"
   }
 
-  /// RFC 7518 §3.3 asks for 2048 bits at least; beyond the limit, verifying a forgery takes long.
+  /// RFC 7518 §3.3 requires at least 2048 bits; the maximum limits the cost of verifying a forgery.
   static let rsaBits: ClosedRange<Int32> = 2048...8192
 
   let algorithm: Algorithm
@@ -25,7 +25,7 @@ struct TokenKey: Sendable {
     bytes = Array(secret.utf8)
   }
 
-  /// - Parameter publicKey: PEM, or the path of a file with it, which is read with blocking calls.
+  /// - Parameter publicKey: PEM, or the path of a PEM file, which is read with blocking calls.
   init(publicKey: String) throws(ServerError) {
     let source =
       ConfigurationRules.isPEM(publicKey) ? "auth.public_key" : "auth.public_key (\(publicKey))"
@@ -44,7 +44,7 @@ struct TokenKey: Sendable {
   private static func algorithm(
     of pem: [UInt8], _ source: String
   ) throws(ServerError) -> Algorithm {
-    // What failed here must not be taken for a failure of a TLS connection on this thread.
+    // Errors queued here must not be attributed to a TLS connection on this thread.
     defer { ERR_clear_error() }
     if String(decoding: pem, as: UTF8.self).contains("PRIVATE KEY-----") {
       throw ServerError(

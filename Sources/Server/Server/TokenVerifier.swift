@@ -3,21 +3,21 @@ internal import RelayConfiguration
 import Wire
 internal import YAML
 
-/// Says whose a JWT is, and what it allows; sees no clock. May be used from any thread.
+/// Verifies JWTs and returns the user and rights that they grant; reads no clock. Thread-safe.
 struct TokenVerifier: Sendable {
-  /// Nothing longer is looked at: that is as much as an HTTP request's head may have by default.
+  /// Longer tokens are rejected: an HTTP request's head has no more bytes by default.
   static let tokenBytesLimit = 8192
-  /// The longest pattern, and how many of them: each is held against every room that is asked for.
+  /// The maximum length and number of patterns: every requested room is matched against each.
   static let patternBytesLimit = RoomName.lengthLimit
   static let patternLimit = 128
 
   let key: TokenKey
-  /// Who may not be named by a token: the bots of the relay.
+  /// Users that a token may not name: the bots of the relay.
   let reserved: Set<String>
 
-  /// Verifies a token.
+  /// Verifies a token, and returns its identity.
   /// - Parameter wall: the time, in milliseconds since 1970.
-  /// - Throws: `unauthorized`, and in a sentence why.
+  /// - Throws: `unauthorized`, with the reason as a sentence.
   func verify(_ token: String, wall: Int64) throws(WireError) -> Identity {
     guard token.utf8.count <= Self.tokenBytesLimit else {
       throw refusal("The token is longer than \(Self.tokenBytesLimit) bytes.")
@@ -51,21 +51,22 @@ struct TokenVerifier: Sendable {
 
   // MARK: - Claims
 
-  /// Seconds of which no more than this many are taken: up to the year 287396, so that they and a
-  /// skew fit as milliseconds.
+  /// Larger times are reduced to this number of seconds (the year 287396), so that they and a skew
+  /// fit as milliseconds.
   private static let secondsLimit = 9_007_199_254_740.0
 
-  /// A NumericDate (RFC 7519 §2), which may have a fraction, in milliseconds; `nil` if absent.
+  /// Returns a NumericDate (RFC 7519 §2), which may have a fraction, in milliseconds; `nil` if
+  /// absent.
   private func time(_ claim: String, in token: borrowing DecodedToken) throws(WireError) -> Int64? {
     guard let json = token.json(claim) else { return nil }
-    // Strings and words begin with other characters; and "inf" is no JSON.
+    // Strings and literals begin with other characters, and "inf" is not JSON.
     guard let first = json.utf8.first, first == UInt8(ascii: "-") || (48...57).contains(first),
       let seconds = Double(json)
     else { throw refusal("The token's \(claim) must be a number, of seconds since 1970.") }
     return Int64((min(max(seconds, 0), Self.secondsLimit) * 1000).rounded(.down))
   }
 
-  /// What is not understood allows nothing: then the whole token is refused.
+  /// Returns the rights; rejects the whole token if it contains rights that are not understood.
   private func rights(in token: borrowing DecodedToken) throws(WireError) -> Rights {
     guard token.json("rooms") != nil else { return .all }
     guard let tree = token.tree("rooms"), case .mapping(let pairs) = tree.content else {

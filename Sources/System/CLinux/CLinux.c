@@ -54,7 +54,7 @@ static int from_system(const struct sockaddr *from, struct clinux_address *to) {
   const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
   to->port = ntohs(six->sin6_port);
   if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
-    // An IPv4 peer of a dual-stack socket is that IPv4 peer.
+    // An IPv4 peer of a dual-stack socket is reported as IPv4.
     memcpy(to->bytes, six->sin6_addr.s6_addr + 12, 4);
   } else {
     to->is_ipv6 = 1;
@@ -84,8 +84,8 @@ int clinux_resolve(const char *host, struct clinux_address *addresses, int capac
   struct addrinfo *list = NULL;
   int code = getaddrinfo(host, NULL, &hints, &list);
   if (code == EAI_NONAME || code == EAI_ADDRFAMILY) {
-    // AI_ADDRCONFIG does not count loopback addresses: without a network,
-    // ::1 and names of this machine would not be found.
+    // AI_ADDRCONFIG ignores loopback addresses: without a network, ::1 and names of this machine
+    // would not be found.
     hints.ai_flags = 0;
     code = getaddrinfo(host, NULL, &hints, &list);
   }
@@ -126,7 +126,7 @@ int clinux_tcp_socket(int is_ipv6) {
   int descriptor =
       socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
-  // [::] means every address of the machine, whatever net.ipv6.bindv6only says.
+  // [::] means every address of the machine, regardless of net.ipv6.bindv6only.
   if ((is_ipv6 && set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 0) < 0) ||
       clinux_set_no_delay(descriptor, 1) < 0) {
     int code = errno;
@@ -144,7 +144,7 @@ int clinux_bind(int descriptor, const struct clinux_address *address) {
 }
 
 int clinux_bind_source(int descriptor, const struct clinux_address *address) {
-  // Also of IPv6 sockets this is an option of the IPv4 level (ip(7)).
+  // This option is of the IPv4 level for IPv6 sockets, too (ip(7)).
   if (set_option(descriptor, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1) < 0) return -1;
   return clinux_bind(descriptor, address);
 }
@@ -277,7 +277,7 @@ static void write_signal(int number) {
   int saved = errno;
   unsigned char byte = (unsigned char)number;
   int pipe = atomic_load(&signal_pipes[number]);
-  // A full pipe holds thousands of signals that nobody has read: one less is no loss.
+  // A full pipe holds thousands of unread signals; another one can be dropped.
   ssize_t ignored = write(pipe, &byte, 1);
   (void)ignored;
   errno = saved;

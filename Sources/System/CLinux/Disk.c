@@ -1,4 +1,4 @@
-// A file system of one's own, in memory, that can be made full and not full again.
+// A private in-memory file system that can be filled up and freed again, for tests.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -24,7 +24,7 @@ static int write_word(const char *path, const char *word) {
   return count < 0 ? -1 : 0;
 }
 
-// In the new user namespace everyone is who they were (user_namespaces(7)).
+// Maps every user to the same id in the new user namespace (user_namespaces(7)).
 static int map_identity(uid_t user, gid_t group) {
   char line[64];
   snprintf(line, sizeof line, "%u %u 1", user, user);
@@ -42,7 +42,7 @@ int clinux_unshare_mounts(void) {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0) return -1;
     if (map_identity(user, group) < 0) return -1;
   }
-  // What the system mounts from now on is still seen here, and nothing from here there.
+  // Later mounts of the system are visible here, but mounts made here are not visible outside.
   return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL);
 }
 

@@ -18,8 +18,8 @@ int cterminal_open(int descriptor) {
   struct stat given, opened;
   char path[256];
   if (!isatty(descriptor) || fstat(descriptor, &given) < 0) return -1;
-  // By its name; by the descriptor, where a container has no such name; and after su, where it belongs
-  // to somebody else, as the one that controls the process.
+  // By its name; by the descriptor if the name does not exist in a container; and as the
+  // controlling terminal if it belongs to another user, as after su.
   char link[32];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   const char *paths[] = {
@@ -27,7 +27,7 @@ int cterminal_open(int descriptor) {
   for (int index = 0; index < 3; index++) {
     int terminal = open(paths[index], O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0) continue;
-    // /dev/tty has a number of its own.
+    // /dev/tty has a device number of its own.
     if (index == 2 || (fstat(terminal, &opened) == 0 && opened.st_rdev == given.st_rdev)) {
       return terminal;
     }
@@ -65,13 +65,13 @@ void cterminal_restore(
       break;
     }
   }
-  // Late answers of the terminal are not for the shell.
+  // Late replies of the terminal must not reach the shell.
   tcflush(descriptor, TCIFLUSH);
   tcsetattr(descriptor, TCSANOW, modes);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-// On the way out
+// At exit
 
 static const int fatal[] = {
     SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGQUIT};
@@ -82,9 +82,9 @@ static int armed_descriptor;
 static struct termios armed_modes;
 static uint8_t armed_bytes[bytes_limit];
 static size_t armed_count;
-// Who takes it away restores; so it is done once.
+// Cleared by the first restore, so that there is only one.
 static atomic_bool is_armed;
-// An overflow of the stack leaves none for a handler.
+// A stack overflow leaves no stack for a handler.
 static uint8_t alternate_stack[64 * 1024];
 
 static void restore_armed(void) {
@@ -100,7 +100,7 @@ static void restore_on_signal(int number, siginfo_t *information, void *context)
   for (int index = 0; index < fatal_count; index++) {
     if (fatal[index] == number) sigaction(number, &previous[index], NULL);
   }
-  // A fault happens again where it happened, now as without this handler; what was sent does not.
+  // A fault occurs again at the same instruction; a signal that was sent has to be raised again.
   if (information->si_code <= 0) raise(number);
 }
 
@@ -139,7 +139,7 @@ void cterminal_disarm(void) {
   if (!atomic_exchange(&is_armed, 0)) return;
   for (int index = 0; index < fatal_count; index++) {
     struct sigaction current;
-    // Whoever came after keeps theirs.
+    // A handler that was installed later stays.
     if (sigaction(fatal[index], NULL, &current) == 0 &&
         current.sa_sigaction == restore_on_signal) {
       sigaction(fatal[index], &previous[index], NULL);

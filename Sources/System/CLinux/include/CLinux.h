@@ -1,9 +1,9 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
-// Linux calls whose C form Swift cannot import well: unions, packed structs,
-// variadic functions, enum constants used as ints, signal handlers.
-// All of them return -1 and set errno on failure, as the calls they stand for do.
+// Linux calls whose C form Swift cannot import well: unions, packed structs, variadic functions,
+// enum constants used as ints, signal handlers. All of them return -1 and set errno on failure,
+// like the calls that they wrap.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ struct clinux_address {
 int clinux_tcp_socket(int is_ipv6);
 int clinux_bind(int descriptor, const struct clinux_address *address);
 // Before connecting from an address: connect chooses the port (IP_BIND_ADDRESS_NO_PORT), so that
-// one serves connections to different places.
+// one port serves connections to different destinations.
 int clinux_bind_source(int descriptor, const struct clinux_address *address);
 int clinux_connect(int descriptor, const struct clinux_address *address);
 int clinux_accept(int descriptor, struct clinux_address *peer);
@@ -32,14 +32,14 @@ int clinux_peer_address(int descriptor, struct clinux_address *address);
 int clinux_set_reuse_address(int descriptor, int on);
 int clinux_set_reuse_port(int descriptor, int on);
 int clinux_set_keepalive(int descriptor, int idle_seconds, int interval_seconds, int probes);
-// Milliseconds since the peer's system acknowledged something (TCP_INFO).
+// Milliseconds since the peer's system last acknowledged data (TCP_INFO).
 int64_t clinux_last_ack_age(int descriptor);
 int clinux_set_no_delay(int descriptor, int on);
 int clinux_no_delay(int descriptor);
 int clinux_set_send_buffer(int descriptor, int bytes);
 int clinux_set_receive_buffer(int descriptor, int bytes);
 int clinux_set_abort_on_close(int descriptor);
-// SO_ERROR: 0, or the errno of what went wrong; -1 when it cannot be read.
+// SO_ERROR: 0, or the pending errno; -1 if it cannot be read.
 int clinux_pending_error(int descriptor);
 int clinux_shutdown_write(int descriptor);
 
@@ -47,54 +47,53 @@ int clinux_shutdown_write(int descriptor);
 ssize_t clinux_receive(int descriptor, void *bytes, size_t count);
 ssize_t clinux_send(int descriptor, const void *bytes, size_t count);
 
-// The addresses of a host, at most `capacity` of them.
-// Returns how many there are, or a negative EAI_ code.
+// Resolves a host to at most `capacity` addresses. Returns the number of addresses, or a negative
+// EAI_ code.
 int clinux_resolve(const char *host, struct clinux_address *addresses, int capacity);
 const char *clinux_resolve_error(int code);
-// Reads a numeric address; 1 when it is one, else 0.
+// Parses a numeric address; returns 1 if it is valid, else 0.
 int clinux_parse_address(const char *text, int is_ipv6, struct clinux_address *address);
 // Writes the address without its port; text needs 64 bytes.
 int clinux_print_address(const struct clinux_address *address, char *text);
 
-// epoll_pwait2 where the kernel has it, else epoll_wait, rounded up to a millisecond.
-// A negative timeout waits for ever.
+// epoll_pwait2 if the kernel has it, else epoll_wait, rounded up to a millisecond. A negative
+// timeout waits forever.
 int clinux_epoll_wait(
     int epoll, struct epoll_event *events, int capacity, int64_t timeout_nanoseconds);
 int clinux_epoll_control(
     int epoll, int operation, int descriptor, uint32_t events, uint64_t data);
 int clinux_event_descriptor(void);
 
-// From now on each of these signals is written as one byte to this non-blocking
-// pipe. Handlers, unlike a blocked mask or SIG_IGN, do not outlive exec:
-// programs that the process starts get the default back.
+// Writes each occurrence of this signal as one byte to the non-blocking pipe. Handlers, unlike a
+// blocked mask or SIG_IGN, do not survive exec: child programs start with the default action.
 int clinux_catch_signal(int signal, int pipe);
 int clinux_uncatch_signal(int signal);
 int clinux_signal_pipe(int ends[2]);
-// SIGPIPE does nothing, in every thread.
+// Ignores SIGPIPE in every thread.
 int clinux_ignore_sigpipe(void);
 
 int clinux_descriptor_limit(uint64_t *soft, uint64_t *hard);
 int clinux_set_descriptor_limit(uint64_t soft);
 
-// How many cores this process may run on; 0 if the system does not say.
+// The number of cores that this process may run on; 0 if it is unknown.
 int clinux_usable_cores(void);
 // The processors that the calling thread may run on, as bits, the first 64 in the first word.
 int clinux_affinity(uint64_t words[16]);
 int clinux_set_affinity(const uint64_t words[16]);
 // At most 15 bytes of the name are kept.
 int clinux_name_this_thread(const char *name);
-// A descriptor that stands in reserve (/dev/null).
+// Opens /dev/null as a reserve descriptor.
 int clinux_spare_descriptor(void);
-// Gives free memory back to the system.
+// Returns free memory to the system.
 void clinux_trim_memory(void);
 
-// A process that is readable once it has ended: pidfd_open, close-on-exec.
+// A descriptor of a process, readable when it has exited: pidfd_open, close-on-exec.
 int clinux_process_descriptor(int process);
 
-// Disks in memory (tmpfs), for those who want to fill one.
-// From now on this thread, the threads that it makes, and their programs see mounts of their own,
-// which go with the last of them: unshare. Who is not root gets a user namespace for that, in which
-// they are who they were; a process may then have one thread only.
+// In-memory disks (tmpfs), for tests that fill a disk. unshare: gives this thread, the threads that
+// it creates, and their programs private mounts, which are removed with the last of them. Without
+// root, this requires a user namespace, with unchanged user ids; the process may then have only one
+// thread.
 int clinux_unshare_mounts(void);
 int clinux_mount_memory(const char *path, uint64_t bytes);
 // EINVAL: more than that is in use.
