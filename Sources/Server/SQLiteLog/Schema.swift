@@ -88,8 +88,8 @@ enum Schema {
     CREATE INDEX users_here ON users (here) WHERE here = 1;
     """,
     """
-    -- What has become of entries that others are about, as it stands: so that it costs what there is,
-    -- not what has happened.
+    -- The current state of entries that were changed, so that reading it does not depend on the
+    -- number of changes.
     CREATE TABLE edits (
       room INTEGER NOT NULL,
       target INTEGER NOT NULL,

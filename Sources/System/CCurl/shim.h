@@ -40,20 +40,21 @@ static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink header, ccurl_si
   return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
 }
 
-/* Asked for each connection, with the address that was resolved for it; without a socket there is none. */
+/* Called for each connection with the resolved address; if it returns no socket, the connection
+/* fails. */
 static inline CURLcode ccurl_set_socket_opener(CURL *handle, curl_opensocket_callback opener, void *context) {
   CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, opener);
   return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
 }
 
-/* Copies the address into 16 bytes: how many there are, 0 for what is neither IPv4 nor IPv6. */
+/* Copies the address into 16 bytes, and returns its length; 0 if it is neither IPv4 nor IPv6. */
 static inline int ccurl_peer(const struct curl_sockaddr *address, unsigned char *bytes) {
   if (address->family == AF_INET) {
     memcpy(bytes, &((const struct sockaddr_in *)(const void *)&address->addr)->sin_addr, 4);
     return 4;
   }
   if (address->family == AF_INET6) {
-    /* libcurl keeps as many bytes there as the family has. */
+    /* libcurl stores as many bytes there as the family has. */
     memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)&address->addr)->sin6_addr, 16);
     return 16;
   }
@@ -69,7 +70,7 @@ static inline long ccurl_status(CURL *handle) {
   return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK ? status : 0;
 }
 
-/* How a transfer ended; -1 where none has. Then *handle is which. */
+/* Returns the result of a completed transfer, and sets *handle; -1 if there is none. */
 static inline int ccurl_next_ended(CURLM *multi, CURL **handle) {
   int left = 0;
   CURLMsg *message = curl_multi_info_read(multi, &left);

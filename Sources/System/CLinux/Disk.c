@@ -1,4 +1,4 @@
-// A private in-memory file system that can be filled up and freed again, for tests.
+// A private in-memory file system that can be filled up and freed again, for load tests.
 #define _GNU_SOURCE
 #include "CLinux.h"
 

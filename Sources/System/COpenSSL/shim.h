@@ -5,7 +5,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-/* What OpenSSL has as macros over SSL_ctrl, which Swift does not import. */
+/* SSL_ctrl macros, which Swift does not import. */
 
 static inline int copenssl_set_minimum_version(SSL_CTX *context, int version) {
   return SSL_CTX_set_min_proto_version(context, version);

@@ -1,9 +1,9 @@
-/* Input that zlib only reads is imported as such. */
+/* Makes zlib's read-only input pointers const. */
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* Macros, which Swift cannot import. A negative number of window bits means a raw stream, without
-   header and checksum (RFC 7692 has no use for them). */
+/* Macros, which Swift cannot import. A negative number of window bits selects a raw stream, without
+   header and checksum, as RFC 7692 requires. */
 static inline int czlib_inflate_init_raw(z_stream *stream, int window_bits) {
   return inflateInit2(stream, -window_bits);
 }

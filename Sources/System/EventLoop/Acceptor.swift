@@ -2,18 +2,19 @@ internal import CLinux
 internal import Glibc
 public import Platform
 
-/// A listener on a loop that survives running out of descriptors.
+/// A listener on a loop that handles a shortage of descriptors.
 ///
 /// On `EMFILE` the client stays in the kernel's queue, so the listener stays readable and the loop
-/// would spin. Instead the listener is left alone for 100 ms. Clients do not notice if descriptors
-/// are free again by then. If not, those that wait are turned away, by help of a descriptor
-/// kept in reserve: a closed connection tells them to go elsewhere, a silent one does not.
+/// would spin. Instead the listener is paused for 100 ms. Clients do not notice if descriptors are
+/// available by then. If not, waiting clients are rejected, using a spare descriptor: a closed
+/// connection tells them to try elsewhere, an unanswered one does not.
 ///
 /// Confined to its loop's thread. Forward the events and timers that carry its token.
 public final class Acceptor {
-  /// How long the listener is left alone.
+  /// How long the listener is paused.
   public static let pauseMilliseconds = 100
-  /// So many clients are accepted, or turned away, in one turn at most: others want a turn, too.
+  /// How many clients are accepted or rejected in one turn at most, so that other connections get
+  /// their turn.
   public static let clientsPerTurn = 64
 
   private let listener: Listener
@@ -26,7 +27,7 @@ public final class Acceptor {
   private struct State {
     var spare: Int32 = -1
     var pause: TimerID?
-    /// A shortage goes on: no client could be accepted since the first pause.
+    /// Whether the shortage continues: no client could be accepted since the first pause.
     var isStarved = false
     var turnedAway = 0
   }
@@ -34,8 +35,8 @@ public final class Acceptor {
   /// Registers the listener.
   ///
   /// - Parameters:
-  ///   - token: of its events and of its timer.
-  ///   - report: called when a shortage begins, once however long it lasts; for the log.
+  ///   - token: the token of its events and of its timer.
+  ///   - report: called once when a shortage begins, for the log.
   public init(
     _ listener: consuming Listener, on loop: EventLoop, token: UInt64,
     report: @escaping (SystemError) -> Void
@@ -52,16 +53,16 @@ public final class Acceptor {
     if state.spare >= 0 { Glibc.close(state.spare) }
   }
 
-  /// Where it listens.
+  /// The address that it listens on.
   public var address: Address { listener.address }
 
-  /// Whether it waits for descriptors.
+  /// Whether it is paused for lack of descriptors.
   public var isPaused: Bool { state.pause != nil }
 
-  /// Clients turned away so far.
+  /// The number of rejected clients.
   public var turnedAway: Int { state.turnedAway }
 
-  /// The listener is readable: hands on those who wait. Throws if the listener is broken.
+  /// Accepts waiting clients when the listener is readable. Throws if the listener is broken.
   public func accept(
     _ body: (consuming Socket, Address) -> Void
   ) throws(SystemError) {
@@ -69,8 +70,9 @@ public final class Acceptor {
       switch listener.accept() {
       case .socket(let socket, let peer):
         state.isStarved = false
-        // Lost to another thread while clients were turned away. Before anyone takes the next free
-        // number it becomes the spare again: without one, those who wait in a shortage hear nothing.
+        // Another thread took the number while clients were rejected. The spare is restored before
+        // the next free number is used: without it, waiting clients could not be rejected in a
+        // shortage.
         if state.spare < 0 { state.spare = clinux_spare_descriptor() }
         guard state.spare >= 0 else {
           socket.abort()
@@ -79,7 +81,7 @@ public final class Acceptor {
           continue
         }
         body(socket, peer)
-        // The body may have closed this listener.
+        // `body` may have closed this listener.
         if registration == nil { return }
       case .wouldBlock: return
       case .exhausted(let error):
@@ -91,13 +93,13 @@ public final class Acceptor {
     }
   }
 
-  /// The timer with this token has fired: listens again.
+  /// Resumes listening after a pause: the timer with this token has fired.
   public func timerFired() throws(SystemError) {
     state.pause = nil
     if let registration { try loop.change(registration, for: .readable) }
   }
 
-  /// Leaves the loop; the listener itself is closed when this object goes.
+  /// Deregisters from the loop; the listener itself is closed when this object is deinitialized.
   public func close() {
     if let registration { loop.deregister(registration) }
     if let pause = state.pause { loop.cancel(pause) }
@@ -114,11 +116,11 @@ public final class Acceptor {
   }
 
   private func turnAway() {
-    // Lost to another thread the last time, perhaps.
+    // Another thread may have taken it the last time.
     if state.spare < 0 { state.spare = clinux_spare_descriptor() }
     if state.spare < 0 { return }
     for _ in 0..<Self.clientsPerTurn {
-      // Another thread may take the number that is free for a moment: then it is tried later.
+      // Another thread may take the number that is briefly free: then this is retried later.
       Glibc.close(state.spare)
       let result = listener.accept()
       if case .socket(let socket, _) = consume result {

@@ -1,16 +1,16 @@
-/// What a loop calls, always on its own thread and never while another call is under way.
+/// The callbacks of a loop, always on its own thread and never nested.
 ///
-/// Within these calls everything of the loop may be used: also to deregister descriptors whose
-/// events wait in the same turn, which are then dropped.
+/// They may use the loop without restriction: for example, they may deregister descriptors whose
+/// events are pending in the same turn, which are then dropped.
 public protocol EventHandler: AnyObject {
-  /// A registered descriptor can be read or written, or has come to its end.
+  /// A registered descriptor is readable or writable, or has reached its end.
   func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness)
 
-  /// A timer's time has come; its ID is dead from now on.
+  /// A timer has fired; its ID is no longer valid.
   func timerFired(_ timer: TimerID, token: UInt64)
 
-  /// Once a turn, after all events and timers: commit and flush the turn's work here.
+  /// Called once per turn, after all events and timers, to commit and flush the turn's work.
   ///
-  /// It is called once more if it asks for that by `EventLoop.runAgain()`.
+  /// It is called a second time if it requests that by `EventLoop.runAgain()`.
   func beforeSleep()
 }

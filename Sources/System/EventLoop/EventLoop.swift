@@ -2,28 +2,28 @@ internal import CLinux
 internal import Glibc
 public import Platform
 
-/// One thread's epoll(7): waits for descriptors and timers, and calls a handler.
+/// An epoll(7) event loop of one thread: waits for descriptors and timers, and calls a handler.
 ///
 /// Confined to the thread that runs it; other threads use `control`, or a `Mailbox` whose
-/// descriptor is registered here. A turn is: wait, events, due timers, `beforeSleep`.
+/// descriptor is registered here. A turn consists of: wait, events, due timers, `beforeSleep`.
 @safe public final class EventLoop {
-  /// What other threads may do to this loop.
+  /// The operations for other threads.
   public let control: LoopControl
 
   private var state: State
   private let events: UnsafeMutableBufferPointer<epoll_event>
 
-  /// More events than this wait for the next turn; 12 bytes each.
+  /// The maximum number of events per turn; 12 bytes each.
   private static let eventsPerTurn = 1024
-  /// No registration has this key: `State` stops far below 2^32 slots.
+  /// Never the key of a registration: `State` stays far below 2^32 slots.
   private static let controlKey = UInt64.max
 
-  /// A loop that watches nothing yet.
+  /// Creates a loop without registrations.
   public init() throws(SystemError) {
     let control = try LoopControl()
     let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     if epoll < 0 { throw SystemError.last("epoll_create1") }
-    // Edge-triggered: every write to an eventfd is an edge, so it need never be read.
+    // Edge-triggered: every write to an eventfd is an edge, so it never has to be read.
     let code = clinux_epoll_control(
       epoll, EPOLL_CTL_ADD, control.descriptor, EPOLLIN.rawValue | EPOLLET.rawValue,
       Self.controlKey)
@@ -42,40 +42,40 @@ public import Platform
     close(state.epoll)
   }
 
-  /// The time at which this turn's events were fetched: read once a turn.
+  /// The time at which this turn's events were fetched; read once per turn.
   public var now: Instant { state.now }
 
-  /// Turns taken so far.
+  /// The number of turns so far.
   public var turns: UInt64 { state.turns }
 
-  /// Descriptors watched at present.
+  /// The number of registered descriptors.
   public var registrationCount: Int { state.registrations.count }
 
-  /// Timers that are going to fire.
+  /// The number of pending timers.
   public var timerCount: Int { state.timers.count }
 
   // MARK: Descriptors
 
-  /// Watches a descriptor, which stays the caller's.
+  /// Registers a descriptor, which stays owned by the caller.
   ///
-  /// A descriptor that has come to its end on both sides (`EPOLLHUP`, `EPOLLERR`) is reported
-  /// whatever the interest, but no more than once unless the interest is to read: the kernel would
-  /// otherwise report it in every turn. After reading the end, take `readable` away or deregister.
+  /// A descriptor whose both directions have ended (`EPOLLHUP`, `EPOLLERR`) is reported regardless
+  /// of the interest, but only once unless the interest includes reading: the kernel would
+  /// otherwise report it in every turn. After reading the end, remove `readable` or deregister.
   ///
-  /// - Parameter token: comes back with every event.
+  /// - Parameter token: passed back with every event.
   public func register(
     _ descriptor: Int32, for interest: Interest, token: UInt64
   ) throws(SystemError) -> Registration {
     try state.register(descriptor, for: interest, token: token)
   }
 
-  /// Replaces what a live registration waits for; the empty set is a pause.
+  /// Replaces the interest of a live registration; the empty set pauses it.
   public func change(_ registration: Registration, for interest: Interest) throws(SystemError) {
     try state.change(registration, for: interest)
   }
 
-  /// Ends a registration and drops what is left of its events. To be called before the
-  /// descriptor is closed, for a closed number may belong to somebody else.
+  /// Ends a registration and drops its pending events. Must be called before the descriptor is
+  /// closed, since a closed number may be reused.
   public func deregister(_ registration: Registration) {
     state.deregister(registration)
   }
@@ -88,13 +88,13 @@ public import Platform
     state.timers.schedule(at: deadline, token: token)
   }
 
-  /// Calls `timerFired` once, that long after this turn's `now`.
+  /// Calls `timerFired` once, this long after the turn's `now`.
   @discardableResult
   public func schedule(afterMilliseconds milliseconds: Int, token: UInt64) -> TimerID {
     state.timers.schedule(at: state.now.adding(milliseconds: milliseconds), token: token)
   }
 
-  /// Moves a timer. To a later time it costs a store; that is the case to be fast at.
+  /// Moves a timer. Moving it to a later time, the frequent case, only costs a store.
   ///
   /// - Returns: false if the timer has fired or was cancelled.
   @discardableResult
@@ -102,14 +102,14 @@ public import Platform
     state.timers.reschedule(timer, at: deadline)
   }
 
-  /// Makes sure that a timer does not fire, if it has not yet.
+  /// Cancels a timer, if it has not fired yet.
   public func cancel(_ timer: TimerID) {
     state.timers.cancel(timer)
   }
 
   // MARK: Running
 
-  /// Takes turns until `stop()`; the last one ends with `beforeSleep` like the others.
+  /// Takes turns until `stop()`; the last one also ends with `beforeSleep`.
   public func run(_ handler: some EventHandler) {
     precondition(!state.isRunning, "run was called from within a turn")
     state.isRunning = true
@@ -117,7 +117,7 @@ public import Platform
     state.isRunning = false
   }
 
-  /// Takes one turn that does not sleep: for whoever has a loop of their own, and for tests.
+  /// Takes one turn without waiting: for callers with their own loop, and for tests.
   public func runOnce(_ handler: some EventHandler) {
     precondition(!state.isRunning, "runOnce was called from within a turn")
     state.isRunning = true
@@ -130,8 +130,8 @@ public import Platform
     control.stop()
   }
 
-  /// There is more to do than the turn's share. Within `beforeSleep`: it is called once more;
-  /// in that second call, or elsewhere: the loop does not sleep before its next turn.
+  /// Requests more work than the turn's share. Within `beforeSleep`: calls it a second time; in
+  /// that second call, or elsewhere: the loop does not wait before its next turn.
   public func runAgain() {
     state.againRequested = true
   }
@@ -147,7 +147,7 @@ public import Platform
       let (key, bits) = unsafe (events[index].data.u64, events[index].events)
       if key == Self.controlKey { continue }
       let registration = Registration(key: key)
-      // Deregistered since the events were fetched, perhaps by the handler a moment ago.
+      // Deregistered since the events were fetched, possibly by the handler in this turn.
       guard let token = state.token(of: registration) else { continue }
       handler.ready(registration, token: token, Readiness(epoll: bits))
       if bits & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 {
@@ -170,7 +170,7 @@ public import Platform
 }
 
 extension EventLoop {
-  /// All that the loop changes: one struct, so that a call pays one exclusivity check.
+  /// The mutable state of the loop: one struct, so that a call needs one exclusivity check.
   private struct State {
     let epoll: Int32
     var registrations = RegistrationTable()
@@ -190,7 +190,7 @@ extension EventLoop {
       turns += 1
     }
 
-    /// How long to sleep in epoll: negative is for ever.
+    /// The timeout for epoll: negative = none.
     func sleepNanoseconds() -> Int64 {
       if againRequested { return 0 }
       guard let deadline = timers.nextDeadline else { return -1 }
@@ -241,8 +241,8 @@ extension EventLoop {
       registrations.remove(registration)
     }
 
-    /// The end of a connection was told. The kernel would tell it again in every turn, which
-    /// only a reader has a use for: it reads what is left.
+    /// Deregisters a descriptor from epoll after its end was reported. The kernel would report it
+    /// again in every turn, which only a reader needs: it reads the remaining data.
     mutating func quieten(_ registration: Registration) {
       guard let slot = registrations[registration], !slot.isQuiet,
         slot.interest.isDisjoint(with: [.readable, .edgeTriggered])
@@ -255,8 +255,8 @@ extension EventLoop {
 }
 
 extension Interest {
-  /// The bits of epoll_event. The peer's end of sending is asked for by readers only: others
-  /// would be told in every turn of something that they do not want to know yet.
+  /// The bits of epoll_event. Only readers request the peer's end of sending: the others would be
+  /// notified in every turn of an event that they do not want yet.
   fileprivate var epoll: UInt32 {
     var bits: UInt32 = 0
     if contains(.readable) { bits |= EPOLLIN.rawValue | EPOLLRDHUP.rawValue }

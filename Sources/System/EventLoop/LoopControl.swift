@@ -1,7 +1,7 @@
 internal import Platform
 internal import Synchronization
 
-/// The part of a loop that other threads may hold: it wakes the loop and ends it.
+/// The thread-safe part of a loop: wakes it and stops it.
 public final class LoopControl: Sendable {
   private let stopRequested = Atomic(false)
   private let event: EventDescriptor
@@ -13,13 +13,13 @@ public final class LoopControl: Sendable {
   var descriptor: Int32 { event.descriptor }
   var isStopping: Bool { stopRequested.load(ordering: .acquiring) }
 
-  /// Ends `EventLoop.run` at the end of its turn, after `beforeSleep`; for good.
+  /// Ends `EventLoop.run` permanently at the end of its turn, after `beforeSleep`.
   public func stop() {
     stopRequested.store(true, ordering: .releasing)
     event.signal()
   }
 
-  /// Makes the loop take a turn, and so call `beforeSleep`.
+  /// Wakes the loop for a turn, so that it calls `beforeSleep`.
   public func wake() {
     event.signal()
   }

@@ -1,7 +1,7 @@
-/// Names a descriptor that a loop watches, for as long as it is registered.
+/// Identifies a descriptor while it is registered with a loop.
 ///
-/// It carries a generation since the kernel hands out the numbers of closed descriptors again:
-/// an event for a registration that has ended is dropped, even if the number lives on.
+/// It contains a generation, since the kernel reuses the numbers of closed descriptors: an event
+/// for a registration that has ended is dropped, even if its number is in use again.
 public struct Registration: Hashable, Sendable {
   let index: UInt32
   let generation: UInt32
@@ -11,7 +11,7 @@ public struct Registration: Hashable, Sendable {
     self.generation = generation
   }
 
-  /// What goes through the kernel and comes back with the event.
+  /// The value passed to the kernel and returned with each event.
   var key: UInt64 { UInt64(generation) << 32 | UInt64(index) }
 
   init(key: UInt64) {

@@ -1,11 +1,11 @@
-/// Which descriptors a loop watches, each in a slot with a generation.
+/// The registered descriptors of a loop, each in a slot with a generation.
 struct RegistrationTable {
   struct Slot {
     var descriptor: Int32 = -1
     var generation: UInt32 = 0
     var token: UInt64 = 0
     var interest: Interest = []
-    /// Taken out of epoll since the kernel would report its end in every turn.
+    /// Deregistered from epoll, since the kernel would report its end in every turn.
     var isQuiet = false
   }
 
@@ -14,7 +14,7 @@ struct RegistrationTable {
 
   var count: Int { slots.count - free.count }
 
-  /// The slot of a registration that is alive.
+  /// The slot of a live registration.
   subscript(registration: Registration) -> Slot? {
     get {
       guard registration.index < slots.count else { return nil }

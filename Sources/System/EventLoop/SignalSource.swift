@@ -2,22 +2,24 @@ internal import CLinux
 internal import Glibc
 public import Platform
 
-/// Turns signals into events of a loop: register `descriptor`, and call `next` when it is readable.
+/// Converts signals to events of a loop: register `descriptor`, and call `next` when it is
+/// readable.
 ///
-/// A handler writes to a pipe. A signalfd would need the signals blocked in every thread, also
-/// those that are not ours, and programs that are started would inherit the blocked ones and not
-/// end on `SIGTERM`. A signal has one source at a time in a process.
+/// A signal handler writes to a pipe. A signalfd would require the signals to be blocked in every
+/// thread, including foreign ones, and child programs would inherit the blocked mask and ignore
+/// `SIGTERM`. A signal has one source at a time in a process.
 public struct SignalSource: ~Copyable, Sendable {
-  /// What a server listens to: end (`SIGTERM`, `SIGINT`), and read the configuration again.
+  /// The signals of a server: shut down (`SIGTERM`, `SIGINT`), and reload the configuration
+  /// (`SIGHUP`).
   public static let usual = [SIGTERM, SIGINT, SIGHUP]
 
-  /// Readable when signals wait.
+  /// Readable when signals are pending.
   public let descriptor: Int32
   private let pipe: Int32
   private let signals: [Int32]
 
-  /// Catches these signals, in all threads, until the value goes; they then do again what the
-  /// system does with them by default.
+  /// Catches these signals in all threads until the value is deinitialized, which restores their
+  /// default actions.
   public init(_ signals: [Int32] = usual) throws(SystemError) {
     var ends: (Int32, Int32) = (-1, -1)
     let code = unsafe withUnsafeMutablePointer(to: &ends) { ends in
@@ -41,7 +43,7 @@ public struct SignalSource: ~Copyable, Sendable {
     close(pipe)
   }
 
-  /// The next signal that waits, in the order in which they came; nil when there is none.
+  /// Returns the next pending signal, in order of arrival; nil if there is none.
   public func next() -> Int32? {
     var number: UInt8 = 0
     while true {
@@ -53,10 +55,10 @@ public struct SignalSource: ~Copyable, Sendable {
   }
 }
 
-/// Makes a write to a closed socket or pipe fail with `EPIPE` rather than end the process.
+/// Makes a write to a closed socket or pipe fail with `EPIPE` instead of ending the process.
 ///
-/// Sends here do so by themselves (`MSG_NOSIGNAL`); this is for libraries that write on their own,
-/// and for pipes. Programs that are started get the default back.
+/// Sends in this module do so anyway (`MSG_NOSIGNAL`); this is for libraries with their own
+/// sockets, and for pipes. Child programs start with the default action.
 public func ignoreSIGPIPE() {
   let code = clinux_ignore_sigpipe()
   precondition(code == 0, "sigaction refuses SIGPIPE")

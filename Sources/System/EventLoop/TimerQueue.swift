@@ -1,34 +1,35 @@
 internal import HeapModule
 internal import Platform
 
-/// Names one scheduled timer; dead once it has fired or was cancelled, and never reused.
+/// Identifies a scheduled timer; invalid once it has fired or was cancelled, and never reused.
 public struct TimerID: Hashable, Sendable {
   let slot: UInt32
   let generation: UInt32
 }
 
-/// Timers in the order of their deadlines: a heap that is corrected late.
+/// A queue of timers ordered by deadline: a heap with deferred corrections.
 ///
-/// What a relay does with timers is to push them back: an idle timeout moves with every message
-/// and hardly ever fires. So a deadline lives in a slot, and moving it later only writes the slot;
-/// the heap finds out when the old deadline comes up, and queues the timer again: once per
-/// timeout, not once per message. A hashed wheel would do the same in O(1), but rounds deadlines
-/// to its tick and has to step through empty ticks; a heap knows when to wake up to the nanosecond.
-/// Cancelling leaves a dead entry behind, and the heap is rebuilt once more than half is dead.
+/// A relay mostly postpones timers: an idle timeout moves with every message and hardly ever fires.
+/// So the deadline is stored in a slot, and postponing it only writes the slot; when the old
+/// deadline is reached, the heap notices the new one and queues the timer again: once per timeout,
+/// not once per message. A hashed wheel would do the same in O(1), but rounds deadlines to its tick
+/// and has to step through empty ticks; a heap knows the next deadline to the nanosecond.
+/// Cancelling leaves a dead entry in the heap, which is rebuilt once more than half of it is dead.
 struct TimerQueue {
   private struct Slot {
     var deadline = Instant(nanoseconds: 0)
     var token: UInt64 = 0
     var generation: UInt32 = 0
-    /// The entry of the heap that speaks for this slot; 0 when the slot is free.
+    /// The sequence of the slot's entry in the heap; 0 if the slot is free.
     var entry: UInt64 = 0
-    /// The deadline under which that entry stands in the heap: never later than `deadline`.
+    /// The deadline of that entry in the heap: never later than `deadline`.
     var queued = Instant(nanoseconds: 0)
   }
 
   private struct Entry: Comparable {
     var deadline: Instant
-    /// Counts up, so that equal deadlines fire in the order in which they were scheduled.
+    /// Increases with each entry, so that equal deadlines fire in the order in which they were
+    /// scheduled.
     var sequence: UInt64
     var slot: UInt32
 
@@ -42,10 +43,10 @@ struct TimerQueue {
   private var heap = Heap<Entry>()
   private var lastSequence: UInt64 = 0
 
-  /// How many timers are going to fire.
+  /// The number of pending timers.
   var count: Int { slots.count - free.count }
 
-  /// How many entries the heap holds, dead ones included.
+  /// The number of entries in the heap, including dead ones.
   var entryCount: Int { heap.count }
 
   mutating func schedule(at deadline: Instant, token: UInt64) -> TimerID {
@@ -74,14 +75,14 @@ struct TimerQueue {
     dropDeadEntries()
   }
 
-  /// When to look again; may be too early for a timer that was moved, never too late.
+  /// The next time to check; may be too early for a timer that was moved, never too late.
   var nextDeadline: Instant? { heap.min?.deadline }
 
-  /// Marks the end of what is due now: timers scheduled from here on wait for the next turn,
-  /// or a timer that schedules itself at once would keep the loop from its descriptors.
+  /// Marks the end of the currently due timers: timers scheduled later wait for the next turn.
+  /// Otherwise a timer that reschedules itself immediately would starve the descriptors.
   var mark: UInt64 { lastSequence }
 
-  /// Takes the next timer that is due at `now` and was queued before `mark`.
+  /// Removes and returns the next timer that is due at `now` and was queued before `mark`.
   mutating func popDue(at now: Instant, before mark: UInt64) -> (TimerID, token: UInt64)? {
     while let entry = heap.min, entry.deadline <= now, entry.sequence <= mark {
       heap.removeMin()
@@ -116,7 +117,7 @@ struct TimerQueue {
   }
 
   private mutating func dropDeadEntries() {
-    // Each rebuild halves the heap at least: its cost is spread over as many cancellations.
+    // Each rebuild at least halves the heap: its cost is spread over as many cancellations.
     guard heap.count > 2 * count + 64 else { return }
     heap = Heap(heap.unordered.filter { slots[Int($0.slot)].entry == $0.sequence })
   }

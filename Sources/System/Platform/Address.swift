@@ -8,14 +8,14 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
   /// The lower half of an IPv6 address, or the 32 bits of IPv4.
   private let low: UInt64
   private let scope: UInt32
-  /// 0 lets the system choose when it is bound.
+  /// 0 = chosen by the system when it is bound.
   public var port: UInt16
-  /// Whether this is IPv6; `::ffff:1.2.3.4` counts as IPv4, wherever it comes from.
+  /// Whether this is IPv6; `::ffff:1.2.3.4` always counts as IPv4.
   public let isIPv6: Bool
 
-  /// Reads a numeric `HOST:PORT`, IPv6 in brackets: `127.0.0.1:80`, `[::1]:80`.
+  /// Parses a numeric `HOST:PORT`, IPv6 in brackets: `127.0.0.1:80`, `[::1]:80`.
   ///
-  /// Names are for `resolve`, which may ask the network.
+  /// For names, use `resolve`, which may query the network.
   public init(_ text: String) throws(AddressError) {
     let (host, port) = try Self.split(text)
     guard let address = Address(numericHost: host, port: port) else {
@@ -24,9 +24,9 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     self = address
   }
 
-  /// Takes a numeric host without brackets; nil for anything else.
+  /// Parses a numeric host without brackets; nil for anything else.
   public init?(numericHost host: String, port: UInt16) {
-    // What C would read as the end of the text cannot be part of an address.
+    // C would read a NUL as the end of the text.
     if host.utf8.contains(0) { return nil }
     var raw = clinux_address()
     let isIPv6: Int32 = host.utf8.contains(UInt8(ascii: ":")) ? 1 : 0
@@ -35,9 +35,10 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     self.init(raw)
   }
 
-  /// The addresses of a name or a numeric host, the system's favourite first; never empty.
+  /// Returns the addresses of a name or a numeric host in the system's order of preference; never
+  /// empty.
   ///
-  /// Asks getaddrinfo(3), which may block for seconds: not for a loop's thread.
+  /// Calls getaddrinfo(3), which may block for seconds: must not be called on a loop's thread.
   public static func resolve(host: String, port: UInt16) throws(AddressError) -> [Address] {
     if let numeric = Address(numericHost: host, port: port) { return [numeric] }
     if host.isEmpty || host.utf8.contains(0) {
@@ -57,13 +58,13 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// As `resolve(host:port:)`, of `HOST:PORT`.
+  /// Resolves `HOST:PORT`, as `resolve(host:port:)`.
   public static func resolve(_ text: String) throws(AddressError) -> [Address] {
     let (host, port) = try split(text)
     return try resolve(host: host, port: port)
   }
 
-  /// Takes `HOST:PORT` apart, and the brackets off IPv6.
+  /// Splits `HOST:PORT`, and removes the brackets of IPv6.
   public static func split(_ text: String) throws(AddressError) -> (host: String, port: UInt16) {
     guard let colon = text.lastIndex(of: ":") else { throw .malformed(text) }
     var host = text[..<colon]
@@ -72,10 +73,10 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
       host = host.dropFirst().dropLast()
       guard host.contains(":") else { throw .malformed(text) }
     } else if host.contains(":") {
-      // Without brackets nobody knows where the address ends.
+      // Without brackets the end of the address is ambiguous.
       throw .malformed(text)
     }
-    // UInt16 would take "+80" as well.
+    // UInt16 would accept "+80", too.
     guard !host.isEmpty, digits.utf8.allSatisfy({ 48...57 ~= $0 }), let port = UInt16(digits)
     else { throw .malformed(text) }
     return (String(host), port)
@@ -86,9 +87,9 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     isIPv6 ? high == 0 && low == 1 : low >> 24 == 127
   }
 
-  /// What limits per address count as one: the IPv4 address, or the IPv6 /64 network.
+  /// The unit of limits per address: the IPv4 address, or the IPv6 /64 network.
   ///
-  /// A single IPv6 host commonly owns 2^64 addresses: a limit on each would be none.
+  /// A single IPv6 host commonly has 2^64 addresses, so a limit per address would have no effect.
   public var network: UInt64 { isIPv6 ? high : low }
 
   /// The host without port and brackets.

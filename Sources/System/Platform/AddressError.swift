@@ -1,13 +1,13 @@
 internal import CLinux
 
-/// Why a text does not name an address.
+/// Why a text is not an address.
 public enum AddressError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Not of the form HOST:PORT.
   case malformed(String)
-  /// No such host, or nobody to ask; `reason` is the resolver's own words.
+  /// The name cannot be resolved; `reason` is the resolver's message.
   case unresolved(host: String, reason: String)
 
-  /// One line for a person.
+  /// The error as one line.
   public var description: String {
     switch self {
     case .malformed(let text):

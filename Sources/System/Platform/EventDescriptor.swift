@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// An eventfd(2): what one thread writes to wake another that sleeps in epoll or poll.
+/// An eventfd(2), which one thread signals to wake another that waits in epoll or poll.
 ///
-/// Any thread may `signal()`; closed once, when the value goes.
+/// Any thread may `signal()`; closed when the value is deinitialized.
 public struct EventDescriptor: ~Copyable, Sendable {
-  /// Readable from a `signal()` to the next `clear()`.
+  /// Readable from a `signal()` until the next `clear()`.
   public let descriptor: Int32
 
-  /// Opens one, non-blocking and close-on-exec.
+  /// Creates an eventfd, non-blocking and close-on-exec.
   public init() throws(SystemError) {
     descriptor = clinux_event_descriptor()
     if descriptor < 0 { throw SystemError.last("eventfd") }
@@ -16,10 +16,10 @@ public struct EventDescriptor: ~Copyable, Sendable {
 
   deinit { close(descriptor) }
 
-  /// Makes the descriptor readable, and wakes who sleeps on it.
+  /// Makes the descriptor readable, and wakes its waiter.
   public func signal() {
     let code = eventfd_write(descriptor, 1)
-    // EAGAIN: the counter is full, thus readable already.
+    // EAGAIN: the counter is full, thus already readable.
     precondition(code == 0 || errno == EAGAIN, "the eventfd was closed by somebody else")
   }
 
@@ -30,9 +30,9 @@ public struct EventDescriptor: ~Copyable, Sendable {
     precondition(code == 0 || errno == EAGAIN, "the eventfd was closed by somebody else")
   }
 
-  /// Sleeps until the descriptor is readable: poll(2), for a thread without an event loop.
+  /// Waits until the descriptor is readable: poll(2), for a thread without an event loop.
   ///
-  /// - Parameter timeoutMilliseconds: negative waits for ever.
+  /// - Parameter timeoutMilliseconds: negative = no timeout.
   /// - Returns: whether it became readable in time.
   public func wait(timeoutMilliseconds: Int32) -> Bool {
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Something that one thread made for another one, which takes it, once.
+/// Transfers a value from one thread to another, which takes it once.
 public final class Handover<Value: ~Copyable>: Sendable {
   private let value: Mutex<Value?>
 
-  /// Takes the value out of this thread's hands.
+  /// Wraps a value that this thread no longer uses.
   public init(_ value: consuming sending Value) { self.value = Mutex(value) }
 
-  /// The value, for the first who asks.
+  /// Returns the value on the first call; nil afterwards.
   public func take() -> sending Value? {
     value.withLock { value in
       let taken = value.take()

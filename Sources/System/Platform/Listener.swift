@@ -1,44 +1,46 @@
 internal import CLinux
 internal import Glibc
-/// What came of accepting.
+/// The result of accepting.
 public enum AcceptResult: ~Copyable, Sendable {
-  /// A connection, and where it comes from.
+  /// A connection, and the address of its peer.
   case socket(Socket, Address)
-  /// Nobody waits; wait for `readable`.
+  /// No client is waiting; wait for `readable`.
   case wouldBlock
-  /// There are no descriptors or buffers left (`EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM`): the
-  /// client still waits, so stop asking for a while; see `Acceptor`.
+  /// No descriptors or buffers are left (`EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM`). The client is
+  /// still waiting, so pause accepting for a while; see `Acceptor`.
   case exhausted(SystemError)
   /// The listener itself is broken.
   case failed(SystemError)
 }
 
-/// A listening TCP socket, closed once, when the value goes. To be registered level-triggered.
+/// A listening TCP socket, closed when the value is deinitialized. To be registered
+/// level-triggered.
 ///
-/// Several of them can share one port (`SO_REUSEPORT`), one per loop, and the kernel spreads the
-/// clients. That makes it easy to start a second server on the same port by mistake, which then
-/// takes half of the clients. So the first is opened by `claim`, and only its owner can make a
-/// `sibling`.
+/// Several listeners can share one port (`SO_REUSEPORT`), one per loop, and the kernel distributes
+/// the clients. With that option it is easy to start a second server on the same port by mistake,
+/// which then receives half of the clients. So the first listener is opened by `claim`, and only
+/// its owner can create a `sibling`.
 public struct Listener: ~Copyable, Sendable {
   /// The descriptor, for `EventLoop.register`.
   public let descriptor: Int32
-  /// Where it listens, with the port that the system chose if 0 was asked for.
+  /// The address that it listens on, with the actual port if 0 was requested.
   public let address: Address
 
-  /// As much as `net.core.somaxconn` allows: a restart brings everyone back at once.
+  /// The kernel reduces it to `net.core.somaxconn`: after a restart all clients reconnect at once.
   private static let backlog: Int32 = 65535
 
-  /// After this much silence TCP asks whether the peer is there, so often, and so many times.
+  /// TCP keepalive: the idle time before the first probe, the interval, and the number of probes.
   private static let keepaliveIdleSeconds: Int32 = 60
   private static let keepaliveIntervalSeconds: Int32 = 10
   private static let keepaliveProbes: Int32 = 3
 
-  /// Listens where nobody else does; throws `EADDRINUSE` if somebody does, shared port or not.
+  /// Listens on an address that no other socket listens on; throws `EADDRINUSE` otherwise, even if
+  /// the other one shares its port.
   ///
-  /// The port is taken without `SO_REUSEPORT`, which the kernel refuses if anyone listens there;
-  /// the option is set afterwards, and from then on siblings may join. There is no moment
-  /// in between in which the port is free. Two servers that start at the same time both bind
-  /// (`SO_REUSEADDR`), but the kernel lets only one of them listen.
+  /// The port is bound without `SO_REUSEPORT`, which the kernel refuses if another socket listens
+  /// there; the option is set afterwards, and from then on siblings can be added. The port is never
+  /// free in between. Two servers that start at the same time both bind (`SO_REUSEADDR`), but the
+  /// kernel allows only one of them to listen.
   public static func claim(_ address: Address) throws(SystemError) -> Listener {
     let listener = try Listener(address, sharesPort: false)
     guard clinux_set_reuse_port(listener.descriptor, 1) == 0 else {
@@ -47,10 +49,11 @@ public struct Listener: ~Copyable, Sendable {
     return listener
   }
 
-  /// Another listener on the same address, for another loop; the kernel spreads clients over all.
+  /// Opens another listener on the same address, for another loop; the kernel distributes clients
+  /// over all.
   ///
-  /// What the kernel has assigned to a listener that is closed later is reset: open all of them
-  /// before clients come, and close them together.
+  /// When a listener is closed, the connections that the kernel has assigned to it are reset: open
+  /// all listeners before clients connect, and close them together.
   public func sibling() throws(SystemError) -> Listener {
     try Listener(address, sharesPort: true)
   }
@@ -58,14 +61,13 @@ public struct Listener: ~Copyable, Sendable {
   private init(_ wanted: Address, sharesPort: Bool) throws(SystemError) {
     let descriptor = clinux_tcp_socket(wanted.isIPv6 ? 1 : 0)
     if descriptor < 0 { throw SystemError.last("socket") }
-    // Closes it if anything below throws.
+    // Closed if an error is thrown below.
     let socket = Socket(owning: descriptor)
-    // Connections of a predecessor that are still closing (TIME_WAIT) must not keep the port.
+    // Closing connections of a predecessor (TIME_WAIT) must not block the port.
     guard clinux_set_reuse_address(descriptor, 1) == 0 else {
       throw SystemError.last("setsockopt SO_REUSEADDR \(wanted)")
     }
-    // Accepted sockets inherit it. It finds peers that are gone while nobody reads from them, and
-    // nothing is sent.
+    // Inherited by accepted sockets. Detects peers that are gone when nothing is read or sent.
     guard
       clinux_set_keepalive(
         descriptor, Self.keepaliveIdleSeconds, Self.keepaliveIntervalSeconds, Self.keepaliveProbes)
@@ -89,7 +91,7 @@ public struct Listener: ~Copyable, Sendable {
 
   deinit { close(descriptor) }
 
-  /// Takes one waiting client: accept4(2).
+  /// Accepts one waiting client: accept4(2).
   public func accept() -> AcceptResult {
     while true {
       var peer = clinux_address()
@@ -101,8 +103,8 @@ public struct Listener: ~Copyable, Sendable {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(SystemError.last("accept"))
       case EBADF, EFAULT, EINVAL, ENOTSOCK: return .failed(SystemError.last("accept"))
       default:
-        // Whatever befell a client that was waiting (ECONNABORTED, ENETDOWN, EPERM by a firewall,
-        // see accept(2)) took only that one. If more wait, the next turn tells.
+        // Errors of a waiting client (ECONNABORTED, ENETDOWN, EPERM by a firewall, see accept(2))
+        // affect only that client. If more are waiting, the next turn reports it.
         return .wouldBlock
       }
     }

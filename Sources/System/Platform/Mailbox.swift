@@ -1,50 +1,50 @@
 internal import Synchronization
 
-/// A locked queue that wakes its one reader.
+/// A locked queue that wakes its only reader.
 ///
-/// `post` may be called on any thread; `drain` and `wait` on the reader's only. What one thread
-/// posts arrives in the order in which it was posted, and nothing is lost. Unbounded: who posts
-/// must be held back by something else (the relay: one batch in the log at most).
+/// `post` may be called on any thread; `drain` and `wait` only on the reader's. Messages of one
+/// thread arrive in the order in which they were posted, and none is lost. Unbounded: the senders
+/// must be limited by other means (in the relay, at most one batch is in the log).
 public final class Mailbox<Message: Sendable>: Sendable {
   private let queue = Mutex<[Message]>([])
   private let event: EventDescriptor
 
-  /// An empty mailbox with an eventfd of its own.
+  /// Creates an empty mailbox with its own eventfd.
   public init() throws(SystemError) {
     event = try EventDescriptor()
   }
 
-  /// Readable when there is something to drain; for epoll, level-triggered.
+  /// Readable when there are messages; for epoll, level-triggered.
   public var descriptor: Int32 { event.descriptor }
 
-  /// Adds one message; wakes the reader if the mailbox was empty.
+  /// Appends a message; wakes the reader if the mailbox was empty.
   public func post(_ message: consuming Message) {
     let message = message
     let wasEmpty = queue.withLock { messages in
       messages.append(message)
       return messages.count == 1
     }
-    // Outside the lock: the reader wakes at this write, and should not find the lock taken.
+    // Outside the lock, so that the woken reader does not find it taken.
     if wasEmpty { event.signal() }
   }
 
-  /// Replaces `messages` with everything posted, in order.
+  /// Replaces `messages` with all posted messages, in order.
   ///
-  /// The arrays change places, so that a reader that passes the same one each time allocates
-  /// nothing once both have grown to the usual batch.
+  /// The arrays are swapped, so that a reader that always passes the same one allocates nothing
+  /// once both have grown to the usual batch size.
   public func drain(into messages: inout [Message]) {
-    // Old messages are let go here, not under the lock: their deinit is other people's code.
+    // Old messages are released here and not under the lock, since their deinit is foreign code.
     messages.removeAll(keepingCapacity: true)
-    // Cleared before the swap. The other way round, a message posted in between would have
-    // its wake-up erased. This way the worst is a wake-up that finds nothing.
+    // Cleared before the swap. In the other order, the wake-up of a message posted in between would
+    // be lost. In this order, the worst case is a wake-up without a message.
     event.clear()
     queue.withLock { swap(&$0, &messages) }
   }
 
-  /// Sleeps until there is something to drain; for a thread that has no event loop.
+  /// Waits for messages; for a thread without an event loop.
   ///
-  /// - Parameter timeoutMilliseconds: negative waits for ever.
-  /// - Returns: whether there is. Rarely true with nothing to drain.
+  /// - Parameter timeoutMilliseconds: negative = no timeout.
+  /// - Returns: whether there are messages. Rarely true without any.
   public func wait(timeoutMilliseconds: Int32) -> Bool {
     event.wait(timeoutMilliseconds: timeoutMilliseconds)
   }

@@ -1,13 +1,13 @@
 internal import CLinux
-/// Binds the calling thread to one processor until `end`: for measuring, where a thread that moves
-/// would measure its moves too.
+/// Binds the calling thread to one processor until `end`: for benchmarks, which would otherwise
+/// measure migrations, too.
 public struct ProcessorBinding: Sendable {
   private static let words = 16
   private let before: [UInt64]
 
-  /// Binds it: `sched_setaffinity(2)`.
+  /// Binds the thread: `sched_setaffinity(2)`.
   ///
-  /// - Parameter processor: as `/proc/cpuinfo` numbers them.
+  /// - Parameter processor: its number in `/proc/cpuinfo`.
   public init(_ processor: Int) throws(SystemError) {
     var before = [UInt64](repeating: 0, count: Self.words)
     guard unsafe clinux_affinity(&before) == 0 else { throw SystemError.last("sched_getaffinity") }
@@ -19,7 +19,7 @@ public struct ProcessorBinding: Sendable {
     }
   }
 
-  /// The processors that it had before; on the thread that was bound.
+  /// Restores the previous processors; called on the bound thread.
   public func end() {
     var before = before
     _ = unsafe clinux_set_affinity(&before)

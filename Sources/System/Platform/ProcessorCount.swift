@@ -1,8 +1,8 @@
 internal import CLinux
 
-/// How many cores this process may run on.
+/// The number of cores that this process may run on.
 public enum ProcessorCount {
-  /// As its affinity says (`sched_getaffinity(2)`), which `taskset` and containers narrow; at
-  /// least 1.
+  /// The size of its affinity mask (`sched_getaffinity(2)`), which `taskset` and containers
+  /// restrict; at least 1.
   public static var usable: Int { max(1, Int(clinux_usable_cores())) }
 }

@@ -1,36 +1,37 @@
 internal import CLinux
 internal import Glibc
-/// What came of reading.
+/// The result of reading.
 public enum ReadResult: Sendable {
-  /// That many bytes, at least one.
+  /// The number of bytes read, at least one.
   case bytes(Int)
-  /// Nothing is there; wait for `readable`.
+  /// No data is available; wait for `readable`.
   case wouldBlock
   /// The peer has stopped sending. It may still be reading.
   case end
-  /// The connection is gone: `ECONNRESET`, say.
+  /// The connection is gone, for example `ECONNRESET`.
   case failed(SystemError)
 }
 
-/// What came of sending.
+/// The result of sending.
 public enum SendResult: Sendable {
-  /// That many bytes were taken, perhaps fewer than there are: then wait for `writable`.
+  /// The number of bytes accepted; if there are more, wait for `writable`.
   case sent(Int)
-  /// None was taken; wait for `writable`.
+  /// No byte was accepted; wait for `writable`.
   case wouldBlock
   /// The connection is gone: `EPIPE`, `ECONNRESET`.
   case failed(SystemError)
 }
 
-/// A TCP socket that is owned here and closed once, when the value goes.
+/// A TCP socket, owned and closed when the value is deinitialized.
 ///
-/// Non-blocking, close-on-exec, `TCP_NODELAY`. Deregister it from its loop before it goes. What
-/// cannot hold a `~Copyable` value keeps `borrowed` beside it, or takes it over by `release()`.
+/// Non-blocking, close-on-exec, `TCP_NODELAY`. Must be deregistered from its loop before that. Code
+/// that cannot hold a `~Copyable` value stores `borrowed` beside it, or takes it over by
+/// `release()`.
 public struct Socket: ~Copyable, Sendable {
   /// The descriptor, for `EventLoop.register`.
   public let descriptor: Int32
 
-  /// Takes over a descriptor; nobody else may close it from now on.
+  /// Takes ownership of a descriptor, which must not be closed elsewhere from now on.
   public init(owning descriptor: Int32) {
     precondition(descriptor >= 0, "not a descriptor")
     self.descriptor = descriptor
@@ -38,19 +39,19 @@ public struct Socket: ~Copyable, Sendable {
 
   deinit { close(descriptor) }
 
-  /// Gives the descriptor up without closing it.
+  /// Gives up ownership of the descriptor without closing it.
   public consuming func release() -> Int32 {
     let descriptor = descriptor
     discard self
     return descriptor
   }
 
-  /// Begins to connect. The socket becomes writable when that has come to an end: then ask
+  /// Starts to connect. The socket becomes writable when the attempt has ended: then call
   /// `takeError()`.
   ///
-  /// - Parameter source: one of this machine's addresses, of the same family, with port 0: the
-  ///   system chooses one. A pair of addresses has no more connections than there are ports to
-  ///   choose from (28,232 by default, `net.ipv4.ip_local_port_range`); more need several sources.
+  /// - Parameter source: a local address of the same family, with port 0: the system chooses one. A
+  ///   pair of addresses is limited to as many connections as there are local ports (28,232 by
+  ///   default, `net.ipv4.ip_local_port_range`); more require several sources.
   public static func connect(
     to address: Address, from source: Address? = nil
   ) throws(SystemError) -> Socket {
@@ -64,17 +65,17 @@ public struct Socket: ~Copyable, Sendable {
       }
     }
     var raw = address.raw
-    // EINTR: like EINPROGRESS, the attempt goes on.
+    // EINTR: as with EINPROGRESS, the attempt continues.
     if unsafe clinux_connect(descriptor, &raw) < 0, errno != EINPROGRESS, errno != EINTR {
       throw SystemError.last("connect \(address)")
     }
     return socket
   }
 
-  /// All that a socket can do, without owning it.
+  /// A copyable, non-owning reference with all operations.
   public var borrowed: BorrowedSocket { BorrowedSocket(descriptor: descriptor) }
 
-  /// Reads what is there into the front of `buffer`: recv(2).
+  /// Reads available bytes to the front of `buffer`: recv(2).
   public func read(into buffer: inout MutableSpan<UInt8>) -> ReadResult {
     borrowed.read(into: &buffer)
   }
@@ -88,12 +89,12 @@ public struct Socket: ~Copyable, Sendable {
   /// See `BorrowedSocket.shutdownWrite()`.
   public func shutdownWrite() { borrowed.shutdownWrite() }
 
-  /// Ends the connection with a reset: what is still unsent is thrown away.
+  /// Resets the connection: unsent data is discarded.
   public consuming func abort() { borrowed.resetOnClose() }
 
-  /// The other end, while connected.
+  /// The peer's address, while connected.
   public func peerAddress() throws(SystemError) -> Address { try borrowed.peerAddress() }
 
-  /// This end.
+  /// The local address.
   public func localAddress() throws(SystemError) -> Address { try borrowed.localAddress() }
 }

@@ -1,30 +1,30 @@
 internal import Glibc
 
-/// A refusal of the system: which call, on what, and its errno.
+/// A failed system call: the call, its target, and its errno.
 ///
 /// Prints as `bind 127.0.0.1:80: Permission denied`.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The errno, as in `EADDRINUSE`.
   public var code: Int32
-  /// The call and what it was about: `bind 127.0.0.1:80`.
+  /// The call and its target: `bind 127.0.0.1:80`.
   public var call: String
 
-  /// A refusal with a known errno.
+  /// Creates an error with a known errno.
   public init(_ call: String, code: Int32) {
     self.call = call
     self.code = code
   }
 
-  /// What the call that has just failed on this thread left in `errno`.
+  /// Returns the error of the call that has just failed on this thread, from `errno`.
   ///
-  /// To be called before anything else that could call the system.
+  /// Must be called before any other system call.
   public static func last(_ call: String) -> SystemError {
     SystemError(call, code: errno)
   }
 
-  /// One line for a person.
+  /// The error as one line.
   public var description: String {
-    // strerror is safe between threads since glibc 2.32.
+    // strerror is thread-safe since glibc 2.32.
     let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "errno \(code)"
     return "\(call): \(reason)"
   }

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The system's clock (`CLOCK_REALTIME`), which may be set and so go back.
+/// The wall clock (`CLOCK_REALTIME`), which may be set, and so go back.
 public enum WallClock {
   /// Milliseconds since 1970.
   public static var milliseconds: Int64 {

@@ -2,9 +2,9 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A named system thread that runs one function and is joined once.
+/// A named thread that runs one function and is joined once.
 ///
-/// For what must not share a thread with anything else: event loops, the log's writer.
+/// For work that must not share a thread: event loops, the log's writer.
 public final class WorkerThread: Sendable {
   private let thread: pthread_t
   private let isJoined = Atomic(false)
@@ -21,7 +21,7 @@ public final class WorkerThread: Sendable {
 
   /// Starts `body` on a new thread.
   ///
-  /// - Parameter name: at most 15 bytes of it are shown by top and gdb.
+  /// - Parameter name: top and gdb show at most 15 bytes of it.
   public init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
     var created = pthread_t()
@@ -42,7 +42,8 @@ public final class WorkerThread: Sendable {
     thread = created
   }
 
-  /// Waits until the thread's function has returned. To be called once, and not by the thread.
+  /// Waits until the thread's function has returned. Must be called at most once, and not on that
+  /// thread.
   public func join() {
     let isFirst = !isJoined.exchange(true, ordering: .relaxed)
     precondition(isFirst, "a thread is joined once")
@@ -51,7 +52,7 @@ public final class WorkerThread: Sendable {
   }
 
   deinit {
-    // Not joined: nobody waits for it, so the system may forget it when it ends.
+    // Never joined, so the system may release it when it ends.
     if !isJoined.load(ordering: .relaxed) { pthread_detach(thread) }
   }
 }

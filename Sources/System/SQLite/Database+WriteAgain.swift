@@ -1,14 +1,14 @@
 internal import CSQLite
 
 extension Database {
-  /// Writes a database's write-ahead log once more, byte for byte where it lies, and syncs it; to be
-  /// done before the database is opened, by the only one that writes it.
+  /// Rewrites a database's write-ahead log in place, byte for byte, and syncs it. Must be called
+  /// before the database is opened, by its only writer.
   ///
-  /// After a sync that failed Linux takes pages for written that are not on the medium, and so does
-  /// every later sync (<https://wiki.postgresql.org/wiki/Fsync_Errors>). What the process before this
-  /// one left in the log may be of that kind: SQLite would read it, move it into the database file,
-  /// and a loss of power meanwhile would leave a mixture that nothing mends. Bytes that are on the
-  /// medium already lose nothing by being written again, wherever that is cut short.
+  /// After a failed sync, Linux treats pages as written that are not on the medium, and so does
+  /// every later sync (<https://wiki.postgresql.org/wiki/Fsync_Errors>). The log left by the
+  /// previous process may contain such pages: SQLite would read them and move them to the database
+  /// file, and a power loss in between would leave a mixture that cannot be repaired. Rewriting
+  /// bytes that are already on the medium is safe, wherever it is interrupted.
   package static func writeLogAgain(path: String, vfs name: String?) throws(SQLiteError) {
     let found =
       if let name { unsafe sqlite3_vfs_find(name) } else { unsafe sqlite3_vfs_find(nil) }
@@ -23,7 +23,7 @@ extension Database {
           message: "\(logPath) cannot be written again: \(SQLiteError.meaning(of: code))")
       }
     }
-    // A log without its database is of no use: SQLite deletes it, and does not open it.
+    // A log without its database is useless: SQLite deletes it without reading it.
     for needed in [path, logPath] {
       var exists: Int32 = 0
       try check(unsafe access(vfs, needed, SQLITE_ACCESS_EXISTS, &exists))
@@ -34,12 +34,12 @@ extension Database {
       byteCount: Int(unsafe vfs.pointee.szOsFile), alignment: 16)
     defer { unsafe slot.deallocate() }
     let file = unsafe slot.bindMemory(to: sqlite3_file.self, capacity: 1)
-    // SQLite looks at it also where opening fails.
+    // SQLite reads this field even if opening fails.
     unsafe file.pointee.pMethods = nil
-    // SQLite's own file system takes less than 128 KiB at once.
+    // SQLite's own VFS accepts less than 128 KiB at once.
     let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     defer { unsafe chunk.deallocate() }
-    // The name is kept by SQLite for as long as the file is open.
+    // SQLite keeps a pointer to the name while the file is open.
     var code = SQLITE_OK
     unsafe logPath.withCString { logPath in
       unsafe code = open(vfs, logPath, file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL, nil)

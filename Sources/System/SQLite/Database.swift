@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// One connection to a database file (`sqlite3 *`), closed with its owner.
+/// A connection to a database file (`sqlite3 *`), closed when it is deinitialized.
 ///
 /// Opened without SQLite's own mutex: one thread at a time may use it and its statements.
 @safe package struct Database: ~Copyable {
@@ -25,8 +25,8 @@ internal import CSQLite
     return true
   }()
 
-  /// `sqlite3_open_v2`.
-  /// - Parameter vfs: the name of the file system in SQLite's sense; `nil` = the system's.
+  /// Opens a connection (`sqlite3_open_v2`).
+  /// - Parameter vfs: the name of the SQLite VFS; `nil` = the system's.
   package init(
     path: String, mode: Mode, vfs: String? = nil, busyTimeoutMilliseconds: Int32 = 2000
   ) throws(SQLiteError) {
@@ -49,20 +49,21 @@ internal import CSQLite
     unsafe sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
   }
 
-  /// `sqlite3_close_v2`: statements that outlive the connection keep it open until they end.
+  /// `sqlite3_close_v2`: statements that outlive the connection keep it open until they are
+  /// finalized.
   deinit { unsafe sqlite3_close_v2(handle) }
 
   /// Removes a database with its write-ahead log (`xDelete`).
   ///
-  /// The file goes first, and for good before the log goes: without its log it could be a mixture of
-  /// old and new pages, while a log without its file is not taken for that of a new one.
+  /// The database file is deleted first, and durably, before the log: without its log it could be a
+  /// mixture of old and new pages, while a log without its file is never applied to a new one.
   package static func remove(path: String, vfs: String?) throws(SQLiteError) {
     let found =
       if let vfs { unsafe sqlite3_vfs_find(vfs) } else { unsafe sqlite3_vfs_find(nil) }
     guard let vfs = unsafe found, let delete = unsafe vfs.pointee.xDelete else { return }
     for name in [path, "\(path)-wal", "\(path)-journal"] {
       let code = unsafe delete(vfs, name, 1)
-      // SQLITE_IOERR_DELETE_NOENT is a macro that Swift does not see.
+      // SQLITE_IOERR_DELETE_NOENT is a macro that Swift does not import.
       let isAbsent = code == SQLITE_IOERR | (23 << 8)
       guard code == SQLITE_OK || isAbsent else {
         throw SQLiteError(extendedCode: code, message: "\(name) cannot be removed")
@@ -70,19 +71,19 @@ internal import CSQLite
     }
   }
 
-  /// Runs statements that yield nothing of interest (`sqlite3_exec`).
+  /// Runs statements without results (`sqlite3_exec`).
   package func execute(_ sql: String) throws(SQLiteError) {
     let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw unsafe SQLiteError(code, connection: handle) }
   }
 
-  /// The integer that a query yields; 0 where it yields none.
+  /// Returns the integer result of a query; 0 if there is no row.
   package func integer(_ sql: String) throws(SQLiteError) -> Int64 {
     var statement = try Statement(sql, on: self)
     return try statement.step() ? statement.integer(0) : 0
   }
 
-  /// The size of the file's pages.
+  /// The page size of the file.
   package var pageBytes: Int {
     get throws(SQLiteError) { try Int(integer("PRAGMA page_size")) }
   }
@@ -90,12 +91,12 @@ internal import CSQLite
   /// Whether a transaction is open (`sqlite3_get_autocommit`).
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// Undoes the open transaction, unless SQLite has already done so on its own.
+  /// Rolls the open transaction back, unless SQLite has already done so.
   package func rollback() {
     if isInTransaction { unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
-  /// Runs `body` in a transaction that may write from its start; undoes all of it if that throws.
+  /// Runs `body` in a transaction that may write from its start; rolls back if it throws.
   package func transaction<Result>(
     _ body: () throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
@@ -110,9 +111,9 @@ internal import CSQLite
     }
   }
 
-  /// Brings a file up to date, all of it or nothing: step *n* leads from version *n* - 1
-  /// (`PRAGMA user_version`) to version *n*.
-  /// - Parameter applicationID: marks whose file it is (`PRAGMA application_id`).
+  /// Migrates a file in one transaction: step *n* migrates from version *n* - 1 (`PRAGMA
+  /// user_version`) to version *n*.
+  /// - Parameter applicationID: identifies the application of the file (`PRAGMA application_id`).
   package func migrate(
     by steps: [String], applicationID: Int64
   ) throws(SQLiteError) {
@@ -125,11 +126,11 @@ internal import CSQLite
     }
   }
 
-  /// The share of free pages from which on `vacuum` is worth its while: new rows use them as well.
+  /// The minimum share of free pages for `vacuum`, as a fraction: new rows reuse free pages, too.
   private static let freeShare: Int64 = 4
 
-  /// Cuts up to so many free pages off the file (`PRAGMA incremental_vacuum`), where at least a quarter
-  /// of it is free; only in files that were made for it (`auto_vacuum`).
+  /// Truncates up to this many free pages (`PRAGMA incremental_vacuum`) if at least a quarter of
+  /// the file is free; only for files created with `auto_vacuum`.
   /// - Returns: whether there was something to do.
   package func vacuum(pages: Int) throws(SQLiteError) -> Bool {
     guard
@@ -140,25 +141,25 @@ internal import CSQLite
     return try integer("PRAGMA page_count") < before
   }
 
-  /// Whether nothing can be written, whatever it was opened for (`sqlite3_db_readonly`).
+  /// Whether writing is impossible, regardless of the mode (`sqlite3_db_readonly`).
   package var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") != 0 }
 
-  /// How long a call waits for another connection that holds a lock (`sqlite3_busy_timeout`).
+  /// Sets how long a call waits for a lock of another connection (`sqlite3_busy_timeout`).
   package func setBusyTimeout(milliseconds: Int32) {
     unsafe sqlite3_busy_timeout(handle, milliseconds)
   }
 
-  /// Forgets the pages that are kept in memory, as far as none is in use (`sqlite3_db_release_memory`).
+  /// Frees cached pages that are not in use (`sqlite3_db_release_memory`).
   package func releaseMemory() { unsafe sqlite3_db_release_memory(handle) }
 
-  /// How many rows the last statement inserted, changed or deleted (`sqlite3_changes64`).
+  /// The number of rows that the last statement inserted, changed or deleted (`sqlite3_changes64`).
   package var changes: Int64 { unsafe sqlite3_changes64(handle) }
 
   package enum CheckpointMode {
-    /// Moves what it can, without waiting for anyone.
+    /// Moves as many pages as possible without waiting.
     case passive
-    /// Waits until nobody writes or reads from the log, moves all of it, and cuts the log's file to
-    /// nothing.
+    /// Waits until no connection writes or reads from the log, moves all pages, and truncates the
+    /// log's file to zero.
     case truncate
 
     fileprivate var code: Int32 {
@@ -169,16 +170,16 @@ internal import CSQLite
     }
   }
 
-  /// How far a checkpoint has come, in pages of the write-ahead log.
+  /// The progress of a checkpoint, in pages of the write-ahead log.
   package struct CheckpointProgress {
     package var pages: Int
     package var checkpointedPages: Int
-    /// Whether somebody held it up, so that it is not complete.
+    /// Whether another connection prevented its completion.
     package var isHeldUp: Bool
   }
 
-  /// Moves pages from the write-ahead log to the database file (`sqlite3_wal_checkpoint_v2`). What has
-  /// not been moved is where it was.
+  /// Moves pages from the write-ahead log to the database file (`sqlite3_wal_checkpoint_v2`). The
+  /// other pages stay in the log.
   package func checkpoint(
     _ mode: CheckpointMode = .passive
   ) throws(SQLiteError) -> CheckpointProgress {
@@ -192,7 +193,7 @@ internal import CSQLite
       pages: Int(pages), checkpointedPages: Int(checkpointed), isHeldUp: code == SQLITE_BUSY)
   }
 
-  /// As it was opened.
+  /// The path that it was opened with.
   package var path: String {
     guard let path = unsafe sqlite3_db_filename(handle, "main") else { return "" }
     return unsafe String(cString: path)

@@ -1,18 +1,18 @@
 internal import CSQLite
 internal import Glibc
 
-/// A file system for SQLite (`sqlite3_vfs`) over the system's own that leaves nothing of removed rows
-/// in a database file.
+/// A SQLite VFS (`sqlite3_vfs`) on top of the system's that leaves no bytes of deleted rows in a
+/// database file.
 ///
-/// With `PRAGMA secure_delete = ON` SQLite overwrites what a row leaves behind when it is removed, and
-/// pages that become free. But where it moves rows from one page to another, to balance the tree, their
-/// former bytes stay in the gap between a page's cell pointers and its cells: measured, the text of about
-/// one in 500 rows that are removed later. Here that gap is overwritten on the way to the file. Nothing
-/// reads it: it is what SQLite takes new cells from.
+/// With `PRAGMA secure_delete = ON` SQLite overwrites the bytes of deleted rows, and pages that
+/// become free. But when it moves rows between pages, to balance the tree, their old bytes remain
+/// in the gap between a page's cell pointers and its cells: measured, the text of about one in 500
+/// rows that are deleted later. This VFS overwrites that gap when a page is written. The gap is
+/// never read: SQLite allocates new cells from it.
 ///
-/// In WAL mode only checkpoints write a database file, so that this costs a commit nothing.
+/// In WAL mode only checkpoints write a database file, so that commits have no extra cost.
 package enum ErasingFileSystem {
-  /// To be given to `Database.init`; `nil`, which is the system's own, where SQLite has none.
+  /// The name to pass to `Database.init`; `nil`, which means the system's VFS, if SQLite has none.
   package static let name: String? = register()
 
   private static let registeredName = "relay-erasing"
@@ -21,7 +21,7 @@ package enum ErasingFileSystem {
     guard let base = unsafe sqlite3_vfs_find(nil), let name = unsafe strdup(registeredName) else {
       return nil
     }
-    // Both for as long as the process lives.
+    // Both live as long as the process.
     let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     unsafe vfs.initialize(to: base.pointee)
     unsafe vfs.pointee.zName = UnsafePointer(name)
@@ -55,10 +55,10 @@ package enum ErasingFileSystem {
 
   private nonisolated(unsafe) static var base: UnsafeMutablePointer<sqlite3_vfs>?
 
-  /// What an open database file has behind what the system's file system keeps of it.
+  /// The part of an open database file's state that follows the system VFS's own part.
   @unsafe private struct FileTail {
     let original: UnsafePointer<sqlite3_io_methods>
-    /// The same, but for writing.
+    /// The same methods, except for writing.
     var methods: sqlite3_io_methods
 
     static func offset(_ base: UnsafeMutablePointer<sqlite3_vfs>) -> Int {
@@ -90,12 +90,12 @@ package enum ErasingFileSystem {
     }
   }
 
-  /// Where a leaf of a table or of an index has nothing, by its header
-  /// (<https://sqlite.org/fileformat.html#b_tree_pages>); `nil` for other pages and for parts of them.
+  /// Returns the gap in a leaf page of a table or an index, according to its header
+  /// (<https://sqlite.org/fileformat.html#b_tree_pages>); `nil` for other pages and for partial
+  /// pages.
   ///
-  /// A page of another kind is not taken for one: pages that hold overflowing content or free pages begin
-  /// with a page number, whose first byte is 0 in files of less than 160 GiB, and pages of pointers
-  /// begin with 1 to 5.
+  /// Other pages cannot be mistaken for leaves: overflow and free pages begin with a page number,
+  /// whose first byte is 0 in files smaller than 160 GiB, and pointer-map pages begin with 1 to 5.
   private static func gap(in page: UnsafeRawBufferPointer) -> Range<Int>? {
     guard page.count >= 512, page.count & (page.count - 1) == 0 else { return nil }
     guard unsafe page[0] == 13 || page[0] == 10 else { return nil }

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Glibc
 
-/// SQLite refused: its extended result code, and what it says about it.
+/// An error of SQLite: its extended result code, and its message.
 package struct SQLiteError: Error, CustomStringConvertible {
   /// See <https://sqlite.org/rescode.html>.
   package var extendedCode: Int32
@@ -12,7 +12,7 @@ package struct SQLiteError: Error, CustomStringConvertible {
     self.message = message
   }
 
-  /// What the connection says about its last call.
+  /// Uses the connection's message for its last call.
   package init(_ code: Int32, connection: OpaquePointer?) {
     guard let connection = unsafe connection else {
       self.init(extendedCode: code, message: Self.meaning(of: code))
@@ -31,13 +31,13 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// The primary result code.
   package var code: Int32 { extendedCode & 0xFF }
 
-  /// Whether the file, and not its surroundings, is the trouble.
+  /// Whether the file is damaged, as opposed to an error of its environment.
   package var isCorruption: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
-  /// Whether another connection holds a lock, and held it for all of the time that this one waits.
+  /// Whether another connection held a lock for longer than the busy timeout.
   package var isBusy: Bool { code == SQLITE_BUSY }
 
-  /// Whether `fsync` failed (SQLITE_IOERR_FSYNC, a macro that Swift does not see).
+  /// Whether `fsync` failed (SQLITE_IOERR_FSYNC, a macro that Swift does not import).
   package var isFailedSync: Bool { extendedCode == SQLITE_IOERR | (4 << 8) }
 
   package var description: String { "\(message) [SQLite \(extendedCode)]" }

@@ -1,15 +1,15 @@
 internal import CSQLite
 
-/// A prepared statement (`sqlite3_stmt *`), kept and used again; finalized with its owner.
+/// A prepared statement (`sqlite3_stmt *`), reusable; finalized when it is deinitialized.
 ///
-/// Parameters count from 1 and columns from 0, as in SQLite. `reset` when a run is over, so that
-/// the statement holds no transaction open.
+/// Parameters count from 1 and columns from 0, as in SQLite. Call `reset` after a run, so that the
+/// statement does not keep a transaction open.
 @safe package struct Statement: ~Copyable {
   private let handle: OpaquePointer
-  /// What is bound by `bind(from:texts:blob:)`.
+  /// The memory of `bind(from:texts:blob:)`.
   private var kept: UnsafeMutableRawBufferPointer
 
-  /// `sqlite3_prepare_v3`, for a statement that will be used often.
+  /// `sqlite3_prepare_v3`, for a statement that is used often.
   package init(_ sql: String, on database: borrowing Database) throws(SQLiteError) {
     var handle: OpaquePointer?
     let code = unsafe sqlite3_prepare_v3(
@@ -54,8 +54,8 @@ internal import CSQLite
     try check(unsafe sqlite3_bind_null(handle, index))
   }
 
-  /// Binds three texts and a blob to parameters in a row, in memory that is used again for the next
-  /// row: SQLite's own copies are allocated and freed for each.
+  /// Binds three texts and a blob to consecutive parameters, in memory that is reused for the next
+  /// row: SQLite's own copies would be allocated and freed for each row.
   package mutating func bind(
     from index: Int32, texts first: String, _ second: String, _ third: String, blob: [UInt8]
   ) throws(SQLiteError) {
@@ -75,7 +75,7 @@ internal import CSQLite
         handle, index + 3, kept.baseAddress?.advanced(by: end), UInt64(blob.count)))
   }
 
-  /// - Returns: where its copy ends.
+  /// - Returns: the end of its copy.
   private func bindKept(
     _ index: Int32, _ text: String, at start: Int
   ) throws(SQLiteError) -> Int {
@@ -92,7 +92,7 @@ internal import CSQLite
     return start + count
   }
 
-  /// Binds words as a blob, each with its lowest byte first.
+  /// Binds words as a blob, each in little-endian order.
   package mutating func bind(_ index: Int32, _ words: ArraySlice<UInt64>) throws(SQLiteError) {
     try check(
       unsafe words.withUnsafeBytes { bytes in
@@ -100,7 +100,7 @@ internal import CSQLite
       })
   }
 
-  /// Whether there is a row (`sqlite3_step`).
+  /// Advances to the next row, and returns whether there is one (`sqlite3_step`).
   package mutating func step() throws(SQLiteError) -> Bool {
     let code = unsafe sqlite3_step(handle)
     switch code {
@@ -113,13 +113,13 @@ internal import CSQLite
     }
   }
 
-  /// Runs a statement that yields no rows, and makes it ready for the next run.
+  /// Runs a statement without rows, and resets it.
   package mutating func run() throws(SQLiteError) {
     _ = try step()
     reset()
   }
 
-  /// Ends the run (`sqlite3_reset`). An error of the last step was thrown by it already.
+  /// Ends the run (`sqlite3_reset`). An error of the last step has already been thrown.
   package mutating func reset() { unsafe sqlite3_reset(handle) }
 
   package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
@@ -134,14 +134,14 @@ internal import CSQLite
 
   package func blob(_ column: Int32) -> [UInt8] { unsafe Array(buffer(column)) }
 
-  /// Calls `body` with a blob or a text's UTF-8, which lasts as long as the call.
+  /// Calls `body` with a blob or a text's UTF-8, which is valid during the call.
   package func withBytes<Result>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
     unsafe body(buffer(column))
   }
 
-  /// Calls `body` with each word of a blob that `bind` has made of words.
+  /// Calls `body` with each word of a blob that `bind` created from words.
   package func forEachWord(_ column: Int32, _ body: (UInt64) -> Void) {
     let bytes = unsafe buffer(column)
     for index in 0..<bytes.count / 8 {
@@ -149,7 +149,7 @@ internal import CSQLite
     }
   }
 
-  /// Valid until the next step; `sqlite3_column_blob` gives a text's UTF-8 as well.
+  /// Valid until the next step; `sqlite3_column_blob` also returns a text's UTF-8.
   private func buffer(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = unsafe sqlite3_column_blob(handle, column)
     let count = unsafe sqlite3_column_bytes(handle, column)

@@ -1,14 +1,14 @@
 internal import CSQLite
 
-/// How long the write-ahead log is, as SQLite tells after each commit (`sqlite3_wal_hook`).
-/// The hook also takes the place of SQLite's own checkpoints.
+/// The size of the write-ahead log, which SQLite reports after each commit (`sqlite3_wal_hook`).
+/// The hook also replaces SQLite's automatic checkpoints.
 package final class WalSize {
   private var pages: Int32 = 0
   private let pageBytes: Int
 
   package var bytes: Int { Int(pages) * pageBytes }
 
-  /// The connection must not outlive this object by a commit.
+  /// The connection must not commit after this object is deinitialized.
   package init(_ database: borrowing Database) throws(SQLiteError) {
     pageBytes = try database.pageBytes
     unsafe sqlite3_wal_hook(

@@ -1,22 +1,23 @@
 internal import COpenSSL
 internal import Glibc
 
-/// Whom a client believes to be the server that it asked for.
+/// Which servers a client trusts.
 public enum TLSTrust: Hashable, Sendable {
-  /// Whoever has a certificate for the host, signed by an authority that the system trusts.
+  /// Servers with a certificate for the host, signed by an authority that the system trusts.
   case system
-  /// The same, with the authorities in this PEM file instead of the system's.
+  /// As `system`, with the authorities in this PEM file instead of the system's.
   case authorities(file: String)
-  /// Anyone: encrypted, but perhaps for somebody else.
+  /// Any server: encrypted, but not authenticated.
   case anyone
 }
 
-/// What the sessions of one server, or of a client's one kind of trust, have in common: TLS 1.2 and
-/// 1.3, no renegotiation, no compression, HTTP/1.1 as the protocol where one is named (ALPN).
+/// The configuration shared by the sessions of a server, or of a client with one kind of trust: TLS
+/// 1.2 and 1.3, no renegotiation, no compression, HTTP/1.1 as the protocol if one is negotiated
+/// (ALPN).
 ///
-/// Sessions of several threads may share one; OpenSSL counts the references.
+/// Sessions of several threads may share a context; OpenSSL counts the references.
 @safe public final class TLSContext: Sendable {
-  // Configured before anyone else sees it, and afterwards read and counted atomically.
+  // Configured before it is shared; afterwards only read, and reference-counted atomically.
   nonisolated(unsafe) let context: OpaquePointer
 
   private init(_ method: OpaquePointer?) throws(TLSFileError) {
@@ -26,14 +27,14 @@ public enum TLSTrust: Hashable, Sendable {
     }
     unsafe self.context = unsafe context
     _ = unsafe copenssl_set_minimum_version(context, TLS1_2_VERSION)
-    // Records are written from wherever the bytes lie at that moment, one at a time, and idle
-    // sessions hold no buffers.
+    // Records are written from the current location of the bytes, one at a time, and idle sessions
+    // hold no buffers.
     unsafe copenssl_set_mode(
       context,
       Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_RELEASE_BUFFERS)
         | Int(SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
     unsafe SSL_CTX_set_options(context, Self.options)
-    // Sessions are resumed by tickets, which the clients keep.
+    // Sessions are resumed by tickets, which the clients store.
     unsafe copenssl_forgo_session_cache(context)
   }
 
@@ -46,18 +47,18 @@ public enum TLSTrust: Hashable, Sendable {
 
   // MARK: Server
 
-  /// A server's context.
+  /// Creates a server's context.
   ///
-  /// Reads both files with blocking calls. The pair must belong together, and the certificate be
-  /// valid today.
+  /// Reads both files with blocking calls. They must match, and the certificate must be valid
+  /// today.
   /// - Parameters:
-  ///   - certificate: PEM: the server's own first, then those up to an authority.
+  ///   - certificate: PEM: the server's certificate first, then the intermediates.
   ///   - key: PEM, without a passphrase.
   public convenience init(certificate: String, key: String) throws(TLSFileError) {
     try self.init(certificate: certificate, key: key, acceptingAnyDate: false)
   }
 
-  /// The same; a test may want an expired one.
+  /// As above; a test may need an expired certificate.
   package convenience init(
     certificate: String, key: String, acceptingAnyDate: Bool
   ) throws(TLSFileError) {
@@ -73,7 +74,7 @@ public enum TLSTrust: Hashable, Sendable {
         var match: UnsafeMutablePointer<UInt8>?
         let code = unsafe SSL_select_next_proto(
           &match, selectedCount, offered, offeredCount, http, UInt32(http.count))
-        // RFC 7301 §3.2: who offers only others is told so.
+        // RFC 7301 §3.2: clients that offer only other protocols receive an alert.
         guard code == OPENSSL_NPN_NEGOTIATED, let match = unsafe match else {
           return SSL_TLSEXT_ERR_ALERT_FATAL
         }
@@ -82,12 +83,13 @@ public enum TLSTrust: Hashable, Sendable {
       }, nil)
   }
 
-  /// `http/1.1`, with its length in front.
+  /// `http/1.1`, prefixed by its length.
   private static let applicationProtocols: [UInt8] = [8] + Array("http/1.1".utf8)
 
   // MARK: Client
 
-  /// A client's context. To be shared: reading the system's authorities takes some milliseconds.
+  /// Creates a client's context. To be shared: loading the system's authorities takes some
+  /// milliseconds.
   public convenience init(trusting trust: TLSTrust) throws(TLSFileError) {
     try unsafe self.init(TLS_client_method())
     switch trust {
@@ -103,7 +105,7 @@ public enum TLSTrust: Hashable, Sendable {
     unsafe SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count))
   }
 
-  /// Nothing newer than TLS 1.2, for tests.
+  /// Allows at most TLS 1.2, for tests.
   package func forgoTLS13() {
     _ = unsafe copenssl_set_maximum_version(context, TLS1_2_VERSION)
   }

@@ -1,9 +1,9 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// What one call on a session reads and writes. OpenSSL reaches it through a BIO that keeps nothing
-/// by itself: OpenSSL's own memory BIO would hold on to the largest amount that ever lay in it,
-/// which for an idle connection is more than all the rest.
+/// The input and output of one call on a session. OpenSSL accesses them through a BIO without a
+/// buffer: OpenSSL's own memory BIO keeps its maximum size, which for an idle connection is more
+/// than everything else.
 @safe struct TLSExchange {
   private var input: UnsafePointer<UInt8>?
   private var inputCount: Int
@@ -15,7 +15,7 @@ internal import Synchronization
     inputCount = count
   }
 
-  /// Runs `body`, in which the session behind `bio` reads these bytes and appends to `output`.
+  /// Runs `body`, in which the session of `bio` reads these bytes and appends to `output`.
   static func run<Result>(
     _ bio: OpaquePointer, reading input: UnsafePointer<UInt8>?, _ count: Int,
     writing output: inout [UInt8], _ body: () -> Result
@@ -31,19 +31,20 @@ internal import Synchronization
     return result
   }
 
-  /// A new BIO of this kind, owned by the caller; `nil` without memory.
+  /// Returns a new BIO of this kind, owned by the caller; `nil` if there is no memory.
   static func makeBIO() -> OpaquePointer? {
     guard let method = unsafe sharedMethod() else { return nil }
     return unsafe BIO_new(method)
   }
 
-  /// Makes what all these BIOs share, unless it is there. To be called before the first of them, where
-  /// a process without memory may still end: in some of its parts OpenSSL tries only once to begin.
+  /// Creates the method that all these BIOs share, unless it exists. Must be called before the
+  /// first BIO is created, at a point where the process may still exit if there is no memory: parts
+  /// of OpenSSL attempt their initialization only once.
   ///
-  /// - Returns: `false` without memory.
+  /// - Returns: `false` if there is no memory.
   static func prepare() -> Bool { unsafe sharedMethod() != nil }
 
-  /// The address of the `BIO_METHOD`, which is never changed once it is made; 0 before that.
+  /// The address of the `BIO_METHOD`, which never changes once it is created; 0 before that.
   private static let methodAddress = Mutex<UInt>(0)
 
   private static func sharedMethod() -> OpaquePointer? {

@@ -1,17 +1,17 @@
 internal import COpenSSL
 
-/// Why a TLS session is over; prints as a sentence without a full stop.
+/// Why a TLS session failed; prints as a sentence without a full stop.
 public enum TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
-  /// HTTP in clear arrived where TLS was expected.
+  /// HTTP without TLS was received.
   case plainHTTP
-  /// What arrived is no TLS.
+  /// The received data is not TLS.
   case notTLS
-  /// The peer's certificate does not prove that it is who it should be; OpenSSL's reason.
+  /// The peer's certificate could not be verified; OpenSSL's reason.
   case untrusted(String)
-  /// The peer refused us by an alert (RFC 8446 §6), or broke the protocol; OpenSSL's reason.
+  /// The peer sent an alert (RFC 8446 §6), or violated the protocol; OpenSSL's reason.
   case broken(String)
 
-  /// One line for a person.
+  /// The failure as one line.
   public var description: String {
     switch self {
     case .plainHTTP: "HTTP without TLS"
@@ -21,7 +21,7 @@ public enum TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Takes the thread's error queue, where a call on this session has just failed.
+  /// Takes the first error of the thread's queue, after a call on this session has failed.
   init(of ssl: OpaquePointer) {
     let code = ERR_get_error()
     let reason = copenssl_error_reason(code)
@@ -39,7 +39,7 @@ public enum TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
     ERR_clear_error()
   }
 
-  /// OpenSSL's words for an error.
+  /// Returns OpenSSL's message for an error.
   static func text(of code: UInt) -> String {
     guard code != 0 else { return "the connection ended in the middle" }
     if copenssl_error_is_system(code) == 0, let text = unsafe ERR_reason_error_string(code) {
@@ -49,9 +49,9 @@ public enum TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A certificate, a key or a list of authorities cannot be used: a sentence for the operator.
+/// A certificate, a key or a list of authorities that cannot be used: a sentence for the operator.
 public struct TLSFileError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// Names the file, and says what is wrong with it.
+  /// The file's path, and what is wrong with it.
   public var description: String
 
   init(_ description: String) { self.description = description }

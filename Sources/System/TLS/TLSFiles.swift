@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Glibc
 
-/// The PEM files of a context, and sentences about what is wrong with them.
+/// Loads the PEM files of a context, and describes their errors.
 enum TLSFiles {
   static func use(
     certificate: String, key: String, acceptingAnyDate: Bool, in context: TLSContext
@@ -37,7 +37,7 @@ enum TLSFiles {
 
   // MARK: Parts
 
-  /// That it is there and may be read: the system says it better than OpenSSL.
+  /// Checks that the file exists and is readable: the system's error is clearer than OpenSSL's.
   private static func check(_ file: String, _ what: String) throws(TLSFileError) {
     let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -57,7 +57,7 @@ enum TLSFiles {
     }
     defer { unsafe BIO_free(bio) }
     var wantsPassphrase = false
-    // Without this OpenSSL would ask at the terminal.
+    // Without this callback OpenSSL would prompt at the terminal.
     let key = unsafe PEM_read_bio_PrivateKey(
       bio, nil,
       { _, _, _, asked in
@@ -96,7 +96,7 @@ enum TLSFiles {
     return unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
   }
 
-  /// OpenSSL's words for what has just failed on this thread.
+  /// Returns OpenSSL's message for the last failure on this thread.
   static func reason() -> String {
     defer { ERR_clear_error() }
     return TLSFailure.text(of: ERR_get_error())

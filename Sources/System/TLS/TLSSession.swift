@@ -1,65 +1,64 @@
 internal import COpenSSL
 internal import Glibc
 
-/// One side of a TLS connection (RFC 8446, RFC 5246), sans I/O: ciphertext in, plaintext out, and
-/// the other way round.
+/// One side of a TLS connection (RFC 8446, RFC 5246), without I/O: converts ciphertext to
+/// plaintext, and vice versa.
 ///
-/// It keeps no bytes of its own but what OpenSSL has of an unfinished record: every byte that is
-/// given to `receive` is taken, and every byte that it wants sent is appended to `output`, also
-/// where it fails, since a peer is told why. Confined to one thread at a time.
+/// It stores no bytes except OpenSSL's state of an incomplete record: `receive` consumes every
+/// byte, and all outgoing bytes are appended to `output`, also on failure, since the peer receives
+/// an alert. Confined to one thread at a time.
 @safe public struct TLSSession: ~Copyable {
-  /// How far it has come.
+  /// The state of a session.
   public enum State: Equatable, Sendable {
     /// Nothing can be sent yet.
     case handshaking
     case open
-    /// The peer has said that nothing more comes (`close_notify`); sending still works.
+    /// The peer will send nothing more (`close_notify`); sending still works.
     case ended
-    /// It is of no more use.
+    /// The session cannot be used any more.
     case failed(TLSFailure)
   }
 
-  /// The most plaintext in one record (RFC 8446 §5.1).
+  /// The maximum plaintext in one record (RFC 8446 §5.1).
   public static let recordBytes = 16_384
-  /// The most that a record is longer than what is in it, its header included.
+  /// The maximum overhead of a record, including its header.
   public static let recordOverheadBytes = 5 + 256
-  /// Room that `receive` needs before the ciphertext.
+  /// The space that `receive` needs before the ciphertext.
   public static let headroomBytes = recordBytes
 
-  /// How far it has come.
+  /// The current state.
   public private(set) var state = State.handshaking
   private let ssl: OpaquePointer
   private let bio: OpaquePointer
   private var hasClosed = false
 
-  /// What a server may say instead of having a session, to a peer whose first flight is unanswered
-  /// yet: the alert `internal_error` in clear, which stands for whatever has nothing to do with the
-  /// peer (RFC 8446 §6.2, in a record as §5.1 has it).
+  /// The response of a server that creates no session for a client: the alert `internal_error` as
+  /// plaintext, which stands for errors unrelated to the peer (RFC 8446 §6.2, in a record according
+  /// to §5.1). Valid only before anything else was sent.
   public static let refusal: [UInt8] = [21, 3, 3, 0, 2, 2, 80]
 
-  /// The server's side of a connection that has just been accepted; `nil` without memory.
+  /// Creates the server's side of an accepted connection; `nil` if there is no memory.
   public init?(server context: TLSContext) {
     guard let made = unsafe Self.make(context) else { return nil }
     unsafe (ssl, bio) = unsafe made
     unsafe SSL_set_accept_state(ssl)
   }
 
-  /// The client's side; `begin` makes its first flight. `nil` without memory.
+  /// Creates the client's side; `begin` makes its first flight. `nil` if there is no memory.
   ///
   /// - Parameters:
-  ///   - host: a name or a numeric address that the certificate must be for, unless the context
-  ///     trusts anyone.
-  ///   - ticket: of an earlier session with the same host and context, which makes this one's
-  ///     handshake shorter.
+  ///   - host: a name or a numeric address that the certificate must match, unless the context
+  ///     trusts any server.
+  ///   - ticket: from an earlier session with the same host and context; shortens the handshake.
   public init?(client context: TLSContext, host: String, resuming ticket: TLSTicket? = nil) {
     guard let made = unsafe Self.make(context) else { return nil }
     unsafe (ssl, bio) = unsafe made
     unsafe SSL_set_connect_state(ssl)
-    // An address with a zone is one of this machine's own, and no certificate names those.
+    // An address with a zone is link-local, and certificates contain no zones.
     let address = String(host.prefix { $0 != "%" })
     let parameters = unsafe SSL_get0_param(ssl)
     if unsafe X509_VERIFY_PARAM_set1_ip_asc(parameters, address) != 1 {
-      // RFC 6066 §3: server names are no addresses.
+      // RFC 6066 §3: server names are not addresses.
       unsafe SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
       let isName = unsafe SSL_set1_host(ssl, host) == 1 && copenssl_set_server_name(ssl, host) == 1
       if !isName { state = .failed(.untrusted("\(host) can be in no certificate")) }
@@ -73,20 +72,20 @@ internal import Glibc
       unsafe SSL_free(ssl)
       return nil
     }
-    // One BIO for both directions is owned once.
+    // The BIO is used for both directions, but owned only once.
     unsafe SSL_set_bio(ssl, bio, bio)
     return unsafe (ssl, bio)
   }
 
   deinit {
-    // Otherwise OpenSSL forbids to resume a session whose connection was lost.
+    // Otherwise OpenSSL does not resume a session whose connection was lost.
     unsafe SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
     unsafe SSL_free(ssl)
   }
 
   // MARK: From the peer
 
-  /// A client's first flight.
+  /// Appends a client's first flight to `output`.
   public mutating func begin(output: inout [UInt8]) {
     guard state == .handshaking else { return }
     let (ssl, bio) = unsafe (ssl, bio)
@@ -95,14 +94,14 @@ internal import Glibc
     }
   }
 
-  /// Takes all of what has been read, and puts the plaintext of it at the buffer's front. See
-  /// `state` afterwards: it may have come to its end behind the plaintext.
+  /// Decrypts all received bytes, and writes the plaintext to the buffer's front. Check `state`
+  /// afterwards: the session may have ended after the plaintext.
   ///
   /// - Parameters:
-  ///   - buffer: holds the ciphertext at its back. One buffer does for both, since plaintext is
-  ///     never longer than its ciphertext, but for what is left of the record before.
-  ///   - ciphertext: where in the buffer it lies; begins at `headroomBytes` or later.
-  /// - Returns: the bytes of plaintext, perhaps none.
+  ///   - buffer: holds the ciphertext at its back. One buffer is sufficient, since plaintext is
+  ///     never longer than its ciphertext, except for the rest of the previous record.
+  ///   - ciphertext: its range in the buffer; starts at `headroomBytes` or later.
+  /// - Returns: the number of plaintext bytes, possibly 0.
   public mutating func receive(
     in buffer: inout MutableSpan<UInt8>, ciphertext: Range<Int>, output: inout [UInt8]
   ) -> Int {
@@ -160,7 +159,7 @@ internal import Glibc
 
   /// Appends one record with the front of `plaintext` to `output`.
   ///
-  /// - Returns: how many bytes are in it; 0 if the session is not open.
+  /// - Returns: the number of plaintext bytes in it; 0 if the session is not open.
   public mutating func send(_ plaintext: Span<UInt8>, output: inout [UInt8]) -> Int {
     guard state == .open || state == .ended, !hasClosed, !plaintext.isEmpty else { return 0 }
     let (ssl, bio) = unsafe (ssl, bio)
@@ -178,7 +177,7 @@ internal import Glibc
     return taken
   }
 
-  /// Says, once, that nothing more comes from here (`close_notify`, RFC 8446 §6.1). Reading goes on.
+  /// Appends `close_notify` to `output`, once (RFC 8446 §6.1). Reading continues.
   public mutating func close(output: inout [UInt8]) {
     guard state == .open || state == .ended, !hasClosed else { return }
     hasClosed = true
@@ -189,15 +188,15 @@ internal import Glibc
     }
   }
 
-  // MARK: What was agreed
+  // MARK: Negotiated parameters
 
-  /// `TLSv1.2` or `TLSv1.3`, once the handshake is over.
+  /// `TLSv1.2` or `TLSv1.3`, after the handshake.
   public var version: String { unsafe String(cString: SSL_get_version(ssl)) }
 
-  /// Whether the handshake was a short one, by a ticket.
+  /// Whether the session was resumed by a ticket.
   public var isResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
 
-  /// The protocol that both sides named (ALPN, RFC 7301).
+  /// The negotiated protocol (ALPN, RFC 7301).
   public var applicationProtocol: String? {
     var name: UnsafePointer<UInt8>?
     var count: UInt32 = 0
@@ -207,7 +206,7 @@ internal import Glibc
       decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
   }
 
-  /// A client's way to a shorter handshake the next time; `nil` before the server has given one.
+  /// A client's ticket for resumption; `nil` before the server has sent one.
   public var ticket: TLSTicket? {
     guard state == .open || state == .ended, let session = unsafe SSL_get1_session(ssl) else {
       return nil
@@ -217,9 +216,9 @@ internal import Glibc
   }
 }
 
-/// What a server gave a client to resume a session by (RFC 8446 §2.2, RFC 5077).
+/// A session ticket that a client received from a server (RFC 8446 §2.2, RFC 5077).
 @safe public final class TLSTicket: Sendable {
-  // Counted by OpenSSL atomically, and not changed.
+  // Immutable, and reference-counted atomically by OpenSSL.
   nonisolated(unsafe) let session: OpaquePointer
 
   init(owning session: OpaquePointer) { unsafe self.session = unsafe session }

@@ -1,6 +1,6 @@
-/// Which known name an unknown one was meant to be.
+/// Suggestions for misspelled names.
 public enum Spelling {
-  /// The candidate that `name` was probably meant to be; `nil` where none is near.
+  /// Returns the candidate that `name` was probably meant to be; `nil` if none is similar.
   public static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
     let limit = max(1, min(3, name.utf8.count / 3))
     let ranked = candidates.map { (distance(name, $0), $0) }
@@ -8,8 +8,8 @@ public enum Spelling {
     return best.1
   }
 
-  /// Edits between two names: a byte added, dropped or replaced, or two neighbours swapped
-  /// (optimal string alignment).
+  /// Returns the edit distance of two names: bytes added, removed or replaced, or neighbours
+  /// swapped (optimal string alignment).
   static func distance(_ a: String, _ b: String) -> Int {
     let a = Array(a.utf8.prefix(128))
     let b = Array(b.utf8.prefix(128))

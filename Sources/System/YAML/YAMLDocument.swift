@@ -1,21 +1,21 @@
-/// A YAML file as a tree, and whatever keeps it from being one that we accept.
+/// A YAML file as a tree, and its errors.
 ///
-/// A subset on purpose: one document, no anchors, aliases or tags (a configuration needs none of
-/// them, and aliases can make a short file expand without end), keys that are text and occur once,
+/// Only a subset is accepted: one document, no anchors, aliases or tags (configurations do not need
+/// them, and aliases can make a short file expand without limit), keys that are strings and unique,
 /// at most `depthLimit` levels.
 public struct YAMLDocument: Equatable, Sendable {
-  /// Something that the tree cannot hold.
+  /// An error in the file.
   public struct Fault: Error, Equatable, Sendable {
     /// Counted from 1.
     public var line: Int
-    /// A key, where one is to blame.
+    /// The offending key, if any.
     public var key: String
-    /// A predicate to `key`, or to the line.
+    /// A predicate about `key`, or about the line.
     public var found: String
     /// What is expected, or what to do.
     public var expected: String
 
-    /// A fault on a line, of a key if one is to blame.
+    /// Creates a fault at a line, for a key if one is at fault.
     public init(line: Int, key: String = "", found: String, expected: String) {
       self.line = line
       self.key = key
@@ -24,15 +24,15 @@ public struct YAMLDocument: Equatable, Sendable {
     }
   }
 
-  /// Levels of lists and mappings, keys counted as one.
+  /// The maximum nesting of lists and mappings, including keys as one level.
   public static let depthLimit = 16
 
-  /// `nil` where the file holds nothing, or where a fault stops the reading.
+  /// `nil` if the file is empty, or if a fault ended the parsing.
   public private(set) var root: YAMLNode?
-  /// In the order of the file. The tree leaves out what they are about.
+  /// The faults in the order of the file. The tree does not contain the parts that they refer to.
   public private(set) var faults: [Fault] = []
 
-  /// Reads a whole file.
+  /// Parses a whole file.
   public init(_ bytes: [UInt8]) {
     var events = YAMLEvents(bytes)
     do throws(Fault) {
@@ -99,7 +99,7 @@ public struct YAMLDocument: Equatable, Sendable {
       if event.kind == .mappingEnd { return pairs }
       let key = try readNode(event, from: &events, depth: depth)
       let value = try readNode(try events.next(), from: &events, depth: depth)
-      // A key is repeated in messages as it is, so it must be fit for a terminal, and one line.
+      // Messages contain the key unmodified, so it must be printable, and one line.
       guard let name = key.text, name.unicodeScalars.allSatisfy(YAMLText.isShown) else {
         faults.append(
           Fault(line: key.line, found: "a key is \(key.shown)", expected: "expected a name"))

@@ -1,8 +1,9 @@
 internal import CYAML
 
-/// libyaml's parser: bytes in, events out, memory given back.
+/// An interface to libyaml's parser: converts bytes to events, and frees libyaml's memory.
 ///
-/// Owns what libyaml points into: a copy of the bytes, and the parser's struct at a fixed address.
+/// Owns the memory that libyaml points to: a copy of the bytes, and the parser's struct at a fixed
+/// address.
 @safe struct YAMLEvents: ~Copyable {
   enum Kind {
     case streamStart, streamEnd, documentStart, documentEnd
@@ -14,9 +15,9 @@ internal import CYAML
     /// Counted from 1.
     var line: Int
     var text = ""
-    /// Of a scalar: written without quotes.
+    /// Whether a scalar is written without quotes.
     var isPlain = true
-    /// Has an anchor or a tag.
+    /// Whether it has an anchor or a tag.
     var isDecorated = false
   }
 
@@ -40,7 +41,7 @@ internal import CYAML
     unsafe bytes.deallocate()
   }
 
-  /// After the end of the stream, or a fault, it must not be called again.
+  /// Returns the next event. Must not be called after the end of the stream or a fault.
   mutating func next() throws(YAMLDocument.Fault) -> Event {
     var event = unsafe yaml_event_t()
     guard unsafe yaml_parser_parse(parser, &event) == 1 else { throw fault() }
@@ -76,7 +77,7 @@ internal import CYAML
 
   private func fault() -> YAMLDocument.Fault {
     let problem = unsafe parser.pointee.problem
-    // A byte that is not UTF-8 is reported by its offset, all else by a mark.
+    // An invalid UTF-8 byte is reported by its offset, all other problems by a mark.
     let line =
       if unsafe parser.pointee.error == YAML_READER_ERROR {
         unsafe bytes.prefix(Int(parser.pointee.problem_offset)).count { $0 == 10 } + 1
@@ -92,7 +93,7 @@ internal import CYAML
       expected: unsafe problem.map { unsafe String(cString: $0) } ?? "out of memory")
   }
 
-  /// libyaml only says that a token cannot start there.
+  /// Whether a line begins with a tab; libyaml only reports that a token cannot start there.
   private func beginsWithTab(line: Int) -> Bool {
     let lines = unsafe bytes.split(
       separator: 10, maxSplits: line, omittingEmptySubsequences: false)

@@ -1,16 +1,16 @@
-/// The fields of one mapping, such as a bot in a list of them, and all that is wrong with them.
+/// The fields of one mapping, such as a bot in a list of bots, and their errors.
 public struct YAMLFields {
-  /// In the order in which they were found; the keys are whole paths.
+  /// The faults in the order in which they were found; the keys are full paths.
   public private(set) var faults: [YAMLDocument.Fault] = []
-  /// Who the object is, once that is known: `the bot "echo"`.
+  /// A description of the object, once it is known: `the bot "echo"`.
   public var owner: String?
   private let path: String
   private let line: Int
   private var fields: [String: YAMLNode] = [:]
 
-  /// Reports `node` where it is no mapping, and keys that are not among `known`.
+  /// Reports a fault if `node` is not a mapping, and for keys that are not in `known`.
   ///
-  /// - Parameter path: where the mapping stands, such as `bots[3]`; empty for a whole file.
+  /// - Parameter path: the path of the mapping, such as `bots[3]`; empty for a whole file.
   public init(_ node: YAMLNode, at path: String, known: [String]) {
     self.path = path
     line = node.line
@@ -19,7 +19,7 @@ public struct YAMLFields {
         .init(
           line: line, key: path, found: "is \(node.shown)", expected: "expected keys and values")
       ]
-      // Whatever is missing follows from that, and is not worth a sentence.
+      // Missing fields follow from that, and are not reported separately.
       isUnreadable = true
       return
     }
@@ -39,7 +39,7 @@ public struct YAMLFields {
 
   private var isUnreadable = false
 
-  /// `nil`, and reported, where the field is missing or `read` has no value for it.
+  /// Returns a field; reports a fault and returns `nil` if it is missing or `read` returns `nil`.
   public mutating func required<Value>(
     _ key: String, _ expected: String, _ read: (YAMLNode) -> Value?
   ) -> Value? {
@@ -49,7 +49,7 @@ public struct YAMLFields {
     return optional(key, expected, read)
   }
 
-  /// `nil` where the field is missing; reported where `read` has no value for it.
+  /// Returns a field; `nil` if it is missing; also reports a fault if `read` returns `nil`.
   public mutating func optional<Value>(
     _ key: String, _ expected: String, _ read: (YAMLNode) -> Value?
   ) -> Value? {
@@ -61,8 +61,8 @@ public struct YAMLFields {
     return value
   }
 
-  /// A list, or what stands for a list of one, whose elements are reported one by one; empty
-  /// where the field is missing.
+  /// Returns a list, or a single value as a list if `orOne` is set, with faults reported per
+  /// element; empty if the field is missing.
   public mutating func list<Value>(
     _ key: String, _ expected: String, orOne: Bool = false, _ read: (YAMLNode) -> Value?
   ) -> [Value] {
@@ -84,12 +84,12 @@ public struct YAMLFields {
     return values
   }
 
-  /// Whether the field was given, rightly or not.
+  /// Whether the field is present, valid or not.
   public func has(_ key: String) -> Bool {
     fields[key] != nil
   }
 
-  /// Reports a field whose value is a fault for a reason of its own.
+  /// Reports a fault of a field with its own explanation.
   public mutating func report(_ key: String, line: Int? = nil, _ found: String, _ expected: String)
   {
     let predicate = owner.map { "of \($0) \(found)" } ?? found

@@ -1,18 +1,18 @@
-/// One value of a YAML document and the line it stands on, which a message to a person needs.
+/// A value of a YAML document with its line, for messages.
 ///
-/// A scalar has no type until someone asks for one: `title: 5` is a title, `burst: 5` a number.
-/// That leaves no room for YAML's surprises (`no` as a boolean, `1e3` as a text, `010` as 8).
+/// A scalar has no type until one is requested: `title: 5` is a title, `burst: 5` a number. This
+/// avoids YAML's surprises (`no` as a boolean, `1e3` as a string, `010` as 8).
 public struct YAMLNode: Equatable, Sendable {
-  /// A mapping's entry, in the order of the file.
+  /// An entry of a mapping; mappings keep the order of the file.
   public struct Pair: Equatable, Sendable {
     /// What it is called.
     public var key: String
-    /// Where the key stands, counted from 1.
+    /// The line of the key, counted from 1.
     public var line: Int
-    /// What it is set to.
+    /// The key's value.
     public var value: YAMLNode
 
-    /// An entry as if it stood on that line.
+    /// Creates an entry as if it were on this line.
     public init(key: String, line: Int, value: YAMLNode) {
       self.key = key
       self.line = line
@@ -20,13 +20,13 @@ public struct YAMLNode: Equatable, Sendable {
     }
   }
 
-  /// What a value is.
+  /// The content of a value.
   public enum Content: Equatable, Sendable {
-    /// `isPlain`: written without quotes, so that it may be a number, a boolean or nothing.
+    /// `isPlain`: written without quotes, so that it may be a number, a boolean or null.
     case scalar(String, isPlain: Bool)
     /// In the order of the file.
     case list([YAMLNode])
-    /// No key occurs twice.
+    /// Keys are unique.
     case mapping([Pair])
   }
 
@@ -35,25 +35,25 @@ public struct YAMLNode: Equatable, Sendable {
   /// The value itself.
   public var content: Content
 
-  /// A value as if it stood on that line.
+  /// Creates a value as if it were on this line.
   public init(line: Int, content: Content) {
     self.line = line
     self.content = content
   }
 
-  /// Whether nothing was written: `key:`, `key: ~`, `key: null`.
+  /// Whether the value is empty: `key:`, `key: ~`, `key: null`.
   public var isNull: Bool {
     guard case .scalar(let text, isPlain: true) = content else { return false }
     return text.isEmpty || text == "~" || text == "null"
   }
 
-  /// A scalar's text; `nil` where it is none, or nothing was written.
+  /// A scalar's text; `nil` if it is not a scalar, or is empty.
   public var text: String? {
     guard case .scalar(let text, _) = content, !isNull else { return nil }
     return text
   }
 
-  /// `true` or `false`, nothing else.
+  /// `true` or `false`; `nil` for anything else.
   public var boolean: Bool? {
     switch plain {
     case "true": true
@@ -62,8 +62,8 @@ public struct YAMLNode: Equatable, Sendable {
     }
   }
 
-  /// Decimal digits with at most a minus sign in front; a leading zero, which YAML 1.1 reads as
-  /// octal, is refused.
+  /// Returns decimal digits with an optional minus sign as an integer; rejects a leading zero,
+  /// which YAML 1.1 reads as octal.
   public func integer<Value: FixedWidthInteger>(as type: Value.Type = Value.self) -> Value? {
     guard let plain, let value = Value(plain), String(value) == plain else { return nil }
     return value
@@ -76,13 +76,13 @@ public struct YAMLNode: Equatable, Sendable {
     return Double(plain)
   }
 
-  /// A list's elements; `nil` where it is none.
+  /// The elements of a list; `nil` if it is not a list.
   public var list: [YAMLNode]? {
     guard case .list(let elements) = content else { return nil }
     return elements
   }
 
-  /// What was found, for a message: the text in quotes and cut short, or what it is.
+  /// The value for a message: its text in quotes, truncated, or its kind.
   public var shown: String {
     switch content {
     case _ where isNull: "empty"

@@ -1,6 +1,6 @@
-/// Text as YAML writes it.
+/// Writes text as YAML.
 public enum YAMLText {
-  /// As it is where no reader could take it for anything but text, in quotes otherwise.
+  /// Returns the text unquoted if every reader takes it for a string, and in quotes otherwise.
   public static func written(_ text: String) -> String {
     let isPlain =
       text.utf8.first.map { isLetter($0) || $0 == 46 || $0 == 47 } == true
@@ -14,7 +14,7 @@ public enum YAMLText {
       ? text : quoted(text)
   }
 
-  /// In double quotes, with control characters escaped.
+  /// Returns the text in double quotes, with control characters escaped.
   public static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
@@ -32,8 +32,8 @@ public enum YAMLText {
     return quoted + "\""
   }
 
-  /// Whether it may stand raw on a terminal: not C0, DEL and C1, the line separators and the marks
-  /// that turn the direction of text.
+  /// Whether a character may be written to a terminal unescaped: not C0, DEL and C1, the line
+  /// separators and characters that change the direction of text.
   static func isShown(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{200E}", "\u{200F}",

@@ -72,8 +72,8 @@ public final class AvatarCache: Sendable {
   /// Thread-safe; does not block.
   /// - Parameters:
   ///   - url: the picture's URL in the directory; if it has changed, the picture is fetched again.
-  ///   - completion: called on this thread before the call returns if the result is cached; later on
-  ///     the cache's thread otherwise, where it must not block.
+  ///   - completion: called on this thread before the call returns if the result is cached; later
+  ///     on the cache's thread otherwise, where it must not block.
   public func avatar(for user: String, url: String, completion: @escaping Completion) {
     guard WebAddress(url) != nil else { return completion(nil) }
     let now = WallClock.milliseconds
