@@ -23,7 +23,7 @@ enum Schema {
   /// step is appended after it.
   static let steps = [
     """
-    -- One line for each start, and for each import into a store that had entries.
+    -- One row for each start, and for each import into a store that had entries.
     CREATE TABLE epochs (
       number INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE,
@@ -59,17 +59,17 @@ enum Schema {
     CREATE INDEX members_by_user ON members (user);
     """,
     """
-    -- Marks are those of when the room's last entry was this one: what a member sends later moves
-    -- them without a word here.
+    -- The room's last entry when the marks were stored: entries that the member sends later move
+    -- the marks without an update of this table.
     ALTER TABLE members ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
     UPDATE members SET since =
       coalesce((SELECT max(seq) FROM entries WHERE entries.room = members.room), 0);
-    -- Both have their place in a file of their own, which is written in the background.
+    -- Both indexes are replaced by a separate file, which is written in the background.
     DROP INDEX entries_by_place;
     DROP INDEX entries_by_identity;
     """,
     """
-    -- Entries that are about others: edits, deletions, reactions.
+    -- Entries that change other entries: edits, deletions, reactions.
     CREATE TABLE changes (
       room INTEGER NOT NULL,
       target INTEGER NOT NULL,  -- the seq of the other one
@@ -123,14 +123,14 @@ enum Schema {
       DELETE FROM emoji
       WHERE room = old.room AND target = old.target AND emoji = old.emoji AND users = 0;
     END;
-    -- Deleted texts of which not every edit has been overwritten yet.
+    -- Deleted texts of which some edits are not overwritten yet.
     CREATE TABLE redactions (
       room INTEGER NOT NULL,
       target INTEGER NOT NULL,
       through INTEGER NOT NULL,  -- the seq of the last edit that has been
       PRIMARY KEY (room, target)
     ) STRICT, WITHOUT ROWID;
-    -- Rooms of which not every reaction to an entry that is no longer kept has been deleted yet.
+    -- Rooms with reactions to trimmed entries that are not deleted yet.
     CREATE TABLE trims (
       room INTEGER PRIMARY KEY,
       first INTEGER NOT NULL  -- the oldest seq that is kept
@@ -141,7 +141,7 @@ enum Schema {
     INSERT INTO reactions (room, target, user, emoji, seq) \(currentReactions);
     """,
     """
-    -- What nobody outside is to know: `identity`, the key of the hash that entries are found by.
+    -- Secret values: `identity`, the key of the hash that entries are found by.
     CREATE TABLE secrets (
       name TEXT PRIMARY KEY,
       value BLOB NOT NULL

@@ -40,8 +40,7 @@ static inline CURLcode ccurl_set_sinks(CURL *handle, ccurl_sink header, ccurl_si
   return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
 }
 
-/* Called for each connection with the resolved address; if it returns no socket, the connection
-/* fails. */
+/* Called for each connection with its resolved address; without a socket the connection fails. */
 static inline CURLcode ccurl_set_socket_opener(CURL *handle, curl_opensocket_callback opener, void *context) {
   CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, opener);
   return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
