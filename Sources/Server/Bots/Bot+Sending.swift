@@ -18,7 +18,7 @@ extension Bot {
     let length = message.json.count
     while await isOnline() {
       guard limits.frameBytes == 0 || length <= limits.frameBytes else {
-        // The relay would close the connection, again and again.
+        // The relay would close the connection each time.
         log.warning("A message is too large for the relay.", metadata: ["bytes": "\(length)"])
         return .refused
       }

@@ -150,7 +150,7 @@ extension Configuration {
     public var queueBytes = 262_144
     /// The relay pings a connection that is silent for this long.
     public var heartbeatSeconds = 25
-    /// Closes a connection after this time without a byte received, or a queued byte sent.
+    /// Closes a connection that has neither received a byte nor sent a queued one for this long.
     public var idleTimeoutSeconds = 60
   }
 

@@ -27,7 +27,7 @@ enum Schema {
     CREATE TABLE epochs (
       number INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE,
-      position INTEGER NOT NULL,  -- of the last entry before it
+      position INTEGER NOT NULL,  -- of the last entry before the epoch
       started_at INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE rooms (
@@ -72,18 +72,18 @@ enum Schema {
     -- Entries that change other entries: edits, deletions, reactions.
     CREATE TABLE changes (
       room INTEGER NOT NULL,
-      target INTEGER NOT NULL,  -- the seq of the other one
+      target INTEGER NOT NULL,  -- the seq of the changed entry
       seq INTEGER NOT NULL,
       position INTEGER NOT NULL,
-      number INTEGER NOT NULL,  -- how many the room has up to this one
+      number INTEGER NOT NULL,  -- how many changes the room has up to this one
       PRIMARY KEY (room, target, seq)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX changes_by_seq ON changes (room, seq, number);
-    ALTER TABLE rooms ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;  -- how many it has had
+    ALTER TABLE rooms ADD COLUMN changes INTEGER NOT NULL DEFAULT 0;  -- how many there were so far
     CREATE TABLE users (
       name TEXT PRIMARY KEY,
-      seen INTEGER NOT NULL,  -- when the user came or went
-      here INTEGER NOT NULL  -- 1 = came, and has not gone
+      seen INTEGER NOT NULL,  -- when the user came online or went offline
+      here INTEGER NOT NULL  -- 1 = online
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX users_here ON users (here) WHERE here = 1;
     """,
@@ -102,7 +102,7 @@ enum Schema {
       target INTEGER NOT NULL,
       user TEXT NOT NULL,
       emoji TEXT NOT NULL,
-      seq INTEGER NOT NULL,  -- of the entry that gave it
+      seq INTEGER NOT NULL,  -- of the entry that gave the reaction
       PRIMARY KEY (room, target, user, emoji)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX reactions_in_order ON reactions (room, target, emoji, seq, user);
@@ -110,7 +110,7 @@ enum Schema {
       room INTEGER NOT NULL,
       target INTEGER NOT NULL,
       emoji TEXT NOT NULL,
-      users INTEGER NOT NULL,  -- how many give it
+      users INTEGER NOT NULL,  -- how many users give it
       PRIMARY KEY (room, target, emoji)
     ) STRICT, WITHOUT ROWID;
     CREATE TRIGGER reaction_given AFTER INSERT ON reactions BEGIN
@@ -127,7 +127,7 @@ enum Schema {
     CREATE TABLE redactions (
       room INTEGER NOT NULL,
       target INTEGER NOT NULL,
-      through INTEGER NOT NULL,  -- the seq of the last edit that has been
+      through INTEGER NOT NULL,  -- the seq of the last overwritten edit
       PRIMARY KEY (room, target)
     ) STRICT, WITHOUT ROWID;
     -- Rooms with reactions to trimmed entries that are not deleted yet.

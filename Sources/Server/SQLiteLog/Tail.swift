@@ -124,7 +124,7 @@ final class Tail: Sendable {
     state.withLock { $0.removals == lookup.removals }
   }
 
-  // MARK: - Whoever reads
+  // MARK: - Readers
 
   /// Returns the last unindexed entry of a room.
   func head(of room: Int64) -> (seq: Int64, position: Int64)? {

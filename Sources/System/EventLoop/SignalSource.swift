@@ -6,8 +6,8 @@ public import Platform
 /// readable.
 ///
 /// A signal handler writes to a pipe. A signalfd would require the signals to be blocked in every
-/// thread, including foreign ones, and child programs would inherit the blocked mask and ignore
-/// `SIGTERM`. A signal has one source at a time in a process.
+/// thread, including foreign ones, and child programs would inherit the blocked mask and not
+/// end on `SIGTERM`. A signal has one source at a time in a process.
 public struct SignalSource: ~Copyable, Sendable {
   /// The signals of a server: shut down (`SIGTERM`, `SIGINT`), and reload the configuration
   /// (`SIGHUP`).

@@ -5,7 +5,7 @@
 public struct YAMLNode: Equatable, Sendable {
   /// An entry of a mapping; mappings keep the order of the file.
   public struct Pair: Equatable, Sendable {
-    /// What it is called.
+    /// The key.
     public var key: String
     /// The line of the key, counted from 1.
     public var line: Int

@@ -70,7 +70,7 @@ public final class LocalDirectory: Directory {
     }
   }
 
-  // MARK: - On its thread
+  // MARK: - The directory's thread
 
   private func watch(_ publish: (DirectoryUpdate) -> Void) {
     let identity = "local \(path)"

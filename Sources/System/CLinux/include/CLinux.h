@@ -32,7 +32,7 @@ int clinux_peer_address(int descriptor, struct clinux_address *address);
 int clinux_set_reuse_address(int descriptor, int on);
 int clinux_set_reuse_port(int descriptor, int on);
 int clinux_set_keepalive(int descriptor, int idle_seconds, int interval_seconds, int probes);
-// Milliseconds since the peer's system last acknowledged data (TCP_INFO).
+// Milliseconds since the last acknowledgement of the peer's system (TCP_INFO).
 int64_t clinux_last_ack_age(int descriptor);
 int clinux_set_no_delay(int descriptor, int on);
 int clinux_no_delay(int descriptor);
