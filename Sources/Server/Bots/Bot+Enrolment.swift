@@ -39,8 +39,8 @@ extension Bot {
     start(.enrol)
   }
 
-  /// Receives the rooms that this user belongs to. Rooms with a possibly pending answer are joined
-  /// first, then others by the time of their last entry, while there is room.
+  /// Queues the rooms that this user belongs to: rooms with a possibly pending answer first, then
+  /// others by the time of their last entry, up to the limit.
   func receive(_ rooms: [ServerMessage.RoomSummary]) {
     let direct = rooms.filter { room in
       guard let peer = peer(in: room.room), conversations[room.room] == nil else { return false }
@@ -88,7 +88,7 @@ extension Bot {
     }
   }
 
-  /// The cursor is set: subsequent entries are the ones after it.
+  /// Handles a completed join: subsequent entries are the ones after its cursor.
   func receive(_ joined: ServerMessage.Joined) {
     let room = joined.room
     guard var conversation = conversations[room] else { return }
@@ -138,7 +138,7 @@ extension Bot {
     if conversations[room]?.phase == .joining { want(room) }
   }
 
-  /// After a refused join or a lost connection; the next connection joins again.
+  /// Handles a refused join or a lost connection; the next connection joins again.
   private func giveUp(_ room: String) {
     guard let conversation = conversations[room], conversation.phase == .joining else { return }
     if conversation.isAnswering || description.rooms.contains(room) {

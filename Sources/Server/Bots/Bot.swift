@@ -7,8 +7,8 @@ import Wire
 /// at most as many rooms as the relay allows, and forgets the rooms that it leaves: their position
 /// can be read back from the log (`Recollection`).
 public actor Bot {
-  /// The maximum number of direct rooms that wait to be joined; the next `activity` in any other
-  /// room adds it again.
+  /// The maximum number of direct rooms that wait to be joined; rooms beyond it are added by the
+  /// next `activity` in them.
   static let waitingLimit = 4096
 
   nonisolated let description: BotDescription

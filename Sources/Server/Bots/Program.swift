@@ -7,8 +7,8 @@ import Wire
 /// writes JSON lines.
 ///
 /// Its resource usage is bounded: the queue of messages, and the length and rate of its lines. If
-/// it exits, or does not read its input for `patience`, it is restarted with a growing delay. Lines
-/// that it had read, or that were dropped from the queue, are not repeated.
+/// it exits, or does not read its input for `patience`, it is restarted with a growing delay.
+/// Messages that it had read, or that were dropped from the queue, are not repeated.
 actor Program {
   /// The maximum number of queued messages; the oldest are dropped.
   static let queueLimit = 256

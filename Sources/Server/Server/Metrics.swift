@@ -15,7 +15,7 @@ struct Metrics {
   /// Milliseconds since 1970.
   var now: Int64
 
-  /// Returns a function that builds the metrics response; the uptime starts now.
+  /// Returns a function that builds the metrics response; reports the time of this call as the start.
   static func describer(
     _ context: ConnectionLoop.Context, _ log: any Log, bots: Int
   ) -> @Sendable (LoopSnapshot) -> HTTPResponse {

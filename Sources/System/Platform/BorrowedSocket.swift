@@ -76,9 +76,8 @@ public struct BorrowedSocket: Hashable, Sendable {
   /// Whether small writes are sent at once (`TCP_NODELAY`), as for all sockets created here.
   public var sendsAtOnce: Bool { clinux_no_delay(descriptor) == 1 }
 
-  /// Milliseconds since the last acknowledgement of the peer's system, even if its process does not
-  /// read:
-  /// `tcpi_last_ack_recv` of tcp(7).
+  /// Milliseconds since the last acknowledgement of the peer's system, which does not depend on its
+  /// process reading: `tcpi_last_ack_recv` of tcp(7).
   public var millisecondsSinceAck: Int64 {
     let age = clinux_last_ack_age(descriptor)
     precondition(age >= 0, "TCP_INFO was asked of a descriptor that is no socket of ours")
