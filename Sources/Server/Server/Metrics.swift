@@ -15,7 +15,7 @@ struct Metrics {
   /// Milliseconds since 1970.
   var now: Int64
 
-  /// Returns a function that builds the metrics response; reports the time of this call as the start.
+  /// Returns a function that builds the metrics response; this call defines the start time.
   static func describer(
     _ context: ConnectionLoop.Context, _ log: any Log, bots: Int
   ) -> @Sendable (LoopSnapshot) -> HTTPResponse {
