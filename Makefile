@@ -5,7 +5,7 @@ SHELL := /bin/sh
   simulate-bugs fuzz fuzz-coverage fuzz-bugs test-tsan test-asan pictures bench-screen bench-hostile format lint \
   install uninstall help
 
-# Swift installs where its user likes; its own default is looked at besides PATH.
+# Swift has no fixed place: PATH is searched first, then the default of its installer.
 SWIFT := $(shell command -v swift || { [ -x /opt/swift/usr/bin/swift ] && echo /opt/swift/usr/bin/swift; })
 ifeq ($(SWIFT),)
 ifneq ($(filter-out help install uninstall,$(or $(MAKECMDGOALS),help)),)
@@ -14,7 +14,7 @@ endif
 endif
 
 PREFIX ?= /usr/local
-# One binary that needs no Swift where it runs.
+# Links Swift's libraries into the binaries, so that the target machine does not need Swift.
 RELEASE := -c release --static-swift-stdlib
 BUILT ?= .build/release
 COMMANDS := $(addprefix $(BUILT)/,relay wschat swarm)
@@ -26,26 +26,26 @@ BASH_SCRIPTS := Tests/Conformance/autobahn
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
-	@echo 'make test              run every test but those of test-machine'
+	@echo 'make test              run all tests except those of test-machine'
 	@echo 'make check             check the style, test the modules that do no I/O, simulate 200 seeds'
-	@echo 'make test-machine      run the tests that measure, on a machine that does nothing else'
-	@echo 'make test-fresh        make test on a new Debian with nothing but git, make and Swift, as root'
-	@echo "make conformance       hold relay and client against the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
-	@echo 'make faults            kill, stop, starve and unplug a relay under load, for five minutes'
-	@echo 'make bench             measure the relay beside a floor and its peers, in a quarter of an hour'
-	@echo 'make bench-full        the same with what takes longer'
+	@echo 'make test-machine      run the tests that measure, on an otherwise idle machine'
+	@echo 'make test-fresh        run make test on a new Debian with git, make and Swift only; needs root'
+	@echo "make conformance       test relay and client with the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
+	@echo 'make faults            test a relay with kills, stops, full disks and power losses, for five minutes'
+	@echo 'make bench             compare the relay with a floor and its peers, in a quarter of an hour'
+	@echo 'make bench-full        the same with the rows that take longer'
 	@echo 'make bench-screen      measure wschat on its terminal'
-	@echo 'make bench-hostile     measure what one user can do to the others'
-	@echo 'make pictures          take the pictures of wschat in docs/pictures'
-	@echo 'make simulate          play the relay from seeds, with faults, for an hour; SECONDS=600 for less'
-	@echo 'make simulate-bugs     see how soon the simulation finds bugs that are planted'
-	@echo 'make fuzz              feed every parser made-up input, a minute each; SECONDS=600 for more'
-	@echo 'make fuzz-coverage     see how much of WebSocket the kept inputs reach'
-	@echo 'make fuzz-bugs         see whether the fuzzer finds a bug that is planted'
+	@echo 'make bench-hostile     measure how much one user can slow down others'
+	@echo 'make pictures          render the pictures of wschat in docs/pictures'
+	@echo 'make simulate          simulate the relay from seeds, with faults, for an hour; SECONDS=600 for less'
+	@echo 'make simulate-bugs     measure how soon the simulation finds planted bugs'
+	@echo 'make fuzz              fuzz every parser, a minute each; SECONDS=600 for more'
+	@echo 'make fuzz-coverage     measure how much of WebSocket the corpus covers'
+	@echo 'make fuzz-bugs         check that the fuzzer finds planted bugs'
 	@echo "make test-tsan         run the tests under Thread Sanitizer; TESTS='^PlatformTests' for less"
 	@echo 'make test-asan         run the tests under Address Sanitizer; TESTS= for less'
 	@echo 'make build             build the commands for release, into .build/release'
-	@echo 'make install PREFIX=   install relay, wschat and swarm with their manuals, to /usr/local by default'
+	@echo 'make install PREFIX=   install relay, wschat and swarm with their manuals, in /usr/local by default'
 	@echo 'make uninstall PREFIX= remove them'
 	@echo 'make format            format the code'
 	@echo 'make lint              check its format and style'
@@ -64,13 +64,13 @@ build:
 	@config/setup
 	@$(SWIFT) build $(RELEASE)
 
-# The simulation plays the same seeds every time, a minute or two of them: a test is not to fail by
-# chance, and `make simulate` is there to find more. The tests that run the commands, from
-# TEST_BIN_DIR, run by themselves, since they load the machine.
+# The simulation runs the same seeds every time, for a minute or two: a test must not fail by chance, and
+# `make simulate` looks for more bugs. The tests that run the commands, from TEST_BIN_DIR, run separately,
+# since they load the machine.
 #
-# A suite whose name begins with "Measured: " holds time or memory against a bound. What it finds says
-# something about the code only where nothing else runs, so that test-machine runs these suites, and
-# `make test` the others: each test is in one of the two, by its name.
+# A suite whose name begins with "Measured: " checks time or memory against a bound. Its result is
+# meaningful only on an otherwise idle machine, so test-machine runs these suites, and `make test` runs
+# all others: the name of a test decides which of the two runs it.
 test:
 	@config/setup test
 	@$(SWIFT) build $(RELEASE) --product simulate
@@ -94,7 +94,7 @@ test-machine:
 	@TEST_BIN_DIR="$$($(SWIFT) build --show-bin-path)" \
 	  $(TEST) --no-parallel --filter $(MEASURED)
 
-# What may be run before each commit.
+# The checks to run before each commit.
 PURE := ^(Package|Mixing|WebSocket|Wire|Relay)Tests\.
 check: lint
 	@config/setup
@@ -106,14 +106,14 @@ check: lint
 test-fresh:
 	@SWIFT=$(SWIFT) Tests/fresh-machine make test
 
-# The Autobahn suite, which is installed into a cache of its own. CASES and EXCLUDE narrow it, and
-# JOBS says how much runs side by side: see Tests/Conformance.
+# The Autobahn suite, which is installed into a cache of its own. CASES and EXCLUDE select cases, and
+# JOBS is the number of parallel processes: see Tests/Conformance.
 CONFORMANCE := Tests/Conformance/run .build/release/relay .build/release/conformance-client
 conformance: build
 	@config/setup conformance || echo 'conformance: goes on without them' >&2
 	@$(CONFORMANCE) .build/conformance
 
-# The relay, its log and its disk from seeds, against a model: see Tests/Simulation.
+# Simulates the relay, its log and its disk from seeds, and checks them against a model: see Tests/Simulation.
 SIMULATE := .build/release/simulate
 SECONDS ?= 3600
 simulate:
@@ -121,7 +121,7 @@ simulate:
 	@$(SWIFT) build $(RELEASE) --product simulate
 	@$(SIMULATE) --store both --seconds $(SECONDS)
 
-# A copy of the package with a bug in it, or rather with all of them: see Tests/Simulation/PlantedBugs.
+# Makes a copy of the package that contains all planted bugs: see Tests/Simulation/PlantedBugs.
 PLANT := Tests/Simulation/PlantedBugs/plant .build/planted
 simulate-bugs:
 	@config/setup
@@ -129,9 +129,9 @@ simulate-bugs:
 	@$(SWIFT) build $(RELEASE) --package-path .build/planted --product simulate
 	@Tests/Simulation/catch-bugs .build/planted/.build/release/simulate
 
-# libFuzzer is a library of the program, which keeps its own `main`; so it is linked, and the code
-# instrumented for it, by hand. Each target runs for SECONDS: see Tests/Fuzz. lld, since gold cannot
-# link the sanitizer.
+# The program has its own `main` and uses libFuzzer as a library, so the flags that link it and
+# instrument the code are set here. Each target runs for SECONDS: see Tests/Fuzz. The linker is lld,
+# since gold cannot link the sanitizer.
 SWIFT_LIBRARIES = $(shell $(SWIFT) -print-target-info | \
   sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
 FUZZER = $(SWIFT_LIBRARIES)/clang/lib/linux/libclang_rt.fuzzer_no_main-$(shell uname -m).a
@@ -145,7 +145,7 @@ fuzz:
 	  --product fuzz $(FUZZ_FLAGS)
 	@Tests/Fuzz/run .build/fuzz/release/fuzz $(FUZZ_SECONDS) .build/fuzz
 
-# How soon it finds a bug that is planted, from nothing.
+# Measures how soon the fuzzer finds planted bugs, without the corpus.
 fuzz-bugs:
 	@config/setup
 	@$(PLANT)
@@ -159,10 +159,10 @@ fuzz-coverage:
 	  -Xswiftc -profile-generate -Xswiftc -profile-coverage-mapping
 	@Tests/Fuzz/coverage .build/fuzz-coverage/debug/fuzz $(SWIFT_LIBRARIES)/../../bin/
 
-# The tests under Thread and Address Sanitizer, the commands that they start as well, in builds of
-# their own. Left out are SwarmTests and what is measured, which are about time, of which a sanitizer
-# takes several times as much; and, of Thread Sanitizer, SimulationTests, where there is one thread. Mutex.o shows it a
-# lock that it cannot see. What has been linked with an older one is built anew. See Tests/Sanitizers.
+# Runs the tests, and the commands that they start, under Thread and Address Sanitizer, in separate
+# builds. SwarmTests and the measuring suites are left out, since a sanitizer makes everything several
+# times slower; under Thread Sanitizer also SimulationTests, which have one thread. Mutex.o shows Thread
+# Sanitizer a lock that it cannot see; the build with an older Mutex.o is discarded. See Tests/Sanitizers.
 SANITIZED = SWIFT=$(SWIFT) Tests/Sanitizers/run
 test-tsan:
 	@config/setup test
@@ -178,7 +178,7 @@ test-asan:
 	@mkdir -p $(@D)
 	@$(SWIFT_LIBRARIES)/../../bin/clang -O1 -fPIC -Wall -Wextra -Werror -c -o $@ $<
 
-# Each scenario ends with 0, or something is wrong; five minutes.
+# A scenario that does not end with 0 is a failure. Takes five minutes.
 FAULTS := kills pause full-disk power-loss
 faults: build
 	@for scenario in $(FAULTS); do \
@@ -210,23 +210,23 @@ $(BENCH_BUILT)/floor: $(FLOOR)
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -o $@ $(filter %.c,$(FLOOR))
 
-# From Debian's sources of it. Where they do not build, the benchmark goes on without.
+# Built from Debian's sources of centrifuge. If the build fails, the benchmark runs without it.
 GO_SOURCES := /usr/share/gocode
 $(BENCH_BUILT)/centrifuge: LoadTests/peers/centrifuge.go
 	@mkdir -p $(@D)
 	-GO111MODULE=off GOPATH=$(GO_SOURCES) GOCACHE=$(CURDIR)/$(BENCH_BUILT)/go go build -o $@ $<
 
-# wschat on its terminal: how soon it is there, how soon a key is seen, what it takes.
+# Measures wschat on its terminal: the time to start, the time from a key to its frame, CPU and memory.
 bench-screen: build
 	@config/setup screen
 	@/usr/bin/python3 -B LoadTests/screen/bench.py $(BUILT) --results $(BENCH_RESULTS)/screen.md
 
-# What one user can do to the others; RELAYS='A B' sets several builds side by side.
+# Measures how much one user can slow down others; RELAYS='A B' compares several builds.
 bench-hostile: build
 	@config/setup screen
 	@/usr/bin/python3 -B LoadTests/hostile/bench.py $(or $(RELAYS),$(BUILT)/relay)
 
-# What wschat looks like, drawn from what tmux has: see Tests/Screens.
+# Renders pictures of wschat from tmux's copy of the screen: see Tests/Screens.
 pictures: build
 	@config/setup pictures
 	@mkdir -p docs/pictures
@@ -241,8 +241,8 @@ lint:
 	@for script in $(BASH_SCRIPTS); do bash -n "$$script" || exit 1; done
 	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS) $(BASH_SCRIPTS); fi
 
-# `make build` first, as its owner: what root installs need not be built by root. BUILT is where that
-# lies. The commands say themselves what a shell completes.
+# Run `make build` first, as the owner of the folder: root need not build what it installs. BUILT is the
+# folder of the binaries. The commands generate their own shell completions.
 INSTALLED = $(DESTDIR)$(PREFIX)
 MANUALS := Sources/Commands/RelayCommand/relay.1 Sources/Commands/WschatCommand/wschat.1 LoadTests/swarm/swarm.1
 BASH_COMPLETIONS = $(INSTALLED)/share/bash-completion/completions
@@ -266,7 +266,7 @@ install:
 	  "$$command" --generate-completion-script fish >"$(FISH_COMPLETIONS)/$$name.fish" || exit 1; \
 	done
 
-# What `make install` has put there, and nothing else; the folders stay, but the one of our own.
+# Removes the files of `make install` and nothing else; of the folders only the project's own.
 uninstall:
 	rm -f "$(INSTALLED)/lib/libPowerLossRecorder.so" "$(DOCUMENTATION)/relay.yaml" \
 	  "$(DOCUMENTATION)/wschat.yaml" "$(DOCUMENTATION)/scenarios.md"
