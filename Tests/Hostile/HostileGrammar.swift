@@ -1,13 +1,13 @@
-/// Makes messages of relay.v1 as an adversary would: every type in any order, numbers at their
-/// extremes, lengths at their limits and one beyond, names, cursors and targets of others, fields that
-/// are missing, doubled or of another type, and JSON that is none.
+/// Generates messages of relay.v1 as an adversary would: every type in any order, extreme values of
+/// numbers, lengths at their limits and one beyond, names, cursors and targets of other users,
+/// fields that are missing, duplicated or of another type, and invalid JSON.
 public struct HostileGrammar: Sendable {
-  /// What every client may send.
+  /// The types of messages that every client may send.
   static let types = [
     "send", "history", "people", "rooms", "join", "send", "leave", "received", "read", "typing",
     "presence", "ping", "auth",
   ]
-  /// Numbers where something may overflow, be cut, or be taken for another type.
+  /// Numbers that may overflow, be truncated, or be taken for another type.
   public static let extremes = [
     "0", "1", "-1", "2", "255", "65536", "2147483647", "2147483648", "4294967296",
     "9007199254740991", "9007199254740992", "9223372036854775807", "9223372036854775808",
@@ -18,17 +18,17 @@ public struct HostileGrammar: Sendable {
     "null", "true", "[]", "{}", "\"\"", "0", "[[[]]]", "{\"a\":{\"a\":1}}", "\"\\ud800\"",
   ]
 
-  /// Rooms that are there, one's own and those of others.
+  /// Existing rooms, both the adversary's own and those of other users.
   public var rooms: [String]
   public var users: [String]
-  /// What answers gave as `next`.
+  /// Cursors that answers returned as `next`.
   public var cursors: [String] = []
-  /// The last `seq` of the rooms, about.
+  /// The approximate last `seq` of the rooms.
   public var head: Int64 = 0
   /// `limits.text_bytes` and `limits.frame_bytes` of the relay.
   public var textBytes: Int
   public var frameBytes: Int
-  /// What the ids begin with.
+  /// The prefix of the ids.
   public let name: String
   private var idCount = 0
 
@@ -45,12 +45,12 @@ public struct HostileGrammar: Sendable {
 
   // MARK: - Messages
 
-  /// One message, as the bytes of a WebSocket text message.
+  /// Returns one message, as the payload of a WebSocket text message.
   public mutating func message(_ chooser: inout some Chooser) -> [UInt8] {
     let type = chooser.pick(Self.types)
     var members = [("type", "\"\(type)\"")]
     for (key, kind) in fields(of: type, &chooser) {
-      // Most are there once, and as they should be: else nothing would get beyond the first check.
+      // Most fields occur once and are valid, otherwise no message would pass the first check.
       switch chooser.choose(32) {
       case 31: break
       case 30:
@@ -67,7 +67,7 @@ public struct HostileGrammar: Sendable {
     case 61:
       json = chooser.pick(["", "[]", "null", "{}", "{\"type\":1}", "{\"type\":\"no\"}", " "])
     case 60 where chooser.once(in: 8):
-      // A message at its limit, and one beyond.
+      // A message at the size limit, or one byte beyond.
       let length = frameBytes + chooser.choose(2)
       json = "{\"type\":\"ping\",\"t\":\"" + String(repeating: "x", count: length - 22) + "\"}"
     default: break
@@ -80,7 +80,7 @@ public struct HostileGrammar: Sendable {
       + String(repeating: "]", count: depth - 1) + "}"
   }
 
-  /// What a field holds.
+  /// The kind of a field's value.
   enum Kind {
     case room, seq, number, id, text, emoji, flag, limit, cursor, query, epoch, token, any, away
     case forward
@@ -118,7 +118,7 @@ public struct HostileGrammar: Sendable {
     }
   }
 
-  /// The fields of a kind of entry.
+  /// Returns the fields of a kind of entry.
   private func content(_ chooser: inout some Chooser) -> [(String, Kind)] {
     switch chooser.choose(12) {
     case 0..<3: [("text", .text)]
@@ -128,7 +128,7 @@ public struct HostileGrammar: Sendable {
     case 7, 8: [("kind\":\"react\",\"target", .seq), ("emoji", .emoji), ("on", .flag)]
     case 9: [("kind\":\"delete\",\"target", .seq)]
     case 10: [("kind\":\"data\",\"data", .any)]
-    // Of several kinds at once.
+    // A mixture of several kinds.
     default: [("kind", .any), ("text", .text), ("data", .any), ("target", .seq)]
     }
   }
@@ -173,7 +173,7 @@ public struct HostileGrammar: Sendable {
 
   private func quoted(_ text: String) -> String { "\"\(text)\"" }
 
-  /// A `seq` that is there more often than not.
+  /// Returns a `seq` that exists in most cases.
   private func number(_ chooser: inout some Chooser) -> String {
     if chooser.once(in: 3) { return chooser.pick(Self.extremes) }
     let nearby = head - 20 + Int64(chooser.choose(24))
@@ -198,7 +198,7 @@ public struct HostileGrammar: Sendable {
     case 0: return String(repeating: "i", count: 64)
     case 1: return String(repeating: "i", count: 65)
     case 2: return chooser.pick(["", "é", "\\u0007", " "])
-    // Once more, with other content.
+    // An earlier id, with other content.
     case 3: return "\(name)-\(max(0, idCount - chooser.choose(4)))"
     default:
       idCount += 1
@@ -217,7 +217,7 @@ public struct HostileGrammar: Sendable {
     }
   }
 
-  /// The cursor of another page, another answer or nobody.
+  /// Returns the cursor of another page or another answer, or an invalid one.
   private func cursor(_ chooser: inout some Chooser) -> String {
     switch chooser.choose(8) {
     case 0:

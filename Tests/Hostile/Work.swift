@@ -1,20 +1,20 @@
 public import Relay
 public import Wire
 
-/// What a thread of the relay did for one batch or one request, in counts that are the same on every
-/// machine, and the simulated time that follows from them.
+/// The work of a thread of the relay for one batch or one request, as counts that are the same on
+/// every machine, and the simulated time that follows from them.
 ///
-/// Counted is what costs: entries that the store looks up or reads, names that it lists, entries that
-/// are appended, and bytes that are encoded. Without it a simulated relay would do anything in no
-/// time, and nobody could be kept waiting.
+/// It counts expensive operations: entries that the store looks up or reads, names that it lists,
+/// entries that are appended, and bytes that are encoded. Without these counts a simulated relay
+/// would do everything in no time, and no client would ever wait.
 public struct Work {
   public init() {}
 
-  /// Entries and rooms that were found one at a time.
+  /// Entries and rooms that were looked up individually.
   public var lookups = 0
-  /// Entries that are about others, read to fold them.
+  /// Edits, deletions and reactions that were read to fold entries.
   public var changes = 0
-  /// Entries that were read in a run, and names that were listed.
+  /// Entries that were read sequentially, and names that were listed.
   public var rows = 0
   public var appended = 0
   public var bytes = 0
@@ -27,52 +27,53 @@ public struct Work {
     left.bytes += right.bytes
   }
 
-  /// What the counts cost on the machine that the product was measured on, with SQLite: 20 µs for what
-  /// an index has to be asked for, 5 µs for an entry to be committed, 2 µs for one in a row.
+  /// The time for these counts on the machine on which the product was measured, with SQLite: 20 µs
+  /// per index lookup, 5 µs per committed entry, 2 µs per sequentially read row.
   public var microseconds: Int {
     20 * (lookups + changes) + 5 * appended + 2 * rows + bytes / 1000
   }
 
-  /// The simulated machine is so much slower than that one: a run has hundreds of entries where an
-  /// attack on a relay has tens of thousands.
+  /// The factor by which the simulated machine is slower: a run has hundreds of entries where a
+  /// real attack has tens of thousands.
   public static let slowdown = 20
 
   public var milliseconds: Int64 { Int64(microseconds * Self.slowdown / 1000) }
 }
 
-/// What others may cost an honest client, and what one request may cost at all.
+/// The bounds for the impact of other clients on an honest one, and for the cost of one request.
 public enum Bound {
-  /// How long the relay may take to read what has arrived from an honest client, to answer its sends
-  /// and joins, and to read what it asks for: 50 ms, which nobody notices, on a machine that is
-  /// `Work.slowdown` times as slow. Only the relay's own time counts, from when it has the bytes in
-  /// hand; waits in which the run itself has stalled a thread do not.
+  /// The longest time in which the relay may read bytes that have arrived from an honest client,
+  /// answer its sends and joins, or read storage for it: 50 ms, which no user notices, on a machine
+  /// that is `Work.slowdown` times slower. Only the relay's own time counts, from when it has
+  /// received the bytes; waits during which the run itself has stalled a thread do not count.
   public static let waitMilliseconds: Int64 = 50 * Int64(Work.slowdown)
-  /// What a request may have the log's thread look up: its room, id and target, one edit of a text
-  /// that is passed on, or a slice of the edits of one that is deleted.
+  /// The maximum number of lookups of the log's thread for a request: its room, id and target, one
+  /// edit of a forwarded text, or a slice of the edits of a deleted text.
   public static let lookupsPerRequest = 48
-  /// A page of `rooms`: so many names, and for each how much of it is unread.
+  /// The maximum number of rooms of a page of `rooms`, each with its unread count.
   public static let roomsPerPage = 256
-  /// What folding an entry may read: its last edit, its deletion and what reacts to it.
+  /// The maximum number of changes read to fold an entry: its last edit, its deletion and its
+  /// reactions.
   public static let changesPerFoldedEntry = 64
-  /// What a folded page may read on its way, for each entry that was asked for: it passes over what is
-  /// about others.
+  /// The maximum number of rows read for a folded page, per requested entry: changes of other
+  /// entries are skipped.
   public static let rowsPerFoldedEntry = 16
   public static let rowsPerFoldedPage = 256
-  /// How many edits of deleted texts one transaction may overwrite.
+  /// The maximum number of edits of deleted texts that one transaction overwrites.
   public static let redactedEditsPerCommit = 128
-  /// A reply is cut there, behind its first item.
+  /// The size at which a reply ends, after at least one item.
   public static let replyBytes = 131_072
-  /// The envelope of a reply, and the part of the last item that no limit foresees.
+  /// The size of a reply's envelope, and of the part of the last item that no limit covers.
   public static let replySlackBytes = 4096
 }
 
-/// Notes what a store is asked for. One for each thread.
+/// Counts the operations of a store. Each thread has its own.
 public final class WorkMeter {
   private var work = Work()
 
   public init() {}
 
-  /// What was done since the last call.
+  /// Returns the work since the last call.
   public func take() -> Work {
     defer { work = Work() }
     return work
@@ -84,11 +85,11 @@ public final class WorkMeter {
   public func append(_ count: Int) { work.appended += count }
 }
 
-/// A store that notes what it is asked for.
+/// A store that counts its operations.
 public struct CountingStore<Base: EntryStore>: EntryStore {
   public var base: Base
   public let meter: WorkMeter
-  /// The disk is full: nothing is stored.
+  /// Whether the disk is full: commits then fail.
   public var isFull = false
 
   public init(_ base: Base, _ meter: WorkMeter) {
@@ -185,7 +186,7 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   }
 }
 
-/// A reader that notes what it reads.
+/// A reader that counts its operations.
 public struct CountingReader<Base: EntryReader>: EntryReader {
   public var base: Base
   public let meter: WorkMeter
@@ -217,7 +218,7 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
   public mutating func changes(
     inRoom number: Int64, through seq: Int64
   ) throws(StoreFailure) -> Int64 {
-    // A place in an index, which is asked for many times for one page.
+    // A lookup in an index that is repeated many times for one page.
     meter.read(rows: 1)
     return try base.changes(inRoom: number, through: seq)
   }

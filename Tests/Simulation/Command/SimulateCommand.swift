@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Simulation
 
-/// Plays the relay from seeds, and holds it to its promises.
+/// Simulates the relay from seeds, and checks its promises.
 @main
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -60,7 +60,7 @@ struct SimulateCommand: ParsableCommand {
   private var heldBounds: Set<HeldBound>? { Self.cases(of: bounds) }
   private var heldAttacks: Set<Attack>? { Self.cases(of: attacks) }
 
-  /// All of them where none is named; `nil` where one is not known.
+  /// Returns all cases if no list is given; `nil` if a name is unknown.
   private static func cases<Case: RawRepresentable<String> & CaseIterable & Hashable>(
     of list: String?
   ) -> Set<Case>? {
@@ -104,7 +104,7 @@ struct SimulateCommand: ParsableCommand {
   }
 
   private func playMany() throws {
-    // What was seen until then is told all the same.
+    // After a signal the results so far are still reported.
     for number in [SIGINT, SIGTERM] { signal(number) { _ in Campaign.interrupt() } }
     var isGood = true
     for store in stores {
@@ -131,7 +131,7 @@ struct SimulateCommand: ParsableCommand {
   }
 }
 
-/// What a campaign has seen, for a person.
+/// The report of a campaign for a person.
 enum Report {
   static func text(of outcome: Campaign.Outcome) -> String {
     var lines = [
@@ -151,17 +151,17 @@ enum Report {
   }
 }
 
-/// The same seed must give the same run in every process, so Swift may not choose its hashes at random.
+/// Makes Swift's hashes deterministic: the same seed must give the same run in every process.
 enum Determinism {
   private static let variable = "SWIFT_DETERMINISTIC_HASHING"
 
-  /// Starts this program once more where that is not so yet.
+  /// Restarts this program with deterministic hashes, if they are not.
   static func enforce() {
     guard unsafe getenv(variable) == nil else { return }
     unsafe setenv(variable, "1", 1)
     var arguments = unsafe CommandLine.arguments.map { unsafe strdup($0) }
     unsafe arguments.append(nil)
     unsafe execv("/proc/self/exe", arguments)
-    // It goes on all the same; only a replay may differ.
+    // If the restart fails, the program continues; only a replay may differ.
   }
 }

@@ -1,9 +1,9 @@
 internal import Platform
 internal import Synchronization
 
-/// Many runs, one for each seed, on several threads.
+/// A campaign of many runs, one for each seed, on several threads.
 public struct Campaign: Sendable {
-  /// What became of all of them.
+  /// The result of all runs.
   public struct Outcome: Sendable {
     public struct Failure: Sendable {
       public var seed: UInt64
@@ -14,29 +14,30 @@ public struct Campaign: Sendable {
     public var failures: [Failure] = []
     public var tally = Tally()
 
-    /// What should have occurred and did not; empty for so few runs that nothing follows from it.
+    /// The events that should have occurred and did not; empty if there were too few runs to expect
+    /// every event.
     public var missing: [Tally.Event] {
       guard runs >= Campaign.runsThatHaveAll else { return [] }
       return Tally.Event.allCases.filter { tally[$0] == 0 && Tally.isExpected($0, of: store) }
     }
   }
 
-  /// So many runs have met every fault.
+  /// The number of runs in which every fault has occurred.
   public static let runsThatHaveAll = 500
 
   public var store: StoreKind
   public var firstSeed: UInt64
-  /// `nil` = no end.
+  /// The number of seeds; `nil` means no limit.
   public var seeds: UInt64?
   public var seconds: Int?
   public var jobs: Int
-  /// So many are played even where that takes longer than `seconds`.
+  /// The minimum number of seeds, even if they take longer than `seconds`.
   public var seedsAtLeast: UInt64 = 0
-  /// Which bounds are held.
+  /// The bounds that are checked.
   public var bounds = Set(HeldBound.allCases)
-  /// Which adversaries there are.
+  /// The attacks of the adversaries.
   public var attacks = Set(Attack.allCases)
-  /// Ends with the first failure.
+  /// Whether the campaign ends with the first failure.
   public var endsWithFailure = false
 
   public init(store: StoreKind, firstSeed: UInt64, seeds: UInt64?, seconds: Int?, jobs: Int) {
@@ -49,7 +50,8 @@ public struct Campaign: Sendable {
 
   private static let isInterrupted = Atomic(false)
 
-  /// Runs that are under way end, and no further one begins. May be called by a signal's handler.
+  /// Interrupts the campaign: runs in progress are completed, and no further one begins. May be
+  /// called by a signal handler.
   public static func interrupt() { isInterrupted.store(true, ordering: .relaxed) }
 
   private struct State {
@@ -58,8 +60,8 @@ public struct Campaign: Sendable {
     var isOver = false
   }
 
-  /// Plays all of them.
-  /// - Parameter report: is told of each failure at once, on any thread.
+  /// Runs all seeds.
+  /// - Parameter report: called for each failure immediately, on any thread.
   public func run(_ report: @escaping @Sendable (Outcome.Failure) -> Void) throws -> Outcome {
     let end = seconds.map { Instant.now().adding(milliseconds: $0 * 1000) }
     let box = Box(State(nextSeed: firstSeed, outcome: Outcome(store: store)))

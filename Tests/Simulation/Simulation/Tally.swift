@@ -1,8 +1,8 @@
 internal import Wire
 
-/// How often what happened: a fault that never occurs proves nothing.
+/// Counts of events: a fault that never occurs proves nothing.
 public struct Tally: Sendable {
-  /// Something whose occurrences are counted; the raw value is for a person.
+  /// An event that is counted; the raw value is its description for a person.
   public enum Event: String, CaseIterable, Sendable {
     // The disk.
     case synced = "files synced"
@@ -49,7 +49,7 @@ public struct Tally: Sendable {
     case clockBack = "jumps of the clock back"
     case loopStalled = "stalls of an event loop"
     case logStalled = "stalls of the log"
-    // The wire.
+    // The network.
     case connected = "connections"
     case connectionRefused = "connections refused"
     case bytesCut = "connections cut with bytes on their way"
@@ -60,7 +60,7 @@ public struct Tally: Sendable {
     case pinged = "pings of the relay"
     case readerStopped = "readers that stopped"
     case socketBlocked = "writes that a socket did not take whole"
-    // What clients were told.
+    // Messages to clients.
     case resumedOK = "resume ok"
     case resumedTruncated = "resume truncated"
     case resumedDiverged = "resume diverged"
@@ -94,7 +94,7 @@ public struct Tally: Sendable {
     case askedOverHTTP = "questions over HTTP"
     case ready = "answers that the relay is ready"
     case unready = "answers that it is not"
-    // Adversaries, and what they cost others.
+    // Adversaries, and their impact on others.
     case attackerConnected = "connections of adversaries"
     case attackerDropped = "connections of adversaries that were ended"
     case attackMessage = "messages of adversaries"
@@ -106,10 +106,11 @@ public struct Tally: Sendable {
     case waitedLong = "waits beyond a quarter of the bound"
   }
 
-  /// What a run of many seeds must have seen, or it has not tried what it claims to.
+  /// Returns whether a campaign of many seeds must have seen the event; otherwise it has not tested
+  /// what it claims to test.
   static func isExpected(_ event: Event, of store: StoreKind) -> Bool {
     switch event {
-    // On one thread nobody holds a lock for long.
+    // With one thread no lock is held for long.
     case .waitedForLock: return false
     default: break
     }
@@ -136,7 +137,7 @@ public struct Tally: Sendable {
     counts[Self.place(of: event)] += times
   }
 
-  /// Counts what an entry does to others.
+  /// Counts an entry by its effect on other entries.
   mutating func count(_ entry: Entry) {
     if entry.kind == .delete {
       count(.deleted)

@@ -1,11 +1,10 @@
 internal import Glibc
 internal import Synchronization
 
-/// Says which seed a thread was playing when the relay trapped, which ends the process: nothing can be
-/// said of it afterwards.
+/// Reports the seed that a thread was running when the relay trapped, which ends the process.
 ///
-/// A trap is raised by an instruction of Swift's own code, never within an allocation, so that the
-/// handler may make a string.
+/// A trap is raised by an instruction of Swift's own code, never within an allocation, so the
+/// handler may create a string.
 enum TrapReport {
   private final class Slot: Sendable {
     let thread = Atomic<UInt>(0)
@@ -13,22 +12,22 @@ enum TrapReport {
     let isSQLite = Atomic(false)
   }
 
-  /// More threads than these are not told apart.
+  /// The slots of threads; further threads are not distinguished.
   private static let slots = (0..<64).map { _ in Slot() }
 
   static func install() {
-    // Made now, and not in the handler.
+    // Initializes the slots now instead of in the handler.
     _ = slots.count
     for number in [SIGILL, SIGTRAP] {
       signal(number) { number in
         TrapReport.tell()
-        // The instruction traps once more, and now for good.
+        // The instruction traps again, and this time ends the process.
         signal(number, SIG_DFL)
       }
     }
   }
 
-  /// This thread plays a seed from now on.
+  /// Notes that this thread runs a seed from now on.
   static func begin(_ seed: UInt64, _ store: StoreKind) {
     let this = UInt(pthread_self())
     for slot in slots {
@@ -58,6 +57,6 @@ enum TrapReport {
 }
 
 extension Simulation {
-  /// From now on a trap names the seed that was being played, on standard output.
+  /// Installs a handler that reports the current seed on standard output when the process traps.
   public static func reportTraps() { TrapReport.install() }
 }

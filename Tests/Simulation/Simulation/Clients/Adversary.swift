@@ -4,28 +4,28 @@ internal import Relay
 internal import WebSocket
 internal import Wire
 
-/// Chooses by the seed.
+/// Chooses by random numbers from the seed.
 struct SeedChooser: Chooser {
   var random: SplitMix64
   mutating func choose(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 }
 
-/// What the connections of one adversary are about, and how far they have come.
+/// The common state of the connections of one adversary.
 final class Plot {
   let user: String
   let attack: Attack
-  /// How many edits, reactions or rooms there are to be.
+  /// The target number of edits, reactions or rooms.
   let strength: Int
   var grammar: HostileGrammar
   private var chooser: SeedChooser
-  /// The text that is attacked; 0 is none yet.
+  /// The `seq` of the attacked text; 0 if there is none yet.
   var target: Int64 = 0
   var done = 0
-  /// Of each text in each life of the relay, the edits that were taken.
+  /// The number of accepted edits of each text in each life of the relay.
   private var edits: [String: Int] = [:]
-  /// The emoji that were taken.
+  /// The accepted emoji of each text in each life of the relay.
   private var emoji: [String: Set<String>] = [:]
-  /// How often what was prepared was then used.
+  /// The number of times that the prepared entries were used.
   var uses = 0
   private var idCount = 0
 
@@ -41,20 +41,20 @@ final class Plot {
       users: users)
   }
 
-  /// A room in which nobody else is.
+  /// A room that only this adversary uses.
   var room: String { "x-\(user)" }
 
-  /// Any message.
+  /// Returns any message.
   func message() -> [UInt8] { grammar.message(&chooser) }
 
-  /// The id of an edit of, or a reaction to, the text that is attacked.
+  /// Returns the id of an edit of the attacked text, or of a reaction to it.
   func nextID(life: Int, emoji: String? = nil) -> String {
     idCount += 1
     return "\(emoji ?? "edit")/\(life)/\(target)/\(idCount)"
   }
 
-  /// An edit or a reaction was taken.
-  /// - Returns: which limit that exceeds.
+  /// Notes that an edit or a reaction was accepted.
+  /// - Returns: the limit that this exceeds, if any.
   func noteTaken(id: String, _ limits: EntryLimits) -> String? {
     let parts = id.split(separator: "/")
     guard parts.count == 4 else { return nil }
@@ -76,18 +76,18 @@ final class Plot {
     return "\(user)/\(idCount)"
   }
 
-  /// Everything begins anew, with another text.
+  /// Starts again with another text.
   func beginAnew() {
     target = 0
     done = 0
   }
 }
 
-/// One connection of somebody who means harm: sends what it likes, and believes nothing. It proves
-/// nothing itself but that the relay says what can be read; the honest clients prove the rest.
+/// One connection of an adversary: sends anything, and checks nothing except that the relay's
+/// messages are readable; the honest clients check everything else.
 ///
-/// It keeps some sends unanswered and no more: how fast a client may send is for the relay's budgets to
-/// say, and this is about what each message may cost.
+/// It limits its unanswered sends: the rate of sends is limited by the relay's budgets, and the
+/// simulation is about the cost of each message.
 final class Adversary: Participant {
   let name: String
   var user: String { plot.user }
@@ -100,7 +100,7 @@ final class Adversary: Participant {
   private var connectAt: Int64
   private var nextAct: Int64
   private var unanswered = 0
-  /// What is to be asked for in vain before this connection has a turn of its own.
+  /// Whether a request is unanswered; no further one is sent meanwhile.
   private var awaitsReply = false
 
   private static let window = 16
@@ -209,7 +209,7 @@ final class Adversary: Participant {
     if plot.grammar.cursors.count > 20 { plot.grammar.cursors.removeFirst() }
   }
 
-  // MARK: - What it does
+  // MARK: - Actions
 
   private func act(on end: ClientEnd) {
     guard end.output.count < 30_000 else { return }
@@ -259,7 +259,7 @@ final class Adversary: Participant {
     world.referee.tally.count(.attackMessage)
   }
 
-  /// Sees to it that there is a text to be attacked.
+  /// Creates the text to attack, if there is none. Returns whether it exists.
   private func hasTarget(_ end: ClientEnd) -> Bool {
     if plot.target > 0 { return true }
     if unanswered == 0 {
@@ -300,12 +300,13 @@ final class Adversary: Participant {
     guard plot.done >= plot.strength else {
       while unanswered < Self.window, plot.done < plot.strength {
         plot.done += 1
-        // Others than before, and the longer the more there are to be; or the same on and off.
+        // Either a new emoji, long if there are to be many, or one of a few that is added and
+        // removed.
         let isFresh = plot.done % 2 == 0 || plot.strength > 1000
         let fresh = "e\(plot.done)" + String(repeating: "e", count: plot.strength > 1000 ? 40 : 0)
         let emoji = isFresh ? fresh : "t\(plot.done / 2 % 3)"
         let isOn = isFresh || plot.done % 4 == 1
-        // What is taken back is not counted.
+        // A reaction that is removed again is not counted.
         let id = isFresh ? plot.nextID(life: world.life, emoji: emoji) : plot.nextID()
         send(
           .init(room: plot.room, id: id, react: plot.target, emoji: emoji, isOn: isOn), end)
@@ -313,7 +314,7 @@ final class Adversary: Participant {
       }
       return
     }
-    // The text itself, or the last one wherever it is.
+    // Requests the text itself, or the newest entries.
     let before = world.chance(50) ? plot.target + 1 : nil
     let limit = Int(world.pick(1...3))
     ask(.history(.init(room: plot.room, before: before, limit: limit, isFolded: true)), end)
@@ -348,9 +349,9 @@ final class Adversary: Participant {
     ask(.people(request), end)
   }
 
-  // MARK: - In the end
+  // MARK: - End of the run
 
-  /// It goes, and leaves the honest ones to finish what they have begun.
+  /// Disconnects; the honest clients finish what they have begun.
   func stopActing() {
     acts = false
     drop()

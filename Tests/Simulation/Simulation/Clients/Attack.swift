@@ -1,17 +1,17 @@
-/// What an adversary tries. The raw value is for a person.
+/// The attack of an adversary. The raw value is its name for a person.
 public enum Attack: String, CaseIterable, Sendable {
   /// Any message in any order, from connections of every kind.
   case babble
-  /// Edits of one text without end; then it is passed on, folded and deleted.
+  /// Endless edits of one text, which is then forwarded, folded and deleted.
   case edits
-  /// Reactions to one text without end; then it is folded.
+  /// Endless reactions to one text, which is then folded.
   case reactions
-  /// Rooms without end; then they are listed.
+  /// Endless rooms, which are then listed.
   case rooms
-  /// Pages of people from anywhere, while the directory changes.
+  /// Pages of people with any cursor, while the directory changes.
   case people
-  /// As many sends as a client may have under way, from all connections.
+  /// The maximum number of sends in flight, on all connections.
   case floods
-  /// The same send over and over, from all connections.
+  /// The same send again and again, on all connections.
   case duplicates
 }

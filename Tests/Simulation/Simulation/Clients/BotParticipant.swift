@@ -4,7 +4,7 @@ internal import Synchronization
 internal import WebSocket
 internal import Wire
 
-/// The relay's end of a simulated bot: keeps what the relay writes, and is full at times.
+/// The relay's end of a simulated bot: collects what the relay writes, and is full at times.
 final class SimulatedBot: BotEnd {
   private struct State {
     var frames: [UInt8] = []
@@ -39,8 +39,8 @@ final class SimulatedBot: BotEnd {
   }
 }
 
-/// A bot of the relay's own: joins rooms, and says something about what is said there. Its promises: it
-/// is told every entry of its rooms once and in order, and each of its messages is answered.
+/// A bot of the relay: joins rooms, and replies to messages there. It checks that it receives every
+/// entry of its rooms once and in order, and that each of its messages is answered.
 final class BotParticipant: Participant {
   let name = "bot"
   let user = "echo.bot"
@@ -48,7 +48,7 @@ final class BotParticipant: Participant {
   private unowned let world: Simulation
   private let index: Int
   private var bot: SimulatedBot?
-  /// The process that it belongs to.
+  /// The life of the relay's process to which it belongs.
   private var life = 0
   private var loop = 0
   private var acts = true
@@ -172,7 +172,7 @@ final class BotParticipant: Participant {
     say(.send(.init(room: entry.room, id: "bot-\(life)-\(sent)", text: "about \(entry.seq)")))
   }
 
-  // MARK: - In the end
+  // MARK: - End of the run
 
   func stopActing() { acts = false }
 

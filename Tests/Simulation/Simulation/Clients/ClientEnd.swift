@@ -4,12 +4,12 @@ internal import Relay
 internal import WebSocket
 internal import Wire
 
-/// The client's end of one connection: opening handshake, frames, and what waits to be sent.
+/// The client's end of one connection: opening handshake, frames, and queued output.
 final class ClientEnd {
   enum Event {
     case opened
     case message(ServerMessage)
-    /// The relay closed the connection, or said what no relay may say.
+    /// The relay closed the connection, or sent something invalid.
     case closed(CloseCode)
     /// The connection ended without a close.
     case lost
@@ -25,11 +25,11 @@ final class ClientEnd {
   private let deflateStreams = DeflateStreams()
   private var isOpen = false
   private var isOver = false
-  /// The answer to the handshake, as far as it has come.
+  /// The part of the answer to the handshake that has arrived.
   private var pending: [UInt8] = []
   private(set) var output: [UInt8] = []
   private var keys: SplitMix64
-  /// Reads nothing for now.
+  /// Whether the client does not read at present.
   var isStopped = false
 
   init(_ link: Link, _ referee: Referee, epoch: String, compresses: Bool, seed: UInt64) {
@@ -46,7 +46,7 @@ final class ClientEnd {
     output = handshake.request
   }
 
-  // MARK: - Out
+  // MARK: - Output
 
   func send(_ message: ClientMessage) {
     guard isOpen, !isOver else { return }
@@ -55,13 +55,13 @@ final class ClientEnd {
     }
     witness.noteSent(message)
     let json = message.json
-    // Some come in pieces, as proxies may make them.
+    // Some messages are fragmented, as a proxy may do.
     webSocket.appendMessage(
       .text, json.span, compressing: deflateStreams, to: &output,
       maskKey: UInt32(truncatingIfNeeded: keys.next()))
   }
 
-  /// Sends what need not be a message. What is one all the same may become an entry.
+  /// Sends bytes that need not be a message. If they are one, it may become an entry.
   func send(raw json: [UInt8]) {
     guard isOpen, !isOver else { return }
     referee.trace { "\(self.link.number) → \(String(decoding: json.prefix(200), as: UTF8.self))" }
@@ -84,7 +84,7 @@ final class ClientEnd {
     webSocket.close(code, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
   }
 
-  /// Hands over what the link takes.
+  /// Passes as many bytes to the link as it accepts.
   func flush(now: Int64, maximumDelay: Int64, using random: inout SplitMix64) {
     guard !output.isEmpty else { return }
     let taken = link.toRelay.send(
@@ -92,7 +92,7 @@ final class ClientEnd {
     output.removeFirst(taken)
   }
 
-  // MARK: - In
+  // MARK: - Input
 
   func receive(limit: Int, now: Int64) -> [Event] {
     guard !isOver, !isStopped else { return [] }

@@ -2,8 +2,8 @@ internal import Hostile
 internal import Relay
 internal import Wire
 
-/// Somebody who means harm over HTTP: requests of every kind, whole, in parts and ahead of their answers,
-/// for places that are there and others, with content that is as long as it says, or not.
+/// An adversary over HTTP: requests of every kind, complete, partial and pipelined, for existing
+/// and other paths, with content whose length is right or wrong.
 final class HTTPAdversary: Participant {
   let name: String
   var user: String { plot.user }
@@ -73,14 +73,15 @@ final class HTTPAdversary: Participant {
     }
     bytes += Array("\r\n".utf8)
     if isAsked { bytes += content }
-    // Some stop in the middle.
+    // Some requests end in the middle.
     let count =
       world.chance(85) ? bytes.count : Int.random(in: 0...bytes.count, using: &world.random)
     http.send(raw: Array(bytes.prefix(count)))
     if world.chance(20) { drop() }
   }
 
-  /// As a post to `room`, the content is a send whatever it says of type and room: the path decides.
+  /// Notes the send that the content is as a post to `room`, whatever type and room it contains:
+  /// the path decides.
   private func noteSent(_ content: [UInt8], to room: String) {
     guard content.last == UInt8(ascii: "}") else { return }
     let json = content.dropLast() + Array(#","type":"send","room":"\#(room)"}"#.utf8)

@@ -1,18 +1,18 @@
 internal import Relay
 internal import Wire
 
-/// The client's end of one connection that speaks HTTP: requests, and the answers to them in their order.
+/// The client's end of one HTTP connection: requests, and the answers to them in order.
 final class HTTPEnd {
   struct Response {
     var status: Int
-    /// Milliseconds after which the relay wants to be asked again.
+    /// The time after which the request may be repeated, in milliseconds.
     var retryAfterMilliseconds: Int64?
     var body: [UInt8]
   }
 
   enum Event {
     case response(Response)
-    /// The relay said what is no answer.
+    /// The relay sent something that is not a valid answer.
     case nonsense(String)
     /// The connection has ended.
     case lost
@@ -21,19 +21,19 @@ final class HTTPEnd {
   let link: Link
   private(set) var output: [UInt8] = []
   private var input: [UInt8] = []
-  /// Of each request that has no answer, whether the answer has no content.
+  /// For each unanswered request, whether its answer has no content.
   private var headsOnly: [Bool] = []
   private var isOver = false
 
   init(_ link: Link) { self.link = link }
 
-  /// How many requests have no answer.
+  /// The number of unanswered requests.
   var unanswered: Int { headsOnly.count }
 
   var hasSomethingToRead: Bool { !isOver && !link.toClient.arrived.isEmpty }
 
   /// Sends a request.
-  /// - Parameter head: its lines but for the first, `Host` and the length of the content.
+  /// - Parameter head: the header lines except `Host` and the length of the content.
   func request(_ method: String, _ target: String, _ head: [String] = [], content: [UInt8]? = nil) {
     var lines = ["\(method) \(target) HTTP/1.1", "Host: relay"] + head
     if let content {
@@ -78,7 +78,7 @@ final class HTTPEnd {
     return events
   }
 
-  /// The status and the fields of the next answer, and how long they are.
+  /// Returns the status, the header fields and the length of the next answer's head.
   private func nextHead() -> (status: Int, head: String, length: Int)? {
     let end = Array("\r\n\r\n".utf8)
     guard input.count > 12,
@@ -99,7 +99,7 @@ final class HTTPEnd {
     return nil
   }
 
-  /// Hands over what the link takes.
+  /// Passes as many bytes to the link as it accepts.
   func flush(_ world: Simulation) {
     guard !output.isEmpty else { return }
     let taken = link.toRelay.send(

@@ -2,19 +2,19 @@ internal import Mixing
 internal import Relay
 internal import Wire
 
-/// Somebody who uses the relay.
+/// A client of the relay.
 protocol Participant: AnyObject {
   var name: String { get }
   var user: String { get }
-  /// The connection, while there is one that is a WebSocket.
+  /// The connection, if it is a WebSocket.
   var end: ClientEnd? { get }
-  /// The connection, whatever it is.
+  /// The connection, of either kind.
   var link: Link? { get }
-  /// Takes what has arrived, does what is due, and sees to it that there is another turn.
+  /// Handles what has arrived, does what is due, and schedules the next turn.
   func turn()
-  /// Only finishes what it has begun.
+  /// From now on only finishes what it has begun.
   func stopActing()
-  /// Everything is acknowledged, and everything has arrived.
+  /// Whether everything is acknowledged, and everything has arrived.
   var isIdle: Bool { get }
   func checkIdle()
 }
@@ -27,7 +27,7 @@ extension Participant {
   }
 }
 
-/// What somebody says: told apart by its number, of any length.
+/// The texts that clients send: distinguished by a number, of any length.
 enum Speech {
   static func text(_ name: String, _ number: Int, using random: inout SplitMix64) -> String {
     let size = Int.random(in: 0..<100, using: &random)

@@ -1,12 +1,13 @@
 internal import Relay
 internal import Wire
 
-/// Somebody who posts over HTTP, each line until it is answered for good, and asks for what there is to
-/// be read; several requests are under way on one connection, and none waits for the other.
+/// A client that posts over HTTP, repeats each line until it is accepted or permanently refused,
+/// and reads entries and people. Several requests are in flight on one connection, and none waits
+/// for another.
 ///
-/// Its promise: what is answered with 201 or 200 is in the log, under the number that the answer has.
+/// It checks that an entry answered with 201 or 200 is in the log, under the `seq` of the answer.
 final class PosterParticipant: Participant {
-  /// What an answer is awaited for.
+  /// A request that is in flight.
   private enum Question {
     case post(ClientMessage.Send)
     case history
@@ -22,7 +23,7 @@ final class PosterParticipant: Participant {
   private let index: Int
   private var acts = true
   private var questions: [Question] = []
-  /// The line that is to be posted, or is; the next one waits until it is answered.
+  /// The line that is to be posted, or is in flight; the next one waits until it is answered.
   private var line: ClientMessage.Send?
   private var lineIsUnderWay = false
   private var lines = 0
@@ -30,7 +31,7 @@ final class PosterParticipant: Participant {
   private var connectAt: Int64
   private var askedAt: Int64 = 0
 
-  /// Longer than the relay takes for any answer.
+  /// Longer than the relay takes for any answer, in milliseconds.
   private static let patienceMilliseconds: Int64 = 40_000
 
   init(_ name: String, user: String, _ world: Simulation) {
@@ -101,7 +102,7 @@ final class PosterParticipant: Participant {
     world.referee.noteSent(line, by: user)
     world.referee.tally.count(.posted)
     let text = String(decoding: ClientMessage.send(line).json, as: UTF8.self)
-    // Some wait for a word before they send the content.
+    // Some requests have `Expect: 100-continue`.
     let head = world.chance(10) ? ["Expect: 100-continue"] : []
     http.request(
       "POST", "/v1/rooms/\(Self.escaped(line.room))/messages?\(http.link.query)", head,
@@ -171,7 +172,7 @@ final class PosterParticipant: Participant {
         fault(response, "a post to \(send.room)")
       }
     case .history, .people:
-      // Rooms may be forgotten, by a store that was wiped.
+      // A room may not exist any more after a store was wiped.
       if response.status == 404 || isForNow { break }
       guard response.status == 200 else { return fault(response, "a question") }
       if !response.body.isEmpty, (try? ServerMessage(decoding: response.body.span)) == nil {
@@ -193,7 +194,7 @@ final class PosterParticipant: Participant {
     guard case .ack(let ack)? = try? ServerMessage(decoding: response.body.span),
       ack.room == send.room, ack.id == send.id
     else { return fault(response, "a post to \(send.room)") }
-    // Of an earlier process the log may have been put back since.
+    // If the answer is from an earlier process, the log may have been restored since.
     guard link.life == world.life, ack.seq >= world.referee.ledger.room(ack.room).first else {
       return
     }
@@ -212,7 +213,7 @@ final class PosterParticipant: Participant {
     connectAt = max(connectAt, world.now.monotonic + world.pick(0...500))
   }
 
-  // MARK: - In the end
+  // MARK: - End of the run
 
   func stopActing() { acts = false }
 

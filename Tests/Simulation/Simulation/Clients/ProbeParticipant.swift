@@ -2,8 +2,8 @@ internal import Relay
 internal import WebSocket
 internal import Wire
 
-/// Somebody who uses all that the protocol allows, in any order: joins upon joins, from anywhere and
-/// from epochs long gone, sends what was sent before, asks and leaves.
+/// A client that uses every feature of the protocol, in any order: repeated joins from any position
+/// and from old epochs, repeated sends, requests, leaves.
 final class ProbeParticipant: Participant {
   private struct Line {
     var send: ClientMessage.Send
@@ -26,10 +26,10 @@ final class ProbeParticipant: Participant {
   private var connectAt: Int64
   private var sent = 0
   private var outbox: [String: [Line]] = [:]
-  /// Lines to a room wait until then.
+  /// The time until which lines to a room wait.
   private var waitUntil: [String: Int64] = [:]
   private var acknowledged: [ClientMessage.Send] = []
-  /// What it has sent itself.
+  /// The `seq` of its own acknowledged entries.
   private var own: [String: [Int64]] = [:]
   private var positions: [String: Position] = [:]
   private var joined: Set<String> = []
@@ -146,7 +146,7 @@ final class ProbeParticipant: Participant {
     }
   }
 
-  // MARK: - What it does
+  // MARK: - Actions
 
   private func act() {
     guard let end else { return }
@@ -178,7 +178,7 @@ final class ProbeParticipant: Participant {
     }
   }
 
-  /// Says something about an entry that is there, or is not.
+  /// Sends a change of an entry that exists, or does not.
   private func change(in room: String) {
     sent += 1
     let id = "\(name)-\(sent)"
@@ -217,7 +217,7 @@ final class ProbeParticipant: Participant {
     end?.send(.join(.init(room: room, after: after, epoch: epoch)))
   }
 
-  /// What was acknowledged is sent once more, and says something else.
+  /// Sends an acknowledged id again, with other content.
   private func sendAgain() {
     guard let known = acknowledged.randomElement(using: &world.random),
       waitUntil[known.room] ?? 0 <= world.now.monotonic
@@ -238,7 +238,8 @@ final class ProbeParticipant: Participant {
     }
   }
 
-  /// Sends what may be sent now: in order, and after a refusal only once all is answered.
+  /// Sends the lines that may be sent now: in order, and after a refusal only when all are
+  /// answered.
   private func pump() {
     guard isOpen, let end, end.output.count < 50_000 else { return }
     for room in outbox.keys.sorted() {
@@ -256,7 +257,7 @@ final class ProbeParticipant: Participant {
     }
   }
 
-  // MARK: - In the end
+  // MARK: - End of the run
 
   func stopActing() {
     acts = false

@@ -5,8 +5,9 @@ internal import SQLiteLog
 internal import WebSocket
 internal import Wire
 
-/// Somebody with a program on top of the project's own client: `ClientSession`, done on the simulated
-/// clock. Keeps what it was shown, as such a program would, and holds that against the log in the end.
+/// A client program that uses the project's own client: `ClientSession`, driven by the simulated
+/// clock. It keeps the entries that it receives, as such a program would, and checks them against
+/// the log at the end.
 final class SessionParticipant: Participant {
   let name: String
   let user: String
@@ -18,20 +19,20 @@ final class SessionParticipant: Participant {
   private var nextAct: Int64 = 0
   private var connectAt: Int64?
   private var lines = 0
-  /// The ids of the lines to each room, in the order of sending.
+  /// The ids of the lines to each room, in sending order.
   private var said: [String: [String]] = [:]
-  /// What it was shown, by room.
+  /// The received entries, by room.
   private var held: [String: Held] = [:]
-  /// The rooms that it wants to be in.
+  /// The rooms that it wants to join.
   private var wanted: Set<String> = []
 
   private struct Held {
     var entries: [Int64: Entry] = [:]
     var last: Int64?
     var isJoined = false
-    /// Begun with the newest ones: where exactly is for the first of them to say.
+    /// Whether it was joined with the newest entries: the first one that arrives sets the position.
     var isLoose = false
-    /// Entries up to here may be missing, since they were said to be.
+    /// Entries up to here may be missing, since the relay has said so.
     var holeBefore: Int64 = 0
   }
 
@@ -133,7 +134,7 @@ final class SessionParticipant: Participant {
     for room in held.keys { held[room]?.isJoined = false }
   }
 
-  // MARK: - What the session wants
+  // MARK: - Actions of the session
 
   private func perform(_ actions: inout [ClientSession.Action]) {
     let due = actions
@@ -198,13 +199,13 @@ final class SessionParticipant: Participant {
     }
   }
 
-  // MARK: - What it does
+  // MARK: - Actions
 
   private func act(_ actions: inout [ClientSession.Action]) {
     let room = room(in: Simulation.rooms, using: &world.random)
     switch Int.random(in: 0..<30, using: &world.random) {
     case 0..<16 where session.unacknowledged < 40:
-      // Now and then many at once, as from a script.
+      // Sometimes many lines at once, as from a script.
       let more: Int64 = world.chance(5) ? 40 : 3
       for _ in 0...world.pick(0...more) {
         lines += 1
@@ -231,13 +232,13 @@ final class SessionParticipant: Participant {
     }
   }
 
-  /// Where a program that keeps what it has goes on.
+  /// Forgets the entries of a room, and returns where a program without them starts.
   private func start(of room: String) -> JoinStart {
     held[room] = nil
     return world.chance(50) ? .after(0, epoch: nil) : .newest(5)
   }
 
-  // MARK: - In the end
+  // MARK: - End of the run
 
   func stopActing() {
     acts = false
@@ -245,7 +246,8 @@ final class SessionParticipant: Participant {
   }
 
   var isIdle: Bool {
-    // It may believe in a connection to a relay that is dead, and whose log was as long by chance.
+    // It may consider itself connected to a relay that is dead and whose log had the same length by
+    // chance.
     guard session.unacknowledged == 0, let end, session.isLive, end.link.life == world.life,
       end.witness.unanswered == 0, end.output.isEmpty
     else { return false }
@@ -261,11 +263,11 @@ final class SessionParticipant: Participant {
     for (name, room) in held.sorted(by: { $0.key < $1.key }) where room.isJoined {
       let truth = world.referee.ledger.room(name)
       if room.last != truth.head { fault("\(name) ends at \(room.last ?? -1), not \(truth.head)") }
-      // What has been deleted since it may hold as it was.
+      // It may hold the original content of an entry that was deleted since.
       for (seq, entry) in room.entries
       where seq >= truth.first && truth.entries[seq] != entry && truth.deleted[seq]?.entry != entry
       {
-        // A loss of power, or a backup, may have taken the deletion away that it was shown.
+        // A loss of power, or a restored backup, may have undone a deletion that it received.
         let mayHaveLost =
           world.scenario.durability == .os || world.referee.tally[.backupRestored] > 0
         if mayHaveLost, entry.isDeleted { continue }
@@ -276,8 +278,8 @@ final class SessionParticipant: Participant {
     checkOrder()
   }
 
-  /// What is kept of one's own lines is in the order of sending. Where entries are deleted, so are
-  /// their ids, and a line that was sent again may come late.
+  /// Checks that its kept lines are in sending order. If entries are removed, their ids are removed
+  /// too, and a line that is sent again may be stored late.
   private func checkOrder() {
     guard world.scenario.keepEntriesPerRoom == 0 else { return }
     end?.witness.close()

@@ -1,23 +1,23 @@
-/// One file of a simulated disk: what a process sees of it, and what would be left of that if the
-/// power failed now.
+/// One file of a simulated disk: its content as processes see it, and the changes that a loss of
+/// power could undo.
 final class DiskFile {
-  /// Something that was done to the file and not synced.
+  /// An unsynced change of the file.
   enum Change {
     case write(offset: Int, bytes: [UInt8])
     case truncate(bytes: Int)
   }
 
-  /// What processes see.
+  /// The content that processes see.
   private(set) var content: [UInt8]
-  /// What the medium holds for sure.
+  /// The content that is durable.
   private(set) var durable: [UInt8]
-  /// What was done since, in this order.
+  /// The changes since then, in order.
   private(set) var unsynced: [Change] = []
 
   var locks = FileLocks()
   var sharedMemory: SharedMemory?
 
-  /// A file all of which is durable.
+  /// Creates a file whose content is durable.
   init(_ content: [UInt8] = []) {
     self.content = content
     durable = content
@@ -34,21 +34,21 @@ final class DiskFile {
     unsynced.append(.truncate(bytes: bytes))
   }
 
-  /// All of it is durable from now on.
+  /// Makes all changes durable.
   func sync() {
     for change in unsynced { durable.apply(change) }
     unsynced.removeAll()
   }
 
-  /// A sync that failed: some of it may have become durable, and Linux forgets that the rest is not.
-  /// A later sync succeeds without writing these pages again.
+  /// Fails a sync: some changes may have become durable, and Linux forgets that the others have
+  /// not. A later sync succeeds without writing those pages again.
   func failSync(using random: inout some RandomNumberGenerator) {
     for change in unsynced where Bool.random(using: &random) { durable.apply(change) }
     unsynced.removeAll()
   }
 
-  /// The power fails.
-  /// - Parameter keepPercent: how likely each unsynced change has reached the medium.
+  /// Applies a loss of power.
+  /// - Parameter keepPercent: the probability that an unsynced change has reached the medium.
   func losePower(
     keepPercent: Int, using random: inout some RandomNumberGenerator, _ tally: inout Tally
   ) {
@@ -72,7 +72,7 @@ final class DiskFile {
     forgetProcesses()
   }
 
-  /// The processes that had it open are gone; the file is as they left it.
+  /// Releases the locks and the shared memory of processes that are gone; the content stays.
   func forgetProcesses() {
     locks = FileLocks()
     sharedMemory = nil
@@ -80,7 +80,7 @@ final class DiskFile {
 }
 
 extension [UInt8] {
-  /// The medium's unit: what of a write survives is whole sectors of it.
+  /// The unit of the medium: a torn write survives in whole sectors.
   static let sectorBytes = 512
 
   mutating func overwrite(with bytes: [UInt8], at offset: Int) {
@@ -106,7 +106,7 @@ extension [UInt8] {
     }
   }
 
-  /// Some of the sectors that the write covers get it, others keep what they had.
+  /// Writes only some of the sectors that the write covers; the others keep their old content.
   fileprivate mutating func tear(
     _ bytes: [UInt8], at offset: Int, using random: inout some RandomNumberGenerator
   ) {

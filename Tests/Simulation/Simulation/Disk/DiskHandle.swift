@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// One file as one connection has it open: each call as SQLite makes it, with its result code.
+/// An open file of one connection: every call of SQLite, with its result code.
 final class DiskHandle {
   let disk: SimulatedDisk
   private let file: DiskFile
@@ -8,7 +8,8 @@ final class DiskHandle {
   private let connection: Int
   private let life: Int
   private let deletesOnClose: Bool
-  /// The first sync of a new journal also syncs the directory, as SQLite for Unix does it.
+  /// Whether the next sync also syncs the directory: like SQLite for Unix, the first sync of a new
+  /// journal does.
   private var syncsNames: Bool
   private var sharedMemory: SharedMemory?
 
@@ -24,7 +25,7 @@ final class DiskHandle {
     life = disk.life
   }
 
-  /// The process that opened it is gone, or about to be.
+  /// Whether the process that opened the file is gone, or about to be.
   private var isDead: Bool { disk.isDead || disk.life != life }
 
   func close() {
@@ -105,7 +106,7 @@ final class DiskHandle {
     switch disk.nextCut(isSync: true) {
     case .no: break
     case .before: return die(.deathBeforeSync, ResultCode.fsync)
-    // Which of it has become durable shows when the power fails.
+    // The loss of power decides which changes have become durable.
     case .within: return die(.deathWithinSync, ResultCode.fsync)
     case .after:
       file.sync()

@@ -1,7 +1,7 @@
 internal import CSQLite
 
-/// Who holds a database file, as SQLite's `xLock` has it: any number share, one reserves, and one
-/// that waits for the others to leave has it alone.
+/// The locks of a database file, as defined by SQLite's `xLock`: any number of connections share,
+/// one reserves, and one that waits for the others to leave gets it exclusively.
 struct FileLocks {
   private var sharers: Set<Int> = []
   private var reserver: Int?
@@ -37,7 +37,7 @@ struct FileLocks {
   }
 }
 
-/// The memory that the connections of one database share for its write-ahead log, with its locks.
+/// The shared memory of the connections of one database for its write-ahead log, with its locks.
 @safe final class SharedMemory {
   private var regions: [UnsafeMutableRawPointer] = unsafe []
   private var holders: [Int?] = Array(repeating: nil, count: Int(SQLITE_SHM_NLOCK))

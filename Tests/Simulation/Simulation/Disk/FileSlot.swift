@@ -1,6 +1,7 @@
 internal import CSQLite
 
-/// The memory that SQLite gives each open file: its own part, and behind it a reference to the handle.
+/// The memory that SQLite allocates for each open file: SQLite's part, followed by a reference to
+/// the handle.
 enum FileSlot {
   private static let offset = unsafe MemoryLayout<sqlite3_file>.stride
   static let bytes = unsafe offset + MemoryLayout<UnsafeMutableRawPointer>.stride
@@ -66,7 +67,7 @@ private func handle(_ file: UnsafeMutablePointer<sqlite3_file>?) -> DiskHandle {
       return SQLITE_OK
     }
     unsafe pointer.pointee.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
-    // These two as SQLite for Unix answers them.
+    // These two have the values of SQLite for Unix.
     unsafe pointer.pointee.xSectorSize = { _ in 4096 }
     unsafe pointer.pointee.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
     unsafe pointer.pointee.xShmMap = { file, index, bytes, extend, result in

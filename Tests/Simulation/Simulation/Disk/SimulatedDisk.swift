@@ -1,20 +1,20 @@
 internal import Mixing
 internal import Relay
 
-/// A disk in memory that keeps what was not synced apart, and drops, reorders and tears it when the
-/// power fails. SQLite uses it as a file system (see `SimulatedFileSystem`).
+/// A disk in memory that keeps unsynced changes separately, and drops, reorders and tears them when
+/// the power fails. SQLite uses it as a file system (see `SimulatedFileSystem`).
 ///
-/// What is assumed of the medium is what SQLite's own file system for Unix assumes
-/// (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`): a write that is cut short changes nothing beside its range.
-/// Within the range every sector of 512 bytes has the old content or the new. A file that was made or
-/// deleted is so for sure only when the directory was synced; a file's own sync does that where
-/// SQLite's does it.
+/// The assumptions about the medium are those of SQLite's file system for Unix
+/// (`SQLITE_IOCAP_POWERSAFE_OVERWRITE`): a write that is cut short changes nothing outside its
+/// range. Within the range every sector of 512 bytes has either the old content or the new. The
+/// creation or deletion of a file is durable only after a sync of the directory; a file's own sync
+/// includes that in the cases in which SQLite's does.
 ///
 /// Used by one thread. Every choice comes from the seed.
 final class SimulatedDisk {
-  /// What goes wrong just now.
+  /// The current faults.
   struct Trouble: Sendable {
-    /// How many of 10,000 calls fail.
+    /// How many of 10,000 calls of each kind fail.
     var failingWrites = 0
     var failingSyncs = 0
     var failingReads = 0
@@ -24,59 +24,59 @@ final class SimulatedDisk {
     init() {}
   }
 
-  /// All files at one moment, to be put back later.
+  /// A copy of all files at one moment, for a later restore.
   struct Snapshot {
     fileprivate var files: [String: [UInt8]]
   }
 
   var trouble = Trouble()
-  /// The process dies at the call that comes after so many others which change something.
+  /// The number of further calls that change something until the process dies.
   var callsUntilDeath: Int?
-  /// The same, of syncs alone.
+  /// The number of further syncs until the process dies.
   var syncsUntilDeath: Int?
   /// Milliseconds since 1970.
   var wallClock: Int64 = 0
-  /// What others do while a call of SQLite's is under way.
+  /// Called during each call of SQLite, for the work of other threads.
   var interlude: (() -> Void)?
 
-  /// Is told of every call that changes something.
+  /// Called for every call that changes something.
   var trace: ((() -> String) -> Void)?
 
   /// Whether the process has died and waits for `losePower` or `endProcess`: until then every call
   /// fails and changes nothing.
   private(set) var isDead = false
-  /// Rises with every death, so that what the dead had open is of no more use.
+  /// Incremented by every death, so that handles of a dead process become invalid.
   private(set) var life = 0
   var tally = Tally()
 
   private var random: SplitMix64
   private var files: [String: DiskFile] = [:]
-  /// Since the last sync of the directory, in order.
+  /// The changes of names since the last sync of the directory, in order.
   private var unsyncedNames: [NameChange] = []
   private var connections = 0
   private var isInInterlude = false
 
   private struct NameChange {
     var name: String
-    /// `nil` before it was made, or after it was deleted.
+    /// `nil` before it was created, or after it was deleted.
     var before: DiskFile?
     var after: DiskFile?
   }
 
   init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-  // MARK: - Ends and beginnings
+  // MARK: - Start and end
 
-  /// The process has died, or does so now; the system and its files live on.
+  /// Ends the process; the system and its files live on.
   func endProcess() {
     for file in files.values { file.forgetProcesses() }
     begin()
   }
 
-  /// The power fails: of what was not synced, each change may be lost.
+  /// Applies a loss of power: each unsynced change may be lost.
   func losePower() {
     let keepPercent = [0, 10, 50, 90, 100].randomElement(using: &random) ?? 0
-    // Of each name's changes some first ones are durable.
+    // Of the changes of each name a prefix is durable.
     var indexed: Set<String> = []
     for change in unsyncedNames where !indexed.contains(change.name) {
       if Int.random(in: 0..<100, using: &random) < keepPercent { continue }
@@ -101,26 +101,26 @@ final class SimulatedDisk {
     trouble.isFull = false
   }
 
-  /// All files as they are seen now, at one moment.
+  /// Returns the current content of all files.
   func snapshot() -> Snapshot { Snapshot(files: files.mapValues { $0.content }) }
 
-  /// Puts the files back that `isIncluded` and the snapshot has, and deletes those it has not.
-  /// Nobody may have them open.
+  /// Restores the files that `isIncluded` and the snapshot have, and deletes those that the
+  /// snapshot does not have. No process may have them open.
   func restore(_ snapshot: Snapshot, where isIncluded: (String) -> Bool = { _ in true }) {
     for name in files.keys.sorted() where isIncluded(name) { files[name] = nil }
     for (name, content) in snapshot.files where isIncluded(name) { files[name] = DiskFile(content) }
     unsyncedNames = []
   }
 
-  /// Deletes the files that `isIncluded`.
+  /// Deletes the files for which `isIncluded` returns true.
   func remove(where isIncluded: (String) -> Bool) {
     restore(Snapshot(files: [:]), where: isIncluded)
   }
 
-  /// What is stored in all files together.
+  /// The total size of all files.
   var bytes: Int { files.values.reduce(0) { $0 + $1.content.count } }
 
-  // MARK: - What files are there
+  // MARK: - Files
 
   func file(_ name: String) -> DiskFile? { files[name] }
 
@@ -146,9 +146,9 @@ final class SimulatedDisk {
 
   func syncNames() { unsyncedNames = [] }
 
-  // MARK: - What goes wrong
+  // MARK: - Faults
 
-  /// Where a call that changes something is cut by the death of the process.
+  /// The point of a call at which the process dies.
   enum Cut {
     case no
     case before
@@ -156,7 +156,7 @@ final class SimulatedDisk {
     case after
   }
 
-  /// To be asked once for every call that changes something.
+  /// Returns where this call is cut. To be called once for every call that changes something.
   func nextCut(isSync: Bool = false) -> Cut {
     let isCut = Self.isOver(&callsUntilDeath) || isSync && Self.isOver(&syncsUntilDeath)
     guard isCut else { return .no }

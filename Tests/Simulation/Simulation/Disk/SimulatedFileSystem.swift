@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import Glibc
 
-/// Registers a simulated disk with SQLite as a file system (`sqlite3_vfs`), under a name of its own,
-/// for as long as this object lives.
+/// Registers a simulated disk with SQLite as a file system (`sqlite3_vfs`), under a unique name,
+/// for the lifetime of this object.
 @safe final class SimulatedFileSystem {
   let name: String
   private let vfs: UnsafeMutablePointer<sqlite3_vfs>
@@ -39,7 +39,7 @@ internal import Glibc
     unsafe vfs.pointee.xAccess = { vfs, name, flags, result in
       let disk = unsafe diskBehind(vfs)
       let file = unsafe disk.file(string(name))
-      // As SQLite for Unix: an empty file is none.
+      // As in SQLite for Unix, an empty file does not exist.
       let exists = flags == SQLITE_ACCESS_EXISTS ? file?.content.isEmpty == false : file != nil
       unsafe result?.pointee = exists ? 1 : 0
       return SQLITE_OK
@@ -72,7 +72,7 @@ internal import Glibc
     precondition(code == SQLITE_OK, "SQLite refused the file system \(name): \(code)")
   }
 
-  /// No connection may be open any more.
+  /// No connection may be open when the object is released.
   deinit {
     unsafe sqlite3_vfs_unregister(vfs)
     unsafe Unmanaged<SimulatedDisk>.fromOpaque(vfs.pointee.pAppData).release()

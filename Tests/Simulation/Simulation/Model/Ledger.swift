@@ -1,9 +1,9 @@
 internal import Relay
 internal import Wire
 
-/// What must be true of the log: everything that was published or found after a start.
+/// The expected content of the log: every entry that was published, or found after a start.
 ///
-/// A value, so that a backup's is simply a copy.
+/// A value type, so that a backup's ledger is a copy.
 struct Ledger {
   struct Identity: Hashable {
     var room: String
@@ -22,13 +22,13 @@ struct Ledger {
     var first: Int64 = 1
     /// From `first` to `head`.
     var entries: [Int64: Entry] = [:]
-    /// For every `seq` from 1 on, kept or not, the place of its epoch in `lineage`.
+    /// The index of the epoch in `lineage`, for every `seq` from 1 on, kept or not.
     var epochs: [Int] = []
     var head: Int64 = 0
     var lastAt: Int64 = 0
-    /// Of `entries`, those whose text was deleted, as they were.
+    /// The original content of those `entries` whose text was deleted.
     var deleted: [Int64: Deleted] = [:]
-    /// Entries that came without their text: the one that deletes them has to follow.
+    /// Entries that were published without their text: the entry that deletes them must follow.
     var bare: Set<Int64> = []
   }
   struct Deleted {
@@ -38,13 +38,13 @@ struct Ledger {
   }
 
   private(set) var rooms: [String: Room] = [:]
-  /// The epochs that clients were told of, of this history.
+  /// The epochs of this history that were announced to clients.
   private(set) var lineage: [String] = []
-  /// Epochs that the log has lost, and their places in `lineage`.
+  /// Epochs that the log has lost, and their indices in `lineage`.
   private var lostEpochs: [String: Int] = [:]
-  /// Of what is kept.
+  /// The `seq` of every kept entry.
   private(set) var seqs: [Identity: Int64] = [:]
-  /// The most that a user was told of its own marks.
+  /// The highest own marks that a user was told.
   private var marks: [String: MemberMarks] = [:]
 
   func room(_ name: String) -> Room { rooms[name] ?? Room() }
@@ -53,19 +53,19 @@ struct Ledger {
 
   mutating func begin(epoch: String) { lineage.append(epoch) }
 
-  /// How an entry was before its text was deleted, if that was so not before `time`.
+  /// Returns an entry as it was before its text was deleted, if it was deleted at `time` or later.
   func deleted(_ room: String, _ seq: Int64, notBefore time: Int64) -> Entry? {
     guard let deleted = rooms[room]?.deleted[seq], deleted.at >= time else { return nil }
     return deleted.entry
   }
 
-  /// Whether it is a text that may be changed.
+  /// Returns whether the entry is a text that may be changed.
   func isText(_ room: String, _ seq: Int64) -> Bool {
     guard let entry = entry(room, seq) else { return false }
     return entry.kind == .text && !entry.isDeleted
   }
 
-  /// What a text or its edits have ever said.
+  /// Returns every version of a text: its original and all its edits.
   func versions(of seq: Int64, in room: String) -> Set<String> {
     var versions: Set<String> = []
     for entry in (rooms[room]?.entries ?? [:]).values
@@ -75,12 +75,12 @@ struct Ledger {
     return versions
   }
 
-  /// Entries without a text that nothing deletes.
+  /// Entries without a text that no entry deletes.
   var bare: [String] {
     rooms.flatMap { name, room in room.bare.map { "\(name) \($0)" } }.sorted()
   }
 
-  /// Adds an entry that comes next in its room.
+  /// Appends the next entry of its room.
   /// - Returns: which promise that breaks.
   mutating func append(_ entry: Entry, now: Int64) -> String? {
     let name = entry.room
@@ -106,13 +106,13 @@ struct Ledger {
     return change(by: entry, now)
   }
 
-  /// Does what an entry says that is about an earlier one.
+  /// Applies an edit, a deletion or a reaction to the earlier entry that it names.
   private mutating func change(by entry: Entry, _ now: Int64) -> String? {
     let name = entry.room
     guard let target = entry.target, target < entry.seq else {
       return "\(name) \(entry.seq) is about nothing"
     }
-    // What is no longer kept was there when the entry was made.
+    // A target that is no longer kept existed when the entry was made.
     guard let about = self.entry(name, target) else {
       return target >= room(name).first ? "\(name) \(entry.seq) is about nothing" : nil
     }
@@ -128,7 +128,7 @@ struct Ledger {
     return nil
   }
 
-  /// Takes the text out of an entry and its edits.
+  /// Removes the text of an entry and of its edits.
   mutating func delete(_ target: Int64, of name: String, _ now: Int64) {
     guard let room = rooms[name] else { return }
     for entry in room.entries.values
@@ -141,7 +141,7 @@ struct Ledger {
     }
   }
 
-  /// Brings back what only a deletion took that is lost itself.
+  /// Restores content whose deletion is itself lost.
   private mutating func restore(_ target: Int64, of name: String) {
     for (seq, deleted) in rooms[name]?.deleted ?? [:]
     where seq == target || deleted.entry.target == target {
@@ -150,7 +150,7 @@ struct Ledger {
     }
   }
 
-  /// Entries before `first` are no longer kept.
+  /// Drops entries before `first`, which are no longer kept.
   /// - Returns: whether any were.
   mutating func trim(_ name: String, to first: Int64) -> Bool {
     guard let room = rooms[name], first > room.first else { return false }
@@ -159,7 +159,7 @@ struct Ledger {
     return true
   }
 
-  /// Entries up to `seq` were made and deleted before anyone was told of them.
+  /// Skips entries up to `seq`, which were made and deleted before any client received them.
   mutating func skip(_ name: String, to seq: Int64) {
     guard let room = rooms[name] ?? (seq > 0 ? Room() : nil), seq > room.head else { return }
     drop(room.first..<(room.head + 1), of: name)
@@ -169,7 +169,7 @@ struct Ledger {
     rooms[name]?.first = seq + 1
   }
 
-  /// Forgets entries after `head`: for a log that promises less than to survive a loss of power.
+  /// Drops entries after `head`: for a log whose durability does not cover a loss of power.
   mutating func cutBack(_ name: String, to head: Int64) {
     guard let room = rooms[name], room.head > head else { return }
     for entry in room.entries.values where entry.seq > head && entry.kind == .delete {
@@ -181,7 +181,7 @@ struct Ledger {
     rooms[name]?.lastAt = room.entries[head]?.at ?? 0
   }
 
-  /// A room was trimmed, and is not any more: as `cutBack`.
+  /// Undoes a trim of a room, for the same kind of log as `cutBack`.
   mutating func forgetTrim(_ name: String, _ stored: StoredLog) {
     rooms[name]?.first = stored.first
     for entry in stored.entries where rooms[name]?.entries[entry.seq] == nil {
@@ -191,15 +191,15 @@ struct Ledger {
     }
   }
 
-  /// The log has lost this epoch's line: it knows nothing of it any more.
+  /// Records that the log has lost this epoch's record and no longer knows the epoch.
   mutating func forget(epoch: String) {
     guard let place = lineage.lastIndex(of: epoch) else { return }
     lineage[place] = ""
     lostEpochs[epoch] = place
   }
 
-  /// The log has an epoch's line that it had lost: what was written in part before the power went was
-  /// completed by what was written later, over it and in part again.
+  /// Records that the log has an epoch's record again: a part of it was written before the power
+  /// failed, and later writes over it, also partial, completed it.
   mutating func remember(epoch: String) {
     if let place = lostEpochs.removeValue(forKey: epoch) { lineage[place] = epoch }
   }
@@ -234,13 +234,13 @@ struct Ledger {
     var resume: ServerMessage.Resume
   }
 
-  /// What `joined` may say to a client at `after` in `epoch`, if the room is from `first` to `head`
-  /// and the log in its epoch `current`.
+  /// Returns the valid answers to a join from a client at `after` in `epoch`, if the room ranges
+  /// from `first` to `head` and the log is in its epoch `current`.
   func expectations(
     _ name: String, after: Int64?, epoch: String?, current: String, first: Int64, head: Int64
   ) -> [Expectation] {
     guard let after else {
-      // All that came behind the join in its batch may be trimmed already.
+      // Entries after the join in its batch may be trimmed already.
       let isTrimmed = head > 0 && head == first - 1
       return [Expectation(after: head, resume: .ok)]
         + (isTrimmed ? [Expectation(after: head, resume: .truncated)] : [])
@@ -262,8 +262,8 @@ struct Ledger {
       } else {
         limit < first - 1 ? reset : Expectation(after: limit, resume: .diverged)
       }
-    // Where nothing of that epoch or before is kept, a log cannot tell how far it went: then a client
-    // whose entries would not be kept either is believed.
+    // If no entry of that epoch or earlier ones is kept, a log does not know its last `seq`. It
+    // then believes a client whose entries would not be kept either.
     return limit < first && first > 1 ? [exact, after < first ? agrees : reset] : [exact]
   }
 }

@@ -2,14 +2,14 @@ internal import Mixing
 internal import Relay
 internal import Wire
 
-/// What the witnesses of all connections share: the truth, and what was found to be wrong.
+/// The state that the witnesses of all connections share: the ledger, and the broken promises.
 final class Referee {
   struct Taken {
     var at: Int64
-    /// The same by a clock that stands still while the relay does not read the connection.
+    /// The time on a clock that stops while the relay does not read the connection.
     var readingTime: Int64
   }
-  /// How long the relay has not read a connection.
+  /// The time during which the relay does not read a connection.
   private struct Pause {
     var began: Int64?
     var before: Int64 = 0
@@ -17,25 +17,26 @@ final class Referee {
 
   var ledger = Ledger()
   var tally = Tally()
-  /// Of all messages of the relay.
+  /// The length of the longest message that the relay has sent.
   var longestMessageBytes = 0
   /// The monotonic clock, in milliseconds.
   var now: Int64 = 0
-  /// The disk could not be read at some time.
+  /// Whether reads of the disk failed at some time.
   var readsMayFail = false
-  /// Which promises were broken.
+  /// The promises that were broken.
   private(set) var faults: [String] = []
-  /// What was ever sent under an id: the bodies.
+  /// All bodies that were ever sent under an id.
   private var sent: [Ledger.Identity: Set<[UInt8]>] = [:]
-  /// Users who have left a room for good at some time: of their marks and rooms nothing is expected.
+  /// Users that have left a room with `forget`, by room: their marks and their lists of rooms are
+  /// not checked.
   private var leavers: Set<String> = []
-  /// Rooms in which a user's refusals came too late to keep the order.
+  /// Rooms in which a user's refusals arrived too late to keep the order.
   private var overtaken: Set<String> = []
   private var forwards: [(entry: Entry, source: Forward)] = []
-  /// When the relay took a send: by connection and how many it had taken before.
+  /// The times at which the relay took sends, by connection, in order.
   private var takenAt: [Int32: [Taken]] = [:]
   private var pauses: [Int32: Pause] = [:]
-  /// Of everything that clients were told.
+  /// A hash of everything that clients received.
   private(set) var digest = FNV1a()
   var trace: (() -> String) -> Void = { _ in }
 
@@ -55,7 +56,7 @@ final class Referee {
   func wasSent(_ entry: Entry) -> Bool {
     guard let bodies = sent[Ledger.Identity(entry)] else { return false }
     if bodies.contains(entry.body) { return true }
-    // Deleted before anybody saw it: the ledger waits for what deletes it.
+    // Deleted before any client received it: the ledger waits for the deletion.
     if entry.text == "" || entry.isDeleted { return true }
     guard var source = entry.forward, source.from != nil else { return false }
     source.from = nil
@@ -65,10 +66,10 @@ final class Referee {
     return true
   }
 
-  /// What is forwarded says what its source says: to be called when a whole commit is in the ledger,
-  /// in which the source may have its place behind the forward.
+  /// Checks that each forward has the text of its source. To be called when a whole commit is in
+  /// the ledger, since the source may follow the forward in it.
   func checkForwards() {
-    // One that was deleted in the batch of the forward nobody has ever seen.
+    // No client has seen a source that was deleted in the same batch as the forward.
     for (entry, source) in forwards
     where ledger.isText(source.room, source.seq)
       && !ledger.versions(of: source.seq, in: source.room).contains(entry.text ?? "")
@@ -91,7 +92,7 @@ final class Referee {
     takenAt[link, default: []].append(Taken(at: now, readingTime: readingTime))
   }
 
-  /// The relay does not read a connection any more, or does so again.
+  /// Notes that the relay stops reading a connection, or resumes.
   func note(_ link: Int32, isPaused: Bool) {
     var pause = pauses[link] ?? Pause()
     if let began = pause.began, !isPaused { pause.before += now - began }
@@ -99,7 +100,7 @@ final class Referee {
     pauses[link] = pause
   }
 
-  /// When the relay took a connection's send of this place, if it has.
+  /// Returns when the relay took the send of this index of a connection, if it has.
   func taken(_ link: Int32, _ place: Int) -> Taken? {
     guard let times = takenAt[link], place < times.count else { return nil }
     return times[place]

@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Answers to requests, and activity.
+/// Checks of answers to requests, and of activity.
 extension Witness {
   func take(_ page: ServerMessage.HistoryPage) {
     referee.tally.count(.historyRead)
@@ -53,7 +53,7 @@ extension Witness {
         let unread = truth.entries.values.count {
           $0.kind.isContent && $0.seq > summary.read && $0.seq <= summary.head
         }
-        // Where the store cannot be read the relay tells what it is at most.
+        // If the store cannot be read, the relay reports the upper bound.
         if summary.unread < unread || !referee.readsMayFail && summary.unread > unread {
           fault("unread is \(unread): \(summary)")
         }

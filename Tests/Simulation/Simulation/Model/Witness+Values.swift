@@ -1,12 +1,12 @@
 internal import Relay
 internal import Wire
 
-/// What a witness keeps of rooms and sends.
+/// The state that a witness keeps of rooms and sends.
 extension Witness {
   struct Room {
     var isJoined = false
     var cursor: Int64 = 0
-    /// Joins and leaves that are not answered yet.
+    /// Joins and leaves without an answer.
     var pending: [Operation] = []
   }
   enum Operation: CustomStringConvertible {
@@ -23,25 +23,25 @@ extension Witness {
 
     var isJoin: Bool { if case .join = self { true } else { false } }
   }
-  /// What became of one send.
+  /// One send and its answer.
   struct Fate {
     var id: String
     var room: String
-    /// Which of this connection's sends it is.
+    /// The index among this connection's sends.
     var place: Int
     var sentAt: Int64
     var answer: Answer?
     var answeredAt: Int64 = 0
-    /// What it is about was there when it was sent, and the sender's own.
+    /// Whether the target existed when it was sent, and the sender may change it.
     var isRightful = false
     var target: Int64?
-    /// Sent once more before it was answered: which answer is whose cannot be told.
+    /// Whether it was sent again before it was answered: the answers cannot be told apart.
     var isAmbiguous = false
   }
   enum Answer {
     case stored(seq: Int64, isDuplicate: Bool)
     case refused(retryAfter: Int64)
-    /// For good.
+    /// Permanently refused.
     case rejected
   }
 }

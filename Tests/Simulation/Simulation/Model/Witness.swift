@@ -1,13 +1,13 @@
 internal import Relay
 internal import Wire
 
-/// Watches one connection, and holds everything that the relay says on it against the protocol and
-/// the ledger, before the client has put anything right.
+/// Watches one connection, and checks every message of the relay on it against the protocol and the
+/// ledger, before the client interprets it.
 final class Witness {
   let referee: Referee
   private let link: Int32
   let user: String
-  /// Of the log that the connection leads to.
+  /// The epoch of the log that the connection leads to.
   private let epoch: String
   var rooms: [String: Room] = [:]
   var fates: [Fate] = []
@@ -19,10 +19,10 @@ final class Witness {
   private let startedAt: Int64
   private var peopleAsked = 0
   private var asksForPeople = false
-  /// The closing handshake has begun: nothing may follow.
+  /// Whether the closing handshake has begun: no message may follow.
   private var isOver = false
 
-  /// What an adversary is told is not held against anything: it may have asked for it.
+  /// Messages to an adversary are not checked: it may have requested anything.
   private let isLenient: Bool
 
   init(_ referee: Referee, _ link: Link, epoch: String) {
@@ -36,7 +36,7 @@ final class Witness {
 
   func fault(_ text: String) { referee.fault("connection \(link) of \(user): \(text)") }
 
-  // MARK: - What the client says
+  // MARK: - Sent messages
 
   func noteSent(_ message: ClientMessage) {
     switch message {
@@ -79,7 +79,7 @@ final class Witness {
     }
   }
 
-  // MARK: - What it is told
+  // MARK: - Received messages
 
   func take(_ message: ServerMessage) {
     if isLenient { return }
@@ -120,7 +120,7 @@ final class Witness {
       if peopleAsked < 0 { fault("people unasked") }
     case .presence(let presence):
       referee.tally.count(.presenceTold)
-      // The directory may have named the client itself.
+      // The directory may contain the client's own user.
       if presence.user == user, !asksForPeople { fault("told of its own presence") }
     case .pong: break
     }
@@ -141,10 +141,11 @@ final class Witness {
     rooms[entry.room]?.cursor = entry.seq
   }
 
-  /// Entries that were trimmed meanwhile may still be on their way.
+  /// Checks an entry against the ledger. Entries that were trimmed meanwhile may still be in
+  /// flight.
   func check(_ entry: Entry) {
     if let truth = referee.ledger.entry(entry.room, entry.seq) {
-      // What was deleted since may still be on its way to one who was there then.
+      // Content that was deleted since may still be in flight to a client that was connected then.
       if truth == entry
         || referee.ledger.deleted(entry.room, entry.seq, notBefore: startedAt) == entry
       {
@@ -156,7 +157,7 @@ final class Witness {
     }
   }
 
-  /// What has become of an entry is not compared here, but that it is that entry.
+  /// Checks that a folded entry is the right one; its current state is not compared.
   func checkFolded(_ entry: Entry) {
     guard entry.editedAt != nil || !entry.reactions.isEmpty || entry.isDeleted else {
       check(entry)
@@ -191,8 +192,8 @@ final class Witness {
     if room.isJoined, joined.resume == .truncated, room.cursor < joined.first - 1,
       joined.after == joined.first - 1
     {
-      // Retention has overtaken the cursor. It may be the answer to a join as well: there is no
-      // telling, and what is pending may still be answered.
+      // Retention has overtaken the cursor. The message may also be the answer to a join: the two
+      // cannot be distinguished, and pending joins may still be answered.
       referee.tally.count(.overtaken)
     } else if let answered = answered(room.pending, joined) {
       if case .join(_, _, _, let least) = room.pending[answered],
@@ -214,13 +215,14 @@ final class Witness {
     rooms[joined.room, default: Room()].cursor = joined.after
   }
 
-  /// The first that it may answer. Of several joins under way some are never answered, since another
-  /// one came too soon behind.
+  /// Returns the first pending join to which this may be the answer. Of several joins in flight
+  /// some are never answered, since another join followed too soon.
   private func answered(_ pending: [Operation], _ joined: ServerMessage.Joined) -> Int? {
     pending.firstIndex {
       guard case .join(let after, let asked, let headAtLeast, _) = $0, joined.head >= headAtLeast
       else { return false }
-      // Of a batch that had not come so far when the join was its turn, and then trimmed the room.
+      // The answer comes from a batch that trimmed the room, and in which the room's head was still
+      // lower when the join was handled.
       if joined.resume == .reset, joined.after == joined.first - 1, joined.head == joined.after,
         asked == nil || asked == epoch, let after, after > headAtLeast
       {
@@ -255,14 +257,14 @@ final class Witness {
     } else if ack.seq >= room.first || ack.seq < 1 {
       fault("acknowledged what is not in the log: \(ack)")
     }
-    // A send moves its sender's own marks.
+    // A send advances its sender's own marks.
     if !ack.duplicate {
       referee.ledger.note(MemberMarks(read: ack.seq, received: ack.seq), of: user, in: ack.room)
     }
     answer(ack.room, ack.id, .stored(seq: ack.seq, isDuplicate: ack.duplicate))
   }
 
-  /// The oldest of this id that is not answered: the relay answers each.
+  /// Records the answer for the oldest unanswered send with this id: the relay answers each.
   private func answer(_ room: String, _ id: String, _ answer: Answer) {
     guard
       let place = fates.firstIndex(where: { $0.id == id && $0.room == room && $0.answer == nil })
@@ -314,7 +316,7 @@ final class Witness {
       answer(room, id, .rejected)
     case ("join", .unavailable):
       referee.tally.count(.joinRefused)
-      // Of several joins that the log takes at once those that fail are answered first.
+      // If the log handles several joins at once, those that fail are answered first.
       let joins =
         rooms[room]?.pending.indices.filter { rooms[room]?.pending[$0].isJoin == true } ?? []
       if joins.count == 1, rooms[room]?.isJoined != true {
@@ -322,8 +324,8 @@ final class Witness {
       } else if joins.isEmpty, rooms[room]?.isJoined != true {
         fault("\(error)")
       }
-      // Where the room was to be subscribed anew, unasked, that may be what failed: then the join is
-      // still to be answered.
+      // If the room was being subscribed again without a request, that may be what failed: then the
+      // join is still to be answered.
       rooms[room]?.isJoined = false
     case ("leave", .notJoined):
       if let index = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) {
@@ -339,13 +341,13 @@ final class Witness {
     }
   }
 
-  // MARK: - In the end
+  // MARK: - End of the run
 
-  /// Sends that are not answered.
+  /// The number of unanswered sends.
   var unanswered: Int { fates.count { $0.answer == nil } }
 
-  /// A refusal that takes longer to arrive than it holds, or never does: what was sent before it
-  /// arrived may come first.
+  /// Notes the rooms in which a refusal took longer to arrive than its hold lasts, or never
+  /// arrived: later sends may then be stored first.
   private func noteOvertaken() {
     for (index, fate) in fates.enumerated() {
       guard let taken = referee.taken(link, fate.place) else { continue }
@@ -365,22 +367,24 @@ final class Witness {
     }
   }
 
-  /// The order of this connection's sends: to be called when nothing more will come.
+  /// Checks the order of this connection's sends. To be called when no more messages will arrive.
   func close() {
     noteOvertaken()
-    // With until when they are to be sent again, those that may have been the first to be refused.
+    // Per room: the end of the hold, the last `seq`, and the times at which the sends that may have
+    // been refused first may be sent again.
     var places: [String: (until: Int64, seq: Int64, first: [String: Int64])] = [:]
     for fate in fates where !fate.isAmbiguous {
       var place = places[fate.room] ?? (0, 0, [:])
       let takenAt = referee.taken(link, fate.place)?.at
-      // Sent again when its own wait is over, it ends what has held those behind it, whatever comes of it.
+      // A send that is repeated after its own wait ends the hold of the room, whatever its answer
+      // is.
       if let takenAt, let own = place.first[fate.id], takenAt >= own {
         (place.until, place.first) = (0, [:])
       }
       switch fate.answer {
       case .refused(let wait):
         guard let takenAt else { break }
-        // Those that the log refuses itself are told the whole wait.
+        // A send that the log itself refuses gets the full wait.
         if place.first.isEmpty || takenAt >= place.until || wait == Refusal.retryAfterMilliseconds {
           place.first[fate.id] = takenAt + wait
         }

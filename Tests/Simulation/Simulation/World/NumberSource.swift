@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Numbers for names that must differ within the process.
+/// Generates numbers that are unique within the process.
 final class NumberSource: Sendable {
   private let last = Atomic(0)
 

@@ -2,17 +2,17 @@ internal import DequeModule
 internal import Mixing
 internal import Relay
 
-/// One direction of a connection: what is on its way, and what has arrived and was not read.
+/// One direction of a connection: the bytes in flight, and those that have arrived and are unread.
 struct Pipe {
-  /// How the receiver sees it end.
+  /// The end of the stream, from the receiver's view.
   enum End {
-    /// Behind everything that was sent.
+    /// The stream ends after everything that was sent.
     case finished
-    /// The connection was cut, or the peer's system knows nothing of it.
+    /// The connection was cut, or the peer's system does not know it.
     case lost
   }
 
-  /// What the systems of both ends hold at most.
+  /// The maximum number of bytes in the buffers of both systems.
   let capacityBytes: Int
   private var onItsWay: Deque<(at: Int64, bytes: [UInt8])> = []
   private var heldBytes = 0
@@ -20,12 +20,12 @@ struct Pipe {
   private var toldArrival: Int64?
   private var endHasArrived = false
   private(set) var arrived: [UInt8] = []
-  /// How often something has arrived.
+  /// The number of arrivals.
   private(set) var arrivals = 0
   private var end: (at: Int64, End)?
-  /// What is sent from now on is lost, and the sender does not know.
+  /// Whether sent bytes are lost without the sender's knowledge.
   private var isSevered = false
-  /// The sender gets an error from now on.
+  /// Whether the sender gets an error.
   private(set) var isBroken = false
 
   init(capacityBytes: Int) { self.capacityBytes = capacityBytes }
@@ -33,8 +33,8 @@ struct Pipe {
   var space: Int { max(0, capacityBytes - heldBytes) }
   var hasBytesOnTheirWay: Bool { !onItsWay.isEmpty }
 
-  /// - Parameter latest: when the last part arrives at the latest.
-  /// - Returns: how many bytes were taken.
+  /// - Parameter latest: the latest time at which the last part arrives.
+  /// - Returns: the number of accepted bytes.
   mutating func send(
     _ bytes: ArraySlice<UInt8>, now: Int64, maximumDelay: Int64,
     using random: inout SplitMix64
@@ -44,7 +44,7 @@ struct Pipe {
     if isSevered || end != nil { return taken.count }
     var rest = taken
     while !rest.isEmpty {
-      // Mostly in one piece; else cut anywhere.
+      // Mostly in one piece, otherwise cut at a random place.
       let isWhole = Int.random(in: 0..<4, using: &random) > 0
       let count = isWhole ? rest.count : Int.random(in: 1...rest.count, using: &random)
       lastArrival = max(lastArrival, now + Int64.random(in: 0...maximumDelay, using: &random))
@@ -54,7 +54,7 @@ struct Pipe {
     return taken.count
   }
 
-  /// When something will arrive next that has not; `nil` also where that was told before.
+  /// Returns the time of the next arrival; `nil` if there is none, or if it was returned before.
   mutating func takeNextArrival() -> Int64? {
     let next = onItsWay.first?.at ?? (endHasArrived ? nil : end?.at)
     guard let next, next != toldArrival else { return nil }
@@ -79,27 +79,28 @@ struct Pipe {
     return bytes
   }
 
-  /// How it ended, once all that will arrive was read.
+  /// Returns the end of the stream, once all arriving bytes were read.
   func ending(now: Int64) -> End? {
     guard let end, end.at <= now, onItsWay.isEmpty, arrived.isEmpty else { return nil }
     return end.1
   }
 
-  /// How it ended, as far as the receiver's system knows, though not all may have been read.
+  /// Returns the end of the stream as known to the receiver's system, even if there are unread
+  /// bytes.
   func arrivedEnd(now: Int64) -> End? {
     guard let end, end.at <= now, onItsWay.isEmpty else { return nil }
     return end.1
   }
 
-  /// The sender has said all.
+  /// Ends the stream after the bytes that were sent.
   mutating func finish(now: Int64) {
     guard end == nil, !isSevered else { return }
     lastArrival = max(lastArrival, now)
     end = (lastArrival, .finished)
   }
 
-  /// Nothing of what is on its way arrives beyond so many bytes.
-  /// - Parameter at: when the receiver learns of it; `nil` is never.
+  /// Cuts the stream: of the bytes in flight only this many arrive.
+  /// - Parameter at: when the receiver learns of it; `nil` means never.
   mutating func cut(keepingBytes: Int, at: Int64?) {
     var left = keepingBytes
     var kept: Deque<(at: Int64, bytes: [UInt8])> = []
@@ -113,7 +114,7 @@ struct Pipe {
     end = at.map { (max($0, kept.last?.at ?? 0), .lost) }
   }
 
-  /// Nothing of what is on its way, or has arrived, is ever read.
+  /// Discards all bytes in flight, and all unread ones.
   mutating func silence() {
     onItsWay = []
     arrived = []
@@ -121,33 +122,33 @@ struct Pipe {
 
   var bytesOnTheirWay: Int { onItsWay.reduce(0) { $0 + $1.bytes.count } }
 
-  /// The sender has learned that nothing arrives any more.
+  /// Tells the sender that the receiver is gone.
   mutating func breakOff() { isBroken = true }
 }
 
 /// A connection between one client and the relay.
 final class Link {
-  /// How a client is connected.
+  /// The kind of a client.
   enum Kind {
     case honest
-    /// An adversary's.
+    /// An adversary.
     case hostile
-    /// An adversary's that has not said who it is.
+    /// An unauthenticated adversary.
     case anonymous
   }
 
   let number: Int32
   let user: String
   let kind: Kind
-  /// Which loop accepts it.
+  /// The loop that accepts the connection.
   let loop: Int
-  /// Which process of the relay it leads to.
+  /// The life of the relay's process to which it leads.
   let life: Int
-  /// What says who it is; `nil` where the user's word is taken.
+  /// The client's token; `nil` if the relay accepts names without verification.
   let token: SimulatedToken?
   var toRelay: Pipe
   var toClient: Pipe
-  /// Since when bytes have been there that the relay has not read, though it might have.
+  /// Since when unread bytes have been there that the relay could have read.
   var waitsSince: Int64?
 
   init(
@@ -164,6 +165,6 @@ final class Link {
     toClient = Pipe(capacityBytes: capacityBytes)
   }
 
-  /// Says in a URL who the client is.
+  /// The part of a URL's query that authenticates the client.
   var query: String { token.map { "token=\($0.text)" } ?? "user=\(user)" }
 }

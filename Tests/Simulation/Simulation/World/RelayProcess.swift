@@ -4,18 +4,18 @@ internal import Relay
 internal import WebSocket
 internal import Wire
 
-/// One life of the relay's process: the server's own loops on the simulation's clock and over simulated
-/// links, and their log.
+/// One life of the relay's process: the server's own loops, on the simulation's clock and over
+/// simulated links, and their log.
 final class RelayProcess {
   private struct Loop {
     let streams: SimulatedStreams
     let connections: ConnectionLoop
-    /// It wants another turn.
+    /// Whether it has requested another turn.
     var goesOn = false
     var isOver = false
-    /// Who is banned, as far as the loop has been told.
+    /// The banned users of which the loop has been told.
     var banned: Set<String> = []
-    /// Of its last turn.
+    /// The time of its last turn.
     var lastTurn: Int64 = .min
   }
 
@@ -25,29 +25,30 @@ final class RelayProcess {
   private let context: ConnectionLoop.Context
   var submitted: [(loop: Int, requests: [LogRequest])] = []
   var reads: [(loop: Int, request: ReadRequest, askedAt: Int64)] = []
-  /// When sends and joins of honest clients were taken that the log has not answered.
+  /// When unanswered sends and joins of honest clients were taken.
   private var unanswered: [Question: Int64] = [:]
-  /// The log is at work on a batch.
+  /// Whether the log is processing a batch.
   var isCommitting = false
   var isReading = false
   private(set) var isShuttingDown = false
   private(set) var mostQueuedBytes = 0
-  /// Connections that were ended since they were silent.
+  /// The number of connections that were ended because they were idle.
   var timeouts: Int { context.violations[.idleTimeout] }
-  /// Told of every message of an honest client when it is taken.
+  /// Called for every message of an honest client when it is taken.
   var onReceive: (Link, ClientMessage) -> Void = { _, _ in }
-  /// Told how long an honest client has waited for the relay, since when and for what.
+  /// Called when an honest client has waited for the relay, with the start and the purpose of the
+  /// wait.
   var onWait: (_ since: Int64, _ purpose: String) -> Void = { _, _ in }
 
-  /// Told of a message that a loop takes though it may not, and why it may not.
+  /// Called for a message that a loop takes although it must not, with the reason.
   var onServed: (_ user: String, _ reason: String) -> Void = { _, _ in }
 
-  /// What an honest client has asked of the log.
+  /// A request of an honest client to the log.
   private struct Question: Hashable {
     var loop: Int
     var session: SessionID
     var room: String
-    /// Of a send; `nil` of a join.
+    /// The id of a send; `nil` for a join.
     var id: String?
   }
 
@@ -104,7 +105,7 @@ final class RelayProcess {
 
   var loopIndices: Range<Int> { loops.indices }
 
-  /// Where a loop's streams lead: see `SimulatedStreams`.
+  /// Returns a loop's streams.
   func streams(of loop: Int) -> SimulatedStreams { loops[loop].streams }
 
   func accept(_ link: Link, now: Moment) {
@@ -115,14 +116,14 @@ final class RelayProcess {
     loops[link.loop].streams.open(place, link)
   }
 
-  /// What one loop, or each, is told.
+  /// Posts a message to one loop, or to each.
   func post(_ message: LoopMessage, to loop: Int) { loops[loop].streams.put(message) }
 
   func post(_ message: LoopMessage) {
     for loop in loops.indices { post(message, to: loop) }
   }
 
-  /// As `Server.reload` does.
+  /// Bans users, like `Server.reload`.
   func ban(_ users: Set<String>) {
     context.authenticator.ban(users)
     post(.ban(users))
@@ -130,8 +131,8 @@ final class RelayProcess {
 
   // MARK: - A turn
 
-  /// One turn of a loop.
-  /// - Parameter sweeps: a look at every connection is due as well.
+  /// Runs one turn of a loop.
+  /// - Parameter sweeps: whether a sweep over all connections is due as well.
   func turn(_ loop: Int, now: Moment, sweeps: Bool) {
     guard !loops[loop].isOver else { return }
     let (streams, connections) = (loops[loop].streams, loops[loop].connections)
@@ -152,10 +153,10 @@ final class RelayProcess {
     }
   }
 
-  /// What a loop has done in its last turn.
+  /// Returns the work of a loop in its last turn.
   func work(of loop: Int) -> Work { loops[loop].streams.work }
 
-  /// Whether a loop has something to do at this time.
+  /// Returns whether a loop has work at this time.
   func hasEvent(_ loop: Int, now: Moment) -> Bool {
     guard !loops[loop].isOver else { return false }
     loops[loop].streams.now = now
@@ -164,19 +165,19 @@ final class RelayProcess {
     return loops[loop].streams.hasReadiness
   }
 
-  /// When a loop has something to do though nothing happens, in milliseconds.
+  /// Returns the time of a loop's next timer, in milliseconds.
   func deadline(of loop: Int) -> Int64? {
     loops[loop].isOver ? nil : loops[loop].connections.nextWake.map { ($0 + 999) / 1000 }
   }
 
   // MARK: - Waits
 
-  /// A message is about to be taken.
+  /// Notes a message that is about to be taken.
   private func note(_ json: Span<UInt8>, _ link: Link, _ session: SessionID) {
     let loop = loops[link.loop]
     if loop.connections.isIdentified(session) {
       if loop.banned.contains(link.user) { onServed(link.user, "who is banned") }
-      // What ends is noticed at the end of a turn.
+      // An expired token is noticed at the end of a turn.
       if let token = link.token, token.end <= loop.lastTurn {
         onServed(link.user, "whose token has ended")
       }
@@ -191,7 +192,7 @@ final class RelayProcess {
     case .join(let join): question = Question(loop: link.loop, session: session, room: join.room)
     default: return
     }
-    // What the shard answers by itself stays here until it is asked again.
+    // A request that the shard answers itself stays here until it is repeated.
     unanswered[question] = loops[link.loop].streams.now.monotonic
   }
 
@@ -216,7 +217,7 @@ final class RelayProcess {
     }
   }
 
-  /// Whether a session is an honest client's.
+  /// Returns whether a session belongs to an honest client.
   func isHonest(_ session: SessionID, _ loop: Int) -> Bool {
     loops[loop].streams.isHonest(session)
   }
@@ -228,7 +229,7 @@ final class RelayProcess {
     post(.shutDown)
   }
 
-  /// Every loop has come to its end, and the log has nothing left to do.
+  /// Whether every loop has ended, and the log is idle.
   var hasShutDown: Bool {
     isShuttingDown && loops.allSatisfy(\.isOver) && submitted.isEmpty && !isCommitting
   }

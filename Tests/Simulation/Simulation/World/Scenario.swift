@@ -2,44 +2,45 @@ internal import Mixing
 internal import Relay
 internal import SQLiteLog
 
-/// Where the entries are kept.
+/// The kind of store.
 public enum StoreKind: String, CaseIterable, Sendable {
   case sqlite
   case memory
 }
 
-/// What one run is like: which limits the relay has, who is there, and what goes wrong how often. A
-/// run that has everything at once would hardly ever get far, so each has some of it.
+/// The parameters of one run: the relay's limits, the clients, and the faults with their rates.
+/// Each run has only some of the faults: a run with all of them would hardly make progress.
 struct Scenario {
   var store: StoreKind
-  /// What is promised of acknowledged entries.
+  /// The durability of acknowledged entries.
   var durability = Durability.fsync
   var keepEntriesPerRoom: Int64
-  /// What one entry may be given; where edits have no limit, their deletion has one all the same.
+  /// The limits of an entry's edits and reactions; even if edits are unlimited, the work of
+  /// deleting them is limited.
   var entryLimits = EntryLimits()
-  /// How many entries the log indexes at once.
+  /// The number of entries that the log indexes at once.
   var segmentEntries: Int
   var loops: Int
   var relay: RelayProcess.Configuration
   var sessions: Int
   var probes: Int
-  /// Those who post over HTTP.
+  /// The number of clients that post over HTTP.
   var posters: Int
   var hasBot: Bool
-  /// Those who mean harm: at least one.
+  /// The adversaries: at least one.
   var adversaries: [Adversary] = []
-  /// Milliseconds between two lists of the directory, at most.
+  /// The longest time between two changes of the directory's list, in milliseconds.
   var directoryPauseMilliseconds: Int64
   /// Simulated milliseconds until everything is repaired.
   var lengthMilliseconds: Int64
   var maximumDelay: Int64
-  /// Milliseconds between two things that one client does, on average.
+  /// The average time between two actions of a client, in milliseconds.
   var pauseMilliseconds: Int64
-  /// What may go wrong.
+  /// The faults that may occur.
   var faults: [Fault]
   var faultPauseMilliseconds: Int64
 
-  /// One who means harm, with what and from how many connections.
+  /// An adversary: its attack and its connections.
   struct Adversary {
     var attack: Attack
     var connections: Int
@@ -67,7 +68,7 @@ struct Scenario {
     case restore
     case wipe
 
-    /// How often it is chosen, beside the others.
+    /// The relative frequency of this fault.
     var weight: Int {
       switch self {
       case .dieAtCall: 8
@@ -130,7 +131,7 @@ struct Scenario {
     if let second = Self.adversary(using: &random) { adversaries.append(second) }
   }
 
-  /// One who has a plan; in half of the runs there is none.
+  /// Returns an adversary with a plan; half of the runs have none.
   private static func adversary(using random: inout SplitMix64) -> Adversary? {
     func pick(_ strengths: [Int]) -> Int { strengths.randomElement(using: &random) ?? 1 }
     let connections = Int.random(in: 1...4, using: &random)
@@ -138,7 +139,7 @@ struct Scenario {
     case 0..<12:
       Adversary(attack: .edits, connections: connections, strength: pick([30, 150, 300]))
     case 12..<22:
-      // Few are so many that one reply would not hold them.
+      // A few adversaries add so many reactions that one reply cannot hold them.
       Adversary(
         attack: .reactions, connections: connections,
         strength: Int.random(in: 0..<40, using: &random) == 0 ? 1900 : pick([30, 120, 800]))

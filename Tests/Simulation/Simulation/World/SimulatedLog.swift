@@ -5,31 +5,31 @@ internal import Relay
 internal import SQLiteLog
 internal import Wire
 
-/// A log whose threads' work the simulation does step by step, each when its time has come.
+/// A log whose threads' work the simulation executes in steps, at times that the seed chooses.
 protocol SimulatedLog: AnyObject {
   var epoch: String { get }
-  /// What the log's writing thread does with what it has taken.
+  /// Does the work of the writing thread for these batches.
   func process(
     _ batches: [(loop: Int, requests: [LogRequest])], now: Int64
   ) -> Sequencer.Outcome
-  /// What its reading thread does.
+  /// Does the work of the reading thread for a request.
   func answer(_ request: ReadRequest) -> LogAnswer
-  /// What the writing thread and the reading one have done.
-  /// Edits of deleted texts that were overwritten so far.
+  /// The number of overwritten edits of deleted texts so far.
   var redactedEdits: Int { get }
+  /// The work of the writing thread and of the reading one.
   var writing: WorkMeter { get }
   var reading: WorkMeter { get }
-  /// What its other threads do, in steps: the seed chooses which is taken, and when.
+  /// The possible next steps of the other threads: the seed chooses which one is taken, and when.
   var backgroundSteps: [() -> Void] { get }
-  /// The same for what the writing thread does between two batches.
+  /// The possible steps of the writing thread between two batches.
   var writerSteps: [() -> Void] { get }
-  /// The names of the epochs that it knows.
+  /// The names of the epochs that the log knows.
   var epochs: [String] { get }
-  /// Everything that is stored of these rooms.
+  /// Returns the stored content of these rooms.
   func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog]
 }
 
-/// What a store has of one room.
+/// The stored content of one room.
 struct StoredLog {
   var first: Int64
   var head: Int64
@@ -37,7 +37,7 @@ struct StoredLog {
 }
 
 extension EntryReader {
-  /// Reads rooms from their first entry to their last.
+  /// Reads the rooms completely.
   mutating func contents(of rooms: [String]) throws(StoreFailure) -> [String: StoredLog] {
     var contents: [String: StoredLog] = [:]
     for room in rooms {
@@ -55,7 +55,7 @@ extension EntryReader {
   }
 }
 
-/// The log that keeps nothing beyond its process.
+/// The log in memory, which is lost with its process.
 final class SimulatedMemoryLog: SimulatedLog {
   let epoch: String
   private var sequencer: Sequencer
@@ -92,13 +92,13 @@ final class SimulatedMemoryLog: SimulatedLog {
   }
 }
 
-/// The log that keeps everything in SQLite: the product's own store, reader and sequencer, without
-/// the threads that `SQLiteLog` runs them on.
+/// The log in SQLite: the product's own store, reader and sequencer, without the threads on which
+/// `SQLiteLog` runs them.
 final class SimulatedSQLiteLog: SimulatedLog {
   static let directory = "/data"
 
   let epoch: String
-  /// Why an index that was there could not be used.
+  /// The reason why an existing index could not be used.
   let discardedIndex: String?
   private var sequencer: Sequencer
   private var store: CountingStore<SQLiteStore>
@@ -106,13 +106,13 @@ final class SimulatedSQLiteLog: SimulatedLog {
   let writing = WorkMeter()
   let reading = WorkMeter()
   private let indexer: Indexer
-  /// Of the store, which may not be looked at while it is at work.
+  /// The shared part of `store`, which must not be accessed while it is at work.
   private let shared: OpenStore
   private let checkpoints: CheckpointConnection
-  /// What the process does when a checkpoint's sync has failed.
+  /// Ends the process after a checkpoint whose sync has failed.
   private let end: () -> Void
   private let tally: (Tally.Event, Int) -> Void
-  /// What the indexer wants to be deleted, a slice at a time.
+  /// The slices that the indexer has requested to be deleted.
   private var deletions: [Garbage.Slice] = []
   private var garbage: Garbage?
 
@@ -148,7 +148,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
 
   func answer(_ request: ReadRequest) -> LogAnswer {
     reader.answer { reader in
-      // What an attempt has read that has to be made again counts once.
+      // Reads of an attempt that has to be repeated do not count.
       _ = reading.take()
       var counting = CountingReader(reader, reading)
       return request.answer(from: &counting, .webSocket)
@@ -157,7 +157,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
 
   var redactedEdits: Int { store.base.redactedEdits }
 
-  /// As the indexing thread does, in pieces, and the checkpointing one.
+  /// The steps of the indexing thread and of the checkpointing one.
   var backgroundSteps: [() -> Void] {
     [
       { [checkpoints, end] in if !checkpoints.checkpoint() { end() } },
@@ -168,12 +168,14 @@ final class SimulatedSQLiteLog: SimulatedLog {
     ] + urgently(garbage != nil && deletions.isEmpty) { [unowned self] in sweep() }
   }
 
-  /// A sweep goes on as soon as it can, so that its next step is likelier than others.
+  /// Returns a step several times if it is due: a sweep continues as soon as it can, so its next
+  /// step is more likely than others.
   private func urgently(_ isDue: Bool, _ step: @escaping () -> Void) -> [() -> Void] {
     Array(repeating: step, count: isDue ? 8 : 1)
   }
 
-  /// What is no longer kept is looked up; and once it was deleted, forgotten.
+  /// Looks up the entries that are no longer kept or, once they have been deleted, removes them
+  /// from the index.
   private func sweep() {
     if deletions.isEmpty, let garbage {
       self.garbage = nil
@@ -187,8 +189,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
     }
   }
 
-  /// As the writer does between two batches: a checkpoint where its write-ahead log has grown long,
-  /// and what the indexer asks it for.
+  /// The steps of the writer between two batches: a checkpoint, and what the indexer requests.
   var writerSteps: [() -> Void] {
     [
       { [store = store.base, end] in if (try? store.checkpoint()) == nil { end() } },
@@ -201,7 +202,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   private func delete() {
     guard let slice = deletions.first else { return }
     if (try? store.base.delete(slice)) == nil {
-      // As the indexer does: it looks again.
+      // Starts again with a lookup, as the indexer does.
       deletions = []
       garbage = nil
     } else {
@@ -217,7 +218,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   }
 }
 
-/// The connection that the checkpointing thread has.
+/// The connection of the checkpointing thread.
 @safe private final class CheckpointConnection {
   private let handle: OpaquePointer?
 

@@ -3,23 +3,23 @@ internal import Hostile
 internal import Relay
 internal import WebSocket
 
-/// One loop's world in the simulation: links instead of sockets, the simulation's clock, and a log that
-/// takes what is submitted when the seed says so.
+/// One loop's world in the simulation: links instead of sockets, the simulation's clock, and a log
+/// that processes submitted requests when the seed decides.
 ///
-/// As with epoll and its edges (epoll(7), `EPOLLET`), what has happened to a stream is told once.
+/// Like edge-triggered epoll (epoll(7), `EPOLLET`), it reports each event of a stream once.
 final class SimulatedStreams: LoopWorld {
   /// One accepted connection.
   private final class Stream {
     let link: Link
     var session: SessionID?
-    /// How much had arrived, and whether the end had, when that was last told.
+    /// The number of arrivals, and whether the end had arrived, at the last report.
     var arrivalsTold = 0
     var endWasTold = false
-    /// It took less than all of what was written.
+    /// Whether it accepted only a part of the last write.
     var isBlocked = false
-    /// The relay has said all; what comes is thrown away.
+    /// Whether the relay has ended its output; input is then discarded.
     var isFinished = false
-    /// The relay does not read it just now.
+    /// Whether the relay does not read it at present.
     var isPaused = false
 
     init(_ link: Link) { self.link = link }
@@ -28,25 +28,25 @@ final class SimulatedStreams: LoopWorld {
   let loop: Int
   var now: Moment
   private var streams: [Int: Stream] = [:]
-  /// What this loop has been told and not yet taken.
+  /// Messages to this loop that it has not taken yet.
   private(set) var mail: [LoopMessage] = []
-  /// What the loop has done in its last turn.
+  /// The work of the loop in its last turn.
   var work = Work()
-  /// Chooses how much of what has arrived is read at a time.
+  /// Chooses how many of the arrived bytes are read at a time.
   var readLimit: () -> Int = { ConnectionLoop.readBytes }
-  /// Puts bytes on a link's way; says how many it took.
+  /// Sends bytes over a link, and returns how many it accepted.
   var send: (Link, Span<UInt8>) -> Int = { _, bytes in bytes.count }
-  /// Takes what the loop hands over to the log.
+  /// Called with the requests that the loop submits to the log.
   var onSubmit: ([LogRequest]) -> Void = { _ in }
   var onRead: (ReadRequest) -> Void = { _ in }
   var onPost: (LoopMessage, _ loop: Int) -> Void = { _, _ in }
-  /// Something was said at a link's other end.
+  /// Called when the relay ends its direction of a link, or closes the link.
   var onEnd: (Link) -> Void = { _ in }
-  /// Told when an honest client's bytes were read that have waited since then.
+  /// Called when an honest client's bytes were read, with the time since which they had waited.
   var onWait: (_ since: Int64) -> Void = { _ in }
-  /// Told when a connection is not read any more, and when it is again.
+  /// Called when the relay stops reading a connection, and when it resumes.
   var onPause: (Link, _ isPaused: Bool) -> Void = { _, _ in }
-  /// Told of every message when it is taken.
+  /// Called for every message when it is taken.
   var onMessage: (Link, Span<UInt8>, SessionID) -> Void = { _, _, _ in }
 
   init(loop: Int, now: Moment) {
@@ -65,7 +65,7 @@ final class SimulatedStreams: LoopWorld {
     return mail
   }
 
-  /// What has happened to streams since it was last told.
+  /// Returns the events of streams since the last call.
   func takeReadiness() -> [(place: Int, readiness: StreamReadiness)] {
     var all: [(place: Int, readiness: StreamReadiness)] = []
     for (place, stream) in streams.sorted(by: { $0.key < $1.key }) {
@@ -97,7 +97,7 @@ final class SimulatedStreams: LoopWorld {
     return readiness
   }
 
-  /// The sessions of connections, where they have one.
+  /// The sessions of all connections that have one.
   var sessions: [SessionID] { streams.values.compactMap(\.session) }
 
   func isHonest(_ session: SessionID) -> Bool {
@@ -145,7 +145,7 @@ final class SimulatedStreams: LoopWorld {
 
   func isShakingHands(_ place: Int) -> Bool { false }
 
-  /// The simulated systems do not tell.
+  /// The simulated systems do not provide this time.
   func millisecondsSinceAcknowledgement(_ place: Int) -> Int64 { 0 }
 
   func finish(_ place: Int) {

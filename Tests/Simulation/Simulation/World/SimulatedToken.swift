@@ -1,8 +1,8 @@
 internal import Relay
 internal import Wire
 
-/// What says whose a connection is, where names alone are not taken: a token that needs no signature,
-/// since nobody here forges one.
+/// The token of a connection, if the relay requires one. It has no signature, since no simulated
+/// client forges a token.
 struct SimulatedToken {
   let user: String
   /// Milliseconds since 1970; `nil` = never.
@@ -25,10 +25,10 @@ struct SimulatedToken {
 
   var text: String { "\(user)~\(expires.map { "\($0)" } ?? "")" }
 
-  /// When it is no longer believed.
+  /// The time at which it becomes invalid.
   var end: Int64 { expires.map { $0 + Identity.clockSkewMilliseconds } ?? .max }
 
-  /// As a relay verifies tokens.
+  /// Verifies a token like a relay.
   static func verify(_ text: String, wall: Int64) throws(WireError) -> Identity {
     guard let token = SimulatedToken(text) else {
       throw WireError(.unauthorized, "This is no token.", re: "auth")

@@ -3,15 +3,15 @@ internal import Hostile
 internal import Relay
 internal import Wire
 
-/// What everybody may cost, adversaries included, is held against the bounds.
+/// Checks the cost of all clients, adversaries included, against the bounds.
 extension Simulation {
-  /// The run itself keeps threads waiting for so long: what is slow then is not the relay's doing, nor
-  /// what has gathered meanwhile.
+  /// Excludes waits from the check for this time, and for as long as a bound allows afterwards: the
+  /// run itself stalls threads, and work has gathered meanwhile.
   func disturb(for milliseconds: Int64) {
     disturbedUntil = max(disturbedUntil, now.monotonic + milliseconds + Bound.waitMilliseconds)
   }
 
-  /// An honest client has waited for the relay.
+  /// Checks the wait of an honest client for the relay.
   func noteWait(since: Int64, _ purpose: String) {
     let wait = now.monotonic - since
     referee.tally.count(.waited)
@@ -22,7 +22,7 @@ extension Simulation {
     referee.fault("an honest client waited \(wait) ms \(purpose), not \(Bound.waitMilliseconds)")
   }
 
-  /// What the log's thread has done for a batch.
+  /// Checks the work of the log's thread for a batch.
   func check(
     _ work: Work, of batches: [(loop: Int, requests: [LogRequest])], _ outcome: Sequencer.Outcome
   ) {
@@ -46,11 +46,12 @@ extension Simulation {
     if work.lookups > most + lookupsToRetry {
       referee.fault("\(work.lookups) lookups for \(requests) requests, not \(most)")
     }
-    // What could not be stored is read again by a later batch, and once more where that fails.
+    // A later batch repeats the lookups of a batch that could not be stored, and does so again if
+    // it fails too.
     lookupsToRetry = outcome.failure == nil ? 0 : lookupsToRetry + most
   }
 
-  /// What the reading thread has done for a request.
+  /// Checks the work of the reading thread for a request.
   func check(_ work: Work, of request: ReadRequest, _ answer: LogAnswer) {
     if bounds.contains(.folding), case .history(_, let history, _, _) = request {
       let most = history.limit * Bound.changesPerFoldedEntry
@@ -80,7 +81,7 @@ extension Simulation {
 
   // MARK: - People
 
-  /// The directory has another list: longer, shorter, or none, in another order.
+  /// Changes the directory's list: longer, shorter, empty, or in another order.
   func changeDirectory() {
     schedule(.directory, in: pick(20...scenario.directoryPauseMilliseconds))
     referee.tally.count(.directoryChanged)
@@ -100,18 +101,18 @@ extension Simulation {
   }
 }
 
-/// Which bounds are held; all of them, unless one is to be tried alone.
+/// The bounds that are checked; by default all.
 public enum HeldBound: String, CaseIterable, Sendable {
-  /// How long honest clients wait for the relay.
+  /// The time for which honest clients wait for the relay.
   case waits
-  /// What a request has the log's thread look up.
+  /// The lookups of the log's thread for a request.
   case lookups
-  /// How many rooms a page lists.
+  /// The number of rooms of a page.
   case rooms
-  /// What folding reads.
+  /// The reads for folding.
   case folding
-  /// What one entry may be given.
+  /// The edits and reactions of one entry.
   case entries
-  /// How long a reply is.
+  /// The size of a reply.
   case replies
 }

@@ -2,9 +2,9 @@ internal import Relay
 internal import SQLiteLog
 internal import Wire
 
-/// How the relay's process ends, what is left of its files, and whether that is what was promised.
+/// The end of the relay's process, and the check of the files that it leaves.
 extension Simulation {
-  /// The process dies here and now.
+  /// Ends the process immediately.
   func die(losingPower: Bool? = nil) {
     guard relay != nil else { return }
     if let losingPower { nextDeathIsPowerLoss = losingPower }
@@ -17,9 +17,9 @@ extension Simulation {
     schedule(.start, in: pick(5...2000))
   }
 
-  /// What is left of the files. Nobody has them open any more.
+  /// Applies the process's death to its files. No connection has them open any more.
   func resolveDeath() {
-    // What SQLite does when it closes finds a dead disk, and changes nothing.
+    // When SQLite closes, it finds a dead disk, and changes nothing.
     if nextDeathIsPowerLoss {
       referee.tally.count(.powerLost)
       trace("power lost")
@@ -36,12 +36,13 @@ extension Simulation {
     disk.trouble = .init()
   }
 
-  /// Everything that was connected no longer is.
+  /// Ends all connections of the process.
   private func sever(systemLivesOn: Bool) {
     for link in links where link.life == life {
       let bytes = link.toClient.bytesOnTheirWay
       if bytes > 0 { referee.tally.count(.bytesCut) }
-      // A process's system still sends what it took; one without power may say nothing, ever.
+      // After the death of a process its system still sends the bytes that it accepted; after a
+      // loss of power the peer may never learn of it.
       let kept = systemLivesOn && chance(50) ? Int.max : Int.random(in: 0...bytes, using: &random)
       let isSilent = !systemLivesOn && chance(50)
       if isSilent { referee.tally.count(.halfOpen) }
@@ -51,7 +52,7 @@ extension Simulation {
     links.removeAll { $0.life == life }
   }
 
-  /// The process ends as it was asked to: everything is said.
+  /// Ends the process after a shutdown: all bytes are still sent.
   func endShutdown() {
     trace("shut down")
     for link in links where link.life == life {
@@ -67,7 +68,7 @@ extension Simulation {
 
   // MARK: - After a start
 
-  /// Holds what the log has after a start against what must be there.
+  /// Checks the content of the log after a start against the ledger.
   func examine(_ log: any SimulatedLog) {
     let trouble = disk.trouble
     let (calls, syncs) = (disk.callsUntilDeath, disk.syncsUntilDeath)
@@ -127,11 +128,11 @@ extension Simulation {
       referee.fault("\(name) \(stored.first)…\(stored.head) has gaps: \(stored.entries.map(\.seq))")
       return
     }
-    // A batch of which nobody was told may have trimmed its own entries.
+    // A batch whose outcome no client knows may have trimmed its own entries.
     if stored.first > known.head + 1, !inDoubt.isEmpty || !refusedSinceCommit.isEmpty {
       referee.ledger.skip(name, to: stored.first - 1)
     }
-    // A deletion that nobody was told of has done its work already, on what comes before it.
+    // A deletion whose outcome no client knows has already redacted earlier entries.
     let deleted = Set(
       stored.entries.filter {
         $0.kind == .delete && referee.ledger.entry(name, $0.seq) == nil
@@ -162,7 +163,7 @@ extension Simulation {
       }
     }
     if stored.first > referee.ledger.room(name).first {
-      // Of a batch that nobody was told of.
+      // It was trimmed by a batch whose outcome no client knows.
       if inDoubt.isEmpty, refusedSinceCommit.isEmpty, !mayHaveLost {
         referee.fault("\(name) was trimmed to \(stored.first) by nobody")
       }

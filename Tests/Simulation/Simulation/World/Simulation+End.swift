@@ -2,7 +2,8 @@ internal import Relay
 internal import SQLiteLog
 internal import Wire
 
-/// How a run ends: everything is repaired, everybody reads, and in the end all must be said.
+/// The end of a run: every fault is repaired, every client reads, and at last everything must have
+/// been acknowledged and delivered.
 extension Simulation {
   func becomeIdle() {
     isRepaired = true
@@ -22,7 +23,7 @@ extension Simulation {
     for client in clients { client.checkIdle() }
     for client in clients { client.end?.witness.close() }
     guard referee.faults.isEmpty, let relay else { return }
-    // The files, as the next process finds them.
+    // Checks the files as the next process finds them.
     relay.beginShutdown()
     for loop in relay.loopIndices { wake(loop: loop, in: 0) }
     play(until: now.monotonic + Self.shutdownMilliseconds) { relay === self.relay }
@@ -33,7 +34,7 @@ extension Simulation {
     verify()
   }
 
-  /// What `relay verify` says of it.
+  /// Checks the store as `relay verify` does.
   private func verify() {
     guard scenario.store == .sqlite else { return }
     do {

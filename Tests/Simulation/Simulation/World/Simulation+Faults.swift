@@ -1,9 +1,9 @@
 internal import Relay
 internal import SQLiteLog
 
-/// What goes wrong.
+/// The faults of a run.
 extension Simulation {
-  /// Something goes wrong, if it may; the next time is chosen.
+  /// Injects a fault, if one is allowed, and schedules the next one.
   func makeTrouble() {
     guard !isRepaired else { return }
     schedule(.fault, in: pick(1...scenario.faultPauseMilliseconds * 2))
@@ -76,12 +76,13 @@ extension Simulation {
     }
   }
 
-  /// The relay's `drainSeconds`, and the longest stalls of a loop and of the log.
+  /// The limit for a shutdown: the relay's `drainSeconds`, and the longest stalls of a loop and of
+  /// the log.
   static let shutdownMilliseconds: Int64 = 16_000
 
   // MARK: - Bans
 
-  /// Somebody who means harm is not let in for a while.
+  /// Bans an adversary for a while.
   private func ban() {
     guard
       let user = clients.map(\.user).filter({ $0.hasPrefix("mallory") }).randomElement(
@@ -99,10 +100,10 @@ extension Simulation {
     for loop in relay.loopIndices { wake(loop: loop, in: 0) }
   }
 
-  // MARK: - The wire
+  // MARK: - Network
 
   private func cut(isHalfOpen: Bool = false) {
-    // Adversaries come and go by themselves.
+    // Adversaries connect and disconnect by themselves.
     let honest = links.filter { $0.kind == .honest }
     guard let link = honest.randomElement(using: &random) else { return }
     let bytes = (link.toRelay.bytesOnTheirWay, link.toClient.bytesOnTheirWay)
@@ -142,7 +143,7 @@ extension Simulation {
   // MARK: - Backups
 
   private func backUp() {
-    // What was refused may be in the files until something else is stored: see README.
+    // Refused entries may be in the files until the next successful commit: see README.
     guard scenario.store == .sqlite, relay != nil, refusedSinceCommit.isEmpty else { return }
     referee.tally.count(.backupTaken)
     backups.append(
@@ -150,7 +151,7 @@ extension Simulation {
     if backups.count > 3 { backups.removeFirst() }
   }
 
-  /// The operator stops everything and goes back to an older state of the files.
+  /// Stops the relay and restores an older state of the files, as an operator would.
   private func restore() {
     guard relay != nil, let backup = backups.randomElement(using: &random) else { return }
     die(losingPower: false)
@@ -172,8 +173,8 @@ extension Simulation {
     forgetWhatIsOnItsWay()
   }
 
-  /// What was said of another state of the log is not to be heard any more: it would be held against
-  /// this one.
+  /// Discards messages in flight that describe another state of the log: they would be checked
+  /// against this one.
   func forgetWhatIsOnItsWay() {
     for client in clients {
       guard let link = client.link, relay == nil || link.life < life else { continue }

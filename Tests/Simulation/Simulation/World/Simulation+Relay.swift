@@ -4,7 +4,7 @@ internal import Relay
 internal import SQLiteLog
 internal import Wire
 
-/// The relay's process: its beginnings, its turns, and what its log does.
+/// The relay's process: its start, its turns, and the work of its log.
 extension Simulation {
   func start() {
     guard relay == nil else { return }
@@ -28,7 +28,7 @@ extension Simulation {
     }
     relay.onWait = { [unowned self] since, purpose in noteWait(since: since, purpose) }
     for loop in relay.loopIndices { connect(relay.streams(of: loop)) }
-    // A clock that is set forward is noticed within a minute, which a run does not have.
+    // The relay notices a clock that is set forward within a minute, which is longer than a run.
     let clockJumps = scenario.faults.contains(.jumpClock)
     relay.onServed = { [unowned referee] user, reason in
       if clockJumps, reason != "who is banned" { return }
@@ -45,7 +45,7 @@ extension Simulation {
     schedule(.background(life: life), in: pick(0...500))
   }
 
-  /// What a loop's streams do to the simulation.
+  /// Connects a loop's streams to the simulation.
   private func connect(_ streams: SimulatedStreams) {
     streams.onPause = { [unowned referee] link, isPaused in
       referee.note(link.number, isPaused: isPaused)
@@ -128,7 +128,7 @@ extension Simulation {
 
   // MARK: - Commits
 
-  /// What the log's thread does with all that was submitted. The outcome is known to the loops later.
+  /// Does the work of the log's thread for all submitted batches. The loops get the outcome later.
   func commit() {
     guard let relay else { return }
     let batches = relay.submitted
@@ -152,7 +152,7 @@ extension Simulation {
       refusedSinceCommit = []
     }
     inDoubt = []
-    // Durable from here on, whoever has been told.
+    // The batch is durable from here on, whether or not a client has been told.
     if let commit = outcome.commit { note(commit) }
     let isStalled = scenario.faults.contains(.stallLog) && chance(3)
     if isStalled { referee.tally.count(.logStalled) }
@@ -225,7 +225,7 @@ extension Simulation {
     schedule(.read(life: life), in: pick(0...5))
   }
 
-  /// The reading thread answers one request.
+  /// Does the work of the reading thread for one request.
   func read() {
     guard let relay, !relay.reads.isEmpty else { return }
     let (loop, request, askedAt) = relay.reads.removeFirst()
@@ -239,7 +239,7 @@ extension Simulation {
       in: work.milliseconds + pick(0...3))
   }
 
-  /// What the reading thread says to a request, and what that took.
+  /// Returns the answer of the reading thread to a request, and its work.
   private func answer(_ request: ReadRequest, _ relay: RelayProcess) -> (LogAnswer, Work) {
     let answer = relay.log.answer(request)
     var work = relay.log.reading.take()
@@ -275,7 +275,7 @@ extension Simulation {
     schedule(.background(life: life), in: pick(0...800))
   }
 
-  /// Another thread has its turn while a call of SQLite's is under way.
+  /// Gives another thread a turn during a call of SQLite.
   func interlude() {
     guard let relay, !isReadingBack, chance(2) else { return }
     if !isInBackgroundStep, chance(20),

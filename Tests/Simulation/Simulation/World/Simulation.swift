@@ -6,19 +6,18 @@ internal import Relay
 internal import SQLiteLog
 internal import Wire
 
-/// One run: clients, the wire, the relay, its log and their disk on one clock, all of it decided by
-/// the seed.
+/// One run: clients, network, relay, log and disk on one clock. The seed decides everything.
 public final class Simulation {
-  /// What became of a run.
+  /// The result of a run.
   public struct Verdict: Sendable {
-    /// Which promises were broken; empty where all were kept.
+    /// The promises that were broken; empty if all were kept.
     public var faults: [String]
     public var tally: Tally
-    /// Of everything that clients were told: equal for two runs of one seed.
+    /// A hash of everything that clients received: equal for two runs of one seed.
     public var digest: UInt64
   }
 
-  /// Something that happens at its time.
+  /// An event at a point in time.
   struct Event: Comparable {
     enum Kind {
       case arrival(Link)
@@ -44,7 +43,7 @@ public final class Simulation {
     static func == (a: Self, b: Self) -> Bool { a.number == b.number }
   }
 
-  /// What comes back by itself after a while.
+  /// A temporary fault that ends after a while.
   enum Repair {
     case disk
     case reader(Int)
@@ -70,55 +69,56 @@ public final class Simulation {
   var relay: RelayProcess?
   var life = 0
   var clients: [any Participant] = []
-  /// Of each client, when its next turn is.
+  /// The time of the next turn of each client.
   private var clientTurns: [Int64?] = []
   var loopTurns: [Int64?] = []
-  /// Until when each loop is at work on its last turn.
+  /// The time until which each loop is busy with its last turn.
   var loopIsBusyUntil: [Int64] = []
-  /// Of each loop, whether it is to look at every connection.
+  /// Whether each loop must sweep, that is, check every connection, in its next turn.
   var sweepIsDue: [Bool] = []
   var links: [Link] = []
   private var linkCount: Int32 = 0
-  /// Entries of a batch whose fate nobody was told, and of those refused since the last commit.
+  /// Entries of a batch whose outcome no client knows.
   var inDoubt: Set<Ledger.Identity> = []
   var refusedSinceCommit: Set<Ledger.Identity> = []
   var backups: [Backup] = []
-  /// A log that promises less than to survive this has met it.
+  /// Whether entries may be lost, since a log whose durability does not cover a loss of power has
+  /// met one.
   var mayHaveLost = false
   var isRepaired = false
-  /// How what dies next ends.
+  /// Whether the next death is a loss of power.
   var nextDeathIsPowerLoss = false
   var isReadingBack = false
   var isInBackgroundStep = false
 
-  /// What is promised of waits is not held before: a thread was stalled.
+  /// Waits that began before this time are not checked, since a thread was stalled.
   var disturbedUntil: Int64 = 0
-  /// What batches that could not be stored looked up is looked up again.
+  /// The number of lookups of batches that could not be stored, which later batches repeat.
   var lookupsToRetry = 0
-  /// Edits of deleted texts that were overwritten, before the commit that is under way.
+  /// The number of overwritten edits of deleted texts before the commit in progress.
   var redactedEdits = 0
-  /// What the directory says.
+  /// The directory's current list.
   var people = PeopleList([], source: "simulated", asOf: 0)
-  /// Which bounds are held.
+  /// The bounds that are checked.
   let bounds: Set<HeldBound>
-  /// Who is not let in.
+  /// The banned users.
   var banned: Set<String> = []
-  /// What adversaries try.
+  /// The attacks of the adversaries.
   let attacks: Set<Attack>
 
-  /// Where the honest clients are.
+  /// The rooms of the honest clients.
   static let rooms = ["a", "b", "c", "dm:u0:u1"]
-  /// Rooms whose every entry is held against the ledger: those, and what an adversary says to an honest
-  /// client alone. What adversaries have among themselves nobody is promised.
+  /// Rooms of which every entry is checked against the ledger: those, and direct messages from an
+  /// adversary to an honest client. Rooms that only adversaries use are not checked.
   static let watchedRooms =
     rooms + ["dm:mallory1:u0", "dm:mallory1:u1", "dm:mallory2:u0", "dm:mallory2:u1"]
   private static let watched = Set(watchedRooms)
   static func isWatched(_ room: String) -> Bool { watched.contains(room) }
 
   /// - Parameters:
-  ///   - bounds: which are held.
-  ///   - attacks: which adversaries there are, and whether the directory changes (`people`).
-  ///   - trace: is told everything that happens, a line at a time.
+  ///   - bounds: the bounds that are checked.
+  ///   - attacks: the adversaries in the run, and whether the directory changes (`people`).
+  ///   - trace: receives a line for each event.
   public init(
     seed: UInt64, store: StoreKind, bounds: Set<HeldBound> = Set(HeldBound.allCases),
     attacks: Set<Attack> = Set(Attack.allCases),
@@ -140,7 +140,7 @@ public final class Simulation {
       clients.append(SessionParticipant("s\(index)", user: "u\(index)", self))
     }
     for index in 0..<scenario.probes {
-      // Some are second devices of a user.
+      // Some are second devices of a session participant's user.
       clients.append(ProbeParticipant("p\(index)", user: "u\(index + 1)", self))
     }
     for index in 0..<scenario.posters {
@@ -174,7 +174,7 @@ public final class Simulation {
     events.insert(Event(at: now.monotonic + milliseconds, number: eventCount, kind: kind))
   }
 
-  /// A client has something to do.
+  /// Schedules a turn of a client, unless an earlier one is scheduled.
   func wake(client: Int, in milliseconds: Int64) {
     let at = now.monotonic + max(0, milliseconds)
     if let turn = clientTurns[client], turn <= at { return }
@@ -182,7 +182,7 @@ public final class Simulation {
     schedule(.client(client), in: max(0, milliseconds))
   }
 
-  /// A loop has something to do.
+  /// Schedules a turn of a loop, unless an earlier one is scheduled.
   func wake(loop: Int, in milliseconds: Int64) {
     let at = now.monotonic + max(0, milliseconds)
     if let turn = loopTurns[loop], turn <= at { return }
@@ -198,7 +198,7 @@ public final class Simulation {
     disk.wallClock = now.wall
   }
 
-  /// Plays until the time is over or a promise is broken.
+  /// Runs until the time is over or a promise is broken.
   public func run() -> Verdict {
     TrapReport.begin(seed, scenario.store)
     schedule(.start, in: 0)
@@ -267,13 +267,13 @@ public final class Simulation {
 
   // MARK: - Links
 
-  /// - Returns: `nil` if nobody listens.
+  /// - Returns: `nil` if the relay does not accept connections.
   func connect(_ user: String, kind: Link.Kind = .honest, seed: UInt64) -> ClientEnd? {
     guard let link = connectLink(user, kind: kind), let relay else { return nil }
     return ClientEnd(link, referee, epoch: relay.log.epoch, compresses: chance(50), seed: seed)
   }
 
-  /// - Returns: `nil` if nobody listens.
+  /// - Returns: `nil` if the relay does not accept connections.
   func connectLink(_ user: String, kind: Link.Kind) -> Link? {
     guard let relay, !relay.isShuttingDown else {
       if kind == .honest { referee.tally.count(.connectionRefused) }
@@ -292,7 +292,7 @@ public final class Simulation {
     return link
   }
 
-  /// Adversaries have tokens that end soon.
+  /// Returns a user's token, if the relay requires one. Those of adversaries expire soon.
   private func token(for user: String, _ kind: Link.Kind) -> SimulatedToken? {
     guard scenario.relay.takesTokens else { return nil }
     if kind == .honest { return SimulatedToken(user: user) }
@@ -300,7 +300,7 @@ public final class Simulation {
     return SimulatedToken(user: user, expires: end - Identity.clockSkewMilliseconds)
   }
 
-  /// Something was sent: it will arrive.
+  /// Schedules the arrival of bytes in flight.
   func scheduleArrival(_ link: Link) {
     for next in [link.toRelay.takeNextArrival(), link.toClient.takeNextArrival()] {
       if let next { schedule(.arrival(link), in: max(0, next - now.monotonic)) }
@@ -318,7 +318,7 @@ public final class Simulation {
     }
   }
 
-  /// A client lets go of its connection.
+  /// Drops a client's connection.
   func abandon(_ end: ClientEnd) {
     end.witness.close()
     abandon(end.link)
@@ -334,6 +334,6 @@ public final class Simulation {
 
 extension Simulation {
   private static let numbers = NumberSource()
-  /// A number that no other simulation of this process has.
+  /// Returns a number that is unique in this process.
   static func nextNumber() -> Int { numbers.next() }
 }
