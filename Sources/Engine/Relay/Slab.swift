@@ -63,6 +63,8 @@ struct Slab<Element> {
     Int(slot.place) < elements.count && elements[Int(slot.place)] != nil
   }
 
+  // Unwrapping by `guard` would copy the element out and back.
+  // swift-format-ignore: NeverForceUnwrap
   subscript(slot: Slot<Element>) -> Element {
     _read { yield elements[Int(slot.place)]! }
     _modify { yield &elements[Int(slot.place)]! }
