@@ -1,15 +1,16 @@
 import Mixing
 
 extension Archive {
-  /// So much of a file's name is spelt out; SQLite adds to it, and 255 bytes is what file systems take.
+  /// The limit for the readable part of a file name. SQLite appends suffixes to it, and file
+  /// systems allow 255 bytes.
   private static let nameLimitBytes = 200
 
-  /// Where an account's file belongs: in the folder `wschat`, under a name that is a person's to read
-  /// and no other account's.
+  /// Returns the path of an account's file: in the folder `wschat`, under a readable name that is
+  /// unique to the account.
   /// - Parameters:
-  ///   - stateHome: `$XDG_STATE_HOME`, or `~/.local/state`.
-  ///   - relay: its URL. A query is left out, and who is named before the host: there may be secrets
-  ///     in it.
+  /// - stateHome: `$XDG_STATE_HOME`, or `~/.local/state`.
+  /// - relay: The relay's URL. Its query and its user information are left out: they may contain
+  ///   secrets.
   public static func path(stateHome: String, relay: String, user: String) -> String {
     var url = relay.prefix { $0 != "?" && $0 != "#" }
     if let scheme = url.firstRange(of: "://") {
@@ -20,14 +21,14 @@ extension Archive {
     }
     var name = "\(escape(user))@\(escape(String(url)))"
     if name.utf8.count > nameLimitBytes {
-      // What was not cut has no tilde.
+      // A name that is not shortened contains no tilde.
       let digits = String(FNV1a.hash(name), radix: 16)
       name = "\(name.prefix(nameLimitBytes))~\(digits)"
     }
     return "\(stateHome)/wschat/\(name).db"
   }
 
-  /// The text with nothing in it that a path or a shell would take amiss; different for different ones.
+  /// Escapes the characters that are special in paths or shells; distinct texts stay distinct.
   private static func escape(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var escaped: [UInt8] = []

@@ -1,28 +1,29 @@
 internal import SQLite
 public import Wire
 
-/// What is kept on disk for one account, a user at a relay: the history that was seen, and what waits to
-/// be sent. One SQLite file.
+/// The local archive of one account (a user at a relay): the history that was received and the
+/// outbox, in one SQLite file.
 ///
-/// For one thread, the one that shows. History is written behind: changes gather in memory until
-/// `flush`, which takes a transaction's time and waits for no disk; whatever reads writes them first. A
-/// death of the process costs history since the last flush, a loss of power perhaps some more, all of
-/// which the relay has. What is to be sent is on the disk when `enqueue` returns.
+/// Confined to the thread that draws the screen. History is buffered: changes accumulate in memory
+/// until `flush`, which takes the time of one transaction and does not wait for the disk; reads
+/// flush first. If the process dies, history since the last flush is lost; a power failure may lose
+/// some more. The relay has all of it. Outgoing messages are on disk when `enqueue` returns.
 ///
-/// Several processes may use a file at once. What one writes that no longer fits is left out: each room
-/// has one contiguous stretch of its log here, whatever happens.
+/// Several processes may use a file at once. A change that no longer fits what another process has
+/// written is skipped, so that each room always holds one contiguous range of its log.
 ///
-/// An error says what happened and what to do, and the next call may succeed. A damaged file is moved
-/// aside and begun anew, with what could be read of the outbox; `damage` says so.
+/// An error says what happened and what to do; the next call may succeed. A damaged file is moved
+/// aside and replaced by a new one with the readable part of the outbox; `damage` reports it.
 public final class Archive {
-  /// So many entries of a room are kept; the oldest go.
+  /// The maximum number of entries kept per room; the oldest are deleted first.
   public static let entriesLimit: Int64 = 250_000
-  /// So many changes are written at once, in about two milliseconds.
+  /// The maximum number of changes written at once, which takes about two milliseconds.
   private static let batchLimit = 256
-  /// So many changes are held where they cannot be written; then they are dropped.
+  /// The maximum number of changes buffered while they cannot be written; beyond it they are
+  /// dropped.
   private static let changesLimit = 20_000
 
-  /// What was damaged, and what became of it; `nil` if nothing was.
+  /// What was damaged, and how it was handled; `nil` if nothing was.
   public private(set) var damage: ArchiveError?
 
   private let location: Location
@@ -32,16 +33,17 @@ public final class Archive {
   /// Why there is no session.
   private var failure: ArchiveError?
   private var changes: [Change] = []
-  /// The log that each room's entries are of, as far as this process knows.
+  /// The epoch of each room's entries, as known to this process.
   private var epochs: [String: String] = [:]
 
-  /// Opens the file; makes it, and its folder, where it is missing, for their owner alone.
-  /// - Parameter path: see `path(stateHome:relay:user:)`.
+  /// Opens the file, and creates it and its folder if they are missing, accessible to the owner
+  /// only.
+  /// - Parameter path: See `path(stateHome:relay:user:)`.
   public convenience init(path: String) throws(ArchiveError) {
     try self.init(path: path, entriesLimit: Self.entriesLimit)
   }
 
-  /// - Parameter entriesLimit: so many entries of a room are kept.
+  /// - Parameter entriesLimit: The maximum number of entries kept per room.
   public init(path: String, entriesLimit: Int64) throws(ArchiveError) {
     location = Location(path: path)
     self.entriesLimit = entriesLimit
@@ -60,7 +62,7 @@ public final class Archive {
 
   deinit { try? close() }
 
-  /// Writes what has gathered, and lets go of the file. Nothing can be kept afterwards.
+  /// Flushes the buffered changes and closes the file. The archive cannot be used afterwards.
   public func close() throws(ArchiveError) {
     defer {
       session?.end()
@@ -70,10 +72,11 @@ public final class Archive {
     if session != nil { try flush() }
   }
 
-  /// Whether there is something to flush.
+  /// Whether there are buffered changes.
   public var hasChanges: Bool { !changes.isEmpty }
 
-  /// Writes what has gathered, in one transaction. What cannot be written now is tried again.
+  /// Writes the buffered changes in one transaction. Changes that cannot be written now are
+  /// retried.
   public func flush() throws(ArchiveError) {
     if changes.isEmpty { return }
     let session = try open()
@@ -82,13 +85,13 @@ public final class Archive {
       changes.removeAll(keepingCapacity: true)
       session.look(after: aftermath)
     } catch {
-      // Another process is slower than usual.
+      // Another process holds the lock for longer than usual.
       if error.isBusy { return }
       throw explain(error)
     }
   }
 
-  /// Lets the file grow to so many pages and no further, as a full disk does; 0 = no limit.
+  /// Limits the file to this many pages, to simulate a full disk; 0 = no limit.
   package func limit(pages: Int64) throws(ArchiveError) {
     try open().store.limit(pages: pages)
   }
@@ -96,7 +99,7 @@ public final class Archive {
   private func add(_ change: Change) {
     if changes.count >= Self.changesLimit { changes = [] }
     changes.append(change)
-    // What fails is tried again, and thrown, by the next flush.
+    // A failed write is retried, and its error thrown, by the next flush.
     if changes.count % Self.batchLimit == 0 { try? flush() }
   }
 
@@ -108,7 +111,7 @@ public final class Archive {
   private func read<Result>(
     _ body: (Store) throws(SQLiteError) -> Result
   ) throws(ArchiveError) -> Result {
-    // What cannot be written does not keep from reading; the next flush says why.
+    // A failed write must not prevent reading; the next flush reports the error.
     try? flush()
     let session = try open()
     do throws(SQLiteError) {
@@ -130,7 +133,7 @@ public final class Archive {
     }
   }
 
-  /// What SQLite's refusal means; where the file is damaged, it has been replaced afterwards.
+  /// Translates SQLite's error; replaces the file if it is damaged.
   private func explain(_ error: SQLiteError) -> ArchiveError {
     let meaning = ArchiveError(error, path: location.path)
     guard meaning.kind == .damaged else { return meaning }
@@ -146,7 +149,7 @@ public final class Archive {
     return damage ?? meaning
   }
 
-  /// Moves the damaged file aside, and opens a new one.
+  /// Moves the damaged file aside and opens a new one.
   private func replace(_ error: ArchiveError) throws(ArchiveError) {
     guard lock.isExclusive || lock.takeExclusively() else {
       throw ArchiveError(
@@ -166,25 +169,25 @@ public final class Archive {
   }
 }
 
-/// What is open as long as the file is in order.
+/// The open connection and its maintenance thread, while the file is intact.
 private final class Session {
   let store: Store
   private let maintenance: Maintenance
-  /// How long the log was when the maintenance was last asked to move it.
+  /// The size of the log when the maintenance was last asked for a checkpoint.
   private var askedBytes = 0
 
   init(_ location: Location) throws(ArchiveError) {
     store = try Store(location)
     maintenance = try Maintenance(location)
-    // What an earlier run had no time for.
+    // Finishes deletions that an earlier run left unfinished.
     maintenance.ask(.sweep)
   }
 
-  /// To be called after each commit.
+  /// Requests the maintenance that a transaction has made necessary; call it after each commit.
   func look(after aftermath: Aftermath) {
     if aftermath.hasGarbage { maintenance.ask(.sweep) }
     let bytes = store.walBytes
-    // It has begun anew.
+    // The log was restarted.
     if bytes < askedBytes { askedBytes = 0 }
     if aftermath.hasDeletions {
       maintenance.ask(.scrub)
@@ -200,22 +203,22 @@ private final class Session {
 // MARK: - Rooms
 
 extension Archive {
-  /// Every room that was saved or begun.
+  /// Returns every room that was saved or begun.
   public func rooms() throws(ArchiveError) -> [Room] {
     let rooms = try read { (store) throws(SQLiteError) in try store.rooms() }
     for room in rooms { epochs[room.room] = room.epoch }
     return rooms
   }
 
-  /// Keeps what is known of a room; `first`, `latest`, `epoch` and `last` follow from its entries.
+  /// Stores a room's state. `first`, `latest`, `epoch` and `last` are derived from its entries.
   public func save(_ room: Room) { add(.save(room)) }
 
-  /// What users are called.
+  /// Returns the display names of users.
   public func names() throws(ArchiveError) -> [String: String] {
     try read { (store) throws(SQLiteError) in try store.names() }
   }
 
-  /// Adds to them.
+  /// Adds display names.
   public func save(names: [String: String]) {
     if !names.isEmpty { add(.names(names)) }
   }
@@ -224,32 +227,33 @@ extension Archive {
 // MARK: - Entries
 
 extension Archive {
-  /// Drops all that is kept of a room: what follows begins after `after`.
+  /// Deletes a room's entries; the next entries begin after `after`.
   public func begin(_ room: String, epoch: String, after: Int64) {
     epochs[room] = epoch
     add(.begin(room: room, epoch: epoch, after: after))
   }
 
-  /// Drops what is kept of a room after `after`, which the log has lost: what follows is of `epoch`.
+  /// Deletes a room's entries after `after`, which the log has lost; the next entries belong to
+  /// `epoch`.
   public func truncate(_ room: String, after: Int64, epoch: String) {
     epochs[room] = epoch
     add(.truncate(room: room, epoch: epoch, after: after))
   }
 
-  /// Takes note that the log goes on under another epoch.
+  /// Records that the log continues under another epoch.
   public func setEpoch(_ room: String, epoch: String) {
     if epochs[room] == epoch { return }
     epochs[room] = epoch
     add(.setEpoch(room: room, epoch: epoch))
   }
 
-  /// Adds a room's next entry, raw; one that is there already, or is not the next one, is ignored. A
-  /// deletion overwrites its target's text, and its edits.
+  /// Appends a room's next entry, unfolded; an entry that is present already or is not the next one
+  /// is ignored. A deletion overwrites the text of its target and of the target's edits.
   public func append(_ entry: Entry) { add(.append(entry, epoch: epochs[entry.room])) }
 
-  /// Adds an older page, raw and in rising `seq`, right before the oldest entry.
-  /// - Returns: false, and nothing was done, if it does not end there, or the room has enough, or
-  ///   another process holds the file just now.
+  /// Inserts an older page, unfolded and in ascending `seq`, directly before the oldest entry.
+  /// - Returns: False, with nothing changed, if the page does not end there, the room is at its
+  ///   limit, or another process holds the lock on the file.
   public func prepend(_ entries: [Entry], to room: String) throws(ArchiveError) -> Bool {
     try flush()
     let session = try open()
@@ -261,14 +265,14 @@ extension Archive {
       session.look(after: aftermath)
       return true
     } catch {
-      // Another process is slower than usual; the page can be had again.
+      // Another process holds the lock for longer than usual; the page can be fetched again.
       if error.isBusy { return false }
       throw explain(error)
     }
   }
 
-  /// The newest entries before `before` that say something of their own (`text`, `data`), each in its
-  /// current state, in rising `seq`.
+  /// Returns the newest content entries (`text`, `data`) before `before`, each in its current
+  /// state, in ascending `seq`.
   /// - Parameter before: `nil` = the newest of all.
   public func page(
     of room: String, before: Int64? = nil, limit: Int
@@ -279,7 +283,7 @@ extension Archive {
     }
   }
 
-  /// Which stretch of a room's log is kept; `nil` for none.
+  /// Returns the range of a room's log that is kept; `nil` if there is none.
   public func extent(
     of room: String
   ) throws(ArchiveError) -> (first: Int64, latest: Int64, epoch: String)? {
@@ -289,7 +293,7 @@ extension Archive {
     }
   }
 
-  /// One entry in its current state; `nil` if it is not kept here.
+  /// Returns one entry in its current state; `nil` if it is not kept here.
   public func entry(_ room: String, _ seq: Int64) throws(ArchiveError) -> Entry? {
     try read { (store) throws(SQLiteError) in
       guard let extent = try store.extent(of: room) else { return nil }
@@ -297,8 +301,8 @@ extension Archive {
     }
   }
 
-  /// How many entries after `after` say something of their own and are not from `user`; `nil` where what
-  /// is kept does not reach down to `after`.
+  /// Counts the content entries after `after` that are not from `user`; `nil` if the kept range
+  /// does not reach back to `after`.
   public func contentCount(
     in room: String, after: Int64, notFrom user: String
   ) throws(ArchiveError) -> Int64? {
@@ -313,39 +317,39 @@ extension Archive {
 // MARK: - Outbox
 
 extension Archive {
-  /// Keeps something to be sent, at the end; on the disk when this returns. One that is there already
-  /// (`room` and `id`) is left as it is.
-  /// - Parameter at: milliseconds since 1970.
+  /// Appends a message to the outbox; it is on disk when this returns. A message that is present
+  /// already (same `room` and `id`) is left unchanged.
+  /// - Parameter at: Milliseconds since 1970.
   public func enqueue(_ send: ClientMessage.Send, at: Int64) throws(ArchiveError) {
     try writeDurably { (store) throws(SQLiteError) in
       try store.insert(Outgoing(send: send, at: at, refusal: nil))
     }
   }
 
-  /// What waits to be sent, or was refused, in the order of `enqueue`.
+  /// Returns the messages that are waiting to be sent or were refused, in the order of `enqueue`.
   public func outbox() throws(ArchiveError) -> [Outgoing] {
     try read { (store) throws(SQLiteError) in try store.outbox() }
   }
 
-  /// The relay has it: it leaves the outbox with the next flush. Where that is lost it is sent again, and
-  /// the relay knows its `id`.
+  /// Removes a message that the relay has acknowledged from the outbox, with the next flush. If
+  /// that is lost, the message is sent again, and the relay recognizes its `id`.
   public func acknowledge(room: String, id: String) { add(.acknowledge(room: room, id: id)) }
 
-  /// Keeps why the relay does not take it.
+  /// Stores the reason for which the relay refused a message.
   public func refuse(room: String, id: String, reason: String) throws(ArchiveError) {
     try writeDurably { (store) throws(SQLiteError) in
       try store.setRefusal(reason, room: room, id: id)
     }
   }
 
-  /// It is to be sent after all.
+  /// Makes a refused message pending again.
   public func retry(room: String, id: String) throws(ArchiveError) {
     try writeDurably { (store) throws(SQLiteError) in
       try store.setRefusal(nil, room: room, id: id)
     }
   }
 
-  /// It is not to be sent any more; that is on the disk when this returns.
+  /// Removes a message that is not to be sent any more; durable when this returns.
   public func discard(room: String, id: String) throws(ArchiveError) {
     try writeDurably { (store) throws(SQLiteError) in
       try store.deleteOutgoing(room: room, id: id)

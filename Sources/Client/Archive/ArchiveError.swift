@@ -1,15 +1,15 @@
 internal import CSQLite
 internal import SQLite
 
-/// What an archive cannot do: what happened, to which file, and what to do. The messenger goes on
-/// without it.
+/// An error of an archive: what happened, to which file, and what to do. The messenger continues
+/// without the archive.
 public struct ArchiveError: Error, Equatable, Sendable, CustomStringConvertible {
   public enum Kind: Sendable {
     /// The file is damaged.
     case damaged
-    /// A newer wschat wrote it, or it is not one of wschat's.
+    /// A newer wschat wrote the file, or it does not belong to wschat.
     case foreign
-    /// The surroundings: permissions, space, another process.
+    /// Caused by the environment: permissions, disk space, another process.
     case environment
   }
   public var kind: Kind
@@ -20,7 +20,7 @@ public struct ArchiveError: Error, Equatable, Sendable, CustomStringConvertible 
     self.description = description
   }
 
-  /// What SQLite's refusal means for whoever chats.
+  /// Translates SQLite's error for the user.
   init(_ error: SQLiteError, path: String) {
     switch error.code {
     case _ where error.isCorruption:

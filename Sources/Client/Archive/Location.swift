@@ -1,15 +1,16 @@
 internal import Glibc
 
-/// Where an account's file is, and what lies beside it.
+/// The path of an account's file and of the files next to it.
 struct Location: Sendable {
   let path: String
 
   var logPath: String { "\(path)-wal" }
   var sharedMemoryPath: String { "\(path)-shm" }
   var lockPath: String { "\(path).lock" }
-  /// What a damaged file is called from then on; its log takes the same name with `-wal`.
+  /// The name that a damaged file is given; its log is given the same name with `-wal`.
   var damagedPath: String { "\(path).damaged" }
-  /// A new file with what was read from a damaged one: being made, and complete.
+  /// A new file with the outbox of a damaged one, while it is being written and when it is
+  /// complete.
   var partialPath: String { "\(path).partial" }
   var rescuedPath: String { "\(path).rescued" }
 
@@ -18,7 +19,7 @@ struct Location: Sendable {
     return slash == path.utf8.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// Makes the folder, and those above it that are missing, for their owner alone.
+  /// Creates the folder and its missing parents, accessible to the owner only.
   func createFolder() throws(ArchiveError) {
     let folder = folder
     var end = folder.utf8.startIndex
@@ -32,10 +33,10 @@ struct Location: Sendable {
     }
   }
 
-  /// Makes an empty file where there is none, for its owner alone: SQLite gives those beside it the same
-  /// permissions.
+  /// Creates an empty file, accessible to the owner only, if there is none; SQLite gives its
+  /// additional files the same permissions.
   ///
-  /// Never opens a file that exists: SQLite's locks on it would be gone with the descriptor.
+  /// Never opens an existing file: closing the descriptor would release SQLite's locks on it.
   func createFile() throws(ArchiveError) {
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 {
@@ -57,7 +58,7 @@ struct Location: Sendable {
 
   func remove(_ path: String) { _ = unsafe unlink(path) }
 
-  /// Makes it last which files there are.
+  /// Makes the creation and renaming of files durable.
   func syncFolder() {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }

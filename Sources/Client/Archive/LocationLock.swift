@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// `flock(2)` on a file beside the database: shared for as long as a process has that open, and
-/// exclusive while the files themselves are made or moved. SQLite does not bear a database that is
-/// moved while another process has it open: that one's end would delete the new one's log.
+/// A `flock(2)` lock on a file next to the database: shared while a process has the database open,
+/// exclusive while the files are created or moved. SQLite does not support moving a database that
+/// another process has open: when that process closes it, it would delete the new database's log.
 struct LocationLock: ~Copyable {
   private let descriptor: Int32
-  /// Whether nobody else has the database open.
+  /// Whether no other process has the database open.
   private(set) var isExclusive: Bool
 
   /// How long another process may take to open the file.
   private static let patienceMilliseconds = 2000
 
-  /// Takes it exclusively if nobody has the database open, and shared otherwise.
+  /// Takes the lock exclusively if no other process has the database open, and shared otherwise.
   init(_ location: Location) throws(ArchiveError) {
     descriptor = unsafe open(location.lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     isExclusive = false
@@ -22,7 +22,7 @@ struct LocationLock: ~Copyable {
     if !isExclusive { try share(location) }
   }
 
-  /// Lets others open the database as well.
+  /// Downgrades the lock, so that other processes can open the database.
   mutating func share(_ location: Location) throws(ArchiveError) {
     for _ in 0..<Self.patienceMilliseconds {
       if flock(descriptor, LOCK_SH | LOCK_NB) == 0 {
@@ -37,16 +37,16 @@ struct LocationLock: ~Copyable {
         + "end. Close that one.")
   }
 
-  /// - Returns: whether nobody else has the database open, and nobody can open it now.
+  /// - Returns: Whether no other process has the database open or can open it now.
   mutating func takeExclusively() -> Bool {
     isExclusive = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-    // The system lets go of the shared one before it tries.
+    // The kernel releases the shared lock before it tries to take the exclusive one.
     if !isExclusive { _ = flock(descriptor, LOCK_SH) }
     return isExclusive
   }
 
-  /// A child that is just being spawned may hold a copy of the descriptor for a moment: unlocking
-  /// lets go for all copies.
+  /// Unlocks explicitly, which releases the lock for all copies of the descriptor: a child that is
+  /// being spawned may hold one for a moment.
   deinit {
     guard descriptor >= 0 else { return }
     _ = flock(descriptor, LOCK_UN)

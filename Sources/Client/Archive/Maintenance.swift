@@ -1,24 +1,24 @@
 internal import Platform
 internal import SQLite
 
-/// What takes long or waits for the disk: a thread with a connection of its own that moves the
-/// write-ahead log's content to the file, and deletes entries that are no longer kept.
+/// A thread with a connection of its own for work that is slow or waits for the disk: it
+/// checkpoints the write-ahead log and deletes entries that are no longer kept.
 final class Maintenance: Sendable {
   enum Task: Sendable {
-    /// Move what has gathered.
+    /// Checkpoints the log.
     case checkpoint
-    /// The same, and leave nothing of it in the log: it has texts that were deleted.
+    /// Checkpoints and truncates the log, because it contains texts that were deleted.
     case scrub
-    /// Delete what is no longer kept.
+    /// Deletes entries that are no longer kept.
     case sweep
     case end
   }
 
-  /// So much log is moved at once.
+  /// The growth of the log after which a checkpoint is requested.
   static let checkpointBytes = 1 << 20
-  /// What the log's file is cut to when it begins anew.
+  /// The size to which the log file is truncated when it restarts.
   static let logLimitBytes = 4 << 20
-  /// Between two steps, so that the other thread has its turn.
+  /// The pause between two steps, in which the other thread can take the lock.
   private static let pauseMilliseconds: Int32 = 5
 
   private let tasks: Mailbox<Task>
@@ -39,7 +39,7 @@ final class Maintenance: Sendable {
 
   func ask(_ task: Task) { tasks.post(task) }
 
-  /// Ends the thread when it has done what it is at.
+  /// Ends the thread after its current task.
   func end() {
     tasks.post(.end)
     thread.join()
@@ -65,13 +65,13 @@ final class Maintenance: Sendable {
         connection = open
         try open.step(&work)
       } catch {
-        // What is wrong shows in the other thread, which says so; this one is asked again.
+        // The other thread meets the same error and reports it; this one is asked again.
         if !error.isBusy { work = Work() }
       }
     }
   }
 
-  /// What is to be done still.
+  /// The work that is still to be done.
   struct Work {
     var checkpoint = false
     var scrub = false
@@ -81,12 +81,13 @@ final class Maintenance: Sendable {
   }
 }
 
-/// The maintenance's own connection.
+/// The connection of the maintenance thread.
 private final class MaintenanceConnection {
-  /// So many entries are deleted in one transaction, for which the other thread may have to wait.
+  /// The maximum number of entries deleted in one transaction; the other thread may have to wait
+  /// for it.
   private static let sliceEntries: Int64 = 200
   private static let cacheKiB = 512
-  /// The other thread waits meanwhile, where this one holds a lock already.
+  /// The other thread waits during this time if this one holds a lock already.
   private static let busyTimeoutMilliseconds: Int32 = 20
 
   private let database: Database
@@ -99,9 +100,10 @@ private final class MaintenanceConnection {
       path: location.path, mode: .readWrite,
       busyTimeoutMilliseconds: Self.busyTimeoutMilliseconds)
     try Store.configure(database, cacheKiB: Self.cacheKiB)
-    // One that has read nothing yet does not know that there is a log, and moves nothing.
+    // A connection that has read nothing does not know that there is a log, and checkpoints
+    // nothing.
     _ = try database.integer("SELECT count(*) FROM sqlite_schema")
-    // From one range to the next, without a look at what is in them.
+    // Steps from one range to the next without reading the entries in them.
     selectOrphan = try Statement(
       """
       WITH RECURSIVE ranges (range) AS (
@@ -121,11 +123,11 @@ private final class MaintenanceConnection {
     self.database = database
   }
 
-  /// Does some of it, and strikes out what is done.
+  /// Does one step of the work, and removes what is done from it.
   func step(_ work: inout Maintenance.Work) throws(SQLiteError) {
     if work.sweep {
       work.sweep = try sweep()
-      // The pages that were emptied are in the log.
+      // The emptied pages are in the log.
       if !work.sweep { work.checkpoint = true }
     }
     if work.checkpoint {
@@ -133,13 +135,13 @@ private final class MaintenanceConnection {
       work.checkpoint = false
     }
     if work.scrub {
-      // Most of it without a lock, so that little is left for the step that holds up writers.
+      // Moves most of the log without a lock, so that the step that blocks writers is short.
       _ = try database.checkpoint(.passive)
       work.scrub = try database.checkpoint(.truncate).isHeldUp
     }
   }
 
-  /// - Returns: whether there may be more.
+  /// - Returns: Whether there may be more to delete.
   private func sweep() throws(SQLiteError) -> Bool {
     try database.transaction { () throws(SQLiteError) in
       if try deleteOrphans() { return true }

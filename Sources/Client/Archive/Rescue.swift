@@ -1,13 +1,14 @@
 internal import SQLite
 internal import Wire
 
-/// What becomes of a damaged file: it is moved aside, and a new one takes its place with what was to be
-/// sent. To be called by the only process that has the file open or could open it.
+/// Replaces a damaged file: moves it aside and puts a new one with its outbox in its place. The
+/// caller must be the only process that has the file open or can open it.
 ///
-/// Whenever it is cut short, either the damaged file is where it was, or all that was read from it is in
-/// `Location.rescuedPath`, and the rest is done by the next one who opens the file.
+/// If it is interrupted at any point, either the damaged file is still in place, or everything that
+/// was read from it is in `Location.rescuedPath`, and the next process that opens the file finishes
+/// the rest.
 enum Rescue {
-  /// - Returns: how many outgoing messages were saved.
+  /// - Returns: The number of outgoing messages that were saved.
   static func moveAside(_ location: Location) throws(ArchiveError) -> Int {
     let outbox = readOutbox(location)
     try make(Location(path: location.partialPath), with: outbox)
@@ -17,7 +18,7 @@ enum Rescue {
     return outbox.count
   }
 
-  /// Does what is left of one that was cut short, if anything.
+  /// Finishes a rescue that was interrupted, if there is one.
   static func finish(_ location: Location) throws(ArchiveError) {
     guard location.exists(location.rescuedPath) else { return }
     if location.exists(location.path) {
@@ -31,9 +32,10 @@ enum Rescue {
     location.syncFolder()
   }
 
-  /// What can be read of the outbox: from the front as far as it goes, and from the end.
+  /// Returns the readable part of the outbox: reads forwards from the first row to the first error,
+  /// then backwards from the last row.
   private static func readOutbox(_ location: Location) -> [Archive.Outgoing] {
-    // With the right to write: otherwise the log is not read.
+    // Opened for writing, because otherwise the log is not read.
     guard let database = try? Database(path: location.path, mode: .readWrite) else { return [] }
     var found: [Int64: Archive.Outgoing] = [:]
     for order in ["ASC", "DESC"] {
@@ -52,7 +54,7 @@ enum Rescue {
     return found.sorted { $0.key < $1.key }.map(\.value)
   }
 
-  /// Whether the relay could read it, so that it is what was once written.
+  /// Whether the relay could decode the message, and so whether it is intact.
   private static func isWhole(_ outgoing: Archive.Outgoing) -> Bool {
     let json = ClientMessage.send(outgoing.send).json
     return (try? ClientMessage(decoding: json.span, textLimitBytes: 0)) != nil
@@ -70,7 +72,7 @@ enum Rescue {
       try store.durableTransaction { (store) throws(SQLiteError) in
         for outgoing in outbox { try store.insert(outgoing) }
       }
-      // Into the one file that is moved.
+      // Moves everything into the one file that is renamed.
       let progress = try store.database.checkpoint(.truncate)
       guard !progress.isHeldUp else {
         throw ArchiveError(.environment, "The file \(location.path) is held by another program.")

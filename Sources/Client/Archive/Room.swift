@@ -1,31 +1,31 @@
 public import Wire
 
 extension Archive {
-  /// A conversation as the last run left it.
+  /// The state in which the last run left a conversation.
   public struct Room: Equatable, Sendable {
     public var room: String
-    /// As a person would call it.
+    /// The display name.
     public var title: String
     /// The other user of a direct room.
     public var peer: String?
     public var isBot = false
     public var isMember = false
-    /// The log that the entries are of; `nil` where nothing was ever begun.
+    /// The epoch of the entries; `nil` if the room was never begun.
     public internal(set) var epoch: String?
-    /// The oldest entry that is kept here; `head` + 1 if none is.
+    /// The oldest entry that is kept here; `head` + 1 if there is none.
     public internal(set) var first: Int64 = 1
-    /// The newest entry that is kept here; 0 if none is.
+    /// The newest entry that is kept here; 0 if there is none.
     public internal(set) var latest: Int64 = 0
-    /// The newest `seq` that is known of.
+    /// The highest known `seq`.
     public var head: Int64 = 0
-    /// This user's own mark.
+    /// This user's own read mark.
     public var read: Int64 = 0
     public var unread: Int64 = 0
     public var isMuted = false
     public var draft = ""
-    /// How far others have come.
+    /// The marks of other users.
     public var marks: [Marks] = []
-    /// The newest entry that says something of its own, folded.
+    /// The newest content entry, in its current state.
     public internal(set) var last: Entry?
 
     public init(room: String, title: String, peer: String? = nil) {
@@ -35,7 +35,7 @@ extension Archive {
     }
   }
 
-  /// How far another user has come in a room.
+  /// The marks of another user in a room.
   public struct Marks: Equatable, Sendable {
     public var user: String
     public var received: Int64
@@ -47,7 +47,7 @@ extension Archive {
       self.read = read
     }
 
-    /// As the file has it: no valid user's name has a blank.
+    /// The form in which the file stores it; a valid user name contains no space.
     var line: String { "\(user) \(received) \(read)" }
 
     init?(line: some StringProtocol) {
@@ -59,12 +59,13 @@ extension Archive {
     }
   }
 
-  /// Something to be sent, until the relay acknowledges it.
+  /// A message to be sent, until the relay acknowledges it.
   public struct Outgoing: Equatable, Sendable {
     public var send: ClientMessage.Send
     /// Milliseconds since 1970, by this machine's clock.
     public var at: Int64
-    /// What the relay said against it; it is not sent again unless it is retried.
+    /// The reason for which the relay refused it; a refused message is sent again only after
+    /// `retry`.
     public var refusal: String?
   }
 }

@@ -1,12 +1,12 @@
 internal import SQLite
 
-/// What an account's file looks like.
+/// The schema of an account's file, and its migrations.
 enum Schema {
   /// "WSCH": marks the file as wschat's (`PRAGMA application_id`).
   static let applicationID: Int64 = 0x5753_4348
 
-  /// Step *n* leads from version *n* - 1 to version *n*. A step that has been released never changes:
-  /// another one is added behind it.
+  /// Step *n* migrates from version *n* - 1 to version *n*. A released step never changes; new ones
+  /// are added after it.
   static let steps = [
     """
     CREATE TABLE rooms (
@@ -64,7 +64,7 @@ enum Schema {
 
   static var version: Int64 { Int64(steps.count) }
 
-  /// Refuses files of others and of newer ones.
+  /// Rejects files of other programs and of newer versions.
   static func check(_ database: borrowing Database, path: String) throws(ArchiveError) {
     do {
       let isNew =

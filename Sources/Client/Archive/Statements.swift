@@ -1,6 +1,6 @@
 internal import SQLite
 
-/// Prepared once, as long as the file is open.
+/// The prepared statements, which live as long as the file is open.
 struct Statements: ~Copyable {
   static let columns = "seq, at, sender, id, kind, body"
 
@@ -49,7 +49,7 @@ struct Statements: ~Copyable {
       updateRange: try Statement(
         "UPDATE rooms SET epoch = ?2, range = ?3, first = ?4, latest = ?5 WHERE name = ?1",
         on: database),
-      // Also those of which something is left.
+      // Includes dropped ranges whose entries are not all deleted yet.
       selectLastRange: try Statement(
         """
         SELECT max(coalesce((SELECT max(range) FROM rooms), 0),
@@ -69,7 +69,7 @@ struct Statements: ~Copyable {
         INSERT INTO names (user, name) VALUES (?1, ?2)
         ON CONFLICT DO UPDATE SET name = ?2 WHERE name <> ?2
         """, on: database),
-      // Where one lies that is no longer kept, it goes.
+      // Replaces an entry in the same place that is no longer kept.
       insertEntry: try Statement(
         """
         INSERT OR REPLACE INTO entries (range, seq, target, at, sender, id, kind, body)

@@ -2,8 +2,9 @@ internal import SQLite
 internal import Wire
 
 extension Store {
-  /// Writes what has gathered. Whatever does not fit what the file has by now is left out, so that a
-  /// room's entries stay one contiguous range whoever else writes them.
+  /// Writes the buffered changes. A change that does not fit what the file contains by now is
+  /// skipped, so that a room's entries stay one contiguous range even if other processes write
+  /// them, too.
   func apply(_ changes: [Change], entriesLimit: Int64) throws(SQLiteError) -> Aftermath {
     try transaction { (store) throws(SQLiteError) in
       var writing = Writing(entriesLimit: entriesLimit)
@@ -14,7 +15,7 @@ extension Store {
   }
 }
 
-/// One transaction: what is known of the rooms in it, read and written once each.
+/// The state of one transaction: the rooms that it touches, read and written once each.
 private struct Writing {
   let entriesLimit: Int64
   var aftermath = Aftermath()
@@ -114,7 +115,7 @@ extension Store {
     return try statements.selectLastRange.step() ? statements.selectLastRange.integer(0) : 0
   }
 
-  /// Adds an older page right before the first entry.
+  /// Inserts an older page directly before the first entry.
   /// - Returns: `nil` if it does not fit.
   func prepend(
     _ entries: [Entry], to room: String, epoch: String?, entriesLimit: Int64
@@ -130,7 +131,7 @@ extension Store {
       for entry in entries { try store.insert(entry, range: extent.range) }
       extent.first = oldest.seq
       try store.set(extent, of: room)
-      // The page may have been on its way when they were deleted.
+      // The page may have been in transit when these entries were deleted.
       var aftermath = Aftermath()
       for target in try store.deletions(of: oldest.seq...newest.seq, in: extent) {
         if try store.redact(target, range: extent.range) { aftermath.hasDeletions = true }

@@ -42,7 +42,7 @@ extension Store {
 }
 
 extension Archive.Outgoing {
-  /// From a row that begins with `Statements.outgoingColumns`.
+  /// Decodes a row that begins with `Statements.outgoingColumns`.
   init(row: borrowing Statement) {
     let reference = row.optionalText(4).flatMap { kind in
       StoredReference(
@@ -57,7 +57,7 @@ extension Archive.Outgoing {
   }
 }
 
-/// What an outgoing entry refers to, as a row has it.
+/// An outgoing message's reference, in the form in which a row stores it.
 private struct StoredReference {
   var kind: String
   var seq: Int64

@@ -66,7 +66,7 @@ extension Store {
     }
   }
 
-  /// The newest entries before `before` that say something of their own, folded, in rising `seq`.
+  /// Returns the newest content entries before `before`, folded, in ascending `seq`.
   func contents(
     of room: String, _ extent: Extent, before: Int64, limit: Int
   ) throws(SQLiteError) -> [Entry] {
@@ -83,7 +83,7 @@ extension Store {
     return try fold(entries, extent)
   }
 
-  /// One entry, folded; `nil` if it is not kept.
+  /// Returns one entry, folded; `nil` if it is not kept.
   func entry(of room: String, _ extent: Extent, seq: Int64) throws(SQLiteError) -> Entry? {
     guard seq >= extent.first, seq <= extent.latest else { return nil }
     try statements.selectEntry.bind(1, extent.range)
@@ -104,7 +104,7 @@ extension Store {
     return try statements.countContents.step() ? statements.countContents.integer(0) : 0
   }
 
-  /// - Parameter entries: of one room, in rising `seq`.
+  /// - Parameter entries: Entries of one room, in ascending `seq`.
   private func fold(_ entries: [Entry], _ extent: Extent) throws(SQLiteError) -> [Entry] {
     guard let first = entries.first, let last = entries.last else { return [] }
     try statements.selectChanges.bind(1, extent.range)
@@ -121,7 +121,7 @@ extension Store {
     return changes.isEmpty ? entries : entries.map { $0.folded(with: changes[$0.seq] ?? []) }
   }
 
-  /// From a row that begins with `Statements.columns`.
+  /// Decodes a row that begins with `Statements.columns`.
   private static func entry(of room: String, from row: borrowing Statement) -> Entry {
     Entry(
       room: room, seq: row.integer(0), id: row.text(3), from: row.text(2), at: row.integer(1),

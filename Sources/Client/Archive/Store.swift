@@ -1,14 +1,14 @@
 internal import SQLite
 internal import Wire
 
-/// The connection of the thread that shows, with its statements.
+/// The connection of the drawing thread, with its prepared statements.
 final class Store {
-  /// What is kept of a room's log: the entries of `range` from `first` to `latest`.
+  /// The kept part of a room's log: the entries of `range` from `first` to `latest`.
   struct Extent {
     var epoch: String?
     var range: Int64
     var first: Int64
-    /// `first` - 1 if there is none.
+    /// `first` - 1 if there are no entries.
     var latest: Int64
 
     var isEmpty: Bool { latest < first }
@@ -18,15 +18,15 @@ final class Store {
   var statements: Statements
   private let walSize: WalSize
 
-  /// How long a call waits for the other wschat: its transactions take about a millisecond.
+  /// How long a call waits for another wschat, whose transactions take about a millisecond.
   private static let busyTimeoutMilliseconds: Int32 = 50
-  /// The same, for what must not be lost.
+  /// How long a durable transaction waits for another wschat.
   private static let patienceMilliseconds: Int32 = 2000
   private static let cacheKiB = 2048
 
   var walBytes: Int { walSize.bytes }
 
-  /// Opens the file, and makes its tables where there are none.
+  /// Opens the file, and creates its tables if there are none.
   init(_ location: Location) throws(ArchiveError) {
     do {
       let database = try Database(
@@ -55,23 +55,23 @@ final class Store {
     }
   }
 
-  /// What every connection to the file is told.
+  /// Applies the settings that all connections to the file share.
   static func configure(
     _ database: borrowing Database, cacheKiB: Int
   ) throws(SQLiteError) {
-    // A loss of power costs what the relay has as well; what it has not is written with FULL.
+    // A power failure loses only what the relay has, too; the rest is written with FULL.
     try database.execute("PRAGMA synchronous = NORMAL")
-    // Checkpoints sync, which is for the maintenance to wait for.
+    // Checkpoints wait for fsync, so the maintenance thread does them.
     try database.execute("PRAGMA wal_autocheckpoint = 0")
     try database.execute("PRAGMA journal_size_limit = \(Maintenance.logLimitBytes)")
     try database.execute("PRAGMA cache_size = -\(cacheKiB)")
-    // What is deleted is overwritten.
+    // Deleted content is overwritten.
     try database.execute("PRAGMA secure_delete = ON")
   }
 
-  /// Finds damage that would show in every call.
+  /// Detects damage that would show in every call.
   private static func look(at database: borrowing Database) throws(SQLiteError) {
-    // Columns that no index has.
+    // Reads columns that are not in any index.
     _ = try database.integer("SELECT count(draft) FROM rooms")
     _ = try database.integer("SELECT count(body) FROM outbox")
     _ = try database.integer("SELECT max(position) FROM entries")
@@ -84,7 +84,7 @@ final class Store {
     try transaction(isReading: false, body)
   }
 
-  /// The same, and what was written survives a loss of power when it returns.
+  /// Runs `body` in a transaction that is durable when this returns.
   func durableTransaction<Result>(
     _ body: (Store) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
@@ -95,7 +95,7 @@ final class Store {
     return try transaction(body)
   }
 
-  /// Runs `body` on one state of the file, whoever else writes.
+  /// Runs `body` on one snapshot of the file, even if other processes write.
   func reading<Result>(
     _ body: (Store) throws(SQLiteError) -> Result
   ) throws(SQLiteError) -> Result {
@@ -120,7 +120,7 @@ final class Store {
     _ = try? database.integer("PRAGMA max_page_count = \(pages == 0 ? 0xFFFF_FFFE : pages)")
   }
 
-  /// What is kept of a room; `nil` for one that is not known.
+  /// Returns the kept part of a room's log; `nil` if the room is unknown.
   func extent(of room: String) throws(SQLiteError) -> Extent? {
     try statements.selectRoom.bind(1, room)
     defer { statements.selectRoom.reset() }
@@ -149,8 +149,8 @@ final class Store {
     try statements.insertEntry.run()
   }
 
-  /// Overwrites a text that was deleted, and what it said after its edits.
-  /// - Returns: whether there was something to overwrite.
+  /// Overwrites the text of a deleted entry, and the texts of its edits.
+  /// - Returns: Whether there was something to overwrite.
   func redact(_ target: Int64, range: Int64) throws(SQLiteError) -> Bool {
     try statements.redactContent.bind(1, range)
     try statements.redactContent.bind(2, target)

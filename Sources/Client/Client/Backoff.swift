@@ -1,29 +1,29 @@
-/// How long to wait before the next attempt to connect: exponential, with full jitter.
+/// The wait before the next connection attempt: exponential back-off with full jitter.
 ///
-/// Full jitter (a uniform choice between zero and the bound) is what spreads clients that were
-/// cut off together best: see Brooker, "Exponential Backoff And Jitter", 2015.
+/// Full jitter (a uniform choice between zero and the bound) spreads clients that were disconnected
+/// together best: see Brooker, "Exponential Backoff And Jitter", 2015.
 public struct Backoff: Equatable, Sendable {
   /// The bound of the first wait.
   public let firstMilliseconds: Int
-  /// No wait is longer.
+  /// The upper limit of every wait.
   public let limitMilliseconds: Int
   private var failures = 0
 
-  /// Waits of at most `firstMilliseconds`, then twice that, and so on up to the limit.
+  /// Waits for at most `firstMilliseconds`, then twice that, and so on up to the limit.
   public init(firstMilliseconds: Int = 200, limitMilliseconds: Int = 10_000) {
     precondition(firstMilliseconds > 0 && limitMilliseconds >= firstMilliseconds)
     self.firstMilliseconds = firstMilliseconds
     self.limitMilliseconds = limitMilliseconds
   }
 
-  /// The wait after one more failure.
+  /// Returns the wait after one more failure.
   public mutating func nextMilliseconds(using generator: inout some RandomNumberGenerator) -> Int {
     let bound = boundMilliseconds
     if bound < limitMilliseconds { failures += 1 }
     return Int.random(in: 0...bound, using: &generator)
   }
 
-  /// A connection was good: the next failure is a first one.
+  /// Resets the bound after a good connection.
   public mutating func reset() { failures = 0 }
 
   private var boundMilliseconds: Int {

@@ -1,24 +1,22 @@
 public import TLS
 
 extension Client {
-  /// Where to connect, and as whom.
+  /// The relay, the credentials and the settings of a client.
   public struct Configuration: Sendable {
-    /// The relay.
     public var url: RelayURL
-    /// Believed by a relay in open mode; a token names the user by itself.
+    /// Accepted by a relay in open mode; a token names its user itself.
     public var user: String?
-    /// A JWT, sent as `Authorization: Bearer`. Without line breaks or spaces. Where there are more,
-    /// `settings.renewsTokens` makes the client ask for them.
+    /// A JWT without line breaks or spaces, sent as `Authorization: Bearer`. If tokens can be
+    /// renewed, `settings.renewsTokens` makes the client ask for the next one.
     public var token: String?
-    /// Where the URL is `wss:`, whom to believe to be its host.
+    /// The authorities that are trusted to certify the host of a `wss:` URL.
     public var trust: TLSTrust
-    /// Times and bounds.
+    /// Timeouts and limits.
     public var settings: SessionSettings
-    /// Whether to offer the relay that messages are compressed (RFC 7692): less to transfer, for
-    /// some work at both ends.
+    /// Whether to offer compression (RFC 7692): less traffic, for some CPU time at both ends.
     public var compresses: Bool
 
-    /// A configuration with the usual times.
+    /// Creates a configuration with the default settings.
     public init(
       url: RelayURL, user: String? = nil, token: String? = nil,
       trust: TLSTrust = .system, settings: SessionSettings = SessionSettings(),

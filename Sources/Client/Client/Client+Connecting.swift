@@ -5,10 +5,10 @@ internal import TLS
 internal import WebSocket
 import Wire
 
-/// From a name to an opening handshake that is sent.
+/// From the host name to the opening handshake.
 extension Client {
   func resolved(_ host: ClientLoop.Host, _ result: Result<[Address], AddressError>) {
-    // The attempt that asked may have been given up since.
+    // The attempt that asked may have been abandoned meanwhile.
     guard case .resolving(host) = link.phase else { return }
     switch result {
     case .success(let addresses):
@@ -73,7 +73,7 @@ extension Client {
     }
   }
 
-  /// What has been read took the session of TLS further, perhaps to its end.
+  /// Handles the state of the TLS session after a read; it may have ended.
   func followEncryption() {
     guard let encryption = link.encryption else { return }
     switch encryption.state {
@@ -83,7 +83,7 @@ extension Client {
       if link.hasOutput { markDirty() }
     case .ended: ended(nil)
     case .failed(let failure):
-      // It is told why.
+      // Sends the alert that tells the server why.
       _ = link.flush()
       if case .untrusted(let reason) = failure {
         lose(.untrusted(host: configuration.url.host, reason: reason))

@@ -5,30 +5,30 @@ internal import TLS
 internal import WebSocket
 public import Wire
 
-/// A connection to a relay that comes back by itself: the executor of a `ClientSession`.
+/// A connection to a relay that reconnects by itself: the executor of a `ClientSession`.
 ///
-/// Confined to its loop's thread, as all of the loop is. It has no thread and no buffer of its
-/// own, so that thousands fit on one loop. After `ended` it is of no more use.
+/// Confined to its loop's thread, as everything of the loop is. It has no thread and no buffer of
+/// its own, so that one loop can serve thousands of clients. It cannot be used after `ended`.
 public final class Client {
-  /// Where to connect, and as whom: what is changed holds from the next connection on.
+  /// The relay and the credentials; changes apply from the next connection on.
   public var configuration: Configuration
-  /// Who is told.
+  /// The receiver of events.
   public weak var handler: (any ClientHandler)?
 
   let shared: ClientLoop
   var index: Int?
   private var session: ClientSession
   var link = Link()
-  /// Of the last session with the relay, for a shorter handshake with the same one.
+  /// The ticket of the last TLS session, which shortens the next handshake with the same relay.
   var ticket: (TLSTicket, RelayURL, TLSTrust)?
   private var timer: TimerID?
   private var timerAt = Instant(nanoseconds: .max)
-  /// Actions that are being done, in order; handlers add to the end.
+  /// Actions that are being executed in order; handlers append to the end.
   private var actions: [ClientSession.Action] = []
   private var isActing = false
   private var isDirty = false
 
-  /// A client that does nothing before `start`.
+  /// Creates a client that does nothing before `start`.
   public init(_ configuration: Configuration, on shared: ClientLoop) {
     self.configuration = configuration
     self.shared = shared
@@ -37,10 +37,10 @@ public final class Client {
       settings: configuration.settings)
   }
 
-  /// Whether the relay has let us in, and the connection stands as far as we know.
+  /// Whether the relay has sent `welcome` and the connection is believed to be alive.
   public var isLive: Bool { session.isLive }
 
-  /// Lines that the relay has not acknowledged.
+  /// The number of lines that the relay has not acknowledged.
   public var unacknowledged: Int { session.unacknowledged }
 
   /// Connects, and stays connected until `close()`.
@@ -50,7 +50,7 @@ public final class Client {
     perform { $0.start(at: $1, &$2) }
   }
 
-  /// Says good-bye to the relay; `ended` follows. What is unacknowledged is given up.
+  /// Closes the connection; `ended` follows. Unacknowledged lines are abandoned.
   public func close() {
     perform { $0.close(at: $1, &$2) }
   }
@@ -71,12 +71,12 @@ public final class Client {
     }
   }
 
-  /// Sends a line of text, for as long as it takes.
+  /// Sends a line of text, again if necessary, until it is answered.
   ///
-  /// - Returns: the id under which `acknowledged` or `refused` will come.
+  /// - Returns: The id that `acknowledged` or `refused` will carry.
   @discardableResult
   public func send(_ text: String, to room: String) -> String {
-    // The one place that knows how a text becomes an entry's body.
+    // The only place that knows how a text becomes an entry's body.
     let send = ClientMessage.Send(room: room, id: "", text: text)
     return self.send(send.kind, send.body, to: room)
   }
@@ -107,8 +107,7 @@ public final class Client {
     return isSent
   }
 
-  /// Takes another token into use: for the connection that stands, and from then on. See
-  /// `ClientEvent.tokenWanted`.
+  /// Uses another token, on the current connection and from then on. See `ClientEvent.tokenWanted`.
   public func renew(token: String) {
     configuration.token = token
     perform { $0.renew(token, at: $1, &$2) }
@@ -116,7 +115,7 @@ public final class Client {
 
   // MARK: The session's executor
 
-  /// Lets the session take something in, and does what follows from it.
+  /// Passes an input to the session and executes the resulting actions.
   private func perform(
     _ body: (inout ClientSession, Instant, inout [ClientSession.Action]) -> Void
   ) {
@@ -126,7 +125,7 @@ public final class Client {
   }
 
   private func act() {
-    // Called by a handler from within: the call outside goes on with what was added.
+    // If a handler called this, the outer call executes the added actions.
     if isActing { return }
     isActing = true
     var next = 0
@@ -173,7 +172,7 @@ public final class Client {
     shared.markDirty(index)
   }
 
-  /// Sees to it that a timer fires at the session's deadline, or earlier: that costs a look.
+  /// Makes sure that a timer fires at the session's deadline or earlier; an early one is harmless.
   private func setTimer() {
     guard let index, let deadline = session.deadline, deadline < timerAt else { return }
     let token = ClientLoop.token(of: index)
@@ -198,7 +197,7 @@ public final class Client {
     shared.remove(index)
   }
 
-  /// Lets the connection go, or the attempt.
+  /// Drops the connection or the attempt.
   func drop() {
     if let ticket = link.encryption?.ticket {
       self.ticket = (ticket, configuration.url, configuration.trust)
@@ -215,7 +214,7 @@ public final class Client {
 
   // MARK: Reading
 
-  /// A busy connection leaves the others their turn after so many reads.
+  /// The maximum number of reads per turn, so that a busy connection does not starve the others.
   private static let readsPerTurn = 4
 
   func read() {
@@ -238,7 +237,7 @@ public final class Client {
 
   func ended(_ error: SystemError?) {
     if case .handshaking = link.phase {
-      // A refusal may have come without its length.
+      // A refusal may have come without a length.
       do {
         _ = try link.finishHandshake(atEnd: true, sharing: shared.deflateStreams)
       } catch {
@@ -287,7 +286,7 @@ public final class Client {
         }
       case .ping, .pong: break
       case .close(let code, let reason):
-        // The relay closes the socket next; a proxy that does not must not hold us up.
+        // The relay closes the socket next; a proxy that does not must not delay the client.
         _ = link.flush()
         return lose(ClientError(closeCode: code, reason: reason))
       }
@@ -297,12 +296,12 @@ public final class Client {
 
   private func take(_ json: Span<UInt8>) {
     var isNews = true
-    // The protocol grows: what is not known is for the user alone.
+    // The protocol can be extended: an unknown message is passed to the handler only.
     if let message = try? ServerMessage(decoding: json) {
       isNews = session.receive(message, at: shared.loop.now, &actions)
     }
     if isNews {
-      // What the handler does from within is done after what follows from this message.
+      // Actions that the handler causes are executed after those of this message.
       isActing = true
       handler?.client(self, received: json)
       isActing = false
@@ -313,10 +312,10 @@ public final class Client {
 
   // MARK: Writing
 
-  /// Output beyond this is not leaving: the session holds its lines back.
+  /// Above this amount of unsent output the session holds its lines back.
   private static let congestedBytes = 64 * 1024
 
-  /// Sends what the turn has brought.
+  /// Sends the output of this turn.
   func flush() {
     isDirty = false
     guard link.registration != nil else { return }

@@ -4,55 +4,55 @@ public import WebSocket
 
 /// Why there is no connection; prints as a sentence without a full stop.
 ///
-/// What the relay or whoever answered in its place wrote is part of some: pass it through
-/// ``TerminalText/line(_:)`` before it is shown.
+/// Some cases contain text from the relay, or from a server that answered in its place: pass it
+/// through ``TerminalText/line(_:)`` before it is shown.
 public enum ClientError: Error, Equatable, Sendable {
-  /// No such host, or nobody to ask.
+  /// There is no such host, or no name server to ask.
   case unresolved(host: String, reason: String)
-  /// Nobody answers at any of the host's addresses; the last one's refusal.
+  /// No address of the host accepts a connection; the error of the last one.
   case unreachable(SystemError)
-  /// Connected, or not even that, but no `welcome` in time.
+  /// No `welcome` in time, whether or not the connection was established.
   case noWelcome(afterMilliseconds: Int)
-  /// The host's certificate does not prove that it is the host.
+  /// The host's certificate is not valid for the host.
   case untrusted(host: String, reason: String)
-  /// There is no encrypted connection; why.
+  /// The TLS connection failed.
   case notEncrypted(TLSFailure)
-  /// The authorities to trust cannot be read; a sentence that names the file.
+  /// The file of trusted authorities cannot be read; a sentence that names the file.
   case noAuthorities(TLSFileError)
-  /// HTTP instead of a WebSocket: the status, and what the server said.
+  /// The server answered with HTTP instead of a WebSocket: the status and the body.
   case refused(status: Int, body: String)
-  /// The answer to the opening handshake is no such answer.
+  /// The answer to the opening handshake is invalid.
   case handshake(HandshakeFailure)
-  /// Close code 4401, or 4408: not authenticated.
+  /// Close code 4401 or 4408: not authenticated.
   case notAuthenticated(reason: String)
   /// Close code 4403: the user is banned.
   case forbidden(reason: String)
   /// The relay closed the connection.
   case closed(CloseCode, reason: String)
-  /// The connection ended without a close; why, if the system knows.
+  /// The connection ended without a close frame; the reason, if the system knows it.
   case lost(SystemError?)
-  /// Nothing came for so long, not even an answer to a ping.
+  /// Nothing was received for this long, not even an answer to a ping.
   case silent(milliseconds: Int)
-  /// A line was in flight for so long without any answer.
+  /// A line was in flight for this long without an answer.
   case unacknowledged(milliseconds: Int)
   /// The relay broke the WebSocket protocol.
   case violation(ProtocolViolation)
-  /// The relay left out an entry, again, after it was asked for it.
+  /// The relay skipped an entry again after the client had asked for it.
   case gap(room: String, after: Int64)
   /// `Client.close()` was called.
   case closedByClient
 
-  /// Whether another attempt would meet the same.
+  /// Whether another attempt would fail in the same way.
   public var isFinal: Bool {
     switch self {
     case .notAuthenticated, .forbidden, .closedByClient, .untrusted, .noAuthorities: true
-    // Too many requests, and what a proxy says while the relay is away, pass.
+    // Rate limits and a proxy's errors while the relay is down are temporary.
     case .refused(let status, body: _): !(status == 408 || status == 429 || status >= 500)
     default: false
     }
   }
 
-  /// Whether the relay knows who is asking, or does not want to, and does not let them in.
+  /// Whether the relay refuses this user, or refuses clients that do not authenticate.
   public var isNotLetIn: Bool {
     switch self {
     case .notAuthenticated, .forbidden, .refused(status: 401, body: _),
@@ -62,7 +62,7 @@ public enum ClientError: Error, Equatable, Sendable {
     }
   }
 
-  /// What a close code means for a client of relay.v1.
+  /// Translates a close code of relay.v1.
   init(closeCode code: CloseCode, reason: String) {
     switch code.rawValue {
     case 4401: self = .notAuthenticated(reason: reason.isEmpty ? "the token is not valid" : reason)
@@ -74,7 +74,7 @@ public enum ClientError: Error, Equatable, Sendable {
 }
 
 extension ClientError: CustomStringConvertible {
-  /// One line for a person.
+  /// A single line for the user.
   public var description: String {
     switch self {
     case .unresolved(let host, let reason): "cannot find the host \(host): \(reason)"

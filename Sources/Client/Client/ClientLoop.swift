@@ -3,17 +3,18 @@ public import Platform
 internal import TLS
 internal import WebSocket
 
-/// What all clients of one event loop share: the read buffer, zlib's streams, the random numbers,
-/// the resolver.
+/// The resources that all clients of one event loop share: the read buffer, zlib's streams, the
+/// random number generator, the resolver.
 ///
-/// A handler of its own for a loop that runs nothing else (`loop.run(clients)`); otherwise pass on
-/// `ready` and `timerFired` for tokens that are ours, and each `beforeSleep`.
+/// Serves as the handler of a loop that runs nothing else (`loop.run(clients)`). Otherwise the
+/// loop's handler must forward `ready` and `timerFired` for tokens with `tokenBit`, and every
+/// `beforeSleep`.
 public final class ClientLoop: EventHandler {
-  /// Tokens with this bit belong to clients, those without it to others.
+  /// Tokens with this bit belong to clients; those without it belong to the rest of the program.
   public static let tokenBit: UInt64 = 1 << 63
   private static let resolverToken = tokenBit | (1 << 62)
 
-  /// One read(2) takes at most so many bytes.
+  /// The maximum number of bytes per read(2).
   static let readBytes = 64 * 1024
 
   /// The loop that all of this is confined to.
@@ -21,16 +22,16 @@ public final class ClientLoop: EventHandler {
 
   private var clients: [Client?] = []
   private var free: [Int] = []
-  /// Clients with something to send, or to tell.
+  /// Clients with output to send or events to report.
   private var dirty: [Int] = []
   private let answers: Mailbox<Resolution>
   private var answersRegistration: Registration?
-  /// Who waits for the addresses of a host; one thread asks for all of them.
+  /// Clients that wait for the addresses of a host; one thread resolves it for all of them.
   private var waiting: [Host: [Client]] = [:]
-  /// Lent to the client that reads, and to the one that encodes.
+  /// Lent to the client that is reading or encoding.
   private var readBuffer = [UInt8](repeating: 0, count: ClientLoop.readBytes)
   private var scratch: [UInt8] = []
-  /// Allocated once a server agrees to compress.
+  /// Allocated when a server first agrees to compression.
   let deflateStreams = DeflateStreams()
   var random = SystemRandomNumberGenerator()
   private var contexts: [TLSTrust: TLSContext] = [:]
@@ -45,7 +46,7 @@ public final class ClientLoop: EventHandler {
     let result: Result<[Address], AddressError>
   }
 
-  /// Nobody is connected yet.
+  /// Creates a loop without clients.
   public init(_ loop: EventLoop) throws(SystemError) {
     self.loop = loop
     answers = try Mailbox()
@@ -53,13 +54,13 @@ public final class ClientLoop: EventHandler {
       answers.descriptor, for: .readable, token: Self.resolverToken)
   }
 
-  /// To be called before the loop outlives this object: its own descriptor leaves the loop.
+  /// Removes this object's own descriptor from the loop; call it if the loop outlives this object.
   public func detach() {
     if let answersRegistration { loop.deregister(answersRegistration) }
     answersRegistration = nil
   }
 
-  /// Clients that have started and not ended.
+  /// The number of clients that have started and not ended.
   public var count: Int { clients.count - free.count }
 
   // MARK: EventHandler
@@ -75,9 +76,9 @@ public final class ClientLoop: EventHandler {
     client(of: token)?.timerFired(timer)
   }
 
-  /// Sends what the turn has brought: one send(2) for each client that has something.
+  /// Sends the output of this turn: one send(2) for each client that has some.
   public func beforeSleep() {
-    // Telling a user may make more of them dirty: these are at the end of the same list.
+    // Reporting events may make more clients dirty; they are appended to the same list.
     var index = 0
     while index < dirty.count {
       clients[dirty[index]]?.flush()
@@ -111,7 +112,7 @@ public final class ClientLoop: EventHandler {
     return index < clients.count ? clients[index] : nil
   }
 
-  /// Takes the read buffer away for as long as a client's user is told what is in it.
+  /// Takes the read buffer out while its content is passed to a handler.
   func borrowReadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &readBuffer)
@@ -125,7 +126,8 @@ public final class ClientLoop: EventHandler {
     body(&scratch)
   }
 
-  /// Read once: all clients of one kind of trust share what it takes to verify certificates.
+  /// Returns the context for a kind of trust; all clients with that trust share it, so that the
+  /// authorities are read once.
   func context(trusting trust: TLSTrust) throws(TLSFileError) -> TLSContext {
     if let context = contexts[trust] { return context }
     let context = try TLSContext(trusting: trust)
@@ -135,7 +137,7 @@ public final class ClientLoop: EventHandler {
 
   func nextMaskKey() -> UInt32 { random.next() }
 
-  /// Asks for a host's addresses: they arrive at `Client.resolved`, at once if the host is
+  /// Asks for a host's addresses, which arrive at `Client.resolved`; at once if the host is
   /// numeric.
   func resolve(_ host: Host, for client: Client) {
     if let address = Address(numericHost: host.name, port: host.port) {

@@ -1,12 +1,12 @@
 public import Platform
 public import Wire
 
-/// What the user wants. Everything here may be called at any time: what cannot be done now is
-/// done when the relay is there.
+/// The user's commands. They may be called at any time: what cannot be done now is done when the
+/// relay is connected.
 extension ClientSession {
-  /// Subscribes to a room, also after every break; a second call starts anew.
+  /// Subscribes to a room, and again after every reconnection; a second call starts anew.
   ///
-  /// - Parameter countingSubscribers: whether to be told how many users are subscribed.
+  /// - Parameter countingSubscribers: Whether to report the number of subscribed users.
   public mutating func join(
     _ room: String, from start: JoinStart = .head, countingSubscribers: Bool = false,
     _ actions: inout [Action]
@@ -15,7 +15,7 @@ extension ClientSession {
       room: room, from: start, countsSubscribers: countingSubscribers)
     let index: Int
     if let known = subscriptionIndex(of: room) {
-      // Answers to earlier joins are on their way, and are not the one that counts.
+      // The answers to earlier joins are still to come and must be ignored.
       let asked = subscriptions[known].asked
       subscriptions[known] = subscription
       subscriptions[known].expect(answers: asked)
@@ -29,7 +29,7 @@ extension ClientSession {
 
   /// Ends a subscription.
   ///
-  /// - Parameter forgetting: whether the user shall no longer belong to the room.
+  /// - Parameter forgetting: Whether the user also gives up the membership of the room.
   public mutating func leave(
     _ room: String, forgetting: Bool = false, _ actions: inout [Action]
   ) {
@@ -40,10 +40,10 @@ extension ClientSession {
     actions.append(.transmit(.leave(room: room, forget: forgetting)))
   }
 
-  /// Sends an entry: as often as it takes, until it is acknowledged or refused for good.
+  /// Sends an entry, repeatedly if necessary, until it is acknowledged or refused for good.
   ///
-  /// - Parameter body: as in `Entry.body`.
-  /// - Returns: the id by which the relay will answer.
+  /// - Parameter body: As in `Entry.body`.
+  /// - Returns: The id that the relay's answer will carry.
   public mutating func send(
     _ kind: EntryKind, _ body: [UInt8], to room: String, at now: Instant,
     _ actions: inout [Action]
@@ -54,8 +54,8 @@ extension ClientSession {
     return id
   }
 
-  /// Sends an entry whose id was chosen before: one that was kept, perhaps by an earlier run, and
-  /// may have reached the relay already. Its id makes the relay keep it once.
+  /// Sends an entry whose id was chosen before, for example a stored one of an earlier run. It may
+  /// have reached the relay already; its id makes the relay store it only once.
   public mutating func send(
     _ send: ClientMessage.Send, at now: Instant, _ actions: inout [Action]
   ) {
@@ -63,9 +63,9 @@ extension ClientSession {
     pump(at: now, &actions)
   }
 
-  /// Marks a room's entries as received and read, up to these numbers; 0 leaves a mark as it is.
+  /// Marks a room's entries as received and read, up to these numbers; 0 leaves a mark unchanged.
   ///
-  /// Merged, so that each room costs at most one of either kind per interval.
+  /// Marks are merged, so that each room sends at most one of either kind per interval.
   public mutating func mark(
     _ room: String, received: Int64 = 0, read: Int64 = 0, at now: Instant,
     _ actions: inout [Action]
@@ -78,10 +78,10 @@ extension ClientSession {
     }
   }
 
-  /// Sends something that is of use only now (`typing`), or whose answer the user waits for
-  /// (`history`, `rooms`): it is not repeated after a break.
+  /// Sends a message that is useful only now (`typing`), or whose answer the user waits for
+  /// (`history`, `rooms`). It is not repeated after a reconnection.
   ///
-  /// - Returns: false if there is no connection to send it on.
+  /// - Returns: False if there is no connection.
   public func request(_ message: ClientMessage, _ actions: inout [Action]) -> Bool {
     guard isLive else { return false }
     actions.append(.transmit(message))
@@ -95,7 +95,8 @@ extension ClientSession {
     return subscriptions.firstIndex { $0.room == room }
   }
 
-  /// When a subscription's marks may leave; `nil` if they have, or must wait for `joined`.
+  /// Returns when a subscription's marks may be sent; `nil` if they are sent or must wait for
+  /// `joined`.
   func markDeadline(of subscription: Subscription) -> Instant? {
     guard subscription.isJoined, subscription.marks.isPending else { return nil }
     return subscription.marks.sentAt?.adding(milliseconds: settings.markIntervalMilliseconds)
@@ -118,7 +119,7 @@ extension ClientSession {
     subscriptions[index].marks = marks
   }
 
-  /// When a line may leave that may not leave yet; `nil` if none waits for that.
+  /// When the next line that has to wait may be sent; `nil` if no line has to wait.
   var nextSend: Instant? {
     guard mayPump, outbox.count > outbox.inFlight, outbox.inFlight < settings.window else {
       return nil
@@ -130,13 +131,13 @@ extension ClientSession {
     isLive && !isCongested && reconnectAfterMilliseconds == nil
   }
 
-  /// Hands out lines for as long as the window and the connection allow it. A relay that is sent too
-  /// much reads more slowly, so that the window is pace enough.
+  /// Hands out lines while the window and the connection allow it. No other pacing is needed: a
+  /// relay that receives too much reads more slowly.
   public mutating func pump(at now: Instant, _ actions: inout [Action]) {
     guard mayPump else { return }
     while let send = outbox.next(at: now, window: settings.window) {
       if limits.frameBytes > 0, send.encodedBytes > limits.frameBytes {
-        // The relay would close the connection for it, each time anew.
+        // The relay would close the connection because of it, every time.
         _ = outbox.remove(room: send.room, id: send.id)
         let error = WireError(
           .tooLarge,
@@ -152,7 +153,7 @@ extension ClientSession {
 }
 
 extension ClientMessage.Send {
-  /// The length of its JSON, as the names and ids are that need no escaping.
+  /// The length of its JSON, for names and ids that need no escaping.
   var encodedBytes: Int {
     let frame = #"{"type":"send","room":"","id":"","kind":"",}"#
     return frame.utf8.count + room.utf8.count + id.utf8.count + kind.rawValue.utf8.count

@@ -1,18 +1,18 @@
 public import Platform
 public import Wire
 
-/// What the relay says.
+/// The relay's messages.
 extension ClientSession {
-  /// Takes a message of the relay.
+  /// Handles a message of the relay.
   ///
-  /// - Returns: whether it is news to the user: entries that are doubles, or come from a cursor
-  ///   that was replaced, are not.
+  /// - Returns: Whether it is news to the user: duplicate entries, and entries of a cursor that was
+  ///   replaced, are not.
   public mutating func receive(
     _ message: ServerMessage, at now: Instant, _ actions: inout [Action]
   ) -> Bool {
     switch phase {
     case .connecting, .live: break
-    // The answers to what was in flight still count.
+    // The answers to lines in flight still count.
     case .leaving: break
     case .idle, .waiting, .unauthenticated, .ended: return false
     }
@@ -32,12 +32,12 @@ extension ClientSession {
     return true
   }
 
-  /// Takes entries whose `message` the caller has not decoded, since it knows what is in them:
-  /// `count` of them, which follow each other from `seq` on. Nobody is told.
+  /// Accepts `count` consecutive entries from `seq` on without decoding them, for a caller that
+  /// knows their content. No event is reported.
   ///
-  /// - Parameter hint: where the room was found the last time; any number will do at first.
-  /// - Returns: whether they are what comes next; if not, nothing has changed, and they are to be
-  ///   decoded and given to `receive`.
+  /// - Parameter hint: Where the room was found last; any number will do at first.
+  /// - Returns: Whether they are the next entries; if not, nothing has changed, and the caller must
+  ///   decode them and pass them to `receive`.
   public mutating func advance(
     _ room: String, from seq: Int64, count: Int, hint: inout Int
   ) -> Bool {
@@ -69,13 +69,14 @@ extension ClientSession {
     pump(at: now, &actions)
   }
 
-  /// When to ask for a token that takes the place of the one just welcomed: by the relay's clock, and
-  /// a second later at the earliest, since a source may have none that lasts.
+  /// Returns when to ask for a token that replaces the one just welcomed: by the relay's clock, and
+  /// after at least one second, because the source may have none that lasts longer.
   private func renewal(_ welcome: ServerMessage.Welcome, at now: Instant) -> Instant? {
     guard let expires = welcome.expires else { return nil }
     let left = max(0, expires - max(0, welcome.time))
     let margin = min(Int64(settings.renewBeforeMilliseconds), left / 5)
-    // Clocks of this kind end after centuries; no connection lasts as long as a year.
+    // The time is capped at a year, so that the clock cannot overflow; no connection lasts that
+    // long.
     return now.adding(milliseconds: Int(min(max(1000, left - margin), 31_536_000_000)))
   }
 
@@ -120,7 +121,7 @@ extension ClientSession {
   private mutating func receive(
     _ ack: ServerMessage.Ack, at now: Instant, _ actions: inout [Action]
   ) {
-    // Nil for the second ack of a line that had to be sent twice.
+    // `nil` for the second ack of a line that was sent twice.
     guard outbox.remove(room: ack.room, id: ack.id) != nil else { return }
     answeredAt = now
     actions.append(.event(.acknowledged(ack)))
@@ -128,14 +129,14 @@ extension ClientSession {
   }
 
   private mutating func left(_ room: String, _ actions: inout [Action]) {
-    // One that was left and joined again at once is another one.
+    // A subscription that was left and joined again at once is a new one.
     if !leaveAnswered(room), let index = subscriptionIndex(of: room) {
       subscriptions.remove(at: index)
     }
     actions.append(.event(.left(room: room)))
   }
 
-  /// - Returns: whether a leave waited for it.
+  /// - Returns: Whether a leave was waiting for it.
   private mutating func leaveAnswered(_ room: String) -> Bool {
     guard let count = leaving[room] else { return false }
     leaving[room] = count > 1 ? count - 1 : nil
@@ -184,6 +185,6 @@ extension ClientSession {
 }
 
 extension WireError {
-  /// Whether the same may be accepted a little later.
+  /// Whether the same request may succeed a little later.
   var isTemporary: Bool { code == .unavailable }
 }

@@ -3,36 +3,35 @@ public import Platform
 public import WebSocket
 public import Wire
 
-/// One user's session with a relay, over as many connections as it takes.
+/// One user's session with a relay, over any number of connections.
 ///
-/// A value without clock, socket or thread: what happens goes in, with the time; what is to be
-/// done comes out, as actions to be done in order. `Client` is the executor that does them on an
-/// event loop; a simulation is another.
+/// A value without clock, socket or thread: events and the time go in; actions come out, to be
+/// executed in order. `Client` is the executor on an event loop; a simulation is another.
 public struct ClientSession: Sendable {
-  /// What is to be done.
+  /// What the executor must do.
   public enum Action: Equatable, Sendable {
-    /// Begin to connect; tell the outcome by `heard` and `receive`, or by `disconnected`.
+    /// Begin to connect; report the outcome with `heard` and `receive`, or with `disconnected`.
     case connect
     /// Send this on the connection.
     case transmit(ClientMessage)
     /// Send a WebSocket ping.
     case ping
-    /// Send a close, and wait for the relay's.
+    /// Send a close frame, and wait for the relay's.
     case close
-    /// Drop the connection, or the attempt, at once; a close with this code may be tried.
+    /// Drop the connection or the attempt at once; a close frame with this code may be tried.
     case abandon(CloseCode)
-    /// Tell the user.
+    /// Report to the user.
     case event(ClientEvent)
   }
 
-  /// How far the session is.
+  /// The state of the session.
   enum Phase: Equatable, Sendable {
     case idle
     case waiting(until: Instant)
     case connecting(until: Instant)
     case live(since: Instant)
     case leaving(until: Instant)
-    /// The relay has not taken the token, and there may be another.
+    /// The relay has refused the token, and there may be another.
     case unauthenticated
     case ended
   }
@@ -45,38 +44,37 @@ public struct ClientSession: Sendable {
   var random: SplitMix64
 
   var subscriptions: [Subscription] = []
-  /// Leaves that are not answered on this connection, by room: what comes before those answers is
-  /// of an earlier subscription.
+  /// The number of unanswered leaves on this connection, by room: what arrives before their answers
+  /// belongs to an earlier subscription.
   var leaving: [String: Int] = [:]
-  /// Where the last entry's room was found: mostly the next one's is the same.
+  /// Where the last entry's room was found; the next entry is usually of the same room.
   var lastFound = 0
   var outbox = Outbox()
   var limits = ServerMessage.Welcome.Limits()
 
-  /// When the last bytes came, and the ping that nothing has come since.
+  /// When the last bytes arrived, and when a ping was sent that nothing has followed yet.
   var heardAt = Instant(nanoseconds: 0)
   var pingedAt: Instant?
-  /// When the last answer to a line came, or the first of those in flight left.
+  /// When the last answer to a line arrived, or when the first line in flight was sent.
   var answeredAt = Instant(nanoseconds: 0)
-  /// From `closing`; no lines are sent any more.
+  /// From `closing`; no more lines are sent.
   var reconnectAfterMilliseconds: Int?
   /// Why the relay is about to close the connection.
   var parting: String?
   /// When to ask for another token, on this connection.
   var renewAt: Instant?
-  /// A token was not taken, and another one asked for; none has been taken since.
+  /// A token was refused and another one requested; none has been accepted since.
   var hasAskedForToken = false
 
-  /// Whether what was handed out does not leave as fast as it should: no lines are handed out
-  /// until it does.
+  /// Whether output leaves too slowly; no lines are handed out while it does.
   public var isCongested = false
 
-  /// A session that does nothing before `start`.
+  /// Creates a session that does nothing before `start`.
   ///
   /// - Parameters:
-  ///   - idPrefix: at most 40 printable ASCII characters, with at least 96 random bits in them:
-  ///     ids are to be unique over all devices and runs of the user.
-  ///   - seed: of the jitter; different for each session.
+  /// - idPrefix: At most 40 printable ASCII characters, with at least 96 random bits: ids must be
+  ///   unique over all devices and runs of the user.
+  /// - seed: The seed of the jitter; different for each session.
   public init(idPrefix: String, seed: UInt64, settings: SessionSettings = SessionSettings()) {
     precondition(idPrefix.utf8.count <= 40 && idPrefix.utf8.allSatisfy { 0x21...0x7E ~= $0 })
     self.idPrefix = idPrefix
@@ -87,7 +85,7 @@ public struct ClientSession: Sendable {
       limitMilliseconds: settings.backoffLimitMilliseconds)
   }
 
-  /// What the ids of one run can begin with: 128 random bits; RFC 4122 was content with 122.
+  /// Returns a prefix for the ids of one run: 128 random bits (RFC 4122 has 122).
   public static func idPrefix(using random: inout some RandomNumberGenerator) -> String {
     (0..<2).map { _ in
       let digits = String(random.next() as UInt64, radix: 36)
@@ -95,15 +93,15 @@ public struct ClientSession: Sendable {
     }.joined()
   }
 
-  /// Whether the relay has let us in, and the connection stands as far as we know.
+  /// Whether the relay has sent `welcome` and the connection is believed to be alive.
   public var isLive: Bool {
     if case .live = phase { true } else { false }
   }
 
-  /// Whether nothing will happen any more.
+  /// Whether the session has ended for good.
   public var hasEnded: Bool { phase == .ended }
 
-  /// Lines that are not acknowledged.
+  /// The number of lines that are not acknowledged.
   public var unacknowledged: Int { outbox.count }
 
   // MARK: The connection's life
@@ -114,13 +112,13 @@ public struct ClientSession: Sendable {
     connect(at: now, &actions)
   }
 
-  /// Bytes came, whatever they are.
+  /// Records that bytes of any kind have arrived.
   public mutating func heard(at now: Instant) {
     heardAt = now
     pingedAt = nil
   }
 
-  /// The connection has ended, or there is none to be had.
+  /// Handles the end of the connection, or a failed attempt.
   public mutating func disconnected(
     _ error: ClientError, at now: Instant, _ actions: inout [Action]
   ) {
@@ -134,7 +132,7 @@ public struct ClientSession: Sendable {
     case .idle, .waiting, .unauthenticated, .ended: return
     }
     if let parting {
-      // The error before the close says more than the close's reason has room for.
+      // The error message before the close says more than the close reason has room for.
       switch error {
       case .notAuthenticated: error = .notAuthenticated(reason: parting)
       case .forbidden: error = .forbidden(reason: parting)
@@ -163,7 +161,7 @@ public struct ClientSession: Sendable {
     actions.append(.event(.disconnected(error, retryMilliseconds: wait)))
   }
 
-  /// Ends the session: what is unacknowledged stays so.
+  /// Ends the session; unacknowledged lines stay unacknowledged.
   public mutating func close(at now: Instant, _ actions: inout [Action]) {
     switch phase {
     case .live:
@@ -178,7 +176,7 @@ public struct ClientSession: Sendable {
     }
   }
 
-  /// There is another token, which is used from the next connection on; one that stands is told of it.
+  /// Uses another token from the next connection on; a live connection sends it now.
   public mutating func renew(_ token: String, at now: Instant, _ actions: inout [Action]) {
     switch phase {
     case .live: actions.append(.transmit(.auth(token: token)))
@@ -187,7 +185,7 @@ public struct ClientSession: Sendable {
     }
   }
 
-  /// Does what the time asks for; to be called at `deadline`, harmless before.
+  /// Does what is due; call it at `deadline`. Harmless before.
   public mutating func tick(at now: Instant, _ actions: inout [Action]) {
     switch phase {
     case .idle, .unauthenticated, .ended: break
@@ -251,7 +249,7 @@ public struct ClientSession: Sendable {
     actions.append(.event(.ended(error)))
   }
 
-  /// Gives the connection up from this side.
+  /// Abandons the connection.
   mutating func fail(_ error: ClientError, at now: Instant, _ actions: inout [Action]) {
     actions.append(.abandon(.policyViolation))
     disconnected(error, at: now, &actions)

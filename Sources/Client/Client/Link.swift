@@ -9,20 +9,20 @@ struct Link: ~Copyable {
     case none
     case resolving(ClientLoop.Host)
     case connecting(Address, rest: ArraySlice<Address>)
-    /// TLS comes before the opening handshake.
+    /// The TLS handshake, which precedes the opening handshake.
     case securing
     case handshaking(ClientHandshake)
     case open
   }
 
-  /// What a server's answer to the opening handshake may take.
+  /// The maximum size of the server's answer to the opening handshake.
   static let headerLimitBytes = 16 * 1024
-  /// Far beyond any message of a relay, whose pages have 128 KiB.
+  /// Far above any message of a relay, whose pages have 128 KiB.
   static let limits = Limits(
     frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096)
-  /// Shorter messages go uncompressed: it would save little.
+  /// Shorter messages are not compressed, because that would save little.
   static let compressedFromBytes = 256
-  /// A client at rest keeps no more than this for the next message.
+  /// The maximum size of the buffer that an idle client keeps for the next message.
   static let restingBytes = 512
 
   var phase = Phase.none
@@ -30,14 +30,14 @@ struct Link: ~Copyable {
   /// The same socket, to be used without owning it.
   private var borrowed: BorrowedSocket?
   var registration: Registration?
-  /// The answer to the handshake, as far as it has come.
+  /// The part of the handshake's answer that has arrived.
   var received: [UInt8] = []
   private var connection: Connection
   private var output: [UInt8] = []
   private var sent = 0
-  /// `nil` in clear.
+  /// `nil` without TLS.
   private(set) var encryption: LinkEncryption?
-  /// Sending failed: what the relay said before that is still to be read.
+  /// Sending failed; what the relay sent before that is still to be read.
   private var isBroken = false
 
   init(limits: Limits = Link.limits) {
@@ -78,7 +78,7 @@ struct Link: ~Copyable {
     phase = .handshaking(handshake)
   }
 
-  /// Opens the connection once the answer is whole, and leaves what follows it in `received`.
+  /// Opens the connection when the answer is complete, and leaves the bytes after it in `received`.
   mutating func finishHandshake(atEnd: Bool, sharing streams: DeflateStreams)
     throws(HandshakeFailure) -> Bool
   {
@@ -93,7 +93,7 @@ struct Link: ~Copyable {
     return true
   }
 
-  /// With TLS there may be no bytes in what has come.
+  /// Reads from the socket. With TLS the result may be empty although bytes have arrived.
   func read(into buffer: inout [UInt8]) -> ReadResult? {
     guard let borrowed else { return nil }
     var span = buffer.mutableSpan
@@ -131,9 +131,9 @@ struct Link: ~Copyable {
     connection.close(code, reason: reason, to: &output, maskKey: maskKey)
   }
 
-  /// Sends what the system takes at once.
+  /// Sends as much output as the system accepts at once.
   ///
-  /// - Returns: whether something is left.
+  /// - Returns: Whether output is left.
   mutating func flush() -> Bool {
     guard let borrowed, !isBroken, hasOutput else { return false }
     switch send(output.span.extracting(sent..<output.count), to: borrowed) {
@@ -144,7 +144,8 @@ struct Link: ~Copyable {
       sent = output.count
     }
     if hasOutput {
-      // What has left is forgotten now and then, so that each byte is moved at most once.
+      // Removes sent bytes only when they exceed half of the buffer, so that each byte is moved at
+      // most once.
       if sent > output.count / 2 {
         output.removeFirst(sent)
         sent = 0
@@ -161,7 +162,7 @@ struct Link: ~Copyable {
     return socket.send(bytes)
   }
 
-  /// Tells the peer that nothing more comes, where TLS has a way to say so.
+  /// Tells the peer, if the connection uses TLS, that no more data follows.
   func sayGoodbye() {
     if let borrowed, let encryption { encryption.close(to: borrowed) }
   }

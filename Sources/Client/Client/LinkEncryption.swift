@@ -2,13 +2,14 @@ internal import Glibc
 internal import Platform
 internal import TLS
 
-/// The encrypted side of a client's connection: its session, and what the socket has not taken of it.
+/// The TLS session of a client's connection, with the ciphertext that the socket has not accepted
+/// yet.
 final class LinkEncryption {
   private var session: TLSSession
   private var ciphertext: [UInt8] = []
   private var sent = 0
 
-  /// `nil` without memory.
+  /// Returns `nil` if there is no memory.
   init?(_ context: TLSContext, host: String, resuming ticket: TLSTicket?) {
     guard let session = TLSSession(client: context, host: host, resuming: ticket) else {
       return nil
@@ -22,8 +23,8 @@ final class LinkEncryption {
 
   func begin() { session.begin(output: &ciphertext) }
 
-  /// All that was read is decrypted here and now, so that nothing waits where epoll cannot see it.
-  /// What the session answers is for the next flush.
+  /// Reads and decrypts at once, so that no data waits where epoll cannot see it. Output of the
+  /// session itself is sent by the next flush.
   func read(from socket: BorrowedSocket, into buffer: inout MutableSpan<UInt8>) -> ReadResult {
     let start = TLSSession.headroomBytes
     let end = buffer.count
@@ -34,8 +35,8 @@ final class LinkEncryption {
       session.receive(in: &buffer, ciphertext: start..<start + count, output: &ciphertext))
   }
 
-  /// Sends what is left over, and then a record after the other until the socket blocks; what it has
-  /// not taken of the last one counts as taken.
+  /// Sends the remaining ciphertext, then one record after another until the socket blocks. The
+  /// unsent rest of the last record counts as sent.
   func send(_ plaintext: Span<UInt8>, to socket: BorrowedSocket) -> SendResult {
     var taken = 0
     while true {
@@ -47,7 +48,7 @@ final class LinkEncryption {
         }
         if unsentBytes > 0 { return .sent(taken) }
       }
-      // A client at rest keeps nothing.
+      // An idle client keeps no buffer.
       ciphertext = []
       sent = 0
       let count = session.send(plaintext.extracting(taken...), output: &ciphertext)

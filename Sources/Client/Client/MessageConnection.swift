@@ -2,15 +2,14 @@ package import EventLoop
 internal import Platform
 package import WebSocket
 
-/// One connection, in clear and without relay.v1 on it: messages of either kind, as they come. It
-/// runs on the `Link` of a `Client` and treats it in the same way, for a conformance test to look at
-/// that.
+/// One connection without TLS and without relay.v1: messages of either kind, as received. It uses
+/// the `Link` of a `Client` in the same way as a client does, for a conformance test.
 ///
-/// Confined to its loop. After `onEnd` it is of no more use.
+/// Confined to its loop. It cannot be used after `onEnd`.
 package final class MessageConnection {
-  /// A whole message; text is valid UTF-8.
+  /// Receives a complete message; text is valid UTF-8.
   package var onMessage: (MessageConnection, Opcode, Span<UInt8>) -> Void = { _, _, _ in }
-  /// The connection is over, and why.
+  /// Receives the reason for the end of the connection.
   package var onEnd: (ClientError) -> Void = { _ in }
 
   private static let readsPerTurn = 4
@@ -24,8 +23,8 @@ package final class MessageConnection {
 
   /// Begins to connect.
   /// - Parameters:
-  ///   - url: its host must be numeric.
-  ///   - token: comes with the loop's events, which are to be passed to `ready`.
+  /// - url: Its host must be numeric.
+  /// - token: The token of the loop's events, which must be passed to `ready`.
   package init(_ url: RelayURL, limits: Limits, on loop: EventLoop, token: UInt64)
     throws(ClientError)
   {
@@ -45,12 +44,12 @@ package final class MessageConnection {
     }
   }
 
-  /// Sends a message, before the loop sleeps or at the latest when the socket takes it.
+  /// Sends a message, before the loop sleeps or as soon as the socket accepts it.
   package func send(_ opcode: Opcode, _ payload: Span<UInt8>) {
     link.append(opcode, payload, compressing: deflateStreams, maskKey: random.next())
   }
 
-  /// Passes an event of the loop on.
+  /// Handles an event of the loop.
   package func ready(_ readiness: Readiness) {
     switch link.phase {
     case .none, .resolving, .securing: return

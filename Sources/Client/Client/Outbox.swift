@@ -2,54 +2,55 @@ internal import DequeModule
 public import Platform
 public import Wire
 
-/// What is to be sent, kept until the relay has acknowledged it.
+/// The lines to be sent, kept until the relay has acknowledged them.
 ///
-/// Per room the order of `append` is the order in which lines leave, also when they leave again.
-/// A line that leaves twice is harmless: its `id` makes the relay keep it once.
+/// Per room, lines are sent, and sent again, in the order of `append`. Sending a line twice is
+/// harmless: its `id` makes the relay store it once.
 ///
-/// A line does not leave while an earlier one of its room has had no answer for
-/// `pipeliningMilliseconds`. The earlier one may have been refused, and the relay refuses what follows for
-/// a second only: a client that stood still for longer, with the refusal unread, would have the later line
-/// stored first.
+/// A line is not sent while an earlier one of its room has had no answer for
+/// `pipeliningMilliseconds`. The earlier one may have been refused, and the relay refuses the
+/// following lines for only one second: a client that was paused for longer, with the refusal
+/// unread, would have the later line stored first.
 public struct Outbox: Sendable {
   private struct Line: Sendable {
     let send: ClientMessage.Send
-    /// When it left on this connection.
+    /// When it was sent on this connection.
     var leftAt: Instant?
   }
 
   private struct Room: Sendable {
     let name: String
     var lines: Deque<Line> = []
-    /// So many at the front have left on this connection and wait for an answer.
+    /// The number of lines at the front that were sent on this connection and wait for an answer.
     var sent = 0
-    /// So many at the front have ever left: only these can be answered.
+    /// The number of lines at the front that were ever sent: only these can be answered.
     var reached = 0
     /// The relay refuses everything for this room until then.
     var blockedUntil: Instant?
-    /// Nothing leaves before there is an answer.
+    /// Nothing is sent before there is an answer.
     var awaitsAnswer = false
   }
 
-  /// Half of how long a relay refuses what follows a refused line; the other half is for the way there.
+  /// Half of the time for which a relay refuses the lines after a refused one; the other half is
+  /// for the network.
   static let pipeliningMilliseconds = 500
 
-  /// Rooms with something to send: few, so that a search beats a table.
+  /// Rooms with lines to send: few, so that a linear search beats a table.
   private var rooms: [Room] = []
   private var turn = 0
 
-  /// Lines that are not acknowledged.
+  /// The number of lines that are not acknowledged.
   public private(set) var count = 0
-  /// Those among them that have left on this connection.
+  /// The number of those that were sent on this connection.
   public private(set) var inFlight = 0
 
-  /// Nothing to send.
+  /// Creates an empty outbox.
   public init() {}
 
-  /// Whether everything was acknowledged or refused for good.
+  /// Whether every line was acknowledged or refused for good.
   public var isEmpty: Bool { count == 0 }
 
-  /// Adds a line behind the others of its room.
+  /// Adds a line after the others of its room.
   public mutating func append(_ send: ClientMessage.Send) {
     count += 1
     if let index = index(of: send.room) {
@@ -61,9 +62,9 @@ public struct Outbox: Sendable {
     }
   }
 
-  /// The next line that may leave, the rooms taking turns; `nil` if none may at present.
+  /// Returns the next line that may be sent, the rooms taking turns; `nil` if none may be sent now.
   ///
-  /// - Parameter window: how many may be in flight at once.
+  /// - Parameter window: The maximum number of lines in flight.
   public mutating func next(at now: Instant, window: Int) -> ClientMessage.Send? {
     guard inFlight < min(window, count) else { return nil }
     for _ in rooms.indices {
@@ -89,18 +90,19 @@ public struct Outbox: Sendable {
     return nil
   }
 
-  /// The relay did not take it now: from this line on the room leaves again, after `instant`.
+  /// Handles a temporary refusal: from this line on, the room's lines are sent again after
+  /// `instant`.
   public mutating func postpone(room: String?, id: String, until instant: Instant) {
     guard let (index, line) = find(room: room, id: id) else { return }
     let dropped = max(0, rooms[index].sent - line)
     rooms[index].sent -= dropped
     rooms[index].awaitsAnswer = false
     inFlight -= dropped
-    // Each of those behind it is refused as well, each with what is left of the same wait.
+    // Each of the following lines is refused as well, with the rest of the same wait.
     rooms[index].blockedUntil = max(rooms[index].blockedUntil ?? instant, instant)
   }
 
-  /// Nothing that left will be answered: all of it leaves again.
+  /// Handles the end of the connection: every line that was sent will be sent again.
   public mutating func connectionLost() {
     inFlight = 0
     for index in rooms.indices {
@@ -110,8 +112,8 @@ public struct Outbox: Sendable {
     }
   }
 
-  /// When the next line may leave as far as its room is concerned, in the past if it may now;
-  /// `nil` if all have left, or wait for an answer.
+  /// When the next line may be sent according to its room, in the past if it may be sent now; `nil`
+  /// if all were sent or wait for an answer.
   public var nextLine: Instant? {
     var earliest: Instant?
     for room in rooms where room.sent < room.lines.count && !room.awaitsAnswer {
@@ -128,7 +130,7 @@ public struct Outbox: Sendable {
   private func find(room name: String?, id: String) -> (room: Int, line: Int)? {
     for index in rooms.indices where name == nil || rooms[index].name == name {
       let room = rooms[index]
-      // Answers come in the order of the lines, but for refusals: mostly this is the first.
+      // Except for refusals, answers come in the order of the lines: usually this is the first.
       if let line = room.lines.prefix(room.reached).firstIndex(where: { $0.send.id == id }) {
         return (index, line)
       }
@@ -136,10 +138,10 @@ public struct Outbox: Sendable {
     return nil
   }
 
-  /// The relay has it, durably, or will never take it.
+  /// Removes a line that is durable or was refused for good.
   ///
-  /// - Parameter name: `nil` looks in all rooms.
-  /// - Returns: the line; `nil` for a second answer to the same one.
+  /// - Parameter name: `nil` searches all rooms.
+  /// - Returns: The line; `nil` for a second answer to the same line.
   public mutating func remove(room name: String?, id: String) -> ClientMessage.Send? {
     guard let (index, line) = find(room: name, id: id) else { return nil }
     let send = rooms[index].lines.remove(at: line).send

@@ -1,20 +1,19 @@
 internal import Platform
 
-/// Where a relay is: `ws://HOST[:PORT][/PATH][?QUERY]`, or `wss://` where it speaks TLS
-/// (RFC 6455 §3).
+/// The URL of a relay: `ws://HOST[:PORT][/PATH][?QUERY]`, or `wss://` with TLS (RFC 6455 §3).
 public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
-  /// Why a text is no such URL; prints as a sentence.
+  /// Why a text is not such a URL; prints as a sentence.
   public enum Invalid: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Neither `ws:` nor `wss:`.
+    /// The scheme is neither `ws:` nor `wss:`.
     case scheme(String)
-    /// `wss:`, for a program that has no TLS.
+    /// `wss:`, for a program without TLS.
     case encrypted(String)
-    /// No host, or a port that is none.
+    /// There is no host, or the port is invalid.
     case authority(String)
-    /// A character that has to be percent-encoded, or a fragment.
+    /// The target has a character that must be percent-encoded, or a fragment.
     case target(String)
 
-    /// One line for a person.
+    /// A single line for the user.
     public var description: String {
       switch self {
       case .scheme(let url):
@@ -33,13 +32,12 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
   public let isEncrypted: Bool
   /// A name or a numeric address, without brackets.
   public let host: String
-  /// 80, or 443 with TLS, unless the URL says something else.
+  /// 80, or 443 with TLS, unless the URL names another port.
   public let port: UInt16
-  /// Path and query, as the request has them. The path is `/ws` where the URL has none, since
-  /// that is where a relay listens.
+  /// Path and query, as in the request. The default path is `/ws`, where a relay listens.
   public let target: String
 
-  /// Reads a URL.
+  /// Parses a URL.
   public init(_ text: String) throws(Invalid) {
     guard let colon = text.firstRange(of: "://") else { throw .scheme(text) }
     switch text[..<colon.lowerBound].lowercased() {
@@ -67,7 +65,7 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
     self.target = target
   }
 
-  /// Reads a URL for a program that has no TLS: throws where that would be needed.
+  /// Parses a URL for a program without TLS; throws if it needs TLS.
   public init(inClear text: String) throws(Invalid) {
     try self.init(text)
     if isEncrypted { throw .encrypted(text) }
@@ -75,23 +73,24 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
 
   private static func usualPort(_ isEncrypted: Bool) -> UInt16 { isEncrypted ? 443 : 80 }
 
-  /// The `Host` header: with the port unless it is the scheme's own (RFC 6455 §4.1).
+  /// The `Host` header: with the port unless it is the scheme's default (RFC 6455 §4.1).
   public var authority: String {
     let bracketed = host.contains(":") ? "[\(host)]" : host
     return port == Self.usualPort(isEncrypted) ? bracketed : "\(bracketed):\(port)"
   }
 
-  /// The target with one more query item; name and value must need no encoding.
+  /// Returns the target with one more query item; name and value must need no encoding.
   public func target(adding name: String, _ value: String) -> String {
     "\(target)\(target.contains("?") ? "&" : "?")\(name)=\(value)"
   }
 
-  /// The URL without its query, which may hold a token.
+  /// The URL without its query, which may contain a token.
   public var description: String {
     "\(isEncrypted ? "wss" : "ws")://\(authority)\(target.prefix { $0 != "?" })"
   }
 
-  /// Letters, digits and what addresses need: nothing that could begin another header.
+  /// Allows letters, digits and the punctuation of addresses, but nothing that could begin another
+  /// header.
   private static func isHost(_ host: String) -> Bool {
     host.utf8.allSatisfy { byte in
       switch byte {

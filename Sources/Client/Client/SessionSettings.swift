@@ -1,33 +1,33 @@
-/// Times and bounds of a session.
+/// Timeouts and limits of a session.
 public struct SessionSettings: Equatable, Sendable {
-  /// The bound of the first wait before connecting again.
+  /// The bound of the first wait before reconnecting.
   public var firstBackoffMilliseconds = 200
-  /// No two attempts are further apart, unless the relay says so in `closing`.
+  /// The maximum wait between two attempts, unless the relay demands a longer one in `closing`.
   public var backoffLimitMilliseconds = 10_000
-  /// What the relay may say in `closing` at most.
+  /// The maximum wait that the relay may demand in `closing`.
   public var reconnectAfterLimitMilliseconds = 60_000
   /// From the start of an attempt to `welcome`.
   public var welcomeTimeoutMilliseconds = 10_000
-  /// A connection that lived so long was good: the back-off begins anew.
+  /// The back-off is reset after a connection that lasted this long.
   public var goodAfterMilliseconds = 5_000
-  /// Silence after which a ping asks whether the relay is there.
+  /// The silence after which a ping is sent.
   public var pingAfterMilliseconds = 15_000
-  /// Silence after that ping which says that it is not.
+  /// The silence after that ping after which the connection is considered lost.
   public var pongTimeoutMilliseconds = 10_000
-  /// Lines are in flight and none is answered: something is wrong with this connection.
+  /// How long lines may be in flight without any answer before the connection is abandoned.
   public var acknowledgementTimeoutMilliseconds = 30_000
-  /// Lines in flight at once.
+  /// The maximum number of lines in flight.
   public var window = 256
-  /// `received` and `read` of one room are sent at most this often.
+  /// The minimum interval between two `received` or two `read` messages of one room.
   public var markIntervalMilliseconds = 500
-  /// Whether there are more tokens where the first came from: then `tokenWanted` asks for another
-  /// before the one in use ends, and when one is not taken.
+  /// Whether tokens can be renewed: if so, `tokenWanted` asks for another one before the current
+  /// one ends, and when one is refused.
   public var renewsTokens = false
-  /// A token is renewed this long before it ends, or when a fifth of its time is left.
+  /// A token is renewed this long before it ends, or when a fifth of its lifetime is left.
   public var renewBeforeMilliseconds = 60_000
-  /// How long `close()` waits for the relay's close.
+  /// How long `close()` waits for the relay's close frame.
   public var closeTimeoutMilliseconds = 1_000
 
-  /// The defaults.
+  /// Creates the defaults.
   public init() {}
 }

@@ -3,22 +3,22 @@ internal import Wire
 
 /// Where a subscription begins.
 public enum JoinStart: Equatable, Sendable {
-  /// With what comes next.
+  /// With the next new entry.
   case head
-  /// With the last so many entries.
+  /// With this many of the newest entries.
   case newest(Int)
-  /// After this entry; 0 is before the first. The epoch is the one that came with it.
+  /// After this entry; 0 is before the first. The epoch is the one that came with the entry.
   case after(Int64, epoch: String?)
 }
 
-/// A room that is joined, or to be joined again: the cursor's other end.
+/// A room that is joined or will be joined again: the client's side of a cursor.
 struct Subscription: Sendable {
-  /// What becomes of an entry.
+  /// How to handle an entry.
   enum Verdict: Equatable {
     case deliver
     /// Delivered before, or from a cursor that was replaced.
     case drop
-    /// An entry before it is missing: the cursor is to be set again.
+    /// An entry before it is missing; the cursor must be set again.
     case gap
     /// Setting it again did not help.
     case gapAgain
@@ -27,19 +27,19 @@ struct Subscription: Sendable {
   let room: String
   let countsSubscribers: Bool
   private(set) var start: JoinStart
-  /// The last entry that was delivered, once the first `joined` has come.
+  /// The last entry that was delivered, after the first `joined`.
   private(set) var last: Int64?
   private(set) var epoch: String?
-  /// Joins that are not answered on this connection.
+  /// The number of joins that are not answered on this connection.
   private(set) var asked = 0
   private(set) var isJoined = false
   /// Where the last gap was.
   private var gapAfter: Int64?
-  /// A join was refused for now.
+  /// When to repeat a join that was refused temporarily.
   var retryAt: Instant?
   var marks = Marks()
 
-  /// This client's own marks: merged, the latest wins.
+  /// This client's own marks; merged, the latest value wins.
   struct Marks: Sendable {
     var received: Int64 = 0
     var read: Int64 = 0
@@ -60,7 +60,7 @@ struct Subscription: Sendable {
     }
   }
 
-  /// The join to send: after what was delivered last.
+  /// Returns the join to send, which starts after the last delivered entry.
   mutating func ask() -> ClientMessage {
     asked += 1
     isJoined = false
@@ -69,7 +69,7 @@ struct Subscription: Sendable {
       .init(room: room, after: last, epoch: epoch, subscribers: countsSubscribers))
   }
 
-  /// Answers to joins of before are still to come.
+  /// Records that answers to earlier joins are still to come.
   mutating func expect(answers: Int) { asked = answers }
 
   mutating func connectionLost() {
@@ -84,9 +84,9 @@ struct Subscription: Sendable {
 
   mutating func joinRefused() { asked = max(0, asked - 1) }
 
-  /// What becomes of a `joined`.
+  /// How to handle a `joined`.
   enum Answer: Equatable {
-    /// It stands.
+    /// The subscription is active.
     case stands
     /// A later join is not answered yet, or one is to be sent now.
     case superseded
@@ -99,7 +99,7 @@ struct Subscription: Sendable {
     guard asked == 0 else { return .superseded }
     epoch = joined.epoch
     if last == nil, case .newest(let count) = start {
-      // Now it is known where the last so many begin.
+      // The start of the last `count` entries is known now.
       let first = joined.head - Int64(clamping: max(0, count))
       start = .head
       last = max(first, joined.first - 1, 0)
@@ -130,7 +130,7 @@ struct Subscription: Sendable {
     return .deliver
   }
 
-  /// Delivers entries that follow each other, if they are the next ones.
+  /// Delivers consecutive entries if they are the next ones.
   mutating func advance(from seq: Int64, count: Int) -> Bool {
     guard isJoined, count > 0, let last, seq == last + 1 else { return false }
     self.last = last + Int64(count)
