@@ -1,7 +1,7 @@
 import Client
 import Wire
 
-/// Entries of the log, and how far others have come with them.
+/// Entries of the log, and the marks of other users.
 extension Chat {
   mutating func take(_ entry: Entry, _ effects: inout [Effect]) {
     let room = entry.room
@@ -13,14 +13,14 @@ extension Chat {
     let isNews = entry.seq > conversation.knownTo && !isOwn && entry.kind.isContent
     conversation.knownTo = max(conversation.knownTo, entry.seq)
     let readsOn = isOwn && entry.seq > conversation.read
-    // A send moves its sender's marks.
+    // Sending an entry moves its sender's read mark.
     if readsOn { conversation.read = entry.seq }
     if entry.seq > conversation.countedTo {
       conversation.countedTo = entry.seq
       if entry.kind.isContent, !isOwn, entry.seq > conversation.read { conversation.unread += 1 }
     }
     if entry.kind.isContent {
-      // While it catches up there are newer ones.
+      // While the room catches up, newer entries exist already.
       if entry.seq >= conversation.last?.seq ?? 0 { conversation.last = preview(of: entry) }
     } else if let target = entry.target, target == conversation.last?.seq {
       if entry.kind == .delete { conversation.last?.text = "" }
@@ -53,10 +53,12 @@ extension Chat {
 
   // MARK: The timeline
 
-  /// So many are kept in memory below the newest; more come from the archive.
+  /// Beyond `timelineLimit` messages only the newest `timelineRest` stay in memory, unless the user
+  /// has scrolled up; older ones are loaded from the archive.
   static let timelineLimit = 2000
   static let timelineRest = 500
-  /// Scrolled up, so many may come below before they are left to the archive.
+  /// While the user has scrolled up, the number of newer messages kept in memory; beyond it they
+  /// are left to the archive.
   static let detachedLimit = 10_000
 
   private mutating func insert(_ entry: Entry, _ effects: inout [Effect]) {
@@ -71,10 +73,10 @@ extension Chat {
       return
     }
     let message = self.message(entry, in: timeline, &effects)
-    // What others write is new, unless it comes out of its order: it need not be looked for.
+    // Another user's entry is new unless it arrives out of order, so no search is needed.
     let isNew = entry.from != user && entry.seq > timeline.lastSeq
     if !isNew, let place = timeline.index(of: key) {
-      // It waited, or was acknowledged before it came.
+      // The message was waiting, or was acknowledged before its entry arrived.
       var known = timeline.messages.remove(at: place)
       known.seq = message.seq
       known.at = message.at
@@ -98,7 +100,7 @@ extension Chat {
     }
   }
 
-  /// Something about another entry.
+  /// Applies an entry that changes another one.
   private mutating func change(_ entry: Entry) {
     guard let target = entry.target,
       let place = timeline?.messages.lastIndex(where: { $0.seq == target })
@@ -113,7 +115,7 @@ extension Chat {
       timeline?.messages[place].react(emoji, by: entry.from, isOn: isOn)
     default: break
     }
-    // What was said since, and is on its way, is seen already.
+    // Changes that are still unacknowledged are shown already.
     for line in outgoing
     where line.refusal == nil && line.send.room == entry.room && line.send.id != entry.id {
       timeline?.messages[place].apply(line.send, of: target, by: user ?? "")
@@ -121,7 +123,7 @@ extension Chat {
     if entry.kind != .react { timeline?.requote(target) }
   }
 
-  /// A text as it is shown; `entry` in its current state.
+  /// Returns the message for an entry, which must be in its current state.
   private func message(
     _ entry: Entry, in timeline: Timeline, _ effects: inout [Effect]
   ) -> Message {
@@ -183,14 +185,14 @@ extension Chat {
     markRead(&effects)
   }
 
-  /// Nothing can be loaded: what is shown stays, and what comes is added to it.
+  /// Nothing can be loaded: the displayed messages stay, and new ones are appended.
   mutating func takeNoPage(of room: String) {
     guard timeline?.room == room else { return }
     timeline?.isDetached = false
     if historyAsked != room { timeline?.isLoading = false }
   }
 
-  /// Whether its first entries are on their way.
+  /// Whether the room's first entries are about to arrive.
   private func isAwaited(_ room: String) -> Bool {
     guard isLive, let conversation = conversations[room], !conversation.isJoinRefused else {
       return false
@@ -198,7 +200,7 @@ extension Chat {
     return !conversation.isJoined || conversation.behind > 0
   }
 
-  /// A conversation that was just opened begins where one has read to.
+  /// Scrolls a conversation that was just opened to the first unread message.
   private mutating func showFirstUnread() {
     guard let timeline, timeline.isFresh else { return }
     self.timeline?.isFresh = timeline.messages.isEmpty
@@ -220,7 +222,7 @@ extension Chat {
     }
   }
 
-  /// Asks for what is before the first that is loaded.
+  /// Requests the messages before the first loaded one.
   mutating func loadOlder(_ effects: inout [Effect]) {
     guard let timeline, !timeline.isLoading, !timeline.isComplete, let first = timeline.firstSeq
     else { return }
@@ -230,17 +232,17 @@ extension Chat {
 }
 
 extension Timeline {
-  /// The place of the oldest that is loaded.
+  /// The `seq` of the oldest loaded message.
   var firstSeq: Int64? { messages.first { $0.seq != nil }?.seq }
 
-  /// The place of the newest that is loaded; 0 for none.
+  /// The `seq` of the newest loaded message; 0 if there is none.
   var lastSeq: Int64 { messages.last { $0.seq != nil }?.seq ?? 0 }
 
   func index(of key: Message.Key) -> Int? { messages.lastIndex { $0.key == key } }
 
   public func message(_ key: Message.Key) -> Message? { index(of: key).map { messages[$0] } }
 
-  /// Puts a message where it belongs by its `seq`; what waits stays at the end.
+  /// Inserts a message at its place by `seq`; waiting messages stay at the end.
   mutating func insert(_ message: Message) {
     guard let seq = message.seq else { return messages.append(message) }
     var place = messages.count
@@ -253,7 +255,7 @@ extension Timeline {
     return .init(seq: seq, from: quoted?.from, text: quoted?.text)
   }
 
-  /// What is quoted has changed, or has come.
+  /// Updates the quotes of a message that has changed or arrived.
   mutating func requote(_ seq: Int64) {
     for index in messages.indices where messages[index].quote?.seq == seq {
       messages[index].quote = quote(seq)
@@ -282,7 +284,7 @@ extension Message {
     }
   }
 
-  /// Shows already what will become of it once the relay has this.
+  /// Applies an outgoing change before the relay has acknowledged it.
   mutating func apply(_ send: ClientMessage.Send, of seq: Int64?, by user: String) {
     guard seq != nil, let change = send.change, change.target == seq else { return }
     switch send.kind {
@@ -298,7 +300,7 @@ extension Message {
 }
 
 extension ClientMessage.Send {
-  /// The entry that it will become, for what its body says.
+  /// The entry that it will become, if it changes another entry.
   var change: Entry? {
     kind.isContent ? nil : asEntry
   }

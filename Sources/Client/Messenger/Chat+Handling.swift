@@ -2,8 +2,8 @@ import Terminal
 import Wire
 
 extension Chat {
-  /// Takes an event in. What is to be done is added to `effects`, in order.
-  /// - Parameter now: milliseconds since 1970.
+  /// Handles an event; appends to `effects`, in order, what the driver must do.
+  /// - Parameter now: Milliseconds since 1970.
   public mutating func handle(_ event: Event, at now: Int64, _ effects: inout [Effect]) {
     if now < self.now { setBack(by: self.now - now) }
     self.now = now
@@ -24,16 +24,17 @@ extension Chat {
     tick(&effects)
   }
 
-  /// To be called before drawing: puts in order what was only noted.
+  /// Does the work that was deferred until drawing; call it before `draw`.
   public mutating func prepareToDraw() {
     if isListStale { orderList() }
-    // Before one is chosen the first is, also when the list is only just coming together.
+    // Until the user selects a row, the first one is selected, even while the list is still
+    // loading.
     if pane == .list, !isListSelectionChosen { listSelection = listed.first }
     keepListSelectionVisible()
   }
 
   /// When `tick` is due, in milliseconds since 1970; `nil` for never. Always after the last event:
-  /// what cannot be done yet is no reason to wake.
+  /// work that cannot be done yet does not cause a wake-up.
   public var deadline: Int64? {
     var next = min(times.nextPing, times.nextPeople, times.nextQuery, times.nextTypingEnd)
     if let notice { next = min(next, notice.until) }
@@ -86,7 +87,7 @@ extension Chat {
     }
   }
 
-  /// Of those whom the relay has forgotten.
+  /// Ends the typing notices that the relay has not ended.
   private mutating func endTyping() {
     times.nextTypingEnd = .max
     for (room, conversation) in conversations where !conversation.typing.isEmpty {
@@ -96,14 +97,14 @@ extension Chat {
     }
   }
 
-  /// The relay was asked for older entries.
+  /// Records that the relay was asked for older entries.
   public mutating func historyIsAsked(for room: String) {
     historyAsked = room
     if timeline?.room == room { timeline?.isLoading = true }
   }
 
-  /// The clock was set back: what was to be done in a minute is still to be done in a minute, not when
-  /// the old time has come again.
+  /// Shifts all deadlines after the clock was set back, so that what was due in a minute is still
+  /// due in a minute, not when the old time is reached again.
   private mutating func setBack(by milliseconds: Int64) {
     times.shift(by: -milliseconds)
     notice?.until -= milliseconds
@@ -121,7 +122,7 @@ extension Chat {
 
   var isLive: Bool { if case .live = connection { true } else { false } }
 
-  /// Whether somebody looks at the screen, as far as it can be known.
+  /// Whether the user can see the screen, as far as that is known.
   var isWatched: Bool { hasFocus != false }
 
   mutating func complain(_ text: String, isError: Bool = true) {

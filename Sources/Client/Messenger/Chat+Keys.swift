@@ -1,7 +1,7 @@
 import Terminal
 import Wire
 
-/// What the user does.
+/// The user's input.
 extension Chat {
   mutating func take(_ input: InputEvent, _ effects: inout [Effect]) {
     switch input {
@@ -32,7 +32,7 @@ extension Chat {
     if isLive { effects.append(.request(.presence(isAway: false))) }
   }
 
-  /// Where keys go now.
+  /// The context to which keys apply.
   var context: Keymap.Context {
     if overlay != nil || search != nil || (pane == .list && isFiltering) { return .overlay }
     switch pane {
@@ -44,7 +44,7 @@ extension Chat {
 
   private mutating func take(_ key: Key, _ effects: inout [Effect]) {
     isListScrolled = false
-    // Not before it can have been read, also by somebody who is typing.
+    // A notice stays long enough to be read, even if the user is typing.
     if let notice, notice.until - now <= Self.noticeMilliseconds - Self.noticeLeastMilliseconds {
       self.notice = nil
     }
@@ -71,7 +71,7 @@ extension Chat {
     case .list:
       isFiltering = true
       insertInOverlay(String(character), &effects)
-    // Typing goes to the composer, whichever message one has looked at before.
+    // Typing goes to the composer, even if a message is selected.
     case .messages:
       pane = .composer
       timeline?.selected = nil
@@ -81,7 +81,7 @@ extension Chat {
 
   private mutating func paste(_ text: String, _ effects: inout [Effect]) {
     if context == .overlay {
-      // What is pasted chooses nothing: a "y" confirms no deletion.
+      // A paste chooses nothing: a "y" in it confirms no deletion.
       switch overlay {
       case nil, .switcher: insertInOverlay(text, &effects)
       case .help, .actions, .reactions, .confirmDeletion: break
@@ -102,7 +102,7 @@ extension Chat {
     }
   }
 
-  /// The composer's text has changed.
+  /// Handles a change of the composer's text.
   mutating func composed(_ effects: inout [Effect]) {
     completion = nil
     noteTyping(&effects)
@@ -110,7 +110,7 @@ extension Chat {
 
   // MARK: Anywhere
 
-  /// - Returns: whether that was all.
+  /// - Returns: Whether the command was handled here.
   private mutating func perform(_ command: Command, _ effects: inout [Effect]) -> Bool {
     switch command {
     case .quit:
@@ -251,7 +251,7 @@ extension Chat {
     composed(&effects)
   }
 
-  /// Who may be meant by `@`: those of this conversation first.
+  /// The users to complete after `@`: those of this conversation first.
   private var mentionable: [(user: String, name: String)] {
     guard let open else { return [] }
     var users: [String] = []

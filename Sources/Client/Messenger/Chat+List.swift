@@ -8,9 +8,10 @@ extension Chat {
     listed = matches(isFiltering ? filter.text : "")
   }
 
-  /// Those who fit a query, best first; all, those with the newest first, for an empty one.
+  /// Returns the conversations that match a query, best first; for an empty query all of them,
+  /// newest first.
   func matches(_ query: String) -> [String] {
-    // As in "@user" and "#room".
+    // "@user" and "#room" restrict the search to users and rooms.
     let sign = query.first.flatMap { $0 == "@" || $0 == "#" ? $0 : nil }
     let fuzzy = Fuzzy(sign == nil ? query : String(query.dropFirst()))
     var rows: [(room: String, score: Int, at: Int64, order: Int, title: String)] = []
@@ -37,7 +38,7 @@ extension Chat {
 
   // MARK: Opening
 
-  /// Shows a conversation, at the first that is unread or the newest.
+  /// Opens a conversation at the first unread message, or at the newest.
   public mutating func open(_ room: String, _ effects: inout [Effect]) {
     addConversation(room)
     listSelection = room
@@ -61,7 +62,7 @@ extension Chat {
     enter(room, &effects)
   }
 
-  /// A room that is not known yet is called by its name, or by its other user's.
+  /// Adds a conversation. Until its title is known, it is the room's name or the other user's.
   mutating func addConversation(_ room: String) {
     guard conversations[room] == nil else { return }
     let peer = RoomName.peer(in: room, of: user)
@@ -70,7 +71,7 @@ extension Chat {
     isListStale = true
   }
 
-  /// Has the entries of the open conversation come.
+  /// Subscribes to the open conversation.
   mutating func enter(_ room: String, _ effects: inout [Effect]) {
     guard isLive, conversations[room]?.isJoined == false else { return }
     let isEmpty = timeline?.messages.isEmpty == true
@@ -78,7 +79,7 @@ extension Chat {
     effects.append(.join(room, head: nil))
   }
 
-  /// Goes to the newest, which may have to be loaded.
+  /// Scrolls to the newest message, and loads it if necessary.
   mutating func showNewest(_ effects: inout [Effect]) {
     guard let room = timeline?.room else { return }
     timeline?.scroll = .newest
@@ -87,7 +88,7 @@ extension Chat {
     markRead(&effects)
   }
 
-  /// The next or previous conversation of the list.
+  /// Opens the next or previous conversation of the list.
   mutating func step(_ offset: Int, unreadOnly: Bool, _ effects: inout [Effect]) {
     if isListStale { orderList() }
     guard !listed.isEmpty else { return }
@@ -127,14 +128,14 @@ extension Chat {
     askForMatches()
   }
 
-  /// What the list is filtered by, or a conversation looked for.
+  /// The text of the filter or the switcher.
   var peopleQuery: String? {
     let text =
       if case .switcher(let switcher) = overlay { switcher.query.text } else { filter.text }
     return text.isEmpty ? nil : text
   }
 
-  /// The directory may have more than was loaded.
+  /// Schedules a query of the directory, which may have more users than were loaded.
   mutating func askForMatches() {
     if directory == .partial, peopleQuery != nil { times.nextQuery = now + 200 }
   }
@@ -147,7 +148,7 @@ extension Chat {
 }
 
 extension RoomName {
-  /// The other user of a direct room.
+  /// Returns the other user of a direct room.
   static func peer(in room: String, of user: String?) -> String? {
     guard let (a, b) = peers(of: room) else { return nil }
     return a == user ? b : a

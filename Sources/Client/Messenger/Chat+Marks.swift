@@ -2,7 +2,7 @@ import Client
 import Terminal
 import Wire
 
-/// How far the user and the others have come, and telling the user of what is new.
+/// Read marks of the user and of others, and notifications.
 extension Chat {
   func state(ofSeq seq: Int64, in room: String) -> SendState {
     guard let marks = conversations[room]?.marks.values, !marks.isEmpty else { return .sent }
@@ -34,7 +34,7 @@ extension Chat {
     effects.append(.save(room))
   }
 
-  /// How far one's own messages have come, by the marks of the others.
+  /// Updates the states of the user's own messages from the marks of the others.
   mutating func updateStates() {
     guard let timeline else { return }
     for index in timeline.messages.indices.reversed() {
@@ -46,8 +46,8 @@ extension Chat {
     }
   }
 
-  /// Has the unread ones counted again after the user has read on. What has not come yet, though the
-  /// relay has counted it, is counted when it comes.
+  /// Recounts the unread entries after the user has read on. Entries that the relay has counted but
+  /// that have not arrived yet are counted when they arrive.
   mutating func recount(_ room: String, _ effects: inout [Effect]) {
     guard var conversation = conversations[room] else { return }
     if conversation.isJoined {
@@ -61,7 +61,7 @@ extension Chat {
     conversations[room] = conversation
   }
 
-  /// Marks as read what has been seen: down to the lower edge, while somebody looks.
+  /// Marks as read everything down to the lower edge, while the user can see it.
   mutating func markRead(_ effects: inout [Effect]) {
     guard isWatched, let timeline, let conversation = conversations[timeline.room],
       conversation.isJoined || conversation.unread > 0, !isConversationHidden
@@ -80,7 +80,7 @@ extension Chat {
 
   // MARK: Telling
 
-  /// At most one sound in this time, and one notification of each conversation.
+  /// The minimum interval between two sounds, and between two notifications of one conversation.
   private static let announceMilliseconds: Int64 = 1000
 
   mutating func announce(_ entry: Entry, in room: String, _ effects: inout [Effect]) {

@@ -1,7 +1,7 @@
 import Client
 import Wire
 
-/// Choosing a message, and what can be done with it.
+/// Selecting a message, and the actions on it.
 extension Chat {
   mutating func select(_ key: Message.Key) {
     timeline?.selected = key
@@ -31,7 +31,7 @@ extension Chat {
     }
   }
 
-  /// Why something cannot be done with a message.
+  /// Returns why an action is not possible for a message.
   private static func whyNot(_ command: Command, _ message: Message) -> String? {
     switch command {
     case .edit, .delete, .reply, .react, .forward, .copy, .openLink, .retry, .discard: break
@@ -84,7 +84,7 @@ extension Chat {
     }
   }
 
-  /// The last of one's own, to be edited.
+  /// Edits the user's last message.
   mutating func editLast(_ effects: inout [Effect]) {
     guard
       let message = timeline?.messages.last(where: { $0.isOwn && actions(for: $0).contains(.edit) })

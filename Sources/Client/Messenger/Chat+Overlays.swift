@@ -1,13 +1,13 @@
 import Terminal
 import Wire
 
-/// What lies over the screen: help, switcher, menus; and the search.
+/// Overlays (help, switcher, menus) and the search.
 extension Chat {
   mutating func openSwitcher(forwarding key: Message.Key?) {
     var switcher = Switcher()
     switcher.forwarding = key
     switcher.matches = matches("")
-    // The one that is open is no place to switch to.
+    // The open conversation is not preselected.
     if key == nil, switcher.matches.first == timeline?.room, switcher.matches.count > 1 {
       switcher.selected = 1
     }
@@ -56,7 +56,8 @@ extension Chat {
     askForMatches()
   }
 
-  /// Those who fit, and what "#room" or "@user" names whole: it may be new beside those it resembles.
+  /// Returns the matching conversations, and the room that "#room" or "@user" names exactly: it may
+  /// be a new one with a name similar to others.
   private func matches(for switcher: Switcher) -> [String] {
     let text = switcher.query.text
     var matches = matches(text)
@@ -68,7 +69,7 @@ extension Chat {
     return matches
   }
 
-  /// More people are known now, who may be meant.
+  /// Updates the matches after the list of people has grown.
   mutating func updateSwitcher() {
     guard case .switcher(var switcher) = overlay else { return }
     let chosen =
@@ -141,7 +142,7 @@ extension Chat {
     overlay = .help(line: max(0, min(moved, last - page)))
   }
 
-  /// Where a choice moves to; `nil` if the command is no move.
+  /// Returns the new selection after a move; `nil` if the command is not a move.
   static func move(_ command: Command, _ selected: Int, of count: Int) -> Int? {
     guard count > 0 else { return nil }
     switch command {
@@ -158,7 +159,7 @@ extension Chat {
   private mutating func chooseInSwitcher(_ switcher: Switcher, _ effects: inout [Effect]) {
     overlay = nil
     guard switcher.matches.indices.contains(switcher.selected) else {
-      // A name that nobody has yet names a room.
+      // A name that matches nothing names a new room.
       let text = switcher.query.text
       if switcher.forwarding == nil, let room = Self.room(named: text, user: user) {
         open(room, &effects)
@@ -173,7 +174,7 @@ extension Chat {
     }
   }
 
-  /// The room that was meant: `#room`, or `@user`, or either without a sign.
+  /// Returns the room that a text names: `#room`, `@user`, or either without the prefix.
   public static func room(named text: String, user: String?) -> String? {
     if text.hasPrefix("@") {
       let peer = String(text.dropFirst()).lowercased()
@@ -225,7 +226,7 @@ extension Chat {
     showMatch()
   }
 
-  /// A key looks through so many older pages at most: it shall be answered soon.
+  /// The maximum number of older pages searched per key press, so that it is answered soon.
   private static let searchedPages = 20
 
   private mutating func searchFurther(_ effects: inout [Effect]) {
@@ -245,7 +246,7 @@ extension Chat {
     }
   }
 
-  /// Older ones have come: looks through them, and further back until there is a match.
+  /// Searches older messages that have arrived, and loads more until there is a match.
   mutating func searchOn(inFirst count: Int, _ effects: inout [Effect]) {
     guard let search, let timeline, !search.query.isEmpty else { return }
     let older = search.matches(in: timeline.messages.prefix(count))
@@ -284,7 +285,7 @@ extension Chat {
   private mutating func click(_ position: Position, _ effects: inout [Effect]) {
     let target = draw(.plain).target(at: position)
     if overlay != nil {
-      // What lies over the screen is put away first, by a click beside it.
+      // A click beside an overlay closes it first.
       guard case .choice = target else { return overlay = nil }
     }
     switch target {
@@ -318,7 +319,7 @@ extension Chat {
 }
 
 extension Chat.Search {
-  /// Those of some messages that have what is searched for, newest first.
+  /// Returns the messages that contain the query, newest first.
   fileprivate func matches(in messages: ArraySlice<Message>) -> [Message.Key] {
     let query = query.text.lowercased()
     return messages.reversed().filter { $0.text.lowercased().contains(query) }.map(\.key)

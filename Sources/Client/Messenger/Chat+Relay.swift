@@ -1,7 +1,7 @@
 import Client
 import Wire
 
-/// What the relay says, and what becomes of the connection.
+/// The relay's messages, and the state of the connection.
 extension Chat {
   mutating func take(_ event: ClientEvent, _ effects: inout [Effect]) {
     switch event {
@@ -73,7 +73,8 @@ extension Chat {
   private mutating func joined(_ joined: ServerMessage.Joined, _ effects: inout [Effect]) {
     let room = joined.room
     guard var conversation = conversations[room] else { return }
-    // What lies between was too much to come by itself: nothing older stays in sight.
+    // The relay has skipped entries because there were too many: older messages are no longer
+    // displayed.
     let hasGap = joined.after > conversation.latest
     conversation.isJoined = true
     conversation.isMember = true
@@ -85,7 +86,8 @@ extension Chat {
     if joined.resume != .ok || conversation.latest < joined.after {
       conversation.latest = joined.after
     }
-    // What was there when we came the first time is no news; what came while we were away is.
+    // Entries that existed at the first join are not new; those that arrived during a disconnection
+    // are.
     if !conversation.wasJoined { conversation.knownTo = max(conversation.knownTo, joined.head) }
     conversation.wasJoined = true
     conversation.read = max(conversation.read, joined.read)
@@ -96,7 +98,7 @@ extension Chat {
     conversations[room] = conversation
     if isOtherLog || conversation.read > reads { recount(room, &effects) }
     if conversation.read > joined.read {
-      // Read here while there was no relay.
+      // Sends a mark that was set without a connection.
       effects.append(.mark(room, received: 0, read: conversation.read))
     }
     if timeline?.room == room {
@@ -110,15 +112,15 @@ extension Chat {
     isListStale = true
   }
 
-  /// The relay says after six seconds that somebody types no more; here is what if it cannot.
+  /// The relay ends typing after six seconds; this is the fallback if it cannot.
   private static let typingMilliseconds: Int64 = 6500
 
   private mutating func take(_ message: ServerMessage, _ effects: inout [Effect]) {
     switch message {
     case .rooms(let rows, let next):
       for row in rows { take(row, &effects) }
-      // The list is searched, and counts what is unread, as a whole: page after page is asked for, each
-      // when the one before is there.
+      // The search and the unread counts need the whole list, so all pages are fetched, each after
+      // the previous one has arrived.
       if let next {
         let most = ClientMessage.RoomsRequest.limits.upperBound
         effects.append(.request(.rooms(.init(cursor: next, limit: most))))
@@ -143,7 +145,7 @@ extension Chat {
       connection = .live(roundTripMilliseconds: Int(now - pinged))
     case .history(let page):
       if historyAsked == page.room { historyAsked = nil }
-      // The driver has put it into the archive.
+      // The driver has stored the page in the archive.
       if let timeline, timeline.room == page.room {
         effects.append(.load(room: page.room, before: timeline.firstSeq))
       }
@@ -156,11 +158,12 @@ extension Chat {
   private mutating func take(_ error: WireError, _ effects: inout [Effect]) {
     switch (error.re, error.code) {
     case ("people", .directoryLimited):
-      // The relay may need a moment beyond it, and its clock may be another.
+      // The relay may need a moment longer, and its clock may differ.
       directory = .limited(
         until: max(error.resetAt ?? now + 60_000, now + Self.directoryLeastMilliseconds))
     case ("people", _):
-      // The list has room for the beginning of it; the whole, with its id, is told once a connection.
+      // The list has room for the beginning only; the full text, with its id, is shown once per
+      // connection.
       let reason = describe(error)
       if !peopleFailed { complain(reason) }
       peopleFailed = true
@@ -171,7 +174,7 @@ extension Chat {
       timeline?.isLoading = false
       complain(describe(error))
     case (_, .unavailable) where error.id != nil:
-      // The line is sent again by itself.
+      // The line is sent again automatically.
       complain(describe(error), isError: false)
     case ("received", _), ("read", _), ("typing", _): break
     default: complain(describe(error))
@@ -192,7 +195,7 @@ extension Chat {
     if let peer = row.peer, row.title != peer { names[peer] = row.title }
     conversation.presence = row.presence ?? conversation.presence
     conversation.lastSeen = row.lastSeen ?? conversation.lastSeen
-    // Listed ones are shown to those as well who do not belong to them.
+    // Listed rooms are also shown to users who are not members.
     let isMember = !row.listed || row.read > 0 || conversation.isMember
     if !conversation.isJoined || conversation.latest == 0 {
       conversation.head = max(conversation.head, row.head)
@@ -200,7 +203,8 @@ extension Chat {
       conversation.unread = isMember && conversation.read < row.head ? row.unread : 0
       conversation.countedTo = row.head
       if conversation.unread > 0, conversation.read > row.read {
-        // Read here while there was no relay, which does not know it yet; the rest comes.
+        // These were read here without a connection, so the relay does not know it yet; entries
+        // that have not arrived are counted when they do.
         conversation.countedTo = min(row.head, conversation.latest)
         effects.append(.count(room: row.room, after: conversation.read))
       }
@@ -212,7 +216,7 @@ extension Chat {
     if let timeline, timeline.room == row.room, timeline.unreadAfter == nil, isMember,
       row.unread > 0
     {
-      // These came while there was no connection.
+      // These arrived during the disconnection.
       let read = max(row.read, timeline.readBefore)
       if read < row.head { self.timeline?.unreadAfter = read }
     }
@@ -226,7 +230,7 @@ extension Chat {
 
   private mutating func take(_ activity: ServerMessage.Activity, _ effects: inout [Effect]) {
     let room = activity.room
-    // Somebody may have written to us for the first time.
+    // This may be the first message of a new direct room.
     addConversation(room)
     guard conversations[room]?.isJoined == false else { return }
     let before = conversations[room]?.unread ?? 0
@@ -241,19 +245,20 @@ extension Chat {
     }
     conversations[room]?.knownTo = activity.head
     isListStale = true
-    // From now on its entries come by themselves.
+    // From now on the relay sends the room's entries.
     if conversations[room]?.isJoinRefused == false {
       effects.append(.join(room, head: activity.head))
     }
     effects.append(.save(room))
   }
 
-  /// Pages are asked for until there are so many people; a filter asks for others.
+  /// Pages are requested until this many users are known; a filter queries for others.
   private static let peopleLimit = 2000
-  /// How often the relay is asked for a list that it has not read yet: less and less.
+  /// The wait before the relay is asked again for a directory that it has not read yet; it doubles
+  /// up to the upper bound.
   private static let peopleWaitMilliseconds: ClosedRange<Int64> = 2_000...60_000
 
-  /// Between two questions about what was limited, at least.
+  /// The minimum wait before a rate-limited directory query is repeated.
   private static let directoryLeastMilliseconds: Int64 = 3000
 
   mutating func askForPeople(_ effects: inout [Effect]) {
@@ -266,7 +271,7 @@ extension Chat {
     var news: [String: String] = [:]
     for person in page.people {
       if names[person.user] != person.name { news[person.user] = person.name }
-      // Oneself has none.
+      // There is no direct room with oneself.
       guard let room = person.room else { continue }
       var conversation =
         conversations[room] ?? Conversation(room: room, title: person.name, peer: person.user)
@@ -285,8 +290,8 @@ extension Chat {
     updateSwitcher()
     if question == .query { return }
     if page.asOf == 0, page.people.allSatisfy(\.isBot) {
-      // The directory is being read for the first time, or there is none; nothing says which, nor when
-      // that is done.
+      // Either the relay is still reading the directory for the first time, or there is none; the
+      // answer tells neither which nor when the reading is done.
       times.nextPeople = now + peopleWaitMilliseconds
       peopleWaitMilliseconds = min(
         2 * peopleWaitMilliseconds, Self.peopleWaitMilliseconds.upperBound)

@@ -1,14 +1,14 @@
 import Client
 import Wire
 
-/// What is sent, and what becomes of it.
+/// Outgoing messages, and the relay's answers to them.
 extension Chat {
   mutating func nextID() -> String {
     idCount += 1
     return "\(idPrefix)-\(idCount)"
   }
 
-  /// Sends what the composer holds.
+  /// Sends the composer's text.
   mutating func sendComposed(_ effects: inout [Effect]) {
     guard let room = timeline?.room else { return complain("Choose a conversation first.") }
     guard user != nil else {
@@ -46,7 +46,8 @@ extension Chat {
     self.send(send, &effects)
   }
 
-  /// Without blank lines before it, and blanks behind it: a pasted line ends with a line break.
+  /// Removes blank lines before the text and white space after it: a pasted line ends with a line
+  /// break.
   private static func trimmed(_ text: String) -> String {
     var text = text[...]
     while let last = text.last, last.isWhitespace { text.removeLast() }
@@ -56,7 +57,7 @@ extension Chat {
     return String(text)
   }
 
-  /// Sends something, which is seen at once.
+  /// Sends a message, which is displayed at once.
   mutating func send(_ send: ClientMessage.Send, _ effects: inout [Effect]) {
     let line = Outgoing(send: send, at: now)
     outgoing.append(line)
@@ -76,7 +77,7 @@ extension Chat {
     isListStale = true
   }
 
-  /// Shows something that waits in the open conversation.
+  /// Displays an unacknowledged message in the open conversation.
   mutating func show(_ line: Outgoing, _ effects: inout [Effect]) {
     guard let user, timeline?.room == line.send.room else { return }
     guard line.send.kind == .text else {
@@ -102,7 +103,7 @@ extension Chat {
       key: key, seq: nil, at: line.at, text: entry.text ?? "", isOwn: true)
     if let reply = entry.replyTo { message.quote = timeline?.quote(reply) }
     if let forward = entry.forward {
-      // The relay takes text and sender from the original; here is what we know of it.
+      // The relay copies text and sender from the original; until then the local copy is displayed.
       let original = forwarded[line.send.id]
       message.text = original?.text ?? ""
       message.forwardedFrom =
@@ -120,7 +121,7 @@ extension Chat {
     isListStale = true
   }
 
-  /// Whether the list shows it as what was said last.
+  /// Whether it is the message that the list displays as the last one.
   private func isPreview(_ place: Int) -> Bool {
     let room = outgoing[place].send.room
     return conversations[room]?.last?.seq == 0
@@ -170,7 +171,7 @@ extension Chat {
       }
       timeline?.messages[index].state = .failed(reason)
     } else {
-      // It was shown already: back to how it is.
+      // It was displayed already; restores the previous state.
       outgoing.remove(at: place)
       effects.append(.discard(room: send.room, id: send.id))
       complain(reason)
@@ -214,13 +215,13 @@ extension Chat {
     completion = nil
   }
 
-  /// Back to what was being written before.
+  /// Restores the text that was being written before.
   mutating func endEditing() {
     endComposition()
     composer = TextEditor(open?.draft ?? "")
   }
 
-  /// Says that somebody writes, at most every three seconds.
+  /// Sends a typing notice, at most one every three seconds.
   mutating func noteTyping(_ effects: inout [Effect]) {
     guard let room = timeline?.room, isLive, conversations[room]?.isJoined == true else { return }
     if composer.isEmpty { return stopTyping(&effects) }
@@ -242,7 +243,7 @@ extension Chat {
     return open.map { $0.draft != composer.text } ?? false
   }
 
-  /// To be called at the end, whatever brought it about: what was being written is kept.
+  /// Saves the unsent text; call it before the program ends for any reason.
   public mutating func putAway(_ effects: inout [Effect]) { saveDraft(&effects) }
 
   mutating func saveDraft(_ effects: inout [Effect]) {

@@ -1,18 +1,18 @@
 public import Terminal
 public import Wire
 
-/// All that the messenger shows: what `draw` turns into a grid. Changed by `Chat.handle` alone,
-/// which says what is to be done besides.
+/// The state of the messenger, which `draw` turns into a grid. Only `Chat.handle` changes it, and
+/// returns the effects that the driver must perform.
 ///
 /// A value without clock, terminal, socket or file.
 public struct Chat: Sendable {
   public enum Connection: Equatable, Sendable {
     case connecting
-    /// The round trip, once it is known.
+    /// The round trip, when it has been measured.
     case live(roundTripMilliseconds: Int?)
     /// Until the next attempt, in milliseconds since 1970.
     case waiting(until: Int64, reason: String)
-    /// Nothing more will be tried, and why.
+    /// No further attempt follows, for this reason.
     case ended(String)
   }
 
@@ -22,28 +22,28 @@ public struct Chat: Sendable {
     case composer
   }
 
-  /// How the list of people stands.
+  /// The state of the directory of users.
   public enum Directory: Equatable, Sendable {
     case loading
     case complete
     /// More pages follow.
     case partial
-    /// The source has had enough of us, until then (milliseconds since 1970).
+    /// The directory's requests are rate-limited until then (milliseconds since 1970).
     case limited(until: Int64)
     case failed(String)
   }
 
-  /// What lies over the screen, and takes the keys.
+  /// An overlay, which takes the keys.
   public enum Overlay: Equatable, Sendable {
-    /// The list of keys, from this line on.
+    /// The list of keys, scrolled to this line.
     case help(line: Int)
-    /// Choose a conversation; `forwarding` a message to it.
+    /// Choose a conversation, perhaps to forward a message to it.
     case switcher(Switcher)
-    /// What to do with the selected message.
+    /// The actions on the selected message.
     case actions(selected: Int)
     /// Emoji to react with.
     case reactions(selected: Int)
-    /// Something that cannot be undone; yes or no.
+    /// Confirm an action that cannot be undone.
     case confirmDeletion(Message.Key)
   }
 
@@ -55,25 +55,25 @@ public struct Chat: Sendable {
     public var forwarding: Message.Key?
   }
 
-  /// A search in what is loaded.
+  /// A search in the loaded messages.
   public struct Search: Equatable, Sendable {
     public var query = LineEditor()
     /// Newest first.
     public var matches: [Message.Key] = []
     public var selected = 0
-    /// So many older pages may still be looked through for the next match; `nil` where none is
+    /// The number of older pages that may still be searched for the next match; `nil` if none is
     /// wanted.
     var pagesLeft: Int?
   }
 
-  /// What the composer is for.
+  /// The purpose of the composer's text.
   public enum Composition: Equatable, Sendable {
     case new
     case reply(Message.Key)
     case edit(Message.Key)
   }
 
-  /// A short text about something that went wrong, or was done.
+  /// A short message about a failure or a completed action.
   public struct Notice: Equatable, Sendable {
     public var text: String
     public var isError: Bool
@@ -85,7 +85,7 @@ public struct Chat: Sendable {
   public var size: Size
   /// Milliseconds since 1970, of the last event.
   public var now: Int64
-  /// Who we are, once that is known.
+  /// The user's own name, once known.
   public var user: String?
   public var relay: String
   public var connection = Connection.connecting
@@ -93,62 +93,63 @@ public struct Chat: Sendable {
 
   /// By room.
   public var conversations: [String: Conversation] = [:]
-  /// Rooms as they are listed, the filter applied.
+  /// The rooms of the list in its order, after filtering.
   public var listed: [String] = []
   public var filter = LineEditor()
   public var isFiltering = false
-  /// The row the keys are on while the list has them.
+  /// The selected row, while the list is focused.
   public var listSelection: String?
   var isListSelectionChosen = false
-  /// The first row of the list that is seen.
+  /// The first visible row of the list.
   public var listTop = 0
-  /// The mouse has scrolled the list, away from its selection perhaps.
+  /// The mouse has scrolled the list, possibly away from its selection.
   var isListScrolled = false
-  /// What users are called.
+  /// The display names of users.
   public var names: [String: String] = [:]
 
   /// The conversation on the right; `nil` for none.
   public var timeline: Timeline?
   public var composer = TextEditor()
   public var composition = Composition.new
-  /// The place of the message that is answered or edited: it need not be loaded any more.
+  /// The `seq` of the message that is being replied to or edited: it may not be loaded any more.
   var compositionTarget: Int64?
-  /// What Tab would complete, and which is chosen.
+  /// The candidates for Tab, and which is selected.
   public var completion: Completion?
   public var search: Search?
   public var pane = Pane.composer
   public var overlay: Overlay?
   public var notice: Notice?
-  /// Whether the terminal has the keyboard; `nil` where it does not say.
+  /// Whether the terminal is focused; `nil` if it does not report that.
   public var hasFocus: Bool?
 
-  /// What is not acknowledged, or was refused, in the order in which it was sent.
+  /// The messages that are not acknowledged or were refused, in the order in which they were sent.
   var outgoing: [Outgoing] = []
-  /// What was forwarded, by the id of what is sent, until it comes back.
+  /// The originals of forwarded messages, by the id of the outgoing message, until it is
+  /// acknowledged.
   var forwarded: [String: Message] = [:]
-  /// Of the ids of what is sent: at least 96 random bits.
+  /// The prefix of message ids: at least 96 random bits.
   var idPrefix = ""
   var idCount = 0
   var textLimitBytes = 0
   var times = Times()
-  /// The list has to be put in order again before it is shown.
+  /// The list must be sorted again before it is drawn.
   var isListStale = true
-  /// A page of older entries was asked of the relay, for this room.
+  /// The room for which the relay was asked for a page of older entries.
   var historyAsked: String?
   /// The cursor of the directory's next page.
   var peopleCursor: String?
   var peopleCount = 0
-  /// What was asked of the directory, and not answered yet.
+  /// The directory requests that are not answered yet.
   var peopleAsked: [PeopleQuestion] = []
-  /// Until the relay is asked again whether its list has been read for the first time.
+  /// The wait before the relay is asked again whether it has read the directory for the first time.
   var peopleWaitMilliseconds: Int64 = 0
-  /// That the directory failed was told since the connection came.
+  /// Whether a failure of the directory was reported on this connection.
   var peopleFailed = false
 
-  /// What the clock on the wall shows at a time in milliseconds since 1970.
+  /// Converts milliseconds since 1970 to local time.
   public var localTime: @Sendable (Int64) -> LocalTime
 
-  /// - Parameter idPrefix: at most 40 printable ASCII characters with at least 96 random bits.
+  /// - Parameter idPrefix: At most 40 printable ASCII characters with at least 96 random bits.
   public init(
     settings: Settings, size: Size, now: Int64, relay: String, user: String?,
     idPrefix: String = "", localTime: @escaping @Sendable (Int64) -> LocalTime
@@ -162,7 +163,7 @@ public struct Chat: Sendable {
     self.localTime = localTime
   }
 
-  /// Something of one's own that the relay has not acknowledged.
+  /// A message of the user that the relay has not acknowledged.
   public struct Outgoing: Equatable, Sendable {
     public var send: ClientMessage.Send
     /// Milliseconds since 1970.
@@ -177,15 +178,15 @@ public struct Chat: Sendable {
     }
   }
 
-  /// A question about people that is not answered yet.
+  /// A directory request that is not answered yet.
   enum PeopleQuestion: Sendable {
-    /// The next page of all.
+    /// The next page of the whole directory.
     case list
-    /// Those who are called like this.
+    /// A search by name.
     case query
   }
 
-  /// When something was done last, or is to be done, in milliseconds since 1970.
+  /// When something was done last or is due, in milliseconds since 1970.
   struct Times: Sendable {
     var pinged: Int64?
     var nextPing: Int64 = .max
@@ -194,8 +195,8 @@ public struct Chat: Sendable {
     var lastInput: Int64 = 0
     var nextPeople: Int64 = .max
     var nextQuery: Int64 = .max
-    /// The first of all who are typing; kept here, since there may be thousands of conversations, and
-    /// thousands of events a second.
+    /// The earliest end of a typing notice. Kept here because there may be thousands of
+    /// conversations and thousands of events per second.
     var nextTypingEnd: Int64 = .max
     var draftSaved: Int64 = 0
     var isAway = false
@@ -209,9 +210,9 @@ public struct Chat: Sendable {
     }
   }
 
-  /// The conversation that is open.
+  /// The open conversation.
   public var open: Conversation? { timeline.flatMap { conversations[$0.room] } }
 
-  /// What a user is called.
+  /// Returns the display name of a user.
   public func name(of user: String) -> String { names[user] ?? user }
 }

@@ -1,4 +1,4 @@
-/// Something that a key can do. The raw value is its name in the configuration.
+/// A command that can be bound to keys. The raw value is its name in the configuration.
 public enum Command: String, CaseIterable, Hashable, Sendable {
   // Anywhere.
   case quit, suspend, redraw, help
@@ -13,13 +13,14 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case nextPane = "next-pane"
   case previousPane = "previous-pane"
   case cancel
-  /// From the composer to the messages, the newest selected.
+  /// Moves from the composer to the messages and selects the newest.
   case selectMessage = "select-message"
-  // While something is written.
+  // In the composer.
   case send
   case newLine = "new-line"
   case complete
-  /// ↑ at the first line: the last message of one's own if nothing is written, else line up.
+  /// ↑ in the first line: edits the user's last message if the composer is empty, else moves up a
+  /// line.
   case lineUp = "line-up"
   case lineDown = "line-down"
   case left, right
@@ -33,9 +34,9 @@ public enum Command: String, CaseIterable, Hashable, Sendable {
   case deleteToStart = "delete-to-start"
   case deleteToEnd = "delete-to-end"
   case yank
-  // In a list: of conversations, of messages, of choices.
+  // In a list of conversations, messages or choices.
   case up, down, first, last, choose, filter
-  // With the selected message.
+  // On the selected message.
   case copy, reply, edit, delete, react, forward
   case openLink = "open-link"
   case retry, discard

@@ -1,13 +1,13 @@
-/// What Tab offers for the word before the cursor.
+/// The completions that Tab offers for the word before the cursor.
 public struct Completion: Equatable, Sendable {
   /// Best first; never empty.
   public var candidates: [Candidate]
   public var selected: Int
 
   public struct Candidate: Equatable, Sendable {
-    /// What is put in place of the word.
+    /// The text that replaces the word.
     public var replacement: String
-    /// What is shown.
+    /// The text that is displayed.
     public var label: String
 
     public init(replacement: String, label: String) {
@@ -16,13 +16,12 @@ public struct Completion: Equatable, Sendable {
     }
   }
 
-  /// What there is for the word before the cursor: users for `@` and what follows it, emoji for `:` and
-  /// two characters or more; `nil` for nothing.
+  /// Finds completions for the word before the cursor: users after `@`, emoji after `:` and at
+  /// least two characters; `nil` if there are none.
   ///
   /// - Parameters:
-  ///   - users: who can be mentioned; those who come to mind first in front, which decides among
-  ///     equals.
-  ///   - limit: of candidates.
+  /// - users: The users who can be mentioned, the most likely ones first; this order breaks ties.
+  /// - limit: The maximum number of candidates.
   public init?(
     before editor: TextEditor, users: @autoclosure () -> [(user: String, name: String)],
     limit: Int = 8
@@ -63,16 +62,16 @@ public struct Completion: Equatable, Sendable {
 }
 
 extension TextEditor {
-  /// Puts a text in place of the word before the cursor that a completion is for, and at the cursor
-  /// where there is none. Does nothing if it does not fit.
+  /// Replaces the word before the cursor that can be completed, or inserts at the cursor if there
+  /// is none. Does nothing if the text does not fit.
   public mutating func replaceWord(with text: String) {
     try? replace(last: completable?.count ?? 0, with: text)
   }
 
-  /// The word before the cursor with the `@` or `:` that it begins with.
+  /// The word before the cursor, with the `@` or `:` at its start.
   fileprivate var completable: ArraySlice<Character>? {
     let before = lines[line][..<column]
-    // Whoever writes a longer word than that completes nothing.
+    // Longer words are not completed.
     guard let sign = before.suffix(64).lastIndex(where: { $0 == "@" || $0 == ":" }) else {
       return nil
     }

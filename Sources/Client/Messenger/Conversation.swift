@@ -1,25 +1,25 @@
 public import Wire
 
-/// Somebody to write to, or a room to write in: a row of the list. Also people to whom nothing was
-/// written yet.
+/// A user or a room to write to: a row of the list. Includes users with whom there are no messages
+/// yet.
 public struct Conversation: Equatable, Sendable {
-  /// A user who is typing, until the relay says otherwise, or this time has come.
+  /// A user who is typing, until the relay says otherwise or this time has come.
   public struct Typing: Equatable, Sendable {
     public var user: String
     /// Milliseconds since 1970.
     public var until: Int64
   }
 
-  /// What was said last, for the list.
+  /// The last message, for the list.
   public struct Preview: Equatable, Sendable {
-    /// Its place; 0 while it waits.
+    /// Its `seq`; 0 while it waits.
     public var seq: Int64
     public var from: String
-    /// One line; empty where it was deleted.
+    /// One line; empty if it was deleted.
     public var text: String
     /// Milliseconds since 1970.
     public var at: Int64
-    /// Of one's own; `nil` for those of others.
+    /// The state of the user's own message; `nil` for those of others.
     public var state: SendState?
 
     public init(seq: Int64, from: String, text: String, at: Int64, state: SendState? = nil) {
@@ -32,7 +32,7 @@ public struct Conversation: Equatable, Sendable {
   }
 
   public var room: String
-  /// As a person would call it: a name, or a room's title.
+  /// The display name: a user's name or a room's title.
   public var title: String
   /// The other user of a direct room.
   public var peer: String?
@@ -41,37 +41,38 @@ public struct Conversation: Equatable, Sendable {
   /// Milliseconds since 1970.
   public var lastSeen: Int64?
 
-  /// The newest `seq` that is known of, and the newest that is here.
+  /// The highest known `seq`, and the highest that was received.
   public var head: Int64 = 0
   public var latest: Int64 = 0
-  /// This user's own marks.
+  /// This user's own read mark.
   public var read: Int64 = 0
-  /// At most `unreadLimit`: what a relay says of many rooms can be added up.
+  /// At most `unreadLimit`, so that the counts of many rooms can be added up.
   public var unread: Int64 = 0 {
     didSet { unread = min(max(0, unread), Self.unreadLimit) }
   }
   static let unreadLimit: Int64 = 1_000_000
-  /// Entries up to here are counted in `unread`, or were read.
+  /// Entries up to here are counted in `unread` or were read.
   var countedTo: Int64 = 0
-  /// Entries up to here were there when we came: nobody is told of them.
+  /// Entries up to here existed at the first join: they cause no notification.
   var knownTo: Int64 = 0
-  /// When the user was last told of it, in milliseconds since 1970.
+  /// The time of the last notification, in milliseconds since 1970.
   var notifiedAt: Int64 = 0
   /// Whether it has been joined since the start.
   var wasJoined = false
-  /// The relay would not have us there: it is not asked again unless the user goes there.
+  /// The relay has refused a join: it is repeated only when the user opens the room.
   var isJoinRefused = false
-  /// Where it stands in the directory, behind what is newer; or among the listed rooms.
+  /// Its position in the directory or among the listed rooms, which ranks it after conversations
+  /// with messages.
   var order = Int.max
   public var last: Preview?
   public var typing: [Typing] = []
-  /// How far others have come, by user; empty in a large room.
+  /// The marks of other users; empty in a large room.
   public var marks: [String: Marks] = [:]
   public var isMuted = false
   public var draft = ""
-  /// Whether its entries come by themselves.
+  /// Whether the relay sends its entries.
   public var isJoined = false
-  /// Whether the user belongs to it, so that its entries are worth keeping.
+  /// Whether the user is a member, so that its entries are worth keeping.
   public var isMember = false
 
   public struct Marks: Equatable, Sendable {
@@ -90,31 +91,31 @@ public struct Conversation: Equatable, Sendable {
     self.peer = peer
   }
 
-  /// The log has lost what was behind this entry, or another one has taken its place.
+  /// Handles the loss of the log's entries after `seq`, or their replacement by others.
   mutating func forget(after seq: Int64) {
     read = min(read, seq)
     countedTo = min(countedTo, seq)
-    // What it has now was there when we came.
+    // The entries that replace them are treated as existing before the join.
     wasJoined = false
     knownTo = 0
     unread = 0
     if let place = last?.seq, place > seq { last = nil }
   }
 
-  /// Entries that the relay has and we have not.
+  /// The number of entries that the relay has and the client does not.
   public var behind: Int64 { isJoined ? max(0, head - latest) : 0 }
 }
 
-/// How far something of one's own has come.
+/// The state of one of the user's own messages.
 public enum SendState: Equatable, Sendable {
   /// Not acknowledged: dim, with `…`.
   case waiting
   /// Durable: `✓`.
   case sent
-  /// All others have it: `✓✓`.
+  /// Received by all others: `✓✓`.
   case delivered
-  /// All others have read it: `✓✓` in colour.
+  /// Read by all others: `✓✓` in colour.
   case read
-  /// Refused, and why; it can be retried or discarded.
+  /// Refused, with the reason; it can be retried or discarded.
   case failed(String)
 }

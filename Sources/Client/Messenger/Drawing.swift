@@ -1,6 +1,6 @@
 public import Terminal
 
-/// What the view makes of a chat: the screen, and what lies where for the mouse.
+/// The result of drawing: the screen, and the targets of the mouse.
 public struct Drawing: Sendable {
   public enum Target: Equatable, Sendable {
     case conversation(String)
@@ -8,17 +8,17 @@ public struct Drawing: Sendable {
     case composer
     /// The hint that there are newer messages below.
     case newest
-    /// A row of what lies over the screen.
+    /// A row of an overlay.
     case choice(Int)
   }
 
   public var grid: Grid
-  /// Later ones lie over earlier ones.
+  /// Later ones cover earlier ones.
   public var targets: [(rect: Rect, target: Target)] = []
 
   public init(grid: Grid) { self.grid = grid }
 
-  /// What is at a place.
+  /// Returns the target at a position.
   public func target(at position: Position) -> Target? {
     targets.last { $0.rect.contains(position) }?.target
   }

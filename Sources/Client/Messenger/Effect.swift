@@ -1,26 +1,26 @@
 public import Wire
 
-/// What is to be done, in order, by the driver.
+/// A request to the driver, to be performed in order.
 public enum Effect: Equatable, Sendable {
   public enum Sound: Equatable, Sendable { case sent, received }
 
-  /// Have a room's entries come by themselves, from where the archive has them, unless that is
-  /// too far behind `head`, the newest of which is known: then only the last ones.
+  /// Subscribe to a room from where the archive ends. If that is too far from the known `head`,
+  /// subscribe to the newest entries only.
   case join(String, head: Int64?)
   case request(ClientMessage)
   case mark(String, received: Int64, read: Int64)
-  /// Keep it, then send it until it is acknowledged.
+  /// Store it, then send it until it is acknowledged.
   case send(ClientMessage.Send, at: Int64)
-  /// Send again what was refused.
+  /// Send a refused message again.
   case retry(ClientMessage.Send)
   case discard(room: String, id: String)
   /// Answer with `page` or `noPage`.
   case load(room: String, before: Int64?)
   /// Answer with `counted`, if the archive can tell.
   case count(room: String, after: Int64)
-  /// Answer with `quoted`, if it is there.
+  /// Answer with `quoted`, if the archive has it.
   case quote(room: String, seq: Int64)
-  /// Remember what a conversation is.
+  /// Store the state of a conversation.
   case save(String)
   case saveNames([String: String])
   case copy(String)

@@ -1,21 +1,20 @@
-/// Emoji by the names that people know from other messengers (`:smile:`).
+/// An emoji with its usual short code (`:smile:`).
 public struct Emoji: Equatable, Sendable {
-  /// What it looks like.
   public var emoji: String
-  /// Its name, without the colons.
+  /// Its short code, without the colons.
   public var code: String
 
-  /// Those to react with, the likeliest first.
+  /// The emoji offered for reactions, the most likely first.
   public static let quick = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "👎"]
 
-  /// All that have a name, the likeliest of a kind first.
+  /// All emoji with their short codes, the most likely of a kind first.
   public static let all: [Emoji] = table.split(separator: ",").flatMap { entry -> [Emoji] in
     let words = entry.split(whereSeparator: \.isWhitespace).map(String.init)
     return words.dropFirst().map { Emoji(emoji: words[0], code: $0) }
   }
 
-  /// Those whose name begins with some letters, then those of whose name a later word does; one of
-  /// several names of the same emoji.
+  /// Returns the emoji whose code begins with these letters, then those in which a later word does;
+  /// each emoji with one of its codes.
   public static func matching(_ letters: String) -> [Emoji] {
     let letters = letters.lowercased()
     let starts = all.filter { $0.code.hasPrefix(letters) }

@@ -1,5 +1,5 @@
 extension Emoji {
-  /// Emoji, each with its names, as GitHub's and Slack's short codes have them.
+  /// Emoji with their short codes on GitHub and Slack.
   static let table = """
     😄 smile, 😃 smiley, 😀 grinning, 😁 grin, 😆 laughing satisfied, 😅 sweat_smile, 😂 joy, 🤣 rofl,
     🙂 slightly_smiling_face, 🙃 upside_down_face, 😉 wink, 😊 blush, 😇 innocent,

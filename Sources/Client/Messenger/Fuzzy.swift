@@ -1,13 +1,13 @@
 internal import Terminal
 
-/// Finds names by some of their letters, in order, whatever their case and marks.
+/// A fuzzy search: finds names that contain the query's letters in order, ignoring case and
+/// diacritics.
 ///
-/// Of the ways in which the letters can be found, the best counts: word starts and letters side by
-/// side are better, gaps worse.
+/// The best alignment counts: word starts and adjacent letters score higher, gaps lower.
 public struct Fuzzy: Sendable {
-  /// Longer candidates are looked at up to here, in folded letters: what one costs stays bounded.
+  /// The number of folded letters of a candidate that are examined, which bounds the cost.
   static let candidateLimit = 256
-  /// A query is, too.
+  /// The same limit for a query.
   static let queryLimit = 64
 
   private static let letter = 16
@@ -17,7 +17,7 @@ public struct Fuzzy: Sendable {
   private static let gapStart = 3
   private static let whole = 20
 
-  /// Without blanks: they only separate what is searched for.
+  /// Without spaces, which only separate words.
   private let query: [UInt32]
 
   public init(_ query: String) {
@@ -28,8 +28,9 @@ public struct Fuzzy: Sendable {
     self.query = Array(folded.prefix(Self.queryLimit))
   }
 
-  /// How well a candidate matches, higher is better, and the offsets of the characters that were
-  /// found, ascending; `nil` if it does not. All match nothing, with 0.
+  /// Returns the score of a candidate (higher is better) and the offsets of the matching
+  /// characters, ascending; `nil` if it does not match. Everything matches an empty query, with
+  /// score 0.
   public func match(_ candidate: String) -> (score: Int, offsets: [Int])? {
     if query.isEmpty { return (0, []) }
     guard mayMatch(candidate) else { return nil }
@@ -38,12 +39,12 @@ public struct Fuzzy: Sendable {
     return align(letters)
   }
 
-  /// The better score of two names of the same; `nil` if neither matches.
+  /// Returns the better score of two names of the same thing; `nil` if neither matches.
   func score(_ one: String, _ other: String) -> Int? {
     [match(one)?.score, match(other)?.score].compactMap { $0 }.max()
   }
 
-  /// As an instance's, for a single candidate.
+  /// The same for a single candidate.
   public static func match(_ query: String, _ candidate: String) -> (score: Int, offsets: [Int])? {
     Fuzzy(query).match(candidate)
   }
@@ -51,13 +52,13 @@ public struct Fuzzy: Sendable {
   /// A folded letter of a candidate.
   private struct Letter {
     var value: UInt32
-    /// Of the character it comes from.
+    /// The offset of the character from which it comes.
     var offset: Int
-    /// What it is worth to find it.
+    /// The score for matching it.
     var worth: Int
   }
 
-  /// Most candidates do not match: those that are ASCII are told without a copy of them.
+  /// Rejects most candidates cheaply: ASCII ones are checked without copying them.
   private func mayMatch(_ candidate: String) -> Bool {
     var found = 0
     for byte in candidate.utf8 {
@@ -101,7 +102,7 @@ public struct Fuzzy: Sendable {
     return letters
   }
 
-  /// What tells where words begin.
+  /// The character classes that determine where words begin.
   private enum Kind {
     case separator, lower, upper, other
 
@@ -121,17 +122,17 @@ public struct Fuzzy: Sendable {
     }
   }
 
-  /// The best way to find the query, letter by letter of it: what is the best sum with this letter found
-  /// there, and where was the one before.
+  /// Finds the best alignment of the query by dynamic programming: for each letter of the query and
+  /// each position, the best score so far and the position of the previous letter.
   private func align(_ letters: [Letter]) -> (score: Int, offsets: [Int])? {
     let none = Int.min / 2
     let width = letters.count
-    // A row for each letter of the query.
+    // One row per letter of the query.
     var scores = [Int](repeating: none, count: query.count * width)
     var origins = [Int](repeating: -1, count: query.count * width)
     for row in query.indices {
       let above = (row - 1) * width
-      // The best of the row before, with a gap up to here.
+      // The best score of the previous row, with a gap up to here.
       var gap = none
       var gapOrigin = -1
       for column in row..<width {
@@ -160,7 +161,7 @@ public struct Fuzzy: Sendable {
     guard var column = (0..<width).max(by: { scores[end + $0] < scores[end + $1] }),
       scores[end + column] > none / 2
     else { return nil }
-    // Of two that match as well the shorter one is nearer.
+    // Of two equally good matches the shorter candidate wins.
     let isWhole = width == query.count
     let score = scores[end + column] + (isWhole ? Self.whole : 0) - min(width, 64) / 8
     var offsets: [Int] = []

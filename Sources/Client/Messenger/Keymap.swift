@@ -1,33 +1,33 @@
 public import Terminal
 
-/// What a key does, where: one table that drives the keys, is the help, and that the configuration
-/// may change.
+/// The key bindings: one table that drives the keys and the help, and that the configuration can
+/// change.
 public struct Keymap: Equatable, Sendable {
-  /// Where the keys go.
+  /// The part of the screen to which keys apply.
   public enum Context: String, CaseIterable, Hashable, Sendable {
-    /// Everywhere: no other context has the key.
+    /// Everywhere, unless the current context binds the key.
     case anywhere
     case composer
     case messages
     case list
-    /// In what lies over the screen, and in search and filter.
+    /// In overlays, in the search and in the filter.
     case overlay
 
-    /// Whether a key that types something is for the text there.
+    /// Whether a key that types a character is inserted into a text there.
     var isTyped: Bool { self == .composer || self == .overlay || self == .anywhere }
   }
 
-  /// A row of the table: what a command is called in the help, and its keys.
+  /// A row of the table: the description of a command for the help, and its keys.
   public struct Binding: Equatable, Sendable {
     public var section: String
     public var command: Command
     public var contexts: [Context]
     public var keys: [Key]
-    /// For a person.
+    /// The description.
     public var text: String
   }
 
-  /// A key that would do two things.
+  /// A key with two commands.
   public struct Conflict: Error, Equatable, Sendable {
     public var key: Key
     public var commands: [Command]
@@ -37,15 +37,16 @@ public struct Keymap: Equatable, Sendable {
   public private(set) var bindings = Keymap.defaults
   private var commands: [Context: [Key: Command]] = [:]
 
-  /// The keys as people know them.
+  /// Creates the default bindings.
   public init() { index() }
 
-  /// What a key does; `nil` for nothing, which in the composer means that it is typed.
+  /// Returns the command of a key; `nil` if there is none, which in the composer means that the
+  /// character is typed.
   public func command(for key: Key, in context: Context) -> Command? {
     commands[context]?[key] ?? commands[.anywhere]?[key]
   }
 
-  /// The first key of a command, as a person reads it ("Ctrl+K"); `nil` where it has none.
+  /// Returns the first key of a command as displayed ("Ctrl+K"); `nil` if it has none.
   public func label(of command: Command, in context: Context) -> String? {
     for wanted in [context, .anywhere] {
       for binding in bindings
@@ -56,7 +57,7 @@ public struct Keymap: Equatable, Sendable {
     return nil
   }
 
-  /// All that keys do, for a person, by section.
+  /// All bindings as displayed, by section.
   public var help: [(section: String, rows: [(keys: String, text: String)])] {
     var help: [(section: String, rows: [(keys: String, text: String)])] = []
     for binding in bindings {
@@ -73,8 +74,9 @@ public struct Keymap: Equatable, Sendable {
 
   // MARK: Changing it
 
-  /// Gives a command other keys, in place of all it had. A key that it had stays where it was; a new
-  /// one holds wherever the command does, if it types something where nothing is typed.
+  /// Replaces all keys of a command. A key that the command had keeps its contexts; a new one
+  /// applies in all contexts of the command, except that a key that types a character applies only
+  /// where no text is entered.
   public mutating func remap(_ command: Command, to keys: [Key]) {
     let had = Set(Self.defaults.filter { $0.command == command }.flatMap(\.keys))
     for index in bindings.indices where bindings[index].command == command {
@@ -84,7 +86,7 @@ public struct Keymap: Equatable, Sendable {
     index()
   }
 
-  /// Keys that would do two things, of which only one would happen.
+  /// Keys with two commands, of which only one would be executed.
   public var conflicts: [Conflict] {
     var conflicts: [Conflict] = []
     for (index, later) in bindings.enumerated() {
@@ -101,7 +103,8 @@ public struct Keymap: Equatable, Sendable {
     return conflicts
   }
 
-  /// Whether a key can be given to a command at all: not if all it could do there is to be typed.
+  /// Whether a key can be bound to a command at all; false if it would be typed in all of the
+  /// command's contexts.
   public func canBind(_ key: Key, to command: Command) -> Bool {
     bindings.contains { binding in
       binding.command == command && binding.contexts.contains { Self.takes(key, in: $0) }
@@ -133,7 +136,7 @@ public struct Keymap: Equatable, Sendable {
 }
 
 extension Key {
-  /// Whether it puts a character into a text.
+  /// Whether it inserts a character into a text.
   var isTyped: Bool {
     if case .character = code { return modifiers.isDisjoint(with: [.control, .alt]) }
     return false

@@ -1,7 +1,7 @@
 internal import Terminal
 
 extension Keymap {
-  /// The keys as people know them from other messengers, from readline, and from mail readers.
+  /// The defaults, as in other messengers, readline and mail readers.
   static let defaults: [Binding] = anywhere + writing + messages + conversations + choices
 
   private static let anywhere = section(

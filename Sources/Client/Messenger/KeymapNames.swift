@@ -1,16 +1,16 @@
 public import Terminal
 
 extension Key {
-  /// Why a text names no key.
+  /// Why a text is not the name of a key.
   public enum Unnameable: Error, Equatable, Sendable {
-    /// No key is called so.
+    /// There is no key of this name.
     case unknown(String)
-    /// Terminals send the same for it as for another.
+    /// Terminals send the same bytes for it as for another key.
     case sameAs(String)
   }
 
-  /// The key that a configuration names: `ctrl+k`, `alt+up`, `f1`, `shift+tab`, `?`. Modifiers and
-  /// names in any case, characters as they are.
+  /// Parses the name of a key in a configuration: `ctrl+k`, `alt+up`, `f1`, `shift+tab`, `?`.
+  /// Modifiers and names are case-insensitive; characters are literal.
   public static func named(_ name: String) -> Result<Key, Unnameable> {
     var modifiers: Modifiers = []
     var rest = name[...]
@@ -50,7 +50,7 @@ extension Key {
       }
     }
     guard modifiers.contains(.shift) else { return .success(Key(.character(character), modifiers)) }
-    // Shift is in the character, for which only letters tell what it is.
+    // Shift is part of the character; only for letters is the shifted character known.
     guard let upper = single(character.uppercased()), upper != lower else {
       return .failure(.unknown(name))
     }
@@ -74,12 +74,12 @@ extension Key {
     "space": .character(" "), "plus": .character("+"),
   ]
 
-  /// What a configuration can name besides characters, for a message.
+  /// The possible names, for an error message.
   static let names =
     "a character, or enter, tab, space, backspace, delete, insert, escape, up, down, left, right, "
     + "home, end, pageup, pagedown, f1 to f24, with ctrl+, alt+ or shift+ before it"
 
-  /// As a person reads it: "Ctrl+K", "Alt+↑".
+  /// The name as displayed: "Ctrl+K", "Alt+↑".
   public var label: String {
     var label = ""
     if modifiers.contains(.control) { label += "Ctrl+" }

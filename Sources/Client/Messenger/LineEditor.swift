@@ -1,4 +1,4 @@
-/// A line that is being written: a text editor whose line breaks become blanks.
+/// A single-line text editor, in which line breaks become spaces.
 @dynamicMemberLookup
 public struct LineEditor: Equatable, Sendable {
   private var editor: TextEditor
@@ -7,30 +7,30 @@ public struct LineEditor: Equatable, Sendable {
     editor = TextEditor(text, keepsOneLine: true)
   }
 
-  /// What an editor says of itself.
+  /// Forwards the editor's properties.
   public subscript<Value>(dynamicMember path: KeyPath<TextEditor, Value>) -> Value {
     editor[keyPath: path]
   }
 
-  /// As the editor's; of what is too long nothing is taken.
+  /// See `TextEditor.insert`; a text that is too long is not inserted at all.
   public mutating func insert(_ text: String) throws(TextEditor.Full) { try editor.insert(text) }
 
-  /// As the editor's.
+  /// See `TextEditor.clear`.
   public mutating func clear() { editor.clear() }
 
-  /// As the editor's.
+  /// See `TextEditor.perform`.
   public mutating func perform(_ command: Command) -> Bool { editor.perform(command) }
 }
 
 extension TextEditor {
-  /// Does what a command says, if it is one of editing.
-  /// - Parameter columns: where lines are wrapped, for moves up and down.
-  /// - Returns: whether it did something.
+  /// Executes an editing command.
+  /// - Parameter columns: The width at which lines are wrapped, for moves up and down.
+  /// - Returns: Whether it changed something.
   @discardableResult
   public mutating func perform(_ command: Command, wrappedAt columns: Int? = nil) -> Bool {
     let before = (place, byteCount, lines.count)
     switch command {
-    // What does not fit is left out, and the text as it was.
+    // A text that does not fit is not inserted.
     case .newLine where !keepsOneLine: try? newLine()
     case .yank: try? yank()
     case .lineUp where !keepsOneLine: moveUp(wrappedAt: columns)

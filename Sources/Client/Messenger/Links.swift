@@ -1,7 +1,7 @@
-/// Finds addresses of the web in a text.
+/// Finds web links in a text.
 public enum Links {
-  /// `http://` and `https://`, in order, without the punctuation of the sentence around them: a closing
-  /// bracket belongs to a link in which it was opened.
+  /// Returns the `http://` and `https://` links in order, without surrounding punctuation: a
+  /// closing bracket belongs to a link that contains the opening one.
   public static func find(in text: String) -> [Range<String.Index>] {
     var links: [Range<String.Index>] = []
     var start = text.startIndex
@@ -20,7 +20,7 @@ public enum Links {
     return links
   }
 
-  /// Where the scheme begins that ends there, if it stands by itself.
+  /// Returns where the scheme begins that ends here, if it does not continue a word.
   private static func scheme(before colon: String.Index, in text: String) -> String.Index? {
     for scheme in ["https", "http"] {
       guard let start = text.index(colon, offsetBy: -scheme.count, limitedBy: text.startIndex),
@@ -28,7 +28,7 @@ public enum Links {
       else { continue }
       guard start > text.startIndex else { return start }
       let before = text[text.index(before: start)]
-      // In scripts without blanks an address follows a word.
+      // In scripts without spaces a link may follow a word directly.
       return before.isASCII && (before.isLetter || before.isNumber) ? nil : start
     }
     return nil
@@ -36,7 +36,7 @@ public enum Links {
 
   private static func end(of text: String, from host: String.Index) -> String.Index {
     let run = text[host...].prefix(while: isAllowed)
-    // How many of each bracket are open, to tell which closing ones belong to it.
+    // Counts brackets, to decide which closing ones belong to the link.
     var counts: [Character: Int] = [:]
     for character in run where "()[]".contains(character) { counts[character, default: 0] += 1 }
     var link = run
@@ -60,7 +60,7 @@ public enum Links {
       }
     }
     if character.isWhitespace { return false }
-    // Nothing that cannot be seen, or turns the direction of what can.
+    // Excludes invisible characters and those that change the text direction.
     return character.unicodeScalars.allSatisfy { scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .surrogate, .privateUse, .unassigned: false

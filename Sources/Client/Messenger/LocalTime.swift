@@ -1,4 +1,4 @@
-/// A moment as a calendar and a clock on the wall show it.
+/// A local date and time.
 public struct LocalTime: Equatable, Sendable {
   public var year: Int
   /// From 1.

@@ -1,8 +1,8 @@
-/// One message as it is shown: a text of the log with what became of it, or one that is on its way
-/// there.
+/// A displayed message: a content entry of the log with its changes applied, or one that is not
+/// acknowledged yet.
 public struct Message: Equatable, Sendable {
-  /// What tells messages apart: the sender's id, and who that is. It stays when a message that was
-  /// waiting gets its place in the log.
+  /// The identity of a message: the sender and the sender's id for it. It does not change when a
+  /// waiting message is given its `seq`.
   public struct Key: Hashable, Sendable {
     public var from: String
     public var id: String
@@ -13,10 +13,10 @@ public struct Message: Equatable, Sendable {
     }
   }
 
-  /// Another message that this one answers.
+  /// The message to which this one replies.
   public struct Quote: Equatable, Sendable {
     public var seq: Int64
-    /// Who wrote it, and what; `nil` where it is not loaded.
+    /// The sender and the text; `nil` if the message is not loaded.
     public var from: String?
     public var text: String?
 
@@ -30,7 +30,7 @@ public struct Message: Equatable, Sendable {
   public struct Reaction: Equatable, Sendable {
     public var emoji: String
     public var users: [String]
-    /// How many there are besides: the relay names the first of very many.
+    /// The number of further users: the relay names only the first ones.
     public var more: Int
 
     public var count: Int { users.count + more }
@@ -43,20 +43,20 @@ public struct Message: Equatable, Sendable {
   }
 
   public var key: Key
-  /// Its place; `nil` while it waits.
+  /// Its `seq`; `nil` while it waits.
   public var seq: Int64?
-  /// Milliseconds since 1970: the relay's clock, or ours while it waits.
+  /// Milliseconds since 1970: the relay's clock, or the local one while it waits.
   public var at: Int64
-  /// As it was sent, not sanitised; may have several lines.
+  /// The original text, not sanitised; may have several lines.
   public var text: String
   public var isOwn: Bool
   public var isDeleted = false
   public var isEdited = false
   public var quote: Quote?
-  /// Who had sent it first, where it was forwarded.
+  /// The original sender, if it was forwarded.
   public var forwardedFrom: String?
   public var reactions: [Reaction] = []
-  /// Of one's own; `nil` for those of others.
+  /// The state of the user's own message; `nil` for those of others.
   public var state: SendState?
 
   public init(key: Key, seq: Int64?, at: Int64, text: String, isOwn: Bool) {

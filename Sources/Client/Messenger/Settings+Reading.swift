@@ -1,9 +1,9 @@
 internal import YAML
 
 extension Settings {
-  /// Reads a configuration file's contents; what it does not name has its default.
+  /// Parses a configuration file; a missing key has its default.
   ///
-  /// - Parameter file: what the file is called in messages.
+  /// - Parameter file: The file's name in messages.
   public static func read(_ bytes: [UInt8], file: String) throws(SettingsError) -> Settings {
     var reader = SettingsReader()
     reader.read(YAMLDocument(bytes))

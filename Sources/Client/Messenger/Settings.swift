@@ -1,12 +1,12 @@
-/// What the user can choose, as the configuration file has it: one property for each key.
-/// `Settings()` is the defaults; `read` is the way from a file.
+/// The user's settings, with one property per key of the configuration file. `Settings()` is the
+/// defaults; `read` parses a file.
 public struct Settings: Equatable, Sendable {
   public enum Theme: String, Sendable, CaseIterable { case auto, dark, light }
   public enum Messages: String, Sendable, CaseIterable { case bubbles, plain }
 
-  /// How many colours the terminal is asked for.
+  /// The number of colours to use.
   public enum Color: String, Sendable, CaseIterable {
-    /// What the terminal says it can, or none where `NO_COLOR` is set.
+    /// What the terminal supports, or none if `NO_COLOR` is set.
     case auto
     case none
     case ansi = "16"
@@ -14,35 +14,35 @@ public struct Settings: Equatable, Sendable {
     case rgb = "true"
   }
 
-  /// How the user is told of a message while the terminal has not the keyboard.
+  /// How the user is notified of a message while the terminal is not focused.
   public enum Notify: Equatable, Sendable {
-    /// What the terminal is known to understand, or nothing.
+    /// What the terminal is known to support, or nothing.
     case auto
-    /// Escape sequences: iTerm2's, kitty's, urxvt's.
+    /// Escape sequences of iTerm2, kitty and urxvt.
     case osc9, osc99, osc777
     case off
-    /// For the shell; `$1` is who writes, or where, `$2` what.
+    /// A shell command; `$1` is the sender or the room, `$2` the text.
     case command(String)
   }
 
-  /// The relay; `nil` for `$WSCHAT_URL`, or the one on this machine.
+  /// The relay; `nil` for `$WSCHAT_URL`, or the relay on this machine.
   public var url: String?
-  /// Who one is where the relay believes it; `nil` for `$USER`.
+  /// The user name for a relay in open mode; `nil` for `$USER`.
   public var user: String?
-  /// For the shell; prints a token.
+  /// A shell command that prints a token.
   public var tokenCommand: String?
-  /// A PEM file of authorities in place of the system's.
+  /// A PEM file of authorities that replaces the system's.
   public var ca: String?
   public var theme = Theme.auto
   public var messages = Messages.bubbles
   public var usesMouse = false
   public var color = Color.auto
-  /// The newest entries of each conversation that are kept on this machine; 0 for all.
+  /// The maximum number of entries of each conversation stored on this machine; 0 for all.
   public var historyEntries = 0
   public var notify = Notify.auto
-  /// Whether the terminal rings when it has not the keyboard.
+  /// Whether to ring the terminal's bell for a message while the terminal is not focused.
   public var bell = false
-  /// For the shell, when a message has left, and when one has come.
+  /// Shell commands to run when a message is sent and when one is received.
   public var soundSent: String?
   public var soundReceived: String?
   public var keymap = Keymap()

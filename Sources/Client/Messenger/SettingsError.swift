@@ -1,20 +1,20 @@
-/// All that is wrong with a configuration file.
+/// All errors in a configuration file.
 public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
   public struct Problem: Equatable, Sendable {
-    /// Counted from 1.
+    /// From 1.
     public var line: Int
-    /// The whole path of a key; empty where none is to blame.
+    /// The full path of a key; empty if the error concerns none.
     public var key: String
-    /// What is wrong, and what is possible.
+    /// What is wrong, and what is allowed.
     public var text: String
   }
 
-  /// As the reader was told it.
+  /// The name that was passed to the reader.
   public var file: String
   /// In the order of the file; never empty.
   public var problems: [Problem]
 
-  /// A line each: `config.yaml:7: theme: "drak" is none of auto, dark, light`.
+  /// A line for each: `config.yaml:7: theme: "drak" is none of auto, dark, light`.
   public var description: String {
     problems.map { "\(file):\($0.line): \($0.key)\($0.key.isEmpty ? "" : ": ")\($0.text)" }
       .joined(separator: "\n")

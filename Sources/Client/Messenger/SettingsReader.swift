@@ -3,9 +3,9 @@ internal import Terminal
 internal import Wire
 internal import YAML
 
-/// Puts settings together, and keeps count of all that is wrong with a file.
+/// Builds settings from a file and collects all of its errors.
 struct SettingsReader {
-  /// Of the file, in the order of its example.
+  /// The file's keys, in the order of the example file.
   static let keys = [
     "url", "user", "token_command", "ca", "theme", "messages", "mouse", "color", "history_entries",
     "notify", "bell", "sounds", "keys",
@@ -53,7 +53,7 @@ struct SettingsReader {
 
   // MARK: Values
 
-  /// `nil` where nothing is written, or an empty text.
+  /// Returns `nil` if the value is missing or empty.
   private mutating func text(_ pair: YAMLNode.Pair, in path: String = "") -> String? {
     if pair.value.isNull { return nil }
     guard let text = pair.value.text, !text.utf8.contains(0) else {
@@ -147,7 +147,7 @@ struct SettingsReader {
       lines[command] = inner.line
       let nodes = inner.value.isNull ? [] : inner.value.list ?? [inner.value]
       let keys = nodes.compactMap { readKey($0, command) }
-      // Said already, of the key.
+      // The errors of these keys are reported already.
       guard keys.count == nodes.count else { continue }
       if command == .quit, keys.isEmpty {
         report(inner.line, "keys.quit", "needs a key, or there is no way out")
@@ -192,7 +192,7 @@ struct SettingsReader {
 
   // MARK: Problems
 
-  /// Of a mapping; nothing, and reported, if it is none.
+  /// Returns the pairs of a mapping; reports an error if the node is not one.
   private mutating func pairs(of node: YAMLNode, _ key: String) -> [YAMLNode.Pair] {
     if case .mapping(let pairs) = node.content { return pairs }
     report(node.line, key, "\(node.shown) is no list of keys and their values")

@@ -1,7 +1,7 @@
-/// What an editor takes of a text from outside.
+/// Cleans text that is inserted into an editor.
 enum TextCleaning {
-  /// Its lines, with neither line breaks nor control characters but tabs.
-  /// - Parameter joined: whether to make one line of them.
+  /// Returns the lines, without line breaks and without control characters except tabs.
+  /// - Parameter joined: Whether to join them into one line.
   static func lines(of text: String, joined: Bool) -> [String] {
     var text = text
     return text.withUTF8 { bytes in unsafe lines(of: bytes, joined: joined) }
@@ -16,7 +16,7 @@ enum TextCleaning {
       let byte = unsafe bytes[index]
       let next = unsafe index + 1 < bytes.count ? bytes[index + 1] : 0
       let third = unsafe index + 2 < bytes.count ? bytes[index + 2] : 0
-      // What is left out, or stands for a line break, and its length; of what is UTF-8.
+      // Whether the UTF-8 sequence here is a control character or a line break, and its length.
       var (isControl, isBreak, length) = (false, false, 1)
       switch byte {
       case 0x0D where next == 0x0A: (isBreak, length) = (true, 2)

@@ -12,7 +12,7 @@ extension TextEditor {
     move(to: Place(line: place.line, offset: lines[place.line].count))
   }
 
-  /// To a place, or the nearest there is.
+  /// Moves the cursor to a place, or to the nearest valid one.
   public mutating func move(to place: Place) {
     let line = min(max(0, place.line), lines.count - 1)
     set(Place(line: line, offset: min(max(0, place.offset), lines[line].count)))
@@ -24,22 +24,22 @@ extension TextEditor {
   public mutating func deleteBackward() { delete(from: before(place) ?? place, to: place) }
   public mutating func deleteForward() { delete(from: place, to: after(place) ?? place) }
 
-  /// Kills back to where the word begins, or the one before.
+  /// Kills from the cursor back to the start of the word, or of the previous one.
   public mutating func deleteWord() { kill(from: wordStart, to: place) }
 
-  /// Kills what stands before the cursor in its line, or the line break before that.
+  /// Kills from the cursor back to the start of the line, or the line break before it.
   public mutating func deleteToLineStart() {
     let start = Place(line: place.line, offset: 0)
     kill(from: place == start ? before(place) ?? place : start, to: place)
   }
 
-  /// Kills what stands behind the cursor in its line, or the line break.
+  /// Kills from the cursor to the end of the line, or the line break.
   public mutating func deleteToLineEnd() {
     let end = Place(line: place.line, offset: lines[place.line].count)
     kill(from: place, to: place == end ? after(place) ?? place : end)
   }
 
-  /// Puts what was killed at the cursor.
+  /// Inserts the killed text at the cursor.
   public mutating func yank() throws(Full) { try insert(killed) }
 
   private mutating func delete(from start: Place, to end: Place) {

@@ -1,23 +1,23 @@
 internal import Terminal
 
 extension TextEditor {
-  /// What fits side by side when lines are wrapped.
+  /// A row of a wrapped line.
   public struct Row: Equatable, Sendable {
-    /// Of `lines`.
+    /// An index of `lines`.
     public var line: Int
-    /// Of the line's characters.
+    /// Indices of the line's characters.
     public var characters: Range<Int>
   }
 
-  /// The rows that the text takes when it is `columns` wide, at least one. Lines are broken behind
-  /// blanks where there are some, which may stick out, and anywhere otherwise.
+  /// Returns the rows of the text when wrapped at `columns`; at least one. Lines are broken after
+  /// spaces if there are any, which may exceed the width, and anywhere otherwise.
   public func rows(wrappedAt columns: Int) -> [Row] {
     var rows: [Row] = []
     for line in lines.indices { appendRows(of: line, wrappedAt: columns, to: &rows) }
     return rows
   }
 
-  /// The cursor's row among these, and how many columns stand before it there.
+  /// Returns the cursor's row among these, and its column in that row.
   public func cursor(in rows: [Row]) -> (row: Int, column: Int) {
     let row =
       rows.lastIndex { $0.line == place.line && $0.characters.lowerBound <= place.offset } ?? 0
@@ -25,15 +25,15 @@ extension TextEditor {
     return (row, width(of: start..<place.offset, in: place.line))
   }
 
-  /// A row up, to the column where the moves up and down began.
-  /// - Parameter columns: where lines are wrapped; `nil` for not at all.
-  /// - Returns: false at the first row, where nothing moves.
+  /// Moves up a row, keeping the column in which the vertical moves began.
+  /// - Parameter columns: The width at which lines are wrapped; `nil` for no wrapping.
+  /// - Returns: False in the first row, where nothing moves.
   @discardableResult
   public mutating func moveUp(wrappedAt columns: Int? = nil) -> Bool {
     moveVertically(-1, wrappedAt: columns)
   }
 
-  /// A row down, as `moveUp`.
+  /// Moves down a row, like `moveUp`.
   @discardableResult
   public mutating func moveDown(wrappedAt columns: Int? = nil) -> Bool {
     moveVertically(1, wrappedAt: columns)
@@ -51,7 +51,7 @@ extension TextEditor {
     let target = rows[row + step]
     var offset = target.characters.lowerBound
     var width = 0
-    // The end of a row that goes on in the next one is that one's start.
+    // The end of a row that is continued is the start of the next row.
     let isBroken =
       rows.indices.contains(row + step + 1) && rows[row + step + 1].line == target.line
     let end = target.characters.upperBound - (isBroken ? 1 : 0)
@@ -68,7 +68,7 @@ extension TextEditor {
   private func appendRows(of line: Int, wrappedAt columns: Int, to rows: inout [Row]) {
     let count = lines[line].count
     var start = 0
-    // Behind the last blank of the row.
+    // After the last space of the row.
     var breakable = 0
     var width = 0
     var index = 0
@@ -95,7 +95,7 @@ extension TextEditor {
     return width
   }
 
-  /// A tab is shown as a blank.
+  /// A tab is displayed as a space.
   private static func width(of character: Character) -> Int {
     character == "\t" ? 1 : TextWidth.columns(of: character)
   }

@@ -1,13 +1,12 @@
-/// A text of several lines that is being written, with a cursor between its characters (grapheme
-/// clusters).
+/// A multi-line text editor with a cursor between its characters (grapheme clusters).
 ///
-/// What a keystroke costs depends on the length of its line by one move of memory, no more.
+/// The cost of a keystroke depends on the length of its line only through one memory move.
 public struct TextEditor: Equatable, Sendable {
-  /// Between two characters.
+  /// A position between two characters.
   public struct Place: Hashable, Comparable, Sendable {
     /// From 0.
     public var line: Int
-    /// So many characters of the line stand before it.
+    /// The number of the line's characters before it.
     public var offset: Int
 
     public init(line: Int, offset: Int) {
@@ -20,36 +19,36 @@ public struct TextEditor: Equatable, Sendable {
     }
   }
 
-  /// What could not be done, since the text would grow beyond `capacityBytes`. Nothing is cut: the
-  /// text is as it was.
+  /// An insertion that was rejected because the text would exceed `capacityBytes`. The text is not
+  /// changed.
   public struct Full: Error, Equatable, Sendable {
-    /// What the text would have taken, in UTF-8.
+    /// The size that the text would have had, in UTF-8.
     public var bytes: Int
     public var capacityBytes: Int
   }
 
   /// The characters of each line, without the line breaks; never empty.
   public internal(set) var lines: [[Character]] = [[]]
-  /// All of it, lines separated by `\n`.
+  /// The whole text, with lines separated by `\n`.
   public private(set) var text = ""
-  /// Where the cursor is.
+  /// The position of the cursor.
   public private(set) var place = Place(line: 0, offset: 0)
-  /// Bytes of `text` before the cursor.
+  /// The number of bytes of `text` before the cursor.
   private var byteOffset = 0
-  /// What may be sent at once, in UTF-8; 0 for no limit. More can be written than that, and shortened
-  /// again: see `excessBytes`.
+  /// The maximum size of a message, in UTF-8; 0 for no limit. The text may exceed it temporarily:
+  /// see `excessBytes`.
   public var textLimitBytes = 8192
-  /// What was deleted last by the word or line, for `yank`.
+  /// The last word or line that was deleted, for `yank`.
   public internal(set) var killed = ""
 
-  /// The column that moves up and down keep to, though lines between are shorter.
+  /// The column that vertical moves keep, even across shorter lines.
   var goalColumn: Int?
-  /// Whether the last thing done was a kill, which the next one joins.
+  /// Whether the last command was a kill, to which the next one is appended.
   var isKilling = false
-  /// Whether line breaks become blanks.
+  /// Whether line breaks become spaces.
   let keepsOneLine: Bool
 
-  /// An editor with the cursor behind a text.
+  /// Creates an editor with the cursor after a text.
   public init(_ text: String = "") {
     self.init(text, keepsOneLine: false)
   }
@@ -61,35 +60,35 @@ public struct TextEditor: Equatable, Sendable {
 
   // MARK: What is there
 
-  /// Of the whole text, in UTF-8.
+  /// The size of the whole text, in UTF-8.
   public var byteCount: Int { text.utf8.count }
 
   public var isEmpty: Bool { text.isEmpty }
 
-  /// Whether there is nothing to send.
+  /// Whether the text is empty or white space.
   public var isBlank: Bool { lines.allSatisfy { $0.allSatisfy(\.isWhitespace) } }
 
   /// The cursor's line, from 0.
   public var line: Int { place.line }
 
-  /// How many characters of its line stand before the cursor.
+  /// The number of characters of the line before the cursor.
   public var column: Int { place.offset }
 
-  /// How many characters of the text stand before the cursor, a line break counted as one.
+  /// The number of characters of the text before the cursor; a line break counts as one.
   public var cursor: Int {
     lines[..<place.line].reduce(place.offset) { $0 + $1.count + 1 }
   }
 
-  /// Bytes too many to be sent.
+  /// The number of bytes by which the text exceeds the limit for sending.
   public var excessBytes: Int { textLimitBytes == 0 ? 0 : max(0, byteCount - textLimitBytes) }
 
-  /// What the text can grow to, in UTF-8: a limit on what one paste can cost.
+  /// The maximum size of the text, in UTF-8, which limits the cost of a paste.
   public var capacityBytes: Int { max(65_536, textLimitBytes) }
 
   // MARK: Changes
 
-  /// Puts a text at the cursor, which then stands behind it. Line breaks of all kinds become
-  /// `\n`; control characters but tabs are left out, since nobody could see them.
+  /// Inserts a text at the cursor, which moves after it. Line breaks of all kinds become `\n`;
+  /// control characters except tabs are removed, because they are invisible.
   public mutating func insert(_ text: String) throws(Full) {
     try put(place, place, text)
     endVerticalMove()
@@ -97,26 +96,26 @@ public struct TextEditor: Equatable, Sendable {
 
   public mutating func newLine() throws(Full) { try insert("\n") }
 
-  /// Puts a text in place of the `count` characters before the cursor, which must be of its line.
+  /// Replaces the `count` characters before the cursor, which must be in its line.
   public mutating func replace(last count: Int, with text: String) throws(Full) {
     precondition(count <= place.offset, "the characters are of the cursor's line")
     try put(Place(line: place.line, offset: place.offset - count), place, text)
     endVerticalMove()
   }
 
-  /// Puts a text in place of all there is, and the cursor behind it.
+  /// Replaces the whole text, and puts the cursor after it.
   public mutating func replaceAll(with text: String) throws(Full) {
     try put(Place(line: 0, offset: 0), end, text)
     endVerticalMove()
   }
 
-  /// Puts in place of a part, from `range.lowerBound` characters on (a line break counted as one).
+  /// Replaces a range, given in characters; a line break counts as one.
   public mutating func replace(_ range: Range<Int>, with text: String) throws(Full) {
     try put(place(at: range.lowerBound), place(at: range.upperBound), text)
     endVerticalMove()
   }
 
-  /// Empties it; what was killed stays.
+  /// Empties the text; the killed text is kept.
   public mutating func clear() {
     lines = [[]]
     text = ""
@@ -129,7 +128,7 @@ public struct TextEditor: Equatable, Sendable {
 
   var end: Place { Place(line: lines.count - 1, offset: lines[lines.count - 1].count) }
 
-  /// Behind so many characters, or the end.
+  /// Returns the place after this many characters, or the end.
   func place(at cursor: Int) -> Place {
     var rest = max(0, cursor)
     for (line, characters) in lines.enumerated() {
@@ -139,13 +138,13 @@ public struct TextEditor: Equatable, Sendable {
     return end
   }
 
-  /// Puts the cursor at a place that there is.
+  /// Puts the cursor at an existing place.
   mutating func set(_ place: Place) {
     byteOffset = bytes(before: place)
     self.place = place
   }
 
-  /// A part of the text.
+  /// Returns a part of the text.
   func text(from start: Place, to end: Place) -> String {
     String(text[index(bytes(before: start))..<index(bytes(before: end))])
   }
@@ -154,21 +153,21 @@ public struct TextEditor: Equatable, Sendable {
     text.utf8.index(text.startIndex, offsetBy: bytes)
   }
 
-  /// Counted from the cursor, which is near in most cases.
+  /// Counts from the cursor, which is usually near.
   private func bytes(before place: Place) -> Int {
     place < self.place
       ? byteOffset - bytes(from: place, to: self.place)
       : byteOffset + bytes(from: self.place, to: place)
   }
 
-  /// After all but moves up and down, and kills.
+  /// Ends vertical moves and kills; every other command calls it.
   mutating func endVerticalMove() {
     goalColumn = nil
     isKilling = false
   }
 
   private mutating func put(_ start: Place, _ end: Place, _ text: String) throws(Full) {
-    // Before it is looked at: it may be far too long.
+    // Checked before the text is cleaned, because it may be far too long.
     let bytes = byteCount - self.bytes(from: start, to: end) + text.utf8.count
     guard bytes <= max(capacityBytes, byteCount) else {
       throw Full(bytes: bytes, capacityBytes: capacityBytes)
@@ -187,7 +186,8 @@ public struct TextEditor: Equatable, Sendable {
     return count
   }
 
-  /// The one way in which a text changes: a part of it becomes another, the cursor stands behind that.
+  /// Replaces a part of the text and puts the cursor after it. Every change of the text goes
+  /// through this function.
   mutating func replace(_ start: Place, _ end: Place, with text: String) {
     let pieces = TextCleaning.lines(of: text, joined: keepsOneLine)
     let cleaned = pieces.joined(separator: "\n")
@@ -215,11 +215,11 @@ public struct TextEditor: Equatable, Sendable {
     }
   }
 
-  /// Puts characters into a line, and finds anew where they and their neighbours begin: a mark joins
-  /// the letter before it, flags pair up differently (UAX #29). A boundary depends on what
-  /// stands before it and on one scalar behind: so the character before is where to begin, and
-  /// the first of the following ones that begins where it did is where to stop. The cursor goes
-  /// behind the text, or behind the character that it became a part of.
+  /// Inserts characters into a line and recomputes the grapheme clusters around them: a mark joins
+  /// the letter before it, flags pair up differently (UAX #29). A boundary depends on the text
+  /// before it and on one scalar after it. So the recomputation begins at the previous character,
+  /// and stops at the first of the following characters that begins where it did before. The cursor
+  /// moves after the text, or after the character that the text became a part of.
   private mutating func splice(_ text: String, into range: Range<Int>, of line: Int) {
     let start = max(0, range.lowerBound - 1)
     var head = start < range.lowerBound ? String(lines[line][start]) : ""

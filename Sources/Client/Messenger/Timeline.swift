@@ -1,41 +1,42 @@
-/// The part of the open conversation that is loaded, in order, what waits at the end.
+/// The loaded part of the open conversation, in order, with the waiting messages at the end.
 public struct Timeline: Equatable, Sendable {
-  /// Which line of which message stands at the lower edge.
+  /// The line that is at the lower edge of the pane.
   public enum Scroll: Equatable, Sendable {
-    /// The newest, also when more comes.
+    /// The newest, including those that arrive later.
     case newest
-    /// This line of this message, wherever others come and go: from 0, where what depends on the
-    /// message before it (a date, a name) stands above, at negative ones.
+    /// This line of this message, even if messages around it come and go. Lines are counted from 0;
+    /// the lines above the message that depend on its predecessor (a date, a name) are negative.
     case at(Message.Key, line: Int)
   }
 
   public var room: String
   public var messages: [Message] = []
   public var scroll = Scroll.newest
-  /// Where the message of `scroll` was last.
+  /// Where the message of `scroll` was found last.
   var hint = Hint()
-  /// The message that actions are about.
+  /// The message to which actions apply.
   public var selected: Message.Key?
-  /// The line "new" stands above the first message after this `seq`; `nil` for no line.
+  /// The line "new" is drawn above the first message after this `seq`; `nil` for no line.
   public var unreadAfter: Int64?
-  /// So many have come below since it was scrolled up.
+  /// The number of messages that arrived while the user had scrolled up.
   public var newBelow = 0
-  /// Whether older ones are being asked for.
+  /// Whether older messages have been requested.
   public var isLoading = false
-  /// Whether there is nothing before the first.
+  /// Whether there are no older messages.
   public var isComplete = false
-  /// Newer ones have come that are not loaded: it was scrolled up for too long.
+  /// Newer messages have arrived that are not loaded, because the user has scrolled up for too
+  /// long.
   var isDetached = false
-  /// How far the user had read when the connection came.
+  /// The user's read mark when the connection was made.
   var readBefore: Int64 = 0
-  /// Nothing was loaded yet.
+  /// Nothing has been loaded yet.
   var isFresh = true
-  /// The messages found by a search, and which of them is looked at.
+  /// The messages that the search has found.
   public var found: Set<Message.Key> = []
 
   public init(room: String) { self.room = room }
 
-  /// Spares a search, and says nothing about the timeline.
+  /// Speeds up a search; all hints compare equal.
   struct Hint: Equatable, Sendable {
     var index = 0
 

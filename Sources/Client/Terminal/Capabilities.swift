@@ -1,6 +1,6 @@
-/// What a terminal can do: guessed from the environment, then corrected by what it answers.
+/// The capabilities of a terminal: guessed from the environment, then corrected by its replies.
 public struct Capabilities: Equatable, Sendable {
-  /// Which control string brings up a notification of the desktop.
+  /// The control string that shows a desktop notification.
   public enum NotificationForm: Hashable, Sendable {
     /// OSC 9: iTerm2, ghostty, WezTerm.
     case osc9
@@ -10,19 +10,19 @@ public struct Capabilities: Equatable, Sendable {
     case osc777
   }
 
-  /// Whether a screen can be drawn: not with `TERM=dumb`, nor without a `TERM`.
+  /// Whether full-screen output is possible: not with `TERM=dumb`, nor without a `TERM`.
   public var isFullScreen: Bool
   public var depth: ColorDepth
-  /// DEC mode 2026; known from the terminal's answer only.
+  /// DEC mode 2026; known only from the terminal's reply.
   public var synchronizesOutput = false
-  /// The kitty keyboard protocol; known from the terminal's answer only.
+  /// The kitty keyboard protocol; known only from the terminal's reply.
   public var hasKittyKeyboard = false
-  /// Whether the background is dark; nil when nothing tells.
+  /// Whether the background is dark; nil if unknown.
   public var isDark: Bool?
-  /// nil if the terminal is not known to understand any; so within tmux, which passes none on.
+  /// nil if the terminal is not known to support any; also within tmux, which passes none on.
   public var notificationForm: NotificationForm?
 
-  /// - Parameter environment: the value of a variable, if it is set.
+  /// - Parameter environment: Returns the value of a variable, if it is set.
   public init(environment: (String) -> String?) {
     let terminal = environment("TERM") ?? ""
     isFullScreen = !terminal.isEmpty && terminal != "dumb" && terminal != "unknown"
@@ -35,11 +35,11 @@ public struct Capabilities: Equatable, Sendable {
     self.init { environment[$0] }
   }
 
-  /// Takes in what the terminal says of itself.
+  /// Updates the capabilities from a reply of the terminal.
   public mutating func refine(with reply: TerminalReply) {
     switch reply {
     case .background(let red, let green, let blue):
-      // Luma (ITU-R BT.601): what a colour is worth in grey.
+      // Luma (ITU-R BT.601): the brightness of a colour.
       isDark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
     case .mode(2026, let isKnown): synchronizesOutput = isKnown
     case .keyboard: hasKittyKeyboard = true
@@ -58,13 +58,15 @@ public struct Capabilities: Equatable, Sendable {
       }
       || ["iTerm.app", "WezTerm", "vscode", "ghostty"].contains(environment("TERM_PROGRAM") ?? "")
       || environment("WT_SESSION") != nil
-    // GNU screen garbles 24 bits, whatever the terminal around it says; tmux lowers them by itself.
+    // GNU screen corrupts 24-bit colours, whatever the terminal around it supports; tmux reduces
+    // them itself.
     let isScreen = terminal.hasPrefix("screen") && environment("TMUX") == nil
     if isTrue, !isScreen { return .trueColor }
     return isTrue || terminal.contains("256") ? .colors256 : .colors16
   }
 
-  /// `foreground;background`, of rxvt and Konsole: the palette's index, of which 7 and from 9 on are light.
+  /// Parses `foreground;background` of rxvt and Konsole, which are palette indices: 7, and 9 and
+  /// above, are light.
   private static func isDark(_ colors: String?) -> Bool? {
     guard let last = colors?.split(separator: ";").last, let index = Int(last),
       (0...15).contains(index)
@@ -75,7 +77,7 @@ public struct Capabilities: Equatable, Sendable {
   private static func notificationForm(
     _ terminal: String, _ environment: (String) -> String?
   ) -> NotificationForm? {
-    // What is around tmux or screen is not what would have to understand it.
+    // Within tmux or screen, the outer terminal's capabilities do not apply.
     if environment("TMUX") != nil || terminal.hasPrefix("screen") || terminal.hasPrefix("tmux") {
       return nil
     }

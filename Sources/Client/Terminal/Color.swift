@@ -1,12 +1,12 @@
-/// A colour as the terminal is asked for it; the differ lowers it to what the terminal can show.
+/// A colour; the differ reduces it to one that the terminal supports.
 public enum Color: Hashable, Sendable {
   /// The terminal's own foreground or background.
   case standard
-  /// Of the palette of 256: 0 to 15 are the terminal's own (ANSI), then the cube, then greys.
+  /// The palette of 256: 0 to 15 are the terminal's own (ANSI), then the cube, then greys.
   case palette(UInt8)
   case rgb(UInt8, UInt8, UInt8)
 
-  /// As one number: a screen has many to compare.
+  /// The colour as one number, for fast comparison: a screen has many cells.
   private var bits: UInt32 {
     switch self {
     case .standard: 0

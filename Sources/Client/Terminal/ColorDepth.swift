@@ -1,10 +1,10 @@
-/// How many colours a terminal shows.
+/// The number of colours that a terminal supports.
 public enum ColorDepth: Int, Comparable, Hashable, Sendable {
-  /// None are asked for (NO_COLOR, no-color.org); bold and the like are.
+  /// No colours (NO_COLOR, no-color.org), but attributes such as bold.
   case none
   /// The 16 of the terminal's own palette.
   case colors16
-  /// xterm's palette: those, a cube of 6×6×6, and 24 greys.
+  /// xterm's palette: those 16, a 6×6×6 cube, and 24 greys.
   case colors256
   /// 24 bits.
   case trueColor
@@ -15,7 +15,7 @@ public enum ColorDepth: Int, Comparable, Hashable, Sendable {
 }
 
 extension Color {
-  /// The nearest colour that a terminal of this depth shows.
+  /// Returns the nearest colour that a terminal of this depth supports.
   public func lowered(to depth: ColorDepth) -> Color {
     switch (self, depth) {
     case (.standard, _), (_, .none): return .standard
@@ -30,17 +30,17 @@ extension Color {
     }
   }
 
-  /// The steps of xterm's cube.
+  /// The levels of xterm's cube.
   private static let steps: [Int] = [0, 95, 135, 175, 215, 255]
 
-  /// xterm's first 16; a terminal may have others, that cannot be known.
+  /// xterm's first 16; those of other terminals may differ and are not known.
   private static let named: [(Int, Int, Int)] = [
     (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205),
     (0, 205, 205), (229, 229, 229), (127, 127, 127), (255, 0, 0), (0, 255, 0), (255, 255, 0),
     (92, 92, 255), (255, 0, 255), (0, 255, 255), (255, 255, 255),
   ]
 
-  /// Red, green and blue of an index from 16 on.
+  /// Returns red, green and blue of an index from 16 on.
   private static func components(of index: UInt8) -> (Int, Int, Int) {
     if index >= 232 {
       let grey = 8 + 10 * (Int(index) - 232)
@@ -67,7 +67,7 @@ extension Color {
     return UInt8(nearest ?? 7)
   }
 
-  /// Weighted by how well eyes tell the parts from each other.
+  /// Weights the components by the eye's sensitivity to them.
   private static func distance(_ one: (Int, Int, Int), _ other: (Int, Int, Int)) -> Int {
     let (red, green, blue) = (one.0 - other.0, one.1 - other.1, one.2 - other.2)
     return 2 * red * red + 4 * green * green + 3 * blue * blue

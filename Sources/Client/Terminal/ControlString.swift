@@ -1,27 +1,27 @@
-/// What is said to a terminal besides what it shows, as bytes. Texts in it are made harmless.
+/// Control strings for the terminal, as bytes. Texts in them are sanitised.
 public enum ControlString {
-  /// xterm takes no more of OSC 52 than about this, in base64.
+  /// The approximate limit of xterm for OSC 52, in base64.
   public static let copyLimitBytes = 74_994
-  /// Of a title or a notification.
+  /// The limit for a title or a notification.
   static let textLimitScalars = 256
 
   /// BEL.
   public static let bell: [UInt8] = [0x07]
 
-  /// Puts a text on the clipboard (xterm, OSC 52). tmux understands it as well, if its `set-clipboard` is
-  /// `on`.
-  /// - Returns: nil if the text is longer than terminals take.
+  /// Copies a text to the clipboard (xterm, OSC 52). tmux supports it, too, if its `set-clipboard`
+  /// is `on`.
+  /// - Returns: nil if the text is longer than terminals accept.
   public static func copy(_ text: String) -> [UInt8]? {
     let encoded = base64(text)
     return encoded.count > copyLimitBytes ? nil : command("52;c;", encoded)
   }
 
-  /// The title of the window and of its icon (xterm, OSC 0).
+  /// Sets the title of the window and of its icon (xterm, OSC 0).
   public static func title(_ text: String) -> [UInt8] {
     command("0;", Array(harmless(text).utf8))
   }
 
-  /// A notification of the desktop.
+  /// Shows a desktop notification.
   public static func notification(
     title: String, body: String, as form: Capabilities.NotificationForm
   ) -> [UInt8] {
@@ -29,24 +29,24 @@ public enum ControlString {
     let body = harmless(body)
     switch form {
     case .osc9:
-      // ConEmu and Windows Terminal read a number here as another command.
+      // ConEmu and Windows Terminal interpret a number here as another command.
       let text = title.isEmpty ? body : "\(title): \(body)"
       let start = text.utf8.first.map { (0x30...0x39).contains($0) } == true ? " " : ""
       return command("9;", Array((start + text).utf8))
     case .osc99:
-      // Two payloads of one notification; `d=0` says that more comes.
+      // Two payloads of one notification; `d=0` announces that more follows.
       return command("99;i=wschat:d=0;", Array(title.utf8))
         + command("99;i=wschat:d=1:p=body;", Array(body.utf8))
     case .osc777:
-      // The title ends where a semicolon is.
+      // A semicolon would end the title.
       let title = String(title.map { $0 == ";" ? "," : $0 })
       return command("777;notify;", Array("\(title);\(body)".utf8))
     }
   }
 
-  /// The body of a notification for `notify-send`, to be shown as it was written: desktops read markup
-  /// in it (Desktop Notifications Specification, "Markup"), and `notify-send` itself the escapes of C,
-  /// such as `\n`. A title has neither.
+  /// Escapes the body of a notification for `notify-send`, so that it is shown literally: desktops
+  /// interpret markup in it (Desktop Notifications Specification, "Markup"), and `notify-send`
+  /// itself C escapes such as `\n`. Neither applies to a title.
   public static func notificationMarkup(_ body: String) -> String {
     var written = ""
     for scalar in harmless(body).unicodeScalars {
@@ -61,7 +61,7 @@ public enum ControlString {
     return written
   }
 
-  /// OSC, ended by ST (ECMA-48 §8.3.89, §8.3.143).
+  /// Returns OSC, terminated by ST (ECMA-48 §8.3.89, §8.3.143).
   private static func command(_ start: StaticString, _ payload: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{1B}]")
@@ -71,7 +71,8 @@ public enum ControlString {
     return bytes
   }
 
-  /// Without control characters, C1 among them, of which one would end the string; on one line.
+  /// Replaces control characters, including C1, one of which would end the string; the result is
+  /// one line.
   static func harmless(_ text: String) -> String {
     var clean = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(textLimitScalars) {

@@ -1,21 +1,22 @@
-/// From one screen to the next, as the bytes that a terminal has to be sent.
+/// Computes the bytes that change a terminal's screen from one frame to the next.
 ///
-/// Only what differs is written: with few and short movements of the cursor (ECMA-48, CUP, CUF, CHA),
-/// and the look of a cell said where it changes (SGR). A frame that changes nothing has no bytes.
+/// Only differences are written, with few and short cursor movements (ECMA-48, CUP, CUF, CHA), and
+/// a style (SGR) only when it changes. A frame without changes has no bytes.
 ///
-/// Terminals disagree about how wide some clusters are (`TextWidth.isCertain`). After each of those
-/// the cursor is put where it should be; blanks are written before a wide one, in case the terminal
-/// makes it narrow; and the cells behind, on which a terminal would have drawn that takes it apart,
+/// Terminals disagree about the width of some clusters (`TextWidth.isCertain`). After each of those
+/// the cursor is positioned explicitly. Before a wide one blanks are written, in case the terminal
+/// makes it narrow. The following cells, which a terminal may overwrite if it splits the cluster,
 /// are written again. The terminal's automatic wrapping must be off, see `TerminalDevice`.
 ///
-/// It remembers what the terminal shows, so all that it says must reach the terminal, in order.
+/// The differ remembers what the terminal shows, so all of its output must reach the terminal, in
+/// order.
 public struct Differ: Sendable {
-  /// What colours are lowered to. `forget()` makes a change of it seen.
+  /// The depth to which colours are reduced. After a change call `forget()`.
   public var depth: ColorDepth
-  /// Whether a frame is enclosed in DEC mode 2026, which lets the terminal show it at once.
+  /// Whether a frame is enclosed in DEC mode 2026, so that the terminal shows it at once.
   public var isSynchronized: Bool
 
-  /// What the terminal shows; nil when that is not known.
+  /// The current content of the terminal; nil if it is not known.
   private var shown: Grid?
   private var pen = Pen()
 
@@ -24,10 +25,10 @@ public struct Differ: Sendable {
     self.isSynchronized = isSynchronized
   }
 
-  /// The next frame is written as a whole: after a resize, a resume, or when someone else wrote.
+  /// Makes the next frame a complete one: after a resize, a resume, or output of another program.
   public mutating func forget() { shown = nil }
 
-  /// Appends what makes the terminal show `next`.
+  /// Appends the bytes that make the terminal show `next`.
   public mutating func frame(_ next: Grid, into bytes: inout [UInt8]) {
     let start = bytes.count
     if isSynchronized { bytes.append(ascii: "\u{1B}[?2026h") }
@@ -55,7 +56,7 @@ public struct Differ: Sendable {
   ) {
     if old == new { return }
     let tail = blankTail(of: new)
-    // Up to here the terminal may have drawn over what it showed.
+    // The column up to which the terminal may have overwritten cells.
     var overdrawn = 0
     var column = 0
     while column < new.count {
@@ -81,7 +82,7 @@ public struct Differ: Sendable {
     }
   }
 
-  /// From where on a row is nothing but blanks in the terminal's own colours.
+  /// Returns the column from which the row is blank in the terminal's own colours.
   private func blankTail(of row: ArraySlice<Cell>) -> Int {
     let blank = Cell.blank()
     var end = row.count
@@ -89,7 +90,7 @@ public struct Differ: Sendable {
     return end
   }
 
-  /// - Returns: the columns that a terminal may have drawn on.
+  /// - Returns: The end of the columns that the terminal may have written to.
   private mutating func write(
     _ cell: Cell, at position: Position, edge: Int, row: ArraySlice<Cell>, into bytes: inout [UInt8]
   ) -> Int {
@@ -111,13 +112,13 @@ public struct Differ: Sendable {
     }
     bytes.append(contentsOf: cell.character.utf8)
     let end = position.column + Int(cell.width)
-    // At the right edge terminals wait with the cursor where it was.
+    // At the right edge, terminals leave the cursor where it was.
     pen.position =
       measure.isCertain && end < edge ? Position(column: end, row: position.row) : nil
     return measure.greatest
   }
 
-  /// A few unchanged cells in the pen's own style are written again, rather than jumped over.
+  /// Rewrites a few unchanged cells in the current style, which is shorter than a cursor movement.
   private mutating func rewriteGap(
     before position: Position, of row: ArraySlice<Cell>, into bytes: inout [UInt8]
   ) {
@@ -136,7 +137,7 @@ public struct Differ: Sendable {
     pen.position = position
   }
 
-  /// It would be seen jumping about.
+  /// Hides the cursor, which would otherwise be seen jumping.
   private mutating func hideCursor(into bytes: inout [UInt8]) {
     if shown?.cursor == nil { return }
     shown?.cursor = nil
@@ -148,7 +149,7 @@ public struct Differ: Sendable {
       hideCursor(into: &bytes)
       return
     }
-    // Off the screen it would be put to its edge.
+    // The terminal would move a cursor outside of the screen to the edge.
     guard cursor.column >= 0, cursor.column < next.size.columns, cursor.row >= 0,
       cursor.row < next.size.rows
     else {

@@ -1,4 +1,4 @@
-/// Columns and rows of a screen.
+/// The number of columns and rows of a screen.
 public struct Size: Hashable, Sendable {
   public var columns: Int
   public var rows: Int
@@ -9,7 +9,7 @@ public struct Size: Hashable, Sendable {
   }
 }
 
-/// A place on a screen, from the upper left corner, which is 0, 0.
+/// A position on a screen; the upper left corner is 0, 0.
 public struct Position: Hashable, Sendable {
   public var column: Int
   public var row: Int
@@ -20,7 +20,7 @@ public struct Position: Hashable, Sendable {
   }
 }
 
-/// A part of a screen.
+/// A rectangle of a screen.
 public struct Rect: Hashable, Sendable {
   public var column: Int
   public var row: Int

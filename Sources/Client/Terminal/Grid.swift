@@ -1,20 +1,20 @@
-/// A screen's contents: a value that the view writes, and the differ compares.
+/// The content of a screen: a value that the view writes and the differ compares.
 ///
-/// Whatever is written, the columns stay straight: a wide cluster always has both of its halves, in
-/// one style, and what would have no width, a control character say, is left out.
+/// Columns always stay aligned: a wide cluster has both of its halves, in one style, and characters
+/// without width, such as control characters, are not written.
 public struct Grid: Equatable, Sendable {
   public private(set) var size: Size
   private var cells: [Cell]
-  /// Where the terminal's cursor stands; `nil` hides it.
+  /// The position of the terminal's cursor; `nil` hides it.
   public var cursor: Position?
 
-  /// Blanks in one style.
+  /// Creates a blank grid in one style.
   public init(_ size: Size, style: Style = Style()) {
     self.size = Size(columns: max(0, size.columns), rows: max(0, size.rows))
     cells = Array(repeating: .blank(style), count: self.size.columns * self.size.rows)
   }
 
-  /// The cells of a row.
+  /// Returns the cells of a row.
   public subscript(row row: Int) -> ArraySlice<Cell> {
     cells[row * size.columns..<(row + 1) * size.columns]
   }
@@ -23,7 +23,7 @@ public struct Grid: Equatable, Sendable {
     cells[position.row * size.columns + position.column]
   }
 
-  /// What a row says, without the blanks at its end.
+  /// Returns the text of a row, without trailing spaces.
   public func text(row: Int) -> String {
     var text = ""
     for cell in self[row: row] where cell.width > 0 { text.append(cell.character) }
@@ -31,7 +31,7 @@ public struct Grid: Equatable, Sendable {
     return text
   }
 
-  /// Blanks in a style; what lies outside of the grid is left out.
+  /// Fills a rectangle with blanks in a style; what is outside of the grid is ignored.
   public mutating func fill(_ rect: Rect, with style: Style) {
     let part = clip(rect)
     for row in part.rows {
@@ -39,10 +39,10 @@ public struct Grid: Equatable, Sendable {
     }
   }
 
-  /// Writes text on one row, as far as it fits into `columns` and the grid: a cluster that would be
-  /// cut in half is left out, at the left edge too. A background of `standard` keeps the one that is
-  /// there.
-  /// - Returns: the columns that were used, those to the left of the grid included.
+  /// Writes text on one row, as much as fits into `columns` and the grid: a cluster that would be
+  /// cut in half is left out, at the left edge, too. A background of `standard` keeps the existing
+  /// one.
+  /// - Returns: The columns used, including those to the left of the grid.
   @discardableResult
   public mutating func write(
     _ text: some StringProtocol, at position: Position, _ style: Style, columns limit: Int = .max
@@ -74,8 +74,8 @@ public struct Grid: Equatable, Sendable {
     return column - position.column
   }
 
-  /// The printable ASCII at the front of a text, as far as it fits; the last of it only if what
-  /// follows cannot combine with it.
+  /// Writes the printable ASCII at the start of a text, as much as fits; the last character only if
+  /// nothing after it combines with it.
   private mutating func writeASCII(
     _ text: some StringProtocol, row: Int, from start: Int, to end: Int, _ style: Style
   ) -> Int {
@@ -98,7 +98,8 @@ public struct Grid: Equatable, Sendable {
     return count ?? 0
   }
 
-  /// Changes how the cells of a part look. Of a wide cluster the left half decides.
+  /// Changes the style of the cells of a rectangle. Both halves of a wide cluster have the style of
+  /// the left one.
   public mutating func restyle(_ rect: Rect, _ body: (inout Style) -> Void) {
     let part = clip(rect)
     for row in part.rows {
@@ -111,7 +112,7 @@ public struct Grid: Equatable, Sendable {
     }
   }
 
-  /// The part of it that lies in the grid.
+  /// Returns the part of a rectangle that is within the grid.
   private func clip(_ rect: Rect) -> (columns: Range<Int>, rows: Range<Int>) {
     func range(_ start: Int, _ count: Int, within limit: Int) -> Range<Int> {
       let lower = min(max(0, start), limit)
@@ -124,7 +125,7 @@ public struct Grid: Equatable, Sendable {
     )
   }
 
-  /// Puts a cell; halves of wide ones that it cuts become blanks.
+  /// Sets a cell; halves of wide clusters that it cuts become blanks.
   private mutating func put(_ cell: Cell, row: Int, column: Int) {
     let index = row * size.columns + column
     if cells[index].width == 0 { cells[index - 1] = .blank(cells[index - 1].style) }

@@ -1,23 +1,23 @@
-/// What a terminal sends.
+/// An input event from a terminal.
 public enum InputEvent: Equatable, Sendable {
   case key(Key)
-  /// Pasted in brackets: as it is, with line breaks as `\n`.
+  /// A bracketed paste, with line breaks as `\n`.
   case paste(String)
   case mouse(Mouse)
-  /// The terminal's window has the keyboard, or has it no more.
+  /// The terminal's window has become focused, or not focused.
   case focus(Bool)
-  /// What the terminal says of itself, when asked.
+  /// A reply of the terminal to a query.
   case reply(TerminalReply)
 }
 
-/// Answers of a terminal to questions.
+/// A reply of a terminal to a query.
 public enum TerminalReply: Equatable, Sendable {
-  /// OSC 11: the colour behind the text, each part from 0 to 1.
+  /// OSC 11: the background colour, each component from 0 to 1.
   case background(red: Double, green: Double, blue: Double)
-  /// DECRPM: whether a private mode is known.
+  /// DECRPM: whether a private mode is supported.
   case mode(Int, isKnown: Bool)
   /// The flags of the kitty keyboard protocol.
   case keyboard(flags: Int)
-  /// DA1: the end of the answers; every terminal gives it.
+  /// DA1: the last reply; every terminal sends it.
   case attributes
 }

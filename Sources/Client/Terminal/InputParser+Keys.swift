@@ -1,5 +1,5 @@
 extension InputParser {
-  /// A control sequence that is whole.
+  /// Handles a complete control sequence.
   mutating func dispatchControl(final: UInt8) {
     var parameters = Parameters(sequence)
     switch (parameters.prefix, parameters.intermediate, final) {
@@ -20,7 +20,7 @@ extension InputParser {
     }
   }
 
-  /// `SS3`, which has the modifiers, if any, before its letter.
+  /// Handles `SS3`, which has the modifiers, if any, before its letter.
   mutating func dispatchShift3(final: UInt8) {
     let parameters = Parameters(sequence)
     guard let modifiers = modifiers(parameters, at: 0) else { return }
@@ -28,7 +28,7 @@ extension InputParser {
     switch final {
     case UInt8(ascii: "I"): emit(Key(.tab, modifiers))
     case UInt8(ascii: "M"): emit(Key(.enter, modifiers))
-    // The keypad's own mode: `*` to `9`, and `=`.
+    // The keypad's application mode: `*` to `9`, and `=`.
     case UInt8(ascii: "j")...UInt8(ascii: "y"):
       emit(Key(.character(Character(Unicode.Scalar(final - 0x40))), modifiers))
     case UInt8(ascii: "X"): emit(Key(.character("="), modifiers))
@@ -36,7 +36,7 @@ extension InputParser {
     }
   }
 
-  /// Keys by letter (xterm, "PC-Style Function Keys").
+  /// Returns the key of a letter (xterm, "PC-Style Function Keys").
   private static func code(ofFinal final: UInt8) -> Key.Code? {
     switch final {
     case UInt8(ascii: "A"): .up
@@ -51,7 +51,7 @@ extension InputParser {
     }
   }
 
-  /// Keys by number (xterm, VT220).
+  /// Handles keys by number (xterm, VT220).
   private mutating func dispatchTilde(_ parameters: inout Parameters) {
     let number = parameters[0] ?? 0
     switch number {
@@ -84,8 +84,8 @@ extension InputParser {
     }
   }
 
-  /// The modifiers in a parameter, which is one more than their bits (xterm; kitty): nil with Super or
-  /// Hyper, which belong to the desktop, and for a key that is let go.
+  /// Decodes the modifiers of a parameter, which is their bits plus one (xterm; kitty): nil with
+  /// Super or Hyper, which belong to the desktop, and for the release of a key.
   private func modifiers(_ parameters: Parameters, at index: Int) -> Key.Modifiers? {
     if parameters[index, 1] == 3 { return nil }
     let bits = max(1, parameters[index] ?? 1) - 1
@@ -102,7 +102,7 @@ extension InputParser {
       return nil
     }
     if modifiers.isDisjoint(with: [.alt, .control]) {
-      // What it types, where that is told.
+      // The text that the key types, if the terminal reports it.
       if let typed = parameters[2], typed >= 0x20, number < 57344 {
         return Self.key(scalar: typed, modifiers)
       }
@@ -110,7 +110,7 @@ extension InputParser {
         return Self.key(scalar: shifted, modifiers)
       }
     } else if modifiers.contains(.control) {
-      // Shortcuts are by what is printed on the key where the layout has no Latin letters.
+      // If the layout has no Latin letters, shortcuts use the letter printed on the key.
       if number >= 0x80, number < 57344, let base = parameters[0, 2] {
         return Self.key(scalar: base, modifiers)
       }
@@ -120,7 +120,7 @@ extension InputParser {
     return Self.key(scalar: number, modifiers)
   }
 
-  /// A key by its character or by its number in kitty's protocol.
+  /// Returns a key by its character or by its number in kitty's protocol.
   static func key(scalar number: Int, _ modifiers: Key.Modifiers) -> Key? {
     switch number {
     case 9: return Key(.tab, modifiers)
@@ -147,7 +147,7 @@ extension InputParser {
     return Key(.character(character), modifiers)
   }
 
-  /// kitty's table of functional keys; modifiers and media keys are none here.
+  /// Returns a key of kitty's table of functional keys; modifier and media keys are not supported.
   private static func functional(_ number: Int) -> Key.Code? {
     switch number {
     case 57376...57398: return .function(number - 57376 + 13)
@@ -167,7 +167,7 @@ extension InputParser {
     return number >= 57417 && number < 57417 + pad.count ? pad[number - 57417] : nil
   }
 
-  /// SGR's form (xterm, mode 1006): button ; column ; row, from 1.
+  /// Decodes the SGR format (xterm, mode 1006): button ; column ; row, from 1.
   private static func mouse(_ parameters: Parameters, isRelease: Bool) -> Mouse? {
     guard parameters.count == 3, let bits = parameters[0], let column = parameters[1],
       let row = parameters[2], column > 0, row > 0
@@ -180,7 +180,7 @@ extension InputParser {
     case let button where button & ~0b100011 == 0:
       let buttons: [Mouse.Button] = [.left, .middle, .right, .none]
       let pressed = buttons[button & 3]
-      // A movement with no button is of no interest.
+      // Movements without a button are ignored.
       if pressed == .none { return nil }
       let isMotion = button & 32 != 0
       return Mouse(isMotion ? .drag : isRelease ? .release : .press, pressed, at: position)

@@ -1,42 +1,42 @@
-/// What a terminal sends, as events: keys, pastes, the mouse, the focus, and answers.
+/// A parser for the bytes that a terminal sends: keys, pastes, mouse and focus events, replies.
 ///
-/// A value that eats bytes, however they are cut, and yields events (ECMA-48 §5, xterm's control
-/// sequences, the kitty keyboard protocol). What it does not know it skips: nothing of an escape
-/// sequence is ever taken for text.
+/// A value that consumes bytes in chunks of any size and returns events (ECMA-48 §5, xterm's
+/// control sequences, the kitty keyboard protocol). Unknown sequences are skipped: no part of an
+/// escape sequence is ever treated as text.
 ///
-/// Whether an ESC is the key or the beginning of a sequence only time tells: while
-/// `waitMilliseconds` is not nil and nothing comes for so long, call `timeout()`.
+/// Only time tells whether an ESC is the key or the start of a sequence: if `waitMilliseconds` is
+/// not nil and nothing arrives for that long, call `timeout()`.
 ///
-/// Text becomes one key for each grapheme cluster of what is typed in one go. ASCII and letters are
-/// not held back for a mark that might follow in a later read: that mark is then a key by itself, and
-/// combines in the text that it is put into. Emoji wait.
+/// Text becomes one key per grapheme cluster of what is typed at once. ASCII and letters are not
+/// held back for a combining mark that might follow in a later read: such a mark is then a key of
+/// its own, and combines in the text into which it is inserted. Emoji wait.
 public struct InputParser: Sendable {
-  /// An ESC by which nothing stands: terminals send the rest of a sequence at once.
+  /// The wait after an ESC: terminals send the rest of a sequence at once.
   public static let escapeWaitMilliseconds = 30
-  /// A sequence that has begun and does not end; over a slow network its rest may come late.
+  /// The wait for the end of a sequence; over a slow network it may arrive late.
   public static let sequenceWaitMilliseconds = 1000
-  /// Of a longer sequence nothing is kept, but its end is awaited.
+  /// A longer sequence is discarded, up to its end.
   static let sequenceLimitBytes = 4096
 
   enum State: Equatable {
     case ground
-    /// After one ESC, or two: an Alt more.
+    /// After one ESC, or after two, which add Alt.
     case escape(isDouble: Bool)
-    /// ECMA-48 §5.4: its parameters and intermediates are in `sequence`.
+    /// ECMA-48 §5.4: the parameters and intermediates are kept in `sequence`.
     case control
-    /// After `CSI [`: a function key of Linux's console.
+    /// After `CSI [`: a function key of the Linux console.
     case consoleFunction
     /// A key in the form of SS3 (xterm).
     case shift3
-    /// ECMA-48 §5.6: OSC, which is in `sequence`, or another one, of which nothing is kept.
+    /// ECMA-48 §5.6: OSC, which is kept in `sequence`, or another string, which is discarded.
     case string(isCommand: Bool, hasEscape: Bool)
-    /// So many bytes belong to what was before (a click in X10's form).
+    /// The next bytes belong to the previous sequence (a click in X10's form).
     case skip(Int)
     case paste
   }
 
   var state = State.ground
-  /// What Alt holds for: the sequence began with two ESC.
+  /// Whether Alt applies: the sequence began with two ESC.
   var hasAlt = false
   var sequence: [UInt8] = []
   var isTooLong = false
@@ -44,21 +44,22 @@ public struct InputParser: Sendable {
   var paste: PastedText
   var events: [InputEvent] = []
 
-  /// - Parameter pasteLimitBytes: what a paste has beyond that is left out.
+  /// - Parameter pasteLimitBytes: A longer paste is truncated.
   public init(pasteLimitBytes: Int = 1 << 20) {
     paste = PastedText(limitBytes: pasteLimitBytes)
   }
 
-  /// Whether what came is the beginning of something.
+  /// Whether the last bytes are the start of something longer.
   public var isWaiting: Bool { waitMilliseconds != nil }
 
-  /// How long to wait for more, from the last bytes on, before `timeout()`; nil when there is nothing to
-  /// wait for. The end of a paste is awaited for as long as it takes: its rest would be typed.
+  /// How long to wait for more bytes, counted from the last ones, before `timeout()`; nil if there
+  /// is nothing to wait for. The end of a paste is awaited indefinitely, because the rest of it
+  /// would otherwise be treated as typed.
   public var waitMilliseconds: Int? {
     switch state {
     case .ground: text.isEmpty ? nil : Self.escapeWaitMilliseconds
     case .escape: Self.escapeWaitMilliseconds
-    // These also are Alt with a character.
+    // These may also be Alt with a character.
     case .control where sequence.isEmpty, .shift3 where sequence.isEmpty:
       Self.escapeWaitMilliseconds
     case .control, .shift3, .consoleFunction, .string, .skip: Self.sequenceWaitMilliseconds
@@ -66,7 +67,7 @@ public struct InputParser: Sendable {
     }
   }
 
-  /// What these bytes bring, with those that came before.
+  /// Returns the events of these bytes, together with earlier ones.
   public mutating func parse(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
     for byte in bytes { take(byte) }
     if state == .ground { text.flush(isEnd: false, into: &events) }
@@ -74,7 +75,7 @@ public struct InputParser: Sendable {
     return events
   }
 
-  /// What it was, since nothing more came.
+  /// Interprets the pending bytes, because nothing more has arrived.
   public mutating func timeout() -> [InputEvent] {
     let alt: Key.Modifiers = .alt
     switch state {
@@ -176,7 +177,7 @@ public struct InputParser: Sendable {
     case 0x40...0x7E:
       state = .ground
       if !isTooLong { dispatchControl(final: byte) }
-    // Not part of one: it was cut off.
+    // The sequence was cut off: the byte is not part of it.
     default:
       state = .ground
       take(byte)
@@ -201,7 +202,7 @@ public struct InputParser: Sendable {
       if byte == UInt8(ascii: "\\") {
         endString(isCommand: isCommand)
       } else {
-        // Cut off by another one.
+        // Cut off by another sequence.
         takeEscape(byte, isDouble: false)
       }
       return
@@ -222,7 +223,7 @@ public struct InputParser: Sendable {
     events.append(.reply(reply))
   }
 
-  /// What a control character is on a keyboard.
+  /// Returns the key for a control character.
   static func key(ofControl byte: UInt8) -> Key {
     switch byte {
     case 0x00: Key(.character(" "), .control)

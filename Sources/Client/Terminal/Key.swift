@@ -1,7 +1,7 @@
-/// A key as it was pressed.
+/// A key press.
 public struct Key: Hashable, Sendable {
   public enum Code: Hashable, Sendable {
-    /// What it types; a letter with Ctrl is in lower case.
+    /// The character that it types; a letter with Ctrl is lower case.
     case character(Character)
     case enter, tab, backspace, delete, insert, escape
     case up, down, left, right, home, end, pageUp, pageDown
@@ -17,8 +17,8 @@ public struct Key: Hashable, Sendable {
   }
 
   public var code: Code
-  /// Without `shift` for characters: it is in the character; save with Ctrl, whose letters are in
-  /// lower case.
+  /// For characters without `shift`, which is part of the character, except with Ctrl, whose
+  /// letters are lower case.
   public var modifiers: Modifiers
 
   public init(_ code: Code, _ modifiers: Modifiers = []) {

@@ -1,4 +1,4 @@
-/// What the mouse did.
+/// A mouse event.
 public struct Mouse: Hashable, Sendable {
   public enum Action: Hashable, Sendable { case press, release, drag, wheelUp, wheelDown }
   public enum Button: Hashable, Sendable { case left, middle, right, none }

@@ -1,13 +1,13 @@
-/// The parameters of a control sequence (ECMA-48 §5.4.2): numbers between `;`, each of which may have
-/// parts between `:`.
+/// The parameters of a control sequence (ECMA-48 §5.4.2): numbers separated by `;`, each of which
+/// may have parts separated by `:`.
 struct Parameters {
-  /// `<`, `=`, `>` or `?`, which make a sequence a private one.
+  /// `<`, `=`, `>` or `?`, which mark a private sequence.
   private(set) var prefix: UInt8?
-  /// What stands before the final byte; of several the last.
+  /// The byte before the final one; if there are several, the last.
   private(set) var intermediate: UInt8?
   private var numbers: [[Int?]] = [[nil]]
 
-  /// A number beyond this stays there.
+  /// Larger numbers are capped to this.
   private static let limit = 1 << 24
 
   init(_ bytes: [UInt8]) {
@@ -27,7 +27,7 @@ struct Parameters {
 
   var count: Int { numbers.count }
 
-  /// A part of a parameter; nil where it is left out.
+  /// Returns a part of a parameter; nil if it is missing.
   subscript(index: Int, part: Int = 0) -> Int? {
     guard index < numbers.count, part < numbers[index].count else { return nil }
     return numbers[index][part]

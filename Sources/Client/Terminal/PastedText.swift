@@ -1,16 +1,16 @@
-/// A paste in brackets (xterm, mode 2004), as it comes.
+/// A bracketed paste (xterm, mode 2004) that is being received.
 struct PastedText: Sendable {
   private static let end: [UInt8] = Array("\u{1B}[201~".utf8)
 
   private let limitBytes: Int
   private var bytes: [UInt8] = []
   private var isFull = false
-  /// How much of `end` the last bytes are.
+  /// The number of bytes of `end` that the last bytes match.
   private var matched = 0
 
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
-  /// - Returns: the text, once it is whole.
+  /// - Returns: The text, when it is complete.
   mutating func take(_ byte: UInt8) -> String? {
     if byte == Self.end[matched] {
       matched += 1
@@ -18,7 +18,7 @@ struct PastedText: Sendable {
       defer { self = PastedText(limitBytes: limitBytes) }
       return Self.text(of: bytes)
     }
-    // ESC only begins it: nothing of what was matched can be another beginning.
+    // ESC occurs only at the start of `end`, so no match can begin within the matched bytes.
     for index in 0..<matched { keep(Self.end[index]) }
     matched = 0
     if byte == Self.end[0] { matched = 1 } else { keep(byte) }
@@ -32,12 +32,12 @@ struct PastedText: Sendable {
       return
     }
     isFull = true
-    // Not within a scalar.
+    // Does not split a scalar.
     guard byte & 0xC0 == 0x80 else { return }
     while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
   }
 
-  /// Line breaks as `\n`; of control characters only those and tabs.
+  /// Converts line breaks to `\n`, and removes control characters except those and tabs.
   private static func text(of bytes: [UInt8]) -> String {
     var text = String.UnicodeScalarView()
     var previous: Unicode.Scalar = " "

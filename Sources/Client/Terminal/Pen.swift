@@ -1,10 +1,10 @@
-/// Where a terminal would write next, and how that would look.
+/// The position and the style in which the terminal writes next.
 struct Pen: Sendable {
-  /// nil when it is not known.
+  /// nil if it is not known.
   var position: Position?
   private(set) var style = Style()
 
-  /// Moves the cursor, by the shortest sequence that does (ECMA-48 §8.3: CUP, CUF, CHA).
+  /// Moves the cursor with the shortest sequence (ECMA-48 §8.3: CUP, CUF, CHA).
   mutating func move(to target: Position, into bytes: inout [UInt8]) {
     defer { position = target }
     if position == target { return }
@@ -28,7 +28,7 @@ struct Pen: Sendable {
     bytes.append(ascii: "H")
   }
 
-  /// For a blank only what can be seen of it is said.
+  /// Sets only those attributes of a style that are visible on a blank.
   mutating func takeForBlank(_ style: Style, into bytes: inout [UInt8]) {
     let seen: Style.Attributes = [.underline, .inverse, .strikethrough]
     let unseen =
@@ -37,7 +37,7 @@ struct Pen: Sendable {
     take(style, into: &bytes)
   }
 
-  /// Says how the next cells look, if they look otherwise (ECMA-48 §8.3.117, SGR).
+  /// Sets the style of the next cells if it differs (ECMA-48 §8.3.117, SGR).
   mutating func take(_ next: Style, into bytes: inout [UInt8]) {
     if next == style { return }
     defer { style = next }
@@ -52,7 +52,7 @@ struct Pen: Sendable {
       if !isFirst { bytes.append(ascii: ";") }
       isFirst = false
     }
-    // What takes an attribute away differs between terminals; 0 takes all of them.
+    // Terminals differ in how a single attribute is removed; 0 removes all.
     if !base.attributes.isSubset(of: next.attributes) {
       separate(&bytes)
       bytes.append(ascii: "0")
@@ -78,7 +78,8 @@ struct Pen: Sendable {
     (.bold, 1), (.dim, 2), (.italic, 3), (.underline, 4), (.inverse, 7), (.strikethrough, 9),
   ]
 
-  /// The parameters of a foreground; 10 more are those of a background (xterm ctlseqs, SGR).
+  /// Appends the parameters of a foreground; those of a background are greater by 10 (xterm
+  /// ctlseqs, SGR).
   private static func append(_ color: Color, offset: Int, into bytes: inout [UInt8]) {
     switch color {
     case .standard: bytes.append(decimal: 39 + offset)
@@ -110,7 +111,7 @@ extension [UInt8] {
     append(UInt8(0x30 + number % 10))
   }
 
-  /// A control sequence of one parameter, which is left out if it is 1.
+  /// Appends a control sequence with one parameter, which is omitted if it is 1.
   mutating func appendSequence(_ parameter: Int, final: StaticString) {
     append(ascii: "\u{1B}[")
     if parameter != 1 { append(decimal: parameter) }

@@ -1,4 +1,4 @@
-/// How a cell looks (ECMA-48, SGR).
+/// The style of a cell (ECMA-48, SGR).
 public struct Style: Hashable, Sendable {
   public struct Attributes: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8

@@ -2,26 +2,25 @@ internal import CTerminal
 internal import Glibc
 public import Platform
 
-/// A real terminal: opens it, makes a screen of it, and gives it back as it was.
+/// The terminal: opens it, switches it to full-screen mode, and restores it.
 ///
-/// It has an open file description of its own, which does not block; the shell's is left as it is. The
-/// terminal is restored by `leave()`, when the value goes, by `exit`, and by a fault (SIGSEGV, SIGABRT
-/// and their like). The signals that ask a process to end (SIGTERM, SIGHUP, SIGINT) are the
-/// application's: it is to call `leave()`. To be used from one thread; one at a time in a process can
-/// be entered.
+/// It has a non-blocking open file description of its own; the shell's is not changed. The terminal
+/// is restored by `leave()`, by deinitialization, by `exit`, and by a fault (SIGSEGV, SIGABRT and
+/// the like). On signals that ask the process to end (SIGTERM, SIGHUP, SIGINT) the application must
+/// call `leave()`. Confined to one thread; only one device of a process can be entered at a time.
 public final class TerminalDevice {
-  /// For a loop to wait on: readable when something was typed, writable when more can be written.
+  /// For an event loop: readable if there is input, writable if more output is accepted.
   public let descriptor: Int32
-  /// Whether clicks and the wheel are told; otherwise the terminal selects text with them.
+  /// Whether clicks and the wheel are reported; otherwise the terminal selects text with them.
   public let usesMouse: Bool
-  /// Whether the terminal is a screen now.
+  /// Whether the terminal is in full-screen mode.
   public private(set) var isEntered = false
 
   private var given = termios()
   private var hasKittyKeyboard = false
 
-  /// Opens the terminal that both descriptors are.
-  /// - Throws: `ENOTTY` if one of them is none.
+  /// Opens the terminal to which both descriptors refer.
+  /// - Throws: `ENOTTY` if one of them is not a terminal.
   public init(
     input: Int32 = 0, output: Int32 = 1, usesMouse: Bool = false
   ) throws(SystemError) {
@@ -44,12 +43,12 @@ public final class TerminalDevice {
     close(descriptor)
   }
 
-  /// Makes the terminal a screen: raw, on the alternate screen, with pastes in brackets and its focus
-  /// told. Also after `leave()`, to resume.
-  /// - Parameter output: what is to be written to the terminal before anything else is appended here.
+  /// Switches the terminal to full-screen mode: raw, on the alternate screen, with bracketed pastes
+  /// and focus events. Also used after `leave()`, to resume.
+  /// - Parameter output: Receives the bytes that must be written to the terminal before any others.
   public func enter(into output: inout [UInt8]) throws(SystemError) {
     if isEntered { return }
-    // Each time: meanwhile the shell may have changed them.
+    // Read each time, because the shell may have changed them meanwhile.
     if unsafe tcgetattr(descriptor, &given) < 0 { throw SystemError.last("tcgetattr") }
     try arm()
     var raw = given
@@ -60,19 +59,20 @@ public final class TerminalDevice {
       throw error
     }
     isEntered = true
-    // xterm's control sequences: the title is kept, the alternate screen, no wrapping, focus, paste.
+    // xterm's control sequences: save the title, alternate screen, no wrapping, focus, paste.
     output.append(ascii: "\u{1B}[22;0t\u{1B}[?1049h\u{1B}[?7l\u{1B}[?1004h\u{1B}[?2004h")
     if usesMouse { output.append(ascii: "\u{1B}[?1000h\u{1B}[?1002h\u{1B}[?1006h") }
     if hasKittyKeyboard { output.append(ascii: Self.pushKeyboard) }
   }
 
-  /// What asks a terminal what it can do (`Capabilities.refine`): DEC mode 2026, the kitty keyboard
-  /// protocol, the background's colour, and at last DA1, which every terminal answers.
+  /// The queries for the terminal's capabilities (`Capabilities.refine`): DEC mode 2026, the kitty
+  /// keyboard protocol, the background colour, and finally DA1, which every terminal answers.
   public static let questions: [UInt8] = Array(
     "\u{1B}[?2026$p\u{1B}[?u\u{1B}]11;?\u{1B}\\\u{1B}[c".utf8)
 
-  /// Turns the kitty keyboard protocol on, once the terminal has said that it knows it: keys that are
-  /// otherwise the same are told apart (Shift+Enter), and what is printed on them is told.
+  /// Enables the kitty keyboard protocol after the terminal has reported support for it: it
+  /// distinguishes keys that otherwise send the same bytes (Shift+Enter), and reports what is
+  /// printed on them.
   public func useKittyKeyboard(into output: inout [UInt8]) throws(SystemError) {
     guard isEntered, !hasKittyKeyboard else { return }
     hasKittyKeyboard = true
@@ -84,8 +84,8 @@ public final class TerminalDevice {
   /// Flags 1 and 4: disambiguate, and report alternate keys.
   private static let pushKeyboard: StaticString = "\u{1B}[>5u"
 
-  /// Gives the terminal back as it was found. What has not been written yet is to be dropped. Waits for a
-  /// terminal that does not read, for half a second at most.
+  /// Restores the terminal. The caller must drop unwritten output. Waits at most half a second for
+  /// a terminal that does not read.
   public func leave() {
     guard isEntered else { return }
     isEntered = false
@@ -96,15 +96,15 @@ public final class TerminalDevice {
     }
   }
 
-  /// Stops the process, and what it was started with, as Ctrl+Z does; comes back when it is continued.
-  /// Then `enter` again and draw all. To be called on the main thread.
+  /// Stops the process and its process group, like Ctrl+Z; returns when it is continued. Then call
+  /// `enter` again and redraw everything. Must be called on the main thread.
   public func suspend() {
     leave()
-    // Of a process's threads Linux gives it to the main one, so it stops before this returns.
+    // Linux delivers the signal to the main thread, so the process stops before this returns.
     kill(0, SIGTSTP)
   }
 
-  /// The size of the screen now; SIGWINCH tells when to ask again. 80×24 where nobody knows.
+  /// Returns the current size of the screen; ask again after SIGWINCH. 80×24 if it is unknown.
   public func size() throws(SystemError) -> Size {
     var (columns, rows): (Int32, Int32) = (0, 0)
     if unsafe cterminal_size(descriptor, &columns, &rows) < 0 {
@@ -114,7 +114,7 @@ public final class TerminalDevice {
     return Size(columns: Int(columns), rows: Int(rows))
   }
 
-  /// What was typed, at most 4 KiB of it; empty when there is nothing, nil when the terminal is gone.
+  /// Returns the input, at most 4 KiB; empty if there is none, nil if the terminal is gone.
   public func read() throws(SystemError) -> [UInt8]? {
     var failure: SystemError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
@@ -132,8 +132,8 @@ public final class TerminalDevice {
     }
   }
 
-  /// Writes what the terminal takes at once, as a whole if it can, and takes it from the front of
-  /// `bytes`: when something is left, wait for the descriptor to be writable.
+  /// Writes as much as the terminal accepts, in one call if possible, and removes it from the front
+  /// of `bytes`: if something is left, wait until the descriptor is writable.
   public func write(_ bytes: inout [UInt8]) throws(SystemError) {
     var taken = 0
     while taken < bytes.count {
@@ -162,11 +162,11 @@ public final class TerminalDevice {
     if code < 0 { throw SystemError.last("keep how the terminal was") }
   }
 
-  /// First of all an end of whatever sequence was cut off, and of a frame.
+  /// Begins with the end of any interrupted sequence, and of a frame.
   private var restoring: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(ascii: "\u{1B}\\\u{1B}[?2026l")
-    // The alternate screen has a stack of its own.
+    // The alternate screen has its own stack of keyboard modes.
     if hasKittyKeyboard { bytes.append(ascii: "\u{1B}[<u") }
     if usesMouse { bytes.append(ascii: "\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?1000l") }
     bytes.append(

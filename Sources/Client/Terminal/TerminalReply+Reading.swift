@@ -1,8 +1,8 @@
 extension TerminalReply {
-  /// A control sequence that answers a question; nil for those that nobody asks here.
+  /// Decodes a control sequence that is a reply; nil for replies to other queries.
   init?(_ parameters: Parameters, final: UInt8) {
     switch (parameters.prefix, parameters.intermediate, final) {
-    // DECRPM: 1 is set, 2 is not, 3 is set for good. 0 is not known, 4 cannot be set.
+    // DECRPM: 1 is set, 2 is reset, 3 is permanently set. 0 is unknown, 4 is permanently reset.
     case (UInt8(ascii: "?"), UInt8(ascii: "$"), UInt8(ascii: "y")):
       guard let mode = parameters[0], let value = parameters[1] else { return nil }
       self = .mode(mode, isKnown: (1...3).contains(value))
@@ -12,8 +12,8 @@ extension TerminalReply {
     }
   }
 
-  /// What OSC brings: `11;rgb:1e1e/1e1e/2e2e` (xterm, "Operating System Commands"). Other colours, those
-  /// of OSC 4 and 10, are of no interest.
+  /// Decodes an OSC reply: `11;rgb:1e1e/1e1e/2e2e` (xterm, "Operating System Commands"). Other
+  /// colours, those of OSC 4 and 10, are ignored.
   init?(command: [UInt8]) {
     let text = String(decoding: command, as: UTF8.self)
     guard text.hasPrefix("11;") else { return nil }

@@ -1,13 +1,15 @@
-/// Makes text from others harmless to a terminal.
+/// Makes text of other users safe for a terminal.
 ///
-/// Control characters could move the cursor, change the title or answer for the user; direction
-/// overrides could make a line read as something else ("Trojan Source", CVE-2021-42574).
+/// Control characters could move the cursor, change the title or send input as if the user had
+/// typed it; direction overrides could make a line read as something else ("Trojan Source",
+/// CVE-2021-42574).
 public enum TerminalText {
-  /// One line: a line break is shown as `⏎`, a tab as a space, what could harm is left out.
+  /// Returns one line: a line break becomes `
+  /// `, a tab a space; dangerous characters are removed.
   public static func line(_ text: String) -> String { clean(text, lineBreak: "⏎", tab: " ") }
 
-  /// Several lines: every kind of line break is `\n`, a tab is four spaces, what could harm is left
-  /// out.
+  /// Returns several lines: every kind of line break becomes `\n`, a tab four spaces; dangerous
+  /// characters are removed.
   public static func lines(_ text: String) -> String { clean(text, lineBreak: "\n", tab: "    ") }
 
   private static func clean(
@@ -31,14 +33,14 @@ public enum TerminalText {
     return String(clean)
   }
 
-  /// JSON with what could harm escaped (`\u001b`): the same value, safe to show.
+  /// Escapes dangerous characters in JSON (`\u001b`): the same value, safe to display.
   public static func json(_ json: String) -> String {
     if json.unicodeScalars.allSatisfy({ action(for: $0) == .keep }) { return json }
     var clean = String.UnicodeScalarView()
     for scalar in json.unicodeScalars {
       switch action(for: scalar) {
       case .keep: clean.append(scalar)
-      // Outside of strings it is mere space, and inside it does not occur (RFC 8259 §7).
+      // Outside of strings these are white space, and inside they do not occur (RFC 8259 §7).
       case .space,
         .lineBreak where scalar.value < 0x20:
         clean.append(" ")

@@ -1,19 +1,19 @@
 internal import CUtf8proc
 
-/// Text as a search compares it.
+/// Folds text for searching.
 public enum TextFolding {
-  /// Letters without case and marks (é and E are e, ß is ss): the Unicode case folding of the compatibility
-  /// decomposition, marks left out, by utf8proc; and of some letters that Unicode does not
-  /// take apart.
+  /// Returns the letters of a character without case and diacritics (é and E are e, ß is ss): the
+  /// Unicode case folding of the compatibility decomposition by utf8proc, without marks. Some
+  /// letters that Unicode does not decompose are mapped as well.
   ///
-  /// - Returns: scalar values; empty for a mark by itself.
+  /// - Returns: Scalar values; empty for a mark by itself.
   public static func folded(_ character: Character) -> [UInt32] {
     var folded: [UInt32] = []
     for scalar in character.unicodeScalars { fold(scalar, into: &folded) }
     return folded
   }
 
-  /// As `folded`, of one scalar, at the end of what is there.
+  /// Appends the folding of one scalar; see `folded`.
   public static func fold(_ scalar: Unicode.Scalar, into folded: inout [UInt32]) {
     let value = Int(scalar.value)
     if value < single.count, single[value] != 0 {
@@ -23,7 +23,8 @@ public enum TextFolding {
     }
   }
 
-  /// Of the scalars up to the end of Latin Extended-B, what each becomes; 0 where that is not one.
+  /// The folding of each scalar up to the end of Latin Extended-B; 0 if it is not exactly one
+  /// scalar.
   private static let single: [UInt32] = (0..<0x250).map { value in
     var folded: [UInt32] = []
     if let scalar = Unicode.Scalar(UInt32(value)) { foldAny(scalar, into: &folded) }
@@ -49,7 +50,7 @@ public enum TextFolding {
           | UTF8PROC_STRIPMARK.rawValue)
       let count = unsafe utf8proc_decompose_char(
         Int32(scalar.value), &buffer, buffer.count, options, &boundary)
-      // Cannot fail: the scalar is valid, and the buffer long enough.
+      // Cannot fail: the scalar is valid, and the buffer is long enough.
       for value in buffer.prefix(max(0, count)) { folded.append(UInt32(value)) }
     }
   }

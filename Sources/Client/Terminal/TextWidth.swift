@@ -1,21 +1,21 @@
 internal import CUtf8proc
 
-/// How many columns text takes in a terminal.
+/// The number of columns that text takes in a terminal.
 ///
-/// Terminals and Unicode have no common rule (UAX #11 §6.2 leaves it open), so this follows what most
-/// terminals do: the width of each scalar as `wcwidth` has it, summed over a grapheme cluster and
-/// at most 2, and 2 for what is shown as an emoji (UTS #51). Where terminals are known to disagree
-/// `isCertain(_:)` says so, and the `Differ` then takes care that columns stay straight.
+/// Terminals and Unicode have no common rule (UAX #11 §6.2 leaves it open), so this follows what
+/// most terminals do: the `wcwidth` of each scalar, summed over a grapheme cluster and capped at 2,
+/// and 2 for emoji presentation (UTS #51). If terminals are known to disagree, `isCertain(_:)` is
+/// false, and the `Differ` takes care that columns stay aligned.
 ///
-/// The widths are libutf8proc's (2.8 in Debian 12: Unicode 15). What it does not know yet, emoji and
-/// combining marks of Unicode 16 say, is looked up in the tables of Swift's standard library; the
-/// ideographic planes 2 and 3 are wide also where nothing is assigned (UAX #11).
+/// The widths are libutf8proc's (2.8 in Debian 12: Unicode 15). What it does not know yet, such as
+/// emoji and combining marks of Unicode 16, is looked up in the tables of Swift's standard library;
+/// in the ideographic planes 2 and 3 unassigned scalars are wide, too (UAX #11).
 public enum TextWidth {
-  /// A cluster may be as long as it likes, with a thousand accents; a cell takes this much of it.
-  /// The longest emoji that is in use has 35.
+  /// A cluster can be arbitrarily long, with a thousand accents; a cell keeps this much of it. The
+  /// longest emoji in use has 35 bytes.
   static let clusterLimitBytes = 64
 
-  /// The front of a cluster that a cell takes.
+  /// Returns the start of a cluster that a cell keeps.
   static func bounded(_ character: Character) -> Character {
     if character.utf8.count <= clusterLimitBytes { return character }
     var kept = String.UnicodeScalarView()
@@ -28,13 +28,13 @@ public enum TextWidth {
     return Character(String(kept))
   }
 
-  /// The columns of one grapheme cluster: 0, 1 or 2.
+  /// Returns the columns of one grapheme cluster: 0, 1 or 2.
   ///
-  /// 0 are control characters, separators of lines, direction marks and other invisible ones, and a
-  /// combining mark that has nothing to combine with: they are not to be written to a terminal.
+  /// 0 is for control characters, line separators, direction marks and other invisible characters,
+  /// and for a combining mark without a base: they must not be written to a terminal.
   public static func columns(of character: Character) -> Int { measure(character).columns }
 
-  /// The columns of a text.
+  /// Returns the columns of a text.
   public static func columns(of text: some StringProtocol) -> Int {
     if let count = asciiColumns(of: text) { return count }
     var sum = 0
@@ -42,15 +42,15 @@ public enum TextWidth {
     return sum
   }
 
-  /// The front of a text that fits into so many columns; the text if all of it does.
+  /// Returns the start of a text that fits into the columns; all of it if it fits.
   ///
-  /// - Parameter ellipsis: whether what is cut ends with `…`, which takes one of the columns.
+  /// - Parameter ellipsis: Whether a cut text ends with `…`, which takes one of the columns.
   public static func prefix(
     of text: some StringProtocol, columns limit: Int, ellipsis: Bool = false
   ) -> String {
     if limit <= 0 { return "" }
     if let count = asciiColumns(of: text), count <= limit { return String(text) }
-    // Where it is cut if it turns out to be too long.
+    // Where the text is cut if it turns out to be too long.
     var cut = text.startIndex
     var column = 0
     var index = text.startIndex
@@ -63,13 +63,13 @@ public enum TextWidth {
     return String(text)
   }
 
-  /// Whether about every terminal gives the cluster the columns that it has here.
+  /// Whether nearly all terminals agree with `columns(of:)` for this cluster.
   ///
-  /// Not so with emoji, flags, what is joined, and whatever is newer than the terminal.
+  /// False for emoji, flags, joined sequences, and characters that are newer than the terminal.
   public static func isCertain(_ character: Character) -> Bool { measure(character).isCertain }
 
-  /// A cluster's columns; whether terminals agree on them; and the most that one would use that
-  /// shows each scalar by itself.
+  /// The columns of a cluster; whether terminals agree on them; and the maximum, which a terminal
+  /// uses that displays each scalar separately.
   struct Measure: Equatable {
     var columns: Int
     var isCertain: Bool
@@ -100,17 +100,17 @@ public enum TextWidth {
     default: break
     }
     let isKnown = utf8proc_category(Int32(scalar.value)) != UTF8PROC_CATEGORY_CN
-    // Below there are only the digits and what is above.
+    // The emoji below are only the digits and the symbols handled above.
     let isEmoji = scalar.value >= 0x203C && scalar.properties.isEmoji
     let width = width(scalar)
     return Measure(columns: width, isCertain: isKnown && !isEmoji, greatest: max(1, width))
   }
 
-  /// Of a cluster of several.
+  /// Measures a cluster of several scalars.
   private static func measure(
     _ scalars: Character.UnicodeScalarView, _ first: Unicode.Scalar
   ) -> Measure {
-    // CR LF is the one cluster of control characters.
+    // CR LF is the only cluster of control characters.
     if width(first) == 0 { return .certain(0) }
     var sum = 0
     var isEmoji = false
@@ -121,13 +121,13 @@ public enum TextWidth {
       bytes += UTF8.width(scalar)
       if bytes > clusterLimitBytes { break }
       switch scalar.value {
-      // Presentation as an emoji, flags, skin tones (UTS #51).
+      // Emoji presentation, flags, skin tones (UTS #51).
       case 0xFE0F where first.properties.isEmoji, 0x1F1E6...0x1F1FF, 0x1F3FB...0x1F3FF:
         isEmoji = true
-      // Presentation as text. It does not make a wide one narrow (UAX #11 §5 has nothing of it): where
-      // a terminal thinks otherwise a blank too many is seen, rather than half of a picture.
+      // Text presentation. It does not make a wide character narrow (UAX #11 §5 does not say so):
+      // if a terminal disagrees, there is an extra blank rather than half of a picture.
       case 0xFE0E: isText = first.properties.isEmoji
-      // A jamo's vowels and finals stand in the syllable that the first one begins.
+      // The vowels and finals of a jamo are part of the syllable that the first one begins.
       case 0x1160...0x11FF where !isFirst, 0xD7B0...0xD7FF where !isFirst: continue
       default: break
       }
@@ -140,17 +140,17 @@ public enum TextWidth {
     return Measure(columns: columns, isCertain: isCertain, greatest: max(columns, sum))
   }
 
-  /// A letter with accents and nothing else: terminals agree.
+  /// Whether it is a letter with accents only, on which terminals agree.
   private static func isCombined(_ scalars: Character.UnicodeScalarView) -> Bool {
     scalars.dropFirst().allSatisfy { (0x300..<0x370).contains($0.value) }
   }
 
-  /// The columns of a scalar in a terminal that knows nothing of clusters.
+  /// Returns the columns of a scalar in a terminal that does not support clusters.
   private static func width(_ scalar: Unicode.Scalar) -> Int {
     let value = scalar.value
     if value < 0x7F { return value < 0x20 ? 0 : 1 }
     switch value {
-    // Invisible ones that have a width there: fillers of Hangul, a hyphen where a word may be broken.
+    // Invisible characters to which utf8proc gives a width: Hangul fillers, the soft hyphen.
     case 0xAD, 0x115F, 0x1160, 0x3164, 0xFFA0: return 0
     default: break
     }
@@ -169,7 +169,7 @@ public enum TextWidth {
   @inline(__always)
   static func isPrintable(_ byte: UInt8) -> Bool { byte >= 0x20 && byte < 0x7F }
 
-  /// Of a text of nothing but printable ASCII; else nil.
+  /// Returns the columns of a text of printable ASCII only; nil for other texts.
   private static func asciiColumns(of text: some StringProtocol) -> Int? {
     let utf8 = text.utf8
     let count = utf8.withContiguousStorageIfAvailable { bytes -> Int? in

@@ -1,8 +1,8 @@
-/// Text between escape sequences, as it comes: UTF-8 that may be cut anywhere.
+/// The text between escape sequences: UTF-8 in chunks that may be cut anywhere.
 struct TypedText: Sendable {
-  /// What has come, and is not told yet.
+  /// The scalars that are not reported yet.
   private var scalars = String.UnicodeScalarView()
-  /// The bytes of a scalar that is not whole yet.
+  /// The bytes of an incomplete scalar.
   private var partial: [UInt8] = []
   /// Whether the next scalar was typed with Alt.
   var takesAlt = false
@@ -25,7 +25,7 @@ struct TypedText: Sendable {
     }
   }
 
-  /// What is not UTF-8 is nothing that was typed.
+  /// Drops invalid UTF-8.
   private mutating func drop() {
     if partial.isEmpty { return }
     partial.removeAll(keepingCapacity: true)
@@ -33,7 +33,8 @@ struct TypedText: Sendable {
   }
 
   private mutating func decode(into events: inout [InputEvent]) {
-    // Repaired, it is the one scalar that stands for what is not valid, or more than one.
+    // Decoding succeeded if it yields one scalar that is not the replacement character, unless that
+    // was sent.
     let decoded = String(decoding: partial, as: UTF8.self).unicodeScalars
     let isReplacement = partial == [0xEF, 0xBF, 0xBD]
     if decoded.count == 1, let scalar = decoded.first, isReplacement || scalar != "\u{FFFD}" {
@@ -45,7 +46,7 @@ struct TypedText: Sendable {
   }
 
   private mutating func append(_ scalar: Unicode.Scalar, into events: inout [InputEvent]) {
-    // C1: nobody types them.
+    // C1 characters are never typed.
     if (0x80..<0xA0).contains(scalar.value) { return }
     if takesAlt {
       takesAlt = false
@@ -56,7 +57,7 @@ struct TypedText: Sendable {
     }
   }
 
-  /// - Parameter isEnd: whether what might still be continued is told as well.
+  /// - Parameter isEnd: Whether to report also what might still be continued.
   mutating func flush(isEnd: Bool, into events: inout [InputEvent]) {
     if isEnd {
       partial.removeAll(keepingCapacity: true)
@@ -72,7 +73,7 @@ struct TypedText: Sendable {
     scalars = rest
   }
 
-  /// Emoji are made of several: flags, skin tones, families.
+  /// Whether more scalars may follow: emoji have several (flags, skin tones, families).
   private static func mayContinue(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x80: false

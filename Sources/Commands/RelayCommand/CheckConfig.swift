@@ -2,7 +2,8 @@ import ArgumentParser
 internal import RelayConfiguration
 import Server
 
-/// Says what is wrong with a configuration, or prints what it comes to.
+/// The subcommand `check-config`: reports the errors of a configuration, or prints the effective
+/// one.
 struct CheckConfig: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Say what is wrong with a configuration, or print it with all defaults.")

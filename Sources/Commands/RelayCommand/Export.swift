@@ -3,7 +3,7 @@ import Glibc
 import SQLiteLog
 import Server
 
-/// Writes a store as JSON lines.
+/// The subcommand `export`: writes a store as JSON lines.
 struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write the entries as JSON lines, in the order in which they were stored.",

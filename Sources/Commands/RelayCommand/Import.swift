@@ -3,7 +3,7 @@ import Glibc
 import SQLiteLog
 import Server
 
-/// Reads JSON lines into a store.
+/// The subcommand `import`: reads JSON lines into a store.
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read entries, as `relay export` writes them, from standard input.",

@@ -3,7 +3,7 @@ import Glibc
 internal import RelayConfiguration
 import Server
 
-/// Prints a token that this relay takes.
+/// The subcommand `token`: prints a token that this relay accepts.
 struct IssueToken: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",

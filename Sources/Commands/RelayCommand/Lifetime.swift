@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 
-/// A span of time as people write it: `90s`, `15m`, `24h`, `30d`.
+/// A duration such as `90s`, `15m`, `24h` or `30d`.
 struct Lifetime: ExpressibleByArgument, CustomStringConvertible {
   static let limitSeconds = 3650 * 86_400
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A standard descriptor as lines, buffered by stdio(3).
+/// The lines of a standard descriptor, buffered by stdio(3).
 @safe final class LineStream {
   private let stream: UnsafeMutablePointer<FILE>?
   private var line: UnsafeMutablePointer<CChar>?
@@ -16,7 +16,7 @@ import Glibc
     unsafe free(line)
   }
 
-  /// The next line without its end; `nil` behind the last.
+  /// Returns the next line without its line break; `nil` after the last.
   func next() -> [UInt8]? {
     guard let stream = unsafe stream else { return nil }
     let count = unsafe getline(&line, &capacity, stream)
@@ -34,7 +34,7 @@ import Glibc
     if written < bytes.count { hasFailed = true }
   }
 
-  /// `false` where anything could not be written.
+  /// Returns `false` if anything could not be written.
   func flush() -> Bool {
     guard let stream = unsafe stream else { return false }
     return unsafe fflush(stream) == 0 && !hasFailed

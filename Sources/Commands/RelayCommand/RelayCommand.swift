@@ -2,7 +2,7 @@ import ArgumentParser
 internal import RelayConfiguration
 import Server
 
-/// The server's command.
+/// The command `relay`.
 @main
 struct RelayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -13,7 +13,7 @@ struct RelayCommand: ParsableCommand {
       Serve.self, CheckConfig.self, IssueToken.self, Verify.self, Export.self, Import.self,
     ])
 
-  /// Wrong usage ends with 2, as people and scripts expect, where the parser's own habit is 64.
+  /// Exits with 2 on incorrect usage, as is customary, instead of the argument parser's 64.
   static func main() {
     do {
       var command = try parseAsRoot()
@@ -29,15 +29,15 @@ struct RelayCommand: ParsableCommand {
   }
 }
 
-/// How the commands end (INTERFACES: exit codes).
+/// The exit codes of the commands.
 extension ExitCode {
   /// The configuration or the environment is wrong.
   static let environment = ExitCode(1)
-  /// The data is broken.
+  /// The data is corrupt.
   static let brokenData = ExitCode(3)
 }
 
-/// `--config`, which several commands have.
+/// `--config`, which several commands share.
 struct ConfigurationOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -45,7 +45,7 @@ struct ConfigurationOptions: ParsableArguments {
     completion: .file(extensions: ["yaml"]))
   var config: String?
 
-  /// Reads it, or says on standard error what is wrong with it.
+  /// Loads the configuration, or reports its errors on standard error.
   func load(_ overrides: Configuration.Overrides = .init()) throws -> Configuration {
     do throws(ConfigurationError) {
       return try Configuration.load(

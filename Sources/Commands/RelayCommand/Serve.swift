@@ -5,7 +5,7 @@ import Platform
 internal import RelayConfiguration
 import Server
 
-/// Runs the server until a signal ends it.
+/// The subcommand `serve`: runs the server until a signal ends it.
 struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run the relay in the foreground.",
@@ -45,7 +45,7 @@ struct Serve: ParsableCommand {
     server.waitUntilStopped()
   }
 
-  /// Waits for signals, and takes those that have come; `true` where one of them ends the relay.
+  /// Waits for signals and handles them; returns `true` if one of them ends the relay.
   private func isOver(_ signals: borrowing SignalSource, _ server: Server) -> Bool {
     var poll = pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0)
     _ = unsafe Glibc.poll(&poll, 1, -1)

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import SQLiteLog
 
-/// Proves that a store is whole.
+/// The subcommand `verify`: checks the integrity of a store.
 struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read the whole store and prove that nothing is missing or twice.",

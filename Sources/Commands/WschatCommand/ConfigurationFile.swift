@@ -7,7 +7,7 @@ import Messenger
 enum ConfigurationFile {
   private static let limitBytes = 1 << 20
 
-  /// Reads it; the defaults where there is none and none was named.
+  /// Reads the file; returns the defaults if it does not exist and none was named.
   static func read(named name: String?) throws -> Settings {
     guard
       let path = name

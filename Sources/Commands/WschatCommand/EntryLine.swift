@@ -3,13 +3,14 @@ import Glibc
 internal import Terminal
 import Wire
 
-/// How an entry is shown to a person: `HH:MM  from  text`.
+/// Formats an entry as a line for the user: `HH:MM  from  text`.
 enum EntryLine {
   static func format(_ entry: Entry) -> String {
     "\(clock(entry.at))  \(TerminalText.line(entry.from))  \(TerminalText.line(said(in: entry)))\n"
   }
 
-  /// What is about an earlier entry names that by its number, since a line that was printed stays.
+  /// An entry that refers to an earlier one names it by number, because a printed line cannot be
+  /// changed.
   private static func said(in entry: Entry) -> String {
     let target = entry.target.map { "\($0)" } ?? "?"
     switch entry.kind {
@@ -27,7 +28,7 @@ enum EntryLine {
     }
   }
 
-  /// JSON without the space between its tokens.
+  /// Returns the JSON without white space between its tokens.
   static func compact(_ json: ArraySlice<UInt8>) -> [UInt8] {
     var compact: [UInt8] = []
     var isInString = false

@@ -2,11 +2,11 @@ import EventLoop
 import Glibc
 import Platform
 
-/// Standard input on a loop, read only while somebody wants more.
+/// Standard input on an event loop, read only while more is wanted.
 ///
-/// The descriptor is left blocking, since a shell may share it: one read(2) for each time that
-/// epoll says there is something does not block. Regular files and /dev/null, which epoll refuses
-/// (`EPERM`), never block anyway.
+/// The descriptor stays blocking, because a shell may share it: one read(2) per readiness event of
+/// epoll does not block. Regular files and /dev/null, which epoll refuses (`EPERM`), never block
+/// anyway.
 final class Input {
   enum Chunk {
     case bytes(ArraySlice<UInt8>)
@@ -28,7 +28,7 @@ final class Input {
     self.token = token
   }
 
-  /// Reads as long as `body` wants more and there is something; epoll says when to go on.
+  /// Reads while `body` wants more and there is input; epoll reports when to continue.
   func resume(_ body: (Chunk) -> Bool) {
     guard isPaused, !isOver else { return }
     isPaused = false
@@ -48,13 +48,13 @@ final class Input {
     }
   }
 
-  /// epoll says that there is something, or nothing ever again.
+  /// Handles a readiness event: there is input, or the end.
   func ready(_ body: (Chunk) -> Bool) {
-    // The end of a terminal or pipe is also told while nobody wants to know.
+    // The end of a terminal or pipe is reported even while reading is paused.
     if !isPaused, !isOver { read(body) }
   }
 
-  /// Leaves the loop.
+  /// Deregisters from the loop.
   func close() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -70,7 +70,7 @@ final class Input {
     } else if count == 0 {
       finish(body, .end)
     } else if errno != EINTR, errno != EAGAIN {
-      // EIO: a terminal that went away.
+      // EIO: a terminal that was closed.
       finish(body, errno == EIO ? .end : .failed(SystemError.last("read standard input")))
     }
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Programs that are started and forgotten: a notification, a sound, a browser.
+/// Starts programs without waiting for them: a notification, a sound, a browser.
 enum Launcher {
   /// Whether there is a program of this name in `$PATH`.
   static func has(_ name: String) -> Bool {
@@ -9,13 +9,13 @@ enum Launcher {
     }
   }
 
-  /// Runs a program with these arguments, without a shell's interpretation.
+  /// Runs a program with these arguments, which no shell interprets.
   static func run(_ arguments: [String]) {
-    // The shell that starts it ends at once, so that nobody has to wait for the program itself.
+    // The shell that starts the program exits at once, so the program needs no wait(2).
     spawn(["/bin/sh", "-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"] + arguments)
   }
 
-  /// Runs a command of the user's own; `arguments` are its `$1`, `$2` and so on.
+  /// Runs a shell command of the user; `arguments` are its `$1`, `$2` and so on.
   static func run(shell command: String, arguments: [String] = []) {
     run(["/bin/sh", "-c", command, "sh"] + arguments)
   }
@@ -26,7 +26,7 @@ enum Launcher {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // Signals that come by a descriptor here are blocked; its own must not be.
+    // This process blocks signals that it receives through a descriptor; the child must not.
     var none = sigset_t()
     unsafe sigemptyset(&none)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)

@@ -6,12 +6,12 @@ import Platform
 internal import Terminal
 import Wire
 
-/// Chatting in lines: standard input to the relay, the relay to standard output.
+/// The line mode: sends standard input to the relay and prints what the relay sends.
 final class LineChat {
-  /// With whom.
+  /// The room to chat in.
   enum Place {
     case named(String)
-    /// The room of two depends on who we are, which `welcome` says.
+    /// A direct room, whose name depends on the user's own name, known from `welcome`.
     case direct(String)
   }
 
@@ -28,7 +28,7 @@ final class LineChat {
   static let notLetIn = ExitCode(4)
   static let noConnection = ExitCode(5)
 
-  /// No more is read from standard input while so much is not acknowledged.
+  /// Standard input is not read while this much is unacknowledged.
   static let pendingLines = 512
   static let pendingBytes = 1 << 20
 
@@ -52,7 +52,7 @@ final class LineChat {
   private let input: Input
   private let signals: SignalSource
   private let renewal: TokenRenewal?
-  /// The relay lets us in no more, unless there is another token.
+  /// The relay refuses the user, unless there is another token.
   private var isLockedOut = false
   private var output = Output(descriptor: STDOUT_FILENO)
   private let isTerminal = isatty(STDOUT_FILENO) == 1
@@ -65,7 +65,7 @@ final class LineChat {
   private var wasWelcomed = false
   private var wasJoined = false
   private var somethingWasRefused = false
-  /// The last entry that was there when we joined, until it is printed.
+  /// The last entry that existed at the join, until it is printed.
   private var historyEnd: Int64?
   private var printed: Int64 = 0
   private var progressAt: Instant
@@ -89,7 +89,7 @@ final class LineChat {
     progressAt = loop.now
   }
 
-  /// Chats to the end.
+  /// Runs until the chat ends.
   func run() -> ExitCode {
     do {
       _ = try loop.register(signals.descriptor, for: .readable, token: Token.signals)
@@ -97,7 +97,7 @@ final class LineChat {
       complain("\(error)")
       return Self.refused
     }
-    // To learn of a reader that goes while there is nothing to write; a file cannot be watched.
+    // Reports a closed reader while there is nothing to write; a file cannot be watched.
     _ = try? loop.register(STDOUT_FILENO, for: [], token: Token.output)
     client.handler = self
     client.start()
@@ -108,7 +108,7 @@ final class LineChat {
 
   // MARK: The end
 
-  /// Whether the relay owes us something.
+  /// Whether an answer of the relay is still expected.
   private var isWaiting: Bool { !wasJoined || !pending.isEmpty || historyEnd != nil }
 
   private func finishIfDone() {
@@ -124,7 +124,7 @@ final class LineChat {
     guard exitCode == nil else { return }
     exitCode = code
     input.close()
-    // What has been shown is marked before we go.
+    // Entries that were printed are marked as read before closing.
     flushAndMark()
     client.close()
   }
@@ -211,7 +211,7 @@ final class LineChat {
   // MARK: Output
 
   private func complain(_ text: String) {
-    // Standard output may be the same terminal: one thing after the other.
+    // Standard output may be the same terminal: its text comes first.
     flushOutput()
     write("wschat: \(TerminalText.line(text))\n", to: STDERR_FILENO)
   }
@@ -237,7 +237,7 @@ final class LineChat {
     if isTerminal {
       output.append(TerminalText.json(String(decoding: json, as: UTF8.self)))
     } else {
-      // Raw line breaks are legal between the tokens of JSON, and nowhere else.
+      // Raw line breaks are legal only between the tokens of JSON.
       output.append(json.lazy.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
     }
     output.append("\n")
@@ -287,7 +287,7 @@ extension LineChat: ClientHandler {
       if let refused { complain("\(refused) (asking --token-command for another)") }
       renewal?.begin()
     case .disconnected(let error, retryMilliseconds: _):
-      // The same reason again and again is told once.
+      // The same reason is printed only once in a row.
       let complaint = "\(error); trying again"
       if complaint != lastComplaint { complain(complaint) }
       lastComplaint = complaint
@@ -381,7 +381,7 @@ extension LineChat: EventHandler {
     case Token.output: finish(.success)
     case Token.signals:
       while signals.next() != nil {
-        // The second one means it.
+        // The second signal ends the program at once.
         if exitCode != nil { loop.stop() }
         finish(outcome)
       }

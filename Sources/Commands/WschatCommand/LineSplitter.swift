@@ -1,18 +1,18 @@
-/// Cuts a stream of bytes into numbered lines, as they come.
+/// Splits a stream of bytes into numbered lines.
 struct LineSplitter {
-  /// One line, without its end (LF or CR LF).
+  /// A line without its line break (LF or CR LF).
   enum Line {
     case text(String)
     case notUTF8
     case tooLong
   }
 
-  /// No relay takes a line of this length; beyond it nothing is kept.
+  /// Longer than any line that a relay accepts; longer lines are discarded.
   static let lineLimitBytes = 1 << 20
 
   private var partial: [UInt8] = []
   private var isTooLong = false
-  /// The number of the last line that was handed out, counted from 1.
+  /// The number of the last line that was returned, from 1.
   private(set) var number = 0
 
   mutating func feed(_ bytes: ArraySlice<UInt8>, _ body: (Line, Int) -> Void) {
@@ -25,7 +25,7 @@ struct LineSplitter {
     keep(rest)
   }
 
-  /// The input is over: what follows the last line break is a line, too.
+  /// Ends the input: text after the last line break is a line, too.
   mutating func finish(_ body: (Line, Int) -> Void) {
     if !partial.isEmpty || isTooLong { finishLine(body) }
   }

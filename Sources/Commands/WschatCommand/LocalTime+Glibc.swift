@@ -2,7 +2,7 @@ import Glibc
 import Messenger
 
 extension LocalTime {
-  /// By the time zone of this process.
+  /// Converts to the time zone of this process.
   @Sendable init(milliseconds: Int64) {
     var seconds = time_t(milliseconds / 1000)
     var parts = unsafe tm()

@@ -1,15 +1,15 @@
 import Glibc
 import Platform
 
-/// Buffered output: what a turn of the loop has to say leaves in one write(2).
+/// Buffered output: one write(2) per turn of the loop.
 ///
-/// The descriptor is used as it was inherited: it may be shared with a shell, which would not
-/// expect it to become non-blocking. A reader that is slow thus slows us down, which is right.
+/// The descriptor is used as it was inherited: it may be shared with a shell, which does not expect
+/// it to become non-blocking. A slow reader therefore slows the program down, as intended.
 struct Output {
-  /// What came of writing.
+  /// The result of a write.
   enum Outcome {
     case done
-    /// Nobody reads any more.
+    /// The reader has closed.
     case closed
     case failed(SystemError)
   }
@@ -17,7 +17,7 @@ struct Output {
   let descriptor: Int32
   private var bytes: [UInt8] = []
 
-  /// More than this should not wait for the end of the turn.
+  /// At this size the buffer is flushed before the end of the turn.
   static let flushBytes = 64 * 1024
 
   init(descriptor: Int32) { self.descriptor = descriptor }
@@ -48,7 +48,7 @@ struct Output {
     return .done
   }
 
-  /// The descriptor was non-blocking when it was inherited.
+  /// Waits; needed if the descriptor was non-blocking when it was inherited.
   private func waitUntilWritable() {
     var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = unsafe poll(&request, 1, -1)

@@ -3,15 +3,15 @@ import Client
 import Messenger
 import Wire
 
-/// What is kept on disk, and comes back from there.
+/// The archive: storing and loading.
 extension ScreenChat {
-  /// Entries that a conversation shows at first, and that are loaded at once further up.
+  /// The number of entries that a conversation shows at first, and that are loaded at once when
+  /// scrolling up.
   static let pageEntries = 100
-  /// Further behind than this, a conversation begins anew with its newest entries.
+  /// A conversation that lags by more entries is begun anew with the newest ones.
   static let catchUpEntries: Int64 = 500
 
-  /// Opens what is kept for a user, and shows it. Where that is impossible, there is what comes from
-  /// now on.
+  /// Opens the archive of a user and displays it. If that fails, the chat runs without an archive.
   func openArchive(of user: String) {
     flushArchive()
     let path = Archive.path(stateHome: options.stateFolder, relay: chat.relay, user: user)
@@ -26,7 +26,7 @@ extension ScreenChat {
       complaint = "What is said is not kept: \(error)"
     }
     if archiveUser != nil {
-      // Not who we took ourselves for: nothing of the other's is shown.
+      // The user is not the expected one: nothing of the other user's is displayed.
       let old = chat
       chat = Chat(
         settings: old.settings, size: old.size, now: old.now, relay: old.relay, user: user,
@@ -55,8 +55,8 @@ extension ScreenChat {
     if let complaint { take(.failed(complaint)) }
   }
 
-  /// Gives the client what waits to be sent, once the relay has said that we are who we took ourselves
-  /// for: what one user has written is not to be sent as another's.
+  /// Passes the stored messages to the client, after the relay has confirmed the expected user:
+  /// messages of one user must not be sent as another's.
   func sendOutbox() {
     isLetIn = true
     keep { archive throws(ArchiveError) in
@@ -64,18 +64,18 @@ extension ScreenChat {
     }
   }
 
-  /// Does something with the archive; if that fails, the chat goes on without.
-  /// - Returns: whether it was done.
+  /// Uses the archive; if that fails, the chat continues without it.
+  /// - Returns: Whether it succeeded.
   @discardableResult
   func keep(_ body: (Archive) throws(ArchiveError) -> Void) -> Bool {
     guard let archive else { return false }
     do throws(ArchiveError) {
       try body(archive)
-      // Not after what was only read, nor after the flush itself: who is idle sleeps.
+      // Not after a read or the flush itself, so that an idle program does not wake up.
       if archive.hasChanges { scheduleFlush() }
       return true
     } catch {
-      // The same again and again is told once.
+      // The same error is reported only once in a row.
       let complaint = "What is said is not kept: \(error)"
       if complaint != lastComplaint {
         lastComplaint = complaint
@@ -97,7 +97,7 @@ extension ScreenChat {
     }
   }
 
-  /// A page of what is here; the relay is asked when that is less than a page.
+  /// Loads a page from the archive; asks the relay if the archive has less than a page.
   func load(_ room: String, before: Int64?) {
     var isLoaded = false
     defer { if !isLoaded { take(.noPage(room: room)) } }
@@ -106,7 +106,8 @@ extension ScreenChat {
       let first = try archive.extent(of: room)?.first ?? .max
       let isAll = entries.count < Self.pageEntries
       let isComplete = isAll && (first <= 1 || reaches.contains(room))
-      // Asked before what is here is shown: that is still loading, then.
+      // The relay is asked before the page is displayed, so that the page is displayed as still
+      // loading.
       if isAll, !isComplete, first < .max,
         client.request(.history(.init(room: room, before: first, limit: 200)))
       {

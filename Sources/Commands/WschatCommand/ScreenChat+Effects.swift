@@ -5,7 +5,7 @@ import Messenger
 import Terminal
 import Wire
 
-/// What the chat asks for.
+/// The effects that the chat requests.
 extension ScreenChat {
   func perform(_ effect: Effect) {
     switch effect {
@@ -14,7 +14,7 @@ extension ScreenChat {
     case .mark(let room, let received, let read):
       client.mark(room, received: received, read: read)
     case .send(let send, let at):
-      // Kept first: what was shown as sent survives whatever comes.
+      // Stored first: a message that was displayed as sent is not lost.
       let isKept = keep { archive throws(ArchiveError) in try archive.enqueue(send, at: at) }
       if isLetIn || !isKept { client.send(send) }
     case .retry(let send):
@@ -85,7 +85,7 @@ extension ScreenChat {
       if let form = capabilities.notificationForm {
         show(ControlString.notification(title: title, body: body, as: form))
       } else {
-        // Where there is no desktop, nothing happens.
+        // Without a desktop nothing happens.
         Launcher.run([
           "notify-send", "--app-name=wschat", "--", title, ControlString.notificationMarkup(body),
         ])

@@ -4,7 +4,7 @@ internal import EventLoop
 import Messenger
 import Wire
 
-/// From the relay to the archive, and on to the chat.
+/// Passes the relay's events to the archive, and then to the chat.
 extension ScreenChat: ClientHandler {
   func client(_ client: Client, _ event: ClientEvent) {
     switch event {
@@ -31,7 +31,7 @@ extension ScreenChat: ClientHandler {
       if exitCode != nil { return loop.stop() }
       lastWords = "\(error)\(LineChat.advice(about: error))"
       endCode = error.isNotLetIn ? LineChat.notLetIn : LineChat.noConnection
-      // Who was in goes on reading, and writes for the next time.
+      // A user who was connected before can go on reading, and write for the next time.
       if !wasWelcomed { return quit() }
     case .joinRefused(let room, _), .left(let room): joins.remove(room)
     case .message, .disconnected: break
@@ -43,7 +43,7 @@ extension ScreenChat: ClientHandler {
     }
   }
 
-  /// Shows what was asked for at the start; the room of two as soon as it is known who we are.
+  /// Opens the requested conversation; a direct room when the user's own name is known.
   func openFirst() {
     chat.pane = .list
     switch options.room {
@@ -65,7 +65,7 @@ extension ScreenChat: ClientHandler {
 
   // MARK: The archive
 
-  /// Continues the archive's range of the room, or begins another.
+  /// Continues the archive's range of the room, or begins a new one.
   private func keep(_ joined: ServerMessage.Joined) {
     let room = joined.room
     keep { archive throws(ArchiveError) in

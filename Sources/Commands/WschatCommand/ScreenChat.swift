@@ -8,15 +8,15 @@ import Messenger
 import Terminal
 import Wire
 
-/// The messenger on a whole terminal: turns what the loop, the relay and the keys say into events for
-/// the `Chat`, does what it asks for, and shows it.
+/// The full-screen messenger: converts input of the loop, the relay and the keys into events for
+/// the `Chat`, performs its effects, and draws it.
 final class ScreenChat {
   struct Options {
     var settings: Settings
-    /// Shown at the start; `nil` for the list.
+    /// Opened at the start; `nil` for the list.
     var room: LineChat.Place?
     var stateFolder: String
-    /// Who we are, as far as it is known before the relay says so.
+    /// The user's own name, if it is known before the relay sends it.
     var user: String?
     var capabilities: Capabilities
   }
@@ -32,10 +32,10 @@ final class ScreenChat {
     static let stops: UInt64 = 7
   }
 
-  /// No two frames for what others do are closer to each other than this: more is not seen, and at a
-  /// thousand messages a second each of them would be drawn.
+  /// The minimum interval between two frames that are caused by other users: more are not
+  /// perceptible, and at a thousand messages per second each would be drawn.
   static let frameMilliseconds = 33
-  /// What came from the relay is written to the cache together.
+  /// Entries from the relay are collected for this long and written to the archive together.
   static let flushMilliseconds = 100
 
   let options: Options
@@ -46,43 +46,43 @@ final class ScreenChat {
   let signals: SignalSource
   let renewal: TokenRenewal?
   var chat: Chat
-  /// `nil` where nothing can be kept.
+  /// `nil` if nothing can be stored.
   var archive: Archive?
-  /// For whom it is.
+  /// The user of the archive.
   var archiveUser: String?
   var parser = InputParser()
   var capabilities: Capabilities
   var theme: Theme
   var effects: [Effect] = []
-  /// Whether the relay has said who we are.
+  /// Whether the relay has confirmed the user.
   var isLetIn = false
-  /// Conversations to be written down.
+  /// Conversations whose state must be stored.
   var unsaved: Set<String> = []
   var exitCode: ExitCode?
-  /// What it will be once the relay has ended it.
+  /// The exit code to use when the relay has ended the session.
   var endCode: ExitCode?
   var wasWelcomed = false
-  /// What is told once the terminal is back.
+  /// The message to print after the terminal is restored.
   var lastWords: String?
-  /// Rooms whose entries come by themselves, or were asked for.
+  /// Rooms that are joined or being joined.
   var joins: Set<String> = []
-  /// Rooms that the relay has nothing older of than the archive.
+  /// Rooms of which the relay has nothing older than the archive.
   var reaches: Set<String> = []
   var lastComplaint = ""
 
   private var differ: Differ
   private var registration: Registration?
   private var output: [UInt8] = []
-  /// The terminal does not take what is written.
+  /// The terminal does not accept output.
   private var isBlocked = false
   private var isStale = true
-  /// A key is to be answered now, not with the next frame.
+  /// A key must be answered now, not with the next frame.
   private var isUrgent = true
   private var drawnAt = Instant(nanoseconds: 0)
   private var frameTimer: TimerID?
   private var tickTimer: TimerID?
   private var escapeTimer: TimerID?
-  /// SIGTSTP from elsewhere: the key comes as any other.
+  /// SIGTSTP from other processes; Ctrl+Z is an ordinary key.
   private var stops: SignalSource?
   private var stopRegistration: Registration?
   private var flushTimer: TimerID?
@@ -110,13 +110,13 @@ final class ScreenChat {
       localTime: LocalTime.init(milliseconds:))
   }
 
-  /// What the model sends has ids of its own, beside those of the client.
+  /// The model's messages have ids of their own, separate from those of the client.
   static func idPrefix() -> String {
     var random = SystemRandomNumberGenerator()
     return ClientSession.idPrefix(using: &random)
   }
 
-  /// Chats until it is quit.
+  /// Runs until the user quits.
   func run() -> ExitCode {
     do {
       _ = try loop.register(signals.descriptor, for: .readable, token: Token.signals)
@@ -153,7 +153,7 @@ final class ScreenChat {
 
   private var isPerforming = false
 
-  /// Does what is to be done, and what follows from it.
+  /// Performs the pending effects and their consequences.
   func perform() {
     if isPerforming { return }
     isPerforming = true
@@ -188,7 +188,7 @@ final class ScreenChat {
     }
   }
 
-  /// The terminal is gone. It would be ready for ever.
+  /// Handles the loss of the terminal, which would otherwise stay readable forever.
   private func endTerminal(_ code: ExitCode = .success) {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -209,7 +209,7 @@ final class ScreenChat {
     }
   }
 
-  /// The terminal says what it can.
+  /// Handles a reply about the terminal's capabilities.
   private func learn(_ reply: TerminalReply) {
     let before = capabilities
     capabilities.refine(with: reply)
@@ -234,12 +234,12 @@ final class ScreenChat {
 
   func suspend() {
     output.removeAll()
-    // As the shell expects it of a job: the signal shall do what it does by default.
+    // Restores the default action of the signal, as the shell expects of a job.
     if let stopRegistration { loop.deregister(stopRegistration) }
     stopRegistration = nil
     stops = nil
     device.suspend()
-    // Goes on here once the shell brings us back.
+    // Execution resumes here when the shell continues the job.
     do {
       try watchForStops()
       try device.enter(into: &output)
@@ -261,7 +261,7 @@ final class ScreenChat {
 
   private func draw() {
     guard isStale else { return }
-    // A terminal that does not keep up gets the latest, not all.
+    // A slow terminal is sent only the latest frame, not all of them.
     guard output.isEmpty || !isBlocked else { return }
     let wait = Self.frameMilliseconds - loop.now.milliseconds(since: drawnAt)
     guard isUrgent || wait <= 0 else {

@@ -2,7 +2,7 @@ import Messenger
 import Terminal
 
 extension Theme {
-  /// What the user has chosen, as far as the terminal can show it.
+  /// Creates the user's theme, as far as the terminal supports it.
   init(_ settings: Settings, _ capabilities: Capabilities) {
     let isDark =
       switch settings.theme {

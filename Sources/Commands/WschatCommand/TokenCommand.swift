@@ -1,13 +1,14 @@
 import Glibc
 
-/// A program that knows the token: a password store, say. The first line that it prints counts.
+/// A program that prints the token, for example a password store. The first line of its output is
+/// used.
 struct TokenCommand: Sendable {
   /// Why there is no token; prints as a sentence without a full stop.
   struct Failure: Error, CustomStringConvertible {
     var description: String
   }
 
-  /// A token that does not fit in a header is none.
+  /// A longer token would not fit in a header.
   private static let limitBytes = 16 * 1024
 
   /// For the shell.
@@ -17,8 +18,8 @@ struct TokenCommand: Sendable {
     !text.isEmpty && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
   }
 
-  /// Runs it to its end, which may take as long as a person takes to unlock a store. Standard input is
-  /// the lines that are to be sent, and not for the command.
+  /// Runs the command to its end, which may take as long as a user needs to unlock a store. The
+  /// command does not read standard input, which contains the lines to send.
   func run() throws(Failure) -> String {
     guard let pipe = unsafe popen("exec </dev/null\n\(command)", "re") else {
       throw Failure(description: "--token-command cannot be started")

@@ -1,13 +1,13 @@
 import EventLoop
 import Platform
 
-/// Runs a token command beside the chat, which goes on meanwhile.
+/// Runs a token command in a thread while the chat continues.
 final class TokenRenewal {
   private let command: TokenCommand
   private let results: Mailbox<Result<String, TokenCommand.Failure>>
   private(set) var isRunning = false
 
-  /// - Parameter token: the loop's, of the event that there is a result to `take`.
+  /// - Parameter token: The loop's token for the event that a result can be taken.
   init(_ command: TokenCommand, on loop: EventLoop, token: UInt64) throws(SystemError) {
     self.command = command
     results = try Mailbox()

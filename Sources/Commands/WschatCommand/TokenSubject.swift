@@ -1,15 +1,15 @@
 import Wire
 
-/// Whose token it is, as the token itself says: the relay decides, but what is kept for that user can be
-/// shown before it has.
+/// The user that a token names. The relay decides, but the archive of that user can be displayed
+/// before it has.
 struct TokenSubject {
   var user: String
 
-  /// `nil` where the token is no JWT, or names nobody.
+  /// `nil` if the token is not a JWT or names no user.
   init?(token: String) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let claims = Self.decode(parts[1]) else { return nil }
-    // A valid name needs no escapes, so that it can be found without reading all of the JSON.
+    // A valid name needs no escapes, so it can be found without parsing the JSON.
     guard let key = Self.end(of: "\"sub\"", in: claims) else { return nil }
     let value = claims[key...].drop { $0 == 0x20 || $0 == UInt8(ascii: ":") }
     guard value.first == UInt8(ascii: "\"") else { return nil }

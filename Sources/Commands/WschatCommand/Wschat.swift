@@ -8,7 +8,7 @@ import TLS
 import Terminal
 import Wire
 
-/// The command `wschat`: what its flags mean, and which exit code an outcome has.
+/// The command `wschat`: its flags and exit codes.
 @main
 struct Wschat: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -180,7 +180,7 @@ struct Wschat: ParsableCommand {
     "\"\(name)\" cannot name a user: use 1 to 64 of a-z 0-9 . _ -."
   }
 
-  /// As ArgumentParser's own, but for the exit code of wrong usage: 2, as everywhere else.
+  /// Like ArgumentParser's own `main`, but exits with 2 on incorrect usage.
   static func main() {
     do {
       var command = try parseAsRoot()
@@ -189,7 +189,7 @@ struct Wschat: ParsableCommand {
       let code = exitCode(for: error)
       let message = fullMessage(for: error)
       if !message.isEmpty {
-        // What the user typed is shown again, and may have been pasted.
+        // The message repeats the user's arguments, which may have been pasted.
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.map { TerminalText.line(String($0)) }.joined(separator: "\n")
         write("\(text)\n", to: code == .success ? STDOUT_FILENO : STDERR_FILENO)
@@ -202,18 +202,19 @@ struct Wschat: ParsableCommand {
 /// Environment variables.
 enum Environment {
   static subscript(name: String) -> String? {
-    // Nobody in this process changes the environment.
+    // This process never changes its environment.
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// A folder of the XDG base directories; the specification says to ignore relative paths.
+  /// Returns a folder of the XDG base directories; relative paths are ignored, as the specification
+  /// demands.
   static func folder(_ name: String, inHome path: String) -> String? {
     if let folder = Self[name], folder.hasPrefix("/") { return folder }
     return Self["HOME"].map { "\($0)/\(path)" }
   }
 }
 
-/// Writes all of it, as far as there is somebody to read it.
+/// Writes all of the text, unless the reader has closed.
 func write(_ text: String, to descriptor: Int32) {
   var output = Output(descriptor: descriptor)
   output.append(text)

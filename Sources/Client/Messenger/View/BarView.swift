@@ -36,7 +36,7 @@ extension Chat {
   private func about(_ conversation: Conversation) -> String {
     if let typing = typing(in: conversation) { return typing }
     guard conversation.peer != nil else {
-      // The others, and we.
+      // The other members and the user.
       let others = conversation.marks.count
       return others == 0 ? "" : "\(others + 1) members"
     }
@@ -51,7 +51,7 @@ extension Chat {
     }
   }
 
-  /// The connection at the right end of a bar; gives the columns it takes.
+  /// Draws the state of the connection at the right end of a bar; returns the columns used.
   func draw(health row: Rect, _ theme: Theme, _ drawing: inout Drawing) -> Int {
     var (text, style) = health(theme)
     if row.columns < 40 { text = String(text.prefix { $0 != " " }) }
@@ -101,7 +101,7 @@ extension Chat {
     }
   }
 
-  /// What takes more than the row takes those above it as well.
+  /// Draws a notice; one that is longer than the row covers the rows above as well.
   private func draw(
     _ notice: Notice, above row: Rect, _ theme: Theme, _ drawing: inout Drawing
   ) {
@@ -117,7 +117,7 @@ extension Chat {
     }
   }
 
-  /// Keys and what they do, as many as fit whole.
+  /// Draws the keys and their descriptions, as many as fit completely.
   func draw(
     hints: [(key: String, what: String)], in row: Rect, _ theme: Theme, _ drawing: inout Drawing
   ) {
@@ -132,7 +132,7 @@ extension Chat {
     }
   }
 
-  /// What can be done where the keys go now.
+  /// The hints for the current context.
   private var hints: [(key: String, what: String)] {
     var context = Keymap.Context.composer
     var commands: [(Command, String)] = []

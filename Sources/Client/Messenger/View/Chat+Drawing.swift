@@ -1,8 +1,8 @@
 import Terminal
 
 extension Chat {
-  /// The screen, and what lies where on it for the mouse. Lays out what is seen alone, so that its
-  /// cost is that of the screen's size, not of the conversation's.
+  /// Draws the screen and records the targets of the mouse. Only visible messages are laid out, so
+  /// that the cost depends on the size of the screen, not of the conversation.
   public func draw(_ theme: Theme) -> Drawing {
     let layout = self.layout
     var drawing = Drawing(grid: Grid(size))
@@ -56,7 +56,7 @@ extension Chat {
     }
   }
 
-  /// Says that there are newer messages below, and how many came since.
+  /// Draws the hint that there are newer messages below, and how many have arrived.
   private func draw(
     newestIn pane: Rect, _ timeline: Timeline, _ theme: Theme, _ drawing: inout Drawing
   ) {
@@ -74,7 +74,7 @@ extension Chat {
       (Rect(column: column, row: row, columns: columns, rows: 1), .newest))
   }
 
-  /// A short text in the middle of a part.
+  /// Draws a short text in the middle of a pane.
   func draw(_ lines: [String?], in pane: Rect, _ theme: Theme, _ drawing: inout Drawing) {
     let lines = lines.compactMap(\.self).flatMap {
       Wrapping.lines(of: $0, columns: max(1, pane.columns - 2))
@@ -90,7 +90,7 @@ extension Chat {
     }
   }
 
-  /// The key of a command, where it has one.
+  /// Returns the key of a command, if it has one.
   func label(_ command: Command, in context: Keymap.Context = .anywhere) -> String? {
     settings.keymap.label(of: command, in: context)
   }

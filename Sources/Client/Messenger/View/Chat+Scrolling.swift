@@ -1,10 +1,11 @@
 import Terminal
 
-/// Scrolling: a place is a line of a message's block, and the pane ends with it. Only what is near
-/// it is laid out.
+/// Scrolling. The scroll position is a line of a message's block, which is at the bottom of the
+/// pane. Only messages near it are laid out.
 extension Chat {
-  /// Moves what is seen of the conversation: up where negative. At the end it follows the newest.
-  /// - Returns: whether the first loaded line is in sight, so that older ones may be asked for.
+  /// Scrolls the conversation, up if negative. At the end it follows the newest message.
+  /// - Returns: Whether the first loaded line is visible, so that older messages should be
+  ///   requested.
   public mutating func scroll(byLines lines: Int) -> Bool {
     guard var viewport = viewport() else { return true }
     let bottom = viewport.bottom
@@ -16,7 +17,7 @@ extension Chat {
     return viewport.showsFirst(above: target)
   }
 
-  /// Scrolls as little as needed to have a message in sight, from its first line if it is long.
+  /// Scrolls as little as necessary to make a message visible, from its first line if it is long.
   public mutating func reveal(_ key: Message.Key) {
     guard var viewport = viewport(),
       let index = timeline?.index(of: key, near: viewport.bottom.index)
@@ -34,7 +35,7 @@ extension Chat {
     }
   }
 
-  /// Whether the last line is in sight.
+  /// Whether the last line is visible.
   public var isAtNewest: Bool {
     guard timeline?.scroll != .newest, var viewport = viewport() else { return true }
     return viewport.isLast(viewport.bottom)
@@ -52,20 +53,20 @@ extension Chat {
     }
   }
 
-  /// What is seen of the conversation; `nil` where nothing is.
+  /// The visible part of the conversation; `nil` if nothing is visible.
   private func viewport() -> Viewport? { viewport(in: layout.messages, .plain) }
 
-  /// The same for who knows where the messages are.
+  /// The same, for a caller that knows the pane of the messages.
   func viewport(in pane: Rect, _ theme: Theme) -> Viewport? {
     guard let timeline, !timeline.messages.isEmpty else { return nil }
-    // Where the pane is not shown, as if it were small: scrolling goes on to make sense.
+    // A hidden pane is treated as a small one, so that scrolling keeps working.
     let layout = MessageLayout(self, timeline, theme, columns: max(1, pane.columns))
     return Viewport(layout, rows: max(1, pane.rows))
   }
 }
 
 extension Timeline {
-  /// Where a message is, looked for from a place on, to both sides: it is near mostly.
+  /// Finds a message by searching from a place to both sides, because it is usually near.
   func index(of key: Message.Key, near start: Int) -> Int? {
     guard !messages.isEmpty else { return nil }
     var before = min(max(0, start), messages.count - 1)

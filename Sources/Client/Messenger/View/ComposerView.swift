@@ -1,6 +1,6 @@
 import Terminal
 
-/// Where is written: the composer, and other lines of one's own.
+/// The composer, and other lines of input.
 extension Chat {
   func draw(composer layout: Layout, _ theme: Theme, _ drawing: inout Drawing) {
     draw(banner: layout.banner, theme, &drawing)
@@ -34,14 +34,14 @@ extension Chat {
         theme.text, columns: columns)
     }
     if hasKeys, columns > 0 {
-      // Blanks at the end of a row may stick out; the cursor then waits at the edge.
+      // Spaces at the end of a row may exceed the width; the cursor then stays at the edge.
       drawing.grid.cursor = Position(
         column: pane.column + Layout.promptColumns + min(cursor.column, columns - 1),
         row: pane.row + cursor.row - top)
     }
   }
 
-  /// What is answered or edited; else a line between the conversation and what is written.
+  /// Draws the message that is being replied to or edited, or else a line above the composer.
   private func draw(banner row: Rect, _ theme: Theme, _ drawing: inout Drawing) {
     guard !row.isEmpty else { return }
     let subject: (sign: String, message: Message.Key)
@@ -97,7 +97,7 @@ extension Chat {
     if overlay == nil { drawing.grid.cursor = cursor(of: search.query, after: 2, in: field) }
   }
 
-  /// One line that is being written, scrolled so that its cursor is in sight.
+  /// Draws a single line of input, scrolled so that the cursor is visible.
   func draw(
     line editor: LineEditor, after prompt: String, hint: String, in row: Rect, _ theme: Theme,
     _ drawing: inout Drawing
@@ -120,7 +120,7 @@ extension Chat {
       column: row.column + promptColumns + visible(editor, columns: columns).cursor, row: row.row)
   }
 
-  /// As much before the cursor as fits, and all behind it.
+  /// Returns the visible part: as much text before the cursor as fits, and everything after it.
   private func visible(_ editor: LineEditor, columns: Int) -> (text: Substring, cursor: Int) {
     let text = String(editor.text.map { $0 == "\n" || $0 == "\t" ? " " : $0 })
     let cursor = text.index(text.startIndex, offsetBy: min(editor.cursor, text.count))

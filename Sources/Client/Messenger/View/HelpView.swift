@@ -1,6 +1,6 @@
 import Terminal
 
-/// The list of keys, and what Tab offers.
+/// The list of keys, and the completions.
 extension Chat {
   func draw(helpFrom line: Int, _ theme: Theme, _ drawing: inout Drawing) {
     let lines = helpLines
@@ -32,14 +32,14 @@ extension Chat {
     }
   }
 
-  /// What the widest keys take, and they with what they do.
+  /// The width of the widest keys, and of keys and descriptions together.
   private var helpColumns: (keys: Int, all: Int) {
     let rows = settings.keymap.help.flatMap(\.rows)
     let keys = rows.reduce(0) { max($0, TextWidth.columns(of: $1.keys)) } + 2
     return (keys, keys + rows.reduce(0) { max($0, TextWidth.columns(of: $1.text)) } + 2)
   }
 
-  /// How many lines the help has; the model scrolls within them.
+  /// The number of lines of the help; scrolling is limited to them.
   public var helpLineCount: Int { helpLines.count }
 
   private enum HelpLine {
@@ -71,7 +71,7 @@ extension Chat {
     }
     let widest = candidates.reduce(0) { max($0, TextWidth.columns(of: $1)) }
     let columns = min(widest + 2, layout.composer.columns)
-    // Above the word that it completes, as far as there is room.
+    // Above the completed word, if there is room.
     let cursor = drawing.grid.cursor?.column ?? layout.composer.column
     let most = layout.composer.column + layout.composer.columns - columns
     let column = max(layout.composer.column, min(cursor - 1, most))
@@ -84,7 +84,7 @@ extension Chat {
       drawing.grid.write(
         fitting: label, at: Position(column: column + 1, row: row.row), style,
         columns: columns - 2)
-      // Where nothing else sets it off from what is below it.
+      // Draws edges if no colour distinguishes it from its surroundings.
       if style == Style() {
         for edge in [column, column + columns - 1] {
           drawing.grid.write("│", at: Position(column: edge, row: row.row), theme.rule)

@@ -1,43 +1,43 @@
 public import Terminal
 
-/// Where the parts of the screen are. A part that has no room is empty.
+/// The positions of the parts of the screen. A part without room is empty.
 public struct Layout: Equatable, Sendable {
-  /// The pane on the left: its header, its filter and its rows.
+  /// The left pane: its header, its filter and its rows.
   public var list = Rect.none
   public var listHeader = Rect.none
   public var filter = Rect.none
   public var listRows = Rect.none
-  /// What stands below the rows: how the directory is.
+  /// Below the rows: the state of the directory.
   public var listFoot = Rect.none
-  /// The screen's rows that one row of the list takes.
+  /// The number of screen rows per row of the list.
   public var rowHeight = 1
   /// Between the panes.
   public var divider = Rect.none
   public var title = Rect.none
   public var messages = Rect.none
   public var search = Rect.none
-  /// Above the composer: what is answered or edited, else a thin line.
+  /// Above the composer: the message that is being replied to or edited, or else a thin line.
   public var banner = Rect.none
-  /// Where is written, with the prompt before it.
+  /// The composer, including the prompt.
   public var composer = Rect.none
   public var status = Rect.none
 
-  /// The columns before what is written.
+  /// The width of the prompt.
   static let promptColumns = 2
 
-  /// How many conversations are seen at once.
+  /// The number of conversations visible at once.
   public var listCapacity: Int { listRows.rows / max(1, rowHeight) }
 }
 
 extension Chat {
-  /// Whether one pane is shown at a time. Known without the layout, for which the composer is wrapped:
-  /// every entry that comes asks for it.
+  /// Whether only one pane is shown at a time. Computed without the layout, which wraps the
+  /// composer's text: it is needed for every entry that arrives.
   var isNarrow: Bool { (1..<70).contains(size.columns) && size.rows > 0 }
 
-  /// Whether the conversation is covered by the list.
+  /// Whether the list covers the conversation.
   var isConversationHidden: Bool { isNarrow && pane == .list }
 
-  /// Where the parts of the screen are, by its size and by what is shown.
+  /// The layout for the size and the content of the screen.
   public var layout: Layout {
     var layout = Layout()
     let columns = max(0, size.columns)
@@ -87,7 +87,7 @@ extension Chat {
   }
 
   private func place(conversation pane: Rect, in layout: inout Layout) {
-    // The composer first, then a line of messages: without them it is no messenger.
+    // The composer has priority over the messages, but at least one line of messages is shown.
     let most = max(1, pane.rows / 3)
     let written = composer.rows(wrappedAt: composerColumns(in: pane.columns)).count
     let composer = min(written, most, pane.rows)
@@ -114,14 +114,15 @@ extension Chat {
       column: pane.column, row: bottom - left, columns: pane.columns, rows: left)
   }
 
-  /// Where what is written is wrapped: the last column is for the cursor behind a full line.
+  /// The width at which the composer's text is wrapped; the last column is reserved for the cursor
+  /// after a full line.
   public var composerColumns: Int { composerColumns(in: layout.composer.columns) }
 
   func composerColumns(in columns: Int) -> Int {
     max(1, columns - Layout.promptColumns - 1)
   }
 
-  /// Moves the list as little as needed to have its selection in sight.
+  /// Scrolls the list as little as necessary to make its selection visible.
   public mutating func keepListSelectionVisible() {
     let capacity = max(1, layout.listCapacity)
     let last = max(0, listed.count - capacity)

@@ -1,6 +1,6 @@
 import Terminal
 
-/// One row of something that is drawn: pieces of text at columns, over a background.
+/// A drawn row: pieces of text at columns, over a background.
 struct Line {
   struct Piece {
     var column: Int
@@ -8,7 +8,7 @@ struct Line {
     var style: Style
   }
 
-  /// A background behind a part of the row.
+  /// A background for a part of the row.
   struct Fill {
     var column: Int
     var columns: Int
@@ -18,7 +18,7 @@ struct Line {
   var pieces: [Piece] = []
   var fill: Fill?
 
-  /// Puts a text at a column. It has one line, and is clean.
+  /// Adds a text at a column. It must have a single line and be cleaned.
   mutating func put(_ text: some StringProtocol, at column: Int, _ style: Style) {
     guard !text.isEmpty else { return }
     pieces.append(Piece(column: column, text: Substring(text), style: style))
@@ -26,7 +26,7 @@ struct Line {
 }
 
 extension Grid {
-  /// Draws a line on a row of a part of the screen.
+  /// Draws a line on a row of a rectangle.
   mutating func draw(_ line: Line, row: Int, in rect: Rect) {
     if let fill = line.fill {
       self.fill(
@@ -41,7 +41,7 @@ extension Grid {
     if let fill = line.fill { reverse(fill, row: row, in: rect) }
   }
 
-  /// Where there are no colours, a background is the other way round: also below what was written.
+  /// Without colours a background is drawn in inverse video, including the text on it.
   private mutating func reverse(_ fill: Line.Fill, row: Int, in rect: Rect) {
     guard fill.style.attributes.contains(.inverse) else { return }
     restyle(Rect(column: rect.column + fill.column, row: row, columns: fill.columns, rows: 1)) {
@@ -49,7 +49,7 @@ extension Grid {
     }
   }
 
-  /// Writes as much as fits, with `…` where something is missing, and gives the columns used.
+  /// Writes as much as fits, with `…` if the text is cut; returns the columns used.
   @discardableResult
   mutating func write(
     fitting text: String, at position: Position, _ style: Style, columns: Int
@@ -63,7 +63,7 @@ extension Rect {
 
   var isEmpty: Bool { columns <= 0 || rows <= 0 }
 
-  /// One of its rows, from 0.
+  /// Returns one of its rows, from 0.
   func line(_ index: Int) -> Rect {
     Rect(column: column, row: row + index, columns: columns, rows: index < rows ? 1 : 0)
   }

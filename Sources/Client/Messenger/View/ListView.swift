@@ -1,7 +1,7 @@
 import Terminal
 import Wire
 
-/// The pane on the left: people and rooms.
+/// The left pane: users and rooms.
 extension Chat {
   func draw(list layout: Layout, _ theme: Theme, _ drawing: inout Drawing) {
     guard !layout.list.isEmpty else { return }
@@ -32,7 +32,7 @@ extension Chat {
     }
   }
 
-  /// Nothing is on its way while there is no connection.
+  /// Whether there is no connection, so that nothing can arrive.
   private var isUnconnected: Bool {
     switch connection {
     case .waiting, .ended: true
@@ -44,7 +44,7 @@ extension Chat {
     let row = layout.listHeader
     guard !row.isEmpty else { return }
     var end = row.columns
-    // The health stands beside the conversation, unless that is not shown.
+    // The connection's state is drawn in the title, unless that is hidden.
     if layout.title.isEmpty {
       end -= draw(health: row, theme, &drawing)
     }
@@ -79,7 +79,7 @@ extension Chat {
       if isUnconnected { return }
       text = "⋯ loading people"
     case .limited(let end):
-      // The time is what matters: it is not what a narrow pane leaves out.
+      // A narrow pane shortens the text, never the time.
       let left = Moment.left(until: end, now: now)
       let forms = ["list limited, again in \(left)", "limited, again in \(left)"]
       text = forms.first { TextWidth.columns(of: $0) <= row.columns - 2 } ?? "limited: \(left)"
@@ -124,7 +124,7 @@ extension Chat {
     let start = 6
     _ = write(initials, 3, 0, person, 2)
 
-    // From the right: time, badge, then what is left for the name.
+    // From right to left: time, badge, and the name in the remaining columns.
     var end = row.columns - 1
     let time = conversation.last.map { moment($0.at).brief } ?? ""
     let badge = self.badge(of: conversation)
@@ -170,7 +170,7 @@ extension Chat {
     return conversation.unread > 999 ? " 999+ " : " \(conversation.unread) "
   }
 
-  /// The second line: who is typing, what is not sent yet, or what was said last.
+  /// Returns the second line: typing, an unsent draft, or the last message.
   private func preview(of conversation: Conversation, _ theme: Theme) -> [(String, Style)] {
     if let typing = typing(in: conversation) { return [(typing, theme.good)] }
     let isOpen = timeline?.room == conversation.room
@@ -193,7 +193,7 @@ extension Chat {
     return pieces
   }
 
-  /// Who is typing, of those whose time has not come.
+  /// Returns who is typing, without expired notices.
   func typing(in conversation: Conversation) -> String? {
     let users = conversation.typing.filter { $0.until > now }.map(\.user)
     guard let first = users.first else { return nil }
@@ -205,7 +205,7 @@ extension Chat {
 }
 
 extension Theme {
-  /// The sign of a presence.
+  /// Returns the symbol of a presence.
   func dot(of presence: Presence?) -> (text: String, style: Style) {
     switch presence {
     case .online: ("●", good)

@@ -1,7 +1,7 @@
-/// The lines of one message with what stands above it, as wide as the pane.
+/// The laid-out lines of one message and of what is drawn above it, at the width of the pane.
 struct MessageBlock {
-  /// How many of the lines depend on the message before: dates, names, gaps. They come and go with
-  /// it, so that places in the block are counted from behind them.
+  /// The number of lines that depend on the previous message: dates, names, gaps. They come and go
+  /// with it, so positions in the block are counted from the line after them.
   var above = 0
   var lines: [Line] = []
 }

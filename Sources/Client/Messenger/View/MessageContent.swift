@@ -1,8 +1,9 @@
 import Terminal
 
-/// What a message says, and what is said about it.
+/// The content of a message and its annotations.
 extension MessageLayout {
-  /// The rows within a bubble: where it is from, what it answers, its text, its time and state.
+  /// Returns the rows within a bubble: the original sender, the quote, the text, the time and the
+  /// state.
   func content(of message: Message, _ look: Theme.Bubble) -> [Row] {
     var rows: [Row] = []
     if !message.isDeleted {
@@ -68,8 +69,8 @@ extension MessageLayout {
     }
   }
 
-  /// What stands out in a text: links, and what is searched for, which goes before. In order, none
-  /// over another.
+  /// Returns the styled ranges of a text: links and search matches, where matches take precedence.
+  /// In order, without overlaps.
   private func marks(
     in text: String, of message: Message, _ style: Style
   ) -> [(Range<String.Index>, Style)] {
@@ -82,7 +83,7 @@ extension MessageLayout {
     for link in text.utf8.contains(UInt8(ascii: ":")) ? Links.find(in: text) : [] {
       var style = style
       style.attributes.formUnion(theme.link.attributes)
-      // A match within a link leaves what is around it.
+      // A match within a link splits the link.
       var start = link.lowerBound
       for match in found where match.overlaps(link) {
         if start < match.lowerBound { marks.append((start..<match.lowerBound, style)) }
@@ -93,7 +94,7 @@ extension MessageLayout {
     return marks.sorted { $0.0.lowerBound < $1.0.lowerBound }
   }
 
-  /// Whether it was edited, when it was sent, how far it has come.
+  /// Returns the edit mark, the time and the state.
   private func note(on message: Message, _ look: Theme.Bubble) -> Row {
     var row = Row()
     if message.isEdited, !message.isDeleted { row.append("edited ", look.faint) }
@@ -105,7 +106,7 @@ extension MessageLayout {
     return row
   }
 
-  /// The reactions, in as many rows as they need.
+  /// Returns the reactions, in as many rows as necessary.
   func reactions(of message: Message) -> [Row] {
     var rows: [Row] = []
     for reaction in message.reactions where reaction.count > 0 {
@@ -123,7 +124,7 @@ extension MessageLayout {
     return rows
   }
 
-  /// Why it was not sent, and what can be done.
+  /// Returns why the message was not sent, and what can be done.
   func failure(of message: Message) -> [Row] {
     guard case .failed(let reason) = message.state else { return [] }
     var text = "! \(ShownText.line(reason))"
@@ -145,7 +146,7 @@ extension MessageLayout {
 }
 
 extension Theme {
-  /// The mark of something of one's own, by how far it has come.
+  /// Returns the symbol for the state of the user's own message.
   func mark(of state: SendState, faint: Style) -> (text: String, style: Style) {
     switch state {
     case .waiting: ("…", faint)

@@ -1,20 +1,20 @@
 import Terminal
 
-/// Lays out messages of a timeline, one by one.
+/// Lays out the messages of a timeline, one by one.
 struct MessageLayout {
   let chat: Chat
   let timeline: Timeline
   let theme: Theme
   let columns: Int
-  /// Whether more than two take part, so that names are needed.
+  /// Whether there are more than two participants, so that names are needed.
   let isRoom: Bool
-  /// Whether there is room for a gap between one person's messages and the next one's.
+  /// Whether there is room for a gap between the messages of different users.
   let isRoomy: Bool
-  /// The message of the search that is looked at.
+  /// The search match that is selected.
   let currentMatch: Message.Key?
   let query: String
 
-  /// Messages of one person within five minutes belong together.
+  /// Messages of one user within five minutes form a group.
   private static let groupMilliseconds: Int64 = 5 * 60 * 1000
 
   init(_ chat: Chat, _ timeline: Timeline, _ theme: Theme, columns: Int) {
@@ -34,7 +34,7 @@ struct MessageLayout {
   var isPlain: Bool { chat.settings.messages == .plain }
   /// Between a bubble's edge and its text.
   var padding: Int { isPlain || columns < 40 ? 0 : 1 }
-  /// The most columns that a text takes.
+  /// The maximum width of a text.
   var textColumns: Int {
     let room = columns - 4 - 2 * padding
     return max(1, min(room, max(48, columns * 3 / 4), 80))
@@ -65,7 +65,7 @@ struct MessageLayout {
     return block
   }
 
-  /// There always is something, so that nothing moves when it changes.
+  /// Never empty, so that the messages do not move when it changes.
   private var topText: String {
     if timeline.isLoading { return "⋯ loading older messages" }
     return timeline.isComplete ? "the conversation begins here" : "⋯"
@@ -78,7 +78,7 @@ struct MessageLayout {
     return (before.seq ?? .max) <= mark
   }
 
-  /// The bubble, then what stands below it.
+  /// Appends the bubble, then the lines below it.
   private func append(_ message: Message, named: Bool, to block: inout MessageBlock) {
     let isSelected = timeline.selected == message.key
     let look =
@@ -90,7 +90,7 @@ struct MessageLayout {
     }
     rows += content(of: message, look)
     let width = rows.reduce(1) { max($0, $1.columns) }
-    // Edge, padding, text, padding, edge; the first and the last column of the pane stay free.
+    // Edge, padding, text, padding, edge; the first and the last column of the pane stay empty.
     let start = message.isOwn ? max(2 + padding, columns - width - 2 - padding) : 2 + padding
     for row in rows { block.lines.append(line(row, at: start, width, look, message)) }
     for row in reactions(of: message) + failure(of: message) {
@@ -122,7 +122,7 @@ struct MessageLayout {
     return line
   }
 
-  /// How plain messages look: as the screen does.
+  /// The style of plain messages: that of the screen.
   private var open: Theme.Bubble {
     var open = theme.other
     (open.fill, open.text, open.faint) = (Style(), theme.text, theme.faint)
@@ -136,7 +136,7 @@ struct MessageLayout {
     return line
   }
 
-  /// A text in a line from edge to edge.
+  /// Returns a text in a line from edge to edge.
   private func rule(_ text: String, _ style: Style) -> Line {
     var line = Line()
     let text = ShownText.fit(text, columns: columns - 4)
@@ -152,7 +152,7 @@ struct MessageLayout {
     return line
   }
 
-  /// One row of a bubble's content, from its left; `trailing` stands at its right.
+  /// One row of a bubble's content, from the left; `trailing` is aligned to the right.
   struct Row {
     var pieces: [Line.Piece] = []
     var columns = 0

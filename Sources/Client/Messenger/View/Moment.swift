@@ -1,4 +1,4 @@
-/// Times as people read them, beside the time that it is.
+/// A time formatted relative to the current time.
 struct Moment {
   var time: LocalTime
   var now: LocalTime
@@ -20,7 +20,7 @@ struct Moment {
     }
   }
 
-  /// The shortest that says enough: "12:40", "Yesterday", "Mon", "17 Nov", "17 Nov 25".
+  /// The shortest unambiguous form: "12:40", "Yesterday", "Mon", "17 Nov", "17 Nov 25".
   var brief: String {
     switch daysAgo {
     case 0: clock
@@ -32,7 +32,7 @@ struct Moment {
     }
   }
 
-  /// Behind "last seen": "12:40", "yesterday 12:40", "17 Nov".
+  /// For use after "last seen": "12:40", "yesterday 12:40", "17 Nov".
   var seen: String {
     switch daysAgo {
     case 0: clock
@@ -42,7 +42,7 @@ struct Moment {
     }
   }
 
-  /// "0:42": what is left until a time, in milliseconds.
+  /// Returns the time left until `end` in milliseconds since 1970: "0:42".
   static func left(until end: Int64, now: Int64) -> String {
     let seconds = seconds(until: end, now: now)
     return seconds < 3600
@@ -50,7 +50,7 @@ struct Moment {
       : "\(seconds / 3600):\(two(Int(seconds / 60 % 60))):\(two(Int(seconds % 60)))"
   }
 
-  /// Seconds that are left, the started one counted.
+  /// Returns the seconds left, rounded up.
   static func seconds(until end: Int64, now: Int64) -> Int64 {
     end > now ? Int64((UInt64(bitPattern: end &- now) + 999) / 1000) : 0
   }
@@ -69,9 +69,9 @@ struct Moment {
     Moment.months.indices.contains(time.month - 1) ? Moment.months[time.month - 1] : ""
   }
 
-  /// Days since a day long ago, of the calendar that leaps.
+  /// Returns the number of days since a fixed day, in the Gregorian calendar.
   private static func dayNumber(_ time: LocalTime) -> Int {
-    // Years that begin in March end with the day that is not always there.
+    // Years begin in March here, so that a leap day is the last day of its year.
     let year = time.month > 2 ? time.year : time.year - 1
     let month = time.month > 2 ? time.month - 3 : time.month + 9
     let leaps = (year / 4) - (year / 100) + (year / 400)

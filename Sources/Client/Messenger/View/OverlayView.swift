@@ -1,9 +1,9 @@
 import Terminal
 import Wire
 
-/// What lies over the screen.
+/// The overlays.
 extension Chat {
-  /// What can be done with a message, in the order in which it is offered.
+  /// Returns the actions on a message, in the order of the menu.
   public func actions(for message: Message) -> [Command] {
     var actions: [Command] = []
     if case .failed = message.state { actions += [.retry, .discard] }
@@ -72,7 +72,7 @@ extension Chat {
     }
   }
 
-  /// What Enter does with a name that is not on the list.
+  /// Returns what Enter does with a name that is not in the list.
   private func offer(_ switcher: Switcher) -> String {
     guard switcher.forwarding == nil,
       let room = Chat.room(named: switcher.query.text, user: user)
@@ -137,13 +137,13 @@ extension Chat {
     if inner.rows > 2 { draw(hints: hints, in: inner.line(2), theme, &drawing) }
   }
 
-  /// The message that actions are about.
+  /// The message to which actions apply.
   var selectedMessage: Message? { timeline.flatMap { $0.selected.flatMap($0.message) } }
 
-  /// The first of some choices that is seen, so that the selected one is.
+  /// Returns the first visible choice, so that the selected one is visible.
   static func top(of selected: Int, rows: Int) -> Int { max(0, selected - max(1, rows) + 1) }
 
-  /// A row of choices, set off where it is selected.
+  /// Draws a row of choices, highlighted if it is selected.
   private func choose(
     _ row: Rect, isSelected: Bool, _ theme: Theme, _ drawing: inout Drawing,
     _ body: (inout Grid) -> Void
@@ -155,7 +155,7 @@ extension Chat {
     }
   }
 
-  /// A framed part in the middle of the screen; gives what is within its frame.
+  /// Draws a framed panel in the middle of the screen; returns its inner rectangle.
   func panel(
     _ title: String, columns: Int, rows: Int, _ theme: Theme, _ drawing: inout Drawing
   ) -> Rect {
@@ -163,7 +163,7 @@ extension Chat {
       column: max(0, (size.columns - columns - 2) / 2), row: max(0, (size.rows - rows - 2) / 2),
       columns: min(columns + 2, size.columns), rows: min(rows + 2, size.rows))
     guard outer.columns >= 4, outer.rows >= 3 else { return .none }
-    // Nothing below it takes the mouse or the cursor.
+    // Nothing below it receives the mouse or the cursor.
     drawing.targets.removeAll()
     drawing.grid.cursor = nil
     drawing.grid.fill(outer, with: theme.panel)
@@ -192,7 +192,7 @@ extension Chat {
 }
 
 extension Command {
-  /// What it is called among the actions.
+  /// The name in the menu of actions.
   var title: String {
     switch self {
     case .openLink: "Open link"

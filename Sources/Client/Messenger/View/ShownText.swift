@@ -1,38 +1,38 @@
 import Client
 import Terminal
 
-/// Text of others as it may be shown: harmless, and measured in columns.
+/// Text of other users, made safe to display and measured in columns.
 ///
-/// Text from right to left is laid out as it is, cell by cell: terminals differ in what they make of
-/// it, and embeddings or isolates of ours would only add to that. Those of others are left out, so
-/// that what is odd stays within its own cells.
+/// Right-to-left text is written in logical order, cell by cell: terminals handle it differently,
+/// and additional embeddings or isolates would only add to the confusion. Those in the text are
+/// removed, so that their effects stay within the text's own cells.
 enum ShownText {
-  /// A name or another text of one line.
+  /// Returns a name or another single-line text.
   static func line(_ text: String) -> String {
     isPlain(text) ? text : withoutPiles(TerminalText.line(text))
   }
 
-  /// A text that may have several lines, each ended by `\n`.
+  /// Returns a text that may have several lines, separated by `\n`.
   static func lines(_ text: String) -> String {
     isPlain(text) ? text : withoutPiles(TerminalText.lines(text))
   }
 
-  /// As much of a text of one line as fits, with `…` where something is missing.
+  /// Returns as much of a single-line text as fits, with `…` if it is cut.
   static func fit(_ text: String, columns: Int) -> String {
     TextWidth.prefix(of: text, columns: columns, ellipsis: true)
   }
 
-  /// The letters that stand for somebody: of the first word and of the last.
+  /// Returns the initials of a name: of the first word and of the last.
   static func initials(of name: String) -> String {
     let words = line(name).split { !$0.isLetter && !$0.isNumber }
     guard let first = words.first?.first else { return "?" }
     guard words.count > 1, let second = words.last?.first else { return first.uppercased() }
     let both = first.uppercased() + second.uppercased()
-    // There are two columns: one wide letter fills them.
+    // There are two columns, which one wide letter fills.
     return TextWidth.columns(of: both) > 2 ? first.uppercased() : both
   }
 
-  /// Where a word that is searched for stands, capitals or not.
+  /// Returns the case-insensitive occurrences of a search text.
   static func occurrences(of query: String, in text: String) -> [Range<String.Index>] {
     let wanted = query.map { $0.lowercased() }
     guard !wanted.isEmpty else { return [] }
@@ -57,12 +57,12 @@ enum ShownText {
     return found
   }
 
-  /// ASCII without control characters, which is most of it, and needs no care.
+  /// Whether it is ASCII without control characters, the common case, which needs no cleaning.
   private static func isPlain(_ text: String) -> Bool {
     text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
   }
 
-  /// At most eight marks on one letter: piles of them reach into other lines, and cost time.
+  /// Limits combining marks to eight per letter: more of them reach into other lines and cost time.
   private static func withoutPiles(_ text: String) -> String {
     let limit = 8
     var pile = 0

@@ -1,14 +1,14 @@
 import Mixing
 public import Terminal
 
-/// The colours of the messenger. Each part is a style, so that it can be told from others without
-/// colours as well.
+/// The styles of the messenger's parts, which stay distinguishable without colours.
 public struct Theme: Equatable, Sendable {
-  /// How many colours a theme may use; the differ lowers what a terminal cannot show.
+  /// The number of colours that a theme may use; the differ reduces them to what the terminal
+  /// supports.
   public enum Depth: Sendable, CaseIterable {
-    /// Attributes alone (`NO_COLOR`).
+    /// Attributes only (`NO_COLOR`).
     case none
-    /// The terminal's own sixteen, so that they fit to the others there.
+    /// The terminal's own sixteen, which match its other colours.
     case sixteen
     case full
   }
@@ -22,18 +22,18 @@ public struct Theme: Equatable, Sendable {
   public var good = Style()
   public var idle = Style()
   public var gone = Style(.standard, .dim)
-  /// Bars at the top and the bottom.
+  /// The bars at the top and the bottom.
   public var bar = Style(.standard, .inverse)
   public var barFaint = Style(.standard, .inverse)
   public var rule = Style(.standard, .dim)
-  /// The row that the keys are on, and the conversation that is open.
+  /// The selected row, and the open conversation.
   public var selection = Style(.standard, .inverse)
   public var current = Style(.standard, .bold)
   public var badge = Style(.standard, [.bold, .inverse])
   public var mutedBadge = Style(.standard, .inverse)
-  /// What lies over the screen.
+  /// Overlays.
   public var panel = Style()
-  /// Text there, also over a row that is set off.
+  /// Text there, also over a highlighted row.
   var panelText: Style { Style(panel.foreground, on: .standard, panel.attributes) }
   public var match = Style(.standard, [.bold, .underline])
   public var currentMatch = Style(.standard, [.bold, .underline, .inverse])
@@ -41,12 +41,12 @@ public struct Theme: Equatable, Sendable {
   public var readMark = Style(.standard, .bold)
   public var unreadLine = Style(.standard, .bold)
 
-  /// What stands behind a message.
+  /// The style of a message's bubble.
   public struct Bubble: Equatable, Sendable {
     public var fill: Style
     public var text: Style
     public var faint: Style
-    /// What is left and right of it, in `edge`.
+    /// The characters to the left and the right, in the style `edge`.
     public var edges: (left: Character, right: Character) { isFilled ? ("▐", "▌") : ("│", "│") }
     public var edge: Style
     var isFilled: Bool
@@ -57,15 +57,15 @@ public struct Theme: Equatable, Sendable {
   public var other = Bubble(
     fill: Style(), text: Style(), faint: Style(.standard, .dim),
     edge: Style(.standard, .dim), isFilled: false)
-  /// A message that actions are about.
+  /// A selected message.
   public var selected = Bubble(
     fill: Style(.standard, .inverse), text: Style(.standard, .inverse),
     faint: Style(.standard, .inverse), edge: Style(.standard, .bold), isFilled: false)
 
-  /// What persons are told apart by.
+  /// The colours that distinguish users.
   var people: [Color] = [.standard]
 
-  /// The colour of a person: the same one always, for everyone.
+  /// Returns the colour of a user, which is always the same, on every machine.
   public func color(of user: String) -> Color {
     let hash = FNV1a.hash(user)
     return people[Int((hash ^ hash >> 32) % UInt64(people.count))]
@@ -91,7 +91,7 @@ public struct Theme: Equatable, Sendable {
   }
 }
 
-/// The colours of a theme of many.
+/// The colours of a theme with more than sixteen colours.
 private struct Shades {
   var text, faint, accent, error, good, idle: Color
   var bar, barText, barFaint, rule, selection, current, panel: Color
@@ -170,7 +170,7 @@ extension Theme {
   }
 }
 
-/// The colours of a theme of sixteen: those that are readable on the terminal's own background.
+/// The colours of a theme with sixteen: those that are readable on the terminal's own background.
 private struct Sixteen {
   var accent, error, good, idle, badge: UInt8
   var people: [UInt8]

@@ -1,6 +1,6 @@
-/// The part of the timeline that is seen.
+/// The visible part of the timeline.
 struct Viewport {
-  /// A line of a block, from its first.
+  /// A line of a block, counted from its first.
   struct Place: Comparable {
     var index: Int
     var line: Int
@@ -28,7 +28,7 @@ struct Viewport {
     return block
   }
 
-  /// The line that stands at the lower edge. Where its message is gone, a near one's.
+  /// Returns the line at the lower edge; if its message is gone, a line of a message near it.
   private mutating func anchor() -> Place {
     var index = last
     if case .at(let key, let line) = layout.timeline.scroll {
@@ -67,7 +67,7 @@ struct Viewport {
     }
   }
 
-  /// The place, or the one below it that fills the pane from its top.
+  /// Returns the place, or one further down if otherwise the pane would not be full.
   mutating func lowest(_ place: Place) -> Place {
     let above = linesAbove(place)
     return above < rows - 1 ? down(from: place, by: rows - 1 - above) : place
@@ -77,10 +77,10 @@ struct Viewport {
     place.index == last && place.line == block(last).lines.count - 1
   }
 
-  /// Whether the first line is seen where the pane ends with a place.
+  /// Whether the first line is visible if the pane ends at a place.
   mutating func showsFirst(above place: Place) -> Bool { linesAbove(place) < rows }
 
-  /// Lines before a place, as far as the pane has room for them.
+  /// Returns the number of lines before a place, counted up to the height of the pane.
   private mutating func linesAbove(_ place: Place) -> Int {
     var (lines, index) = (place.line, place.index)
     while lines < rows, index > 0 {
@@ -90,7 +90,7 @@ struct Viewport {
     return lines
   }
 
-  /// What is seen, from the lower edge upwards, at most as many as there are rows.
+  /// Returns the visible lines from the lower edge upwards, at most as many as there are rows.
   mutating func seen() -> [(place: Place, line: Line)] {
     var seen: [(place: Place, line: Line)] = []
     var place = bottom

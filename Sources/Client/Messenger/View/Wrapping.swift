@@ -1,13 +1,13 @@
 import Terminal
 
-/// Cuts a text into lines by display width, between words where it can.
+/// Breaks a text into lines by display width, between words if possible.
 ///
-/// Spaces at a cut belong to neither line; those at the start of a paragraph stay. A word that is
-/// longer than a line is cut anywhere, and wide characters (CJK) may be cut from each other, but
-/// none begins a line that closes something.
+/// Spaces at a break belong to neither line; those at the start of a paragraph stay. A word that is
+/// longer than a line is broken anywhere. Wide characters (CJK) may be separated, but closing
+/// punctuation never begins a line.
 enum Wrapping {
   private struct Cluster {
-    /// Where it begins, in bytes of the text.
+    /// The offset of its first byte in the text.
     var offset: Int
     var width: UInt8
     var kind: Kind
@@ -15,7 +15,7 @@ enum Wrapping {
 
   private enum Kind: UInt8 { case word, space, wide, closing, lineBreak }
 
-  /// The lines of a text, which `ShownText.lines` has cleaned; never empty.
+  /// Returns the lines of a text that was cleaned by `ShownText.lines`; never empty.
   static func lines(of text: String, columns: Int) -> [Substring] {
     if text.utf8.count <= columns, !text.utf8.contains(UInt8(ascii: "\n")) { return [text[...]] }
     return cut(clusters(of: text), bytes: text.utf8.count, columns: max(1, columns)).map {
@@ -32,7 +32,7 @@ enum Wrapping {
     while index < text.utf8.endIndex {
       let byte = text.utf8[index]
       let after = text.utf8.index(after: index)
-      // ASCII that nothing can combine with, which is most of it.
+      // ASCII that nothing combines with: the common case.
       if byte < 0x80, after == text.utf8.endIndex || text.utf8[after] < 0x80 {
         let kind: Kind =
           switch byte {
@@ -60,7 +60,7 @@ enum Wrapping {
     return clusters
   }
 
-  /// What begins no line (JIS X 4051, the commonest of it).
+  /// Whether a character must not begin a line (the most common ones of JIS X 4051).
   private static func isClosing(_ character: Character) -> Bool {
     switch character.unicodeScalars.first {
     case "、", "。", "，", "．", "！", "？", "）", "」", "』", "】", "：", "；": true
@@ -70,14 +70,15 @@ enum Wrapping {
 
   private static func cut(_ clusters: [Cluster], bytes: Int, columns: Int) -> [Range<Int>] {
     var lines: [Range<Int>] = []
-    /// Where the line begins; where it may end at the latest, and the next then begins.
+    /// The start of the line; the last possible end so far, and the start of the next line after
+    /// it.
     var start = 0
     var end: Int?
     var next = 0
     var width = 0
     /// The columns since `next`.
     var tail = 0
-    /// Behind the last word: an indentation alone is not a line.
+    /// The end of the last word: indentation alone does not form a line.
     var word = 0
     var index = 0
 
@@ -110,7 +111,7 @@ enum Wrapping {
         if cluster.kind == .space {
           var after = index
           while after < clusters.count, clusters[after].kind == .space { after += 1 }
-          // A line break ends this line as well, not another one.
+          // A line break here ends this line, not another empty one.
           if after < clusters.count, clusters[after].kind == .lineBreak { after += 1 }
           finish(at: index, next: after)
           index = after
