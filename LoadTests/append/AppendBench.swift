@@ -2,7 +2,8 @@ import ArgumentParser
 import Glibc
 import SQLiteLog
 
-/// Measures the log by itself: how many entries it stores, at what cost, and who pays.
+/// The command `append-bench`: measures the log by itself, its rate, its cost and the CPU time of
+/// its threads.
 @main struct AppendBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "append-bench",
@@ -54,7 +55,7 @@ import SQLiteLog
     do {
       let log = try open(folder)
       let run = try Run(log, batch: batch, underWay: underWay)
-      // Makes the rooms, too.
+      // Creates the rooms as well.
       _ = run.append(max(stored, rooms), from: &workload, perSecond: 0)
       var left = entries
       while left > 0 {
@@ -94,7 +95,7 @@ import SQLiteLog
     }
   }
 
-  /// Milliseconds until an existing log takes requests.
+  /// Measures how long an existing log takes to accept requests.
   private func measureStart(_ folder: String) throws -> (milliseconds: Double, cpu: Double) {
     let start = Run.now
     let before = clock()
@@ -111,7 +112,7 @@ import SQLiteLog
     return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// The most that this process has had in memory.
+  /// Returns the peak memory of this process.
   private func residentBytes() -> Int {
     var usage = rusage()
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -1,6 +1,6 @@
-/// What one segment of entries cost.
+/// The cost of one segment of entries.
 struct Result {
-  /// How many entries there were at its end.
+  /// The number of entries stored at its end.
   var stored: Int
   private let window: Run.Window
 
@@ -50,16 +50,16 @@ struct Result {
   }
 }
 
-/// What is measured once, at the end.
+/// The figures that are measured once, at the end.
 struct Summary {
   /// Milliseconds.
   var start: Double
-  /// Processor time of the start.
+  /// CPU time of the start.
   var startCPU: Double
-  /// Per entry, in the files.
+  /// Bytes per entry in the files.
   var journalBytes: Double
   var indexBytes: Double
-  /// Of the whole process, at most.
+  /// The peak of the whole process.
   var residentBytes: Int
 
   var line: String {
@@ -77,5 +77,5 @@ struct Summary {
   }
 }
 
-/// Three decimals.
+/// Rounds to three decimals.
 private func round(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }

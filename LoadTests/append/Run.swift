@@ -4,15 +4,15 @@ import Relay
 import SQLiteLog
 import Synchronization
 
-/// One log under load: as many loops as batches are under way at once, each with one.
+/// One log under load. There is one submitting loop per batch in flight.
 final class Run: Sendable {
   struct Window {
     var entries = 0
     var seconds = 0.0
     var commits = 0
-    /// Of the commit thread, nanoseconds.
+    /// CPU time of the commit thread, in nanoseconds.
     var commitTime: Int64 = 0
-    /// Of indexing and of checkpoints.
+    /// The same for indexing and for checkpoints.
     var settleTime: Int64 = 0
     var checkpointTime: Int64 = 0
     var latencies = Latencies()
@@ -28,7 +28,7 @@ final class Run: Sendable {
   private let log: SQLiteLog
   private let batch: Int
   private let state: Mutex<State>
-  /// Loops that may submit.
+  /// The loops that may submit.
   private let free: Mailbox<Int>
   private let waiting = Mutex<[Int]>([])
 
@@ -57,7 +57,7 @@ final class Run: Sendable {
     free.post(loop)
   }
 
-  /// Sends so many entries as fast as they are taken, or so many a second.
+  /// Appends `count` entries as fast as the log accepts them, or at this rate.
   func append(_ count: Int, from workload: inout Workload, perSecond rate: Int) -> Window {
     let before = ThreadTimes()
     let start = Self.now

@@ -1,11 +1,11 @@
 import Glibc
 
-/// How long each thread of this process has been on a core (`/proc/self/task/*/schedstat`).
+/// The CPU time of each thread of this process (`/proc/self/task/*/schedstat`).
 struct ThreadTimes {
-  /// Nanoseconds, by the thread's name; those of one name together.
+  /// Nanoseconds by thread name; threads with the same name are added up.
   private(set) var nanoseconds: [String: Int64] = [:]
 
-  /// As it is now. Threads that have ended are not in it.
+  /// Reads the current values. Threads that have ended are not included.
   init() {
     guard let directory = unsafe opendir("/proc/self/task") else { return }
     defer { unsafe closedir(directory) }
@@ -21,7 +21,7 @@ struct ThreadTimes {
     }
   }
 
-  /// Of all threads whose names begin so.
+  /// Returns the total of all threads whose names begin with `prefix`.
   func total(_ prefix: String) -> Int64 {
     nanoseconds.reduce(0) { $0 + ($1.key.hasPrefix(prefix) ? $1.value : 0) }
   }

@@ -2,11 +2,11 @@ import Relay
 import Synchronization
 import Wire
 
-/// The entries of a run, in the order in which they are sent: rooms and users in turn, texts of one
-/// length, ids that never come twice.
+/// The entries of a run, in the order of sending: rooms and users in turn, texts of one length,
+/// unique ids.
 struct Workload {
   var rooms: Int
-  /// How many users send to each room.
+  /// The number of users who send to each room.
   var usersPerRoom: Int
   var body: [UInt8]
   private var next = 0
@@ -27,7 +27,8 @@ struct Workload {
   mutating func batch(_ count: Int) -> [LogRequest] {
     (0..<count).map { _ in
       defer { next += 1 }
-      // Strides that are prime to the count, so that neighbours are not neighbours in their rooms.
+      // The strides are coprime to the count, so that consecutive entries belong to different
+      // rooms.
       let room = next &* 7919 % rooms
       let user = next / rooms % usersPerRoom
       return .append(
@@ -38,7 +39,7 @@ struct Workload {
   }
 }
 
-/// Latencies by powers of 2^(1/8), from a microsecond on.
+/// A histogram of latencies with buckets that grow by 2^(1/8), from one microsecond.
 struct Latencies {
   private var counts: [Int] = Array(repeating: 0, count: 256)
   private(set) var longest: Int64 = 0
@@ -56,7 +57,7 @@ struct Latencies {
     counts[bucket] += 1
   }
 
-  /// Milliseconds.
+  /// Returns milliseconds.
   func percentile(_ share: Double) -> Double {
     var rest = Double(count) * share
     var limit = 1000.0

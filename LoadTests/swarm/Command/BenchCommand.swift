@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Swarm
 
-/// The benchmark.
+/// The subcommand `bench`.
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
@@ -114,7 +114,7 @@ struct BenchCommand: ParsableCommand {
     }
   }
 
-  /// The relay lies beside this program.
+  /// Returns this program's folder, which also contains the relay.
   private static func ownFolder() throws -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
@@ -122,7 +122,7 @@ struct BenchCommand: ParsableCommand {
     return path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
   }
 
-  /// Servers have other working directories.
+  /// Returns an absolute path, because servers run in other working directories.
   private static func absolute(_ path: String) throws -> String {
     guard let resolved = unsafe realpath(path, nil) else {
       throw ValidationError("there is no folder \(path): `make bench` is to be run where it is")

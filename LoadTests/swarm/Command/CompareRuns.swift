@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Swarm
 
-/// Two runs side by side.
+/// The subcommand `compare`: shows two runs side by side.
 struct CompareRuns: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",

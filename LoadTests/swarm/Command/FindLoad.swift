@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Swarm
 
-/// Looks for the largest load that meets a scenario's thresholds.
+/// The subcommand `find`: finds the largest load that meets a scenario's thresholds.
 struct FindLoad: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
@@ -130,7 +130,7 @@ struct FindLoad: ParsableCommand {
         finding.end = .interrupted
         return finding
       }
-      // Only a relay that has let somebody in has said what it allows.
+      // The limits are known only from the `welcome` of a relay.
       allowance = allowance ?? outcome.allowance
       if finding.tries.isEmpty, let why = allowance?.obstacle(to: plan) {
         finding.end = .obstacle(factor: factor, why)

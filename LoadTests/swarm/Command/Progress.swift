@@ -1,14 +1,13 @@
 import Glibc
 import Swarm
 
-/// What is said on standard error while something is on: on a terminal lines with a live view
-/// below them, otherwise lines.
+/// Progress messages on standard error: lines, and on a terminal a live view below them.
 struct Progress {
-  /// `nil` where there is no terminal, or nothing is to be said.
+  /// `nil` without a terminal, or with `--quiet`.
   let display: LiveDisplay?
   private let isQuiet: Bool
 
-  /// - Parameter quiet: say nothing.
+  /// - Parameter quiet: Whether to print nothing.
   init(quiet: Bool) {
     isQuiet = quiet
     display = quiet ? nil : LiveDisplay(on: STDERR_FILENO)
@@ -23,6 +22,6 @@ struct Progress {
     }
   }
 
-  /// To be called before anything else is written.
+  /// Ends the live view; call it before any other output.
   func finish() { display?.finish() }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Swarm
 
-/// Plays a scenario.
+/// The subcommand `run`: plays a scenario.
 struct RunScenario: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
@@ -88,7 +88,8 @@ struct RunScenario: ParsableCommand {
       StandardError.write("\(error)\n")
       throw ExitCode(Outcome.Status.noConnection.rawValue)
     }
-    // Files first: nobody may read standard output any more, which ends the program.
+    // Files are written first: if the reader of standard output is gone, writing there ends the
+    // program.
     var faults: [any Error] = []
     for (file, text) in [(json, JSONReport.text), (html, HTMLReport.text)] {
       guard let file else { continue }
@@ -97,7 +98,7 @@ struct RunScenario: ParsableCommand {
     TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
     for fault in faults { StandardError.write("\(fault); the results are not in that file\n") }
     if !faults.isEmpty, outcome.status == .good { throw ExitCode(2) }
-    // As a shell says that a signal ended it.
+    // The exit code with which a shell reports a signal.
     if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }
     if outcome.status != .good { throw ExitCode(outcome.status.rawValue) }
   }

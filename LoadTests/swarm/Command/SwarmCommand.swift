@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Swarm
 
-/// The load test's command.
+/// The command `swarm`, the load generator.
 @main
 struct SwarmCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -11,7 +11,7 @@ struct SwarmCommand: ParsableCommand {
     version: "swarm 0.1.0",
     subcommands: [RunScenario.self, FindLoad.self, CompareRuns.self, BenchCommand.self])
 
-  /// As ArgumentParser's own, but for the exit code of wrong usage: 2, as everywhere else.
+  /// Like ArgumentParser's own `main`, but exits with 2 on incorrect usage.
   static func main() {
     do {
       var command = try parseAsRoot()
@@ -27,7 +27,7 @@ struct SwarmCommand: ParsableCommand {
   }
 }
 
-/// Lines for a person.
+/// Writes lines to standard error.
 enum StandardError {
   static func write(_ text: String) {
     TextFile.write(Array(text.utf8), to: STDERR_FILENO)

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import YAML
 
-/// Rows about the store alone: `append-bench` does the work.
+/// Rows about the log alone, measured with `append-bench`.
 extension Bench {
-  /// A stretch of entries.
+  /// A segment of entries.
   private struct Window {
     var stored: Double
     var entries: Double
@@ -13,7 +13,7 @@ extension Bench {
     var longestMilliseconds: Double
   }
 
-  /// The commit path by itself.
+  /// Measures the commit path alone.
   func measureAppend() throws -> [BenchRow] {
     var rate = BenchRow(
       "append", "durable append, 500 rooms, 128 B: commit path", .entries, goal: .atLeast(250_000))
@@ -27,7 +27,7 @@ extension Bench {
     return [rate, cost]
   }
 
-  /// With all that the store does behind the commits, and as more and more is stored.
+  /// Measures the log with all of its background work, while the number of stored entries grows.
   func measureStored() throws -> [BenchRow] {
     let entries = isQuick ? 400_000 : settings.extent == .full ? 12_000_000 : 4_000_000
     let stored = BenchTable.figure(Double(entries), .entries)
@@ -39,7 +39,7 @@ extension Bench {
       "stored-commit", "the same: commit of an entry", .times, goal: .atMost(1.2))
     var all = BenchRow("stored-whole", "the same: all, by entries", .times, goal: .atMost(2))
     var stall = BenchRow("stored-stall", "the same: the longest commit", .milliseconds)
-    // Settling comes in bursts: a window is to hold several.
+    // Indexing runs in bursts; a window must contain several.
     guard let windows = try append(["--window", "\(entries / 4)"], entries: entries) else {
       return Self.absent([rate, cost, commit, all, stall])
     }
@@ -56,7 +56,7 @@ extension Bench {
     return [rate, cost] + Self.judged([commit, all]) + [stall]
   }
 
-  /// The commit path again, over more and more rooms.
+  /// Measures the commit path with a growing number of rooms.
   func measureAppendRooms() throws -> [BenchRow] {
     var commit = BenchRow(
       "append-rooms", "rooms 1 to 50,000: commit of an entry", .times, goal: .atMost(1.2))
@@ -81,7 +81,7 @@ extension Bench {
     }
   }
 
-  /// - Returns: `nil` where the program is not there.
+  /// - Returns: `nil` if the program does not exist.
   private func append(_ arguments: [String], entries: Int) throws -> [Window]? {
     let program = "\(settings.commands)/append-bench"
     guard unsafe access(program, X_OK) == 0 else { return nil }
@@ -102,7 +102,7 @@ extension Bench {
     return windows
   }
 
-  /// Runs a program to its end, and takes what it prints. Its errors go where ours go.
+  /// Runs a program to its end and returns its standard output. It inherits standard error.
   private static func output(of words: [String]) throws -> [UInt8] {
     let command = words.map { "'\($0)'" }.joined(separator: " ")
     guard let pipe = unsafe popen("exec \(command) </dev/null", "re") else {

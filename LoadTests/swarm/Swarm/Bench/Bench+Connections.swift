@@ -1,6 +1,6 @@
-/// Rows about connections: what they cost, how fast they come, and how fast they come back.
+/// Rows about connections: their memory, the rate of connecting and the rate of resuming.
 extension Bench {
-  /// What one that is joined to a room and silent costs of the server's memory.
+  /// Measures the server's memory per silent connection that is joined to a room.
   func measureIdle(_ row: BenchRow) throws -> BenchRow {
     var row = row
     row.floorAlone = try idleBytes(start(.floor(places, deliveryBytes: deliveryBytes())), &row)
@@ -18,7 +18,7 @@ extension Bench {
     plan.work = .idle
     plan.seconds = 0.1
     plan.processor = BenchPlacement.apart.load
-    // What the first hundred bring with them is not a connection's.
+    // Memory that the first hundred connections allocate once is not counted.
     _ = try RawLoad(plan).play()
     plan.rooms = connections / plan.membersPerRoom
     name(&plan, server)
@@ -36,7 +36,7 @@ extension Bench {
     return Double(after - before) / Double(connections)
   }
 
-  /// From nothing to a member, as fast as it goes.
+  /// Measures connecting and joining, as fast as possible.
   func measureConnects(_ row: BenchRow) throws -> BenchRow {
     var row = row
     let bytes = try deliveryBytes()
@@ -74,8 +74,8 @@ extension Bench {
     return try BenchSample(plan, server, processor: BenchPlacement.apart.load)
   }
 
-  /// All come back at once: how fast they get what they missed, and what of the relay's memory each
-  /// takes meanwhile.
+  /// Measures the return of all connections at once: the rate at which they receive the missed
+  /// entries, and the relay's memory per connection meanwhile.
   func measureReturn(_ rate: BenchRow, _ memory: BenchRow) throws -> [BenchRow] {
     var (rate, memory) = (rate, memory)
     var (rates, growths): ([Double], [Double]) = ([], [])

@@ -1,15 +1,15 @@
-/// Rows about waiting.
+/// Rows about latency.
 extension Bench {
-  /// A relay holds a rate at which half of all sends are acknowledged within this time: beyond it
-  /// the sends queue up, and wait the longer the longer the load lasts.
+  /// A relay sustains a rate if half of all sends are acknowledged within this time: above that
+  /// rate sends queue up, and latencies grow with the duration of the load.
   private static let heldMilliseconds = 20.0
-  /// The rate that is held is found to this factor.
+  /// The precision, as a factor, to which the sustained rate is found.
   private static let heldPrecision = 1.15
   private static let attempts = 8
 
-  /// What an acknowledgement takes while the relay does half of what it could; and beside it what the
-  /// floor needs for a delivery at the same rate, which is the machine's share: a p99 is made of
-  /// every moment in which the machine did something else.
+  /// Measures the latency of acknowledgements at half of the sustained rate. The floor's delivery
+  /// latency at the same rate is measured as well: it is the machine's share, because every
+  /// disturbance of the machine affects a p99.
   func measureAcks(_ middle: BenchRow, _ late: BenchRow, _ load: BenchLoad) throws -> [BenchRow] {
     var (middle, late) = (middle, late)
     let server = try start(.relay(places))
@@ -60,8 +60,8 @@ extension Bench {
 
   private static let warmUpSeconds = 0.5
 
-  /// The largest rate of an open loop that is held. A closed window would tell of another load: its
-  /// senders wait for the relay, so that what waits shares its writes.
+  /// Finds the largest sustained rate of an open loop. A closed window would measure another load:
+  /// its senders wait for the relay, so waiting sends share writes.
   private func heldRate(_ load: BenchLoad, _ server: BenchServer) throws -> Double? {
     guard let closed = plan(load, server) else { return nil }
     var tooMuch = try BenchSample(closed, server, processor: BenchPlacement.apart.load)

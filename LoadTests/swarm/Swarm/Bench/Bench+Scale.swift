@@ -1,12 +1,12 @@
-/// Rows about growth: what a message costs as there is more of something.
+/// Rows about scaling: how the cost of a message grows with a quantity.
 extension Bench {
   private static let flat = BenchRow.Goal.atMost(1.2)
   private static let whole = BenchRow.Goal.atMost(2)
 
-  /// One room, more and more subscribers, eight messages under way.
+  /// Measures one room with a growing number of subscribers and eight messages in flight.
   ///
-  /// Of each message's cost some is its own and some each subscriber's: what the step from one size
-  /// to the next adds, for each subscriber that came, is the delivery alone.
+  /// The cost of a message has a fixed part and a part per subscriber. The increase from one size
+  /// to the next, divided by the added subscribers, is the cost of a delivery alone.
   func measureSubscribers() throws -> [BenchRow] {
     var delivery = BenchRow(
       "subscribers-delivery", "subscribers 10 to 10,000: one delivery more", .times, goal: Self.flat
@@ -36,8 +36,8 @@ extension Bench {
       delivery.points.append(.init(line: "delivery", x: larger.members, y: added))
     }
     var rows = Self.judged([delivery, commit, all])
-    // A message to ten costs each of them a tenth of its commit: what is to hold is that a message
-    // to many costs what those to few let expect.
+    // With ten subscribers each bears a tenth of the commit. So the cost with many subscribers is
+    // compared with the cost extrapolated from few.
     if costs.count > 2 {
       let (few, more) = (costs[0], costs[1])
       let each = (more.entry - few.entry) / (more.members - few.members)
@@ -48,14 +48,15 @@ extension Bench {
     return rows
   }
 
-  /// The same load, 500 conversations, while their people are joined to more and more silent rooms.
+  /// Measures the same load of 500 conversations, while their users are joined to a growing number
+  /// of silent rooms.
   func measureRooms() throws -> [BenchRow] {
     var delivery = BenchRow(
       "rooms-delivery", "rooms 500 to 50,000: loop, by deliveries", .times, goal: Self.flat)
     var commit = BenchRow("rooms-commit", "the same: commit of an entry", .times, goal: Self.flat)
     var all = BenchRow("rooms-whole", "the same: all, by deliveries", .times, goal: Self.whole)
     for more in isQuick ? [0, 9] : [0, 9, 49] {
-      // Each on a relay of its own: a room stays known as long as someone is in it.
+      // Each size has a relay of its own, because a room stays in memory while it has subscribers.
       let server = try start(.relay(places))
       let sample = try median(.directMessages(window: 1), server) { plan in
         for room in 0..<more {
@@ -77,7 +78,7 @@ extension Bench {
     return Self.judged([delivery, commit, all])
   }
 
-  /// Each row by its relay's dearest point in parts of the cheapest.
+  /// Judges each row by the ratio of the relay's most expensive point to its cheapest.
   static func judged(_ rows: [BenchRow]) -> [BenchRow] {
     rows.map { row in
       var row = row
@@ -94,7 +95,7 @@ extension Bench {
     }
   }
 
-  /// The one in the middle of several.
+  /// Returns the median of several samples.
   private func median(
     _ load: BenchLoad, _ server: BenchServer, _ change: (inout RawLoad.Plan) -> Void = { _ in }
   ) throws -> BenchSample {

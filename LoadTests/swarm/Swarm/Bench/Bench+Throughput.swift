@@ -1,6 +1,6 @@
-/// Rows that are pairs: floor and relay in turn.
+/// Rows that consist of pairs: floor and relay alternately.
 extension Bench {
-  /// Floor and relay in turn, then the peers.
+  /// Measures floor and relay alternately, then the peers.
   func measurePairs(_ row: inout BenchRow, _ load: BenchLoad) throws {
     let placement: BenchPlacement = row.isShared ? .shared : .apart
     let bytes = try deliveryBytes()
@@ -9,7 +9,7 @@ extension Bench {
       .relay(places, loops: row.isShared ? 2 : 1, echo: load.isEcho), placement)
     let single = row.isShared ? try start(.relay(places, echo: load.isEcho), placement) : nil
     let servers = [floor, relay] + (single.map { [$0] } ?? [])
-    // The first of each is not counted: pages, buffers and branches are new.
+    // The first run of each is not counted: memory, buffers and branch predictors are cold.
     for server in servers { _ = try sample(load, server, placement, seconds: 0.3) }
     var samples: [BenchSample] = []
     var rates: [Double] = []
@@ -62,7 +62,7 @@ extension Bench {
     }
   }
 
-  /// The others, once each.
+  /// Measures the peers once each.
   private func peers(_ load: BenchLoad, _ bytes: Int) -> [BenchRow.Peer] {
     peers(bytes) { server in
       guard var plan = plan(load, server, seconds: 0.3) else { return nil }
@@ -74,7 +74,7 @@ extension Bench {
     }
   }
 
-  /// - Parameter measure: `nil` where it does nothing of the kind.
+  /// - Parameter measure: Returns `nil` if the server does not support the load.
   func peers(
     _ bytes: Int, _ measure: (BenchServer) throws -> (figure: Double, note: String)?
   ) -> [BenchRow.Peer] {

@@ -1,28 +1,29 @@
 internal import Glibc
 internal import Platform
 
-/// The benchmark: the relay beside the floor and beside its peers, row by row.
+/// The benchmark: compares the relay with the floor and with its peers, row by row.
 ///
 /// Confined to one thread, which it blocks.
 public final class Bench {
-  /// What is measured, and with what.
+  /// What is measured, and with which programs.
   public struct Settings: Sendable {
-    /// How thorough it is.
+    /// The extent of the run.
     public var extent = BenchReport.Extent.usual
-    /// Only these rows; a name stands for all that begin with it. `nil`: all.
+    /// Only these rows; a name selects all rows that begin with it. `nil`: all.
     public var rows: [String]?
-    /// Whether other servers are measured too.
+    /// Whether peers are measured, too.
     public var withPeers = true
-    /// Where `relay` is, and the programs that come with it.
+    /// The folder of `relay` and the programs built with it.
     public var commands: String
-    /// Where what `make bench` has built is; servers get folders there, on a real disk.
+    /// The folder with the results of `make bench`; servers are given folders in it, on a real
+    /// disk.
     public var built: String
     /// `LoadTests/peers`.
     public var peers: String
-    /// Described by whoever starts it: the compiler, the libraries.
+    /// Facts supplied by the caller: the compiler, the libraries.
     public var facts: [BenchReport.Fact] = []
 
-    /// All rows.
+    /// Selects all rows.
     public init(commands: String, built: String, peers: String) {
       self.commands = commands
       self.built = built
@@ -30,11 +31,11 @@ public final class Bench {
     }
   }
 
-  /// What keeps it from beginning; prints as a sentence.
+  /// Why the benchmark cannot start; prints as a sentence.
   public struct Failure: Error, Equatable, CustomStringConvertible {
-    /// One line for a person.
+    /// A single line for the user.
     public var description: String
-    /// Whether it asks for something that cannot be.
+    /// Whether the arguments are invalid.
     public var isUsage = false
   }
 
@@ -46,13 +47,13 @@ public final class Bench {
   let tell: (String) -> Void
   private let items: [BenchItem]
   private var report: BenchReport
-  /// On the disk; it is gone when the run is over.
+  /// A folder on a real disk, removed at the end of the run.
   private(set) var temporaryFolder = ""
   private var numberOfPlans = 0
   private var knownDeliveryBytes: Int?
   private var knownFactor: Double?
 
-  /// - Parameter tell: told what is done now, a line each.
+  /// - Parameter tell: Receives a line about each step.
   public init(_ settings: Settings, tell: @escaping (String) -> Void) throws(Failure) {
     self.settings = settings
     self.tell = tell
@@ -86,10 +87,10 @@ public final class Bench {
     return BenchItem.all.filter { item in rows.contains(where: item.matches) }
   }
 
-  /// The rows that are to be measured.
+  /// The selected rows.
   public var chosenRows: Set<String> { Set(items.flatMap(\.ids)) }
 
-  /// Measures, and blocks until it is over.
+  /// Measures; blocks until it is done.
   public func run() throws(Failure) -> BenchReport {
     let folder = "\(settings.built)/run.\(getpid())"
     Self.removeLeftovers(in: settings.built)
@@ -118,7 +119,7 @@ public final class Bench {
     return report
   }
 
-  /// What runs that were interrupted could not remove; their names end with their process.
+  /// Removes the folders of interrupted runs, whose names end with the process id.
   private static func removeLeftovers(in folder: String) {
     for entry in (try? Directory.entries(of: folder)) ?? [] where entry.name.hasPrefix("run.") {
       guard let id = pid_t(entry.name.dropFirst(4)), id == getpid() || kill(id, 0) != 0 else {
@@ -131,16 +132,16 @@ public final class Bench {
   // MARK: What the rows need
 
   var isQuick: Bool { settings.extent == .quick }
-  /// Pairs of floor and relay; the ratio is the median's.
+  /// The number of pairs of floor and relay; the ratio is their median.
   var pairs: Int { isQuick ? 1 : 3 }
-  /// Of each load.
+  /// The duration of each load.
   var seconds: Double { isQuick ? 0.5 : 1.5 }
 
   func start(_ program: BenchProgram, _ placement: BenchPlacement = .apart) throws -> BenchServer {
     try BenchServer(program, in: temporaryFolder, processor: placement.server)
   }
 
-  /// The plan of a load, with rooms that no other has.
+  /// Returns the plan of a load, with room names that no other plan has.
   func plan(_ load: BenchLoad, _ server: BenchServer, seconds: Double? = nil) -> RawLoad.Plan? {
     guard var plan = load.plan(for: server) else { return nil }
     plan.seconds = seconds ?? self.seconds
@@ -154,7 +155,8 @@ public final class Bench {
     plan.roomPrefix = server.program.name == "floor" ? "" : "b\(numberOfPlans)-"
   }
 
-  /// Bytes of a delivery of the relay, which all are given: what it tells of a message, and a text.
+  /// Returns the size of the relay's delivery (the message with its metadata), which the other
+  /// servers must match.
   func deliveryBytes() throws -> Int {
     if let knownDeliveryBytes { return knownDeliveryBytes }
     let server = try start(.relay(places))
@@ -170,11 +172,11 @@ public final class Bench {
     return bytes
   }
 
-  /// How fast this machine is beside the one of which the goals speak: by its floor, a room of
-  /// 1,000, 128 bytes, one in flight.
+  /// Returns the speed of this machine relative to the one for which the goals were set: by its
+  /// floor, in a room of 1,000, with 128 bytes and one message in flight.
   func machineFactor() throws -> Double {
     if let knownFactor { return knownFactor }
-    // 244 k deliveries for each second of processor time were 0.96 of the floor.
+    // On the reference machine 244 k deliveries per second of CPU time were 0.96 of the floor.
     let reference = 244_000 / 0.96
     let server = try start(.floor(places, deliveryBytes: 128))
     let load = BenchLoad.room(members: 1000, window: 1)

@@ -1,22 +1,22 @@
-/// Something that the benchmark measures, which gives one row of the table or several.
+/// A measurement of the benchmark, which yields one or more rows of the table.
 struct BenchItem: Sendable {
-  /// What its rows are called.
+  /// The ids of its rows.
   var ids: [String]
-  /// What a person is told meanwhile.
+  /// The title shown while it runs.
   var title: String
-  /// Does it. What it throws stands in the rows as their fault.
+  /// Measures. An error is recorded in the rows as their fault.
   var measure: @Sendable (Bench) throws -> [BenchRow]
 }
 
 extension BenchItem {
-  /// All there is, in the order in which it is measured.
+  /// All measurements, in their order.
   static let all: [BenchItem] =
     echoes + rooms + directMessages + [
       idle, connects, acksOfDirectMessages, acksOfRoom, comingBack,
     ]
     + [append, appendRooms, stored, subscribers, roomsJoined] + twoLoops
 
-  /// What the best in-memory library does of the floor, and goals that are as much.
+  /// The goal is the ratio to the floor that the best in-memory library reaches.
   private static let echoes = [1, 16].map { depth in
     pairs(
       "echo-\(depth)", "echo, 64 B, 100 connections, depth \(depth)", goal: .ofFloor(1),
@@ -29,7 +29,7 @@ extension BenchItem {
       goal: factor.map { .ofFloor($0) }, .room(members: 1000, window: window))
   }
 
-  /// Of these the goal says how many a second of processor time, on a machine whose floor is known.
+  /// The goal is a number per second of CPU time, on a machine whose floor is known.
   private static let directMessages = [(1, 185_000.0), (8, 330_000.0)].map { window, library in
     let id = "dms-\(window)"
     let work = "500 rooms of 2, 128 B, \(window) in flight each"
@@ -123,7 +123,8 @@ extension BenchItem {
     ("two-dms-8", "500 rooms of 2, 128 B, 8 in flight each", .directMessages(window: 8)),
   ].map { pairs($0.0, $0.1, goal: nil, $0.2, isShared: true) }
 
-  /// What `rows` on the command line means: a row's name, or the beginning of several up to a dash.
+  /// Whether a name on the command line selects it: a row's id, or a prefix that ends before a
+  /// dash.
   func matches(_ name: String) -> Bool {
     ids.contains { $0 == name || $0.hasPrefix("\(name)-") }
   }

@@ -1,14 +1,15 @@
 internal import YAML
 
-/// A report as JSON, which is also what a baseline is read from; keys keep their meaning.
+/// Reads and writes reports as JSON, which also serves as a baseline; the meaning of keys is
+/// stable.
 public enum BenchJSON {
-  /// What keeps a file from being read; prints as a sentence.
+  /// Why a file cannot be read; prints as a sentence.
   public struct Failure: Error, Equatable, CustomStringConvertible {
-    /// One line for a person.
+    /// A single line for the user.
     public var description: String
   }
 
-  /// Ends with a newline.
+  /// Returns the JSON; ends with a newline.
   public static func text(of report: BenchReport) -> String {
     var json = JSONText()
     json.object { json in
@@ -86,9 +87,9 @@ public enum BenchJSON {
     json.member("notes") { $0.array(row.notes) { $1.string($0) } }
   }
 
-  /// Reads what ``text(of:)`` has written.
+  /// Reads the output of ``text(of:)``.
   ///
-  /// - Parameter file: what to call it where it is something else.
+  /// - Parameter file: The name of the file for errors.
   public static func read(_ bytes: [UInt8], file: String) throws(Failure) -> BenchReport {
     let document = YAMLDocument(bytes)
     guard document.faults.isEmpty, let root = document.root, root.member("bench") != nil,

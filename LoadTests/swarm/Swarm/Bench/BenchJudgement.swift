@@ -1,15 +1,16 @@
-/// A run held against an earlier one: only ratios to the floor, which another machine shares.
+/// A comparison of a run with a baseline. Only ratios to the floor are compared, because they are
+/// similar on other machines.
 public struct BenchJudgement: Equatable, Sendable {
   /// A ratio that fell.
   public struct Fall: Equatable, Sendable, CustomStringConvertible {
-    /// The row's.
+    /// The row's id.
     public var id: String
     /// The baseline's ratio.
     public var before: Double
-    /// Today's.
+    /// The ratio of this run.
     public var after: Double
 
-    /// One line for a person.
+    /// A single line for the user.
     public var description: String {
       "\(id): \(Self.short(after)) × floor, \(Self.short((1 - after / before) * 100)) % below"
         + " the baseline's \(Self.short(before))"
@@ -20,17 +21,17 @@ public struct BenchJudgement: Equatable, Sendable {
     }
   }
 
-  /// A ratio may be so much below the baseline's.
+  /// The tolerated relative fall below the baseline's ratio.
   public static let toleratedFall = 0.15
 
   /// In the order of the rows.
   public private(set) var falls: [Fall] = []
-  /// Rows that both have.
+  /// The number of rows that both have.
   public private(set) var compared = 0
-  /// Rows that the baseline has a ratio for and this run should have, but has not.
+  /// Rows that have a ratio in the baseline but not in this run, although they were selected.
   public private(set) var missing: [String] = []
 
-  /// - Parameter selected: what was to be measured; `nil`: everything.
+  /// - Parameter selected: The rows that were to be measured; `nil`: all.
   public init(_ report: BenchReport, against baseline: BenchReport, selected: Set<String>? = nil) {
     for old in baseline.rows {
       guard let before = old.ratio, before > 0, selected?.contains(old.id) ?? true else { continue }
@@ -45,10 +46,10 @@ public struct BenchJudgement: Equatable, Sendable {
     }
   }
 
-  /// Whether nothing fell, and nothing is missing.
+  /// Whether no ratio fell and no row is missing.
   public var isGood: Bool { falls.isEmpty && missing.isEmpty }
 
-  /// Lines for a person.
+  /// Lines for the user.
   public var text: String {
     var lines = falls.map { "regression: \($0)" }
     lines += missing.map { "regression: \($0) has a baseline, and no figure today" }

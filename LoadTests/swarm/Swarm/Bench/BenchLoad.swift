@@ -1,17 +1,17 @@
-/// What is done to a server, in the words of the table.
+/// A load on a server, in the terms of the table.
 enum BenchLoad: Equatable, Sendable {
-  /// A hundred connections; each has so many messages of 64 bytes under way.
+  /// A hundred connections, each with this many messages of 64 bytes in flight.
   case echo(depth: Int)
-  /// One room; one member speaks, and has so many messages under way.
+  /// One room in which one member sends, with this many messages in flight.
   case room(members: Int, window: Int)
-  /// 500 conversations, both of which speak.
+  /// 500 conversations in which both users send.
   case directMessages(window: Int)
 
   static let echoTextBytes = 64
 
   var isEcho: Bool { if case .echo = self { true } else { false } }
 
-  /// - Returns: `nil` where the server has no such place.
+  /// - Returns: `nil` if the server does not support the load.
   func plan(for server: BenchServer) -> RawLoad.Plan? {
     guard let url = server.url(echo: isEcho) else { return nil }
     var plan = RawLoad.Plan(url: url, dialect: isEcho ? .echo : server.program.dialect)

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Platform
 
-/// Where the benchmark runs.
+/// The machine on which the benchmark runs.
 enum BenchMachine {
-  /// What can be told without anyone's help.
+  /// The facts that can be determined automatically.
   static var facts: [BenchReport.Fact] {
     var system = utsname()
     unsafe uname(&system)
@@ -27,21 +27,21 @@ enum BenchMachine {
     return unsafe "\(day)T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
   }
 
-  /// What a sync means there.
+  /// Describes what an fsync costs in this folder.
   static func disk(_ folder: String) -> BenchReport.Fact {
     let kind = Directory.fileSystem(of: folder) ?? "unknown"
     let isInMemory = kind == "tmpfs" || kind == "ramfs"
     return .init("file system", isInMemory ? "\(kind), where a sync costs nothing" : kind)
   }
 
-  /// What others have used of the processors since the machine started: all but this process and
-  /// its children that have ended. proc(5), `stat`.
+  /// The CPU time that other processes have used since the machine started: all except this process
+  /// and its ended children. proc(5), `stat`.
   static var busySeconds: Double {
     let text = (try? TextFile.read("/proc/stat")) ?? []
     let line = String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     let ticks = line.split(separator: " ").dropFirst().prefix(8).map { Double($0) ?? 0 }
     guard ticks.count == 8 else { return 0 }
-    // All but idle and waiting for a disk.
+    // All except idle and iowait.
     let busy = ticks.reduce(0, +) - ticks[3] - ticks[4]
     return busy / Double(sysconf(Int32(_SC_CLK_TCK))) - ProcessorTime.own - ProcessorTime.children
   }
@@ -58,7 +58,7 @@ enum BenchMachine {
 }
 
 extension ProcessorTime {
-  /// Of those that this process has started and waited for.
+  /// The CPU time of children that this process has waited for.
   fileprivate static var children: Double {
     var usage = rusage()
     unsafe getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)

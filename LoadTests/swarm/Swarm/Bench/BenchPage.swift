@@ -1,6 +1,6 @@
-/// The report as one page with plots, without scripts, for a telephone too.
+/// The report as one HTML page with plots, without scripts, suitable for phones.
 public enum BenchPage {
-  /// The whole document.
+  /// Returns the whole document.
   public static func text(of report: BenchReport) -> String {
     var page = Markup(prolog: "<!DOCTYPE html>\n")
     page.element("html", ["lang": "en"]) { page in
@@ -88,7 +88,7 @@ public enum BenchPage {
     ].compactMap { $0 } + report.rows.compactMap(sweep)
   }
 
-  /// How far a row's pairs lie apart says how far to trust them.
+  /// Plots the ratios with the spread of each row's pairs, which shows how reliable they are.
   private static func relay(_ rows: [BenchRow], _ title: String) -> Plot? {
     ofFloor(
       rows, title,
@@ -135,7 +135,7 @@ public enum BenchPage {
       across: Axis(low: 0, high: width, isLogarithmic: false, ticks: []),
       upwards: .linear(0, max(highest, 1)), acrossUnit: "",
       lines: lines.map { line in
-        // Points that stand alone: between two rows there is nothing.
+        // Isolated points: the `nil` between two rows interrupts the line.
         .init(
           name: line.name,
           points: rows.enumerated().flatMap { index, row in

@@ -2,48 +2,47 @@ internal import Glibc
 
 /// A server that the benchmark starts: the relay, the floor, or a peer.
 struct BenchProgram: Sendable {
-  /// What tables call it.
+  /// The name in tables.
   var name: String
-  /// The program and its arguments; `{folder}` stands for a folder of its own, `{port}` for a free
-  /// port that was chosen for it.
+  /// The program and its arguments; `{folder}` stands for its own folder, `{port}` for a free port.
   var words: [String]
   /// Added to the environment, `NAME=value`.
   var environment: [String] = []
-  /// Written to the folder beforehand, by name; with `{port}` as above.
+  /// Files written to the folder before the start, by name; `{port}` is replaced in them.
   var files: [(name: String, text: String)] = []
-  /// The end of the line in which it says its port follows this; `nil`: it was told which.
+  /// The text before the port in the line that announces it; `nil`: the port was an argument.
   var announcement: String? = "listening on ws://127.0.0.1:"
   /// Whether other processes do part of its work.
   var hasChildren = false
-  /// How rooms are spoken to, and where.
+  /// The dialect and the path of its rooms.
   var dialect: RawDialect
   var path: String
-  /// Where every message comes back, if there is such a place.
+  /// The path that echoes every message, if there is one.
   var echoPath: String?
-  /// Of the texts that are published.
+  /// The size of the published texts.
   var textBytes: Int
 
-  /// Whether the program is there.
+  /// Whether the program exists.
   var isPresent: Bool { unsafe access(words[0], X_OK) == 0 }
 }
 
 extension BenchProgram {
-  /// Where things are.
+  /// The folders of the programs.
   struct Places: Sendable {
-    /// Of `relay` and what lies beside it.
+    /// The folder of `relay` and the programs built with it.
     var commands: String
-    /// Of what `make bench` has built besides: the floor, centrifuge.
+    /// The folder of the other results of `make bench`: the floor, centrifuge.
     var built: String
     /// `LoadTests/peers`.
     var peers: String
   }
 
-  /// What is said in the relay's rooms. Its deliveries are longer by what it tells of them; the texts
-  /// of others are made so long that theirs have as many bytes.
+  /// The size of texts in the relay's rooms. Its deliveries are larger because of their metadata;
+  /// the texts for other servers are lengthened until their deliveries have the same size.
   static let relayTextBytes = 128
 
-  /// The limits that a load from one address, at full speed, would meet are off; the promises are
-  /// not: what it acknowledges and shows is synced.
+  /// Limits that a full-speed load from one address would reach are disabled. Guarantees are not:
+  /// what the relay acknowledges and delivers is synced.
   static func relay(_ places: Places, loops: Int = 1, echo: Bool = false) -> BenchProgram {
     let configuration = """
       loops: \(loops)
@@ -72,21 +71,21 @@ extension BenchProgram {
     return program
   }
 
-  /// What no server can be spared.
+  /// The minimum work of any server.
   ///
-  /// - Parameter deliveryBytes: of the frame in which a message comes.
+  /// - Parameter deliveryBytes: The size of the frame of a delivery.
   static func floor(_ places: Places, deliveryBytes: Int) -> BenchProgram {
     BenchProgram(
       name: "floor", words: ["\(places.built)/floor"], dialect: .plain, path: "/",
       echoPath: "/echo", textBytes: deliveryBytes - frameHeaderBytes)
   }
 
-  /// Whoever does the same work.
+  /// Other servers that do the same work.
   static func peers(_ places: Places, deliveryBytes: Int) -> [BenchProgram] {
     [centrifuge, nats, nchan, node].map { $0(places, deliveryBytes - frameHeaderBytes) }
   }
 
-  /// RFC 6455 §5.2, of 126 bytes to 64 KiB.
+  /// RFC 6455 §5.2, for payloads of 126 bytes to 64 KiB.
   private static let frameHeaderBytes = 4
 
   private static func centrifuge(_ places: Places, bytes: Int) -> BenchProgram {
@@ -97,7 +96,7 @@ extension BenchProgram {
       .send(#"{"id":1}"#), .await(#""id":1"#),
       .send(#"{"id":2,"method":1,"params":{"channel":"{room}"}}"#), .await(#""id":2"#),
     ]
-    // It puts several messages in one frame, one a line.
+    // It puts several messages in one frame, one per line.
     dialect.counting = .marks
     return BenchProgram(
       name: "centrifuge", words: ["\(places.built)/centrifuge"], dialect: dialect, path: "/ws",
@@ -115,7 +114,7 @@ extension BenchProgram {
       .send(#"CONNECT {"verbose":false,"pedantic":false,"echo":true}"# + "\r\n"),
       .send("SUB {room} 1\r\nPING\r\n"), .await("PONG"),
     ]
-    // A stream: frames and messages begin and end where they like.
+    // It is a byte stream: messages and frames are not aligned.
     dialect.counting = .marks
     return BenchProgram(
       name: "nats", words: ["/usr/sbin/nats-server", "-c", "\(places.peers)/nats.conf"],
@@ -130,7 +129,7 @@ extension BenchProgram {
       files: [("nchan.conf", String(decoding: text, as: UTF8.self))], announcement: nil,
       hasChildren: true, dialect: .plain, path: "/", textBytes: bytes)
     program.dialect.name = "nchan"
-    // What it answers to whoever publishes.
+    // Its answers to a publisher.
     program.dialect.otherPrefixes = ["queued messages", "{\"messages\""]
     return program
   }

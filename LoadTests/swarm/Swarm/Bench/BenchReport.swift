@@ -1,53 +1,53 @@
-/// What a run of the benchmark has found, and where.
+/// The results of a run of the benchmark, and where it ran.
 public struct BenchReport: Equatable, Sendable {
-  /// Something about the machine or the programs, such as the model of the processor.
+  /// A fact about the machine or the programs, such as the processor model.
   public struct Fact: Equatable, Sendable {
-    /// What is described.
+    /// The name.
     public var name: String
-    /// How it is.
+    /// The value.
     public var text: String
 
-    /// A name and what stands behind it.
+    /// Creates a fact.
     public init(_ name: String, _ text: String) {
       self.name = name
       self.text = text
     }
   }
 
-  /// How thorough the run was.
+  /// The extent of a run.
   public enum Extent: String, CaseIterable, Sendable {
-    /// To see that it works; its figures say little.
+    /// A functional check; the figures mean little.
     case quick
     /// What `make bench` does.
     case usual
-    /// With what takes longer than a quarter of an hour.
+    /// Includes measurements that take longer than a quarter of an hour.
     case full
   }
 
   /// UTC.
   public var date: String
-  /// How thorough it was.
+  /// The extent.
   public var extent: Extent
-  /// How long it took.
+  /// The duration.
   public var seconds = 0.0
-  /// Of cores, what others took from this machine meanwhile, on average.
+  /// The average number of cores that other processes used meanwhile.
   public var coresTakenByOthers = 0.0
   /// The machine and the programs.
   public var facts: [Fact]
-  /// In the order in which they were measured.
+  /// In the order of measurement.
   public var rows: [BenchRow] = []
 
-  /// A run that begins.
+  /// Creates the report of a run that begins.
   public init(date: String, extent: Extent, facts: [Fact]) {
     self.date = date
     self.extent = extent
     self.facts = facts
   }
 
-  /// More than this, and the figures are not this program's alone.
+  /// If other processes use more cores, the figures are distorted.
   public static let busyCores = 0.15
 
-  /// What to think of the figures as a whole, one sentence each.
+  /// Reservations about the figures as a whole, one sentence each.
   public var warnings: [String] {
     var warnings: [String] = []
     if extent == .quick { warnings.append("a quick run: it shows that all works, not how fast") }

@@ -1,57 +1,57 @@
-/// One row of the benchmark's table: what was measured, and what it is held against.
+/// One row of the benchmark's table: what was measured, and with what it is compared.
 public struct BenchRow: Equatable, Sendable {
-  /// What a figure counts.
+  /// The unit of a row's figures.
   public enum Unit: String, CaseIterable, Sendable {
-    /// Messages that reached a member, for each second of the server's processor time.
+    /// Messages that reached a member, per second of the server's CPU time.
     case deliveries = "deliveries / CPU s"
-    /// Connections that became members, a second.
+    /// Connections that became members, per second.
     case connections = "connections / s"
-    /// Entries that were written, or caught up with, a second.
+    /// Entries that were written or caught up with, per second.
     case entries = "entries / s"
     /// The server's memory.
     case bytes = "bytes"
-    /// Of waiting.
+    /// Latency.
     case milliseconds = "ms"
-    /// Of processor time.
+    /// CPU time.
     case microseconds = "µs CPU"
-    /// The dearest in parts of the cheapest.
+    /// The ratio of the most expensive to the cheapest.
     case times = "×"
   }
 
-  /// What the relay is to reach.
+  /// The goal of the relay.
   public enum Goal: Equatable, Sendable {
-    /// So many times the floor's figure of the same run.
+    /// At least this multiple of the floor's figure in the same run.
     case ofFloor(Double)
-    /// That or more.
+    /// At least this.
     case atLeast(Double)
-    /// That or less.
+    /// At most this.
     case atMost(Double)
   }
 
-  /// Floor and relay, one right after the other.
+  /// Measurements of floor and relay, taken one right after the other.
   public struct Pair: Equatable, Sendable {
     /// The floor's figure.
     public var floor: Double
-    /// The relay's.
+    /// The relay's figure.
     public var relay: Double
 
-    /// Both.
+    /// Creates a pair.
     public init(floor: Double, relay: Double) {
       self.floor = floor
       self.relay = relay
     }
   }
 
-  /// Another server, doing the same.
+  /// Another server under the same load.
   public struct Peer: Equatable, Sendable {
-    /// What it is called.
+    /// The name.
     public var name: String
-    /// `nil` where it could not be measured; ``note`` says why.
+    /// `nil` if it could not be measured; ``note`` says why.
     public var figure: Double?
-    /// What else there is to know.
+    /// Additional information.
     public var note: String
 
-    /// Another server's figure.
+    /// Creates a peer.
     public init(name: String, figure: Double?, note: String = "") {
       self.name = name
       self.figure = figure
@@ -61,14 +61,14 @@ public struct BenchRow: Equatable, Sendable {
 
   /// One measurement of a sweep.
   public struct Point: Equatable, Sendable {
-    /// Which of the row's lines it belongs to.
+    /// The line of the row's plot to which it belongs.
     public var line: String
-    /// How many there were of what is swept.
+    /// The value of the swept quantity.
     public var x: Double
-    /// In the row's or the line's unit.
+    /// In the unit of the row or the line.
     public var y: Double
 
-    /// One measurement.
+    /// Creates a point.
     public init(line: String, x: Double, y: Double) {
       self.line = line
       self.x = x
@@ -76,48 +76,48 @@ public struct BenchRow: Equatable, Sendable {
     }
   }
 
-  /// A figure that stands beside the row's.
+  /// An additional figure of a row.
   public struct Detail: Equatable, Sendable {
-    /// With its unit.
+    /// The name, with its unit.
     public var name: String
-    /// What it is.
+    /// The value.
     public var value: Double
 
-    /// A figure with its name.
+    /// Creates a detail.
     public init(_ name: String, _ value: Double) {
       self.name = name
       self.value = value
     }
   }
 
-  /// What it is called on the command line and in the baseline.
+  /// The id, on the command line and in the baseline.
   public var id: String
-  /// The same for a person.
+  /// The description for the user.
   public var work: String
-  /// What the figures count.
+  /// The unit of the figures.
   public var unit: Unit
-  /// What the relay is to reach; `nil` where no goal is set.
+  /// The goal of the relay; `nil` if there is none.
   public var goal: Goal?
   /// Whether relay and load share the cores.
   public var isShared = false
-  /// Floor and relay in turn; empty where there is no floor.
+  /// Floor and relay alternately; empty if there is no floor.
   public var pairs: [Pair] = []
-  /// The relay's figure where there are no pairs.
+  /// The relay's figure if there are no pairs.
   public var alone: Double?
-  /// The floor's where there are no pairs.
+  /// The floor's figure if there are no pairs.
   public var floorAlone: Double?
-  /// Others, side by side.
+  /// The peers.
   public var peers: [Peer] = []
-  /// Of a sweep.
+  /// The points of a sweep.
   public var points: [Point] = []
-  /// What else was measured.
+  /// Additional figures.
   public var details: [Detail] = []
-  /// Sentences for a person.
+  /// Sentences for the user.
   public var notes: [String] = []
-  /// Why there is no figure, or why it cannot be trusted.
+  /// Why there is no figure, or why it is not reliable.
   public var fault: String?
 
-  /// A row that is still to be measured.
+  /// Creates a row that is still to be measured.
   public init(_ id: String, _ work: String, _ unit: Unit, goal: Goal? = nil) {
     self.id = id
     self.work = work
@@ -127,19 +127,19 @@ public struct BenchRow: Equatable, Sendable {
 }
 
 extension BenchRow {
-  /// The floor's figure: the median of its own.
+  /// The floor's figure: the median over the pairs.
   public var floor: Double? { pairs.isEmpty ? floorAlone : Self.median(pairs.map(\.floor)) }
 
-  /// The relay's: the median of its own.
+  /// The relay's figure: the median over the pairs.
   public var relay: Double? { pairs.isEmpty ? alone : Self.median(pairs.map(\.relay)) }
 
-  /// The relay in parts of the floor: the median over the pairs, since what disturbs a machine
-  /// disturbs both of a pair.
+  /// The ratio of relay to floor: the median over the pairs, because a disturbance of the machine
+  /// affects both of a pair.
   public var ratio: Double? {
     Self.median(pairs.filter { $0.floor > 0 }.map { $0.relay / $0.floor })
   }
 
-  /// Whether the goal was reached; `nil` where there is none, or nothing was measured.
+  /// Whether the goal was reached; `nil` if there is none or nothing was measured.
   public var isMet: Bool? {
     guard let goal, fault == nil else { return nil }
     return switch goal {
@@ -149,7 +149,7 @@ extension BenchRow {
     }
   }
 
-  /// The middle one, or the mean of the two in the middle.
+  /// Returns the median.
   static func median(_ values: [Double]) -> Double? {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// One load on one server: what arrived, and what the server took for it until it was at rest.
+/// A run of one load on one server: the deliveries, and the server's CPU time until it was idle.
 struct BenchSample {
   var result: RawResult
-  /// From when all were members to when nothing was left to do.
+  /// From the time when all connections were members until the server was idle.
   var serverSeconds: Double
-  /// The same by the names of the server's threads.
+  /// The same by the name of the server's threads.
   var threadSeconds: [String: Double]
-  /// What the kernel's own thread for network work took on the server's processor: work that is
-  /// the server's and is not in ``serverSeconds``.
+  /// The CPU time of the kernel's thread for network work on the server's processor: work for the
+  /// server that is not in ``serverSeconds``.
   var kernelThreadSeconds: Double
-  /// Whether the server came to rest.
+  /// Whether the server became idle.
   var hasSettled: Bool
 
   /// Plays the plan; blocks.
@@ -32,7 +32,7 @@ struct BenchSample {
       switch moment {
       case .ready:
         guard plan.work != .connect else { return }
-        // What the joins have left to do is not the load's.
+        // Work that the joins have left is not part of the load.
         server.settle()
         before = look()
       case .drained:
@@ -47,17 +47,17 @@ struct BenchSample {
     self.hasSettled = hasSettled
   }
 
-  /// For each second of the server's processor time.
+  /// Deliveries per second of the server's CPU time.
   var deliveriesPerCPUSecond: Double {
     serverSeconds > 0 ? Double(result.whole.deliveries) / serverSeconds : 0
   }
 
-  /// Of the log's threads.
+  /// The CPU time of the log's threads.
   var logSeconds: Double {
     threadSeconds.filter { $0.key.hasPrefix("log") }.values.reduce(0, +)
   }
 
-  /// Why its figures are no good, if they are not.
+  /// Why the figures are not valid; `nil` if they are.
   var fault: String? {
     if result.missing != 0 {
       return "\(result.missing) of \(result.whole.deliveries + result.missing) deliveries missing"
@@ -73,11 +73,11 @@ struct BenchSample {
   }
 }
 
-/// Which processors run what.
+/// The assignment of processors.
 enum BenchPlacement: Sendable {
-  /// The server has one, the load another.
+  /// The server has one processor, the load another.
   case apart
-  /// Both go where the kernel lets them.
+  /// Both run where the kernel puts them.
   case shared
 
   static let serverProcessor = 0

@@ -1,15 +1,15 @@
 internal import Glibc
 internal import Platform
 
-/// A server that runs: its process, its folder, and what it takes of the machine.
+/// A running server: its process, its folder and its use of resources.
 final class BenchServer {
-  /// Why there is none; prints as a sentence.
+  /// Why it could not be started; prints as a sentence.
   struct Failure: Error, CustomStringConvertible {
     var description: String
   }
 
   private static let startMilliseconds = 20_000
-  /// A server that is asked to end has so long.
+  /// How long a server may take to end.
   private static let endMilliseconds = 5_000
 
   let program: BenchProgram
@@ -18,11 +18,11 @@ final class BenchServer {
   private var port: UInt16 = 0
   private var hasEnded = false
 
-  /// Starts it, and waits until it listens.
+  /// Starts the server and waits until it listens.
   ///
   /// - Parameters:
-  ///   - parent: a folder on a real disk, in which it gets one of its own.
-  ///   - processor: where it runs, all of it; `nil`: anywhere.
+  /// - parent: A folder on a real disk, in which the server is given a folder of its own.
+  /// - processor: The processor to which all of its threads are bound; `nil`: any.
   init(_ program: BenchProgram, in parent: String, processor: Int?) throws {
     guard program.isPresent else {
       throw Failure(description: "\(program.name) is not there: \(program.words[0])")
@@ -38,7 +38,7 @@ final class BenchServer {
       for file in program.files {
         try TextFile.write(filled(file.text), to: "\(folder)/\(file.name)")
       }
-      // A child begins where its parent's thread is bound to.
+      // A child inherits the processor binding of its parent's thread.
       let binding = try processor.map { try ProcessorBinding($0) }
       defer { binding?.end() }
       id = try ChildProgram.start(
@@ -58,13 +58,13 @@ final class BenchServer {
 
   deinit { stop() }
 
-  /// Where it is spoken to; `nil` for an echo that it does not have.
+  /// Returns its URL; `nil` if it has no echo.
   func url(echo: Bool = false) -> String? {
     let path = echo ? program.echoPath : program.path
     return path.map { "ws://127.0.0.1:\(port)\($0)" }
   }
 
-  /// Ends it and removes what it has written.
+  /// Ends the server and removes its files.
   func stop() {
     guard !hasEnded else { return }
     hasEnded = true
@@ -92,15 +92,15 @@ final class BenchServer {
   /// The process that was started.
   var probe: ProcessProbe { ProcessProbe(id: id) }
 
-  /// Of the processors, all threads, and all processes if it has several.
+  /// The CPU time of all threads, and of all of its processes.
   var cpuSeconds: Double { processes.reduce(0) { $0 + $1.cpuSeconds } }
 
-  /// What it holds of the memory.
+  /// Its resident memory.
   var residentBytes: Int { processes.reduce(0) { $0 + $1.residentBytes } }
 
-  /// Waits until it does nothing, so that what it does behind the answers is counted.
+  /// Waits until the server is idle, so that work after its answers is counted.
   ///
-  /// - Returns: whether it came to rest within the time.
+  /// - Returns: Whether it became idle within the limit.
   @discardableResult
   func settle(limitSeconds: Int = 30) -> Bool {
     let step = 25
@@ -108,7 +108,7 @@ final class BenchServer {
     for _ in 0..<(limitSeconds * 1000 / step) {
       usleep(UInt32(step * 1000))
       let now = cpuSeconds
-      // A fiftieth of a core: timers that look around.
+      // Less than a fiftieth of a core, which allows for periodic timers.
       quiet = now - last < Double(step) / 50_000 ? quiet + 1 : 0
       if quiet == 4 { return true }
       last = now
@@ -120,7 +120,7 @@ final class BenchServer {
 
   // MARK: Starting
 
-  /// A port that nobody has now; somebody could take it before it is used.
+  /// Returns a port that is free now; another process could take it before it is used.
   private static func freePort() throws -> UInt16 {
     try Listener.claim(Address("127.0.0.1:0")).address.port
   }

@@ -1,6 +1,6 @@
-/// The table, for a person.
+/// The report as a text table.
 public enum BenchTable {
-  /// Ends with a newline.
+  /// Returns the table; ends with a newline.
   public static func text(of report: BenchReport) -> String {
     var lines = report.facts.map { "\($0.name): \($0.text)" }
     lines.append("\(report.date), \(Decimal.text(report.seconds)) s")
@@ -18,7 +18,7 @@ public enum BenchTable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// What else there is to say of each row.
+  /// Returns the notes of each row.
   static func notes(of report: BenchReport) -> [String] {
     report.rows.flatMap { row in
       ((row.fault.map { [$0] } ?? []) + row.notes
@@ -32,7 +32,7 @@ public enum BenchTable {
   private static func table(_ rows: [BenchRow]) -> [String] {
     let cells = [titles] + rows.map(cells)
     let widths = titles.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-    // Words to the left, figures to the right.
+    // Text is aligned to the left, figures to the right.
     let isFigure = [false, false, false, true, true, true, true, false, false]
     return cells.map { row in
       var line = ""
@@ -45,7 +45,7 @@ public enum BenchTable {
     }
   }
 
-  /// In the order of ``titles``.
+  /// Returns the cells in the order of ``titles``.
   static func cells(of row: BenchRow) -> [String] {
     [
       row.id, row.work, row.unit.rawValue,
@@ -80,7 +80,7 @@ public enum BenchTable {
     }
   }
 
-  /// Three digits or so: `11.3 k`, `4.21 M`.
+  /// Formats about three digits: `11.3 k`, `4.21 M`.
   private static func thousands(_ value: Double) -> String {
     switch value {
     case 1e6...: hundredths(value / 1e6) + " M"

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// What a process takes of the machine, seen from outside.
+/// The resource use of another process.
 struct ProcessProbe {
   let id: pid_t
 
-  /// All that its threads have used, also those that have ended, to the nanosecond:
-  /// clock_getcpuclockid(3). Nothing if it is gone.
+  /// The CPU time of all threads, including ended ones, with a resolution of a nanosecond:
+  /// clock_getcpuclockid(3). 0 if the process is gone.
   var cpuSeconds: Double {
     var clock = clockid_t()
     var time = timespec()
@@ -14,7 +14,7 @@ struct ProcessProbe {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// The same for each name of a thread, those that differ in a number at the end as one:
+  /// The same by thread name, where names that differ only in a number at the end are merged:
   /// proc(5), the first field of `task/…/schedstat`.
   var threadSeconds: [String: Double] {
     var seconds: [String: Double] = [:]
@@ -32,10 +32,10 @@ struct ProcessProbe {
     return seconds
   }
 
-  /// What it holds of the memory.
+  /// Its resident memory.
   var residentBytes: Int { ResidentMemory.bytes(of: id) ?? 0 }
 
-  /// The most it has held since ``forgetPeak()``: proc(5), `VmHWM`.
+  /// The peak of its memory since ``forgetPeak()``: proc(5), `VmHWM`.
   var peakBytes: Int {
     let status = (try? TextFile.read("/proc/\(id)/status")) ?? []
     for line in String(decoding: status, as: UTF8.self).split(separator: "\n")
@@ -46,10 +46,10 @@ struct ProcessProbe {
     return residentBytes
   }
 
-  /// proc(5): 5 in `clear_refs` sets the peak to what is held now.
+  /// Resets the peak to the current value: writes 5 to `clear_refs`, see proc(5).
   func forgetPeak() { try? TextFile.write("5", to: "/proc/\(id)/clear_refs") }
 
-  /// Everyone in the process group that this one leads.
+  /// The processes of the process group that this one leads.
   var group: [ProcessProbe] {
     Self.names(in: "/proc").compactMap { name in
       guard let id = pid_t(name), Self.fields(of: id, from: 5).first == String(self.id) else {
@@ -59,7 +59,7 @@ struct ProcessProbe {
     }
   }
 
-  /// The first process, or thread of the kernel, with this name.
+  /// Returns the first process, or kernel thread, with this name.
   static func named(_ name: String) -> ProcessProbe? {
     for entry in names(in: "/proc") {
       if let id = pid_t(entry), line("/proc/\(id)/comm") == name { return ProcessProbe(id: id) }
@@ -67,7 +67,8 @@ struct ProcessProbe {
     return nil
   }
 
-  /// proc(5), `stat`, from a field on; those behind the name, which may hold anything.
+  /// Returns the fields of `stat` from `first` on, see proc(5); only fields after the name, which
+  /// may contain any character.
   private static func fields(of id: pid_t, from first: Int) -> [String] {
     let bytes = (try? TextFile.read("/proc/\(id)/stat")) ?? []
     let rest = String(decoding: bytes, as: UTF8.self).split(separator: ")").last ?? ""

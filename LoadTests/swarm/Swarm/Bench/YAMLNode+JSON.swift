@@ -1,22 +1,23 @@
 internal import YAML
 
-/// JSON is YAML too, so that the reader of scenarios reads what programs write.
+/// JSON is a subset of YAML, so the parser of scenarios also reads the output of programs.
 extension YAMLNode {
-  /// A mapping's value.
+  /// Returns the value of a key of a mapping.
   func member(_ key: String) -> YAMLNode? {
     guard case .mapping(let pairs) = content else { return nil }
     return pairs.first { $0.key == key }?.value
   }
 
-  /// A text, empty where there is none.
+  /// Returns a text; empty if there is none.
   func words(_ key: String) -> String { member(key)?.text ?? "" }
 
-  /// A number, also with an exponent, which JSON allows and YAML's subset here does not.
+  /// Returns a number, possibly with an exponent, which JSON allows and this subset of YAML does
+  /// not.
   func figure(_ key: String) -> Double? {
     member(key)?.text.flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil }
   }
 
-  /// A list's elements, each made into something.
+  /// Returns the elements of a list, each converted.
   func each<Element>(_ key: String, _ element: (YAMLNode) -> Element) -> [Element] {
     (member(key)?.list ?? []).map(element)
   }

@@ -1,30 +1,31 @@
 import Terminal
 
-/// What one client has sent and what came back: each message once, in order, as it was.
+/// The messages that one client has sent and received back: checks that each is echoed once, in
+/// order and unchanged.
 struct EchoLedger {
-  /// A message whose echo is to come.
+  /// A message whose echo has not arrived.
   struct Waiting {
-    /// Of the client's sends, from 1 on.
+    /// The number of the client's send, from 1.
     var number: Int
-    /// Nanoseconds from the run's start.
+    /// Nanoseconds from the start of the run.
     var intended: UInt64
     var bytes: [UInt8]
   }
 
-  /// What a message that came back is.
+  /// The result of checking an echoed message.
   enum Finding: Equatable {
-    /// What was waited for next; with the time at which it was intended.
+    /// The next expected message, with its intended time.
     case good(intended: UInt64)
-    /// A breach, in words.
+    /// A violation, with a description.
     case wrong(Promise, String)
   }
 
   /// The client's name, with which its texts begin.
   let user: String
-  /// In the order of sending; those before `first` are over.
+  /// In the order of sending; those before `first` are done.
   private var waiting: [Waiting] = []
   private var first = 0
-  /// A later one came back before these: they are late, or lost.
+  /// Messages that a later one has overtaken: they are late or lost.
   private var overtaken: [Waiting] = []
 
   init(user: String) { self.user = user }
@@ -53,7 +54,7 @@ struct EchoLedger {
     return strange(bytes)
   }
 
-  /// Something that was not sent so, or is back already.
+  /// Handles a message that is not the next expected one: altered, duplicated or out of order.
   private mutating func strange(_ bytes: Span<UInt8>) -> Finding {
     let number = Self.number(in: bytes, of: user)
     let next = waiting[first...].first
@@ -66,7 +67,7 @@ struct EchoLedger {
     guard next != nil else {
       return .wrong(.invented, "\(Self.shown(bytes)) came, and nothing was to come")
     }
-    // Its place in the order says which one it was, where it does not say so itself.
+    // If the text does not contain its number, its position determines it.
     let place = waiting[first...].firstIndex { $0.number == number } ?? first
     let found = waiting[place]
     overtaken += waiting[first..<place]
@@ -81,7 +82,7 @@ struct EchoLedger {
         + " \(Self.shown(bytes))")
   }
 
-  /// The connection is gone, and with it what was to come over it.
+  /// Handles the end of the connection, with which all outstanding echoes are lost.
   mutating func forget() -> [Waiting] {
     defer {
       waiting = []
@@ -105,7 +106,7 @@ struct EchoLedger {
     return true
   }
 
-  /// `user #number @…`, as ``SpokenText`` writes it.
+  /// Parses `user #number @…` as written by ``SpokenText``.
   private static func number(in bytes: Span<UInt8>, of user: String) -> Int? {
     let start = Array("\(user) #".utf8)
     guard bytes.count > start.count else { return nil }
@@ -118,7 +119,7 @@ struct EchoLedger {
     return number
   }
 
-  /// The beginning, fit for a terminal.
+  /// Returns the start of a message, made safe for a terminal.
   private static func shown(_ bytes: Span<UInt8>) -> String {
     var start: [UInt8] = []
     for index in 0..<min(bytes.count, 80) { start.append(bytes[index]) }

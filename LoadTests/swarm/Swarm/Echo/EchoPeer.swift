@@ -3,18 +3,18 @@ internal import EventLoop
 internal import Platform
 internal import WebSocket
 
-/// Who is told what happens to the peers of an echo.
+/// Observes the peers of an echo server.
 protocol EchoObserver: AnyObject {
   func echoPeerOpened(_ peer: EchoPeer)
-  /// This leaves now: from here on its echo is owed.
+  /// Called when the message is sent: from then on its echo is expected.
   func echoPeer(_ peer: EchoPeer, transmits send: EchoPeer.Send)
   func echoPeer(_ peer: EchoPeer, received bytes: Span<UInt8>, isText: Bool)
-  /// The connection has ended, or there was none to be had.
+  /// The connection has ended or could not be established.
   func echoPeer(_ peer: EchoPeer, lostConnection reason: String)
 }
 
-/// One client of an echo server: a connection, and the next one when it breaks. What is to be sent
-/// meanwhile waits. Confined to its loop.
+/// One client of an echo server, which reconnects when its connection breaks. Messages are queued
+/// meanwhile. Confined to its loop.
 final class EchoPeer {
   struct Send {
     var number: Int
@@ -30,7 +30,7 @@ final class EchoPeer {
   private var link = PeerLink()
   private var backoff = Backoff(firstMilliseconds: 100, limitMilliseconds: 2_000)
   private var isEnded = false
-  /// In the order in which they were intended.
+  /// In the order of intended times.
   private(set) var queue: [Send] = []
 
   init(client: Int, on server: EchoServer, observer: any EchoObserver) {
@@ -46,7 +46,7 @@ final class EchoPeer {
     if link.isOpen { transmit() }
   }
 
-  /// Takes its leave.
+  /// Closes the connection.
   func end() {
     isEnded = true
     link.close(.normal, maskKey: server.maskKey())
@@ -192,14 +192,14 @@ final class EchoPeer {
   }
 }
 
-/// What all peers of an echo share.
+/// The resources that all echo peers share.
 final class EchoServer {
-  /// Timers with this bit are peers'.
+  /// Timers with this bit belong to peers.
   static let timerBit: UInt64 = 1 << 63
 
   let loop: EventLoop
   let address: Address
-  /// Where connections come from; empty leaves it to the system.
+  /// The source addresses of connections; empty leaves the choice to the system.
   private let sources: [Address]
   let authority: String
   let target: String
@@ -224,7 +224,7 @@ final class EchoServer {
 
   func nonce() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) } }
 
-  /// Taken away for as long as somebody is told what is in it.
+  /// Lent while its content is passed to an observer.
   func borrowBuffer() -> [UInt8] {
     var taken: [UInt8] = []
     swap(&taken, &buffer)

@@ -4,8 +4,8 @@ internal import Glibc
 internal import Platform
 import Terminal
 
-/// One run of a plan against an echo server: the same open loop as a ``Run``, and each message is to
-/// come back once, in order, as it was. Confined to the thread that calls `play`.
+/// One run of a plan against an echo server: the same open loop as a ``Run``. Checks that each
+/// message is echoed once, in order and unchanged. Confined to the thread that calls `play`.
 public final class EchoRun {
   private enum Token {
     static let next: UInt64 = 1
@@ -14,7 +14,7 @@ public final class EchoRun {
     static let frame: UInt64 = 4
   }
 
-  /// Descriptors of clients have their index, and this one has none.
+  /// Descriptors of clients have the client's index as token; this one belongs to no client.
   private static let signalToken = UInt64.max
   private static let redrawToken = UInt64.max - 1
   private static let lookMilliseconds = 20
@@ -32,12 +32,12 @@ public final class EchoRun {
   private var outcome: Outcome
   private var peers: [EchoPeer?]
   private var ledgers: [EchoLedger]
-  /// Intended, and not connected yet: since when.
+  /// Since when each client should have been connected but is not.
   private var awaited: [UInt64?]
   private var recorder: SeriesRecorder
   private var watch: SelfWatch
   private var gauge = LiveGauge()
-  /// Shows how it goes while it goes; set before `play`.
+  /// The live view, if any; set before `play`.
   public var display: LiveDisplay?
   private var start = Instant(nanoseconds: 0)
   private var relayCPUAtStart = 0.0
@@ -47,11 +47,11 @@ public final class EchoRun {
   private let signals: SignalSource
   private var redrawing: LiveRedrawing?
 
-  /// Finds the server, or starts a relay that has an echo, and makes everything ready.
+  /// Finds the server, or starts a relay with an echo, and prepares the run.
   ///
   /// - Parameters:
-  ///   - url: replaces the scenario's server.
-  ///   - log: takes a line now and then that says how far it is.
+  /// - url: Replaces the scenario's server.
+  /// - log: Receives occasional lines about the progress.
   public init(
     _ scenario: Scenario, _ plan: Plan, url: String? = nil, log: @escaping (String) -> Void
   ) throws {
@@ -98,7 +98,7 @@ public final class EchoRun {
     naming = Naming(plan, tag: String(random.next(), radix: 36))
     outcome = Outcome(plan: plan)
     outcome.mode = .echo
-    // Its query may hold a token.
+    // The query may contain a token.
     outcome.url = "ws://\(server.authority)\(server.target.prefix { $0 != "?" })"
     peers = Array(repeating: nil, count: plan.clients.count)
     ledgers = naming.users.map(EchoLedger.init)
@@ -177,7 +177,7 @@ public final class EchoRun {
     log("\(Decimal.text(seconds)) s: \(text)")
   }
 
-  /// All of the plan has been played.
+  /// Begins to wait for the remaining echoes; the whole plan has been played.
   private func settle() {
     guard !isSettling else { return }
     isSettling = true
@@ -237,7 +237,8 @@ public final class EchoRun {
   private func conclude() -> Outcome {
     let now = elapsed
     for client in peers.indices {
-      // What did not come back took at least until now: leaving it out would flatter the server.
+      // The latency of an echo that never arrived is at least the time until now; leaving it out
+      // would favour the server.
       for send in peers[client]?.queue ?? [] {
         outcome.latencies.record(.deliver, intended: send.intended, happened: now)
         outcome.verdict.missed += 1
@@ -300,7 +301,7 @@ extension EchoRun: EchoObserver {
 }
 
 extension EchoRun: EventHandler {
-  /// The loop's, as the rest of this protocol.
+  /// See `EventHandler`.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
     if token == Self.redrawToken { return redrawing?.take() ?? () }
     if token != Self.signalToken { peers[Int(token)]?.ready(readiness); return }
@@ -311,7 +312,7 @@ extension EchoRun: EventHandler {
     loop.stop()
   }
 
-  /// The loop's.
+  /// See `EventHandler`.
   public func timerFired(_ timer: TimerID, token: UInt64) {
     if token & EchoServer.timerBit != 0 {
       peers[Int(token & ~EchoServer.timerBit)]?.connect()
@@ -330,6 +331,6 @@ extension EchoRun: EventHandler {
     }
   }
 
-  /// The loop's.
+  /// See `EventHandler`.
   public func beforeSleep() {}
 }

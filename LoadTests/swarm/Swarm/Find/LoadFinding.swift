@@ -1,31 +1,31 @@
-/// What a search for the largest load has found, for people and for programs.
+/// The result of a search for the largest load.
 public struct LoadFinding: Sendable {
   /// Why a search ended.
   public enum End: Equatable, Sendable {
-    /// The search itself was over.
+    /// The search is complete.
     case answered
     /// A run ended with a broken promise, or without a relay.
     case failed(Outcome.Status)
-    /// The next load cannot be played as it is meant; why.
+    /// The next load cannot be played as intended, for this reason.
     case obstacle(factor: Double, String)
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     case interrupted
   }
 
   /// The scenario's name.
   public var scenario: String
-  /// Of all plans.
+  /// The seed of all plans.
   public var seed: UInt64
-  /// Within which part of itself the answer is.
+  /// The relative precision of the answer.
   public var precision: Double
-  /// The most that was to be tried, and what makes it the most.
+  /// The largest load to try, and the reason for this limit.
   public var most: (factor: Double, reason: String)
   /// In the order in which they were made.
   public var tries: [LoadTry] = []
-  /// Why there are no more.
+  /// Why the search ended.
   public var end = End.answered
 
-  /// Nothing tried yet.
+  /// Creates a finding without tries.
   public init(
     scenario: String, seed: UInt64, precision: Double, most: (factor: Double, reason: String)
   ) {
@@ -35,17 +35,17 @@ public struct LoadFinding: Sendable {
     self.most = most
   }
 
-  /// What a live view calls the next try.
+  /// Returns the live view's title for the next try.
   public func caption(of factor: Double) -> String {
     "\(scenario) ×\(Decimal.short(factor)), try \(tries.count + 1)"
   }
 
-  /// The largest load that held.
+  /// The largest load that passed.
   public var holds: LoadTry? {
     tries.filter { $0.result == .holds }.max { $0.factor < $1.factor }
   }
 
-  /// The smallest load that failed twice: the run that failed last, or the one that was void.
+  /// The smallest load that failed twice: the last failed run, or the void one.
   public var fails: LoadTry? {
     let held = holds?.factor ?? 0
     let failed = tries.filter { $0.result != .holds && $0.factor > held }
@@ -58,8 +58,8 @@ public struct LoadFinding: Sendable {
     return runs.last { $0.result == .void } ?? runs.last
   }
 
-  /// As `swarm run` has them: 0 found, 1 the smallest load misses, 2 a load cannot be played, 3, 4
-  /// the smallest load is void, 5; 130 interrupted.
+  /// The exit code, with the meaning that `swarm run` gives it: 0 found; 1 the smallest load fails;
+  /// 2 a load cannot be played; 3; 4 the smallest load is void; 5; 130 interrupted.
   public var exitCode: Int32 {
     switch end {
     case .failed(let status): return status.rawValue
@@ -71,7 +71,7 @@ public struct LoadFinding: Sendable {
     }
   }
 
-  /// The answer, one sentence a line.
+  /// The answer, one sentence per line.
   public var text: String {
     var lines: [String] = []
     if let holds { lines.append("holds at \(holds.name): \(holds.findings)") }

@@ -1,20 +1,20 @@
-/// Looks for the largest load that holds: doubles it until it fails, then halves what lies between.
+/// A search for the largest load that passes: doubles the load until it fails, then bisects.
 ///
-/// Pure: whoever has it runs what `next` asks for, and tells what came of it. A failure counts only
-/// when a second run has failed as well, since one may be another process that wanted the machine;
-/// a load that holds is not doubted, for nothing makes a relay faster by chance.
+/// Pure: the caller runs what `next` asks for and reports the result. A failure counts only if a
+/// second run fails as well, because another process may have disturbed the first. A load that
+/// passes is not tried again, because no disturbance makes a relay faster.
 public struct LoadSearch: Sendable {
-  /// What came of one run.
+  /// The result of one run.
   public enum Result: Equatable, Sendable {
     /// Every threshold was met.
     case holds
-    /// One was not.
+    /// A threshold was missed.
     case misses
-    /// The run says nothing about the relay: swarm itself was the limit.
+    /// The run says nothing about the relay: swarm itself was the bottleneck.
     case void
   }
 
-  /// What is to be done next.
+  /// The next step of the search.
   public enum Step: Equatable, Sendable {
     /// A run at this multiple of the load.
     case run(Double)
@@ -22,21 +22,21 @@ public struct LoadSearch: Sendable {
     case over
   }
 
-  /// The largest load that held so far.
+  /// The largest load that has passed so far.
   public private(set) var holds: Double?
-  /// The smallest load that failed, twice, and how: `void` if one of the two runs was.
+  /// The smallest load that failed twice, and how: `void` if one of the two runs was void.
   public private(set) var fails: (factor: Double, result: Result)?
 
   private let most: Double
   private let precision: Double
   private var factor: Double
-  /// Of the present load; of two failures the first.
+  /// The first failure of the current load, until a second run confirms it.
   private var doubt: Result?
 
   /// - Parameters:
-  ///   - first: the smallest load; where it fails there is no answer.
-  ///   - most: no load is larger.
-  ///   - precision: the answer is at most by this part of itself too small.
+  /// - first: The smallest load; if it fails, there is no answer.
+  /// - most: The largest load.
+  /// - precision: The maximum relative error by which the answer is too small.
   public init(from first: Double = 1, to most: Double, precision: Double) {
     precondition(first > 0 && most >= first && precision > 0, "there is something to search")
     factor = first
@@ -44,7 +44,7 @@ public struct LoadSearch: Sendable {
     self.precision = precision
   }
 
-  /// Takes what came of the last run, `nil` before the first.
+  /// Takes the result of the last run, `nil` before the first, and returns the next step.
   public mutating func next(_ result: Result? = nil) -> Step {
     guard let result else { return .run(factor) }
     if result == .holds {
@@ -66,7 +66,8 @@ public struct LoadSearch: Sendable {
     guard let holds else { return nil }
     guard let fails else { return holds < most ? min(holds * 2, most) : nil }
     guard fails.factor / holds > 1 + precision else { return nil }
-    // In the middle by ratio, so that every step says as much. Few digits, where they suffice.
+    // The geometric mean, so that every step gives equal information; rounded to few digits if
+    // possible.
     let middle = (holds * fails.factor).squareRoot()
     let grain = middle >= 10 ? 10.0 : 100
     let rounded = (middle * grain).rounded() / grain

@@ -1,25 +1,25 @@
-/// One run of a search, and what came of it.
+/// One run of a search, and its result.
 public struct LoadTry: Sendable {
-  /// Of the scenario's load.
+  /// The multiple of the scenario's load.
   public var factor: Double
-  /// At the highest of its phases.
+  /// At the highest rate of its phases.
   public var messagesPerSecond: Double
-  /// That were to connect.
+  /// The number of clients that were to connect.
   public var clients: Int
-  /// How long the run took.
+  /// The duration of the run.
   public var seconds: Double
   /// What it says about the load.
   public var result: LoadSearch.Result
-  /// The run's own.
+  /// The status of the run.
   public var status: Outcome.Status
-  /// Thresholds, and what was measured.
+  /// The thresholds and the measured values.
   public var judgements: [Outcome.Judgement]
-  /// What swarm and the relay cost.
+  /// The resource use of swarm and the relay.
   public var load: Outcome.Load
-  /// What is wrong besides thresholds; `nil` where nothing is.
+  /// A problem other than a missed threshold; `nil` if there is none.
   public var detail: String?
 
-  /// - Parameter scenario: the one that was played, with its load.
+  /// - Parameter scenario: The scenario that was played, with its load applied.
   public init(factor: Double, _ scenario: Scenario, _ outcome: Outcome) {
     self.factor = factor
     messagesPerSecond = scenario.peakMessagesPerSecond
@@ -28,7 +28,7 @@ public struct LoadTry: Sendable {
     status = outcome.status
     judgements = outcome.judgements
     load = outcome.load
-    // A load that is not all there is not held, however fast the rest is.
+    // A load without all of its clients does not pass, however fast the rest is.
     if outcome.connected < clients {
       detail =
         "\(outcome.connected) of \(clients) clients were let in"
@@ -63,7 +63,7 @@ public struct LoadTry: Sendable {
     }
   }
 
-  /// Of a load that fails, why.
+  /// The reasons for a failure, or the measured values.
   var findings: String {
     if status == .noConnection, let detail { return detail }
     if result == .void, let reason = load.voidReason { return reason }

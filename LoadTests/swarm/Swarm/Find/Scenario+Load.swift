@@ -1,20 +1,20 @@
 internal import Platform
 internal import YAML
 
-/// The same scenario with more load, or in less time.
+/// Variants of a scenario with more load or a shorter duration.
 extension Scenario {
-  /// How `swarm find` plays it; see `find` in the file.
+  /// The settings of `swarm find`; see `find` in the file.
   public struct Find: Equatable, Sendable {
-    /// How long all phases together last in one run; `nil` as written.
+    /// The total duration of all phases in one run; `nil` as written.
     public var seconds: Double?
   }
 
-  /// The highest rate of messages that a phase has.
+  /// The highest message rate of all phases.
   public var peakMessagesPerSecond: Double { phases.map(\.messages.peak).max() ?? 0 }
 
-  /// With so many times the messages per second.
+  /// Returns the scenario with a multiple of the message rate.
   ///
-  /// - Parameter clients: whether there are so many times the clients as well, who arrive in the
+  /// - Parameter clients: Whether to multiply the number of clients as well; they connect in the
   ///   same time. The number of rooms stays.
   public func loaded(_ factor: Double, clients scalesClients: Bool = false) -> Scenario {
     var scenario = self
@@ -34,8 +34,9 @@ extension Scenario {
     return scenario
   }
 
-  /// With phases that are shorter, all by the same part, so that they last so long together. As many
-  /// clients connect in each, and messages keep their rate. What is short enough stays as it is.
+  /// Returns the scenario with all phases shortened proportionally to this total duration. The
+  /// number of connecting clients and the message rates stay. A scenario that is short enough is
+  /// not changed.
   public func shortened(toSeconds seconds: Double) -> Scenario {
     let all = phases.reduce(0) { $0 + $1.milliseconds }
     let share = seconds * 1000 / Double(all)
@@ -53,9 +54,9 @@ extension Scenario {
     return scenario
   }
 
-  /// The most that `swarm find` tries, and what makes it the most.
+  /// Returns the largest load that `swarm find` tries, and the reason for this limit.
   ///
-  /// - Parameter asked: what the command line says.
+  /// - Parameter asked: The limit of the command line.
   public func mostLoad(asked: Double?, scalingClients: Bool) throws -> (
     factor: Double, reason: String
   ) {
@@ -79,10 +80,10 @@ extension Scenario {
     return (max(1, most.factor), most.reason)
   }
 
-  /// For everything but the clients' connections.
+  /// For everything except the clients' connections.
   private static let descriptorReserve = 100
 
-  /// 99.99 connections would be 99, and one client would be left out.
+  /// Rounding must not turn 99.99 connections into 99, which would leave out one client.
   private static let roundingReserve = 1.001
 
   /// Reads the section `find`.
@@ -119,7 +120,7 @@ extension Scenario.Arrivals {
 }
 
 extension Plan {
-  /// Why not all of it can be said; `nil` where it can.
+  /// Why some messages cannot be sent; `nil` if all can.
   public var silence: String? {
     guard messagesLeftOut > 0 else { return nil }
     return "for \(messagesLeftOut) of \(messageCount + messagesLeftOut) messages nobody would be"

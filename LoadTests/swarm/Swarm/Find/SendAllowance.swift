@@ -1,11 +1,11 @@
 internal import Platform
 internal import Wire
 
-/// What a relay lets each client say, as its `welcome` tells.
+/// The send limits of each client, as the relay's `welcome` reports them.
 public struct SendAllowance: Equatable, Sendable {
   /// 0 is no limit.
   public var sendsPerSecond: Int
-  /// So many at once.
+  /// The number of sends allowed at once.
   public var burst: Int
 
   init(_ limits: ServerMessage.Welcome.Limits) {
@@ -13,18 +13,18 @@ public struct SendAllowance: Equatable, Sendable {
   }
 
   /// - Parameters:
-  ///   - sendsPerSecond: `limits.sends_per_s`.
-  ///   - burst: `limits.burst`.
+  /// - sendsPerSecond: `limits.sends_per_s`.
+  /// - burst: `limits.burst`.
   public init(sendsPerSecond: Int, burst: Int) {
     self.sendsPerSecond = sendsPerSecond
     self.burst = burst
   }
 
-  /// Why a plan cannot be played as it is meant: a send beyond the limit waits until the relay reads
-  /// it, and its latency would be the limit's.
+  /// Returns why a plan cannot be played as intended: the relay delays a send beyond the limit, and
+  /// its latency would be that of the limit.
   ///
-  /// - Returns: a sentence without its beginning, such as "its busiest client …"; `nil` where no
-  ///   send would wait.
+  /// - Returns: The rest of a sentence, such as "its busiest client …"; `nil` if no send would
+  ///   wait.
   public func obstacle(to plan: Plan) -> String? {
     guard sendsPerSecond > 0 else { return nil }
     var paces: [Int: SendPace] = [:]

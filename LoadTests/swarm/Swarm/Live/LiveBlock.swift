@@ -1,28 +1,29 @@
 import Terminal
 
-/// Where the live view stands on a terminal, as the bytes that draw, move and erase it.
+/// The block of the live view on a terminal: the bytes that draw, move and erase it.
 ///
-/// Lines of a log scroll above the block. Between two pieces of output the terminal is in its usual
-/// state: whatever ends this process, even SIGKILL, there is nothing to put right. So the cursor is
+/// Log lines scroll above the block. Between two pieces of output the terminal is in its normal
+/// state, so that nothing must be restored if the process dies, even by SIGKILL: the cursor is
 /// hidden and wrapping is off only within a piece, which is one write(2).
 struct LiveBlock {
-  /// The lines that are on the screen, without line breaks; the cursor is at the start of the next.
+  /// The displayed lines, without line breaks; the cursor is at the start of the line after them.
   private var lines: [String] = []
   private var columns = 0
 
-  /// Synchronized output (DEC private mode 2026): a terminal that knows it shows whole frames only.
+  /// Synchronized output (DEC private mode 2026): a terminal that supports it shows only complete
+  /// frames.
   private static let begin = "\u{1B}[?2026h\u{1B}[?25l"
   private static let end = "\u{1B}[?25h\u{1B}[?2026l"
 
   var isShown: Bool { !lines.isEmpty }
 
-  /// Draws the block anew where it was.
+  /// Redraws the block in place.
   mutating func draw(_ lines: [String], columns: Int) -> [UInt8] {
     let text = Self.begin + home(columns) + show(lines, columns) + Self.end
     return Array(text.utf8)
   }
 
-  /// Puts lines of a log above the block, or where the cursor is when there is none.
+  /// Writes log lines above the block, or at the cursor if there is no block.
   mutating func log(_ text: String, columns: Int) -> [UInt8] {
     var logged = ""
     for line in text.split(separator: "\n") {
@@ -31,7 +32,7 @@ struct LiveBlock {
     guard isShown else { return Array(logged.utf8) }
     let block = lines
     let start = home(columns)
-    // A long one wraps over what stood there, and the rest of that is erased with the block's rest.
+    // A long line wraps over the old block; the rest of the block is then erased.
     return Array((Self.begin + start + logged + show(block, columns) + Self.end).utf8)
   }
 
@@ -43,13 +44,13 @@ struct LiveBlock {
     return Array((Self.begin + start + "\u{1B}[J" + Self.end).utf8)
   }
 
-  /// Somebody else has written meanwhile: what is on the screen stays, and the next block begins
-  /// below it.
+  /// Forgets the block after another process has written to the terminal: what is on the screen
+  /// stays, and the next block begins below it.
   mutating func forget() { lines = [] }
 
-  /// To the block's first cell.
+  /// Returns the move to the block's first cell.
   private func home(_ columns: Int) -> String {
-    // A terminal that has become narrower has wrapped what is too long for it now.
+    // A terminal that has become narrower has wrapped the longer lines.
     let rows = lines.reduce(0) {
       $0 + (columns < self.columns ? max(1, (Self.cells($1) + columns - 1) / max(1, columns)) : 1)
     }
@@ -62,7 +63,7 @@ struct LiveBlock {
     return "\u{1B}[?7l" + lines.map { $0 + "\u{1B}[K\r\n" }.joined() + "\u{1B}[J\u{1B}[?7h"
   }
 
-  /// How wide a line of ours is: SGR sequences take no room.
+  /// Returns the width of a line; SGR sequences have none.
   private static func cells(_ line: String) -> Int {
     var count = 0
     var isSequence = false

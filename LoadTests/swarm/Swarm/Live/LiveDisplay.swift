@@ -3,30 +3,31 @@ internal import Platform
 
 /// A terminal with a live view at its bottom. Confined to the thread of the run that it shows.
 ///
-/// Nothing here waits while a run is on: what the terminal does not take at once waits its turn, and
-/// frames that come meanwhile are left out.
+/// It never blocks during a run: output that the terminal does not accept is queued, and frames
+/// that are drawn meanwhile are skipped.
 public final class LiveDisplay {
-  /// What the title begins with instead of the scenario's name: which try of several, say.
+  /// Replaces the scenario's name at the start of the title, for example with the number of the
+  /// try.
   public var caption: String?
 
-  /// So often a run draws.
+  /// The interval between frames.
   static let frameMilliseconds = 200
 
   private let descriptor: Int32
   private let colour: Bool
   private var block = LiveBlock()
-  /// What the terminal has not taken yet.
+  /// Output that the terminal has not accepted yet.
   private(set) var pending: [UInt8] = []
 
-  /// A terminal that takes nothing for so long loses lines of the log; the report has them.
+  /// Beyond this much queued output, log lines are dropped; the report contains them.
   private static let pendingLimitBytes = 1 << 20
-  /// Where a terminal does not say.
+  /// Used if the terminal does not report its size.
   private static let usualSize = (columns: 80, rows: 24)
 
-  /// `nil` where there is no terminal that can be drawn on: then lines are all there is.
+  /// Returns `nil` if the descriptor is not a terminal that can be drawn on.
   ///
-  /// - Parameter descriptor: opened anew, since `O_NONBLOCK` would otherwise reach whoever else
-  ///   writes to this terminal, such as the shell afterwards.
+  /// - Parameter descriptor: Reopened, because `O_NONBLOCK` would otherwise affect other users of
+  ///   this terminal, such as the shell.
   public convenience init?(on descriptor: Int32) {
     self.init(on: descriptor) { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
   }
@@ -38,7 +39,7 @@ public final class LiveDisplay {
       "/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard own >= 0 else { return nil }
     self.descriptor = own
-    // no-color.org: whatever its value, unless it is empty.
+    // no-color.org: any value that is not empty.
     colour = (environment("NO_COLOR") ?? "").isEmpty
   }
 
@@ -47,13 +48,13 @@ public final class LiveDisplay {
     close(descriptor)
   }
 
-  /// Puts lines above the view.
+  /// Writes lines above the view.
   public func log(_ text: String) {
     leaveIfInBackground()
     put(block.log(text, columns: size.columns))
   }
 
-  /// Shows how the run is now.
+  /// Draws the current state of the run.
   public func draw(_ figures: LiveFigures) {
     var figures = figures
     if let caption { figures.title = caption }
@@ -62,14 +63,14 @@ public final class LiveDisplay {
     guard pending.isEmpty, isInForeground else { return }
     let (columns, rows) = size
     let lines = LiveView.frame(of: figures, columns: columns, colour: colour)
-    // One row is the cursor's; what does not fit is the least important.
+    // One row is the cursor's; the least important lines are cut off.
     put(block.draw(Array(lines.prefix(max(1, rows - 1))), columns: columns))
   }
 
-  /// This process was stopped, and the shell has written meanwhile.
+  /// Forgets the view after the process was stopped: the shell has written meanwhile.
   public func wasContinued() { block.forget() }
 
-  /// Erases the view, and waits until the terminal has taken everything.
+  /// Erases the view, and waits until the terminal has accepted all output.
   public func finish() {
     put(block.clear(columns: size.columns))
     while !pending.isEmpty {
@@ -88,7 +89,7 @@ public final class LiveDisplay {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Also where it is nobody's controlling terminal.
+  /// True also if it is not the controlling terminal of any process.
   private var isInForeground: Bool {
     let group = tcgetpgrp(descriptor)
     return group < 0 || group == getpgrp()
@@ -104,7 +105,7 @@ public final class LiveDisplay {
     flush()
   }
 
-  /// - Returns: false if the terminal is gone, and with it what was to be shown.
+  /// - Returns: False if the terminal is gone; the output is then dropped.
   @discardableResult
   private func flush() -> Bool {
     while !pending.isEmpty {

@@ -1,15 +1,15 @@
-/// What the live view shows of a run at one moment, as plain values.
+/// The figures that the live view shows, as plain values.
 public struct LiveFigures: Sendable {
-  /// Percentiles of one latency, in milliseconds; `nil` where nothing was measured.
+  /// Percentiles of one latency in milliseconds; `nil` if nothing was measured.
   public struct Latency: Equatable, Sendable {
-    /// The middle one.
+    /// The median.
     public var p50: Double?
-    /// What one in a hundred exceeds.
+    /// The 99th percentile.
     public var p99: Double?
-    /// The worst.
+    /// The maximum.
     public var max: Double?
 
-    /// Nothing measured.
+    /// Creates an empty value.
     public init() {}
 
     init(_ p50: Double?, _ p99: Double?, _ max: Double?) {
@@ -23,28 +23,28 @@ public struct LiveFigures: Sendable {
     }
   }
 
-  /// A latency in the last whole second, and in all of the run.
+  /// A latency in the last complete second, and in the whole run.
   public struct Latest: Equatable, Sendable {
-    /// The last second that is over.
+    /// The last complete second.
     public var second = Latency()
     /// Since the start.
     public var run = Latency()
 
-    /// Nothing measured.
+    /// Creates an empty value.
     public init() {}
   }
 
-  /// What is played, in a few words.
+  /// The title of the run.
   public var title: String
-  /// The phase, or what is done after the last one.
+  /// The phase, or the stage after the last one.
   public var phase = ""
-  /// How long the phase has been on, and how long it lasts, in seconds; `nil` after the last one.
+  /// The elapsed time and the duration of the phase in seconds; `nil` after the last one.
   public var phaseSeconds: (past: Double, all: Double)?
-  /// Until the last phase is over.
+  /// Until the end of the last phase.
   public var secondsLeft = 0.0
-  /// Clients with a connection.
+  /// The number of connected clients.
   public var clients = 0
-  /// How many there are to be.
+  /// The number of planned clients.
   public var clientsPlanned = 0
   /// Over about the last second.
   public var sendsPerSecond = 0.0
@@ -52,27 +52,27 @@ public struct LiveFigures: Sendable {
   public var deliveriesPerSecond = 0.0
   /// Sends that were due and are neither acknowledged nor refused.
   public var unacknowledged = 0
-  /// From the intended time of a send to its ack; `nil` where there are no acks.
+  /// From the intended time of a send to its ack; `nil` if there are no acks.
   public var ack: Latest? = Latest()
-  /// The same to its arrival.
+  /// From the intended time of a send to its delivery.
   public var deliver = Latest()
-  /// Connections that ended without having been cut by the plan.
+  /// Connections that ended without being cut by the plan.
   public var connectionsLost = 0
   /// Sends that were refused for good.
   public var refusals = 0
-  /// Promises that were broken.
+  /// Violations of promises.
   public var violations = 0
-  /// Of one core, by swarm, over about the last second.
+  /// swarm's share of one core, over about the last second.
   public var ownCores = 0.0
-  /// How late swarm's own pulse came; of the whole run.
+  /// The delay of swarm's own pulse, over the whole run.
   public var lag = Latency()
-  /// Of one core, by the relay, in the last second; `nil` where it is not ours to look at.
+  /// The relay's share of one core in the last second; `nil` if swarm has not started it.
   public var relayCores: Double?
-  /// What the relay holds of the memory; `nil` likewise.
+  /// The relay's resident memory; `nil` if swarm has not started it.
   public var relayBytes: Int?
-  /// Deliveries of each second that is over, the last one at the end.
+  /// Deliveries in each complete second, the last one at the end.
   public var history: [Double] = []
 
-  /// A run that has not begun.
+  /// Creates the figures of a run that has not begun.
   public init(title: String) { self.title = title }
 }

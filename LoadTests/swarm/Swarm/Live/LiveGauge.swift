@@ -1,7 +1,6 @@
-/// What a live view needs, and a run does not count for its report: rates of the last second, while
-/// it is not over.
+/// The counters of the live view that the report does not need: rates over about the last second.
 struct LiveGauge {
-  /// Counts since the start, at one moment.
+  /// The counts since the start, at one time.
   struct Sample {
     /// Nanoseconds of the run.
     var at: UInt64
@@ -16,19 +15,19 @@ struct LiveGauge {
   private(set) var sends = 0
   private(set) var refusals = 0
   private var samples: [Sample] = []
-  /// Percentiles of the whole run take a look at every bucket: once a second will do.
+  /// Updated once per second, because percentiles of the whole run read every bucket.
   private var latest = (seconds: -1, ack: LiveFigures.Latency(), deliver: LiveFigures.Latency())
 
-  /// A send was due.
+  /// Records that a send was due.
   mutating func sent() { sends += 1 }
 
-  /// One was refused for good.
+  /// Records a send that was refused for good.
   mutating func refused() { refusals += 1 }
 
-  /// Rates from about a second ago until now.
+  /// Returns the rates over about the last second.
   mutating func rates(_ now: Sample) -> (sends: Double, deliveries: Double, ownCores: Double) {
     samples.append(now)
-    // The oldest one that stays is the last that is a whole second ago.
+    // Keeps the newest sample that is at least a second old, and those after it.
     while samples.count > 2, samples[1].at + Self.spanNanoseconds <= now.at {
       samples.removeFirst()
     }
@@ -42,7 +41,7 @@ struct LiveGauge {
     )
   }
 
-  /// Of the whole run until the last second that is over.
+  /// Returns the percentiles of the whole run up to the last complete second.
   mutating func latencies(_ latencies: Latencies, afterSeconds seconds: Int) -> (
     ack: LiveFigures.Latency, deliver: LiveFigures.Latency
   ) {
@@ -56,11 +55,11 @@ struct LiveGauge {
 extension LiveGauge {
   static let settling = "all is sent; waiting for what is to come"
 
-  /// All that is shown, as far as it is the same for every kind of run.
+  /// Returns the figures that are the same for every kind of run.
   ///
   /// - Parameters:
-  ///   - now: nanoseconds of the run.
-  ///   - answered: sends that came to their end, but for those that were refused.
+  /// - now: Nanoseconds of the run.
+  /// - answered: The number of completed sends, without refused ones.
   mutating func figures(
     of plan: Plan, at now: UInt64, _ outcome: Outcome, _ recorder: SeriesRecorder,
     _ watch: SelfWatch, deliveries: Int, answered: Int

@@ -2,7 +2,7 @@ import Terminal
 
 /// One line of the live view, never wider than the terminal.
 struct LiveLine {
-  /// How a stretch of it looks, where there is colour (ECMA-48, SGR).
+  /// The style of a part of the line, if colour is enabled (ECMA-48, SGR).
   enum Style: String {
     case plain = ""
     case strong = "\u{1B}[1m"
@@ -12,12 +12,12 @@ struct LiveLine {
   }
 
   private(set) var text = ""
-  /// Cells that are taken; of some letters more than they take.
+  /// The number of cells used; for some characters an overestimate.
   private(set) var width = 0
   private let columns: Int
   private let colour: Bool
 
-  /// - Parameter columns: the last one stays free, so that no terminal wraps.
+  /// - Parameter columns: The last column stays empty, so that no terminal wraps.
   init(columns: Int, colour: Bool) {
     self.columns = max(0, columns - 1)
     self.colour = colour
@@ -25,7 +25,7 @@ struct LiveLine {
 
   var room: Int { columns - width }
 
-  /// Adds what there is room for, from our own pen: every character takes one cell.
+  /// Appends as much as fits of a text whose characters take one cell each.
   mutating func add(_ piece: String, _ style: Style = .plain) {
     let shown = piece.prefix(room)
     guard !shown.isEmpty else { return }
@@ -33,8 +33,8 @@ struct LiveLine {
     append(String(shown), style)
   }
 
-  /// The same for names from elsewhere. What is not ASCII may take two cells, or more as letters
-  /// combine: counted like that, a line comes out shorter at worst.
+  /// Appends text from other sources. A non-ASCII scalar is counted as two cells, or more if
+  /// letters combine, so the line is at worst too short.
   mutating func add(foreign name: String, _ style: Style = .plain, limit: Int = .max) {
     var shown = String.UnicodeScalarView()
     var cells = 0
@@ -48,12 +48,12 @@ struct LiveLine {
     append(String(shown), style)
   }
 
-  /// Adds spaces up to a column.
+  /// Appends spaces up to a column.
   mutating func move(to column: Int) {
     if column > width { add(String(repeating: " ", count: column - width)) }
   }
 
-  /// Adds something that ends before a column.
+  /// Appends a text that ends before a column.
   mutating func add(_ piece: String, endingAt column: Int, _ style: Style = .plain) {
     move(to: max(width + (width > 0 ? 1 : 0), column - piece.count))
     add(piece, style)

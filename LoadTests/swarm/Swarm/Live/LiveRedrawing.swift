@@ -2,15 +2,15 @@ internal import EventLoop
 internal import Glibc
 internal import Platform
 
-/// Has a display drawn again once its process goes on after a stop (SIGCONT): the terminal may have
-/// another size by then, and other lines on it.
+/// Redraws a display when the process continues after a stop (SIGCONT): the terminal may have
+/// another size and other content.
 final class LiveRedrawing {
   private let display: LiveDisplay
   private let loop: EventLoop
   private let source: SignalSource
   private let registration: Registration
 
-  /// - Parameter token: by which the loop says that there is something to take.
+  /// - Parameter token: The loop's token of the signal descriptor.
   init(of display: LiveDisplay, on loop: EventLoop, token: UInt64) throws {
     self.display = display
     self.loop = loop

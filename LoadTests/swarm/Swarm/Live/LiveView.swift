@@ -1,20 +1,21 @@
-/// The block that a terminal shows while a run is on. Pure: figures in, lines out.
+/// The content of the live view. Pure: figures in, lines out.
 public enum LiveView {
-  /// Where values begin, behind their names.
+  /// The column of the values, after their names.
   private static let indent = 10
   private static let cell = 8
   private static let barCells = 36
-  /// So much of the past at most.
+  /// The maximum length of the displayed history.
   static let historySeconds = 60
-  /// More than a day in milliseconds has no place in a column.
+  /// More than a day in milliseconds does not fit in a column.
   private static let shownMilliseconds = 99_999.0
 
-  /// Draws the figures.
+  /// Formats the figures.
   ///
   /// - Parameters:
-  ///   - columns: how wide the terminal is; no line reaches its last column. All is seen from 60 on.
-  ///   - colour: whether lines may hold SGR sequences.
-  /// - Returns: lines without line breaks, the most important first.
+  /// - columns: The width of the terminal, whose last column stays empty. From 60 columns on
+  ///   nothing is cut.
+  /// - colour: Whether lines may contain SGR sequences.
+  /// - Returns: Lines without line breaks, the most important first.
   public static func frame(of figures: LiveFigures, columns: Int, colour: Bool) -> [String] {
     let line = LiveLine(columns: columns, colour: colour)
     return [
@@ -153,7 +154,7 @@ public enum LiveView {
 
   // MARK: Values
 
-  /// Each value as one of eight heights; nothing at all is the lowest.
+  /// Draws each value as one of eight heights; 0 is the lowest.
   static func sparkline(_ values: some Sequence<Double>, to most: Double) -> String {
     let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
     return String(
@@ -162,7 +163,7 @@ public enum LiveView {
       })
   }
 
-  /// Minutes and seconds, from an hour on also hours.
+  /// Formats minutes and seconds, and hours from one hour on.
   static func clock(_ seconds: Double) -> String {
     let all = Int(max(0, seconds).rounded(.up))
     func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -1,6 +1,6 @@
 internal import EventLoop
 
-/// What is shown of a run while it is on.
+/// The live view of a run.
 extension Run {
   func showFigures() {
     guard let display else { return }
