@@ -1,22 +1,22 @@
 public import Wire
 
-/// The short way for what has been judged before.
+/// The fast path for entries that have been checked before.
 extension Oracle {
-  /// Entries that a receiver is given just as they are expected at its cursor, byte for byte those
-  /// that another receiver was given and that broke no promise.
+  /// Consecutive entries that are expected at a receiver's cursor and are byte for byte equal to
+  /// entries that another receiver was given without a violation.
   struct KnownRun {
     var receiver: Int
-    /// Its place among the receiver's cursors, which are few and keep their places for long.
+    /// An index into the receiver's cursors, which are few and rarely move.
     var cursor: Int
     var room: Int
-    /// The number of the first one.
+    /// The number of the first entry.
     var first: Int64
     var count: Int
-    /// The length of all their frames.
+    /// The total size of their frames.
     var bytes: Int
   }
 
-  /// Of all tapes together.
+  /// The limit of all tapes together.
   private static let tapeBytes = 64 << 20
   private static let tapeLongestBytes = 1 << 20
   private static let tapeShortestBytes = 4 << 10
@@ -25,9 +25,9 @@ extension Oracle {
     max(tapeShortestBytes, min(tapeLongestBytes, tapeBytes / max(1, rooms)))
   }
 
-  /// Looks whether whole frames at the front of `input` are known; changes nothing.
+  /// Checks whether complete frames at the front of `input` are known; changes nothing.
   ///
-  /// - Returns: `nil` where the long way is to be gone: by decoding, `delivered` and all.
+  /// - Returns: `nil` if the frames must be decoded and passed to `delivered`.
   func known(_ input: Span<UInt8>, to receiver: Int) -> KnownRun? {
     let likely = Int(likelyCursors[receiver])
     if likely < cursors[receiver].count {
@@ -49,26 +49,26 @@ extension Oracle {
       bytes: run.bytes)
   }
 
-  /// Moves the cursor over them, as `delivered` would have done one by one.
+  /// Advances the cursor over a run, as `delivered` would have done one by one.
   mutating func pass(_ run: KnownRun) {
     deliveries += run.count
     cursors[run.receiver][run.cursor].next = run.first + Int64(run.count)
     likelyCursors[run.receiver] = Int32(run.cursor)
   }
 
-  /// When they were to be sent.
+  /// Returns the intended times of a run's entries.
   func intended(of run: KnownRun) -> ArraySlice<UInt64> {
     tapes[run.room].intended(from: run.first, count: run.count)
   }
 
-  /// What a report shows of an entry that was passed.
+  /// Returns the text with which a report shows an entry of the fast path.
   func shown(_ room: Int, _ seq: Int64) -> [UInt8] {
     if let payload = tapes[room].payload(seq) { return Array(payload) }
     guard let slot = ledgers[room][seq] else { return [] }
     return Array("(\(naming.id(of: slot.send)) as seq \(seq) of \(naming.rooms[room]))".utf8)
   }
 
-  /// An entry arrived: as `delivered`, and kept for comparing if nothing is wrong with it.
+  /// Handles a delivered entry like `delivered`, and stores it for comparison if it is good.
   public mutating func delivered(
     _ entry: Entry, to receiver: Int, payload: Span<UInt8>
   ) -> UInt64? {

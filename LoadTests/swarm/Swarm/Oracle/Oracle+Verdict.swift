@@ -1,30 +1,30 @@
 extension Oracle {
-  /// What became of the sends, and whether every promise was kept.
+  /// The result: the numbers of sends by outcome, and whether every promise was kept.
   public struct Verdict: Equatable, Sendable {
-    /// Handed to a client.
+    /// The sends that were passed to a client.
     public var sends = 0
-    /// Of them: acknowledged.
+    /// Of these: acknowledged.
     public var acknowledged = 0
     /// Refused for good.
     public var refused = 0
-    /// Sent and neither acknowledged nor refused, and in the log.
+    /// Transmitted, neither acknowledged nor refused, and in the log.
     public var unknownStored = 0
-    /// Sent and neither acknowledged nor refused, and not in the log.
+    /// Transmitted, neither acknowledged nor refused, and not in the log.
     public var unknownAbsent = 0
-    /// Handed to a client that never had a connection to send it on.
+    /// Passed to a client that never had a connection to send them.
     public var missed = 0
     /// Rooms that could not be read after the run.
     public var unreadRooms: [String] = []
-    /// A number for each room's log.
+    /// The digest of each room's log.
     public var digests: [String: UInt64] = [:]
   }
 
-  /// The fresh reader has read a room to its end.
+  /// Records that the fresh reader has read a room to its end.
   public mutating func readBack(room: Int, upTo head: Int64) {
     ledgers[room].readBack = head
   }
 
-  /// Holds all that was acknowledged and shown against what the log holds in the end.
+  /// Compares everything that was acknowledged and delivered with the final log.
   public mutating func finish() -> Verdict {
     var verdict = Verdict()
     for receiver in cursors.indices { disconnected(receiver) }
@@ -89,7 +89,7 @@ extension Oracle {
       return
     }
     verdict.acknowledged += 1
-    // A room that could not be read, and entries that a relay may delete, prove nothing.
+    // A room that could not be read, and entries that the relay may delete, prove nothing.
     guard ledger.readBack != nil, seq >= ledger.first else { return }
     if let slot = ledger[seq], slot.send == id { return }
     if let delivered = send.deliveredAs {

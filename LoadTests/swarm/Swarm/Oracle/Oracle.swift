@@ -1,64 +1,66 @@
 public import Wire
 
-/// Holds what a relay does against what it promises.
+/// The checker: compares what a relay does with what it promises.
 ///
-/// A value without clock and socket: what was sent, acknowledged and delivered goes in, as it came
-/// over the wire and before any client has put it right; violations come out. It is told of every
-/// connection's every frame, and at the end of what a fresh reader found in each room.
+/// A value without clock and socket. It is given everything that was sent, acknowledged and
+/// delivered, as received from the wire and before a client has removed duplicates or reordered
+/// anything; it returns violations. It must be given every frame of every connection, and at the
+/// end what a fresh reader found in each room.
 public struct Oracle: Sendable {
-  /// What is known of a send.
+  /// The state of a send.
   struct Send: Sendable {
     var room: Int
     var digest: UInt64
-    /// Nanoseconds from the run's start.
+    /// Nanoseconds from the start of the run.
     var intended: UInt64
     var isTransmitted = false
     var isRefused = false
     /// From its ack.
     var seq: Int64?
-    /// Under which number it was delivered first.
+    /// The number under which it was delivered first.
     var deliveredAs: Int64?
   }
 
-  /// One receiver's place in a room, as the relay must see it too.
+  /// A receiver's position in a room, computed from the same messages as the relay's cursor.
   struct Cursor: Sendable {
     let room: Int
-    /// The joins that are not answered, by the `after` that they gave.
+    /// The `after` of each join that is not answered.
     var asked: [Int64?] = []
     /// The number that must come next; `nil` while nothing may come.
     var next: Int64?
-    /// Numbers that were jumped over.
+    /// The numbers that were skipped.
     var holes: [Int64] = []
   }
 
-  /// More violations than this are counted only.
+  /// Further violations are only counted.
   static let violationLimit = 100
-  /// Rooms begin empty: whoever names a number so far ahead makes no array of that size here.
+  /// The maximum jump of an entry's number beyond the head, which bounds the memory that an
+  /// invented number can cost. Rooms begin empty.
   static let jumpLimit: Int64 = 100_000
-  /// Entries shown around one that is missing.
+  /// The number of entries shown before and after a missing one.
   static let contextEntries: Int64 = 2
 
-  /// What things are called.
+  /// The names of rooms, users and ids.
   public let naming: Naming
-  /// The first of them, in the order in which they were found.
+  /// The first violations, in the order in which they were found.
   public internal(set) var violations: [Violation] = []
-  /// All of them.
+  /// The number of all violations.
   public internal(set) var counts: [Promise: Int] = [:]
-  /// Entries that were held against the promises.
+  /// The number of entries that were checked.
   public internal(set) var deliveries = 0
 
   var sends: [[Send]]
   var ledgers: [RoomLedger]
-  /// By receiver: the clients, and after them the fresh readers. Each one's in the order of rooms.
+  /// By receiver: the clients, then the fresh readers. Each receiver's cursors are sorted by room.
   var cursors: [[Cursor]]
-  /// By receiver: the cursor that moved last, which mostly moves next.
+  /// By receiver: the cursor that moved last, which usually moves next.
   var likelyCursors: [Int32]
   /// By room.
   var tapes: [RoomTape]
   let tapeLimitBytes: Int
   let finder: RoomFinder
 
-  /// An oracle that has seen nothing.
+  /// Creates a checker that has seen nothing.
   public init(_ naming: Naming) {
     self.naming = naming
     sends = Array(repeating: [], count: naming.users.count)
@@ -70,9 +72,9 @@ public struct Oracle: Sendable {
     finder = RoomFinder(naming.rooms)
   }
 
-  /// One more of those who read every room again after the run.
+  /// Adds a reader that reads every room again after the run.
   ///
-  /// - Returns: its number as a receiver; the clients' are their indices in the plan.
+  /// - Returns: Its number as a receiver; the clients' numbers are their indices in the plan.
   public mutating func addReader() -> Int {
     cursors.append([])
     likelyCursors.append(0)
@@ -81,26 +83,26 @@ public struct Oracle: Sendable {
 
   // MARK: Sending
 
-  /// A client is about to send its next text.
+  /// Records that a client is about to send its next text.
   public mutating func sends(_ send: Naming.SendID, room: Int, text: String, intended: UInt64) {
     precondition(send.number == sends[send.client].count + 1, "sends are numbered in order")
     sends[send.client].append(
       Send(room: room, digest: SpokenText.digest(text), intended: intended))
   }
 
-  /// A send has left for the first time, or again.
+  /// Records that a send was transmitted, for the first time or again.
   public mutating func transmitted(_ send: Naming.SendID) {
     sends[send.client][send.number - 1].isTransmitted = true
   }
 
-  /// A send was refused for good.
+  /// Records that a send was refused for good.
   public mutating func refused(_ send: Naming.SendID) {
     sends[send.client][send.number - 1].isRefused = true
   }
 
-  /// An ack arrived.
+  /// Handles an ack.
   ///
-  /// - Returns: when the send that it is the first ack of was intended.
+  /// - Returns: The intended time of the send, if this is its first ack.
   public mutating func acknowledged(_ ack: ServerMessage.Ack, to client: Int) -> UInt64? {
     guard let id = naming.send(ofID: ack.id), id.client == client, let known = self[id],
       known.isTransmitted
@@ -128,7 +130,7 @@ public struct Oracle: Sendable {
     return known.intended
   }
 
-  /// When those sends were intended that have neither been acknowledged nor refused.
+  /// The intended times of the sends that are neither acknowledged nor refused.
   public var unanswered: [UInt64] {
     sends.flatMap { $0.compactMap { $0.seq == nil && !$0.isRefused ? $0.intended : nil } }
   }
@@ -140,7 +142,7 @@ public struct Oracle: Sendable {
 
   // MARK: Cursors
 
-  /// A receiver has asked to join.
+  /// Records a receiver's join request.
   public mutating func asked(_ receiver: Int, toJoin room: Int, after: Int64?) {
     if let index = cursor(of: receiver, in: room) {
       cursors[receiver][index].asked.append(after)
@@ -150,14 +152,14 @@ public struct Oracle: Sendable {
     }
   }
 
-  /// A receiver was told where its cursor stands.
+  /// Handles the position of a receiver's cursor, as `joined` reports it.
   public mutating func joined(_ joined: ServerMessage.Joined, by receiver: Int) {
     guard let room = naming.room(joined.room), let index = cursor(of: receiver, in: room) else {
       return report(.invented, joined.room, [], "\(name(receiver)) had not asked to join it")
     }
     reportHoles(of: receiver, index)
     ledgers[room].first = max(ledgers[room].first, joined.first)
-    // Also unasked, where the log has moved under the cursor.
+    // Also sent without a request if the log has changed under the cursor.
     let wasAsked = !cursors[receiver][index].asked.isEmpty
     let asked = wasAsked ? cursors[receiver][index].asked.removeFirst() : nil
     let after = joined.after
@@ -184,7 +186,7 @@ public struct Oracle: Sendable {
     }
   }
 
-  /// A receiver's connection has ended: what follows comes to another cursor.
+  /// Handles the end of a receiver's connection: later entries belong to another cursor.
   public mutating func disconnected(_ receiver: Int) {
     for index in cursors[receiver].indices {
       reportHoles(of: receiver, index)
@@ -193,19 +195,20 @@ public struct Oracle: Sendable {
     }
   }
 
-  /// A receiver has left a room.
+  /// Handles a receiver's leaving of a room.
   public mutating func left(_ receiver: Int, room: Int) {
     guard let index = cursor(of: receiver, in: room) else { return }
     reportHoles(of: receiver, index)
     cursors[receiver].remove(at: index)
   }
 
-  /// Whether a receiver is where everyone else is, as far as anybody has seen.
+  /// Whether a receiver has reached the highest number that any receiver has seen, in all of its
+  /// rooms.
   public func isAtHead(_ receiver: Int) -> Bool {
     cursors[receiver].allSatisfy { ($0.next ?? 0) > ledgers[$0.room].head }
   }
 
-  /// The run is over, and nothing more came in all the time that it was given.
+  /// Reports the entries that a receiver never got, after the run and its grace period.
   public mutating func demandHead(of receiver: Int) {
     for cursor in cursors[receiver] {
       guard let next = cursor.next, next <= ledgers[cursor.room].head else { continue }
@@ -219,23 +222,23 @@ public struct Oracle: Sendable {
 
   // MARK: Receiving
 
-  /// An entry arrived.
+  /// Handles a delivered entry.
   ///
-  /// - Returns: when it was intended to be sent, where it is what it should be.
+  /// - Returns: Its intended time, if the entry is as it should be.
   public mutating func delivered(_ entry: Entry, to receiver: Int) -> UInt64? {
     judge(entry, receiver)?.intended
   }
 
-  /// What an entry turned out to be.
+  /// The result of checking an entry.
   struct Judged {
     var room: Int
-    /// When it was intended, where it is as it was sent.
+    /// The intended time, if the entry is as it was sent.
     var intended: UInt64?
-    /// Whether nothing is wrong with it, whatever is with the order in which it came.
+    /// Whether the entry itself is correct, regardless of its order.
     var isGood: Bool
   }
 
-  /// - Returns: `nil` for what is no entry of this run.
+  /// - Returns: `nil` if it is not an entry of this run.
   mutating func judge(_ entry: Entry, _ receiver: Int) -> Judged? {
     deliveries += 1
     guard let room = naming.room(entry.room), entry.seq >= 1,
@@ -270,7 +273,7 @@ public struct Oracle: Sendable {
       room: room, intended: isAsSent ? send.intended : nil, isGood: isAsSent && isAgreed)
   }
 
-  /// Moves a receiver's cursor over an entry.
+  /// Advances a receiver's cursor over an entry.
   private mutating func advance(_ receiver: Int, _ room: Int, _ seq: Int64) {
     guard let index = cursor(of: receiver, in: room),
       let next = cursors[receiver][index].next
@@ -281,7 +284,7 @@ public struct Oracle: Sendable {
     if seq == next {
       cursors[receiver][index].next = next + 1
     } else if seq > next {
-      // They may come yet: then the order is wrong, otherwise something is missing.
+      // The skipped entries may still come: then the order is wrong, otherwise they are missing.
       let holes = cursors[receiver][index].holes
       if holes.count < 1000 { cursors[receiver][index].holes += (next..<min(seq, next + 1000)) }
       cursors[receiver][index].next = seq + 1
@@ -297,9 +300,9 @@ public struct Oracle: Sendable {
     }
   }
 
-  /// Holds an entry against what others saw under its number, and its number against others.
+  /// Compares an entry with what others saw under its number, and its number with others.
   ///
-  /// - Returns: whether they agree.
+  /// - Returns: Whether they agree.
   private mutating func compare(
     _ slot: RoomLedger.Slot, _ room: Int, _ entry: Entry, _ receiver: Int
   ) -> Bool {
@@ -338,7 +341,7 @@ public struct Oracle: Sendable {
     return place < cursors[receiver].count && cursors[receiver][place].room == room ? place : nil
   }
 
-  /// Where a room's cursor is among a receiver's, or would be.
+  /// Returns the index of a room's cursor among a receiver's, or where it would be inserted.
   private func place(of room: Int, among receiver: Int) -> Int {
     var (low, high) = (0, cursors[receiver].count)
     while low < high {
@@ -371,7 +374,7 @@ public struct Oracle: Sendable {
       Violation(promise: promise, room: room, seqs: seqs, detail: detail, frames: frames))
   }
 
-  /// What is known around a number.
+  /// Describes the known entries around a number.
   func context(of room: Int, around seq: Int64) -> [String] {
     let range = max(1, seq - Self.contextEntries)...max(1, seq + Self.contextEntries)
     return range.map { number in

@@ -1,11 +1,11 @@
 import Mixing
 
-/// Finds a room by its name's bytes as they stand in a frame, without making a string of them.
+/// Finds a room by the bytes of its name in a frame, without creating a string.
 struct RoomFinder: Sendable {
-  /// All names, one behind the other.
+  /// All names, concatenated.
   private var names: [UInt8] = []
   private var ends: [Int] = []
-  /// Open addressing, at most half full; -1 where nothing is.
+  /// A hash table with open addressing, at most half full; -1 is empty.
   private var slots: [Int32]
 
   init(_ rooms: [String]) {
@@ -22,7 +22,7 @@ struct RoomFinder: Sendable {
     }
   }
 
-  /// - Returns: its index; `nil` if there is none.
+  /// - Returns: The room's index; `nil` if there is none.
   func room(_ name: Span<UInt8>) -> Int? {
     var slot = Int(Self.hash(name)) & (slots.count - 1)
     while slots[slot] >= 0 {
@@ -34,8 +34,8 @@ struct RoomFinder: Sendable {
     return nil
   }
 
-  /// The room of a frame that looks as an entry does, as our relay writes it: its `room` comes
-  /// second, and has no escapes. For others it is no use to guess.
+  /// Returns the room of a frame that is formatted like this relay's entries: `room` is the second
+  /// member and has no escapes. For other frames it returns `nil`.
   func room(ofFrame frame: Span<UInt8>) -> Int? {
     let front: StaticString = "{\"type\":\"message\",\"room\":\""
     let length = front.utf8CodeUnitCount
@@ -60,7 +60,7 @@ struct RoomFinder: Sendable {
     return true
   }
 
-  /// Folded: the low bits are what the table looks at.
+  /// Folded, because the table uses the low bits.
   private static func hash(_ name: Span<UInt8>) -> UInt64 {
     let hash = FNV1a.hash(name)
     return (hash ^ hash >> 32) & 0x7FFF_FFFF

@@ -1,28 +1,28 @@
 internal import Glibc
 internal import WebSocket
 
-/// The newest entries of a room as they came over the wire, frame behind frame, each of which has
-/// been held against every promise.
+/// The newest entries of a room as consecutive frames, as received; each has been checked against
+/// every promise.
 ///
-/// A relay that encodes an entry once for all gives every receiver the same bytes. Then what is
-/// next at a receiver's cursor and equal to what lies here needs no second look: one memcmp stands
-/// for decoding it, and for all that follows from that.
+/// A relay that encodes an entry once for all receivers gives each of them the same bytes. If the
+/// next frames at a receiver's cursor are equal to these, one memcmp replaces decoding and checking
+/// them.
 struct RoomTape: Sendable {
   /// The number of the first frame that is kept.
   private(set) var first: Int64 = 1
   private var bytes: [UInt8] = []
-  /// Where each frame ends.
+  /// The end of each frame.
   private var ends: [Int] = []
-  /// When what it carries was to be sent.
+  /// The intended time of each entry.
   private var intended: [UInt64] = []
 
   /// The number after the last one.
   var end: Int64 { first + Int64(ends.count) }
 
-  /// Adds the entry that follows, or begins anew with one that is further on; one that is here, or
-  /// was, changes nothing.
+  /// Appends the next entry, or begins anew with one that is further ahead; one that is or was
+  /// stored changes nothing.
   ///
-  /// - Parameter limitBytes: beyond it the older half is forgotten.
+  /// - Parameter limitBytes: Beyond this size the older half is dropped.
   mutating func append(
     _ payload: Span<UInt8>, seq: Int64, intended: UInt64, limitBytes: Int
   ) {
@@ -31,7 +31,7 @@ struct RoomTape: Sendable {
       self = RoomTape()
       first = seq
     }
-    // As RFC 6455 §5.2 wants it: one frame, its length in the fewest bytes.
+    // As RFC 6455 §5.2 requires: one frame with the shortest length encoding.
     FrameHeader(opcode: .text, payloadLength: payload.count).append(to: &bytes)
     unsafe payload.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     ends.append(bytes.count)
@@ -39,7 +39,7 @@ struct RoomTape: Sendable {
     if bytes.count > limitBytes { forget(bytes.count - limitBytes / 2) }
   }
 
-  /// At least so many bytes, in whole frames.
+  /// Drops at least this many bytes, in whole frames.
   private mutating func forget(_ count: Int) {
     let frames = min(ends.count, ends.prefix { $0 < count }.count + 1)
     let cut = ends[frames - 1]
@@ -50,7 +50,7 @@ struct RoomTape: Sendable {
     first += Int64(frames)
   }
 
-  /// How much of `input` is frames that lie here, from that number on, one behind the other.
+  /// Returns how much of `input` consists of stored frames, consecutive from that number on.
   func run(in input: Span<UInt8>, from seq: Int64) -> (frames: Int, bytes: Int) {
     guard seq >= first, seq < end else { return (0, 0) }
     var index = Int(seq - first)
@@ -68,7 +68,7 @@ struct RoomTape: Sendable {
   }
 
   private func isEqual(_ input: Span<UInt8>, _ at: Int, _ low: Int, _ length: Int) -> Bool {
-    // Both ranges were held against their counts by the caller.
+    // The caller has checked both ranges.
     let theirs = input.extracting(at..<at + length)
     let ours = bytes.span.extracting(low..<low + length)
     return unsafe theirs.withUnsafeBytes { theirs in
@@ -81,13 +81,13 @@ struct RoomTape: Sendable {
     }
   }
 
-  /// When the entries from that number on were to be sent.
+  /// Returns the intended times of the entries from that number on.
   func intended(from seq: Int64, count: Int) -> ArraySlice<UInt64> {
     let start = Int(seq - first)
     return intended[start..<start + count]
   }
 
-  /// The JSON under a number, as far as it is kept.
+  /// Returns the JSON of an entry, if it is stored.
   func payload(_ seq: Int64) -> ArraySlice<UInt8>? {
     guard seq >= first, seq < end else { return nil }
     let index = Int(seq - first)

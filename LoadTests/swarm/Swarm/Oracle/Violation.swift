@@ -1,29 +1,30 @@
-/// A promise of the protocol that a relay can break, by the word that names the breach.
+/// A promise of the protocol that a relay can break, named after the violation.
 public enum Promise: String, CaseIterable, Sendable {
   /// An acknowledged message is not in the log.
   case lost
   /// An entry was delivered twice to one cursor, or one message is in the log twice.
   case doubled
-  /// A cursor got a later entry before an earlier one, or one sender's messages changed places.
+  /// A cursor was given a later entry before an earlier one, or one sender's messages were
+  /// reordered.
   case reordered
-  /// A cursor was not given an entry, and not told so.
+  /// A cursor was not given an entry, and was not told so.
   case gap
   /// Two receivers were given different entries under one number.
   case twoOrders = "two orders"
-  /// A text, sender, room or time is not what it was.
+  /// A text, sender, room or time was changed.
   case altered
-  /// An entry that nobody sent.
+  /// An entry that no client sent.
   case invented
-  /// An entry that was shown, and is not in the log any more.
+  /// An entry that was delivered is no longer in the log.
   case forgotten
-  /// An ack names another number than the entry has.
+  /// An ack has another number than the entry.
   case misnumbered
-  /// The relay's time went back within a room.
+  /// The relay's time went backwards within a room.
   case clock
-  /// `relay verify` does not find the store whole.
+  /// `relay verify` finds the store damaged.
   case broken
 
-  /// What was promised.
+  /// The promise.
   public var sentence: String {
     switch self {
     case .lost: "an acknowledged message is never lost"
@@ -42,7 +43,7 @@ public enum Promise: String, CaseIterable, Sendable {
 }
 
 extension Promise {
-  /// What was promised by such a server.
+  /// The promise of a server in this mode.
   func sentence(in mode: Scenario.Mode) -> String {
     switch (mode, self) {
     case (.echo, .lost): "each message comes back"
@@ -55,20 +56,20 @@ extension Promise {
   }
 }
 
-/// One breach: what a person needs to find its cause.
+/// A violation, with the information needed to find its cause.
 public struct Violation: Equatable, Sendable, CustomStringConvertible {
-  /// Which promise.
+  /// The promise.
   public var promise: Promise
-  /// Where; of an echo there is none.
+  /// The room; empty for an echo.
   public var room: String
-  /// Of the entries that it is about.
+  /// The numbers of the affected entries.
   public var seqs: [Int64]
-  /// What happened, and to whom.
+  /// What happened, and to which receiver.
   public var detail: String
-  /// What was received around it, in order, or what the log holds around it.
+  /// The frames received around it, in order, or the entries of the log around it.
   public var frames: [String] = []
 
-  /// Several lines for a person.
+  /// Several lines for the user.
   public var description: String {
     let numbers = seqs.map(String.init).joined(separator: ", ")
     let place = room.isEmpty ? "" : "room \(room), seq \(numbers.isEmpty ? "-" : numbers): "

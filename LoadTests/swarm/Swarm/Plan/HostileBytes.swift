@@ -1,21 +1,21 @@
 internal import Mixing
 internal import WebSocket
 
-/// What a hostile client sends, from a seed: the same act and seed give the same bytes.
+/// The bytes that a hostile client sends: the same act and seed give the same bytes.
 struct HostileBytes {
   static let jsonFrames = 200
   static let pingFrames = 1_000
   static let historyRequests = 40
   static let garbageBytes = 512
-  /// What a frame that is cut off has promised, and what of it is sent.
+  /// The announced length of a frame that is cut off, and the number of bytes sent.
   static let promisedBytes = 4_096
   static let keptBytes = 100
 
   let act: HostileAct
-  /// A room that a reader may ask for.
+  /// A room whose history a reader may request.
   let room: String
   private var random: SplitMix64
-  /// Whether the act begins before the handshake has come to its end.
+  /// Whether the act begins before the end of the handshake.
   let skipsHandshake: Bool
 
   init(_ act: HostileAct, room: String, seed: UInt64) {
@@ -30,18 +30,18 @@ struct HostileBytes {
       }
   }
 
-  /// Whether it takes what the relay says.
+  /// Whether the client reads the relay's messages.
   var reads: Bool { act != .neverReads && act != .pings }
 
   mutating func nonce() -> [UInt8] { (0..<16).map { _ in byte() } }
 
-  /// What is sent instead of the whole request, where the handshake is skipped.
+  /// Returns the bytes sent instead of the complete request, if the handshake is skipped.
   mutating func opening(of request: [UInt8]) -> [UInt8] {
     act == .halfHandshake
       ? Array(request.prefix(1 + random.below(request.count - 2))) : garbage()
   }
 
-  /// What is sent once the connection is open.
+  /// Returns the bytes sent when the connection is open.
   mutating func payload() -> [UInt8] {
     var bytes: [UInt8] = []
     switch act {
@@ -57,7 +57,8 @@ struct HostileBytes {
       header.append(to: &bytes)
       bytes += garbage()
     case .invalidUTF8:
-      // A first byte of two without its second; a surrogate; more than U+10FFFF.
+      // The first byte of a two-byte sequence without the second; a surrogate; a value above
+      // U+10FFFF.
       let wrong: [[UInt8]] = [[0xC3, 0x28], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]]
       bytes = frame(Array(#"{"type":""#.utf8) + wrong[random.below(wrong.count)], .text)
     case .invalidJSON:
@@ -65,7 +66,7 @@ struct HostileBytes {
         "", "{", "[1,2", "null", #"{"type":}"#, #"{"type":"send""#, "{\"type\":\"\u{1}\"}",
         String(repeating: "[", count: 200), #"{"type":"ping","t":1e}"#,
       ]
-      // Each is masked once: swarm is not to stall itself while it makes a flood.
+      // Each frame is masked only once, so that making a flood does not stall swarm.
       let frames = wrong.map { frame(Array($0.utf8), .text) }
       for _ in 0..<Self.jsonFrames { bytes += frames[random.below(frames.count)] }
     case .pings:

@@ -1,25 +1,25 @@
 internal import Wire
 
-/// What a run's rooms, users and ids are called, and back.
+/// The names of a run's rooms, users and ids, and their inverse.
 ///
-/// The tag is new for each run, so that runs against the same relay never meet in a room, and ids
-/// are unique as the protocol wants them.
+/// The tag is new for each run, so that runs against the same relay share no room, and ids are
+/// unique as the protocol requires.
 public struct Naming: Sendable {
-  /// Which of a run's sends an entry is.
+  /// The identity of a send within a run.
   public struct SendID: Hashable, Sendable {
     /// Index into `Plan.clients`.
     public var client: Int
-    /// From 1 on.
+    /// From 1.
     public var number: Int
 
-    /// The `number`-th send of a client.
+    /// Creates the id of the `number`-th send of a client.
     public init(client: Int, number: Int) {
       self.client = client
       self.number = number
     }
   }
 
-  /// Of this run.
+  /// The tag of this run.
   public let tag: String
   /// By index into `Plan.clients`.
   public let users: [String]
@@ -28,12 +28,13 @@ public struct Naming: Sendable {
   private let roomIndices: [String: Int]
   private let idStart: [UInt8]
 
-  /// Names for a plan.
+  /// Creates the names for a plan.
   ///
-  /// - Parameter tag: 10 to 26 of `a-z 0-9`, with at least 96 random bits for all that may meet.
+  /// - Parameter tag: 10 to 26 of `a-z 0-9`, with at least 96 random bits if runs may share a
+  ///   relay.
   public init(_ plan: Plan, tag: String) {
     self.tag = tag
-    // Names are to be read by people too: a short part of the tag tells runs apart.
+    // Names are also read by users, who distinguish runs by a short part of the tag.
     let short = tag.prefix(8)
     let users = plan.clients.indices.map { "sw-\(short)-\($0)" }
     self.users = users
@@ -47,16 +48,16 @@ public struct Naming: Sendable {
     idStart = Array("\(tag)-".utf8)
   }
 
-  /// With it a client's ids begin.
+  /// Returns the prefix of a client's ids.
   public func idPrefix(ofClient client: Int) -> String { "\(tag)-\(client)" }
 
-  /// The id of a send: the prefix and its number, as `ClientSession` counts.
+  /// Returns the id of a send: the prefix and the number, as `ClientSession` counts.
   public func id(of send: SendID) -> String { "\(idPrefix(ofClient: send.client))-\(send.number)" }
 
-  /// Which room this is; `nil` if none of ours.
+  /// Returns the index of a room; `nil` if it is not one of this run.
   public func room(_ name: String) -> Int? { roomIndices[name] }
 
-  /// Which send has this id; `nil` if none of this run.
+  /// Returns the send with this id; `nil` if it is not one of this run.
   public func send(ofID id: String) -> SendID? {
     let bytes = id.utf8
     guard bytes.starts(with: idStart) else { return nil }

@@ -1,29 +1,29 @@
 import Mixing
 
-/// Everything that a run will do, and when: computed from a scenario and its seed alone.
+/// The complete schedule of a run, computed only from a scenario and its seed.
 ///
-/// That it is fixed before the first byte is sent is what makes the load open: a relay that slows
-/// down meets the same sends at the same times, and cannot make swarm wait for it.
+/// The schedule is fixed before the first byte is sent, which makes the load open: a relay that
+/// slows down meets the same sends at the same times, and cannot make swarm wait for it.
 public struct Plan: Equatable, Sendable {
-  /// A room, named once it is known which run it belongs to.
+  /// A room; its name also depends on the run.
   public enum Room: Equatable, Sendable {
-    /// The n-th of a group.
+    /// The n-th room of a group.
     case group(String, Int)
     /// The direct room of two clients.
     case direct(Int, Int)
   }
 
-  /// Somebody who connects.
+  /// A client.
   public struct Client: Equatable, Sendable {
-    /// How they behave.
+    /// Its behaviour.
     public var persona: Scenario.Persona
     /// Indices of `Plan.rooms`.
     public var rooms: [Int]
   }
 
-  /// One thing that happens.
+  /// A scheduled event.
   public struct Event: Equatable, Sendable {
-    /// What happens.
+    /// The kind of an event.
     public enum Kind: Equatable, Sendable {
       /// A phase begins.
       case phase(String)
@@ -33,55 +33,55 @@ public struct Plan: Equatable, Sendable {
       case cut(client: Int)
       /// A client that was cut comes back.
       case wake(client: Int)
-      /// A client sends its next text: numbers begin at 1.
+      /// A client sends its next text; numbers begin at 1.
       case send(client: Int, room: Int, number: Int, textBytes: Int)
-      /// Something is done to the relay.
+      /// A step of chaos.
       case chaos(Scenario.ChaosStep.Kind)
-      /// These clients lose their connections, as far as they have any.
+      /// These clients lose their connections, if they have any.
       case reset(clients: [Int])
-      /// The relay that was stopped goes on.
+      /// The paused relay continues.
       case goOn
-      /// The disk that was filled has space again.
+      /// The full disk has space again.
       case freeDisk
-      /// A hostile client does the next thing; the seed is of its bytes.
+      /// A hostile client performs its next act; the seed determines its bytes.
       case hostility(client: Int, act: HostileAct, seed: UInt64)
     }
     /// Nanoseconds from the start.
     public var at: UInt64
-    /// What.
+    /// The kind.
     public var kind: Kind
   }
 
-  /// The name of the scenario that it was made of.
+  /// The name of its scenario.
   public var scenario: String
-  /// Of which it was made.
+  /// The seed from which it was made.
   public var seed: UInt64
-  /// All rooms that somebody is in.
+  /// All rooms with at least one client.
   public var rooms: [Room]
   /// All clients that connect.
   public var clients: [Client]
-  /// In the order of time.
+  /// In chronological order.
   public var events: [Event]
-  /// All phases together, in nanoseconds.
+  /// The total duration of all phases, in nanoseconds.
   public var duration: UInt64
-  /// Clients for which the phases had no connection left.
+  /// The number of clients that do not connect because the phases' connection rates are too low.
   public var clientsLeftOut: Int
-  /// Messages for which nobody was there to send them.
+  /// The number of messages that are not sent because no client was present.
   public var messagesLeftOut: Int
 
-  /// How many clients are to be let in.
+  /// The number of clients that should be able to connect.
   public var honestCount: Int {
     clients.reduce(0) { $0 + ($1.persona.isHostile ? 0 : 1) } - clientsLeftOut
   }
 
-  /// How many messages are sent.
+  /// The number of messages that are sent.
   public var messageCount: Int {
     events.reduce(0) { if case .send = $1.kind { $0 + 1 } else { $0 } }
   }
 }
 
 extension Scenario.Arrivals {
-  /// The times at which something happens in a phase, in nanoseconds from its beginning.
+  /// Returns the times of a phase's events, in nanoseconds from its beginning.
   func times(milliseconds: Int, _ random: inout SplitMix64) -> [UInt64] {
     let seconds = Double(milliseconds) / 1000
     switch self {
@@ -96,7 +96,7 @@ extension Scenario.Arrivals {
         times.append(UInt64(now * 1e9))
       }
     default:
-      // The n-th one comes when the area under the rate has reached n.
+      // The n-th event occurs when the area under the rate reaches n.
       var times: [UInt64] = []
       let total = expected(until: seconds, of: seconds)
       var low = 0.0
@@ -115,7 +115,7 @@ extension Scenario.Arrivals {
     }
   }
 
-  /// How many have come until then, on average.
+  /// Returns the expected number of events until `time`.
   func expected(until time: Double, of seconds: Double) -> Double {
     switch self {
     case .none: return 0
@@ -128,13 +128,13 @@ extension Scenario.Arrivals {
   }
 }
 
-/// The exponential distribution, without a mathematical library: these may differ in the last bit
-/// from one system to the next, and then a seed would not mean the same plan any more.
+/// The exponential distribution, computed without a mathematical library: those may differ in the
+/// last bit between systems, and then a seed would not give the same plan everywhere.
 enum Exponential {
-  /// -ln(1 - u) for u in [0, 1).
+  /// Returns -ln(1 - u) for u in [0, 1).
   static func sample(_ unit: Double) -> Double { -logarithm(1 - unit) }
 
-  /// The natural logarithm of a positive normal number, within 1e-13 of its true value.
+  /// Returns the natural logarithm of a positive normal number, with an error below 1e-13.
   static func logarithm(_ value: Double) -> Double {
     // value = 2^e × m with m in [1, 2), and ln m = 2 artanh((m - 1)/(m + 1)).
     let ratio = (value.significand - 1) / (value.significand + 1)

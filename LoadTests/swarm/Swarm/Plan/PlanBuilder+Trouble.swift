@@ -1,4 +1,4 @@
-/// What is done to the relay, and by those who break its rules.
+/// Chaos and hostile clients.
 extension PlanBuilder {
   mutating func planChaos() {
     for step in scenario.chaos {
@@ -20,8 +20,9 @@ extension PlanBuilder {
     }
   }
 
-  /// Every hostile client acts at its own pace from its arrival on. The acts are dealt from one
-  /// deck, shuffled anew when it is used up, so that none is left out by chance.
+  /// Plans the acts of hostile clients, each of which acts at its own pace from its arrival on. The
+  /// acts are dealt from one deck, which is shuffled again when it is empty, so that chance leaves
+  /// none out.
   mutating func planHostilities() {
     var deck: [HostileAct] = []
     for client in clients.indices {
@@ -39,7 +40,7 @@ extension PlanBuilder {
     }
   }
 
-  /// Whether the plan has it connected then.
+  /// Whether the client is connected at that time according to the plan.
   private func isPresent(_ client: Int, at now: UInt64) -> Bool {
     guard !clients[client].persona.isHostile, let arrival = arrivals[client] else { return false }
     return arrival < now && absences[client].allSatisfy { !$0.contains(now) }

@@ -1,6 +1,6 @@
 import Mixing
 
-/// Makes a plan of a scenario.
+/// Builds a plan from a scenario.
 struct PlanBuilder {
   let scenario: Scenario
   private let seed: UInt64
@@ -9,14 +9,14 @@ struct PlanBuilder {
   var clients: [Plan.Client] = []
   var events: [Plan.Event] = []
   let duration: UInt64
-  /// When each client connects; `nil` for those who never do.
+  /// When each client connects; `nil` if it never does.
   var arrivals: [UInt64?] = []
-  /// From when to when each client is away.
+  /// The times when each client is away.
   var absences: [[Range<UInt64>]] = []
   private var messagesLeftOut = 0
 
-  /// A client is asked to send, or expected to receive without a break, only this far from its own
-  /// coming and going: what happens at the edges would measure the client, not the relay.
+  /// The minimum distance of a send, or of a delivery that counts, from the client's own arrival
+  /// and departure: events at the edges would measure the client, not the relay.
   static let marginNanoseconds: UInt64 = 1_000_000_000
 
   init(_ scenario: Scenario, seed: UInt64) {
@@ -34,7 +34,7 @@ struct PlanBuilder {
     planMessages()
     planChaos()
     planHostilities()
-    // Stable: what happens at the same time happens in the order in which it was planned.
+    // Stable: events at the same time keep the order in which they were planned.
     let order = events.indices.sorted { (events[$0].at, $0) < (events[$1].at, $1) }
     return Plan(
       scenario: scenario.name, seed: seed, rooms: rooms, clients: clients,
@@ -66,7 +66,7 @@ struct PlanBuilder {
     }
   }
 
-  /// Those who have rooms, in the order of the plan.
+  /// The clients with rooms, in the order of the plan.
   private var honest: [Int] { clients.indices.filter { !clients[$0].persona.isHostile } }
 
   private mutating func placeEvenly(_ group: Scenario.RoomGroup) {
@@ -93,7 +93,8 @@ struct PlanBuilder {
       while chosen.count < group.perClient {
         let point = random.unit() * sums[sums.count - 1]
         var room = sums.firstIndex { $0 > point } ?? 0
-        // Taken already: the next free one, so that this ends whatever the exponent.
+        // If the room is taken, the next free one is used, so that the loop ends for every
+        // exponent.
         while chosen.contains(room) { room = (room + 1) % group.count }
         chosen.insert(room)
         clients[client].rooms.append(first + room)
@@ -102,7 +103,8 @@ struct PlanBuilder {
   }
 
   private mutating func placeInPairs(_ group: Scenario.RoomGroup) {
-    // A circle: each has a room with the next ones. Of a small circle none is made twice.
+    // A circle, in which each client has a room with the next ones. In a small circle no room is
+    // created twice.
     var known = Set<[Int]>()
     let circle = honest
     for (place, client) in circle.enumerated() {
@@ -145,12 +147,12 @@ struct PlanBuilder {
       default: continue
       }
       guard let arrival = arrivals[client] else { continue }
-      // The first stretch is of random length, so that they do not all go at once.
+      // The first online period has a random length, so that clients do not all leave at once.
       let share = 0.5 + random.unit() / 2
       var cut = arrival + UInt64(Double(online) * share * 1e6)
       while true {
         let wake = cut + UInt64(offline) * 1_000_000
-        // Whoever goes comes back before the end: the last word is to reach everyone.
+        // A client that leaves returns before the end, so that the last messages reach everyone.
         guard wake < duration else { break }
         events.append(.init(at: cut, kind: .cut(client: client)))
         events.append(.init(at: wake, kind: .wake(client: client)))
@@ -175,7 +177,7 @@ struct PlanBuilder {
       for time in phase.messages.times(milliseconds: phase.milliseconds, &random) {
         let now = start + time
         if ahead > 0 {
-          // A burst has said this one already.
+          // This message was already sent by a burst.
           ahead -= 1
           continue
         }
@@ -202,7 +204,7 @@ struct PlanBuilder {
     }
   }
 
-  /// The next in turn who is there, and has been and will be for a while.
+  /// Returns the next client in turn that is present, and was and will be for a margin of time.
   private func speaker(at now: UInt64, among speakers: [Int], _ turn: inout Int) -> Int? {
     for _ in speakers.indices {
       let client = speakers[turn % speakers.count]
@@ -222,11 +224,11 @@ struct PlanBuilder {
 }
 
 extension Exponential {
-  /// `base` to the power of `exponent`, for both positive and the result below 2^60.
+  /// Returns `base` to the power of `exponent`, for positive arguments and a result below 2^60.
   static func power(_ base: Double, _ exponent: Double) -> Double {
     let scaled = exponent * logarithm(base) / 0.693_147_180_559_945_3
     let whole = scaled.rounded(.down)
-    // 2^fraction by its series: |x| < 0.694, so that 20 terms are exact to the last digits.
+    // 2^fraction by its series: |x| < 0.694, so 20 terms are exact to the last digits.
     let x = (scaled - whole) * 0.693_147_180_559_945_3
     var sum = 1.0
     for term in stride(from: 20, through: 1, by: -1) { sum = 1 + x / Double(term) * sum }
@@ -237,7 +239,7 @@ extension Exponential {
 extension Plan {
   /// Plans a run of a scenario.
   ///
-  /// - Parameter seed: replaces the scenario's.
+  /// - Parameter seed: Replaces the scenario's seed.
   public init(_ scenario: Scenario, seed: UInt64? = nil) {
     var builder = PlanBuilder(scenario, seed: seed ?? scenario.seed)
     self = builder.build()

@@ -1,13 +1,13 @@
 import Mixing
 
-/// What a send says: who, which number, when, and then as much as the plan wants, with bytes in it
-/// that a careless relay would change.
+/// The text of a send: sender, number, time, and filler that includes bytes that a careless relay
+/// would change.
 enum SpokenText {
   private static let fillers = ["a", "k", "é", " ", "\"", "\\", "😀", "7", "/", "<", "日", "\n", "z"]
 
   /// - Parameters:
-  ///   - at: the intended time, in nanoseconds from the run's start.
-  ///   - bytes: the length; a text that cannot be so short is as long as it must be.
+  /// - at: The intended time, in nanoseconds from the start of the run.
+  /// - bytes: The length; if it is too short for the fixed part, the text is longer.
   static func text(
     user: String, _ send: Naming.SendID, at: UInt64, bytes: Int, seed: UInt64
   ) -> String {
@@ -17,7 +17,8 @@ enum SpokenText {
     var count = text.utf8.count
     while count < bytes {
       let filler = fillers[random.below(fillers.count)]
-      // The last place is a letter: a relay may not like a text that ends blank.
+      // The last character is a letter, because a relay may reject a text that ends with white
+      // space.
       let fits = count + filler.utf8.count < bytes
       text += fits ? filler : "x"
       count += fits ? filler.utf8.count : 1
@@ -25,6 +26,6 @@ enum SpokenText {
     return text
   }
 
-  /// A relay that alters a text does not do it so that the digest stays.
+  /// A digest is sufficient: a relay that alters a text does not do so in a way that preserves it.
   static func digest(_ text: String) -> UInt64 { FNV1a.hash(text) }
 }

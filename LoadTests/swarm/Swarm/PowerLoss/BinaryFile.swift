@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Platform
 
-/// Whole files of any size.
+/// Reads and writes files of any size.
 enum BinaryFile {
-  /// Blocks.
+  /// Reads a whole file. Blocks.
   static func read(_ path: String) throws(SystemError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
@@ -18,14 +18,14 @@ enum BinaryFile {
       }
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw SystemError.last("read \(path)") }
-      // It has become shorter meanwhile.
+      // The file has become shorter meanwhile.
       if count == 0 { break }
       filled += count
     }
     return Array(bytes.prefix(filled))
   }
 
-  /// Replaces the file. Blocks.
+  /// Replaces a file. Blocks.
   static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw SystemError.last("open \(path)") }

@@ -1,18 +1,19 @@
-/// A folder's files on a disk that may lose power: what is safe, and what is only on its way.
+/// A model of a folder on a disk that may lose power: which changes are durable, and which may be
+/// lost.
 ///
-/// The model is a journaling file system's, such as ext4: a sync of a file makes its bytes, its size
-/// and its name safe; without one each write may be there, or not, or some of its sectors, in any
-/// order; names change in order, and are safe up to some point of it.
+/// The model is that of a journaling file system such as ext4: an fsync of a file makes its bytes,
+/// its size and its name durable. Without it each write may be present or not, entirely or by
+/// sectors, in any order. Changes of names are durable in order, up to some point.
 struct Disk {
-  /// How much of what was not synced a loss of power leaves.
+  /// How much of the unsynced changes survives a power loss.
   enum Mercy: CaseIterable {
     /// Nothing.
     case none
-    /// All that was done before some moment.
+    /// Everything before a random time.
     case earlier
-    /// Each write as chance wills, as a whole.
+    /// Each write at random, as a whole.
     case some
-    /// Each sector of each write as chance wills.
+    /// Each sector of each write at random.
     case torn
   }
 
@@ -20,7 +21,7 @@ struct Disk {
 
   private final class File {
     var bytes: [UInt8]
-    /// Numbers of the events that are not safe.
+    /// The numbers of the events that are not durable.
     var unsafe: [Int] = []
     init(_ bytes: [UInt8] = []) { self.bytes = bytes }
   }
@@ -34,17 +35,18 @@ struct Disk {
   private let record: DiskRecord
   /// By inode, as the running system sees it.
   private var open: [UInt64: File] = [:]
-  /// As a system would see it that starts now.
+  /// As a system would see it after a restart.
   private var names: [String: File] = [:]
   private var changes: [(number: UInt64, change: NameChange)] = []
 
   /// - Parameters:
-  ///   - files: what was there, safely, when the record began.
-  ///   - record: what was done since.
+  /// - files: The durable files when the record began.
+  /// - record: The changes since then.
   init(_ files: [String: [UInt8]], _ record: DiskRecord) {
     self.record = record
     names = files.mapValues { File($0) }
-    // The names as the running system sees them; those of before have no inode until opened.
+    // The names as the running system sees them; files from before the record have no inode until
+    // they are opened.
     var present = names
     for (place, event) in record.events.enumerated() {
       switch event.operation {
@@ -71,7 +73,7 @@ struct Disk {
     }
   }
 
-  /// The files as they may be after the power has gone.
+  /// Returns a possible state of the files after a power loss.
   func afterPowerLoss(
     _ mercy: Mercy, using random: inout some RandomNumberGenerator
   ) -> [String: [UInt8]] {
@@ -86,7 +88,7 @@ struct Disk {
     for (_, change) in changes.prefix(survivingNames) { Self.apply(change, to: &names) }
     var contents: [ObjectIdentifier: [UInt8]] = [:]
     var result: [String: [UInt8]] = [:]
-    // In the order of names: a seed always means the same.
+    // In the order of names, so that a seed always gives the same result.
     for (name, file) in names.sorted(by: { $0.key < $1.key }) {
       let bytes =
         contents[ObjectIdentifier(file)]

@@ -1,13 +1,13 @@
-/// What a relay has written and synced, as `LoadTests/powerloss/recorder.c` records it.
+/// The writes and syncs of a relay, as recorded by `LoadTests/powerloss/recorder.c`.
 struct DiskRecord {
-  /// One thing that was done to a file or to the folder.
+  /// An operation on a file or the folder.
   enum Operation: Equatable {
-    /// A new file, empty.
+    /// A new, empty file.
     case create(name: String)
     case open(name: String)
     case write(Range<Int>, at: Int)
     case truncate(to: Int)
-    /// Everything up to that number is safe.
+    /// Everything up to that event number is durable.
     case sync(through: UInt64)
     case unlink(name: String)
     case rename(from: String, to: String)
@@ -17,23 +17,23 @@ struct DiskRecord {
   struct Event {
     /// 1, 2, 3, …
     var number: UInt64
-    /// The file's inode; without meaning where only a name is concerned.
+    /// The file's inode; without meaning for operations on names only.
     var file: UInt64
     var operation: Operation
   }
 
-  /// It says something that cannot be: the run proves nothing.
+  /// The record is inconsistent, so the run proves nothing.
   struct Damage: Error, CustomStringConvertible {
     var description: String
   }
 
   private static let headerBytes = 40
 
-  /// What the writes wrote lies in here.
+  /// Contains the data of the writes.
   let bytes: [UInt8]
   private(set) var events: [Event] = []
 
-  /// - Parameter bytes: what is behind the last whole record was cut off by the kill.
+  /// - Parameter bytes: The record; an incomplete last entry, cut off by the kill, is ignored.
   init(_ bytes: [UInt8]) throws(Damage) {
     self.bytes = bytes
     var offset = 0

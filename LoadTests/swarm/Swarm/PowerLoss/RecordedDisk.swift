@@ -2,28 +2,29 @@ internal import Glibc
 internal import Platform
 internal import Mixing
 
-/// A relay's data folder, of which it is known what was synced: so that the power can be cut.
+/// A relay's data folder whose writes and syncs are recorded, so that a power loss can be
+/// simulated.
 ///
-/// The relay runs with the recorder of `LoadTests/powerloss` preloaded. When it has been killed,
-/// `losePower` replaces its files by what a disk might have kept of them.
+/// The relay runs with the recorder of `LoadTests/powerloss` preloaded. After it has been killed,
+/// `losePower` replaces its files by a possible state of the disk.
 struct RecordedDisk: Sendable {
-  /// What a loss of power did.
+  /// The result of a simulated power loss.
   struct Loss: Sendable {
     var mercy: Disk.Mercy
-    /// Writes, cuts and changes of names that were recorded since the last one.
+    /// The number of writes, truncations and name changes recorded since the last one.
     var events: Int
   }
 
   private let folder: String
   private let record: String
   private let recorder: String
-  /// What is safely there, by name.
+  /// The durable files, by name.
   private var files: [String: [UInt8]] = [:]
 
   /// - Parameters:
-  ///   - folder: of the relay's data, which is empty or not there yet.
-  ///   - record: where to record; not in there.
-  ///   - program: where swarm is, and the recorder beside it; with a slash behind.
+  /// - folder: The relay's data folder, which is empty or does not exist yet.
+  /// - record: The path of the record, outside of the folder.
+  /// - program: The folder of swarm and the recorder, with a trailing slash.
   init(folder: String, record: String, besides program: String) throws {
     self.folder = folder
     self.record = record
@@ -37,17 +38,18 @@ struct RecordedDisk: Sendable {
     recorder = found
   }
 
-  /// What the relay's environment needs.
+  /// The variables for the relay's environment.
   var environment: [String] {
     ["LD_PRELOAD=\(recorder)", "POWERLOSS_FOLDER=\(folder)", "POWERLOSS_RECORD=\(record)"]
   }
 
-  /// Leaves of the folder what a disk may have kept. The relay must be dead. Blocks.
+  /// Replaces the folder's files by a possible state of the disk. The relay must have ended.
+  /// Blocks.
   mutating func losePower(_ mercy: Disk.Mercy, seed: UInt64) throws -> Loss {
     var random = SplitMix64(seed: seed)
     let events = try DiskRecord(BinaryFile.read(record))
     files = Disk(files, events).afterPowerLoss(mercy, using: &random)
-    // What lives in shared memory alone is gone in any case.
+    // Shared memory is lost in any case.
     files = files.filter { !$0.key.hasSuffix("-shm") }
     for (name, _) in try Directory.entries(of: folder) where files[name] == nil {
       guard unsafe unlink("\(folder)/\(name)") == 0 else {

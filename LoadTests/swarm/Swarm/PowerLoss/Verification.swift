@@ -1,17 +1,17 @@
 internal import Glibc
 internal import Platform
 
-/// `relay verify` on the data of a relay that does not run.
+/// Runs `relay verify` on the data of a relay that is not running.
 struct Verification: Sendable {
   let binary: String
   let data: String
 
-  /// Blocks until it is done.
+  /// Verifies the store; blocks until it is done.
   ///
-  /// - Returns: what is wrong; `nil` if the store is whole.
+  /// - Returns: The errors found; `nil` if there are none.
   func run() throws(SystemError) -> String? {
     let output = data + ".verify"
-    // What an earlier one has said is over.
+    // Removes the output of an earlier run.
     unsafe unlink(output)
     let status = ChildProgram.wait(
       for: try ChildProgram.start(
