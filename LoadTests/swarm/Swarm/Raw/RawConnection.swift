@@ -2,13 +2,13 @@ internal import EventLoop
 internal import Platform
 internal import WebSocket
 
-/// One connection of a raw load. As small as can be while it only listens: there may be many.
+/// One connection of a raw load. It is small while it only listens, because there may be many.
 struct RawConnection {
   enum Phase {
     case none
     case connecting
     case handshaking(ClientHandshake)
-    /// Of the prelude, this step is next.
+    /// The index of the next step of the prelude.
     case joining(step: Int)
     case open
     case closed
@@ -16,19 +16,19 @@ struct RawConnection {
 
   var phase = Phase.none
   let room: Int
-  /// Its deliveries tell how the room goes on.
+  /// Whether its deliveries determine when the room's next message is sent.
   var isWatcher = false
-  /// Fills a room, and is no member.
+  /// Whether it fills a room without being one of the measured members.
   var isFiller = false
   var socket = BorrowedSocket(descriptor: -1)
   var registration: Registration?
   var startedAt: UInt64 = 0
   var cut = FrameCut()
-  /// What the server says before it is a member.
+  /// The server's messages before it is a member.
   var received: [UInt8] = []
   var output: [UInt8] = []
   var isDirty = false
-  /// The socket has not taken all.
+  /// The socket has not accepted all output.
   var waitsToWrite = false
 
   init(room: Int) { self.room = room }
@@ -39,15 +39,15 @@ struct RawConnection {
   func sendOutput() -> SendResult { socket.send(output.span) }
 }
 
-/// One that publishes.
+/// A connection that publishes.
 struct RawSender {
   let connection: Int
   var frame: RawFrame
-  /// When those were sent that are not acknowledged; from `acked` on.
+  /// The send times of unacknowledged messages; from `acked` on.
   var times: [UInt64] = []
   var acked = 0
 
-  /// The time of the oldest send without an answer.
+  /// Removes and returns the time of the oldest unanswered send.
   mutating func answered() -> UInt64? {
     guard acked < times.count else { return nil }
     let time = times[acked]
@@ -60,12 +60,12 @@ struct RawSender {
   }
 }
 
-/// Who publishes in a room, in turn.
+/// A room's publishers, who send in turn.
 struct RawRoom {
   let members: Int
   var senders: Range<Int>
   var next: Int
-  /// Messages that it may still send; of a fill.
+  /// The number of messages that it may still send, in a fill.
   var left = Int.max
 
   init(members: Int, senders: Range<Int>) {
@@ -74,7 +74,7 @@ struct RawRoom {
     next = senders.lowerBound
   }
 
-  /// There must be one.
+  /// Returns the next sender; there must be one.
   mutating func takeTurn() -> Int {
     let sender = next
     next = sender + 1 == senders.upperBound ? senders.lowerBound : sender + 1

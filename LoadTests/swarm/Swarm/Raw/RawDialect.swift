@@ -1,75 +1,80 @@
-/// How to speak to a server: what opens a connection, what publishes, and what counts as delivered.
+/// The protocol of a server: the messages that open a connection and publish, and what counts as a
+/// delivery.
 ///
-/// Texts may hold `{room}`, `{user}`, `{run}` (a tag that is new for each run) and, in
-/// ``publish``, `{number}` (of the send, twelve digits) and `{text}`, in ``resume`` also `{after}`.
+/// Texts may contain the placeholders `{room}`, `{user}` and `{run}` (a tag that is new for each
+/// run); ``publish`` also `{number}` (of the send, twelve digits) and `{text}`, ``resume`` also
+/// `{after}`.
 public struct RawDialect: Equatable, Sendable {
-  /// One step from the open WebSocket to a member of the room.
+  /// One step from the open WebSocket to membership of the room.
   public enum Step: Equatable, Sendable {
     /// Sends this as a message.
     case send(String)
-    /// Waits for a message that contains this; what comes before it is passed over.
+    /// Waits for a message that contains this; earlier messages are ignored.
     case await(String)
   }
 
-  /// What is one delivery.
+  /// What counts as one delivery.
   public enum Counting: Equatable, Sendable {
-    /// A WebSocket message, told from others by its prefix.
+    /// A WebSocket message, identified by its prefix.
     case messages
     /// An occurrence of ``mark``, with which each text begins: for servers that put several
-    /// messages in one frame, or one in several. Acknowledgements then must not repeat the text.
+    /// messages in one frame, or split one over several. Acknowledgements then must not repeat the
+    /// text.
     case marks
   }
 
-  /// With this each text begins, before the time at which it was sent, and it is nowhere else.
+  /// The first character of each text, before the time at which it was sent; it occurs nowhere
+  /// else.
   public static let mark = UInt8(ascii: "~")
-  /// A prefix is held against the first so many bytes of a message. It is written without spaces;
-  /// a server may put some between.
+  /// A prefix is compared with this many bytes at the start of a message. It is written without
+  /// spaces; the server may insert some.
   public static let prefixLimitBytes = 64
 
-  /// What reports call it.
+  /// The name in reports.
   public var name: String
   /// `Sec-WebSocket-Protocol`, if any.
   public var subprotocol: String?
-  /// Path and query; `nil` takes those of the URL.
+  /// Path and query; `nil` uses those of the URL.
   public var target: String?
-  /// Added to the target's query, such as `user={user}`.
+  /// Appended to the target's query, such as `user={user}`.
   public var query: String?
-  /// Headers of the handshake, besides those that every one has.
+  /// Additional headers of the handshake.
   public var headers: [Header] = []
-  /// Whether messages are sent in binary frames; those that come are counted either way.
+  /// Whether messages are sent in binary frames; received messages of both kinds are counted.
   public var isBinary = false
-  /// What makes a connection a member of its room.
+  /// The steps that make a connection a member of its room.
   public var prelude: [Step] = []
-  /// What one sends that comes back, with `{after}`; empty if the server has no such thing.
+  /// The messages that a returning member sends, with `{after}`; empty if the server cannot resume.
   public var resume: [String] = []
-  /// What is sent to publish one text.
+  /// The message that publishes a text.
   public var publish: String
-  /// What is one delivery.
+  /// What counts as one delivery.
   public var counting = Counting.messages
-  /// Of ``Counting/messages``: a delivery begins so; `nil`: whatever begins with none of the others.
+  /// The prefix of a delivery, for ``Counting/messages``; `nil`: a delivery is a message with none
+  /// of the other prefixes.
   public var deliveryPrefix: String?
-  /// An acknowledgement begins so; they come in the order of the sends.
+  /// The prefix of an acknowledgement; they arrive in the order of the sends.
   public var ackPrefix: String?
-  /// A refusal begins so.
+  /// The prefix of a refusal.
   public var errorPrefix: String?
-  /// What else is no delivery begins with one of these.
+  /// The prefixes of other messages that are not deliveries.
   public var otherPrefixes: [String] = []
 
   /// A header field.
   public struct Header: Equatable, Sendable {
-    /// As in HTTP.
+    /// The field's name.
     public var name: String
-    /// As in HTTP.
+    /// The field's value.
     public var value: String
 
-    /// A header field.
+    /// Creates a header field.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// A dialect in which a member is whoever is connected, and a publish is the text alone.
+  /// Creates a dialect in which every connection is a member, and a publish is the text alone.
   public init(name: String, publish: String = "{text}") {
     self.name = name
     self.publish = publish
@@ -77,7 +82,7 @@ public struct RawDialect: Equatable, Sendable {
 }
 
 extension RawDialect {
-  /// Our own relay, and whoever speaks its protocol.
+  /// The relay, and other servers that implement its protocol.
   public static let relay: RawDialect = {
     var dialect = RawDialect(
       name: "relay.v1",
@@ -94,32 +99,32 @@ extension RawDialect {
     return dialect
   }()
 
-  /// A server that sends back what it gets: each connection is a room of its own.
+  /// An echo server: each connection is a room of its own.
   public static let echo = RawDialect(name: "echo")
 
-  /// A broadcast server: what a member sends comes back to all of the room, as it is. Which room
-  /// that is, the path says.
+  /// A broadcast server: it sends every message unchanged to all members of the room, which the
+  /// path names.
   public static let plain: RawDialect = {
     var dialect = RawDialect(name: "plain")
     dialect.target = "/room/{room}"
     return dialect
   }()
 
-  /// Those that have a name on the command line.
+  /// The dialects with a name on the command line.
   public static let known = [relay, echo, plain]
 }
 
 extension RawDialect {
-  /// Path and query of the request: the dialect's own, or else those of the URL.
+  /// Returns path and query of the request: the dialect's own, or else those of the URL.
   func target(at url: String) -> String {
     var target = self.target ?? Self.target(in: url)
-    // A relay's URL without a path means /ws; others mean what they say.
+    // For a relay a URL without a path means /ws; for other servers it is taken literally.
     if target == "/", self == .relay { target = "/ws" }
     guard let query else { return target }
     return target + (target.contains("?") ? "&" : "?") + query
   }
 
-  /// What follows the host in `ws://…`.
+  /// Returns the part after the host in `ws://…`.
   static func target(in url: String) -> String {
     let rest = url[(url.firstRange(of: "://")?.upperBound ?? url.startIndex)...]
     guard let start = rest.firstIndex(where: { "/?".contains($0) }) else { return "/" }

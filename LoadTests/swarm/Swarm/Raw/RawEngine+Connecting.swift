@@ -5,10 +5,10 @@ internal import Platform
 internal import Mixing
 internal import WebSocket
 
-/// From nothing to members of rooms.
+/// From the start to membership of rooms.
 extension RawEngine {
   static let headerLimitBytes = 16 * 1024
-  /// What a server may say before somebody is a member.
+  /// The limit for a server's messages before a connection is a member.
   static let greetingLimitBytes = 1 << 20
 
   mutating func begin() {
@@ -44,7 +44,7 @@ extension RawEngine {
     }
   }
 
-  /// Of a connection that is no member yet.
+  /// Handles an event of a connection that is not a member yet.
   mutating func goOn(_ index: Int, _ readiness: Readiness) {
     if case .connecting = connections[index].phase {
       do throws(SystemError) {
@@ -79,7 +79,7 @@ extension RawEngine {
     advance(index, atEnd: atEnd)
   }
 
-  /// As far as what has been received goes.
+  /// Advances as far as the received bytes allow.
   private mutating func advance(_ index: Int, atEnd: Bool) {
     if case .handshaking(let handshake) = connections[index].phase {
       do throws(HandshakeFailure) {
@@ -114,7 +114,7 @@ extension RawEngine {
     open(index)
   }
 
-  /// Members of a resume are silent until they all come back at once.
+  /// Whether it is a member of a resume, which is silent until all members return at once.
   private func comesBack(_ index: Int) -> Bool {
     if case .resume = plan.work { !connections[index].isFiller } else { false }
   }
@@ -136,9 +136,9 @@ extension RawEngine {
     }
   }
 
-  /// Takes messages away up to the one that contains this.
+  /// Removes the messages up to the one that contains `mark`.
   ///
-  /// - Returns: whether it was there; `nil` when the run has failed.
+  /// - Returns: Whether it has arrived; `nil` if the run has failed.
   private mutating func awaitMessage(_ mark: String, _ index: Int) -> Bool? {
     while true {
       let bytes = connections[index].received
@@ -189,7 +189,7 @@ extension RawEngine {
     loop.stop()
   }
 
-  /// Closes everything; what was being measured until now counts.
+  /// Closes everything; an unfinished measurement counts up to now.
   mutating func end() {
     if stage == .measuring { conclude() }
     stage = .over
@@ -202,7 +202,8 @@ extension RawEngine {
     connections[index].phase = .closed
     let descriptor = connections[index].socket.descriptor
     guard descriptor >= 0 else { return }
-    // A close in order would leave the port waiting for a minute, and ports are few.
+    // Resets the connection: an orderly close would block the port for a minute, and ports are
+    // scarce.
     connections[index].socket.resetOnClose()
     Glibc.close(descriptor)
     connections[index].socket = BorrowedSocket(descriptor: -1)

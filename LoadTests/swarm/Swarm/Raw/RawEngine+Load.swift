@@ -2,7 +2,7 @@ internal import EventLoop
 internal import Platform
 internal import WebSocket
 
-/// Reading, counting, and sending what is next.
+/// Reading, counting and sending.
 extension RawEngine {
   mutating func ready(_ index: Int, _ readiness: Readiness) {
     if connections[index].isClosed { return }
@@ -29,7 +29,7 @@ extension RawEngine {
     }
   }
 
-  /// What came behind the prelude.
+  /// Handles the bytes that arrived after the prelude.
   mutating func take(_ rest: [UInt8], _ index: Int) {
     for start in stride(from: 0, to: rest.count, by: Self.readBytes) {
       let part = rest[start..<min(start + Self.readBytes, rest.count)]
@@ -39,7 +39,7 @@ extension RawEngine {
     }
   }
 
-  /// What lies in the buffer.
+  /// Handles the bytes in the buffer.
   private mutating func take(_ index: Int, _ range: Range<Int>) {
     let deliveries = reader.tally.deliveries
     let acks = reader.tally.acks
@@ -52,7 +52,7 @@ extension RawEngine {
       due &-= refused &* rooms[connections[index].room].members
     }
     if answers > 0 { answered(index, answers) }
-    // A refused message is delivered to nobody: another one must go in its place.
+    // A refused message is not delivered, so another one is sent in its place.
     var released = senderOf[index] >= 0 ? refused : 0
     switch plan.release {
     case .delivery where connections[index].isWatcher:
@@ -72,7 +72,7 @@ extension RawEngine {
     return socket.read(into: &span)
   }
 
-  /// A function of its own: a span of one property would keep the others from being changed.
+  /// A separate function: a span of one property would prevent changes of the others.
   private static func scan(
     _ buffer: [UInt8], _ range: Range<Int>, _ reader: inout RawReader, _ cut: inout FrameCut
   ) {
@@ -122,7 +122,7 @@ extension RawEngine {
 
   // MARK: Sending
 
-  /// So many messages of this connection's room are under way no longer.
+  /// Handles the completion of messages in the connection's room by sending the next ones.
   private mutating func release(_ index: Int, _ count: Int) {
     guard isSending, case .window = pace else { return }
     let now = Instant.now().nanoseconds
@@ -146,7 +146,7 @@ extension RawEngine {
     markDirty(connection)
   }
 
-  /// Sends of a rate whose time has come.
+  /// Sends the messages that are due at the configured rate.
   mutating func publishDue() {
     guard isSending, case .rate(let rate) = pace else { return }
     let step = 1e9 / rate
@@ -166,7 +166,7 @@ extension RawEngine {
     dirty.append(index)
   }
 
-  /// One send(2) for each connection that has something to say.
+  /// Sends pending output: one send(2) for each connection that has some.
   mutating func flush() {
     if dirty.isEmpty { return }
     for place in dirty.indices { flush(dirty[place]) }

@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import Platform
 
-/// What follows what.
+/// The sequence of stages.
 extension RawEngine {
   mutating func timerFired(_ token: UInt64) {
     switch token {
@@ -84,7 +84,7 @@ extension RawEngine {
     }
   }
 
-  /// What should have arrived since the load began.
+  /// The number of deliveries that should have arrived since the load began.
   private var expected: Int {
     switch plan.work {
     case .connect, .idle: return 0
@@ -122,7 +122,7 @@ extension RawEngine {
     }
   }
 
-  /// The rooms are full: all members come back.
+  /// Lets all members return, now that the rooms are full.
   private mutating func comeBack() {
     isSending = false
     for index in plan.connections..<connections.count { close(index) }

@@ -5,7 +5,8 @@ internal import Mixing
 internal import Platform
 internal import WebSocket
 
-/// All that a raw load changes: one struct, so that a call pays one exclusivity check.
+/// The whole mutable state of a raw load, in one struct, so that a call costs one exclusivity
+/// check.
 struct RawEngine {
   enum Stage {
     case connecting
@@ -17,16 +18,17 @@ struct RawEngine {
   }
 
   enum Token {
-    /// Whether something has come, and something more is to be waited for.
+    /// Checks whether progress was made or the wait is over.
     static let look: UInt64 = 0
-    /// A stage's time is over.
+    /// The end of a timed stage.
     static let stage: UInt64 = 1
     /// A send of a rate is due.
     static let send: UInt64 = 2
   }
 
   static let lookMilliseconds = 10
-  /// Before it begins the longest rest of a frame that is judged later, then what is read.
+  /// The offset at which reads begin; the space before it is for the longest incomplete frame of
+  /// the previous read.
   static let readStart = FrameCut.limitBytes
   static let readBytes = 256 * 1024
   static let fillWindow = 64
@@ -44,7 +46,7 @@ struct RawEngine {
 
   var connections: [RawConnection] = []
   var senders: [RawSender] = []
-  /// By index into `connections`; -1 of those who only listen.
+  /// By index into `connections`; -1 for those that only listen.
   var senderOf: [Int32] = []
   var rooms: [RawRoom] = []
   var reader: RawReader
@@ -60,24 +62,24 @@ struct RawEngine {
 
   // The load
   var sends = 0
-  /// What these should bring, less what was refused.
+  /// The number of deliveries that the sends should cause, without refused ones.
   var due = 0
   var bytes = 0
   var reads = 0
   var lost = 0
-  /// Whether a delivery, or an ack, is followed by the next send.
+  /// Whether a delivery or an ack triggers the next send.
   var isSending = false
   var paceStart = Instant.now()
-  /// Rooms with somebody who sends.
+  /// Rooms with senders.
   var speaking: [Int] = []
-  /// Sends of a rate so far.
+  /// The number of sends at a rate so far.
   var paced = 0
-  /// What has come by the start of the load: a fill's deliveries, say.
+  /// The counts at the start of the load, for example a fill's deliveries.
   var before = RawResult.Counts()
   var measuredFrom = RawResult.Counts()
   var measuringSince = Instant.now()
   var progress = (count: -1, at: Instant.now())
-  /// Deliveries after which a resume, or a fill, is over.
+  /// The number of deliveries after which a resume or a fill is complete.
   var awaited = 0
 
   init(_ plan: RawLoad.Plan, _ loop: EventLoop) throws(RawLoad.Failure) {
@@ -182,19 +184,19 @@ struct RawEngine {
     }
   }
 
-  /// What stands for the placeholders of a dialect.
+  /// Returns the values of a dialect's placeholders.
   func values(of connection: Int) -> [String: String] {
     let prefix = plan.roomPrefix ?? "raw-\(run)-"
     return [
       "room": "\(prefix)\(connections[connection].room)", "user": "raw-\(run)-\(connection)",
-      // Ids are for each sender its own.
+      // Ids are unique per sender.
       "run": "\(run)-\(connection)", "after": "0",
     ]
   }
 
   // MARK: Counting
 
-  /// As it stands.
+  /// The current counts.
   var counts: RawResult.Counts {
     var counts = RawResult.Counts()
     counts.deliveries = reader.tally.deliveries
@@ -221,7 +223,7 @@ extension SplitMix64 {
 }
 
 extension ProcessorTime {
-  /// The calling thread, in user mode and in the kernel.
+  /// CPU time of the calling thread, in user mode and in the kernel.
   static var ownThread: Double {
     var time = timespec()
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

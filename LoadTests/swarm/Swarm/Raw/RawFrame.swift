@@ -1,10 +1,10 @@
 internal import WebSocket
 
-/// One sender's frame, masked once: for each send only the digits of its time and number are
-/// written anew, masked as they are.
+/// One sender's frame, masked once: for each send only the digits of the time and the number are
+/// rewritten, in masked form.
 ///
-/// RFC 6455 §5.3 wants a fresh key for each frame, against scripts that choose bytes for proxies
-/// between; here both are ours, and one random key for a connection costs nothing.
+/// RFC 6455 §5.3 requires a fresh key for each frame, to stop scripts from choosing the bytes that
+/// proxies see. Here both ends are trusted, so one random key per connection is sufficient.
 struct RawFrame {
   static let numberDigits = 12
 
@@ -16,7 +16,7 @@ struct RawFrame {
   private var number = 0
 
   /// - Parameters:
-  ///   - publish: a dialect's, where rooms and users are filled in already.
+  /// - publish: A dialect's text, with rooms and users filled in.
   init(publish: String, textBytes: Int, isBinary: Bool, key: UInt32) {
     let digits = String(repeating: "0", count: Self.numberDigits)
     let stamp = String(repeating: "0", count: RawStamp.bytes)
@@ -44,7 +44,7 @@ struct RawFrame {
     self.numbers = numbers
   }
 
-  /// One frame of a client, whole.
+  /// Returns a complete client frame.
   static func masked(_ payload: [UInt8], _ opcode: Opcode, key: UInt32) -> [UInt8] {
     var bytes: [UInt8] = []
     FrameHeader(opcode: opcode, maskKey: key, payloadLength: payload.count).append(to: &bytes)
@@ -55,7 +55,7 @@ struct RawFrame {
     return bytes
   }
 
-  /// The next one, sent at `time`.
+  /// Appends the next frame, sent at `time`.
   mutating func append(at time: UInt64, to output: inout [UInt8]) {
     number += 1
     for place in stamps {
@@ -69,7 +69,7 @@ struct RawFrame {
     for place in numbers {
       var rest = number
       var index = place + Self.numberDigits - 1
-      // Those before have not changed.
+      // The digits before this one have not changed.
       while rest > 0, index >= place {
         set(48 + UInt8(rest % 10), at: index)
         if rest % 10 != 0 { break }
@@ -90,13 +90,13 @@ struct RawFrame {
 enum RawText {
   enum Piece: Equatable {
     case literal(String)
-    /// Its name, without the braces.
+    /// The name, without the braces.
     case placeholder(String)
   }
 
   static let names = ["room", "user", "run", "number", "text", "after"]
 
-  /// Braces that hold none of the names are braces.
+  /// Splits a text; braces that contain no known name are literal.
   static func pieces(_ text: String) -> [Piece] {
     var pieces: [Piece] = []
     var literal = ""
@@ -119,7 +119,7 @@ enum RawText {
     return pieces
   }
 
-  /// Whether a message begins so, apart from spaces.
+  /// Whether a message begins with a prefix, ignoring spaces.
   static func begins(_ bytes: Span<UInt8>, with prefix: [UInt8]) -> Bool {
     var place = 0
     for index in bytes.indices {
@@ -129,7 +129,7 @@ enum RawText {
     return place == prefix.count
   }
 
-  /// With these values; placeholders that have none stay.
+  /// Fills in values; placeholders without a value stay.
   static func filled(_ text: String, _ values: [String: String]) -> String {
     pieces(text).map { piece in
       switch piece {

@@ -2,21 +2,21 @@ public import EventLoop
 internal import Client
 internal import Platform
 
-/// A load without an oracle: one thread that opens connections, publishes, and counts what arrives,
-/// at a cost so small that it is never the bottleneck of a benchmark.
+/// A load without checking: one thread that opens connections, publishes, and counts deliveries, at
+/// so low a cost that it is never the bottleneck of a benchmark.
 ///
-/// Confined to the thread that calls `play`; `stop` may come from anywhere.
+/// Confined to the thread that calls `play`; `stop` may be used from any thread.
 public final class RawLoad {
-  /// What it does.
+  /// The plan.
   public let plan: Plan
-  /// What a process has open besides.
+  /// The number of other descriptors that the process has open.
   private static let otherDescriptors = 32
   /// Tokens of connections are their indices.
   private static let stopToken = UInt64.max
   private let loop: EventLoop
   private var engine: RawEngine
 
-  /// Reads the plan and finds the server's address.
+  /// Checks the plan and resolves the server's address.
   public init(_ plan: Plan) throws(Failure) {
     self.plan = plan
     let descriptors: Int
@@ -35,9 +35,9 @@ public final class RawLoad {
     }
   }
 
-  /// Does it, and blocks until it is over.
+  /// Plays the plan; blocks until it is done.
   ///
-  /// - Parameter note: told each ``Moment`` when it has come, on this thread.
+  /// - Parameter note: Called at each ``Moment``, on this thread.
   public func play(_ note: @escaping (Moment) -> Void = { _ in }) throws(Failure) -> RawResult {
     var binding: ProcessorBinding?
     if let processor = plan.processor {
@@ -58,7 +58,7 @@ public final class RawLoad {
     return engine.result
   }
 
-  /// Ends the load as soon as something can be read there: a signal's pipe.
+  /// Ends the load when the descriptor, such as a signal's pipe, becomes readable.
   func stops(on descriptor: Int32) throws(Failure) {
     do {
       _ = try loop.register(descriptor, for: .readable, token: Self.stopToken)
@@ -67,20 +67,20 @@ public final class RawLoad {
     }
   }
 
-  /// Ends ``Work/idle``, and whatever else is under way.
+  /// Ends ``Work/idle`` and any other work.
   public var stop: LoopControl { loop.control }
 }
 
 extension RawLoad: EventHandler {
-  /// The loop's, as the rest of this protocol.
+  /// See `EventHandler`.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
     if token == Self.stopToken { return loop.stop() }
     engine.ready(Int(token), readiness)
   }
 
-  /// The loop's.
+  /// See `EventHandler`.
   public func timerFired(_ timer: TimerID, token: UInt64) { engine.timerFired(token) }
 
-  /// The loop's.
+  /// See `EventHandler`.
   public func beforeSleep() { engine.flush() }
 }

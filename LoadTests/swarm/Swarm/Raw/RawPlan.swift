@@ -1,17 +1,17 @@
 public import Platform
 
 extension RawLoad {
-  /// When the next message of a room is sent.
+  /// When a room's next message is sent.
   public enum Pace: Equatable, Sendable {
-    /// So many messages of each room are under way: the next one is sent when the one before it has
-    /// come back. The server is asked for all that it can; latencies count from the send.
+    /// A closed loop: this many messages of each room are in flight, and the next one is sent when
+    /// one of them has come back. The server is loaded to its limit; latencies count from the send.
     case window(Int)
-    /// So many sends a second, all rooms together, at equal distances, whatever the server does;
-    /// latencies count from the intended time.
+    /// An open loop: this many sends per second in all rooms together, at equal intervals, whatever
+    /// the server does; latencies count from the intended time.
     case rate(Double)
   }
 
-  /// What tells a room of a ``Pace/window(_:)`` that a message is no longer under way.
+  /// The event after which a message of ``Pace/window(_:)`` is no longer in flight.
   public enum Release: String, CaseIterable, Sendable {
     /// Its delivery to the first member, who is a sender.
     case delivery
@@ -23,106 +23,107 @@ extension RawLoad {
   public enum Work: Equatable, Sendable {
     /// Members publish and receive, for ``Plan/warmUpSeconds`` and ``Plan/seconds``.
     case publish(Pace)
-    /// All connect and join, and that is what is measured.
+    /// All connect and join; the rate of this is measured.
     case connect
-    /// All have joined, and then hold still for ``Plan/seconds``, or until `stop`.
+    /// All have joined, and are silent for ``Plan/seconds``, or until `stop`.
     case idle
-    /// Each room is filled with so many messages; then all members come back at once, having none of
-    /// them, and what is measured is how fast they get them.
+    /// Each room is filled with this many messages; then all members return at once, without any of
+    /// them, and the rate at which they receive them is measured.
     case resume(messages: Int)
   }
 
-  /// What a raw load does.
+  /// The parameters of a raw load.
   public struct Plan: Equatable, Sendable {
-    /// Where the server is, `ws://…`.
+    /// The server's URL, `ws://…`.
     public var url: String
-    /// How it is spoken to.
+    /// The server's dialect.
     public var dialect: RawDialect
-    /// How many rooms there are.
+    /// The number of rooms.
     public var rooms = 1
-    /// Connections in each of them.
+    /// Connections per room.
     public var membersPerRoom = 1
-    /// How many of these send, in turn.
+    /// The number of members who send, in turn.
     public var sendersPerRoom = 1
-    /// Where rooms differ: each of them, instead of the three numbers above. Empty: they are alike.
+    /// The rooms one by one if they differ, instead of the three numbers above; otherwise empty.
     public var layout: [Room] = []
     /// What the connections do.
     public var work = Work.publish(.window(1))
-    /// Of a window.
+    /// For a window.
     public var release = Release.delivery
     /// The length of a text, which is ASCII.
     public var textBytes = 128
-    /// Under load, before it counts.
+    /// The time under load before the measurement.
     public var warmUpSeconds = 1.0
-    /// That count.
+    /// The duration of the measurement.
     public var seconds = 5.0
-    /// The processor that the thread is bound to; `nil` leaves it where it is.
+    /// The processor to which the thread is bound; `nil`: none.
     public var processor: Int?
-    /// Handshakes that are under way at a time.
+    /// The maximum number of handshakes in progress.
     public var connectsAtOnce = 64
-    /// After the load, and while connecting: so long without progress, and what is missing is missing.
+    /// After the load and while connecting: without progress for this long, everything that has not
+    /// arrived is missing.
     public var patienceMilliseconds = 5_000
-    /// Of so many deliveries, one is timed.
+    /// One of this many deliveries is timed.
     public var sampleEvery = 61
-    /// Addresses of this machine that connections are made from, in turn; empty leaves it to the
-    /// system, which has 28,232 ports by default for one.
+    /// The source addresses of connections, in turn. If empty, the system chooses one, which by
+    /// default has 28,232 ports.
     public var sourceAddresses: [Address] = []
-    /// Rooms are called this and a number; `nil` chooses a name that no other run has.
+    /// The prefix of room names, before a number; `nil` chooses one that is unique to the run.
     public var roomPrefix: String?
 
-    /// The shortest text: the mark and the time in hexadecimal.
+    /// The minimum length of a text: the mark and the time in hexadecimal.
     public static let textBytesMinimum = 17
 
-    /// A plan for one connection, to be made larger.
+    /// Creates a plan for one connection, to be extended.
     public init(url: String, dialect: RawDialect) {
       self.url = url
       self.dialect = dialect
     }
 
-    /// Each room.
+    /// All rooms.
     public var allRooms: [Room] {
       let alike = Room(members: membersPerRoom, senders: sendersPerRoom)
       return layout.isEmpty ? Array(repeating: alike, count: max(0, rooms)) : layout
     }
 
-    /// Members of all rooms.
+    /// The number of members of all rooms.
     public var connections: Int { allRooms.reduce(0) { $0 + $1.members } }
   }
 
   /// One room.
   public struct Room: Equatable, Sendable {
-    /// Connections in it.
+    /// The number of connections.
     public var members: Int
-    /// How many of these send, in turn.
+    /// The number of members who send, in turn.
     public var senders: Int
 
-    /// A room.
+    /// Creates a room.
     public init(members: Int, senders: Int) {
       self.members = members
       self.senders = senders
     }
   }
 
-  /// A point of a run that others may want to look at the server at.
+  /// A point of a run at which a caller may examine the server.
   public enum Moment: Sendable {
-    /// All are connected, and members of their rooms; and for ``Work/resume(messages:)`` the rooms
-    /// are full and those who come back are connected, but have not asked yet.
+    /// All connections are members of their rooms. For ``Work/resume(messages:)``: the rooms are
+    /// full, and the returning members are connected but have not asked yet.
     case ready
-    /// What counts begins.
+    /// The measurement begins.
     case measuring
-    /// What counts is over; the load stops.
+    /// The measurement ends; the load stops.
     case measured
-    /// Everything has arrived, or nothing more comes.
+    /// Everything has arrived, or nothing more arrives.
     case drained
   }
 
-  /// What keeps a raw load from beginning, or going on; prints as a sentence.
+  /// Why a raw load cannot begin or continue; prints as a sentence.
   public struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
-    /// One line for a person.
+    /// A single line for the user.
     public var description: String
-    /// Whether the plan asks for something that cannot be.
+    /// Whether the plan is invalid.
     public var isUsage: Bool
-    /// Set where it was a signal that ended it.
+    /// The signal that ended it, if any.
     public var signal: Int32?
   }
 }

@@ -1,9 +1,9 @@
 internal import WebSocket
 
-/// What is left between two reads of a connection: how much of a payload is still to be passed
-/// over, or the first bytes of a frame of which it cannot be said yet what it is.
+/// The state of a connection between two reads: the rest of a payload to skip, or the first bytes
+/// of a frame that cannot be classified yet.
 struct FrameCut {
-  /// A frame's header and the prefix by which it is judged, or a whole control frame.
+  /// The size of a frame's header and the compared prefix, or of a whole control frame.
   static let limitBytes = 128
 
   fileprivate(set) var skip = 0
@@ -16,7 +16,7 @@ struct FrameCut {
     keptBytes = bytes.count
   }
 
-  /// Puts what was kept before what is read next, so that it is read as if it had never been cut.
+  /// Puts the kept bytes before the next read, so that the frame is contiguous.
   mutating func restore(into buffer: inout [UInt8], before end: Int) -> Int {
     if keptBytes == 0 { return 0 }
     for index in 0..<keptBytes { buffer[end - keptBytes + index] = kept[index] }
@@ -25,10 +25,10 @@ struct FrameCut {
   }
 }
 
-/// Reads what a server sends, from header to header: no payload is looked at but its first bytes,
-/// nothing is copied and nothing allocated.
+/// Parses a server's stream from header to header: only the first bytes of a payload are examined,
+/// nothing is copied or allocated.
 struct RawReader {
-  /// What has arrived, all in all.
+  /// The totals.
   struct Tally {
     var deliveries = 0
     var frames = 0
@@ -36,13 +36,13 @@ struct RawReader {
     var errors = 0
   }
 
-  /// How a message begins, and what it is then.
+  /// A prefix, and the kind of message that it identifies.
   private struct Rule {
     enum Kind { case delivery, ack, error, other }
     var kind: Kind
     var count: Int
-    /// The prefix in words; the last one overlaps the one before it. Of a prefix shorter than a word
-    /// there is one, with a mask.
+    /// The prefix in words; the last one overlaps the previous one. A prefix shorter than a word
+    /// has one word, with a mask.
     private var words = InlineArray<8, UInt64>(repeating: 0)
     private var wordCount: Int
     private var mask: UInt64
@@ -62,10 +62,11 @@ struct RawReader {
       }
     }
 
-    /// Whether a payload begins so; eight bytes of it must be there, and as many as the prefix has.
+    /// Whether a payload begins with the prefix; at least eight bytes of it, and as many as the
+    /// prefix has, must be present.
     func matches(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
       var word = wordCount &- 1
-      // Prefixes are told apart by their ends.
+      // Prefixes differ mostly at their ends.
       while word >= 0 {
         let offset = max(0, min(8 &* word, count &- 8))
         let value = unsafe bytes.bytes.unsafeLoadUnaligned(
@@ -76,28 +77,28 @@ struct RawReader {
       return true
     }
 
-    /// The same with spaces in between, as some encoders of JSON write.
+    /// The same, ignoring spaces, which some JSON encoders insert.
     func matchesSpaced(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
       RawText.begins(bytes.extracting(range), with: prefix)
     }
   }
 
   private(set) var tally = Tally()
-  /// When the deliveries that were drawn had been sent; to be taken after each read.
+  /// The send times of the sampled deliveries; to be taken after each read.
   private(set) var samples: [UInt64] = []
-  /// The payloads of pings, each after its length: to be answered.
+  /// The payloads of pings to be answered, each preceded by its length.
   private(set) var pings: [UInt8] = []
-  /// The server breaks RFC 6455, or closes.
+  /// Why the stream has ended: a violation of RFC 6455, or a close frame.
   private(set) var end: String?
-  /// Where in the last bytes a refusal is.
+  /// The range of a refusal in the last bytes.
   private(set) var refusal: Range<Int>?
 
-  /// So many may be in a prefix.
+  /// The number of spaces allowed within a prefix.
   private static let spaces = 8
   private let rules: [Rule]
   private let usual: Rule.Kind
   private let countsMarks: Bool
-  /// So many bytes of a payload must be there before it is judged.
+  /// The number of bytes of a payload that must be present before it is classified.
   private let judgedBytes: Int
   private let sampleEvery: Int
   private var untilSample: Int
@@ -117,7 +118,7 @@ struct RawReader {
     samples.reserveCapacity(256)
   }
 
-  /// Forgets what was told of the last read.
+  /// Clears the results of the last read.
   mutating func clear() {
     if !samples.isEmpty { samples.removeAll(keepingCapacity: true) }
     if !pings.isEmpty { pings.removeAll() }
@@ -125,7 +126,8 @@ struct RawReader {
     end = nil
   }
 
-  /// Counts what is in `bytes`, which follow those of the last time with the same `cut`.
+  /// Counts the messages in `bytes`, which follow the bytes of the previous call with the same
+  /// `cut`.
   mutating func read(_ bytes: Span<UInt8>, _ cut: inout FrameCut) {
     var index = 0
     if cut.skip > 0 {
@@ -158,7 +160,7 @@ struct RawReader {
       let start = index &+ header
       let end = min(start &+ length, bytes.count)
       tally.frames &+= 1
-      // What continues a message was judged with its beginning.
+      // A continuation frame was classified with the start of its message.
       if first & 0x0F != 0 {
         judge(bytes, start..<end, isWhole: end &- start == length, length: length)
       }
@@ -188,7 +190,8 @@ struct RawReader {
     }
   }
 
-  /// What is shorter than a word has no prefix: no server says so little.
+  /// Returns the kind of a message. One shorter than a word matches no prefix; servers do not send
+  /// such messages.
   private func kind(_ bytes: Span<UInt8>, _ start: Int, length: Int) -> Rule.Kind {
     guard length >= 8 else { return usual }
     for index in rules.indices where length >= rules[index].count {
@@ -234,11 +237,11 @@ struct RawReader {
   private mutating func fail(_ reason: String) { end = reason }
 }
 
-/// The time of a send, in the text: sixteen hexadecimal digits.
+/// The time of a send within the text: sixteen hexadecimal digits.
 enum RawStamp {
   static let bytes = 16
 
-  /// `nil` if there are no such digits, or not all of them.
+  /// Returns `nil` if there are not sixteen digits.
   static func read(_ bytes: Span<UInt8>, at start: Int) -> UInt64? {
     guard start + Self.bytes <= bytes.count else { return nil }
     var value: UInt64 = 0

@@ -1,4 +1,4 @@
-/// What a raw load has measured, for people and for programs.
+/// The text report of a raw load.
 public enum RawReport {
   /// Several lines, the verdict last.
   public static func text(of played: RawScenario) -> String {

@@ -53,7 +53,8 @@ extension RawResult {
 }
 
 extension RawReport {
-  /// One JSON object: the scenario, the status, what `RawResult.json` has, and the thresholds.
+  /// Returns one JSON object: the scenario, the status, the members of `RawResult.json`, and the
+  /// thresholds.
   public static func json(of played: RawScenario) -> String {
     var json = JSONText()
     json.object { json in

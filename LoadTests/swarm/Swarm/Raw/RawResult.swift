@@ -1,12 +1,12 @@
-/// What a raw load has measured.
+/// The results of a raw load.
 public struct RawResult: Sendable {
-  /// What is counted while it counts.
+  /// Counts over a period.
   public struct Counts: Equatable, Sendable {
     /// Messages that reached a member.
     public var deliveries = 0
-    /// Data frames, of whatever kind.
+    /// Data frames of any kind.
     public var frames = 0
-    /// All that was read.
+    /// All bytes that were read.
     public var bytes = 0
     /// Acknowledgements.
     public var acks = 0
@@ -14,12 +14,12 @@ public struct RawResult: Sendable {
     public var sends = 0
     /// Refusals.
     public var errors = 0
-    /// What the loading thread has used of its processor.
+    /// CPU time of the loading thread.
     public var ownCPUSeconds = 0.0
-    /// recv(2) calls, which say how many deliveries come at once.
+    /// recv(2) calls; fewer calls mean more deliveries per call.
     public var reads = 0
 
-    /// Nothing yet.
+    /// Creates zero counts.
     public init() {}
 
     static func - (left: Counts, right: Counts) -> Counts {
@@ -36,50 +36,50 @@ public struct RawResult: Sendable {
     }
   }
 
-  /// What was to be done.
+  /// The plan.
   public var plan: RawLoad.Plan
   /// Connections that became members.
   public internal(set) var connections = 0
   /// From the first connection to the last that became a member.
   public internal(set) var connectSeconds = 0.0
-  /// That counted.
+  /// The duration of the measurement.
   public internal(set) var seconds = 0.0
-  /// In these seconds.
+  /// The counts of the measurement.
   public internal(set) var counts = Counts()
-  /// From the start of the load to its last word, warm-up and all.
+  /// The counts from the start of the load to the last delivery, including the warm-up.
   public internal(set) var whole = Counts()
-  /// `connect`, `deliver` and `ack`: of ``RawLoad/Pace/rate(_:)`` from the intended time, otherwise
-  /// from the send.
+  /// `connect`, `deliver` and `ack`: for ``RawLoad/Pace/rate(_:)`` from the intended time,
+  /// otherwise from the send.
   public internal(set) var latencies = Latencies()
-  /// Deliveries that should have come and did not: sends times members, less what came. Negative if
-  /// more came than were sent.
+  /// Expected deliveries that did not arrive: sends times members, minus deliveries. Negative if
+  /// more arrived than were sent.
   public internal(set) var missing = 0
-  /// Sends without an answer, of a server that answers.
+  /// Unanswered sends, if the server acknowledges.
   public var unacknowledged: Int {
     plan.dialect.ackPrefix == nil ? 0 : max(0, whole.sends - whole.acks - whole.errors)
   }
-  /// Connections that ended by themselves.
+  /// Connections that the server or the network ended.
   public internal(set) var connectionsLost = 0
-  /// Why the last of them did, or what the last refusal said.
+  /// Why the last of them ended, or the text of the last refusal.
   public internal(set) var lastError: String?
 
-  /// Processor time of the server while it counted, as far as somebody who can look has told.
+  /// The server's CPU time during the measurement, if the caller has measured it.
   public var serverCPUSeconds: Double?
 
-  /// Deliveries a second.
+  /// Deliveries per second.
   public var deliveriesPerSecond: Double { seconds > 0 ? Double(counts.deliveries) / seconds : 0 }
-  /// Sends a second.
+  /// Sends per second.
   public var sendsPerSecond: Double { seconds > 0 ? Double(counts.sends) / seconds : 0 }
-  /// Connections to members a second.
+  /// New members per second.
   public var connectsPerSecond: Double {
     connectSeconds > 0 ? Double(connections) / connectSeconds : 0
   }
-  /// Deliveries for each second of processor time of the loading thread.
+  /// Deliveries per second of the loading thread's CPU time.
   public var deliveriesPerOwnCPUSecond: Double {
     counts.ownCPUSeconds > 0 ? Double(counts.deliveries) / counts.ownCPUSeconds : 0
   }
-  /// Of one core, by the loading thread.
+  /// The loading thread's share of one core.
   public var ownCores: Double { seconds > 0 ? counts.ownCPUSeconds / seconds : 0 }
-  /// Whether the loading thread had nothing left to give, so that the figures may be its own.
+  /// Whether the loading thread was saturated, so that the figures may be its own limit.
   public var isSaturated: Bool { ownCores > Outcome.Load.coreLimit }
 }

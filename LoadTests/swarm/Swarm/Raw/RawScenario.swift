@@ -2,21 +2,21 @@ internal import EventLoop
 internal import Glibc
 internal import Platform
 
-/// A scenario played raw: its rooms, clients and texts, and neither its phases nor an oracle.
+/// A scenario played raw: with its rooms, clients and texts, but without its phases and the oracle.
 ///
-/// A client that is in several rooms is as many connections: raw counts messages, and does not read
-/// which room they are of.
+/// A client in several rooms becomes as many connections, because raw mode counts messages without
+/// reading their room.
 public struct RawScenario: Sendable {
-  /// What is played.
+  /// The scenario.
   public let scenario: Scenario
-  /// What became of it.
+  /// The result.
   public private(set) var result: RawResult
 
-  /// Plays it, and blocks until that is over.
+  /// Plays the scenario; blocks until it is done.
   ///
   /// - Parameters:
-  ///   - file: the scenario's, for errors.
-  ///   - url: replaces the scenario's relay.
+  /// - file: The scenario's file, for errors.
+  /// - url: Replaces the scenario's relay.
   public init(
     playing scenario: Scenario, file: String, seed: UInt64? = nil, url: String? = nil
   ) throws(RawLoad.Failure) {
@@ -59,7 +59,7 @@ public struct RawScenario: Sendable {
     if let cpu { result.serverCPUSeconds = cpu.to - cpu.from }
   }
 
-  /// The load that a scenario means.
+  /// Returns the load that a scenario describes.
   static func plan(
     _ scenario: Scenario, file: String, seed: UInt64?
   ) throws(RawLoad.Failure) -> RawLoad.Plan {
@@ -106,7 +106,7 @@ public struct RawScenario: Sendable {
         "clients are in \(plan.connections) rooms in all; expected at most"
           + " \(Scenario.clientLimit): with --raw each of these is a connection")
     }
-    // Rooms of such a server live as long as their members, and their numbers are in its paths.
+    // Rooms of such a server live as long as their members, and their paths contain numbers.
     if dialect == .plain { plan.roomPrefix = "" }
     plan.work = .publish(raw.pace)
     plan.release = raw.release
@@ -121,16 +121,16 @@ public struct RawScenario: Sendable {
 
   // MARK: Judging
 
-  /// Each threshold, and what was measured.
+  /// Each threshold, and the measured value.
   public var judgements: [Outcome.Judgement] {
     scenario.thresholds.map {
       .init(threshold: $0, milliseconds: result.latencies.milliseconds($0.measure, $0.percentile))
     }
   }
 
-  /// Why the figures say nothing about the server; `nil` where they do.
+  /// Why the figures say nothing about the server; `nil` if they are valid.
   public var voidReason: String? {
-    // Of a window a busy generator is what was asked for, and the report says so.
+    // With a window the load generator is expected to be saturated; the report mentions it.
     if case .publish(.rate) = result.plan.work, result.isSaturated {
       return "the loading thread used \(Decimal.text(result.ownCores * 100)) % of its core"
     }
@@ -145,9 +145,9 @@ public struct RawScenario: Sendable {
     return nil
   }
 
-  /// The status that counts where several apply.
+  /// The most important status, if several apply.
   public var status: Outcome.Status {
-    // Of what was not acknowledged nothing is promised.
+    // Nothing is promised about unacknowledged messages.
     let members = result.plan.allRooms.map(\.members).max() ?? 0
     if result.missing < 0 || result.missing > result.unacknowledged * members {
       return .promiseBroken
@@ -159,7 +159,7 @@ public struct RawScenario: Sendable {
 }
 
 extension Scenario.Persona {
-  /// As the scenario writes it.
+  /// The name in scenarios.
   var name: String {
     switch self {
     case .lurker: "lurker"
@@ -174,6 +174,6 @@ extension Scenario.Persona {
 }
 
 extension SpawnedRelay {
-  /// Where it sends back what it gets, with `debug.echo`.
+  /// The URL of the echo that `debug.echo` enables.
   var echoURL: String { url.replacingSuffix("/ws", by: "/echo") }
 }

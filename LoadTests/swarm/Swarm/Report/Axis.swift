@@ -1,21 +1,21 @@
 internal import Glibc
 
-/// One direction of a plot: from values to places between 0 and 1, with the values that are named.
+/// An axis of a plot: maps values to positions between 0 and 1, and has labelled ticks.
 struct Axis {
   struct Tick: Equatable {
     var value: Double
     var label: String
   }
 
-  /// The least and the greatest value that has a place.
+  /// The lowest and the highest value on the axis.
   let low: Double
   let high: Double
   let isLogarithmic: Bool
   let ticks: [Tick]
 
-  /// From 0, or another beginning, to where the ticks are round numbers.
+  /// Returns an axis from 0, or another start, to a round number.
   ///
-  /// - Parameter isExact: ends at `high`, though that be no round number: for time.
+  /// - Parameter isExact: Whether it ends at `high` even if that is not round: for time.
   static func linear(_ low: Double = 0, _ high: Double, isExact: Bool = false) -> Axis {
     let span = max(high - low, 1e-3)
     let magnitude = pow(10, log10(span / 5).rounded(.down))
@@ -29,7 +29,7 @@ struct Axis {
       low: low, high: isExact ? low + span : low + count * step, isLogarithmic: false, ticks: ticks)
   }
 
-  /// From one power of ten to another, so that all of the values lie between them.
+  /// Returns an axis from one power of ten to another that includes all values.
   static func logarithmic(_ values: some Sequence<Double>) -> Axis {
     let positive = values.filter { $0 > 0 }
     let first = log10(positive.min() ?? 1).rounded(.down)
@@ -39,7 +39,7 @@ struct Axis {
     return Axis(low: pow(10, first), high: pow(10, last), isLogarithmic: true, ticks: ticks)
   }
 
-  /// Percentiles by the nines in them, to about so many.
+  /// Returns an axis for percentiles by their number of nines, up to about `high`.
   static func nines(to high: Double) -> Axis {
     let last = max(1, high.rounded(.up))
     let ticks = (0...Int(last)).map { nines in
@@ -55,13 +55,13 @@ struct Axis {
     return Axis(low: 0, high: last, isLogarithmic: false, ticks: ticks)
   }
 
-  /// Between 0 and 1; what lies outside is moved to the edge.
+  /// Returns the position between 0 and 1; values outside are moved to the edge.
   func place(_ value: Double) -> Double {
     let value = min(max(value, low), high)
     return isLogarithmic ? log10(value / low) / log10(high / low) : (value - low) / (high - low)
   }
 
-  /// Short: `0.01`, `250`, `20 k`, `1.5 M`.
+  /// Formats briefly: `0.01`, `250`, `20 k`, `1.5 M`.
   static func number(_ value: Double) -> String {
     switch value.magnitude {
     case 1e6...: Decimal.short((value / 1e4).rounded() / 100) + " M"

@@ -1,40 +1,40 @@
 import Terminal
 internal import YAML
 
-/// Two runs side by side: what ``JSONReport`` has written of each.
+/// A comparison of two runs, from the output of ``JSONReport``.
 public struct Comparison: Sendable {
-  /// What keeps a file from being compared; prints as a sentence.
+  /// Why a file cannot be compared; prints as a sentence.
   public struct Failure: Error, Equatable, CustomStringConvertible {
-    /// One line for a person.
+    /// A single line for the user.
     public var description: String
   }
 
-  /// One figure of both.
+  /// A figure of both runs.
   public struct Row: Equatable, Sendable {
-    /// What it is, with its unit.
+    /// The name, with its unit.
     public var name: String
-    /// `nil` where the run has no such figure.
+    /// `nil` if the run has no such figure.
     public var before: Double?
-    /// The same.
+    /// The same for the second run.
     public var after: Double?
 
-    /// The second in parts of the first; `nil` where one is missing or the first is nothing.
+    /// The ratio of the second to the first; `nil` if one is missing or the first is 0.
     public var ratio: Double? {
       guard let before, let after, before > 0 else { return nil }
       return after / before
     }
   }
 
-  /// What each run was, the first one first.
+  /// The descriptions of the runs, the first one first.
   public private(set) var titles: [String] = []
-  /// The figures that at least one of them has.
+  /// The figures that at least one run has.
   public private(set) var rows: [Row] = []
   /// Whether both played the same scenario with the same seed.
   public private(set) var isSamePlan: Bool
 
   /// Reads both reports.
   ///
-  /// - Parameter files: what to call them where one is no report.
+  /// - Parameter files: The names for errors.
   public init(_ first: [UInt8], _ second: [UInt8], files: (String, String)) throws(Failure) {
     let before = try Self.root(first, files.0)
     let after = try Self.root(second, files.1)
@@ -73,7 +73,7 @@ public struct Comparison: Sendable {
     add("swarm, lag p99, ms", "swarm", "lag_p99_ms")
   }
 
-  /// A table for a person.
+  /// A table for the user.
   public var text: String {
     var lines = zip(["A", "B"], titles).map { "\($0): \($1)" }
     if !isSamePlan { lines.append("not the same scenario and seed: compare with care") }
@@ -96,7 +96,7 @@ public struct Comparison: Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Whole numbers as they are, others with the digits that say something.
+  /// Formats integers as they are, other numbers with their significant digits.
   private static func figure(_ value: Double) -> String {
     if let whole = Int64(exactly: value) { return String(whole) }
     return value < 1 ? Decimal.short(value) : Decimal.text(value)
@@ -108,7 +108,7 @@ public struct Comparison: Sendable {
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
   }
 
-  /// JSON is YAML too, so that the reader of scenarios reads reports.
+  /// JSON is a subset of YAML, so the parser of scenarios reads reports.
   private static func root(_ bytes: [UInt8], _ file: String) throws(Failure) -> YAMLNode {
     let document = YAMLDocument(bytes)
     if let fault = document.faults.first {
@@ -122,13 +122,14 @@ public struct Comparison: Sendable {
 }
 
 extension YAMLNode {
-  /// A mapping's value.
+  /// Returns the value of a key of a mapping.
   fileprivate subscript(key: String) -> YAMLNode? {
     guard case .mapping(let pairs) = content else { return nil }
     return pairs.first { $0.key == key }?.value
   }
 
-  /// A number somewhere below, also with an exponent, which JSON allows; not one that no run has.
+  /// Returns a nested number, possibly with an exponent, which JSON allows; `nil` if it is out of
+  /// the range of real runs.
   fileprivate func figure(_ path: [String]) -> Double? {
     var node: YAMLNode? = self
     for key in path { node = node?[key] }

@@ -1,8 +1,8 @@
 /// The plots of a run.
 extension HTMLReport {
-  /// More columns than these are no wider than a pixel.
+  /// The maximum number of columns; more would be narrower than a pixel.
   static let columnLimit = 300
-  /// Of a decade, in the histogram.
+  /// The histogram's steps per decade.
   static let stepsPerDecade = 8
 
   static func plots(of outcome: Outcome) -> [Plot] {
@@ -34,7 +34,7 @@ extension HTMLReport {
             to: second.start + second.length)
         })
     }
-    /// What is counted over a second stands in its middle, what is looked up at its end, there.
+    /// Counts over a second are plotted at its middle, readings at its end.
     func line(_ name: String, at place: Double = 0.5, _ value: (Series.Second) -> Double?)
       -> Plot.Line
     {
@@ -77,7 +77,7 @@ extension HTMLReport {
     lines.flatMap { $0.points.compactMap(\.y) }
   }
 
-  /// What a pointer is told of a second.
+  /// Returns the tooltip of a second.
   private static func words(of second: Series.Second, _ index: Int, _ lines: [Plot.Line])
     -> String
   {

@@ -1,4 +1,4 @@
-/// How the page looks.
+/// The style sheet of the page.
 extension HTMLReport {
   static let style: StaticString = """
     :root{color-scheme:light dark;--page:#fbfbfa;--ink:#1c1d1f;--quiet:#5d6168;--rule:#d9dbde;\

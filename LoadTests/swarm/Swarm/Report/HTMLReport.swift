@@ -1,6 +1,6 @@
-/// The same for looking at, also on a telephone: one file that needs no other, without scripts.
+/// The report as a self-contained HTML page without scripts, suitable for phones.
 public enum HTMLReport {
-  /// A whole document.
+  /// Returns the whole document.
   public static func text(of outcome: Outcome) -> String {
     var page = Markup(prolog: "<!DOCTYPE html>\n")
     page.element("html", ["lang": "en"]) { page in
@@ -30,7 +30,7 @@ public enum HTMLReport {
     return page.text
   }
 
-  /// The verdict in a word or two, and its colour.
+  /// Returns the verdict in a word or two, and its colour.
   static func headline(_ outcome: Outcome) -> (word: String, style: String) {
     switch outcome.status {
     case .good: ("Good", "good")

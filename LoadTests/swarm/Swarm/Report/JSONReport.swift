@@ -1,6 +1,6 @@
-/// The same for programs: one JSON object, whose keys keep their meaning.
+/// The report as one JSON object; the meaning of keys is stable.
 public enum JSONReport {
-  /// Ends with a newline.
+  /// Returns the JSON; ends with a newline.
   public static func text(of outcome: Outcome) -> String {
     var json = JSONText()
     json.object { json in
@@ -160,7 +160,7 @@ public enum JSONReport {
   }
 }
 
-/// JSON in the making (RFC 8259).
+/// A JSON writer (RFC 8259).
 struct JSONText {
   private(set) var text = ""
   private var needsComma = false
@@ -192,7 +192,7 @@ struct JSONText {
     member(key) { $0.raw(value ? "true" : "false") }
   }
 
-  /// Whole numbers without a point.
+  /// Writes integers without a decimal point.
   mutating func number(_ value: Double) {
     raw(Int64(exactly: value).map(String.init) ?? "\(value)")
   }

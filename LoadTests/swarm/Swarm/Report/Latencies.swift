@@ -3,8 +3,8 @@ internal import Histogram
 
 /// An HDR histogram of latencies, in microseconds with three digits.
 ///
-/// Every one counts from the time at which something was intended. A relay that stops for a second
-/// is thus charged for all that should have happened in that second, not for one slow answer
+/// Every latency counts from the intended time of the operation. So a relay that stalls for a
+/// second is charged for everything that was intended in that second, not for one slow answer
 /// (Tene, "How NOT to Measure Latency", 2013).
 struct LatencyHistogram: Sendable {
   private static let longestMicroseconds: UInt64 = 86_400_000_000
@@ -21,50 +21,51 @@ struct LatencyHistogram: Sendable {
     histogram.record(min(microseconds, Self.longestMicroseconds))
   }
 
-  /// `nil` where nothing was measured.
+  /// Returns `nil` if nothing was measured.
   func milliseconds(_ percentile: Percentile) -> Double? {
     guard histogram.totalCount > 0 else { return nil }
     let value =
       percentile == .max
       ? histogram.maxRecorded : histogram.valueAtPercentile(percentile.percent)
-    // A bucket's upper end may lie beyond all that is in it.
+    // A bucket's upper bound may exceed all of its values.
     return Double(min(value, histogram.maxRecorded)) / 1000
   }
 }
 
 /// The latencies of a run, by measure.
 public struct Latencies: Sendable {
-  /// By measure, in their order: a table would cost more than the histogram.
+  /// By the index of the measure: a dictionary would cost more than the histogram.
   fileprivate var histograms: [LatencyHistogram?]
 
-  /// Nothing measured.
+  /// Creates empty histograms.
   public init() { histograms = Array(repeating: nil, count: Measure.allCases.count) }
 
-  /// Something that was intended at one time happened at another, both in nanoseconds of one
-  /// clock. What happens early, by the grain of a timer, took no time.
+  /// Records an operation that was intended at one time and happened at another, both in
+  /// nanoseconds of one clock. An early one, which the timer's resolution makes possible, counts as
+  /// 0.
   public mutating func record(_ measure: Measure, intended: UInt64, happened: UInt64) {
     if histograms[measure.index] == nil { histograms[measure.index] = LatencyHistogram() }
     histograms[measure.index]?.record(intended: intended, happened: happened)
   }
 
-  /// How many were recorded.
+  /// Returns the number of recorded values.
   public func count(_ measure: Measure) -> Int { histograms[measure.index]?.count ?? 0 }
 
-  /// In milliseconds; `nil` where nothing was measured.
+  /// Returns milliseconds; `nil` if nothing was measured.
   public func milliseconds(_ measure: Measure, _ percentile: Percentile) -> Double? {
     histograms[measure.index]?.milliseconds(percentile)
   }
 
-  /// How many took how long, in steps that grow by the same factor: `perDecade` of them make ten.
+  /// Returns a histogram with `perDecade` steps per decade.
   ///
-  /// - Returns: each step that holds something, or lies between such, by its upper bound.
+  /// - Returns: Each step between the first and the last value, by its upper bound.
   func distribution(_ measure: Measure, perDecade: Int) -> [(upTo: Double, count: Int)] {
     guard let histogram = histograms[measure.index]?.histogram, histogram.totalCount > 0 else {
       return []
     }
     var counts: [Int: Int] = [:]
     for recorded in histogram.recordedValues() {
-      // The grain is a microsecond: less than that is in the first step.
+      // The resolution is a microsecond: smaller values are in the first step.
       let milliseconds = max(Double(recorded.value), 1) / 1000
       let step = Int((log10(milliseconds) * Double(perDecade) - 1e-9).rounded(.up))
       counts[step, default: 0] += Int(recorded.count)
@@ -75,8 +76,8 @@ public struct Latencies: Sendable {
     }
   }
 
-  /// The latency below which a part of all are, for growing parts: the part that is left is a power
-  /// of ten, `perNine` steps to each nine, as far as there is one in so many.
+  /// Returns the latency at increasing percentiles, in `perNine` steps for each nine, as far as
+  /// there are enough values.
   func curve(_ measure: Measure, perNine: Int) -> [(nines: Double, milliseconds: Double)] {
     guard let histogram = histograms[measure.index]?.histogram, histogram.totalCount > 0 else {
       return []

@@ -1,8 +1,9 @@
-/// HTML and SVG in the making: what is opened is closed, and every word and value is escaped.
+/// A writer of HTML and SVG: elements are always closed, and all text and attribute values are
+/// escaped.
 struct Markup {
   private(set) var text = ""
 
-  /// A document's first line; the rest follows as elements.
+  /// Begins with a document's first line; the rest follows as elements.
   init(prolog: StaticString = "") { text = "\(prolog)" }
 
   mutating func element(
@@ -24,14 +25,14 @@ struct Markup {
 
   mutating func element(_ name: StaticString, _ words: String) { element(name, [:], words) }
 
-  /// An element without content, `<name/>`: of those that HTML calls void, or of SVG.
+  /// Writes an element without content, `<name/>`: a void element of HTML, or one of SVG.
   mutating func empty(_ name: StaticString, _ attributes: KeyValuePairs<String, String>) {
     text += "<\(name)"
     write(attributes)
     text += "/>\n"
   }
 
-  /// A table that is moved sideways by itself where the screen is narrow.
+  /// Writes a table that scrolls horizontally on a narrow screen.
   mutating func table(_ titles: [String], _ rows: (inout Markup) -> Void) {
     element("div", ["class": "wide"]) { page in
       page.element("table") { page in
@@ -43,17 +44,18 @@ struct Markup {
     }
   }
 
-  /// Text as a person should see it.
+  /// Writes escaped text.
   mutating func words(_ words: String) { text += Self.escaped(words) }
 
-  /// A style sheet of our own, which HTML does not unescape.
+  /// Writes a trusted style sheet, which HTML does not unescape.
   mutating func style(_ sheet: StaticString) { text += "<style>\(sheet)</style>\n" }
 
   private mutating func write(_ attributes: KeyValuePairs<String, String>) {
     for (name, value) in attributes { text += " \(name)=\"\(Self.escaped(value))\"" }
   }
 
-  /// Also without what could end a document early, or turn the direction of what follows.
+  /// Escapes text, and removes characters that could end the document early or change the text
+  /// direction.
   static func escaped(_ words: String) -> String {
     var escaped = ""
     for scalar in words.unicodeScalars {
