@@ -1,42 +1,42 @@
-/// What a run has shown: everything that a report says, as plain values.
+/// The complete result of a run, as plain values.
 public struct Outcome: Sendable {
-  /// How a run ends, and the exit code that says so.
+  /// The verdict on a run, with its exit code.
   public enum Status: Int32, Sendable {
-    /// Every promise kept, every threshold met.
+    /// Every promise was kept, every threshold met.
     case good = 0
-    /// Too slow.
+    /// A threshold was missed.
     case thresholdMissed = 1
     /// The relay broke a promise.
     case promiseBroken = 3
     /// swarm was the bottleneck: the figures say nothing about the relay.
     case void = 4
-    /// There was no relay to measure, or none any more.
+    /// There was no relay to measure, or it did not survive.
     case noConnection = 5
   }
 
-  /// A threshold, and what was measured.
+  /// A threshold and the measured value.
   public struct Judgement: Equatable, Sendable {
-    /// What the scenario asks for.
+    /// The scenario's threshold.
     public var threshold: Scenario.Threshold
-    /// `nil` where nothing was measured, which meets no threshold.
+    /// `nil` if nothing was measured, which meets no threshold.
     public var milliseconds: Double?
 
-    /// Whether it was met.
+    /// Whether the threshold was met.
     public var isMet: Bool { milliseconds.map { $0 <= threshold.limitMilliseconds } ?? false }
   }
 
-  /// What swarm saw of itself, and of the relay's process.
+  /// The resource use of swarm and of the relay.
   public struct Load: Equatable, Sendable {
-    /// The 99th percentile of how late swarm's own pulse came.
+    /// The 99th percentile of the delay of swarm's own pulse.
     public var lagP99Milliseconds = 0.0
-    /// The worst.
+    /// The maximum of that delay.
     public var lagMaxMilliseconds = 0.0
-    /// Of one core, by swarm.
+    /// swarm's share of one core.
     public var ownCores = 0.0
-    /// Of one core, by the relay; `nil` where it is not ours to look at.
+    /// The relay's share of one core; `nil` if swarm has not started it.
     public var relayCores: Double?
 
-    /// Why the figures say nothing about the relay; `nil` where they do.
+    /// Why the figures say nothing about the relay; `nil` if they are valid.
     public var voidReason: String? {
       if lagP99Milliseconds > Self.lagLimitMilliseconds {
         return "swarm's own lag reached \(Decimal.text(lagP99Milliseconds)) ms at p99;"
@@ -51,119 +51,120 @@ public struct Outcome: Sendable {
     static let lagLimitMilliseconds = 10.0
     static let coreLimit = 0.95
 
-    /// Nothing seen yet.
+    /// Creates zero values.
     public init() {}
   }
 
-  /// What connections cost in memory.
+  /// The memory of connections.
   public struct Memory: Equatable, Sendable {
-    /// Of fewer of them nothing is said: what programs do by themselves would be most of it.
+    /// With fewer connections no figure is given, because the programs' other memory would
+    /// dominate.
     static let fewest = 100
 
-    /// When there were most.
+    /// The peak number of connections.
     public var connections: Int
-    /// By how much swarm's resident set had grown since before the first one.
+    /// The growth of swarm's resident memory since before the first connection.
     public var swarmBytes: Int
-    /// The same of the relay; `nil` where it is not ours to look at.
+    /// The growth of the relay's; `nil` if swarm has not started it.
     public var relayBytes: Int?
 
-    /// For one connection.
+    /// Per connection.
     public var swarmBytesEach: Double { Double(swarmBytes) / Double(connections) }
-    /// For one connection.
+    /// Per connection.
     public var relayBytesEach: Double? { relayBytes.map { Double($0) / Double(connections) } }
   }
 
-  /// Something that happened at a time, for the time line.
+  /// An event of the time line.
   public struct Mark: Equatable, Sendable {
     /// From the start.
     public var seconds: Double
-    /// In a few words.
+    /// A short description.
     public var text: String
-    /// Whether it is the beginning of a phase, and nothing that was done to the relay.
+    /// Whether it is the beginning of a phase, as opposed to a step of chaos.
     public var isPhase = false
   }
 
-  /// How a step of chaos was got over.
+  /// The recovery from a step of chaos.
   public struct Recovery: Equatable, Sendable {
     /// `kill`, `restart`, `pause`, `full disk` or `cut`.
     public var step: String
-    /// When it was over, from the start; recovery counts from there.
+    /// When the step was over, from the start; recovery counts from there.
     public var seconds: Double
-    /// Clients that lost their connection by it.
+    /// The number of clients that lost their connection because of it.
     public var disconnected = 0
-    /// Sends that waited when a pause was over, or a disk had space again.
+    /// The number of unanswered sends at the end of a pause or of a full disk.
     public var unanswered = 0
-    /// Of a full disk: how often the relay answered `unavailable` while it lasted.
+    /// For a full disk: how often the relay answered `unavailable` meanwhile.
     public var unavailable: Int?
-    /// Until 99 % of these clients had resumed, and 99 % of these sends were answered; `nil` if
-    /// that has not come to pass.
+    /// Until 99 % of these clients had resumed and 99 % of these sends were answered; `nil` if that
+    /// did not happen.
     public var milliseconds: Double?
   }
 
-  /// How often one hostile act was done.
+  /// The counts of one hostile act.
   public struct HostileCount: Equatable, Sendable {
     /// Connections that were opened for it.
     public var attempted = 0
-    /// Times that it was begun: its first bytes were sent.
+    /// How often it was begun: its first bytes were sent.
     public var done = 0
-    /// Times that the relay, not the client, then ended the connection.
+    /// How often the relay, not the client, then ended the connection.
     public var endedByRelay = 0
   }
 
-  /// Where the relay was.
+  /// The relay's URL.
   public internal(set) var url = ""
-  /// What was to be done.
+  /// The plan.
   public internal(set) var plan: Plan
-  /// What the server was, and so what it owed.
+  /// The kind of the server, which determines what it promises.
   public internal(set) var mode = Scenario.Mode.relay
-  /// From the first connection to the last word, in seconds.
+  /// From the first connection to the last message, in seconds.
   public internal(set) var seconds = 0.0
-  /// Of everything, from when it was intended.
+  /// All latencies, from the intended times.
   public internal(set) var latencies = Latencies()
-  /// What became of the sends.
+  /// The result of the checks.
   public internal(set) var verdict = Oracle.Verdict()
-  /// The first of them.
+  /// The first violations.
   public internal(set) var violations: [Violation] = []
-  /// All of them.
+  /// The number of violations by promise.
   public internal(set) var violationCounts: [Promise: Int] = [:]
   /// Entries that arrived, at all receivers.
   public internal(set) var deliveries = 0
-  /// Clients that were let in at least once.
+  /// Clients that connected at least once.
   public internal(set) var connected = 0
-  /// Connections that ended without having been cut by the plan.
+  /// Connections that ended without being cut by the plan.
   public internal(set) var connectionsLost = 0
-  /// Attempts to connect that came to nothing.
+  /// Failed connection attempts.
   public internal(set) var attemptsFailed = 0
-  /// Sends that the relay asked for again, since nothing could be stored: `unavailable`.
+  /// Sends that the relay answered with `unavailable`, because nothing could be stored.
   public internal(set) var unavailable = 0
-  /// Why the last of them ended, or was not to be had.
+  /// Why the last connection ended or failed.
   public internal(set) var lastLoss: String?
-  /// Why the last send or join that was refused for good was refused.
+  /// Why the last permanently refused send or join was refused.
   public internal(set) var lastRefusal: String?
-  /// What the relay allows each client to say; `nil` while it has let nobody in.
+  /// The relay's send limits; `nil` before the first `welcome`.
   public internal(set) var allowance: SendAllowance?
-  /// Times that a client came back and had all its rooms again.
+  /// How often a client reconnected and joined all of its rooms again.
   public internal(set) var resumes = 0
   /// In the order of measures.
   public internal(set) var judgements: [Judgement] = []
-  /// What swarm and the relay cost.
+  /// The resource use of swarm and the relay.
   public internal(set) var load = Load()
-  /// What connections cost; `nil` where there were too few to tell.
+  /// The memory of connections; `nil` if there were too few.
   public internal(set) var memory: Memory?
-  /// In the order of time.
+  /// In chronological order.
   public internal(set) var marks: [Mark] = []
-  /// In the order of time.
+  /// In chronological order.
   public internal(set) var recoveries: [Recovery] = []
-  /// What hostile clients have done.
+  /// The acts of hostile clients.
   public internal(set) var hostilities: [HostileAct: HostileCount] = [:]
-  /// Second by second, until the reading back begins.
+  /// The time series, by seconds, until the rooms are read back.
   public internal(set) var series = Series()
-  /// What ended it early: somebody pressed Ctrl-C, or nobody reads what it says.
+  /// The signal that ended the run early: Ctrl-C, or a closed standard output.
   public internal(set) var interruptingSignal: Int32?
-  /// Whether it was ended early.
+  /// Whether the run was ended early.
   public var wasInterrupted: Bool { interruptingSignal != nil }
 
-  /// The status that counts where several apply.
+  /// The most important status, if several apply.
   public var status: Status {
     if !violationCounts.isEmpty { return .promiseBroken }
     if connected == 0 || !verdict.unreadRooms.isEmpty { return .noConnection }
@@ -172,9 +173,9 @@ public struct Outcome: Sendable {
   }
 }
 
-/// Numbers for people, without Foundation.
+/// Formats numbers without Foundation.
 enum Decimal {
-  /// With at most four digits after the point, and none that say nothing.
+  /// Formats with at most four decimals, without trailing zeros.
   static func short(_ value: Double) -> String {
     let scaled = (value * 10_000).rounded()
     guard let digits = Int64(exactly: scaled) else { return "\(value)" }
@@ -185,7 +186,7 @@ enum Decimal {
     return (digits < 0 ? "-" : "") + whole + (fraction.isEmpty ? "" : "." + fraction)
   }
 
-  /// With one digit after the point below 100, with none from there on.
+  /// Formats with one decimal below 100, and none from there on.
   static func text(_ value: Double) -> String {
     if value >= 100 { return String(Int(value.rounded())) }
     let tenths = Int((value * 10).rounded())

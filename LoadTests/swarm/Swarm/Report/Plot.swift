@@ -1,38 +1,38 @@
-/// A plot as inline SVG, drawn for a telephone's width: wider pages show it larger.
+/// A plot as inline SVG, drawn for the width of a phone; wider pages scale it.
 struct Plot {
-  /// Values in the order of the first axis.
+  /// Points in the order of the first axis.
   struct Line {
     var name: String
-    /// Where the second value is `nil`, the line is interrupted.
+    /// If `y` is `nil`, the line is interrupted.
     var points: [(x: Double, y: Double?)]
     var isFilled = false
   }
 
-  /// A stretch of the first axis.
+  /// A range of the first axis.
   struct Band {
     var name: String
     var from: Double
     var to: Double
   }
 
-  /// Something at one place of the first axis, or a limit on the second.
+  /// A marked position of the first axis, or a limit on the second.
   struct Mark {
     var name: String
     var at: Double
   }
 
   var title: String
-  /// What the second axis counts, and what else there is to know.
+  /// The meaning of the second axis, and further remarks.
   var caption: String
   var across: Axis
   var upwards: Axis
   /// The unit of the first axis.
   var acrossUnit: String
-  /// At most four, each with a colour of its own.
+  /// At most four, each with its own colour.
   var lines: [Line]
   var bands: [Band] = []
   var marks: [Mark] = []
-  /// What is shown where a pointer rests.
+  /// Tooltips for ranges of the first axis.
   var columns: [Band] = []
 
   private static let (width, height) = (420.0, 220.0)
@@ -79,7 +79,7 @@ struct Plot {
     Self.bottom - upwards.place(value) * (Self.bottom - Self.top)
   }
 
-  /// A tenth of a unit is less than a pixel.
+  /// Formats a coordinate; a tenth of a unit is less than a pixel.
   private static func coordinate(_ value: Double) -> String {
     Decimal.short((value * 10).rounded() / 10)
   }
@@ -94,7 +94,7 @@ struct Plot {
           "x": Self.coordinate(x(band.from)), "y": Self.coordinate(Self.top),
           "width": Self.coordinate(width), "height": Self.coordinate(Self.bottom - Self.top),
         ])
-      // A letter is about six units wide.
+      // A character is about six units wide.
       let room = Int(width / 6)
       guard room >= 2 else { continue }
       let name = band.name.count > room ? "\(band.name.prefix(room - 1))…" : band.name

@@ -1,68 +1,69 @@
-/// A run second by second: what plots are drawn from.
+/// A run as a time series by seconds, from which plots are drawn.
 ///
-/// Things stand in the second in which they happened, not in which they were intended: while a relay
-/// stands still nothing is acknowledged, and what it owes arrives late in the second after.
+/// Events are counted in the second in which they happened, not in which they were intended: while
+/// a relay stalls, nothing is acknowledged, and the late answers appear in a later second.
 public struct Series: Equatable, Sendable {
   /// About one second.
   public struct Second: Equatable, Sendable {
     /// From the start of the run.
     public var start: Double
-    /// One, but for the last one, and where swarm itself was held up.
+    /// One second, except for the last one and if swarm itself was delayed.
     public var length: Double
-    /// That were intended.
+    /// Sends that were intended.
     public var sends = 0
-    /// First ones only.
+    /// First acks only.
     public var acks = 0
     /// At all receivers.
     public var deliveries = 0
-    /// Clients with a connection at its end.
+    /// Connected clients at its end.
     public var clients = 0
-    /// In milliseconds, as the other latencies; `nil` where there was no ack.
+    /// In milliseconds, like the other latencies; `nil` if there was no ack.
     public var ackP50: Double?
-    /// The same.
+    /// See `ackP50`.
     public var ackP99: Double?
-    /// The same.
+    /// See `ackP50`.
     public var ackMax: Double?
-    /// In milliseconds; `nil` where nothing was delivered to a client that was there.
+    /// In milliseconds; `nil` if nothing was delivered to a client that was online.
     public var deliverP50: Double?
-    /// The same.
+    /// See `deliverP50`.
     public var deliverP99: Double?
-    /// The same.
+    /// See `deliverP50`.
     public var deliverMax: Double?
-    /// Of one core; `nil` where the relay's process is not ours to look at.
+    /// The relay's share of one core; `nil` if swarm has not started the relay.
     public var relayCores: Double?
-    /// The relay's resident set at its end; `nil` where it is not ours, or does not run.
+    /// The relay's resident memory at its end; `nil` if swarm has not started the relay, or it is
+    /// not running.
     public var relayBytes: Int?
 
-    /// A second in which nothing has happened.
+    /// Creates an empty second.
     public init(start: Double, length: Double) {
       self.start = start
       self.length = length
     }
 
-    /// A count of this second as a rate. A short rest of a second is not made more of.
+    /// Returns a count of this second as a rate. A shorter second is not extrapolated.
     func rate(_ count: Int) -> Double { Double(count) / max(length, 1) }
   }
 
-  /// A phase of the scenario, on the run's time line.
+  /// A phase of the scenario on the run's time line.
   public struct Phase: Equatable, Sendable {
-    /// As the scenario calls it.
+    /// The name in the scenario.
     public var name: String
     /// From the start of the run, in seconds.
     public var start: Double
-    /// The same.
+    /// From the start of the run, in seconds.
     public var end: Double
   }
 
-  /// In the order of time.
+  /// In chronological order.
   public internal(set) var seconds: [Second] = []
-  /// In the order of time.
+  /// In chronological order.
   public internal(set) var phases: [Phase] = []
 
-  /// Nothing yet.
+  /// Creates an empty series.
   public init() {}
 
-  /// The phases of a scenario, end to end.
+  /// Creates the phases of a scenario, end to end.
   init(_ phases: [Scenario.Phase]) {
     var start = 0.0
     for phase in phases {
@@ -72,8 +73,8 @@ public struct Series: Equatable, Sendable {
     }
   }
 
-  /// The same in at most so many steps, for a plot with so many columns: of latencies and memory the
-  /// worst counts, so that no peak is smoothed away.
+  /// Returns the series in at most `limit` steps, for a plot with that many columns. Of latencies
+  /// and memory the maximum is kept, so that no peak is lost.
   func thinned(to limit: Int) -> Series {
     precondition(limit > 0, "a plot has columns")
     let size = (seconds.count + limit - 1) / limit

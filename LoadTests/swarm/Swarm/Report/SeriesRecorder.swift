@@ -1,25 +1,25 @@
 internal import Histogram
 
-/// Gathers a ``Series`` during a run. What is told for each message costs a counter in a histogram
-/// that is there already; a second's end costs the reading of two of them.
+/// Records a ``Series`` during a run. A message costs one counter in a preallocated histogram; the
+/// end of a second costs the reading of two histograms.
 struct SeriesRecorder {
-  /// What is looked up once, at the end of a second.
+  /// Values that are read once, at the end of a second.
   struct Reading {
-    /// Of the run so far, at all receivers.
+    /// Total deliveries at all receivers.
     var deliveries: Int
-    /// With a connection.
+    /// Connected clients.
     var clients: Int
-    /// What the relay has used of the processors so far.
+    /// The relay's total CPU time.
     var relayCPUSeconds: Double?
     var relayBytes: Int?
   }
 
-  /// The clock of a process's use ticks every 10 ms: a shorter while says nothing.
+  /// CPU times have a resolution of 10 ms, so a shorter period gives no useful rate.
   static let shortestForCores = 0.25
   private static let longestMicroseconds: UInt64 = 86_400_000_000
 
   private(set) var series: Series
-  /// When the present second is over, in nanoseconds of the run.
+  /// The end of the current second, in nanoseconds of the run.
   private(set) var end: UInt64 = 1_000_000_000
   private var start: UInt64 = 0
   private var sends = 0
@@ -33,20 +33,20 @@ struct SeriesRecorder {
     cpuBefore = relayCPUSeconds
   }
 
-  /// A send was due.
+  /// Records that a send was due.
   mutating func sent() { sends += 1 }
 
-  /// Both in nanoseconds of the run.
+  /// Records an ack; both times in nanoseconds of the run.
   mutating func acknowledged(intended: UInt64, happened: UInt64) {
     acks.record(Self.microseconds(intended, happened))
   }
 
-  /// The same, for a client that was there.
+  /// Records a delivery to a client that was online; both times in nanoseconds of the run.
   mutating func delivered(intended: UInt64, happened: UInt64) {
     delivered.record(Self.microseconds(intended, happened))
   }
 
-  /// The present second is over, and the next one ends with the clock's next whole second.
+  /// Closes the current second; the next one ends with the clock's next whole second.
   mutating func close(at now: UInt64, _ reading: Reading) {
     guard now > start else { return }
     var second = Series.Second(
@@ -88,7 +88,7 @@ struct SeriesRecorder {
     return Double(min(histogram.valueAtPercentile(percentile), histogram.maxRecorded)) / 1000
   }
 
-  /// Two digits: a pixel is coarser.
+  /// Two digits are finer than a pixel.
   private static var empty: Histogram<UInt32> {
     Histogram(
       lowestDiscernibleValue: 1, highestTrackableValue: longestMicroseconds,

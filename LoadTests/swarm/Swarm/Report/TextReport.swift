@@ -1,6 +1,6 @@
-/// What a person reads at the end of a run.
+/// The text report at the end of a run.
 public enum TextReport {
-  /// At most so many violations are shown, each with what was received around it.
+  /// The maximum number of violations shown, each with the frames around it.
   static let shownViolations = 5
 
   /// Several lines, the verdict last.

@@ -1,4 +1,4 @@
-/// What a report says of chaos and of hostile clients.
+/// The part of the report about chaos and hostile clients.
 enum TroubleReport {
   static func lines(of outcome: Outcome) -> [String] {
     var lines = outcome.recoveries.map { recovery in

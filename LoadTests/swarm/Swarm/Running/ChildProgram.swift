@@ -1,21 +1,21 @@
 internal import Glibc
 internal import Platform
 
-/// Programs that swarm starts.
+/// Starts programs and waits for them.
 enum ChildProgram {
-  /// What is to be done to the child should swarm end before it: prctl(2), `PR_SET_PDEATHSIG`.
+  /// The signal that the child is sent if swarm ends first: prctl(2), `PR_SET_PDEATHSIG`.
   enum Bond: String {
     case kill = "KILL"
     case terminate = "TERM"
   }
 
-  /// Starts one in a process group of its own, so that a terminal's Ctrl-C is swarm's to act upon.
+  /// Starts a program in its own process group, so that Ctrl-C on the terminal goes to swarm only.
   ///
   /// - Parameters:
-  ///   - words: its path and its arguments.
-  ///   - bond: as far as the system has setpriv(1).
-  ///   - environment: besides this process's own, such as `NAME=value`; wins over it.
-  ///   - output: a file that its standard output and standard error are appended to.
+  /// - words: The path and the arguments.
+  /// - bond: Used only if the system has setpriv(1).
+  /// - environment: Added to this process's own, such as `NAME=value`; takes precedence.
+  /// - output: A file to which standard output and standard error are appended.
   static func start(
     _ words: [String], bond: Bond, environment: [String] = [], output: String
   ) throws(SystemError) -> pid_t {
@@ -53,7 +53,7 @@ enum ChildProgram {
 
   /// Waits until it has ended.
   ///
-  /// - Returns: as waitpid(2) tells it.
+  /// - Returns: The status of waitpid(2).
   @discardableResult
   static func wait(for id: pid_t) -> Int32 {
     var status: Int32 = 0

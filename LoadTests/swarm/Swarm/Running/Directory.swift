@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Platform
 
-/// Folders of the file system.
+/// Operations on folders of the file system.
 enum Directory {
-  /// What lies in it, but not it and its parent.
+  /// Returns the entries of a folder, without `.` and `..`.
   static func entries(
     of path: String
   ) throws(SystemError) -> [(name: String, isFolder: Bool)] {
@@ -20,7 +20,7 @@ enum Directory {
     return entries
   }
 
-  /// Removes it and what lies in it; what cannot be removed stays.
+  /// Removes a folder and its content; what cannot be removed stays.
   static func remove(_ path: String) {
     for entry in (try? entries(of: path)) ?? [] {
       let inner = "\(path)/\(entry.name)"
@@ -29,14 +29,14 @@ enum Directory {
     unsafe rmdir(path)
   }
 
-  /// Makes a new one whose name begins so.
+  /// Creates a new folder whose name begins with `prefix`.
   static func makeTemporary(_ prefix: String) throws(SystemError) -> String {
     var template = Array("\(prefix).XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp \(prefix).") }
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The kind of file system that it lies in, such as `ext4`: proc(5), `mounts`.
+  /// Returns the type of the file system that contains a path, such as `ext4`: proc(5), `mounts`.
   static func fileSystem(of path: String) -> String? {
     let text = (try? TextFile.read("/proc/self/mounts")) ?? []
     var best: (length: Int, kind: Substring)?
@@ -45,7 +45,7 @@ enum Directory {
       guard fields.count > 2 else { continue }
       let place = fields[1] == "/" ? "" : fields[1]
       guard path == place || path.hasPrefix("\(place)/") else { continue }
-      // Of several at one place the last lies on top.
+      // Of several mounts at one place the last is on top.
       if place.utf8.count >= best?.length ?? 0 { best = (place.utf8.count, fields[2]) }
     }
     return best.map { String($0.kind) }

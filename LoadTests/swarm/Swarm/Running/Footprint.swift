@@ -1,26 +1,26 @@
 internal import Glibc
 
-/// What connections cost in memory: the resident sets before the first of them, and when there were
-/// most.
+/// The memory cost of connections: the resident memory before the first connection, and at the peak
+/// number of connections.
 struct Footprint {
   private var ownBefore: Int?
   private var relayBefore: Int?
   private(set) var memory: Outcome.Memory?
 
-  /// Nothing is known yet.
+  /// Creates a footprint without measurements.
   init() {}
 
-  /// Now, before the first connection.
+  /// Measures the state before the first connection.
   ///
-  /// - Parameter relay: the relay's resident set, where its process is ours to look at.
+  /// - Parameter relay: The relay's resident memory, if swarm has started the relay.
   init(relay: Int?) {
     ownBefore = ResidentMemory.bytes(of: getpid())
     relayBefore = relay
   }
 
-  /// Once a second: where there are more connections than ever before it looks. So what comes later
-  /// for other reasons, such as entries that are kept, does not count, as far as the scenario lets
-  /// everybody in before it begins to talk.
+  /// Measures when the number of connections exceeds its peak; called once per second. So memory
+  /// that grows later for other reasons, such as stored entries, does not count, provided that all
+  /// clients of the scenario connect before they begin to send.
   mutating func look(connections: Int, relay: Int?) {
     guard connections > (memory?.connections ?? 0), connections >= Outcome.Memory.fewest,
       let ownBefore, let own = ResidentMemory.bytes(of: getpid())

@@ -1,22 +1,21 @@
 internal import Client
 import Terminal
 
-/// The last frames that came, whoever got them: what is shown around a violation.
+/// The most recent frames of all receivers, which are shown around a violation.
 ///
-/// One ring for all receivers, so that a receiver that is given nothing costs nothing, and a frame
-/// costs a copy of its beginning, or less: of entries that had been checked before only the numbers
-/// are kept.
+/// There is one ring for all receivers, so a receiver without frames costs nothing. A frame costs
+/// at most a copy of its beginning; of known entries only the numbers are stored.
 struct FrameMemory {
-  /// Shown of a receiver.
+  /// The number of frames shown per receiver.
   static let frames = 4
   static let frameBytes = 240
   private static let recordLimit = 1 << 16
   private static let byteLimit = 1 << 22
 
   private enum Content {
-    /// In `bytes`; the first byte's number counts up for ever.
+    /// In `bytes`; byte numbers increase forever.
     case copy(at: Int, count: Int)
-    /// So many entries, from that number on.
+    /// Consecutive entries, from that number on.
     case entries(room: Int32, first: Int64, count: Int32)
   }
 
@@ -28,12 +27,12 @@ struct FrameMemory {
   private var records: [Record] = []
   private var next = 0
   private var bytes: [UInt8] = []
-  /// The number of the byte that comes next.
+  /// The number of the next byte.
   private var end = 0
 
   mutating func add(_ frame: Span<UInt8>, to receiver: Int) {
     let count = min(frame.count, Self.frameBytes)
-    // In one piece: what is left at the ring's end is left free.
+    // Stored contiguously: the rest of the ring's end is left unused.
     let place = end % Self.byteLimit
     if place + count > Self.byteLimit { end += Self.byteLimit - place }
     let start = end % Self.byteLimit
@@ -58,7 +57,7 @@ struct FrameMemory {
     next = next + 1 < Self.recordLimit ? next + 1 : 0
   }
 
-  /// What a receiver was given last, the oldest first, as far as it is remembered.
+  /// Returns the last frames of a receiver, oldest first, as far as they are stored.
   func lines(of receiver: Int, _ oracle: Oracle) -> [String] {
     var shown: [[UInt8]] = []
     let newestFirst = records[..<next].reversed() + records[next...].reversed()

@@ -3,23 +3,23 @@ internal import EventLoop
 internal import Platform
 internal import WebSocket
 
-/// One hostile client: a raw socket, one connection for each act, the next act ends the one before.
-/// Confined to its loop.
+/// One hostile client: a raw socket with one connection per act; the next act ends the previous
+/// one. Confined to its loop.
 final class HostilePeer {
-  /// Tokens with this bit are theirs; the rest is the client's index.
+  /// Tokens with this bit belong to hostile peers; the rest is the client's index.
   static let tokenBit: UInt64 = 1 << 62
 
   private enum Phase {
     case none
     case connecting
-    /// The handshake is out, and the answer has not come to its end.
+    /// The handshake was sent, and the answer is incomplete.
     case greeting
     case acting
   }
 
   private static let readBytes = 16 * 1024
   private static let answerLimitBytes = 16 * 1024
-  /// Of those that never read: so little that the relay's own buffers fill.
+  /// For peers that never read: small, so that the relay's own buffers fill.
   private static let receiveBufferBytes = 4 * 1024
 
   private let client: Int
@@ -41,7 +41,7 @@ final class HostilePeer {
   private var sent = 0
   private var hasBegun = false
 
-  /// - Parameter tell: is told what it has done, as it does it.
+  /// - Parameter tell: Called for each count to be incremented, when the event happens.
   init(
     client: Int, user: String, on shared: PeerLoop,
     tell: @escaping (HostileAct, WritableKeyPath<Outcome.HostileCount, Int>) -> Void
@@ -68,12 +68,12 @@ final class HostilePeer {
       self.socket = consume socket
       phase = .connecting
     } catch {
-      // Nobody there: the attempt is counted, and that nothing was done.
+      // The connection failed: the attempt is counted, the act is not.
       end()
     }
   }
 
-  /// Leaves without a word.
+  /// Closes without a close frame.
   func end() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -135,7 +135,7 @@ final class HostilePeer {
     answer += bytes
     guard answer.count <= Self.answerLimitBytes else { return end() }
     guard answer.firstRange(of: Array("\r\n\r\n".utf8)) != nil else { return }
-    // A refused handshake leaves nothing to act upon.
+    // After a refused handshake the act cannot be performed.
     guard answer.starts(with: Array("HTTP/1.1 101 ".utf8)), var script else { return hungUp() }
     answer = []
     output = script.payload()

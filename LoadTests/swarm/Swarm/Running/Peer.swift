@@ -4,11 +4,11 @@ internal import Platform
 internal import WebSocket
 internal import Wire
 
-/// One simulated user: an executor of `ClientSession`, as `Client` is, that lets an observer see
-/// every frame before the session has judged it, and that can behave badly: break its connection
-/// without a word, and read more slowly than it could.
+/// One simulated user: an executor of `ClientSession`, like `Client`. An observer sees every frame
+/// before the session handles it. The peer can misbehave: break its connection without notice, and
+/// read slowly.
 final class Peer {
-  /// As the oracle counts receivers.
+  /// The receiver's number in the oracle.
   let receiver: Int
   private let user: String
   private let shared: PeerLoop
@@ -21,20 +21,21 @@ final class Peer {
   private var isActing = false
   private var isDirty = false
   private var nextAddress = 0
-  /// Where the session has the rooms of the oracle's cursors, for it to look there first.
+  /// Hints where the session finds the rooms of the oracle's cursors.
   private var hints: [Int] = []
 
-  /// Cut and not back yet: it knows of nothing.
+  /// Cut and not yet back; the session does not know it.
   private(set) var isAsleep = false
-  /// Bytes that it reads a second at most; 0 is no limit.
+  /// The maximum number of bytes read per second; 0 is no limit.
   private var readBytesPerSecond: Int
   private var mayRead = 0
   private var isPaused = false
   private var pauseTimer: TimerID?
 
-  /// A slow reader takes its share so often.
+  /// How often per second a slow reader reads.
   private static let sharesPerSecond = 10
-  /// Back sooner than a polite client would be: a relay that comes up again is to be met by all.
+  /// A shorter back-off than a normal client's, so that a restarted relay meets all clients at
+  /// once.
   private static let settings = {
     var settings = SessionSettings()
     settings.backoffLimitMilliseconds = 1_000
@@ -74,7 +75,7 @@ final class Peer {
     perform { session, _, actions in session.leave(room, &actions) }
   }
 
-  /// - Returns: its id.
+  /// - Returns: The send's id.
   func send(_ text: String, to room: String) -> String {
     let send = ClientMessage.Send(room: room, id: "", text: text)
     var id = ""
@@ -87,7 +88,7 @@ final class Peer {
     perform { $0.close(at: $1, &$2) }
   }
 
-  /// Breaks the connection as a tunnel does: the session is not told before `wake`.
+  /// Breaks the connection silently, as in a tunnel: the session is not told before `wake`.
   func cut() {
     guard !isAsleep, !session.hasEnded else { return }
     isAsleep = true
@@ -95,7 +96,7 @@ final class Peer {
     shared.observer?.peer(self, lostConnection: .lost(nil))
   }
 
-  /// Breaks the connection by a reset, as a middlebox does: the session comes back at once.
+  /// Breaks the connection by a reset, like a middlebox: the session reconnects at once.
   func abort() {
     guard link.isOpen else { return }
     link.resetOnClose()
@@ -108,7 +109,7 @@ final class Peer {
     perform { $0.disconnected(.lost(nil), at: $1, &$2) }
   }
 
-  /// From now on it reads as fast as it can.
+  /// Removes the limit on reading.
   func readFreely() {
     readBytesPerSecond = 0
     if isPaused { resumeReading() }
@@ -133,7 +134,7 @@ final class Peer {
       next += 1
       act(action)
     }
-    // Thousands are at rest at any time: none of them keeps a buffer.
+    // Thousands of peers are idle at any time: none of them keeps a buffer.
     actions = []
     isActing = false
     if session.hasEnded { retire() }
@@ -215,14 +216,14 @@ final class Peer {
   // MARK: Connecting
 
   private func connect() {
-    // Asleep it has no network; the session tries again by itself.
+    // While asleep it has no network; the session retries by itself.
     guard !isAsleep, let index else { return }
     shared.observer?.peerConnects(self)
     let address = shared.addresses[nextAddress % shared.addresses.count]
     nextAddress += 1
     do {
       let socket = try shared.connect(to: address, for: receiver)
-      // Otherwise the system would read ahead for it, by megabytes.
+      // Otherwise the kernel would buffer megabytes for it.
       if readBytesPerSecond > 0 {
         try socket.borrowed.setReceiveBuffer(bytes: Self.slowBufferBytes)
       }
@@ -230,7 +231,7 @@ final class Peer {
         socket.descriptor, for: .writable, token: PeerLoop.token(of: index))
       link.adopt(socket, registration)
     } catch {
-      // What follows from it is added to the actions that are being done.
+      // The resulting actions are appended to those in progress.
       session.disconnected(.unreachable(error), at: shared.loop.now, &actions)
     }
   }
@@ -270,7 +271,7 @@ final class Peer {
       switch result {
       case .bytes(let count):
         session.heard(at: shared.loop.now)
-        // One look at the clock for all that has come at once.
+        // The clock is read once for all data of one read.
         shared.readAt = .now()
         take(&buffer, count: count)
         if readBytesPerSecond > 0 {
@@ -354,9 +355,9 @@ final class Peer {
     if link.outputBytes > 0 { markDirty() }
   }
 
-  /// Takes entries that need no second look.
+  /// Handles entries that are known to be good.
   ///
-  /// - Returns: the length of their frames.
+  /// - Returns: The length of their frames.
   private func passKnown(_ bytes: Span<UInt8>) -> Int {
     guard bytes.count > 0, link.isBetweenFrames, let observer = shared.observer else { return 0 }
     var taken = 0
@@ -375,7 +376,7 @@ final class Peer {
   }
 
   private func take(_ json: Span<UInt8>) {
-    // Types that are not known here are none of this run's business.
+    // Messages of unknown types are ignored.
     guard let message = try? ServerMessage(decoding: json) else { return }
     isActing = true
     shared.observer?.peer(self, received: message, json)

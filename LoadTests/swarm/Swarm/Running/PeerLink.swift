@@ -18,7 +18,7 @@ struct PeerLink: ~Copyable {
   private var socket: Socket?
   private var borrowed: BorrowedSocket?
   var registration: Registration?
-  /// The answer to the handshake, as far as it has come.
+  /// The part of the handshake's answer that has arrived.
   var received: [UInt8] = []
   private var connection = Connection(role: .client, limits: PeerLink.limits)
   private(set) var output: [UInt8] = []
@@ -54,7 +54,7 @@ struct PeerLink: ~Copyable {
     phase = .handshaking(handshake)
   }
 
-  /// Opens the connection once the answer is whole, and leaves what follows it in `received`.
+  /// Opens the connection when the answer is complete, and leaves the bytes after it in `received`.
   mutating func finishHandshake(atEnd: Bool) throws(HandshakeFailure) -> Bool {
     guard case .handshaking(let handshake) = phase else { return false }
     let answer = try handshake.read(
@@ -65,7 +65,7 @@ struct PeerLink: ~Copyable {
     return true
   }
 
-  /// - Parameter limit: no more bytes than this.
+  /// - Parameter limit: The maximum number of bytes.
   func read(into buffer: inout [UInt8], limit: Int) -> ReadResult? {
     guard let borrowed else { return nil }
     var whole = buffer.mutableSpan
@@ -95,16 +95,16 @@ struct PeerLink: ~Copyable {
     connection.close(code, to: &output, maskKey: maskKey)
   }
 
-  /// Sends what the system takes at once.
+  /// Sends as much as the system accepts at once.
   ///
-  /// - Returns: whether something is left.
+  /// - Returns: Whether output is left.
   mutating func flush() -> Bool {
     guard let borrowed, !isBroken, outputBytes > 0 else { return false }
     switch borrowed.send(output.span.extracting(sent..<output.count)) {
     case .sent(let count): sent += count
     case .wouldBlock: break
     case .failed:
-      // What the relay said before that is still to be read.
+      // What the relay sent before the error is still to be read.
       isBroken = true
       sent = output.count
     }

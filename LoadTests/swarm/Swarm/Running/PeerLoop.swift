@@ -3,21 +3,21 @@ internal import Client
 internal import Platform
 internal import WebSocket
 
-/// What all peers of a run share: the loop, the relay's addresses, one read buffer.
+/// The resources that all peers of a run share: the loop, the relay's addresses, one read buffer.
 final class PeerLoop {
-  /// Tokens with this bit are peers'.
+  /// Tokens with this bit belong to peers.
   static let tokenBit: UInt64 = 1 << 63
   private static let readBytes = 64 * 1024
 
   let loop: EventLoop
   let url: RelayURL
   let addresses: [Address]
-  /// Where connections come from; empty leaves it to the system.
+  /// The source addresses of connections; empty leaves the choice to the system.
   let sources: [Address]
-  /// Of the run, by their indices.
+  /// The rooms of the run, by index.
   let rooms: [String]
   weak var observer: (any PeerObserver)?
-  /// When the bytes came that are being taken.
+  /// When the bytes that are being handled arrived.
   var readAt = Instant(nanoseconds: 0)
   private var peers: [Peer?] = []
   private var dirty: [Int] = []
@@ -34,7 +34,7 @@ final class PeerLoop {
     self.rooms = rooms
   }
 
-  /// Begins to connect, from the source that is this client's.
+  /// Begins to connect, from the client's source address.
   func connect(to address: Address, for client: Int) throws(SystemError) -> Socket {
     try Socket.connect(
       to: address, from: sources.isEmpty ? nil : sources[client % sources.count])
@@ -51,7 +51,7 @@ final class PeerLoop {
 
   func timerFired(_ timer: TimerID, token: UInt64) { peer(of: token)?.timerFired(timer) }
 
-  /// One send(2) for each peer that has something to say.
+  /// Sends pending output: one send(2) for each peer that has some.
   func flush() {
     var index = 0
     while index < dirty.count {
@@ -67,7 +67,7 @@ final class PeerLoop {
 
   private func peer(of token: UInt64) -> Peer? { peers[Int(token & ~Self.tokenBit)] }
 
-  /// Taken away for as long as somebody is told what is in it.
+  /// Lent while its content is passed to an observer.
   func borrowReadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &readBuffer)

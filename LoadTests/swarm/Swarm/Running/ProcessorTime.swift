@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What processes have used of the processors.
+/// CPU times of processes.
 enum ProcessorTime {
-  /// This process, in user mode and in the kernel.
+  /// Returns the CPU time of this process, in user mode and in the kernel.
   static var own: Double {
     var usage = rusage()
     unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -10,10 +10,11 @@ enum ProcessorTime {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime)
   }
 
-  /// Another process: proc(5), fields 14 and 15 of `stat`; `nil` if there is none.
+  /// Returns the CPU time of another process: proc(5), fields 14 and 15 of `stat`; `nil` if it does
+  /// not exist.
   static func seconds(of id: pid_t) -> Double? {
     guard let bytes = try? TextFile.read("/proc/\(id)/stat") else { return nil }
-    // The second field may hold anything, and ends with the last parenthesis.
+    // The second field may contain any character, and ends with the last parenthesis.
     let rest = String(decoding: bytes, as: UTF8.self).split(separator: ")").last ?? ""
     let fields = rest.split(separator: " ")
     guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {

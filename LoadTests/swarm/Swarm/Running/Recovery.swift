@@ -1,12 +1,13 @@
-/// One step of chaos, and who is not back from it yet.
+/// One step of chaos, and the clients that have not recovered from it.
 struct Recovery {
   /// Index into `Outcome.recoveries`.
   let step: Int
-  /// When it began to be over, in nanoseconds from the start.
+  /// When recovery began, in nanoseconds from the start.
   let since: UInt64
-  /// A paused relay keeps its connections: those that break nevertheless are added as they do.
+  /// Whether clients that lose their connection later are added: a paused relay keeps its
+  /// connections, but some break nevertheless.
   let addsLost: Bool
-  /// Those who are awaited, and whether their connection has ended since the step.
+  /// The clients that have not recovered, and whether their connection has ended since the step.
   private(set) var awaited: [Int: Bool] = [:]
   private(set) var clientCount = 0
   /// Sends from before `since` that are not answered.
@@ -26,8 +27,8 @@ struct Recovery {
     waiting = sends
   }
 
-  /// 99 % of the clients have all their rooms again, and 99 % of the sends that waited are
-  /// answered.
+  /// Whether 99 % of the clients have joined all their rooms again, and 99 % of the waiting sends
+  /// are answered.
   var isOver: Bool { awaited.count * 100 <= clientCount && waiting * 100 <= sendCount }
 
   mutating func lost(_ client: Int) {
@@ -39,12 +40,12 @@ struct Recovery {
     }
   }
 
-  /// What was joined before the connection ended is not what is waited for.
+  /// Joins before the end of the connection do not count.
   mutating func resumed(_ client: Int) {
     if awaited[client] == true { awaited[client] = nil }
   }
 
-  /// It has gone to sleep as planned: it is not coming back for a while.
+  /// Removes a client that has gone offline as planned.
   mutating func wentAway(_ client: Int) {
     if awaited.removeValue(forKey: client) != nil { clientCount -= 1 }
   }

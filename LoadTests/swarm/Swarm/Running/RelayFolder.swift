@@ -1,17 +1,17 @@
 internal import Glibc
 internal import Platform
 
-/// What a spawned relay has on disk: its configuration, its data, what it writes. Removed with
-/// everything in it when nobody needs it any more.
+/// The folder of a spawned relay: its configuration, its data and its log. It is removed with its
+/// content on deinitialization.
 final class RelayFolder {
   let path: String
   private var disk: SmallDisk?
 
   /// - Parameters:
-  ///   - configuration: the relay's, as YAML.
-  ///   - diskBytes: the size of a file system of its own for the data; `nil` is the system's.
+  /// - configuration: The relay's configuration, as YAML.
+  /// - diskBytes: The size of a separate file system for the data; `nil` uses the system's.
   init(configuration: String, diskBytes: Int?) throws {
-    // Before anything is there to be removed: it may well be refused.
+    // First, because it may be refused, and then nothing has to be removed.
     if diskBytes != nil { try SmallDisk.enterOwnMounts() }
     path = try Directory.makeTemporary("/tmp/swarm")
     try TextFile.write(
@@ -30,14 +30,14 @@ final class RelayFolder {
 
   var configuration: String { "\(path)/relay.yaml" }
   var data: String { "\(path)/data" }
-  /// Its standard output and standard error.
+  /// The relay's standard output and standard error.
   var log: String { "\(path)/relay.log" }
 
   var logText: String {
     String(decoding: (try? TextFile.read(log)) ?? [], as: UTF8.self)
   }
 
-  /// Whether a program that is started now finds its data where it was.
+  /// Whether a program started by this thread sees the relay's data.
   var isWhole: Bool {
     switch disk {
     case .some(let disk): disk.isMounted

@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import Platform
 
-/// Waits until a relay that was just started says where it listens, without asking again and again:
-/// its output, its end and the user's Ctrl-C wake it.
+/// Waits until a relay that was just started announces its port. It does not poll: the relay's
+/// output, its end and the user's Ctrl-C wake it.
 struct RelayStart: ~Copyable {
-  /// How long it may take.
+  /// How long the start may take.
   private static let limitMilliseconds = 30_000
   private static let mark = "listening on ws://127.0.0.1:"
 
@@ -13,7 +13,7 @@ struct RelayStart: ~Copyable {
   /// inotify(7): readable when the log has changed.
   private let changes: Int32
 
-  /// To be made before the relay is started.
+  /// Must be created before the relay is started.
   init(watching folder: RelayFolder) throws {
     self.folder = folder
     changes = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
@@ -25,7 +25,7 @@ struct RelayStart: ~Copyable {
 
   deinit { close(changes) }
 
-  /// The port; throws where it ends before that, or takes too long, or is not wanted any more.
+  /// Returns the port; throws if the relay ends first, takes too long, or the user interrupts.
   func port(of id: pid_t, interruption: Int32?) throws -> UInt16 {
     let process = clinux_process_descriptor(id)
     guard process >= 0 else { throw SystemError.last("pidfd_open") }
@@ -47,7 +47,7 @@ struct RelayStart: ~Copyable {
       }
       if events[2].revents != 0 { throw Run.Interruption() }
       if events[1].revents != 0 {
-        // Its last words may have come together with its end.
+        // Its last output may have arrived together with its end.
         if let port = Self.port(in: folder.logText) { return port }
         throw failure(endedBy: id)
       }
@@ -66,7 +66,7 @@ struct RelayStart: ~Copyable {
     return UInt16(digits)
   }
 
-  /// It stays a zombie: whoever has started it takes note of its end.
+  /// Describes the end. Leaves the process a zombie, for its owner to reap.
   private func failure(endedBy id: pid_t) -> Run.Failure {
     var end = unsafe siginfo_t()
     while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) != 0, errno == EINTR {}
@@ -74,8 +74,8 @@ struct RelayStart: ~Copyable {
     guard unsafe end.si_code == Int32(CLD_EXITED) else {
       return failure("ended before it listened, by signal \(status)", isUsage: false)
     }
-    // What relays call a wrong configuration and wrong usage, and shells a command that cannot be
-    // run: the scenario asks for something that cannot be.
+    // These exit codes mean a wrong configuration, incorrect usage, or (from a shell) a command
+    // that cannot be run: the scenario is at fault.
     let isUsage = [1, 2, 126, 127].contains(status)
     return failure(
       "ended before it listened, with exit code \(status)"
@@ -92,7 +92,7 @@ struct RelayStart: ~Copyable {
 }
 
 extension String {
-  /// Without this at its end, however often it stands there.
+  /// Returns the string without this character at its end, repeated or not.
   fileprivate func trimmingSuffix(_ character: Character) -> Substring {
     self[..<(lastIndex { $0 != character }.map(index(after:)) ?? startIndex)]
   }

@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// What processes hold of the memory.
+/// The resident memory of processes.
 enum ResidentMemory {
-  /// proc(5), the second field of `statm`, which counts pages; `nil` if there is no such process.
+  /// Reads the second field of `statm`, which counts pages, see proc(5); `nil` if there is no such
+  /// process.
   static func bytes(of id: pid_t) -> Int? {
     guard let bytes = try? TextFile.read("/proc/\(id)/statm") else { return nil }
     let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

@@ -2,11 +2,12 @@ internal import Client
 import Terminal
 internal import Wire
 
-/// What goes over the connections, told to the oracle and the clocks.
+/// Passes the traffic of all connections to the oracle and the time measurements.
 extension Run: PeerObserver {
   func peerConnects(_ peer: Peer) {
     guard peer.receiver < members.count, let member = members[peer.receiver] else { return }
-    // How long a client waits before it tries is its own affair; how often it must try is not.
+    // Only the first attempt counts: the wait before it is the client's choice, further attempts
+    // are not.
     if member.wasWelcome, member.awaitedSince == nil {
       members[peer.receiver]?.awaitedSince = elapsed
     }
@@ -30,7 +31,7 @@ extension Run: PeerObserver {
     memory.add(json, to: peer.receiver)
     switch message {
     case .message(let entry):
-      // After the leave the rest of what was on its way may come.
+      // After the leave, messages may still be in transit.
       if stage == .leaving { return }
       let intended = oracle.delivered(entry, to: peer.receiver, payload: json)
       if let intended { timeDelivery(to: peer.receiver, intended: intended) }
@@ -70,7 +71,7 @@ extension Run: PeerObserver {
   }
 
   func peer(_ peer: Peer, knows bytes: Span<UInt8>) -> Oracle.KnownRun? {
-    // Fresh readers look at everything anew, and count for themselves how far they are.
+    // Fresh readers check everything again, and track their own progress.
     guard peer.receiver < timedSince.count, stage != .leaving else { return nil }
     return oracle.known(bytes, to: peer.receiver)
   }
@@ -95,7 +96,7 @@ extension Run: PeerObserver {
     outcome.latencies.record(.catchUp, intended: since, happened: arrived)
   }
 
-  /// Sets since when a member has all its rooms, and with it what is timed.
+  /// Sets since when a member has all its rooms, and which deliveries are timed.
   func setOnline(_ member: Int, _ since: UInt64?) {
     members[member]?.onlineSince = since
     let isSlow = members[member]?.isSlow ?? true
@@ -147,7 +148,7 @@ extension Run: PeerObserver {
     members[receiver]?.roomsToJoin -= 1
     guard member.roomsToJoin == 1 else { return }
     if member.onlineSince == nil {
-      // The first time, `connect` has been timed by the welcome.
+      // The first time, `connect` is measured at the `welcome`.
       if member.wasOnline, let since = member.awaitedSince { resumed(since) }
       setOnline(receiver, elapsed)
       members[receiver]?.wasOnline = true
@@ -169,7 +170,7 @@ extension Run: PeerObserver {
     switch event {
     case .joined(let joined):
       guard let room = naming.room(joined.room) else { return }
-      // Later entries, if a relay makes them up, are for the oracle.
+      // If the relay invents later entries, the oracle reports them.
       if readers[index].heads[room] == .some(nil) {
         readers[index].heads[room] = .some(joined.head)
       }
@@ -182,7 +183,7 @@ extension Run: PeerObserver {
 }
 
 extension Oracle {
-  /// Adds what was received around violations to them, where nothing is said yet.
+  /// Adds the frames received around violations to those that have none yet.
   mutating func explain(from index: Int, _ frames: [String]) {
     for index in index..<violations.count where violations[index].frames.isEmpty {
       violations[index].frames = frames

@@ -1,18 +1,18 @@
 internal import EventLoop
 internal import Platform
 
-/// The power goes, and comes back.
+/// Simulated power losses.
 extension Run {
-  /// How a loss of power has ended.
+  /// The result of a power loss.
   struct Repair: Sendable {
     var disk: RecordedDisk
     var loss: RecordedDisk.Loss
-    /// What `relay verify` found wrong; `nil` if nothing.
+    /// The errors that `relay verify` found; `nil` if there are none.
     var complaint: String?
   }
 
-  /// Kills the relay, leaves of its files what a disk might have kept, has them verified, and starts
-  /// it again. All of that but the first takes its time on another thread.
+  /// Kills the relay, replaces its files by a possible state of the disk, has them verified, and
+  /// restarts the relay. Everything but the kill runs on another thread.
   func losePower() {
     guard let relay, powerLoss == nil, let recorded = relay.disk else { return }
     relay.kill()
@@ -42,7 +42,7 @@ extension Run {
     }
   }
 
-  /// The loop's: the disk is as the power has left it.
+  /// Handles the loop's event that the files have been replaced.
   func powerReturns() {
     var results: [Result<Repair, Failure>] = []
     powerLoss?.answers.drain(into: &results)
@@ -52,7 +52,7 @@ extension Run {
     self.powerLoss = nil
     switch result {
     case .failure(let failure):
-      // The relay stays down, and what it owes is missing in the end.
+      // The relay stays down, and its missing entries are reported at the end.
       mark("the power cannot be cut: \(failure)")
     case .success(let repair):
       relay.adopt(repair.disk)
@@ -63,7 +63,7 @@ extension Run {
     }
   }
 
-  /// A loss of power that is not over.
+  /// A power loss in progress.
   struct PowerLoss {
     var answers: Mailbox<Result<Repair, Failure>>
     var registration: Registration
@@ -72,7 +72,7 @@ extension Run {
 }
 
 extension Disk.Mercy {
-  /// What of the writes that were not synced is still there.
+  /// The part of the unsynced writes that survived.
   var sentence: String {
     switch self {
     case .none: "nothing that was not synced"

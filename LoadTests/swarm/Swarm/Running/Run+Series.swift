@@ -1,14 +1,15 @@
 internal import Glibc
 
-/// The time line that reports draw.
+/// The recording of the time series.
 extension Run {
-  /// Closes the present second if it is over; while the load is on, or its last words come.
+  /// Closes the current second if it is over, during the load and while waiting for the last
+  /// messages.
   func takeNoteOfSecond() {
     guard stage == .playing || stage == .settling, elapsed >= recorder.end else { return }
     closeSecond()
   }
 
-  /// Closes the present second as it is.
+  /// Closes the current second now.
   func closeSecond() {
     let clients = members.count { $0?.peer.isLive ?? false }
     let relayBytes = relay?.residentBytes

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Platform
 internal import Wire
 
-/// From the last event of the plan to the end.
+/// The stages from the last event of the plan to the end.
 extension Run {
   func look() {
     takeNoteOfProgress()
@@ -28,12 +28,12 @@ extension Run {
     }
   }
 
-  /// All of the plan has been played.
+  /// Begins to wait for the last messages; the whole plan has been played.
   func settle() {
     guard stage == .playing else { return }
     stage = .settling
     endHostilities()
-    // The load is over: what swarm and the relay cost from here on is no measure of it.
+    // The load is over; later resource use is not measured.
     let now = Instant.now()
     outcome.load.ownCores = watch.coreShare(at: now, cpu: ProcessorTime.own)
     if let relay {
@@ -47,7 +47,7 @@ extension Run {
 
   private func takeNoteOfProgress() {
     let count = oracle.deliveries + outcome.latencies.count(.ack) + outcome.resumes
-    // A relay that has broken a promise may go in circles for ever, which is no progress.
+    // A relay that has broken a promise may repeat itself forever, which is not progress.
     if count != progress.count, stage != .leaving, oracle.counts.isEmpty {
       progress = (count, Instant.now())
     }
@@ -57,7 +57,7 @@ extension Run {
     Instant.now().milliseconds(since: progress.at) > scenario.patienceMilliseconds
   }
 
-  /// Everybody is there, everything is acknowledged, and nobody is behind.
+  /// Whether every client is connected, has no unacknowledged sends, and has reached the head.
   private var isSettled: Bool {
     isTrueOfAll { member in
       member.peer.isLive && member.peer.unacknowledged == 0
@@ -65,7 +65,8 @@ extension Run {
     }
   }
 
-  /// Looks first at whom it was not true of the last time: many looks at many members cost little.
+  /// Begins with the member for which the condition was false last time, so that repeated checks of
+  /// many members are cheap.
   private func isTrueOfAll(_ condition: (Member) -> Bool) -> Bool {
     for offset in members.indices {
       let index = (firstLook + offset) % members.count
@@ -86,14 +87,14 @@ extension Run {
     var shared: [Int] = []
     var direct: [String: [Int]] = [:]
     for (room, name) in naming.rooms.enumerated() {
-      // A direct message is for its two users alone.
+      // Only its two users may read a direct room.
       if let peers = RoomName.peers(of: name) {
         direct[peers.0, default: []].append(room)
       } else {
         shared.append(room)
       }
     }
-    // In an order that is the same each time.
+    // In a deterministic order.
     for (user, rooms) in direct.sorted(by: { $0.key < $1.key }) {
       for start in stride(from: 0, to: rooms.count, by: Self.roomsPerReader) {
         unread.append((user, Array(rooms[start...].prefix(Self.roomsPerReader))))
@@ -125,7 +126,7 @@ extension Run {
       return progress.at = .now()
     }
     if isPatienceOver {
-      // What has been read counts; the rest is reported as not to be had.
+      // Rooms that have been read count; the others are reported as unreadable.
       for index in busyReaders {
         for (room, head) in readers[index].finished { oracle.readBack(room: room, upTo: head) }
         oracle.demandHead(of: readers[index].peer.receiver)
@@ -167,7 +168,7 @@ extension Run {
 }
 
 extension Run: EventHandler {
-  /// The loop's, as the rest of this protocol.
+  /// See `EventHandler`.
   public func ready(_ registration: Registration, token: UInt64, _ readiness: Readiness) {
     if token & PeerLoop.tokenBit != 0 { return peers.ready(token: token, readiness) }
     if token & HostilePeer.tokenBit != 0 {
@@ -184,14 +185,14 @@ extension Run: EventHandler {
     loop.stop()
   }
 
-  /// The loop's.
+  /// See `EventHandler`.
   public func timerFired(_ timer: TimerID, token: UInt64) {
     if token & PeerLoop.tokenBit != 0 { return peers.timerFired(timer, token: token) }
     switch token {
     case Token.next: playDueEvents()
     case Token.frame: showFigures()
     case Token.pulse:
-      // Only while there is a load: reading back is not timed.
+      // Only during the load: reading back is not timed.
       guard stage == .playing else { return }
       watch.pulse(at: .now())
       loop.schedule(at: watch.next, token: Token.pulse)
@@ -201,6 +202,6 @@ extension Run: EventHandler {
     }
   }
 
-  /// The loop's.
+  /// See `EventHandler`.
   public func beforeSleep() { peers.flush() }
 }

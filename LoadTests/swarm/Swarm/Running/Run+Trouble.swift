@@ -1,7 +1,7 @@
-/// What is done to the relay and to the way to it, and how long it takes to get over it.
+/// Chaos: disturbances of the relay and of its connections, and the recovery from them.
 extension Run {
   func play(_ kind: Scenario.ChaosStep.Kind) {
-    // Without power there is nothing to be done to it.
+    // During a power loss nothing else can be done to the relay.
     guard let relay, powerLoss == nil else { return }
     switch kind {
     case .kill:
@@ -27,7 +27,7 @@ extension Run {
     }
   }
 
-  /// What the relay has freed on a full disk is not for it.
+  /// Fills space that the relay has freed on a full disk.
   func keepDiskFull() {
     guard !fillings.isEmpty else { return }
     do {
@@ -46,7 +46,7 @@ extension Run {
       mark("the relay's disk cannot be given space again: \(error)")
     }
     guard fillings.isEmpty else {
-      // One step ends within another: the last one counts for both.
+      // A step that ends while another lasts is merged into it.
       fillings[0] = before
       return
     }
@@ -58,7 +58,7 @@ extension Run {
       addsLost: true, unavailable: outcome.unavailable - before)
   }
 
-  /// Starts the relay again, as a step of chaos of which the clients are to recover.
+  /// Restarts the relay as a step of chaos, from which the clients must recover.
   func restart(_ what: String, after step: String) {
     restart(what)
     wasStartedWithoutSpace = !fillings.isEmpty
@@ -75,8 +75,8 @@ extension Run {
     }
   }
 
-  /// A relay that ends though nobody has killed it stays down, as it may not; but one that only
-  /// could not start on a full disk is started again, as a supervisor does.
+  /// Handles an unexpected end of the relay. It stays down, which is an error, unless it could not
+  /// start because its disk was full: then it is started again, as a supervisor would do.
   func takeNoteOfEnd() {
     guard let relay, let end = relay.takeUnexpectedEnd() else { return }
     mark("the relay ended by itself: \(end)")
@@ -94,7 +94,7 @@ extension Run {
       addsLost: true)
   }
 
-  /// Cuts connections, and lets their clients come back at once.
+  /// Cuts connections; their clients reconnect at once.
   func reset(_ clients: [Int]) {
     let cut = clients.filter { members[$0]?.peer.isConnected == true }
     mark("\(cut.count) connections cut")
@@ -103,7 +103,7 @@ extension Run {
       of: cut.filter { members[$0]?.wasOnline == true }.map { (client: $0, isLost: false) })
     isCutting = true
     for client in cut {
-      // What they miss is nothing that the relay has delivered late.
+      // Entries that they miss meanwhile do not count as delivered late.
       if members[client]?.wasWelcome == true { members[client]?.awaitedSince = nil }
       setOnline(client, nil)
       members[client]?.peer.abort()
@@ -119,7 +119,7 @@ extension Run {
         outcome.hostilities[act, default: .init()][keyPath: count] += 1
       }
     hostiles[client] = peer
-    // One that everybody may read; where all are direct, one that nobody is in.
+    // A room that every user may read; if all are direct rooms, one without members.
     let room =
       zip(plan.rooms, naming.rooms).first { if case .group = $0.0 { true } else { false } }?.1
       ?? "sw-\(naming.tag.prefix(8))-hostile"
@@ -133,7 +133,7 @@ extension Run {
 
   // MARK: Recovery
 
-  /// Those who have been there, and are not asleep by the plan.
+  /// The clients that were online before and are not offline as planned.
   private var awakeClients: [(client: Int, isLost: Bool)] {
     members.indices.compactMap { client in
       guard let member = members[client], member.wasOnline, !member.peer.isAsleep else {
@@ -157,7 +157,7 @@ extension Run {
     takeNoteOfRecovery()
   }
 
-  /// Tells every step that is not over, and asks it whether it is now.
+  /// Applies a change to every unfinished recovery, and checks whether it is finished.
   func recover(_ change: (inout Recovery) -> Void) {
     guard !recoveries.isEmpty else { return }
     for index in recoveries.indices { change(&recoveries[index]) }
@@ -172,7 +172,7 @@ extension Run {
     for recovery in recoveries where recovery.isOver {
       let milliseconds = Double(elapsed - recovery.since) / 1e6
       outcome.recoveries[recovery.step].milliseconds = milliseconds
-      // The report has a line for it already.
+      // The report already contains this.
       log(
         "\(Decimal.text(Double(elapsed) / 1e9)) s: 99 % are back,"
           + " \(Decimal.text(milliseconds)) ms after the \(outcome.recoveries[recovery.step].step)")

@@ -4,18 +4,18 @@ internal import Glibc
 internal import Platform
 internal import Wire
 
-/// One run of a plan against a relay: plays the plan, waits for the last word, reads every room
-/// again, and says what came of it. Confined to the thread that calls `play`.
+/// One run of a plan against a relay: plays the plan, waits for the last messages, reads every room
+/// again, and returns the result. Confined to the thread that calls `play`.
 public final class Run {
-  /// What can keep a run from beginning; prints as a sentence.
+  /// Why a run cannot begin; prints as a sentence.
   public struct Failure: Error, CustomStringConvertible {
-    /// One line for a person.
+    /// A single line for the user.
     public var description: String
-    /// Whether the scenario, or the command line, asks for something that cannot be.
+    /// Whether the scenario or the command line is invalid.
     public var isUsage: Bool
   }
 
-  /// A signal came before the run began.
+  /// A signal arrived before the run began.
   public struct Interruption: Error {
     /// Its number.
     public var signal: Int32 = SIGINT
@@ -24,11 +24,11 @@ public final class Run {
   enum Stage: Equatable {
     /// The plan is played.
     case playing
-    /// Everybody waits for what is still to come.
+    /// The run waits for outstanding messages.
     case settling
     /// Fresh clients read every room.
     case reading
-    /// What the fresh clients found is to reach the others too.
+    /// The run waits until the other clients have received what the fresh clients found.
     case settlingAgain
     case leaving
     case over
@@ -44,13 +44,13 @@ public final class Run {
     static let redraw: UInt64 = 7
   }
 
-  /// So often a run looks whether it may go on to its next stage.
+  /// The interval of the checks whether the next stage can begin.
   static let lookMilliseconds = 20
   static let leaveMilliseconds = 3_000
-  /// So many fresh clients read at once.
+  /// The number of fresh clients that read at once.
   static let readersAtOnce = 40
   static let roomsPerReader = 100
-  /// Besides connections: standard ones, epoll, signals, files for a moment.
+  /// Descriptors other than connections: standard ones, epoll, signals, temporary files.
   private static let ownDescriptors = 40
 
   let plan: Plan
@@ -60,7 +60,7 @@ public final class Run {
   let peers: PeerLoop
   let relay: SpawnedRelay?
   let log: (String) -> Void
-  /// To end a run early is to end it in order. Who reads what it says may leave, too (`SIGPIPE`).
+  /// Signals end a run early but orderly. The reader of the output may also close it (`SIGPIPE`).
   let signals: SignalSource
   var redrawing: LiveRedrawing?
 
@@ -71,48 +71,48 @@ public final class Run {
   var watch: SelfWatch
   var nextEvent = 0
   var members: [Member?]
-  /// From when on what is intended counts as delivered late or early, by member: the end of time
-  /// for those that are not there, or read slowly.
+  /// By member: from when on intended sends count as delivered; the end of time for members that
+  /// are offline or read slowly.
   var timedSince: [UInt64]
   var memory = FrameMemory()
   var catchUps = CatchUps()
   var footprint = Footprint()
-  /// As receivers they follow the members.
+  /// Their numbers as receivers follow the members'.
   var readers: [Reader] = []
-  /// Those that are not through yet.
+  /// The readers that have not finished.
   var busyReaders: [Int] = []
-  /// Rooms that are still to be read, with the user who may.
+  /// Rooms that are still to be read, with the user who may read them.
   var unread: [(user: String, rooms: [Int])] = []
-  /// Where a search among the members begins.
+  /// The member at which a search begins.
   var firstLook = 0
-  /// What has come, and when the last of it did.
+  /// The amount of progress, and the time of the last.
   var progress = (count: 0, at: Instant(nanoseconds: 0))
-  /// Steps of chaos from which most clients are not back yet.
+  /// Steps of chaos from which most clients have not recovered.
   var recoveries: [Recovery] = []
-  /// Connections end because this run has cut them.
+  /// Whether this run is cutting connections.
   var isCutting = false
   /// By index into `Plan.clients`.
   var hostiles: [Int: HostilePeer] = [:]
   var relayCPUAtStart = 0.0
-  /// One that is not over.
+  /// The power loss in progress.
   var powerLoss: PowerLoss?
   var powerLosses = 0
   var recorder: SeriesRecorder
   var gauge = LiveGauge()
-  /// Shows how it goes while it goes; set before `play`.
+  /// The live view, if any; set before `play`.
   public var display: LiveDisplay?
-  /// For each filling of the disk that is not over: what had been answered `unavailable` before it.
+  /// For each filling of the disk in progress: the number of `unavailable` answers before it.
   var fillings: [Int] = []
-  /// It was started while its disk was full, and nobody has come back to it yet.
+  /// The relay was started while its disk was full, and no client has reconnected to it yet.
   var wasStartedWithoutSpace = false
-  /// It could not start without space: whoever watches over it starts it again once there is some.
+  /// The relay could not start without disk space; it is started again when there is some.
   var awaitsSpace = false
 
-  /// Finds the relay, or starts it, and makes everything ready.
+  /// Finds the relay, or starts one, and prepares the run.
   ///
   /// - Parameters:
-  ///   - url: replaces the scenario's relay.
-  ///   - log: takes a line now and then that says how far it is.
+  /// - url: Replaces the scenario's relay.
+  /// - log: Receives occasional lines about the progress.
   public init(
     _ scenario: Scenario, _ plan: Plan, url: String? = nil, log: @escaping (String) -> Void
   ) throws {
@@ -189,7 +189,7 @@ public final class Run {
     outcome.url = "\(url)"
   }
 
-  /// A plan that cannot be played here is refused before anything is started.
+  /// Rejects a plan that cannot be played here, before anything is started.
   static func checkDescriptors(for plan: Plan) throws {
     let limit = try DescriptorLimit.raise()
     let needed = plan.clients.count + readersAtOnce + ownDescriptors
@@ -230,7 +230,7 @@ public final class Run {
   /// Nanoseconds from the start.
   var elapsed: UInt64 { Instant.now().nanoseconds(since: start) }
 
-  /// When what is being looked at came, in nanoseconds from the start.
+  /// When the data that is being handled arrived, in nanoseconds from the start.
   var arrived: UInt64 { peers.readAt.nanoseconds(since: start) }
 
   func mark(_ text: String, isPhase: Bool = false) {
@@ -298,7 +298,8 @@ public final class Run {
 
   private func conclude() -> Outcome {
     let now = elapsed
-    // What was never answered took at least until now: leaving it out would flatter the relay.
+    // The latency of an unanswered send is at least the time until now; leaving it out would favour
+    // the relay.
     for intended in oracle.unanswered {
       outcome.latencies.record(.ack, intended: intended, happened: now)
     }

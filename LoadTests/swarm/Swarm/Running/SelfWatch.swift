@@ -1,7 +1,7 @@
 internal import Platform
 
-/// Whether swarm itself keeps up: a pulse that should come every few milliseconds, and what it
-/// uses of its one core.
+/// Monitors swarm itself: the delay of a pulse that is due every few milliseconds, and its share of
+/// one core.
 struct SelfWatch {
   static let periodNanoseconds: UInt64 = 5_000_000
 
@@ -16,8 +16,8 @@ struct SelfWatch {
     cpuAtStart = cpu
   }
 
-  /// The pulse has come. Those that were left out meanwhile count as late as well: that is what a
-  /// stall cost everything that was intended in it.
+  /// Records a pulse. Pulses that were skipped meanwhile count as late as well, because a stall
+  /// delayed everything that was intended during it.
   mutating func pulse(at now: Instant) {
     while next <= now {
       lag.record(intended: next.nanoseconds, happened: now.nanoseconds)
@@ -25,7 +25,7 @@ struct SelfWatch {
     }
   }
 
-  /// Of one core, from the start until now.
+  /// Returns the share of one core from the start until now.
   func coreShare(at now: Instant, cpu: Double) -> Double {
     let seconds = Double(now.nanoseconds(since: start)) / 1e9
     return seconds > 0 ? (cpu - cpuAtStart) / seconds : 0

@@ -3,26 +3,27 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// A file system in memory that a relay keeps its data on, so that its disk can be made full: every
-/// allocation is then refused by the kernel (`ENOSPC`), as on any full disk.
+/// A file system in memory for a relay's data that can be made full: the kernel then refuses every
+/// allocation (`ENOSPC`), as on any full disk.
 ///
-/// It is mounted for this process and its children alone, and goes with them, however they end. It
-/// belongs to the thread that made it, and to those which that thread has made since.
+/// It is mounted only for this process and its children, and disappears with them, however they
+/// end. It is visible to the thread that created it and to threads that this thread has created
+/// since.
 struct SmallDisk: ~Copyable {
-  /// Less than that, and a relay cannot even start on it.
+  /// A relay cannot start on a smaller one.
   static let leastBytes = 4 << 20
-  /// It lies in memory: more is a mistake in a unit.
+  /// It is in memory: a larger size is a mistake in a unit.
   static let mostBytes = 16 << 30
-  /// The disk changes while its size is set.
+  /// The maximum number of attempts to set the size, while the relay allocates.
   private static let attempts = 1000
 
   private let path: String
   private let sizeBytes: UInt64
-  /// So many steps want it to be full.
+  /// The number of steps that require it to be full.
   private var fillings = 0
 
-  /// After ``enterOwnMounts()``.
-  /// - Parameter path: a folder, empty.
+  /// Call ``enterOwnMounts()`` first.
+  /// - Parameter path: An empty folder.
   init(at path: String, bytes: Int) throws {
     self.path = path
     sizeBytes = UInt64(bytes)
@@ -33,30 +34,30 @@ struct SmallDisk: ~Copyable {
 
   deinit { _ = unsafe clinux_unmount(path) }
 
-  /// Whether who asks sees this disk, as the programs do that it starts.
+  /// Whether the calling thread, and programs that it starts, see this disk.
   var isMounted: Bool { space != nil }
 
-  /// From now on there is no space; to be called again and again, since what is freed would be.
+  /// Fills the disk; ``keepFull()`` must be called repeatedly to fill space that is freed.
   mutating func fill() throws(SystemError) {
     fillings += 1
     try keepFull()
   }
 
-  /// Takes what has been freed since it was filled.
+  /// Fills the space that was freed since.
   func keepFull() throws(SystemError) {
     guard fillings > 0 else { return }
     for _ in 0..<Self.attempts {
       guard let space else { throw .last("statfs \(path)") }
       if space.available == 0 { return }
-      // Nothing would mean: as much as you like.
+      // 0 would mean no limit.
       let bytes = max(space.used, 1)
       if unsafe clinux_resize_memory(path, bytes) == 0 { continue }
-      // More has come into use meanwhile.
+      // More has been allocated meanwhile.
       guard errno == EINVAL else { throw .last("remount \(path)") }
     }
   }
 
-  /// There is space again, unless somebody else still wants it to be full.
+  /// Frees the space, unless another step requires the disk to be full.
   mutating func free() throws(SystemError) {
     fillings -= 1
     guard fillings == 0 else { return }
@@ -74,7 +75,8 @@ struct SmallDisk: ~Copyable {
 
   private static let hasOwnMounts = Atomic(false)
 
-  /// Once is enough for a process: a second user namespace would lie within the first.
+  /// Enters a mount namespace once per process: a second user namespace would be nested in the
+  /// first.
   static func enterOwnMounts() throws {
     guard !hasOwnMounts.load(ordering: .acquiring) else { return }
     guard clinux_unshare_mounts() == 0 else { throw refusal(.last("unshare")) }

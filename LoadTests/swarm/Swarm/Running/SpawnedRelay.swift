@@ -1,23 +1,23 @@
 internal import Glibc
 internal import Platform
 
-/// A relay that this run has started: its process, its folder, and how to end it the hard way.
+/// A relay that this run has started: its process, its folder, and ways to end it abruptly.
 final class SpawnedRelay {
   let url: String
   private let binary: String
   private let folder: RelayFolder
   private let port: UInt16
   private var id: pid_t?
-  /// What is on its disk for good; where the power is to be cut.
+  /// The durable state of its disk, if power losses are simulated.
   private(set) var disk: RecordedDisk?
-  /// Of those that were killed before the present one.
+  /// CPU time of earlier processes that were killed.
   private var earlierCPUSeconds = 0.0
 
   /// Starts a relay on a free port, and waits until it listens.
   ///
   /// - Parameters:
-  ///   - losesPower: whether what it writes and syncs is to be recorded.
-  ///   - interruption: once this descriptor is readable, nobody wants the relay any more.
+  /// - losesPower: Whether to record its writes and syncs.
+  /// - interruption: A descriptor that becomes readable when the start is to be abandoned.
   init(
     _ spawn: Scenario.Spawn, losesPower: Bool = false, interruption: Int32? = nil
   ) throws {
@@ -46,7 +46,8 @@ final class SpawnedRelay {
 
   deinit { if let id { Self.end(id) } }
 
-  /// SIGKILL: what it had not synced is gone, and nobody is told. Waits until it is over.
+  /// Kills the relay (SIGKILL), and waits for its end. Unsynced data is lost, connections are not
+  /// closed.
   func kill() {
     guard let id else { return }
     earlierCPUSeconds += ProcessorTime.seconds(of: id) ?? 0
@@ -54,34 +55,34 @@ final class SpawnedRelay {
     self.id = nil
   }
 
-  /// Starts it on the same port and the same data, and does not wait for it.
+  /// Restarts it on the same port and data, without waiting for it to listen.
   func restart() throws {
     kill()
     id = try Self.start(binary, in: folder, port: port, disk)
   }
 
-  /// What the power has left takes the place of what was there.
+  /// Replaces the recorded disk by its state after a power loss.
   func adopt(_ disk: RecordedDisk) { self.disk = disk }
 
-  /// Has its store verified, which takes its time; for while it does not run.
+  /// The verification of its store, which takes time; only while the relay is not running.
   var verification: Verification { Verification(binary: binary, data: folder.data) }
 
-  /// SIGSTOP: it keeps its connections, and does nothing.
+  /// Sends SIGSTOP: the relay keeps its connections, and does nothing.
   func pause() { if let id { Glibc.kill(id, SIGSTOP) } }
 
-  /// SIGCONT; nothing happens if it runs.
+  /// Sends SIGCONT; no effect if the relay is running.
   func goOn() { if let id { Glibc.kill(id, SIGCONT) } }
 
-  /// From now on nothing more fits on its disk.
+  /// Fills its disk.
   func fillDisk() throws { try folder.fillDisk() }
 
-  /// What it has freed meanwhile is taken as well.
+  /// Fills the space that the relay has freed.
   func keepDiskFull() throws { try folder.keepDiskFull() }
 
-  /// There is space again.
+  /// Frees the space on its disk.
   func freeDisk() throws { try folder.freeDisk() }
 
-  /// How it has ended, if it has, and nobody asked it to; told once.
+  /// Returns how the relay has ended unexpectedly, once; `nil` if it has not.
   func takeUnexpectedEnd() -> String? {
     guard let id else { return nil }
     var status: Int32 = 0
@@ -91,10 +92,10 @@ final class SpawnedRelay {
     return signal == 0 ? "exit code \((status >> 8) & 0xFF)" : "signal \(signal)"
   }
 
-  /// What it, and those before it, have used of the processors.
+  /// The CPU time of all of its processes.
   var cpuSeconds: Double { earlierCPUSeconds + (id.flatMap { ProcessorTime.seconds(of: $0) } ?? 0) }
 
-  /// What it holds of the memory; `nil` while it does not run.
+  /// Its resident memory; `nil` while it is not running.
   var residentBytes: Int? { id.flatMap { ResidentMemory.bytes(of: $0) } }
 
   /// The last lines that it has written.
@@ -107,7 +108,7 @@ final class SpawnedRelay {
 
   private static func besideThisProgram() throws -> String { try ownFolder() + "relay" }
 
-  /// Where this program is, with a slash behind it.
+  /// Returns this program's folder, with a trailing slash.
   private static func ownFolder() throws -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
@@ -119,7 +120,7 @@ final class SpawnedRelay {
   private static func start(
     _ binary: String, in folder: RelayFolder, port: UInt16, _ disk: RecordedDisk?
   ) throws -> pid_t {
-    // On another disk it would seem to have lost everything.
+    // On another disk it would appear to have lost everything.
     precondition(folder.isWhole, "a relay is started by the thread that has mounted its disk")
     return try ChildProgram.start(
       [

@@ -1,12 +1,12 @@
 internal import Glibc
 public import Platform
 
-/// A file's bytes; also of those in /proc, which have no size.
+/// Reads and writes files, including those in /proc, which have no size.
 public enum TextFile {
-  /// More than any scenario; a device named by mistake stops here.
+  /// Larger than any scenario; stops the reading of a device that was named by mistake.
   static let limitBytes = 16 * 1024 * 1024
 
-  /// Blocks.
+  /// Reads a whole file. Blocks.
   public static func read(_ path: String) throws(SystemError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
@@ -25,7 +25,7 @@ public enum TextFile {
     }
   }
 
-  /// Throws if the file could not be replaced, as it looks now.
+  /// Throws if the file cannot be replaced.
   public static func checkWritable(_ path: String) throws(SystemError) {
     let exists = unsafe access(path, F_OK) == 0
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
@@ -42,7 +42,7 @@ public enum TextFile {
     guard write(Array(text.utf8), to: descriptor) else { throw SystemError.last("write \(path)") }
   }
 
-  /// Writes all of it, as far as there is somebody to read it.
+  /// Writes all bytes, unless the reader has closed.
   @discardableResult
   public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var start = 0

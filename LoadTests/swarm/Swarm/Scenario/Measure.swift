@@ -1,18 +1,17 @@
-/// A latency that is measured, by its name in scenarios and reports.
+/// A measured latency; the raw value is its name in scenarios and reports.
 public enum Measure: String, CaseIterable, Sendable {
   /// From the intended start of a connection to `welcome`.
   case connect
   /// From the intended time of a send to its `ack`.
   case ack
-  /// From the intended time of a send to its `message` at a client that was there.
+  /// From the intended time of a send to its `message` at a client that was online.
   case deliver
-  /// From the first attempt to come back until every room is joined again.
+  /// From the first attempt to reconnect until all rooms are joined again.
   case resume
-  /// From `joined` of a client that came back and is behind, until it has the entry that was the
-  /// head then.
+  /// From `joined` of a returning client that lags, until it has the entry that was the head then.
   case catchUp = "catch_up"
 
-  /// Its place among all.
+  /// Its index among all measures.
   var index: Int {
     switch self {
     case .connect: 0
@@ -24,14 +23,14 @@ public enum Measure: String, CaseIterable, Sendable {
   }
 }
 
-/// A percentile that is reported, by its name in scenarios and reports.
+/// A reported percentile; the raw value is its name in scenarios and reports.
 public enum Percentile: String, CaseIterable, Sendable {
   case p50, p90, p99
   case p999 = "p99_9"
   case p9999 = "p99_99"
   case max
 
-  /// Of hundred.
+  /// The value in percent.
   public var percent: Double {
     switch self {
     case .p50: 50

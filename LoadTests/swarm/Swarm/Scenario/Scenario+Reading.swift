@@ -6,15 +6,16 @@ extension Scenario {
     "thresholds", "patience_ms", "source_addresses", "mode", "raw", "find",
   ]
 
-  /// More clients than descriptors that a process may have here.
+  /// More than the descriptors that a process can have.
   static let clientLimit = 100_000
-  /// A day: longer runs are mistakes in a unit.
+  /// A day: a longer run is a mistake in a unit.
   static let durationLimitMilliseconds = 86_400_000
   static let rateLimit = 1_000_000.0
 
-  /// Reads a scenario.
+  /// Parses a scenario.
   ///
-  /// - Parameter file: its name, for errors; without folder and extension it is the scenario's.
+  /// - Parameter file: The file's name, for errors; without folder and extension it is the
+  ///   scenario's default name.
   public init(yaml bytes: [UInt8], file: String) throws(ScenarioError) {
     let document = YAMLDocument(bytes)
     guard let root = document.root, document.faults.isEmpty else {
@@ -139,7 +140,7 @@ extension Scenario {
     faults += fields.faults
   }
 
-  /// What concerns several keys.
+  /// Checks combinations of keys.
   private func contradictions(of root: YAMLNode) -> [YAMLDocument.Fault] {
     var faults: [YAMLDocument.Fault] = []
     func report(_ key: String, _ found: String, _ expected: String) {

@@ -1,23 +1,23 @@
 public import Platform
 
-/// What a scenario file says: who connects, where they talk, how much, and what is good enough.
+/// A scenario file: the clients, rooms, rates and thresholds of a run.
 ///
-/// The structs mirror the YAML. A scenario holds no clock and no chance: with a seed it becomes a
-/// ``Plan``, always the same one.
+/// The structs mirror the YAML. A scenario contains no clock and no randomness: with a seed it
+/// always yields the same ``Plan``.
 public struct Scenario: Equatable, Sendable {
-  /// Where the relay is.
+  /// How the relay is found.
   public enum Target: Equatable, Sendable {
     /// swarm starts it.
     case spawn(Spawn)
-    /// It runs already, `ws://…`.
+    /// It is running already, `ws://…`.
     case url(String)
   }
 
-  /// What the server is, and so what it owes.
+  /// The kind of the server, which determines what it promises.
   public enum Mode: String, CaseIterable, Sendable {
-    /// It speaks relay.v1, and keeps its promises.
+    /// It implements relay.v1 and keeps its promises.
     case relay
-    /// It sends back each message as it came, on the same connection.
+    /// It echoes each message unchanged on the same connection.
     case echo
   }
 
@@ -25,25 +25,25 @@ public struct Scenario: Equatable, Sendable {
   public struct Raw: Equatable, Sendable {
     /// When the next message is sent.
     public var pace: RawLoad.Pace
-    /// Of a window.
+    /// For a window.
     public var release = RawLoad.Release.delivery
-    /// That count.
+    /// The duration of the measurement.
     public var seconds = 5.0
-    /// Before them, under the same load.
+    /// The time before it under the same load.
     public var warmUpSeconds = 1.0
-    /// To which the loading thread is bound.
+    /// The processor to which the loading thread is bound.
     public var processor: Int?
-    /// How the server is spoken to; `nil` as the mode says.
+    /// The server's dialect; `nil` selects it by the mode.
     public var dialect: RawDialect?
   }
 
-  /// A relay to be started for this run, with a data folder of its own.
+  /// A relay to be started for this run, with its own data folder.
   public struct Spawn: Equatable, Sendable {
-    /// Its program; `nil` is the one beside swarm's own.
+    /// The program; `nil` is the one next to swarm.
     public var binary: String?
-    /// Keys of its configuration besides `listen` and `data`, as YAML.
+    /// Keys of its configuration other than `listen` and `data`, as YAML.
     public var configuration = ""
-    /// The size of a file system of its own for its data, so that it can be filled; `nil` is the
+    /// The size of a separate file system for its data, which can be filled; `nil` uses the
     /// system's.
     public var diskBytes: Int?
 
@@ -52,53 +52,53 @@ public struct Scenario: Equatable, Sendable {
 
   /// A set of rooms of one shape, and how many of them each client joins.
   public struct RoomGroup: Equatable, Sendable {
-    /// Who is in which of them.
+    /// The distribution of clients over the rooms.
     public enum Shape: String, CaseIterable, Sendable {
-      /// One room, everyone in it.
+      /// One room with all clients.
       case one
-      /// Many rooms, evenly filled.
+      /// Many rooms, filled evenly.
       case many
-      /// Many rooms, the n-th visited in proportion to 1/n^exponent.
+      /// Many rooms, the n-th chosen in proportion to 1/n^exponent.
       case zipf
-      /// A direct message with each of the next clients.
+      /// A direct room with each of the next clients.
       case dms
     }
     /// The first part of the rooms' names.
     public var name: String
-    /// Who is in which of them.
+    /// The distribution of clients over the rooms.
     public var shape: Shape
-    /// How many rooms; of `one` and `dms` it has no meaning.
+    /// The number of rooms; without meaning for `one` and `dms`.
     public var count = 1
-    /// How many of them a client joins; of `one` it has no meaning.
+    /// The number of rooms that a client joins; without meaning for `one`.
     public var perClient = 1
-    /// Of `zipf`.
+    /// For `zipf`.
     public var exponent = 1.0
   }
 
   /// Clients of one kind.
   public struct ClientGroup: Equatable, Sendable {
-    /// How they behave.
+    /// Their behaviour.
     public var persona: Persona
-    /// How many there are.
+    /// Their number.
     public var count: Int
   }
 
-  /// How a client behaves.
+  /// The behaviour of a client.
   public enum Persona: Equatable, Sendable {
-    /// Reads, and says nothing.
+    /// Only reads.
     case lurker
-    /// Says one thing at a time.
+    /// Sends single messages.
     case chatter
-    /// Says several things at once.
+    /// Sends several messages at once.
     case burst(size: Int)
-    /// Reads less than it could, and says nothing.
+    /// Reads slowly, and sends nothing.
     case slowReader(bytesPerSecond: Int)
-    /// Its connection breaks again and again, and comes back after a while.
+    /// Its connection breaks repeatedly, and is restored after a while.
     case flapper(onlineMilliseconds: Int, offlineMilliseconds: Int)
-    /// As a telephone in a pocket: says nothing, is cut while it sleeps, and resumes.
+    /// Like a phone: sends nothing, is cut while it sleeps, and resumes.
     case mobile(awakeMilliseconds: Int, asleepMilliseconds: Int)
-    /// Breaks the rules of the protocol, one ``HostileAct`` after the other. It is in no room, and
-    /// nothing that happens to it is measured: what counts is that the others do not notice.
+    /// Breaks the rules of the protocol, one ``HostileAct`` after the other. It is in no room and
+    /// not measured; it must not affect the other clients.
     case hostile(everyMilliseconds: Int)
 
     /// Whether it sends at all.
@@ -109,86 +109,86 @@ public struct Scenario: Equatable, Sendable {
       }
     }
 
-    /// Whether the relay owes it nothing.
+    /// Whether the relay promises nothing to it.
     public var isHostile: Bool { if case .hostile = self { true } else { false } }
   }
 
-  /// A stretch of time with rates of its own.
+  /// A period with its own rates.
   public struct Phase: Equatable, Sendable {
-    /// What reports call it.
+    /// The name in reports.
     public var name: String
-    /// How long it lasts.
+    /// The duration.
     public var milliseconds: Int
-    /// Connections that are opened, until all clients are there.
+    /// The rate of new connections, until all clients are connected.
     public var connections: Arrivals
-    /// Messages that are sent.
+    /// The rate of messages.
     public var messages: Arrivals
   }
 
-  /// When things happen during a phase: their rate is per second.
+  /// The distribution of events in a phase; rates are per second.
   public enum Arrivals: Equatable, Sendable {
     /// Never.
     case none
-    /// At equal distances.
+    /// At equal intervals.
     case constant(Double)
-    /// From one rate to another, in a straight line.
+    /// Linearly from one rate to another.
     case ramp(from: Double, to: Double)
     /// The first rate, but the second one during the middle fifth.
     case spike(base: Double, peak: Double)
-    /// At random, independently of each other, with this mean.
+    /// At random and independently, with this mean.
     case poisson(Double)
   }
 
-  /// Something that is done to the relay, or to the way to it.
+  /// A disturbance of the relay or of its connections.
   public struct ChaosStep: Equatable, Sendable {
-    /// What is done.
+    /// The kind of a disturbance.
     public enum Kind: Equatable, Sendable {
       /// SIGKILL; it stays down.
       case kill
-      /// SIGKILL if it runs, and started again at once.
+      /// SIGKILL if it is running, and restarted at once.
       case restart
-      /// SIGSTOP, and SIGCONT that much later.
+      /// SIGSTOP, and SIGCONT after this time.
       case pause(milliseconds: Int)
-      /// Its disk is full (`ENOSPC`), and has space again that much later.
+      /// Its disk is full (`ENOSPC`), and has space again after this time.
       case fillDisk(milliseconds: Int)
-      /// SIGKILL, and of what was not synced only what chance leaves on the disk; started again.
+      /// SIGKILL, with a random part of the unsynced data lost; then restarted.
       case powerLoss
-      /// That share of the clients that are there lose their connections at once, by a reset.
+      /// This share of the connected clients lose their connections at once, by a reset.
       case cut(share: Double)
 
-      /// Whether it needs a relay that swarm has started.
+      /// Whether it requires a relay that swarm has started.
       public var concernsProcess: Bool { if case .cut = self { false } else { true } }
     }
     /// When, from the start of the first phase.
     public var atMilliseconds: Int
-    /// What.
+    /// The kind.
     public var kind: Kind
   }
 
-  /// The most that a percentile may be.
+  /// An upper limit for a percentile.
   public struct Threshold: Equatable, Sendable {
-    /// Of which latency.
+    /// The measure.
     public var measure: Measure
-    /// Of how many percent.
+    /// The percentile.
     public var percentile: Percentile
-    /// The most that it may be.
+    /// The limit.
     public var limitMilliseconds: Double
 
-    /// As the scenario writes it, such as `ack_p99_ms`.
+    /// The key in scenarios, such as `ack_p99_ms`.
     public var key: String { "\(measure.rawValue)_\(percentile.rawValue)_ms" }
   }
 
-  /// Its name in reports; by default the file's.
+  /// The name in reports; by default the file's.
   public var name: String
-  /// Where the relay is.
+  /// How the relay is found.
   public var target = Target.spawn(Spawn())
-  /// What the server is.
+  /// The kind of the server.
   public var mode = Mode.relay
-  /// How `--raw` plays it; `nil` where the file does not say.
+  /// How `--raw` plays it; `nil` if the file does not say.
   public var raw: Raw?
-  /// Of all that is left to chance.
+  /// The seed of all random choices.
   public var seed: UInt64 = 1
-  /// Where connections come from, in turn; empty leaves it to the system.
+  /// The source addresses of connections, in turn; empty leaves the choice to the system.
   public var sourceAddresses: [Address] = []
   /// Never empty.
   public var rooms: [RoomGroup] = []
@@ -196,24 +196,24 @@ public struct Scenario: Equatable, Sendable {
   public var clients: [ClientGroup] = []
   /// Never empty.
   public var phases: [Phase] = []
-  /// The shortest and the longest text, in bytes.
+  /// The minimum and the maximum size of a text, in bytes.
   public var textBytes = 64...256
-  /// In the order of time.
+  /// In chronological order.
   public var chaos: [ChaosStep] = []
   /// In the order of the file.
   public var thresholds: [Threshold] = []
-  /// After the last phase, how long nothing may happen before what is missing counts as missing.
+  /// How long after the last phase nothing may happen before missing messages are considered lost.
   public var patienceMilliseconds = 10_000
 
-  /// How a search for the largest load plays it.
+  /// The settings of a search for the largest load.
   public var find = Find()
 
-  /// How many clients there are.
+  /// The number of clients.
   public var clientCount: Int { clients.reduce(0) { $0 + $1.count } }
-  /// How many of them keep to the protocol.
+  /// The number of clients that follow the protocol.
   public var honestCount: Int { clients.reduce(0) { $0 + ($1.persona.isHostile ? 0 : $1.count) } }
-  /// Whether the power goes.
+  /// Whether power losses are simulated.
   public var losesPower: Bool { chaos.contains { $0.kind == .powerLoss } }
-  /// Whether a step of chaos is done to the relay's process.
+  /// Whether a step of chaos affects the relay's process.
   public var needsOwnRelay: Bool { chaos.contains { $0.kind.concernsProcess } }
 }

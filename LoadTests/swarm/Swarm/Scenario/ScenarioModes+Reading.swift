@@ -54,9 +54,9 @@ extension Scenario.Raw {
   }
 }
 
-/// What a scenario of `mode: echo` may and may not say.
+/// The restrictions of a scenario with `mode: echo`.
 extension Scenario {
-  /// A relay has its echo where it is switched on.
+  /// Enables the relay's echo.
   private static let echoConfiguration = "{debug: {echo: true}}"
 
   func refuseWhatEchoHasNot(_ fields: inout YAMLFields) {

@@ -39,7 +39,7 @@ extension Scenario.RoomGroup {
 }
 
 extension Scenario.ClientGroup {
-  /// The keys that a persona has besides `persona` and `count`, with their defaults.
+  /// The keys of a persona other than `persona` and `count`, with their defaults.
   private static let details: [String: [(key: String, usual: Int)]] = [
     "lurker": [], "chatter": [],
     "burst": [("size", 10)],
@@ -49,7 +49,7 @@ extension Scenario.ClientGroup {
     "hostile": [("every_ms", 1_000)],
   ]
 
-  /// One act takes a connection, a handshake and up to 256 KiB: this bounds what they can do.
+  /// The minimum interval of acts. One act takes a connection, a handshake and up to 256 KiB.
   private static let hostileMilliseconds = 100
 
   init?(_ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]) {
@@ -121,7 +121,7 @@ extension Scenario.Phase {
 }
 
 extension Scenario.Arrivals {
-  /// What is wrong is told with the number that it is about; then it is none.
+  /// Errors are reported with the number that they concern; the value is then `none`.
   init(_ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]) {
     self = .none
     let shapes = "expected one of constant: R, poisson: R, ramp: [FROM, TO], spike: [BASE, PEAK]"
@@ -156,7 +156,7 @@ extension Scenario.Arrivals {
 }
 
 extension Scenario.ChaosStep {
-  /// One step, or several of them at equal distances.
+  /// Parses one step, or several at equal intervals.
   static func steps(
     _ node: YAMLNode, at path: String, _ faults: inout [YAMLDocument.Fault]
   ) -> [Self] {
@@ -203,7 +203,7 @@ extension Scenario.ChaosStep {
 }
 
 extension Scenario.ChaosStep {
-  /// Where a scenario that has been read says `do: fill_disk`.
+  /// Returns the lines of `do: fill_disk` in a scenario.
   static func linesOfFillings(_ root: YAMLNode) -> [(index: Int, line: Int)] {
     (root["chaos"]?.list ?? []).enumerated().compactMap { index, step in
       guard let verb = step["do"], verb.text == "fill_disk" else { return nil }
@@ -213,7 +213,7 @@ extension Scenario.ChaosStep {
 }
 
 extension YAMLNode {
-  /// A mapping's value of that key.
+  /// Returns the value of a key of a mapping.
   fileprivate subscript(key: String) -> YAMLNode? {
     guard case .mapping(let pairs) = content else { return nil }
     return pairs.first { $0.key == key }?.value
@@ -223,7 +223,7 @@ extension YAMLNode {
     integer(as: Int.self).flatMap { range.contains($0) ? $0 : nil }
   }
 
-  /// Two numbers, or one that is both.
+  /// Parses two numbers, or a single one that is used for both.
   func range(in limits: ClosedRange<Int>) -> ClosedRange<Int>? {
     if let one = integer(in: limits) { return one...one }
     guard let two = list?.compactMap({ $0.integer(in: limits) }), two.count == 2,
@@ -232,7 +232,7 @@ extension YAMLNode {
     return two[0]...two[1]
   }
 
-  /// On one line, as YAML that reads back as the same.
+  /// The node on one line, as equivalent YAML.
   var flow: String {
     switch content {
     case .scalar(let text, isPlain: true): text

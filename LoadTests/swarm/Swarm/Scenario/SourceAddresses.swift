@@ -1,14 +1,14 @@
 internal import Platform
 internal import YAML
 
-/// The addresses of this machine that connections are made from: one of them has no more than 28,232
-/// connections to one relay, as many as the system has ports to choose from.
+/// The local source addresses of connections: the ports of one address allow at most 28,232
+/// connections to one relay.
 enum SourceAddresses {
   private static let expected =
     "expected numeric addresses of this machine, such as [127.0.0.1, 127.0.0.2], or how many of"
     + " these on loopback: 1 to 254"
 
-  /// The key `source_addresses`: a list, or a number.
+  /// Parses the key `source_addresses`: a list, or a number.
   static func read(_ fields: inout YAMLFields) -> [Address] {
     let count = fields.optional("source_addresses", expected) { node -> Int? in
       if node.list?.isEmpty == false { return 0 }
@@ -23,9 +23,9 @@ enum SourceAddresses {
     }
   }
 
-  /// Sees to it that there is a way from each of them to the relay.
+  /// Checks that every address can reach the relay.
   ///
-  /// - Returns: the relay's addresses that can be reached.
+  /// - Returns: The relay's addresses that can be reached.
   static func check(_ sources: [Address], to relay: [Address]) throws(Run.Failure) -> [Address] {
     guard let first = sources.first else { return relay }
     if let other = sources.first(where: { $0.isIPv6 != first.isIPv6 }) {
