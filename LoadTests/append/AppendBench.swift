@@ -9,24 +9,24 @@ import SQLiteLog
     commandName: "append-bench",
     abstract: "Append entries to a log on disk, and measure rate, CPU time, commits and start.",
     discussion: """
-      CPU time is that of the log's own threads: "commit" is the one that numbers, encodes and \
-      stores, "index" the one that writes the index, "checkpoint" the one that moves pages. The \
-      thread that makes the requests is not counted. The folder is removed afterwards.
+      CPU time is that of the log's own threads: "commit" sequences, encodes and stores entries, \
+      "index" writes the index, "checkpoint" moves pages of the write-ahead log. The thread that \
+      makes the requests is not counted. The folder is removed afterwards.
       """)
 
-  @Option(help: "How many entries are measured.") var entries = 1_000_000
-  @Option(help: "How many are stored before.") var stored = 0
-  @Option(help: "Over how many rooms they are spread.") var rooms = 500
-  @Option(help: "How many users send to each room.") var users = 4
-  @Option(help: "How many entries are submitted at once.") var batch = 512
-  @Option(help: "How many batches are under way at once.") var underWay = 2
-  @Option(help: "How many bytes a text has.") var text = 128
-  @Option(help: "Entries a second; 0 = as fast as they are taken.") var rate = 0
-  @Option(help: "How many entries of a room are kept; 0 = all.") var keep: Int64 = 0
-  @Option(help: "Results after each so many entries; 0 = only at the end.") var window = 0
-  @Option(help: "The folder in which the log's folder is made.") var data = "/tmp"
-  @Flag(help: "Commits alone: nothing is indexed.") var commitOnly = false
-  @Flag(help: "Sync nothing: entries survive the process, not the loss of power.") var unsynced =
+  @Option(help: "The number of entries to measure.") var entries = 1_000_000
+  @Option(help: "The number of entries to store before.") var stored = 0
+  @Option(help: "The number of rooms.") var rooms = 500
+  @Option(help: "The number of users who send to each room.") var users = 4
+  @Option(help: "The number of entries per batch.") var batch = 512
+  @Option(help: "The number of batches in flight.") var underWay = 2
+  @Option(help: "The size of a text, in bytes.") var text = 128
+  @Option(help: "Entries per second; 0 = as many as possible.") var rate = 0
+  @Option(help: "The number of entries to keep per room; 0 = all.") var keep: Int64 = 0
+  @Option(help: "The entries between two results; 0 = one result at the end.") var window = 0
+  @Option(help: "The folder in which to create the log's folder.") var data = "/tmp"
+  @Flag(help: "Commit only, without indexing.") var commitOnly = false
+  @Flag(help: "Sync nothing: entries survive the process, but not a power failure.") var unsynced =
     false
   @Flag(help: "Print one JSON object.") var json = false
 

@@ -6,60 +6,61 @@ import Swarm
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
-    abstract: "Measure the relay beside a floor and beside its peers, and print one table.",
+    abstract: "Measure the relay, a floor and other servers, and print one table.",
     discussion: """
       `make bench` builds what it needs and calls it. Rows: \
       \(Bench.rowNames.joined(separator: ", ")).
 
-      Exit codes: 0 measured, whatever the goals say; 1 a ratio fell against the baseline; 2 usage; \
-      3 something that the relay had to deliver is missing, or a row has another fault; \
-      5 what it needs is not there.
+      Exit codes: 0 measured, also if goals are missed; 1 a ratio is below the baseline; 2 wrong \
+      usage; 3 a delivery is missing, or a row has another fault; 5 a program that it needs is \
+      missing.
       """)
 
   @Option(
     help: ArgumentHelp(
-      "Only these, by name or by the beginning up to a dash, with commas between them.",
+      "Only these rows, by name or by the beginning up to a dash, separated by commas.",
       valueName: "row,row"))
   var rows: String?
 
-  @Flag(help: "A tenth of the time: shows that all works, and not how fast.")
+  @Flag(help: "Take a tenth of the time: checks that everything works, but not how fast.")
   var quick = false
 
-  @Flag(help: "Also what takes long.")
+  @Flag(help: "Also measure the rows that take long.")
   var full = false
 
   @Flag(help: "Leave the other servers out.")
   var noPeers = false
 
   @Option(
-    help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"),
+    help: ArgumentHelp("Write the results to this file, as JSON.", valueName: "file"),
     completion: .file(extensions: ["json"]))
   var json: String?
 
   @Option(
-    help: ArgumentHelp("Write the results there, with plots, as a page.", valueName: "file"),
+    help: ArgumentHelp("Write the results to this file, as a page with plots.", valueName: "file"),
     completion: .file(extensions: ["html"]))
   var html: String?
 
   @Option(
     help: ArgumentHelp(
-      "An earlier run's JSON; a ratio to the floor that is more than 15 % below it fails.",
+      "The JSON of an earlier run; a ratio to the floor that is more than 15 % below it fails.",
       valueName: "file"), completion: .file(extensions: ["json"]))
   var baseline: String?
 
   @Option(
-    help: ArgumentHelp("Where the floor is; its servers write there.", valueName: "folder"),
+    help: ArgumentHelp(
+      "The folder of the floor; the servers keep their data there.", valueName: "folder"),
     completion: .directory)
   var built = ".build/bench"
 
   @Option(
-    help: ArgumentHelp("Where the peers' configurations are.", valueName: "folder"),
+    help: ArgumentHelp("The folder of the other servers' configurations.", valueName: "folder"),
     completion: .directory)
   var peers = "LoadTests/peers"
 
   @Option(
     help: ArgumentHelp(
-      "Something to tell of the machine, such as \"Swift=6.3\".", valueName: "name=text"))
+      "A fact about the machine, for the report, such as \"Swift=6.3\".", valueName: "name=text"))
   var fact: [String] = []
 
   func run() throws {

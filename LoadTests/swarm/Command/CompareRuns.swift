@@ -6,16 +6,16 @@ import Swarm
 struct CompareRuns: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
-    abstract: "Put two runs side by side, with ratios.",
-    discussion: "Exit codes: 0 done; 2 usage, or a file is no report.")
+    abstract: "Print two runs side by side, with the ratios of the second to the first.",
+    discussion: "Exit codes: 0 done; 2 wrong usage, or a file is not a report.")
 
   @Argument(
-    help: ArgumentHelp("What `swarm run --json` wrote.", valueName: "A.json"),
+    help: ArgumentHelp("A report that `swarm run --json` wrote.", valueName: "A.json"),
     completion: .file(extensions: ["json"]))
   var first: String
 
   @Argument(
-    help: ArgumentHelp("The run to hold against it.", valueName: "B.json"),
+    help: ArgumentHelp("The report to compare with it.", valueName: "B.json"),
     completion: .file(extensions: ["json"]))
   var second: String
 

@@ -8,48 +8,48 @@ struct FindLoad: ParsableCommand {
     commandName: "find",
     abstract: "Find the largest load that meets a scenario's thresholds.",
     discussion: """
-      Multiplies the scenario's message rates: doubles them until a run misses a threshold, then \
-      halves what lies between. Each try is a whole run, with a fresh relay where the scenario \
-      spawns one; a try that fails is repeated once before it counts.
+      Doubles the scenario's message rates until a run misses a threshold, then bisects the \
+      interval. Each try is a whole run, with a fresh relay if the scenario spawns one; a try that \
+      fails is repeated once before it counts.
 
-      Exit codes: 0 found; 1 the scenario as it is written misses; 2 usage, or a load cannot be \
-      played as it is meant (the relay's limits for one client); 3 the relay broke a promise; 4 \
-      swarm itself is the limit already as it is written; 5 no connection.
+      Exit codes: 0 found; 1 the scenario misses as it is; 2 wrong usage, or a load cannot be \
+      measured (the relay's limits for one client); 3 the relay broke a promise; 4 the scenario \
+      is void as it is: swarm itself is the bottleneck; 5 no connection.
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "What to play: a YAML file with thresholds.", valueName: "scenario.yaml"),
+      "The scenario, a YAML file; it must have thresholds.", valueName: "scenario.yaml"),
     completion: .file(extensions: ["yaml"]))
   var scenario: String
 
   @Option(
     help: ArgumentHelp(
-      "A relay that runs already, instead of the scenario's own.", valueName: "ws://host:port/ws"))
+      "A running relay, instead of the scenario's own.", valueName: "ws://host:port/ws"))
   var url: String?
 
   @Option(help: ArgumentHelp("Replaces the scenario's seed: another seed, another plan."))
   var seed: UInt64?
 
   @Option(
-    help: ArgumentHelp("Write all tries there, as JSON.", valueName: "file"),
+    help: ArgumentHelp("Write all tries to this file, as JSON.", valueName: "file"),
     completion: .file(extensions: ["json"]))
   var json: String?
 
   @Option(
     help: ArgumentHelp(
-      "No load is larger than so many times the scenario's. (default: 1024)",
+      "The largest factor of the scenario's load (default: 1024).",
       valueName: "factor"))
   var max: Double?
 
   @Option(
     help: ArgumentHelp(
-      "The answer is at most by this part of itself too small.", valueName: "part"))
+      "The largest relative error of the answer.", valueName: "part"))
   var precision = 0.05
 
   @Option(
     help: """
-      How long one run lasts: shortens the phases, all by the same part. By default find.seconds \
+      The length of one run: shortens the phases, all by the same factor. By default find.seconds \
       of the scenario, or the scenario as it is.
       """)
   var seconds: Double?
@@ -57,7 +57,7 @@ struct FindLoad: ParsableCommand {
   @Flag(help: "Multiply the number of clients as well.")
   var clients = false
 
-  @Flag(help: "Say nothing before the end.")
+  @Flag(help: "Print nothing before the end.")
   var quiet = false
 
   func validate() throws {

@@ -6,43 +6,44 @@ import Swarm
 struct RunScenario: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Play a scenario, and say what came of it.",
+    abstract: "Play a scenario, and report the result.",
     discussion: """
-      Exit codes: 0 good; 1 a threshold was missed; 2 usage, or the scenario is wrong; 3 the relay \
-      broke a promise (lost, doubled, reordered, gap, two orders, altered, …); 4 the run is void: \
-      swarm itself was the bottleneck; 5 no connection. When several apply, 3 wins over 4 over 1.
+      Exit codes: 0 good; 1 a threshold was missed; 2 wrong usage, or an error in the scenario; 3 \
+      the relay broke a promise (lost, doubled, reordered, gap, two orders, altered, …); 4 the run \
+      is void: swarm itself was the bottleneck; 5 no connection. When several apply, 3 wins over 4 \
+      over 1.
       """)
 
   @Argument(
-    help: ArgumentHelp("What to play: a YAML file.", valueName: "scenario.yaml"),
+    help: ArgumentHelp("The scenario, a YAML file.", valueName: "scenario.yaml"),
     completion: .file(extensions: ["yaml"]))
   var scenario: String
 
   @Option(
     help: ArgumentHelp(
-      "A relay that runs already, instead of the scenario's own.", valueName: "ws://host:port/ws"))
+      "A running relay, instead of the scenario's own.", valueName: "ws://host:port/ws"))
   var url: String?
 
   @Option(help: ArgumentHelp("Replaces the scenario's seed: another seed, another plan."))
   var seed: UInt64?
 
   @Option(
-    help: ArgumentHelp("Write the results there, as JSON.", valueName: "file"),
+    help: ArgumentHelp("Write the results to this file, as JSON.", valueName: "file"),
     completion: .file(extensions: ["json"]))
   var json: String?
 
   @Option(
-    help: ArgumentHelp("Write the results there, with plots, as a page.", valueName: "file"),
+    help: ArgumentHelp("Write the results to this file, as a page with plots.", valueName: "file"),
     completion: .file(extensions: ["html"]))
   var html: String?
 
-  @Flag(help: "Say nothing before the end.")
+  @Flag(help: "Print nothing before the end.")
   var quiet = false
 
   @Flag(
     help: """
-      Without an oracle, as the scenario's raw: says: frames are counted and timed, at a cost so \
-      small that swarm is not the bottleneck.
+      Run without the oracle, as the scenario's raw: says: frames are counted and timed, at a cost \
+      so small that swarm is not the bottleneck.
       """)
   var raw = false
 

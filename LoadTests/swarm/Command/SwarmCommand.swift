@@ -7,7 +7,7 @@ import Swarm
 struct SwarmCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "swarm",
-    abstract: "Load a relay.v1 server, measure it honestly, and check every promise it makes.",
+    abstract: "Load a relay.v1 server, measure its latencies, and check every promise it makes.",
     version: "swarm 0.1.0",
     subcommands: [RunScenario.self, FindLoad.self, CompareRuns.self, BenchCommand.self])
 

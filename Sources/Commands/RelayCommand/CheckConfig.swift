@@ -6,7 +6,7 @@ import Server
 /// one.
 struct CheckConfig: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Say what is wrong with a configuration, or print it with all defaults.")
+    abstract: "Print the errors of a configuration, or the configuration with all defaults.")
 
   @OptionGroup var options: ConfigurationOptions
 

@@ -6,8 +6,8 @@ import Server
 /// The subcommand `export`: writes a store as JSON lines.
 struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write the entries as JSON lines, in the order in which they were stored.",
-    discussion: "May run beside a relay that has the store open: it then speaks of one moment.")
+    abstract: "Write the entries as JSON, one per line, in the order in which they were stored.",
+    discussion: "May run beside a relay that has the store open.")
 
   @OptionGroup var store: StoreOptions
 

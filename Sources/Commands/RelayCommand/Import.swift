@@ -8,8 +8,8 @@ struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read entries, as `relay export` writes them, from standard input.",
     discussion: """
-      All of it is taken or nothing. Refused where a relay has the store open, or where the store \
-      has such a room already.
+      All lines are imported or none. It is refused if a relay has the store open, and if the \
+      store already has one of the rooms.
       """)
 
   @OptionGroup var store: StoreOptions

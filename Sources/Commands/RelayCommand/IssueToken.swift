@@ -9,18 +9,18 @@ struct IssueToken: ParsableCommand {
     commandName: "token",
     abstract: "Print a token (a JWT) for a user, signed with auth.secret.",
     discussion: """
-      Whoever has the token is that user until it expires. The secret comes from the file that \
-      --config names, or from RELAY_AUTH_SECRET. In a pattern over rooms * stands for any run of \
-      characters and ? for one; without --join, or without --send, every room is allowed.
+      The bearer of the token is that user until it expires. The secret is read from the file that \
+      --config names, or from RELAY_AUTH_SECRET. In a glob * stands for any run of characters and \
+      ? for one; without --join, or without --send, every room is allowed.
       """)
 
-  @Option(help: ArgumentHelp("Whose it is.", valueName: "u"))
+  @Option(help: ArgumentHelp("The user.", valueName: "u"))
   var user: String
 
-  @Option(help: ArgumentHelp("How long it lasts: a number and s, m, h or d.", valueName: "time"))
+  @Option(help: ArgumentHelp("Its lifetime: a number and s, m, h or d.", valueName: "time"))
   var ttl = Lifetime(seconds: 24 * 60 * 60)
 
-  @Option(help: ArgumentHelp("The user's name for people.", valueName: "n"))
+  @Option(help: ArgumentHelp("The user's display name.", valueName: "n"))
   var name: String?
 
   @Option(

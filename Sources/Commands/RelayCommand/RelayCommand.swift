@@ -41,7 +41,7 @@ extension ExitCode {
 struct ConfigurationOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The configuration file; every key is described in config/relay.yaml.", valueName: "file"),
+      "The configuration file; config/relay.yaml describes every key.", valueName: "file"),
     completion: .file(extensions: ["yaml"]))
   var config: String?
 

@@ -10,14 +10,14 @@ struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run the relay in the foreground.",
     discussion: """
-      SIGTERM and SIGINT end it in order: what was accepted is stored and acknowledged, and \
-      clients are told when to come back. SIGHUP reads the log level, the certificate and \
-      auth.banned again.
+      On SIGTERM and SIGINT the relay stores and acknowledges what it has accepted, tells clients \
+      when to reconnect, and exits. On SIGHUP it reloads the log level, the certificate and its \
+      key, auth.banned and auth.operators.
       """)
 
   @OptionGroup var options: ConfigurationOptions
 
-  @Option(help: ArgumentHelp("Where clients connect.", valueName: "host:port"))
+  @Option(help: ArgumentHelp("The address for clients.", valueName: "host:port"))
   var listen: String?
 
   @Option(

@@ -5,10 +5,10 @@ import SQLiteLog
 /// The subcommand `verify`: checks the integrity of a store.
 struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Read the whole store and prove that nothing is missing or twice.",
+    abstract: "Read the whole store and check that no entry is missing or duplicated.",
     discussion: """
-      May run beside a relay that has the store open: it then speaks of one moment. Exit code 3 \
-      if the store is broken; each break is named.
+      May run beside a relay that has the store open: it then checks the state of one moment. \
+      Prints each error; the exit code is 3 if there are any.
       """)
 
   @OptionGroup var store: StoreOptions

@@ -13,36 +13,36 @@ import Wire
 struct Wschat: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wschat",
-    abstract: "Chat through a relay: a messenger on a terminal, lines everywhere else.",
+    abstract: "Chat through a relay: full-screen on a terminal, otherwise in lines.",
     discussion: """
       On a terminal wschat is full-screen; F1 shows its keys. Otherwise, or with --plain, it works \
       in lines: each line of standard input is sent, in order; entries are printed as HH:MM  from  text. \
       At the end of input wschat waits until every line is acknowledged.
 
-      Exit codes: 0 all was acknowledged; 1 something was refused, or not acknowledged in time; \
-      2 wrong usage; 4 not let in; 5 no connection.
+      Exit codes: 0 everything was acknowledged; 1 a line was refused, or not acknowledged in time; \
+      2 wrong usage; 4 not admitted; 5 no connection.
       """,
     version: "wschat 0.1.0")
 
   @Argument(help: "The relay (default: $WSCHAT_URL, then ws://127.0.0.1:8080/ws).")
   var url: String?
 
-  @Option(help: "Who you are, where the relay believes it (default: $USER in lower case).")
+  @Option(help: "Your name, if the relay believes it (default: $USER in lower case).")
   var user: String?
 
   @Option(
     help: ArgumentHelp(
-      "A token that says who you are; others on this machine can see it there, in a list of processes.",
+      "Your token; others on this machine can see it in a list of processes.",
       valueName: "t"))
   var token: String?
 
   @Option(
     help: ArgumentHelp(
-      "A command that prints a token; run again before that ends, and when it is not taken.",
+      "A command that prints a token; run again before it expires, and when it is refused.",
       valueName: "cmd"))
   var tokenCommand: String?
 
-  @Option(help: "The room to chat in (default: in lines general, full-screen the list).")
+  @Option(help: "The room (default: general in lines, the list on a full screen).")
   var room: String?
 
   @Option(help: ArgumentHelp("The user to chat with, instead of a room.", valueName: "user"))
@@ -51,16 +51,18 @@ struct Wschat: ParsableCommand {
   @Flag(help: "Work in lines, also on a terminal.")
   var plain = false
 
-  @Flag(help: "Print every message from the relay as JSON, one a line.")
+  @Flag(help: "Print every message from the relay as JSON, one per line.")
   var json = false
 
-  @Option(help: ArgumentHelp("First print the last N entries.", valueName: "n"))
+  @Option(help: ArgumentHelp("In lines: first print the last n entries.", valueName: "n"))
   var history = 0
 
-  @Flag(help: "Go on reading after the end of input.")
+  @Flag(help: "In lines: go on reading after the end of input.")
   var follow = false
 
-  @Option(help: ArgumentHelp("Seconds without progress to wait for the relay.", valueName: "s"))
+  @Option(
+    help: ArgumentHelp(
+      "In lines: seconds to wait for the relay without any progress.", valueName: "s"))
   var timeout = 10.0
 
   @Option(
@@ -69,7 +71,7 @@ struct Wschat: ParsableCommand {
       valueName: "file"), completion: .file())
   var ca: String?
 
-  @Flag(help: "With wss://, trust whoever answers.")
+  @Flag(help: "With wss://, do not verify the certificate.")
   var insecure = false
 
   @Option(
