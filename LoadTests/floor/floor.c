@@ -1,12 +1,13 @@
-// The floor: a WebSocket server that does no more than the system calls.
+// The floor: a WebSocket server that does little more than the necessary system calls.
 //
-// The yardstick of `make bench`, not a part of the product: it checks next to nothing. One thread,
-// epoll, one recv and one send for each socket and turn.
+// The reference of `make bench`, not a part of the product: it validates almost nothing. One thread,
+// epoll, one recv and one send per socket and turn of the loop.
 //
-//   /echo      every message comes back
-//   /room/N    every message goes to all members of room N, the sender included, as it is
+//   /echo      every message is returned
+//   /room/N    every message is sent unchanged to all members of room N, including the sender
 //
-// usage: floor [PORT]; says `listening on ws://127.0.0.1:PORT` on standard error (0: any free one).
+// usage: floor [PORT]; prints `listening on ws://127.0.0.1:PORT` to standard error (0: any free
+// port).
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +32,7 @@ enum {
   READ_BYTES = 256 * 1024,
   EVENTS = 1024,
   BACKLOG = 4096,
-  // What a connection may send before its handshake is whole, and what one frame may hold.
+  // The limits of an opening handshake and of a frame.
   HEAD_LIMIT_BYTES = 8192,
   FRAME_LIMIT_BYTES = READ_BYTES / 2,
 };
@@ -109,7 +110,7 @@ static void listen_for(struct connection *self, uint32_t events) {
   epoll_ctl(poller, EPOLL_CTL_MOD, self->descriptor, &event);
 }
 
-// One send; what the socket does not take waits until it does.
+// Calls send once; bytes that the socket does not accept wait until it is writable.
 static void transmit(struct connection *self, const uint8_t *bytes, size_t count) {
   if (self->is_closed) return;
   if (self->waiting.count) {
@@ -132,7 +133,7 @@ static void transmit_waiting(struct connection *self) {
   free(waiting.bytes);
 }
 
-// A frame from the server, unmasked (RFC 6455 §5.2).
+// Appends an unmasked frame of the server (RFC 6455 §5.2).
 static void append_frame(
     struct buffer *to, uint8_t opcode, const uint8_t *masked, size_t count, const uint8_t key[4]) {
   size_t header = count < 126 ? 2 : count < 65536 ? 4 : 10;
@@ -176,7 +177,7 @@ static void take_message(
   }
 }
 
-// The frames in `bytes`; returns how many bytes they are.
+// Handles the complete frames in `bytes`; returns their size.
 static size_t take_frames(struct connection *self, const uint8_t *bytes, size_t count) {
   size_t start = 0;
   while (!self->is_closed && count - start >= 6) {
@@ -216,7 +217,7 @@ static void join(struct connection *self, int number) {
   room->members[room->count++] = self;
 }
 
-// The opening handshake, if it is whole; returns how many bytes it has.
+// Handles the opening handshake if it is complete; returns its size.
 static size_t take_handshake(struct connection *self, uint8_t *bytes, size_t count) {
   uint8_t *end = memmem(bytes, count, "\r\n\r\n", 4);
   if (!end) {
@@ -267,7 +268,7 @@ static void receive(struct connection *self) {
     start += take_frames(self, input + start, count - start);
   if (reply.count) transmit(self, reply.bytes, reply.count);
   if (self->is_closed || (start == count && !before)) return;
-  // Kept only while there is something to keep: an idle connection costs no buffer.
+  // Allocated only while there is data: an idle connection has no buffer.
   release(&self->rest);
   if (start < count) memcpy(grow(&self->rest, count - start), input + start, count - start);
 }
@@ -306,11 +307,11 @@ static int start_listening(int port) {
   return listener;
 }
 
-// The end of a turn: each room's frames go to each member by one send.
+// Ends a turn: sends each room's frames to each member with one send.
 static void fan_out(void) {
   for (int i = 0; i < touched_count; i++) {
     struct room *room = &rooms[touched[i]];
-    // From the last to the first: one that is closed here is replaced by one that had its turn.
+    // Backwards: a member that is closed here is replaced by one that was already handled.
     for (uint32_t m = room->count; m-- > 0;)
       transmit(room->members[m], room->turn.bytes, room->turn.count);
     room->turn.count = 0;

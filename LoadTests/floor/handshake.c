@@ -5,7 +5,7 @@
 
 static uint32_t rotated(uint32_t value, int by) { return value << by | value >> (32 - by); }
 
-// One block of SHA-1 (RFC 3174 §6.1).
+// Processes one block of SHA-1 (RFC 3174 §6.1).
 static void digest_block(uint32_t state[5], const uint8_t *block) {
   uint32_t words[80];
   for (int i = 0; i < 16; i++)
@@ -33,7 +33,7 @@ static void digest_block(uint32_t state[5], const uint8_t *block) {
 
 void accept_key(const char *key, size_t count, char accept[ACCEPT_KEY_BYTES]) {
   static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-  // A key has 24 bytes, so that two blocks hold all; a longer one is cut, and its handshake fails.
+  // A key has 24 bytes, so two blocks suffice; a longer key is truncated, and its handshake fails.
   uint8_t text[128] = {0};
   if (count > 64) count = 64;
   memcpy(text, key, count);

@@ -1,9 +1,9 @@
-"""What one user can do to the others: attacks a relay, and prints what it cost another user.
+"""Attacks a relay as one user, and prints how that affects another user.
 
-bench.py RELAY...    each a built `relay`; the figures of several stand side by side in one table
+bench.py RELAY...    each a built `relay`; the figures of several are printed in one table
 
-Python's websockets, two processes: the attackers' and, in this one, the honest user's, who sends 12
-entries and as many pings a second and notes the longest wait for the answer.
+It uses Python's websockets and two processes: one for the attackers, and this one for the honest
+user, who sends 12 entries and 12 pings per second and records the longest wait for an answer.
 """
 import asyncio
 import json
@@ -24,7 +24,7 @@ FREE = "sends_per_s: 0, requests_per_s: 0, bytes_per_s: 0, connections_per_user:
 
 
 class Relay:
-    """A relay of its own folder; keys that an older one does not know are left out."""
+    """A relay with its own folder; keys that an older build does not know are left out."""
 
     def __init__(self, binary, limits="", log=""):
         self.binary, self.folder = binary, tempfile.mkdtemp()
@@ -86,7 +86,7 @@ def send(room, number, **fields):
 
 
 async def sends(connection, messages, window=200):
-    """Sends, with a bounded number on their way, and gives the last answer."""
+    """Sends messages with a bounded number in flight, and returns the last answer."""
     answer, waiting = None, 0
     for message in messages:
         await connection.send(message)
@@ -101,7 +101,7 @@ async def sends(connection, messages, window=200):
 
 
 class Honest:
-    """The longest wait of another user, while `body` runs."""
+    """Measures the longest wait of another user while `body` runs."""
 
     def __init__(self, relay):
         self.relay, self.ack, self.ping = relay, 0.0, 0.0
@@ -156,7 +156,7 @@ def frame(payload, compressed=False):
 
 
 def flood(url, frames, connections, compresses=False):
-    """As much as is taken for some seconds; how many bytes of answers hold `"ack"`."""
+    """Sends as much as the relay accepts for some seconds; returns the number of acks in the answers."""
     peers = [raw(url, "mallory", compresses) for _ in range(connections)]
     time.sleep(0.5)
     acks, unsent, end = 0, [b""] * connections, time.monotonic() + ATTACK_S

@@ -1,4 +1,4 @@
-// Centrifugo's engine as a peer of `make bench`: anyone joins any channel and publishes to it.
+// Centrifugo's engine as a peer of `make bench`: every client may join any channel and publish to it.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// node's ws as a peer of `make bench`: what a member sends goes to all who connected to its path.
+// node's ws as a peer of `make bench`: a member's message is sent to all clients
+// connected to the same path.
 'use strict'
 const { WebSocketServer } = require('ws')
 

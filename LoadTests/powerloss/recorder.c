@@ -1,14 +1,13 @@
-// Preloaded into a relay (LD_PRELOAD), this records what it writes to the files of one folder, and
-// what it syncs, so that swarm can tell what a loss of power would have left of them.
+// Preloaded into a relay (LD_PRELOAD), this library records the writes to the files of one folder and
+// the syncs, so that swarm can compute what a power loss would have left of them.
 //
 //   POWERLOSS_FOLDER  the folder, an absolute path
-//   POWERLOSS_RECORD  the file to append records to; it must lie elsewhere
+//   POWERLOSS_RECORD  the file to append records to; it must be outside of the folder
 //
-// Each record is a header of 40 bytes and a payload; all numbers are as this machine writes them.
-// A record is written after its call has succeeded, under a lock: so the record holds no write
-// that was not made, and in the order in which they were made. A sync covers what was recorded
-// before it began. Memory-mapped files (SQLite's -shm) are not seen, and need not be: they are
-// rebuilt from the others.
+// Each record is a header of 40 bytes and a payload; numbers have this machine's byte order. A record
+// is written under a lock after its call has succeeded, so the file contains only writes that were
+// made, in their order. A sync covers the records written before it began. Memory-mapped files
+// (SQLite's -shm) are not recorded; they are rebuilt from the others.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +31,7 @@ enum operation {
   UNLINK = 6,    // payload: name
   RENAME = 7,    // payload: the old name, a zero byte, the new name
   SYNC_FOLDER = 8,
-  // Something that this recorder does not know how to record: the run proves nothing.
+  // An operation that cannot be recorded: the run proves nothing.
   UNKNOWN = 9,
 };
 
@@ -46,7 +45,7 @@ struct header {
 
 enum { DESCRIPTORS = 65536 };
 
-// Of an open file in the folder, its inode; of the folder itself, FOLDER; else 0.
+// By descriptor: the inode of a file in the folder; FOLDER for the folder itself; otherwise 0.
 static _Atomic uint64_t files[DESCRIPTORS];
 static const uint64_t FOLDER = UINT64_MAX;
 
@@ -96,10 +95,10 @@ static void find(void) {
   record = real_open(to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 }
 
-// Other libraries open files before it is this one's turn to start.
+// Called by every function, because other libraries open files before this one is initialized.
 static void start(void) { pthread_once(&once, find); }
 
-// The name within the folder, "" for the folder itself, or a null pointer.
+// Returns the name within the folder, "" for the folder itself, or a null pointer.
 static const char *name_of(const char *path) {
   if (record < 0 || strncmp(path, folder, folder_length) != 0) return 0;
   path += folder_length;
@@ -111,14 +110,14 @@ static uint64_t file_of(int descriptor) {
   return descriptor >= 0 && descriptor < DESCRIPTORS ? files[descriptor] : 0;
 }
 
-// Appends a record. The lock is held.
+// Appends a record. The caller holds the lock.
 static void append(
     enum operation operation, uint64_t file, uint64_t offset, const void *bytes, size_t length) {
   struct header header = {++number, operation, file, offset, length};
   struct iovec parts[2] = {{&header, sizeof header}, {(void *)bytes, length}};
   int error = errno;
   if (real_writev(record, parts, 2) != (ssize_t)(sizeof header + length)) {
-    // Without its record the relay would prove nothing.
+    // With an incomplete record the run would prove nothing.
     abort();
   }
   errno = error;
@@ -215,7 +214,7 @@ ssize_t write(int descriptor, const void *bytes, size_t length) {
   return count;
 }
 
-// What SQLite does not do, and would have to be recorded if it did.
+// Records an operation that SQLite does not use, and that this library cannot record.
 static void note_unknown(int descriptor) {
   uint64_t file = file_of(descriptor);
   if (!file) return;

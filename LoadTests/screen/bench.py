@@ -32,10 +32,10 @@ class Bench:
         self.port = 0
         self.relay = None
         self.rows = []
-        # Others that compete for the processors are in every figure.
+        # Other programs that use the processors affect every figure.
         self.load = os.getloadavg()[0]
 
-    # The relay and those who speak.
+    # The relay and the senders.
 
     def start_relay(self):
         with open(f"{self.folder}/relay.yaml", "w") as file:
@@ -68,16 +68,16 @@ class Bench:
              "XDG_STATE_HOME": f"{self.folder}/state", "TERM": "xterm-256color",
              "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"})
 
-    # What is measured.
+    # The measurements.
 
     def row(self, what, value, goal=""):
         self.rows.append((what, value, goal))
         print(f"{what}: {value}" + (f" (goal: {goal})" if goal else ""), flush=True)
 
     def fill(self):
-        """Has wschat see every entry come, so that its cache has them all."""
+        """Lets wschat receive every entry, so that its cache has all of them."""
         terminal = self.wschat()
-        # The round trip is there: it is connected, and the room is joined at once.
+        # The round trip is displayed: wschat is connected, and joins the room at once.
         terminal.wait_for_frame(" ms")
         terminal.idle(0.5)
         began = time.monotonic()
@@ -85,7 +85,7 @@ class Bench:
         last = f"message {self.entries} of {self.entries}"
         while True:
             terminal.forget()
-            # Only what has changed is written, perhaps a digit: so have all of it written.
+            # Only changes are written, perhaps a single digit: this redraws everything.
             terminal.press("\x0c")
             try:
                 terminal.wait_for_frame(last, seconds=1)
@@ -103,7 +103,7 @@ class Bench:
                 self.row("entries in the cache, by its own count", f"{count:,}")
 
     def opening(self, what, times=11):
-        """From the start of the program to the end of the frame that has the newest entry."""
+        """Measures from the start of the program to the end of the frame with the newest entry."""
         last = f"message {self.entries} of {self.entries}"
         results, memory = [], 0
         for _ in range(times):
@@ -119,21 +119,21 @@ class Bench:
         self.row(f"memory after that, {what} (most)", f"{memory / MEBIBYTE:.1f} MiB", "60 MiB")
 
     def key(self, terminal, character):
-        """From a key to the end of the frame that shows it."""
+        """Measures from a key to the end of the frame that shows it."""
         terminal.forget()
         began = time.monotonic()
         terminal.press(character)
         return terminal.wait_for_frame(character, seconds=5) - began
 
     def typing(self, terminal, count, pause):
-        """Types letters that are in nothing else that is shown, a line at a time."""
+        """Types letters that occur nowhere else on the screen, line by line."""
         results = []
         for number in range(count):
             if number % 31 == 30:
                 terminal.press("\x15")
                 terminal.idle(0.05)
             results.append(self.key(terminal, chr(0x410 + number % 32)))
-            # A person is no metronome: so that a timer of the program is hit anywhere.
+            # Random pauses, so that keys hit the program's timers at any phase.
             terminal.idle(pause * random.uniform(0.5, 1.5))
         return sorted(results)
 
@@ -171,7 +171,7 @@ class Bench:
         while time.monotonic() - began < self.seconds - 2:
             results += self.typing(terminal, 20, 0.05)
             terminal.press("\x15")
-            # A letter that stands where it stood is not written again.
+            # A letter that is already in its place is not written again.
             terminal.idle(0.1)
         passed = time.monotonic() - began
         self.row("1,000 messages/s: processor",

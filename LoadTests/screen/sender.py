@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Sends messages to a room: so many a second for a while, or a number of them as fast as they are
-acknowledged. A process of its own, so that it disturbs no measurement."""
+"""Sends messages to a room: at a rate for some time, or a number of them as fast as they are
+acknowledged. A separate process, so that it does not disturb a measurement."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ import uuid
 
 import websockets
 
-# At most so many wait for their ack.
+# The maximum number of unacknowledged messages.
 WINDOW = 500
 
 

@@ -1,5 +1,5 @@
-"""A program in a pseudo-terminal, which answers as a modern terminal does, and knows where a frame
-ends: at the end of a synchronized update (DEC private mode 2026)."""
+"""Runs a program in a pseudo-terminal that answers queries like a modern terminal, and detects the end
+of a frame: the end of a synchronized update (DEC private mode 2026)."""
 
 import fcntl
 import os
@@ -12,20 +12,20 @@ import termios
 import time
 
 FRAME_END = b"\x1b[?2026l"
-# What a terminal is asked, and what this one says to that.
+# Queries to the terminal, and its answers.
 ANSWERS = [
     (re.compile(rb"\x1b\[\?(\d+)\$p"), lambda match: b"\x1b[?%s;2$y" % match[1]),
     (re.compile(rb"\x1b\]11;\?(?:\x07|\x1b\\)"), lambda match: b"\x1b]11;rgb:1616/1818/1d1d\x1b\\"),
     (re.compile(rb"\x1b\[\?u"), lambda match: b"\x1b[?0u"),
     (re.compile(rb"\x1b\[0?c"), lambda match: b"\x1b[?62;22c"),
 ]
-# Escape sequences, so that what is shown is left.
+# Escape sequences, which are removed from the output.
 CONTROL = re.compile(
     rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]P_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]")
 
 
 class Late(Exception):
-    """What was waited for has not come."""
+    """The expected output has not arrived."""
 
 
 class Terminal:
@@ -33,11 +33,11 @@ class Terminal:
         self.frames = 0
         self.bytes = 0
         self.shown = b""
-        # Seconds of the monotonic clock, from before the program is there.
+        # Seconds of the monotonic clock, from before the start of the program.
         self.started = time.monotonic()
         self.process, self.master = pty.fork()
         if self.process == 0:
-            # The size is there before the program asks for it.
+            # The size is set before the program reads it.
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             try:
                 os.execvpe(command[0], command, {**os.environ, **environment})
@@ -48,7 +48,7 @@ class Terminal:
         os.write(self.master, text.encode())
 
     def read(self, seconds):
-        """Takes what comes next; False where nothing does."""
+        """Reads the next output; returns False if there is none."""
         if not select.select([self.master], [], [], max(0, seconds))[0]:
             return False
         try:
@@ -64,17 +64,17 @@ class Terminal:
         return True
 
     def text(self):
-        """What has been shown since `forget`, without what places and colours it."""
+        """Returns the text written since `forget`, without escape sequences."""
         return CONTROL.sub(b"", self.shown).decode(errors="replace")
 
     def forget(self):
         self.shown = b""
 
     def wait_for_frame(self, text, seconds=30, first=False):
-        """Waits for the end of a frame with that text, and gives the moment.
+        """Waits for the end of a frame with that text, and returns its time.
 
-        The first frame has no end that could be seen: it is written before the terminal has said that
-        it knows synchronized updates. It is one write, so its text stands for it."""
+        The first frame has no detectable end: it is written before the terminal has reported support for
+        synchronized updates. It is one write, so its text marks its end."""
         end = time.monotonic() + seconds
         while True:
             whole = len(self.shown) if first else self.shown.rfind(FRAME_END)
@@ -84,7 +84,7 @@ class Terminal:
                 raise Late(f"no frame with {text!r}, but {self.text()[-2000:]!r}")
 
     def idle(self, seconds):
-        """Takes what comes for so long."""
+        """Reads output for this long."""
         end = time.monotonic() + seconds
         while self.read(end - time.monotonic()):
             pass
@@ -101,7 +101,7 @@ class Terminal:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def quit(self):
-        """Ctrl+Q, and what it ended with."""
+        """Presses Ctrl+Q, and returns the exit status."""
         self.press("\x11")
         end = time.monotonic() + 10
         while time.monotonic() < end:

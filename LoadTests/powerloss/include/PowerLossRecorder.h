@@ -1,1 +1,1 @@
-// Nothing to call: this library is preloaded.
+// Empty: this library is only preloaded.
