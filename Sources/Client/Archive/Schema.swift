@@ -20,21 +20,21 @@ enum Schema {
       unread INTEGER NOT NULL DEFAULT 0,
       is_muted INTEGER NOT NULL DEFAULT 0,
       draft TEXT NOT NULL DEFAULT '',
-      marks TEXT NOT NULL DEFAULT '',  -- of others: user, received and read, a line each
-      -- The entries that are kept: those of this range from `first` to `latest`. Others are deleted
-      -- in the background.
+      marks TEXT NOT NULL DEFAULT '',  -- of other users: user, received and read, one line each
+      -- The kept entries are those of this range from `first` to `latest`. Others are deleted in the
+      -- background.
       epoch TEXT,
       range INTEGER NOT NULL DEFAULT 0,
       first INTEGER NOT NULL DEFAULT 1,
       latest INTEGER NOT NULL DEFAULT 0
     ) STRICT;
-    -- In the order in which they came, so that none is moved for another: SQLite overwrites what is
-    -- deleted, but not what is left behind where it moves a row from page to page.
+    -- In the order of arrival, so that rows are not moved: SQLite overwrites deleted content, but not
+    -- the copies that remain when it moves a row from page to page.
     CREATE TABLE entries (
       position INTEGER PRIMARY KEY,
       range INTEGER NOT NULL,
       seq INTEGER NOT NULL,
-      target INTEGER,  -- the seq of the entry that this one is about
+      target INTEGER,  -- the seq of the entry that this one refers to
       at INTEGER NOT NULL,
       sender TEXT NOT NULL,
       id TEXT NOT NULL,

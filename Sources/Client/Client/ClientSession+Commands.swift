@@ -88,7 +88,7 @@ extension ClientSession {
     return true
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   func subscriptionIndex(of room: String) -> Int? {
     if lastFound < subscriptions.count, subscriptions[lastFound].room == room { return lastFound }

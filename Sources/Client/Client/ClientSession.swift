@@ -104,7 +104,7 @@ public struct ClientSession: Sendable {
   /// The number of lines that are not acknowledged.
   public var unacknowledged: Int { outbox.count }
 
-  // MARK: The connection's life
+  // MARK: Connection life cycle
 
   /// Connects for the first time.
   public mutating func start(at now: Instant, _ actions: inout [Action]) {
@@ -227,7 +227,7 @@ public struct ClientSession: Sendable {
     return earliest
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   private mutating func connect(at now: Instant, _ actions: inout [Action]) {
     phase = .connecting(until: now.adding(milliseconds: settings.welcomeTimeoutMilliseconds))

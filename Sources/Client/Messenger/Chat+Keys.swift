@@ -108,7 +108,7 @@ extension Chat {
     noteTyping(&effects)
   }
 
-  // MARK: Anywhere
+  // MARK: Global commands
 
   /// - Returns: Whether the command was handled here.
   private mutating func perform(_ command: Command, _ effects: inout [Effect]) -> Bool {

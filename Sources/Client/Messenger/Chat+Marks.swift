@@ -78,7 +78,7 @@ extension Chat {
     effects.append(.save(timeline.room))
   }
 
-  // MARK: Telling
+  // MARK: Notifications
 
   /// The minimum interval between two sounds, and between two notifications of one conversation.
   private static let announceMilliseconds: Int64 = 1000

@@ -207,7 +207,7 @@ extension Chat {
     effects.append(.discard(room: room, id: key.id))
   }
 
-  // MARK: What is being written
+  // MARK: The composer's text
 
   mutating func endComposition() {
     composer = TextEditor()

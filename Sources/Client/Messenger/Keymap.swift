@@ -72,7 +72,7 @@ public struct Keymap: Equatable, Sendable {
     return help
   }
 
-  // MARK: Changing it
+  // MARK: Changes
 
   /// Replaces all keys of a command. A key that the command had keeps its contexts; a new one
   /// applies in all contexts of the command, except that a key that types a character applies only

@@ -57,7 +57,7 @@ extension TextEditor {
     isKilling = true
   }
 
-  // MARK: Looking
+  // MARK: Neighbouring places
 
   private func before(_ place: Place) -> Place? {
     if place.offset > 0 { return Place(line: place.line, offset: place.offset - 1) }

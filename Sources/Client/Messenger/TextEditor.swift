@@ -58,7 +58,7 @@ public struct TextEditor: Equatable, Sendable {
     replace(place, place, with: text)
   }
 
-  // MARK: What is there
+  // MARK: Content
 
   /// The size of the whole text, in UTF-8.
   public var byteCount: Int { text.utf8.count }

@@ -129,7 +129,7 @@ public final class Bench {
     }
   }
 
-  // MARK: What the rows need
+  // MARK: Support for rows
 
   var isQuick: Bool { settings.extent == .quick }
   /// The number of pairs of floor and relay; the ratio is their median.

@@ -87,7 +87,7 @@ final class BenchServer {
       .joined(separator: "\n")
   }
 
-  // MARK: What it takes
+  // MARK: Resource use
 
   /// The process that was started.
   var probe: ProcessProbe { ProcessProbe(id: id) }

@@ -334,7 +334,7 @@ public struct Oracle: Sendable {
     return true
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   func cursor(of receiver: Int, in room: Int) -> Int? {
     let place = place(of: room, among: receiver)

@@ -118,7 +118,7 @@ struct PlanBuilder {
     }
   }
 
-  // MARK: Coming and going
+  // MARK: Connections
 
   private mutating func planConnections() {
     arrivals = Array(repeating: nil, count: clients.count)

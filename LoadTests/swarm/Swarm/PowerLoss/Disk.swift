@@ -99,7 +99,7 @@ struct Disk {
     return result
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   private func isCreation(_ change: NameChange, of file: File) -> Bool {
     if case .create(_, let created) = change { created === file } else { false }

@@ -119,7 +119,7 @@ public struct RawScenario: Sendable {
     return plan
   }
 
-  // MARK: Judging
+  // MARK: Verdict
 
   /// Each threshold, and the measured value.
   public var judgements: [Outcome.Judgement] {

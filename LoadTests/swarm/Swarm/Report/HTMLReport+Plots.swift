@@ -85,7 +85,7 @@ extension HTMLReport {
     return "\(Decimal.text(second.start)) s: " + values.joined(separator: ", ")
   }
 
-  // MARK: Over all
+  // MARK: Whole run
 
   private static func histogram(of latencies: Latencies) -> Plot? {
     let lines = [Measure.ack, .deliver].compactMap { measure -> Plot.Line? in

@@ -78,7 +78,7 @@ extension Run {
     return true
   }
 
-  // MARK: Reading again
+  // MARK: Reading back
 
   private func readEverything() {
     closeSecond()

@@ -71,7 +71,7 @@ struct SmallDisk: ~Copyable {
     return unsafe clinux_memory_space(path, &used, &available) == 0 ? (used, available) : nil
   }
 
-  // MARK: Mounts of one's own
+  // MARK: Mount namespace
 
   private static let hasOwnMounts = Atomic(false)
 

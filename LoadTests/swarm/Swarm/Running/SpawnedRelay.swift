@@ -104,7 +104,7 @@ final class SpawnedRelay {
     return lines.joined(separator: "\n")
   }
 
-  // MARK: Inside
+  // MARK: Implementation
 
   private static func besideThisProgram() throws -> String { try ownFolder() + "relay" }
 
