@@ -89,7 +89,7 @@ public final class LiveDisplay {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// True also if it is not the controlling terminal of any process.
+  /// True also if it is not a controlling terminal.
   private var isInForeground: Bool {
     let group = tcgetpgrp(descriptor)
     return group < 0 || group == getpgrp()

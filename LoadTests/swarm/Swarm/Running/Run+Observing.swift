@@ -6,8 +6,8 @@ internal import Wire
 extension Run: PeerObserver {
   func peerConnects(_ peer: Peer) {
     guard peer.receiver < members.count, let member = members[peer.receiver] else { return }
-    // Only the first attempt counts: the wait before it is the client's choice, further attempts
-    // are not.
+    // Measured from the first attempt: the wait before it is the client's choice, but further attempts
+    // count.
     if member.wasWelcome, member.awaitedSince == nil {
       members[peer.receiver]?.awaitedSince = elapsed
     }
