@@ -8,9 +8,9 @@ extension Archive {
   /// Returns the path of an account's file: in the folder `wschat`, under a readable name that is
   /// unique to the account.
   /// - Parameters:
-  /// - stateHome: `$XDG_STATE_HOME`, or `~/.local/state`.
-  /// - relay: The relay's URL. Its query and its user information are left out: they may contain
-  ///   secrets.
+  ///   - stateHome: `$XDG_STATE_HOME`, or `~/.local/state`.
+  ///   - relay: The relay's URL. Its query and its user information are left out: they may contain
+  ///     secrets.
   public static func path(stateHome: String, relay: String, user: String) -> String {
     var url = relay.prefix { $0 != "?" && $0 != "#" }
     if let scheme = url.firstRange(of: "://") {

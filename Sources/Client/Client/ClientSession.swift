@@ -72,9 +72,9 @@ public struct ClientSession: Sendable {
   /// Creates a session that does nothing before `start`.
   ///
   /// - Parameters:
-  /// - idPrefix: At most 40 printable ASCII characters, with at least 96 random bits: ids must be
-  ///   unique over all devices and runs of the user.
-  /// - seed: The seed of the jitter; different for each session.
+  ///   - idPrefix: At most 40 printable ASCII characters, with at least 96 random bits: ids must be
+  ///     unique over all devices and runs of the user.
+  ///   - seed: The seed of the jitter; different for each session.
   public init(idPrefix: String, seed: UInt64, settings: SessionSettings = SessionSettings()) {
     precondition(idPrefix.utf8.count <= 40 && idPrefix.utf8.allSatisfy { 0x21...0x7E ~= $0 })
     self.idPrefix = idPrefix

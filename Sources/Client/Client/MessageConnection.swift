@@ -23,8 +23,8 @@ package final class MessageConnection {
 
   /// Begins to connect.
   /// - Parameters:
-  /// - url: Its host must be numeric.
-  /// - token: The token of the loop's events, which must be passed to `ready`.
+  ///   - url: Its host must be numeric.
+  ///   - token: The token of the loop's events, which must be passed to `ready`.
   package init(_ url: RelayURL, limits: Limits, on loop: EventLoop, token: UInt64)
     throws(ClientError)
   {

@@ -20,8 +20,8 @@ public struct Completion: Equatable, Sendable {
   /// least two characters; `nil` if there are none.
   ///
   /// - Parameters:
-  /// - users: The users who can be mentioned, the most likely ones first; this order breaks ties.
-  /// - limit: The maximum number of candidates.
+  ///   - users: The users who can be mentioned, the most likely ones first; this order breaks ties.
+  ///   - limit: The maximum number of candidates.
   public init?(
     before editor: TextEditor, users: @autoclosure () -> [(user: String, name: String)],
     limit: Int = 8

@@ -21,8 +21,8 @@ final class BenchServer {
   /// Starts the server and waits until it listens.
   ///
   /// - Parameters:
-  /// - parent: A folder on a real disk, in which the server is given a folder of its own.
-  /// - processor: The processor to which all of its threads are bound; `nil`: any.
+  ///   - parent: A folder on a real disk, in which the server is given a folder of its own.
+  ///   - processor: The processor to which all of its threads are bound; `nil`: any.
   init(_ program: BenchProgram, in parent: String, processor: Int?) throws {
     guard program.isPresent else {
       throw Failure(description: "\(program.name) is not there: \(program.words[0])")

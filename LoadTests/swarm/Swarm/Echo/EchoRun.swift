@@ -50,8 +50,8 @@ public final class EchoRun {
   /// Finds the server, or starts a relay with an echo, and prepares the run.
   ///
   /// - Parameters:
-  /// - url: Replaces the scenario's server.
-  /// - log: Receives occasional lines about the progress.
+  ///   - url: Replaces the scenario's server.
+  ///   - log: Receives occasional lines about the progress.
   public init(
     _ scenario: Scenario, _ plan: Plan, url: String? = nil, log: @escaping (String) -> Void
   ) throws {

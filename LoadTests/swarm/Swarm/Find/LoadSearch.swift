@@ -34,9 +34,9 @@ public struct LoadSearch: Sendable {
   private var doubt: Result?
 
   /// - Parameters:
-  /// - first: The smallest load; if it fails, there is no answer.
-  /// - most: The largest load.
-  /// - precision: The maximum relative error by which the answer is too small.
+  ///   - first: The smallest load; if it fails, there is no answer.
+  ///   - most: The largest load.
+  ///   - precision: The maximum relative error by which the answer is too small.
   public init(from first: Double = 1, to most: Double, precision: Double) {
     precondition(first > 0 && most >= first && precision > 0, "there is something to search")
     factor = first

@@ -13,8 +13,8 @@ public struct SendAllowance: Equatable, Sendable {
   }
 
   /// - Parameters:
-  /// - sendsPerSecond: `limits.sends_per_s`.
-  /// - burst: `limits.burst`.
+  ///   - sendsPerSecond: `limits.sends_per_s`.
+  ///   - burst: `limits.burst`.
   public init(sendsPerSecond: Int, burst: Int) {
     self.sendsPerSecond = sendsPerSecond
     self.burst = burst

@@ -58,8 +58,8 @@ extension LiveGauge {
   /// Returns the figures that are the same for every kind of run.
   ///
   /// - Parameters:
-  /// - now: Nanoseconds of the run.
-  /// - answered: The number of completed sends, without refused ones.
+  ///   - now: Nanoseconds of the run.
+  ///   - answered: The number of completed sends, without refused ones.
   mutating func figures(
     of plan: Plan, at now: UInt64, _ outcome: Outcome, _ recorder: SeriesRecorder,
     _ watch: SelfWatch, deliveries: Int, answered: Int

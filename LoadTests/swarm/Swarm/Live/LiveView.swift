@@ -12,9 +12,9 @@ public enum LiveView {
   /// Formats the figures.
   ///
   /// - Parameters:
-  /// - columns: The width of the terminal, whose last column stays empty. From 60 columns on
-  ///   nothing is cut.
-  /// - colour: Whether lines may contain SGR sequences.
+  ///   - columns: The width of the terminal, whose last column stays empty. From 60 columns on
+  ///     nothing is cut.
+  ///   - colour: Whether lines may contain SGR sequences.
   /// - Returns: Lines without line breaks, the most important first.
   public static func frame(of figures: LiveFigures, columns: Int, colour: Bool) -> [String] {
     let line = LiveLine(columns: columns, colour: colour)

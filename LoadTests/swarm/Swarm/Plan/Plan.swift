@@ -31,7 +31,7 @@ public struct Plan: Equatable, Sendable {
       case connect(client: Int)
       /// A client's connection breaks, and it is away until `wake`.
       case cut(client: Int)
-      /// A client that was cut comes back.
+      /// A client that was cut reconnects.
       case wake(client: Int)
       /// A client sends its next text; numbers begin at 1.
       case send(client: Int, room: Int, number: Int, textBytes: Int)

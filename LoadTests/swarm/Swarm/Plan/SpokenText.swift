@@ -6,8 +6,8 @@ enum SpokenText {
   private static let fillers = ["a", "k", "é", " ", "\"", "\\", "😀", "7", "/", "<", "日", "\n", "z"]
 
   /// - Parameters:
-  /// - at: The intended time, in nanoseconds from the start of the run.
-  /// - bytes: The length; if it is too short for the fixed part, the text is longer.
+  ///   - at: The intended time, in nanoseconds from the start of the run.
+  ///   - bytes: The length; if it is too short for the fixed part, the text is longer.
   static func text(
     user: String, _ send: Naming.SendID, at: UInt64, bytes: Int, seed: UInt64
   ) -> String {

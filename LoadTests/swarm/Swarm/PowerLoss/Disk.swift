@@ -40,8 +40,8 @@ struct Disk {
   private var changes: [(number: UInt64, change: NameChange)] = []
 
   /// - Parameters:
-  /// - files: The durable files when the record began.
-  /// - record: The changes since then.
+  ///   - files: The durable files when the record began.
+  ///   - record: The changes since then.
   init(_ files: [String: [UInt8]], _ record: DiskRecord) {
     self.record = record
     names = files.mapValues { File($0) }

@@ -22,9 +22,9 @@ struct RecordedDisk: Sendable {
   private var files: [String: [UInt8]] = [:]
 
   /// - Parameters:
-  /// - folder: The relay's data folder, which is empty or does not exist yet.
-  /// - record: The path of the record, outside of the folder.
-  /// - program: The folder of swarm and the recorder, with a trailing slash.
+  ///   - folder: The relay's data folder, which is empty or does not exist yet.
+  ///   - record: The path of the record, outside of the folder.
+  ///   - program: The folder of swarm and the recorder, with a trailing slash.
   init(folder: String, record: String, besides program: String) throws {
     self.folder = folder
     self.record = record

@@ -16,7 +16,7 @@ struct RawFrame {
   private var number = 0
 
   /// - Parameters:
-  /// - publish: A dialect's text, with rooms and users filled in.
+  ///   - publish: A dialect's text, with rooms and users filled in.
   init(publish: String, textBytes: Int, isBinary: Bool, key: UInt32) {
     let digits = String(repeating: "0", count: Self.numberDigits)
     let stamp = String(repeating: "0", count: RawStamp.bytes)

@@ -15,8 +15,8 @@ public struct RawScenario: Sendable {
   /// Plays the scenario; blocks until it is done.
   ///
   /// - Parameters:
-  /// - file: The scenario's file, for errors.
-  /// - url: Replaces the scenario's relay.
+  ///   - file: The scenario's file, for errors.
+  ///   - url: Replaces the scenario's relay.
   public init(
     playing scenario: Scenario, file: String, seed: UInt64? = nil, url: String? = nil
   ) throws(RawLoad.Failure) {

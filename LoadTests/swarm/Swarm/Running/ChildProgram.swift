@@ -12,10 +12,10 @@ enum ChildProgram {
   /// Starts a program in its own process group, so that Ctrl-C on the terminal goes to swarm only.
   ///
   /// - Parameters:
-  /// - words: The path and the arguments.
-  /// - bond: Used only if the system has setpriv(1).
-  /// - environment: Added to this process's own, such as `NAME=value`; takes precedence.
-  /// - output: A file to which standard output and standard error are appended.
+  ///   - words: The path and the arguments.
+  ///   - bond: Used only if the system has setpriv(1).
+  ///   - environment: Added to this process's own, such as `NAME=value`; takes precedence.
+  ///   - output: A file to which standard output and standard error are appended.
   static func start(
     _ words: [String], bond: Bond, environment: [String] = [], output: String
   ) throws(SystemError) -> pid_t {

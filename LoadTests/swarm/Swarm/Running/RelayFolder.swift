@@ -8,8 +8,8 @@ final class RelayFolder {
   private var disk: SmallDisk?
 
   /// - Parameters:
-  /// - configuration: The relay's configuration, as YAML.
-  /// - diskBytes: The size of a separate file system for the data; `nil` uses the system's.
+  ///   - configuration: The relay's configuration, as YAML.
+  ///   - diskBytes: The size of a separate file system for the data; `nil` uses the system's.
   init(configuration: String, diskBytes: Int?) throws {
     // First, because it may be refused, and then nothing has to be removed.
     if diskBytes != nil { try SmallDisk.enterOwnMounts() }

@@ -111,8 +111,8 @@ public final class Run {
   /// Finds the relay, or starts one, and prepares the run.
   ///
   /// - Parameters:
-  /// - url: Replaces the scenario's relay.
-  /// - log: Receives occasional lines about the progress.
+  ///   - url: Replaces the scenario's relay.
+  ///   - log: Receives occasional lines about the progress.
   public init(
     _ scenario: Scenario, _ plan: Plan, url: String? = nil, log: @escaping (String) -> Void
   ) throws {

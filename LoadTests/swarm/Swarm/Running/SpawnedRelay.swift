@@ -16,8 +16,8 @@ final class SpawnedRelay {
   /// Starts a relay on a free port, and waits until it listens.
   ///
   /// - Parameters:
-  /// - losesPower: Whether to record its writes and syncs.
-  /// - interruption: A descriptor that becomes readable when the start is to be abandoned.
+  ///   - losesPower: Whether to record its writes and syncs.
+  ///   - interruption: A descriptor that becomes readable when the start is to be abandoned.
   init(
     _ spawn: Scenario.Spawn, losesPower: Bool = false, interruption: Int32? = nil
   ) throws {
