@@ -105,7 +105,7 @@ extension BenchProgram {
   }
 
   private static func nats(_ places: Places, bytes: Int) -> BenchProgram {
-    // MSG b1-0 1 200, and two ends of lines.
+    // MSG b1-0 1 200, and two line breaks.
     let textBytes = bytes - 19
     var dialect = RawDialect(name: "nats", publish: "PUB {room} \(textBytes)\r\n{text}\r\n")
     dialect.isBinary = true
