@@ -1,4 +1,5 @@
 import Platform
+import Relay
 import Synchronization
 import Testing
 

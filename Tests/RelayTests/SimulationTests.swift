@@ -47,7 +47,7 @@ struct Simulation {
       let faults = clients.flatMap(\.faults)
       if !faults.isEmpty { return faults }
     }
-    return settle()
+    return runUntilIdle()
   }
 
   private mutating func step() {
@@ -117,7 +117,7 @@ struct Simulation {
   }
 
   /// Everything works and everybody reads, until all is said.
-  private func settle() -> [String] {
+  private func runUntilIdle() -> [String] {
     relay.store.failsCommits = false
     relay.store.failsReads = false
     for client in clients { client.socket?.space = .max }

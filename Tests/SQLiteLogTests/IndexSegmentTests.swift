@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 /// What tells new ids from known ones: how much memory and how many look-ups that takes.
-@Suite struct `The index's indexSegments` {
+@Suite struct `Index segments` {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }

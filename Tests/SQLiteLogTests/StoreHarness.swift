@@ -46,7 +46,7 @@ final class StoreHarness {
     return nil
   }
 
-  /// Settles all that is there, and merges what is to be one.
+  /// Indexes all entries, and merges segments.
   func index() throws {
     store.shared.seal()
     while try indexer.indexNext() {}

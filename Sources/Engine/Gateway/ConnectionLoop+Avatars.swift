@@ -21,7 +21,7 @@ extension ConnectionLoop {
   }
 
   /// Answers with a picture, or with 404 if there is none.
-  func answer(_ avatar: Picture?, _ index: Int, _ serial: UInt64) {
+  func answer(_ avatar: Avatar?, _ index: Int, _ serial: UInt64) {
     guard let exchange = exchange(serial, at: index),
       case .avatar(let user, _, let known) = exchange.call.target
     else { return }

@@ -150,8 +150,8 @@ import Wire
       case .botDrained(let bot): drained(bot)
       case .botGone(let bot): gone(bot)
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
-      case .picture(let picture, let connection, let exchange):
-        answer(picture, connection, exchange)
+      case .avatar(let avatar, let connection, let exchange):
+        answer(avatar, connection, exchange)
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .people(let update): shard.update(people: update, now: now)

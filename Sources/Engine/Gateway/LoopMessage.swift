@@ -11,7 +11,7 @@ package enum LoopMessage: Sendable {
   /// serial number.
   case canary(Canary.Outcome, [Canary.Waiter])
   /// A picture, or `nil` if there is none, for an exchange, by connection index and serial number.
-  case picture(Picture?, connection: Int, exchange: UInt64)
+  case avatar(Avatar?, connection: Int, exchange: UInt64)
   /// Asks the loop to add its metrics.
   case countsWanted(MetricsGathering)
   /// All loops have added theirs.

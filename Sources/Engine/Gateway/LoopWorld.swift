@@ -49,7 +49,7 @@ package protocol LoopWorld: AnyObject {
 
   /// Stops accepting connections.
   func stopAccepting()
-  /// Fetches a picture, and posts `LoopMessage.picture`.
+  /// Fetches a picture, and posts `LoopMessage.avatar`.
   func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64)
   /// Returns the response to `GET /metrics`.
   func metrics(of loops: LoopSnapshot) -> HTTPResponse

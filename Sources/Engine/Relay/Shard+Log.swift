@@ -11,12 +11,12 @@ extension Shard {
     }
     if let commit = delivery.commit { apply(commit, now) }
     for answer in delivery.answers { apply(answer, now) }
-    refuseGathered(behind: delivery.answers, now)
+    refuseGathered(after: delivery.answers, now)
   }
 
   /// What was gathered while the log refused an earlier send of the same session to the same room is
   /// refused as well, however long the log has taken: else it would overtake the one that is sent again.
-  private mutating func refuseGathered(behind answers: [LogAnswer], _ now: Moment) {
+  private mutating func refuseGathered(after answers: [LogAnswer], _ now: Moment) {
     var held: [SessionID: Set<String>] = [:]
     for case .refused(let id, let error) in answers
     where error.re == "send" && error.code == .unavailable {

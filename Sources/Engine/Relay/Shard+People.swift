@@ -56,7 +56,7 @@ extension Shard {
         reply(.error(Self.badCursor(re: "people")), to: index)
         return
       }
-      place = self.place(behind: cursor)
+      place = self.place(after: cursor)
     }
     let query = Array(request.query.lowercased().utf8)
     let inDirectory = people.people.count
@@ -86,7 +86,7 @@ extension Shard {
   }
 
   /// The cursor names the last user of a page; if the list no longer has that one, the place counts.
-  private func place(behind cursor: PeopleCursor) -> Int {
+  private func place(after cursor: PeopleCursor) -> Int {
     if let place = directory.people.index(of: cursor.user) { return place + 1 }
     if let place = bots.index(of: cursor.user) { return directory.people.people.count + place + 1 }
     return cursor.place

@@ -47,7 +47,7 @@ extension Shard {
     if cursor == nil || extras.paging?.number != cursor?.number {
       endPaging(index)
       extras.paging = RoomsPaging(
-        next: cursor.map { place(behind: $0, watch) } ?? watches[watch].newest)
+        next: cursor.map { place(after: $0, watch) } ?? watches[watch].newest)
       watches[watch].pagings += 1
     }
     makePage(request.limit, index)
@@ -56,7 +56,7 @@ extension Shard {
   /// Where a cursor leads whose paging has gone: behind its room where that has not moved, and otherwise
   /// by time. What is beyond the bound comes once more, rather than not at all.
   private func place(
-    behind cursor: RoomsCursor, _ watch: Slot<UserWatch>
+    after cursor: RoomsCursor, _ watch: Slot<UserWatch>
   ) -> Link<WatchedRoom> {
     if let room = roomIndices[cursor.room], let node = watches[watch].rooms[room],
       watchedRooms[node].lastAt == cursor.lastAt

@@ -87,7 +87,7 @@ struct IndexLoader {
       if try select.step() {
         throw SQLiteError(
           extendedCode: SQLITE_CORRUPT,
-          message: "there is no indexSegment for the identities at \(select.integer(0))")
+          message: "the identities at \(select.integer(0)) belong to no index segment")
       }
       start = end.upperBound
     }

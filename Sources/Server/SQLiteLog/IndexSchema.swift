@@ -125,7 +125,8 @@ enum IndexSchema {
         entries: Int(clamping: select.integer(3)))
       guard indexSegment.isValid else {
         throw SQLiteError(
-          extendedCode: SQLITE_CORRUPT, message: "indexSegment \(indexSegment.number) is not one")
+          extendedCode: SQLITE_CORRUPT, message: "index segment \(indexSegment.number) is not valid"
+        )
       }
       indexSegments.append((indexSegment, Int(clamping: select.integer(4))))
     }

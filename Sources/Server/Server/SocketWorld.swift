@@ -137,8 +137,7 @@ import WebSocket
   func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {
     let mailbox = shared.mailboxes[index]
     shared.avatars.avatar(for: user, url: url) { avatar in
-      let picture = avatar.map { Picture(contentType: $0.contentType, bytes: $0.bytes) }
-      mailbox.post(.picture(picture, connection: connection, exchange: exchange))
+      mailbox.post(.avatar(avatar, connection: connection, exchange: exchange))
     }
   }
 

@@ -180,7 +180,7 @@ struct RelayHarness {
     floodCount += 1
     let name = "f\(floodCount)"
     send(.send(.init(room: "x", id: name, text: "at first")), client)
-    try settle()
+    try finishTurns()
     let target = clients[client].lastAck["x"] ?? 1
     for number in 0..<count {
       let id = "\(name)/\(number)"
@@ -193,19 +193,19 @@ struct RelayHarness {
       case .rooms: send(.send(.init(room: "\(name)-\(number)", id: id, text: "mine")), client)
       case .duplicates: send(.send(.init(room: "x", id: name, text: "at first")), client)
       }
-      if number % 64 == 63 { try settle() }
+      if number % 64 == 63 { try finishTurns() }
     }
-    try settle()
+    try finishTurns()
     send(
       .send(.init(room: "x-2", id: "\(name)/f", forward: Forward(room: "x", seq: target))), client)
-    try settle()
+    try finishTurns()
     send(
       .history(.init(room: "x", before: target + 1, limit: page, isFolded: true)), client)
     send(.rooms(.init()), client)
-    try settle()
+    try finishTurns()
     if page < 3 {
       send(.send(.init(room: "x", id: "\(name)/d", delete: target)), client)
-      try settle()
+      try finishTurns()
     }
   }
 
@@ -213,7 +213,7 @@ struct RelayHarness {
     send(message.json, from: client)
   }
 
-  private mutating func settle() throws(FuzzFinding) {
+  private mutating func finishTurns() throws(FuzzFinding) {
     for _ in 0..<3 { try turn() }
   }
 

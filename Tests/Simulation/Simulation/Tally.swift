@@ -42,7 +42,7 @@ public struct Tally: Sendable {
     case backgroundStep = "background steps of the log"
     case indexed = "segments indexed"
     case swept = "sweeps of what is no longer kept"
-    case segmentForgotten = "indexSegments of the index that were forgotten"
+    case segmentForgotten = "index segments that were removed"
     case interlude = "reads within a call of another connection"
     case trimmed = "rooms trimmed"
     case clockForward = "jumps of the clock forward"

@@ -1,12 +1,6 @@
 public import Platform
+public import Relay
 internal import Synchronization
-
-/// A user's picture.
-public struct Avatar: Equatable, Sendable {
-  /// One of `AvatarCache.contentTypes`.
-  public var contentType: String
-  public var bytes: [UInt8]
-}
 
 /// Fetches users' pictures from their URLs and caches them in memory, so that a browser connects to
 /// no host but the relay.

@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import Relay
 
 /// The content of an avatar cache: pictures, failures and pending requests. Pure state, without
 /// I/O.

@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Platform
+internal import Relay
 
 /// A message to the cache's thread.
 enum AvatarOrder: Sendable {

@@ -179,7 +179,7 @@ final class SimulatedStreams: LoopWorld {
   func stopAccepting() {}
 
   func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {
-    onPost(.picture(nil, connection: connection, exchange: exchange), loop)
+    onPost(.avatar(nil, connection: connection, exchange: exchange), loop)
   }
 
   func metrics(of loops: LoopSnapshot) -> HTTPResponse {
