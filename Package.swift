@@ -183,7 +183,7 @@ let package = Package(
 
     // What the tests of several modules need.
     .target(
-      name: "TestSupport", dependencies: ["Platform"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["EventLoop", "Platform"], path: "Tests/TestSupport",
       swiftSettings: strict),
 
     tests("Package", []),
@@ -200,11 +200,15 @@ let package = Package(
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mixing", "CSQLite"]),
     tests("YAML", ["YAML"]),
     tests(
-      "Directories", ["Directories", "Relay", "Wire", "Platform"], excluding: ["directory.py"]),
+      "Directories", ["Directories", "Relay", "Wire", "Platform"],
+      excluding: ["directory.py"]),
     tests("Terminal", ["Terminal", "Platform", "Mixing"]),
     tests(
-      "Messenger", ["Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing"]),
-    tests("Archive", ["Archive", "Relay", "Wire", "Mixing", "CSQLite"]),
+      "Messenger",
+      [
+        "Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing",
+      ]),
+    tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
       "RelayConfiguration", ["RelayConfiguration", "Directories", "YAML"]),
@@ -223,6 +227,7 @@ let package = Package(
       "EndToEnd",
       [
         "Client", "EventLoop", "WebSocket", "Wire", "Platform", "RelayCommand", "WschatCommand",
+        "TestSupport",
       ], excluding: ["Peers"]),
     tests(
       "Swarm",

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WebSocket
 import Wire
@@ -8,7 +9,7 @@ extension `End to end` {
     // MARK: To the command
 
     private func serve(_ configuration: String, _ more: [String] = []) throws -> ChildProcess {
-      let folder = try Folder()
+      let folder = try TemporaryFolder()
       try folder.write(configuration, to: "relay.yaml")
       let process = try ChildProcess(
         [Programs.relay, "serve", "--config", folder["relay.yaml"], "--listen", "127.0.0.1:0"]
@@ -49,7 +50,7 @@ extension `End to end` {
 
     @Test func `a data directory that cannot be written ends with 1`() throws {
       // Root may write wherever there is a directory; below a file nobody may.
-      let folder = try Folder()
+      let folder = try TemporaryFolder()
       try folder.write("", to: "file")
       let process = try serve("data: \(folder["file"])/data\n")
       #expect(try process.wait() == .exit(1))
@@ -68,8 +69,7 @@ extension `End to end` {
     }
 
     @Test func `a database file that is none ends with 3, and stays as it is`() throws {
-      let folder = try Folder()
-      try Folder.run("mkdir", folder["data"])
+      let folder = try TemporaryFolder()
       let garbage = String(repeating: "This is no database. ", count: 500)
       try folder.write(garbage, to: "data/relay.db")
       let process = try serve("data: \(folder["data"])\n")

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 
@@ -12,7 +13,7 @@ extension `End to end` {
           - user: dice
             behaviour: exec
             reply_delay_s: [0, 0.05]
-            command: [\(Programs.package)/config/bots/dice]
+            command: [\(Project.path)/config/bots/dice]
         """)
       let ada = try RawClient(relay, user: "ada")
       func answers(of bot: String, to text: String, _ count: Int) throws -> [String] {

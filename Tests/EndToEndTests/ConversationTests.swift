@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 
@@ -44,7 +45,7 @@ extension `End to end` {
       #expect(try grep.wait() == .exit(1), "\(grep.output)")
       let verify = try RelayProcess.command("verify", "--data", relay.dataDirectory)
       #expect(try verify.wait() == .exit(0), "\(verify.errors)")
-      let target = try Folder()
+      let target = try TemporaryFolder()
       let imported = try ChildProcess(
         [Programs.relay, "import", "--data", target["copy"]], input: export.output)
       #expect(try imported.wait() == .exit(0), "\(imported.errors)")

@@ -1,11 +1,12 @@
 import Glibc
 import Platform
+import TestSupport
 import Testing
 import Wire
 
 @Suite struct `A relay and its directory` {
   @Test func `the file of people is read again when it changes, and a mistake is told`() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try folder.write("- { user: Ada, name: Ada Lovelace }\n", to: "people.yaml")
     let relay = try RelayProcess("directory: { file: \(folder["people.yaml"]) }", in: folder)
     try relay.process.waitForErrors { $0.contains("directory: 1 person from ") }
@@ -83,7 +84,7 @@ import Wire
 
   /// GitHub on loopback; see Tests/DirectoriesTests.
   private func service(_ state: String = "{}") throws -> ChildProcess {
-    let script = "\(Programs.package)/Tests/DirectoriesTests/directory.py"
+    let script = Project["Tests/DirectoriesTests/directory.py"]
     let service = try ChildProcess(["/usr/bin/python3", script, state])
     try service.waitForOutput { $0.hasSuffix("\n") }
     return service

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -47,7 +48,7 @@ extension `End to end` {
       #expect(try ada.history("general", limit: 5).entries.count == 5)
 
       // The same line, once there is space: nobody tells the relay.
-      try Folder.run("rm", disk.folder["ballast"])
+      try run("rm", disk.folder["ballast"])
       // A new connection, which was not asked to wait.
       ada = try RawClient(relay, user: "ada")
       #expect(try say(refused))
@@ -68,14 +69,12 @@ final class SmallDisk {
   /// Tried once: containers often forbid it, even to root.
   static let isPossible = (try? SmallDisk(kibibytes: 64)) != nil
 
-  let folder: Folder
+  let folder: TemporaryFolder
 
   init(kibibytes: Int) throws {
-    folder = try Folder()
-    let outcome = try Folder.run(
-      "mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k", "tmpfs", folder.path)
-    guard outcome == .exit(0) else { throw Unexpected("mount: \(outcome)") }
+    folder = try TemporaryFolder()
+    try run("mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k", "tmpfs", folder.path)
   }
 
-  deinit { _ = try? Folder.run("umount", "--lazy", folder.path) }
+  deinit { _ = try? run("umount", "--lazy", folder.path) }
 }

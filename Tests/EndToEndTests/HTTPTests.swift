@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -6,7 +7,9 @@ extension `End to end` {
   /// relay.v1 as requests, by Python's http.client and by bytes of one's own.
   @Suite struct `Over HTTP` {
     /// Runs one case of `http_client.py`.
-    private func play(_ name: String, _ configuration: String, in folder: Folder? = nil) throws {
+    private func play(_ name: String, _ configuration: String, in folder: TemporaryFolder? = nil)
+      throws
+    {
       let relay = try RelayProcess(configuration, in: folder)
       let peer = try ChildProcess(
         ["/usr/bin/python3", Programs.peer("http_client.py"), name, "\(relay.port)"], input: "")
@@ -35,7 +38,7 @@ extension `End to end` {
     }
 
     @Test func `people are listed in pages`() throws {
-      let folder = try Folder()
+      let folder = try TemporaryFolder()
       try folder.write("[{ user: bot-1, name: Number 1 }, { user: bot-2 }]\n", to: "people.yaml")
       let bots = (3...7).map { "{ user: bot-\($0), name: Number \($0), behaviour: echo }" }
       try play(
@@ -48,7 +51,7 @@ extension `End to end` {
     }
 
     @Test func `pictures of people come from the relay, whoever has them`() throws {
-      let folder = try Folder()
+      let folder = try TemporaryFolder()
       let pictures = try ChildProcess(
         ["/usr/bin/python3", Programs.peer("pictures.py"), folder["people.yaml"]])
       try pictures.waitForOutput { $0.contains("ready\n") }

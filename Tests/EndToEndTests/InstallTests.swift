@@ -1,23 +1,24 @@
+import TestSupport
 import Testing
 
 extension `End to end` {
   /// What `make install` puts where, from the commands that are built already.
   @Suite struct `What is installed` {
     /// A folder that stands for the system's root.
-    private let root: Folder
+    private let root: TemporaryFolder
 
     init() throws {
-      root = try Folder()
+      root = try TemporaryFolder()
       let make = try Self.run(["install"], root)
       guard try make.wait() == .exit(0) else {
         throw Unexpected("make install: \(make.output)\(make.errors)")
       }
     }
 
-    private static func run(_ target: [String], _ root: Folder) throws -> ChildProcess {
+    private static func run(_ target: [String], _ root: TemporaryFolder) throws -> ChildProcess {
       let make = try ChildProcess(
         [
-          "make", "-C", Programs.package, "BUILT=\(Programs.directory)", "DESTDIR=\(root.path)",
+          "make", "-C", Project.path, "BUILT=\(Programs.directory)", "DESTDIR=\(root.path)",
           "PREFIX=/usr",
         ] + target, environment: ["MAKEFLAGS=", "MAKELEVEL="], input: "")
       try make.wait(Deadline(seconds: 120))
@@ -107,7 +108,7 @@ extension `End to end` {
 
     @Test(.enabled(if: Programs.isInstalled("fish"), "there is no fish here"))
     func `fish finds the completions and completes`() throws {
-      let folder = try Folder()
+      let folder = try TemporaryFolder()
       let fish = try ChildProcess(
         [
           "fish", "-c",

@@ -1,6 +1,7 @@
 import Client
 import EventLoop
 import Glibc
+import TestSupport
 import Testing
 import Wire
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 extension `End to end` {
@@ -8,7 +9,7 @@ extension `End to end` {
       var command: String
       var file: String
       var subcommands: [String] = []
-      var path: String { "\(Programs.package)/\(file)" }
+      var path: String { Project["\(file)"] }
       var testDescription: String { "\(command)(1)" }
     }
 

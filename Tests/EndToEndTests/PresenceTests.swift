@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 extension `End to end` {
@@ -6,7 +7,7 @@ extension `End to end` {
     @Test func `all coming back at once cost each watcher a bounded number of messages`() throws {
       let crowd = Programs.environment("PRESENCE_CROWD") ?? "3000 100"
       let size = crowd.split(separator: " ").map(String.init)
-      let folder = try Folder()
+      let folder = try TemporaryFolder()
       let people = (0..<(Int(size[0]) ?? 0)).map { "- { user: user-\($0), name: User \($0) }\n" }
       try folder.write(people.joined(), to: "people.yaml")
       let relay = try RelayProcess(

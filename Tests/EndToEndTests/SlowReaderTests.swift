@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -107,8 +108,7 @@ private struct Backlog {
     } else {
       // As much as the relay takes: it stops reading once its answers are not read.
       while try !client.flushAvailable() {
-        var request = pollfd(fd: client.descriptor, events: Int16(POLLOUT), revents: 0)
-        if unsafe poll(&request, 1, 500) == 0 { break }
+        if !becomes(POLLOUT, client.descriptor, Deadline(milliseconds: 500)) { break }
       }
       // Another client is served meanwhile: the loop has had its turns.
       let other = try RawClient(relay, user: "other")
@@ -122,10 +122,7 @@ private struct Backlog {
 
   private func pump(_ client: RawClient, _ deadline: Deadline, _ body: () throws -> Void) throws {
     let isFlushed = try client.flushAvailable()
-    var request = pollfd(
-      fd: client.descriptor, events: Int16(isFlushed ? POLLIN : POLLIN | POLLOUT),
-      revents: 0)
-    guard unsafe poll(&request, 1, deadline.milliseconds) > 0 else {
+    guard becomes(isFlushed ? POLLIN : POLLIN | POLLOUT, client.descriptor, deadline) else {
       throw Unexpected("the relay said nothing more")
     }
     try body()
@@ -242,10 +239,7 @@ private final class Writer {
         client.enqueue(json)
       }
       let isFlushed = try client.flushAvailable()
-      var request = pollfd(
-        fd: client.descriptor, events: Int16(isFlushed ? POLLIN : POLLIN | POLLOUT),
-        revents: 0)
-      guard unsafe poll(&request, 1, deadline.milliseconds) > 0 else {
+      guard becomes(isFlushed ? POLLIN : POLLIN | POLLOUT, client.descriptor, deadline) else {
         throw Unexpected("no more acks after \(acknowledged)")
       }
       client.receive()

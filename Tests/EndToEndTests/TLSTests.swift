@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -73,10 +74,8 @@ extension `End to end` {
     @Test func `without memory for a session one connection is refused, and the others live on`()
       throws
     {
-      let folder = try Folder()
-      let outcome = try Folder.run(
-        "cc", "-shared", "-fPIC", "-o", folder["no_memory.so"], Programs.peer("no_memory.c"))
-      #expect(outcome == .exit(0), "is g++ there?")
+      let folder = try TemporaryFolder()
+      try run("cc", "-shared", "-fPIC", "-o", folder["no_memory.so"], Programs.peer("no_memory.c"))
       let relay = try RelayProcess(
         "\(certificates.configuration)\ndebug: { echo: true }",
         under: [
@@ -117,7 +116,7 @@ extension `End to end` {
         ("expired", "expired", "has expired on "),
         ("missing", "server", "No such file or directory"),
       ] {
-        let folder = try Folder()
+        let folder = try TemporaryFolder()
         try folder.write(
           """
           listen: 127.0.0.1:0

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -6,10 +7,10 @@ extension `End to end` {
   @Suite struct `Tokens` {
     static let python = "/usr/bin/python3"
     static let secret = "0123456789abcdef0123456789abcdef"
-    private let folder: Folder
+    private let folder: TemporaryFolder
 
     init() throws {
-      folder = try Folder()
+      folder = try TemporaryFolder()
       try folder.write(Self.secret, to: "secret")
     }
 
@@ -64,7 +65,7 @@ extension `End to end` {
         let made = try ChildProcess(
           ["openssl", "genpkey", "-out", folder["private"], "-algorithm"] + options, input: "")
         #expect(try made.wait() == .exit(0), "\(made.errors)")
-        try Folder.run(
+        try run(
           "openssl", "pkey", "-in", folder["private"], "-pubout", "-out", folder["public"])
         configuration = "public_key: \(folder["public"])"
       }

@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -10,7 +10,7 @@ extension `End to end` {
     }
 
     @Test func `the metrics are what Prometheus reads, and say what has happened`() throws {
-      let folder = try Folder()
+      let folder = try TemporaryFolder()
       try folder.write("[{ user: ada }, { user: bo }, { user: Ada Lovelace }]\n", to: "people.yaml")
       let relay = try RelayProcess(
         """
@@ -83,20 +83,18 @@ extension `End to end` {
         number += 1
         try ada.send(.send(.init(room: "general", id: "\(number)", text: text)))
       }
-      var answer = try readiness(relay)
-      let full = Deadline()
-      while answer.hasPrefix("HTTP/1.1 200 "), !full.hasPassed {
-        usleep(100_000)
+      var answer = ""
+      _ = try becomesTrue {
         answer = try readiness(relay)
+        return !answer.hasPrefix("HTTP/1.1 200 ")
       }
       #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
       #expect(answer.contains("cannot use its log"), "\(answer)")
 
-      try Folder.run("rm", disk.folder["filler"])
-      let freed = Deadline()
-      while !answer.hasPrefix("HTTP/1.1 200 "), !freed.hasPassed {
-        usleep(100_000)
+      try run("rm", disk.folder["filler"])
+      _ = try becomesTrue {
         answer = try readiness(relay)
+        return answer.hasPrefix("HTTP/1.1 200 ")
       }
       #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
       #expect(try relay.stop() == .exit(0))

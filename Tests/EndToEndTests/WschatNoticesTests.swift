@@ -1,14 +1,14 @@
 import Glibc
 import Platform
+import TestSupport
 import Testing
 import Wire
 
 extension `End to end` {
   /// What wschat says of others, of refusals and limits, and to whom.
   @Suite struct `wschat on a screen, and what it tells` {
-    private func configure(_ yaml: String) throws -> Folder {
-      let home = try Folder()
-      try Folder.run("mkdir", "-p", home["config/wschat"])
+    private func configure(_ yaml: String) throws -> TemporaryFolder {
+      let home = try TemporaryFolder()
       try home.write(yaml, to: "config/wschat/config.yaml")
       return home
     }
@@ -22,11 +22,8 @@ extension `End to end` {
       let bo = try RawClient(relay, user: "bo")
       try bo.say("are you there?", in: "dm:ada:bo", id: "1")
       try terminal.wait(for: "the message") { !$0.messages(with: "are you there?").isEmpty }
-      let deadline = Deadline()
-      while (try? readFile(home["told"])) != "bo|are you there?\n" {
-        if deadline.hasPassed { throw Unexpected("told: \((try? readFile(home["told"])) ?? "")") }
-        usleep(20_000)
-      }
+      let isTold = becomesTrue { (try? home.read("told")) == "bo|are you there?\n" }
+      #expect(isTold, "told: \((try? home.read("told")) ?? "")")
       try terminal.wait(for: "1 unread")
       let marks = try bo.join("dm:ada:bo").members?.first { $0.user == "ada" }
       #expect(marks?.read == 0)
@@ -35,16 +32,15 @@ extension `End to end` {
       try bo.say("good", in: "dm:ada:bo", id: "2")
       try terminal.wait(for: "the next") { !$0.messages(with: "good").isEmpty }
       // With the keyboard nothing is notified.
-      #expect(try readFile(home["told"]) == "bo|are you there?\n")
+      #expect(try home.read("told") == "bo|are you there?\n")
     }
 
     @Test func `a message that is an option and markup is notified as it was written`() throws {
       let relay = try RelayProcess()
-      let home = try Folder()
-      try Folder.run("mkdir", "-p", home["bin"])
+      let home = try TemporaryFolder()
       // As the real one: what stands before -- is its own.
       try home.write("#!/bin/sh\nprintf '%s|' \"$@\" >>~/told\n", to: "bin/notify-send")
-      try Folder.run("chmod", "+x", home["bin/notify-send"])
+      try run("chmod", "+x", home["bin/notify-send"])
       let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"
       // tmux does not pass it on.
       let terminal = try TerminalSession(
@@ -58,11 +54,8 @@ extension `End to end` {
       try bo.say(#"--urgency=critical <b>&amp; \n"#, in: "dm:ada:bo", id: "1")
       let expected =
         #"--app-name=wschat|--|bo|--urgency=critical &lt;b&gt;&amp;amp; \\n|"#
-      let deadline = Deadline()
-      while (try? readFile(home["told"])) != expected {
-        if deadline.hasPassed { throw Unexpected("told: \((try? readFile(home["told"])) ?? "")") }
-        usleep(20_000)
-      }
+      let isTold = becomesTrue { (try? home.read("told")) == expected }
+      #expect(isTold, "told: \((try? home.read("told")) ?? "")")
     }
 
     @Test func `a muted conversation is counted, and does not notify`() throws {
@@ -83,9 +76,9 @@ extension `End to end` {
         screen.list.contains { $0.contains("blah") && $0.contains(" 1") }
       }
       try bo.say("news", in: "general", id: "2")
-      let deadline = Deadline()
-      while (try? readFile(home["told"])) == nil, !deadline.hasPassed { usleep(20_000) }
-      #expect(try readFile(home["told"]) == "news\n")
+      let isTold = becomesTrue { (try? home.read("told"))?.hasSuffix("\n") == true }
+      #expect(isTold)
+      #expect(try home.read("told") == "news\n")
     }
 
     @Test func `a message that is refused is marked, and can be discarded`() throws {
@@ -108,7 +101,7 @@ extension `End to end` {
     @Test func `a directory's limit shows the time that is left, and the people then`() throws {
       let reset = WallClock.milliseconds / 1000 + 8
       let service = try ChildProcess([
-        "/usr/bin/python3", "\(Programs.package)/Tests/DirectoriesTests/directory.py",
+        "/usr/bin/python3", Project["Tests/DirectoriesTests/directory.py"],
         #"{"remaining":0,"limit":null,"reset":\#(reset)}"#,
       ])
       try service.waitForOutput { $0.hasSuffix("\n") }
@@ -163,11 +156,8 @@ extension `End to end` {
       try terminal.wait(for: "the message") { !$0.messages(with: "quoted").isEmpty }
       try terminal.press("S-Up")
       try terminal.type("c")
-      let deadline = Deadline()
-      while terminal.clipboard != "grüße\n  日本 \"quoted\"" {
-        if deadline.hasPassed { throw Unexpected(terminal.clipboard ?? "nothing is copied") }
-        usleep(20_000)
-      }
+      let isCopied = becomesTrue { terminal.clipboard == "grüße\n  日本 \"quoted\"" }
+      #expect(isCopied, "\(terminal.clipboard ?? "nothing is copied")")
     }
   }
 }

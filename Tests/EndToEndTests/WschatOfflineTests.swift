@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -11,10 +12,8 @@ extension `End to end` {
 
     /// Waits until the relay has so many entries.
     private func waitFor(_ count: Int, in room: String, _ relay: RelayProcess) throws {
-      let deadline = Deadline()
-      while try texts(relay, room).count < count {
-        if deadline.hasPassed { throw Unexpected("only \(try texts(relay, room))") }
-        usleep(20_000)
+      guard try becomesTrue({ try texts(relay, room).count >= count }) else {
+        throw Unexpected("only \(try texts(relay, room))")
       }
     }
 
@@ -49,7 +48,7 @@ extension `End to end` {
       let relay = try RelayProcess()
       let bo = try RawClient(relay, user: "bo")
       try bo.say("remember this", in: "general", id: "1")
-      let home = try Folder()
+      let home = try TemporaryFolder()
       do {
         let terminal = try TerminalSession.wschat(relay, ["--room", "general"], in: home)
         try terminal.wait(for: "remember this")
@@ -86,7 +85,7 @@ extension `End to end` {
 
     @Test func `a kill between the send and its ack neither loses nor doubles it`() throws {
       let relay = try RelayProcess("debug: { commit_delay_ms: 400 }")
-      let home = try Folder()
+      let home = try TemporaryFolder()
       var terminal = try TerminalSession.wschat(relay, ["--room", "general"], in: home)
       try terminal.waitForConversation("General")
       for number in 1...3 {

@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import Testing
 import Wire
 
@@ -70,8 +70,7 @@ extension `End to end` {
       #expect(line < first)
       // The relay is told as well.
       let ada = try RawClient(relay, user: "ada")
-      let deadline = Deadline()
-      while try ada.join("dm:ada:bo").read < 3, !deadline.hasPassed { usleep(20_000) }
+      _ = try becomesTrue { try ada.join("dm:ada:bo").read >= 3 }
       #expect(try ada.join("dm:ada:bo").read == 3)
     }
 
@@ -124,8 +123,7 @@ extension `End to end` {
       try terminal.wait(for: "deleted")
 
       let ada = try RawClient(relay, user: "ada")
-      let deadline = Deadline()
-      while try ada.everything(in: "general").count < 5, !deadline.hasPassed { usleep(20_000) }
+      _ = try becomesTrue { try ada.everything(in: "general").count >= 5 }
       let entries = try ada.everything(in: "general")
       #expect(entries.map(\.from).allSatisfy { $0 == "ada" })
       #expect(entries.count == 5)

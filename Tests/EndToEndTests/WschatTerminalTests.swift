@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 extension `End to end` {
@@ -148,8 +149,7 @@ extension `End to end` {
 
     @Test func `a key and the mouse do what the configuration says`() throws {
       let relay = try RelayProcess("bots: [{ user: echo, name: Echo, behaviour: echo }]")
-      let home = try Folder()
-      try Folder.run("mkdir", "-p", home["config/wschat"])
+      let home = try TemporaryFolder()
       try home.write("mouse: true\nkeys: { search: [f3] }\n", to: "config/wschat/config.yaml")
       let terminal = try TerminalSession.wschat(relay, ["--room", "general"], in: home)
       try terminal.waitForConversation("General")
@@ -201,7 +201,7 @@ extension `End to end` {
     }
 
     @Test func `others cannot give orders to the terminal`() throws {
-      let folder = try Folder()
+      let folder = try TemporaryFolder()
       try folder.write(
         """
         - { user: eve, name: "Eve\\e]0;owned\\a\\e[2J" }
@@ -227,8 +227,7 @@ extension `End to end` {
       throws
     {
       let relay = try RelayProcess()
-      let home = try Folder()
-      try Folder.run("mkdir", "-p", home["config/wschat"])
+      let home = try TemporaryFolder()
       try home.write("theme: dark\nmesages: plain\n", to: "config/wschat/config.yaml")
       let terminal = try TerminalSession.wschat(relay, ["--room", "general"], in: home)
       #expect(try terminal.waitForExit() == .exit(2))

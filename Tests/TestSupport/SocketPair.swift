@@ -31,10 +31,16 @@ public func accept(from listener: borrowing Listener) throws -> Socket {
   }
 }
 
-/// Waits until poll(2) reports `event`; false after 10 s.
-public func becomes(_ event: Int32, _ descriptor: Int32) -> Bool {
+/// Waits until poll(2) reports `event`; false at the deadline.
+public func becomes(
+  _ event: Int32, _ descriptor: Int32, _ deadline: Deadline = Deadline(seconds: 10)
+) -> Bool {
   var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-  return unsafe poll(&request, 1, 10_000) == 1
+  while true {
+    let count = unsafe poll(&request, 1, deadline.milliseconds)
+    if count < 0, errno == EINTR { continue }
+    return count > 0
+  }
 }
 
 extension BorrowedSocket {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// A relay, an honest client of it, and attackers of one kind.
@@ -112,13 +113,7 @@ extension RelayProcess {
   /// Open descriptors.
   fileprivate var descriptorCount: Int {
     get throws {
-      guard let directory = unsafe opendir("/proc/\(process.id)/fd") else {
-        throw Unexpected("/proc/\(process.id)/fd: \(errno)")
-      }
-      defer { unsafe closedir(directory) }
-      var count = -2
-      while unsafe readdir(directory) != nil { count += 1 }
-      return count
+      try fileNames(in: "/proc/\(process.id)/fd").count
     }
   }
 
@@ -140,15 +135,6 @@ extension RelayProcess {
 
   func memory(atMost bytes: Int) throws -> Bool {
     try becomesTrue { try memory.now <= bytes }
-  }
-
-  private func becomesTrue(_ condition: () throws -> Bool) throws -> Bool {
-    let deadline = Deadline()
-    while try !condition() {
-      if deadline.hasPassed { return false }
-      usleep(20_000)
-    }
-    return true
   }
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import TestSupport
 
 /// One HTTP request as a test writes it, and whatever comes back.
 final class HTTPExchange {
@@ -48,8 +49,9 @@ final class HTTPExchange {
   }
 
   private func wait(_ event: Int32) throws {
-    var request = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
-    guard unsafe poll(&request, 1, 30_000) == 1 else { throw Unexpected("no answer") }
+    guard becomes(event, socket.descriptor, Deadline(seconds: 30)) else {
+      throw Unexpected("no answer")
+    }
   }
 
   private static func connect(_ port: UInt16) throws -> BorrowedSocket {

@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import TestSupport
 import WebSocket
 import Wire
 
@@ -218,9 +219,7 @@ final class RawClient {
   }
 
   private func wait(_ event: Int32, _ deadline: Deadline) throws {
-    var request = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
-    let count = unsafe poll(&request, 1, deadline.milliseconds)
-    guard count > 0 || (count < 0 && errno == EINTR) else {
+    guard becomes(event, socket.descriptor, deadline) else {
       throw Unexpected("the relay said nothing more")
     }
   }

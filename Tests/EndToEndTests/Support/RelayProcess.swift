@@ -1,8 +1,9 @@
 import Glibc
+import TestSupport
 
 /// A relay that a test has started, on a port that the system chose and keeps over a restart.
 final class RelayProcess {
-  let folder: Folder
+  let folder: TemporaryFolder
   private(set) var port: UInt16 = 0
   /// `ws` or `wss`.
   private(set) var scheme = "ws"
@@ -15,10 +16,10 @@ final class RelayProcess {
   ///   - data: the data directory; by default one in the folder.
   ///   - wrapper: a command that runs the one that follows it, such as `taskset -c 0`.
   init(
-    _ configuration: String = "", in folder: Folder? = nil, data: String? = nil,
+    _ configuration: String = "", in folder: TemporaryFolder? = nil, data: String? = nil,
     under wrapper: [String] = []
   ) throws {
-    let folder = try folder ?? Folder()
+    let folder = try folder ?? TemporaryFolder()
     self.folder = folder
     let data = data ?? folder["data"]
     try folder.write(
@@ -37,7 +38,7 @@ final class RelayProcess {
   var dataDirectory: String { folder["data"] }
 
   private static func serve(
-    _ folder: Folder, port: UInt16, under wrapper: [String]
+    _ folder: TemporaryFolder, port: UInt16, under wrapper: [String]
   ) throws -> ChildProcess {
     try ChildProcess(
       wrapper + [
@@ -127,21 +128,4 @@ final class RelayProcess {
       throw Unexpected("clear_refs: \(errno)")
     }
   }
-}
-
-/// A small file's text; also of those in /proc, which have no size.
-func readFile(_ path: String) throws -> String {
-  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw Unexpected("open \(path): \(errno)") }
-  defer { close(descriptor) }
-  var bytes: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-  while true {
-    let count = unsafe buffer.withUnsafeMutableBytes {
-      unsafe read(descriptor, $0.baseAddress, $0.count)
-    }
-    guard count > 0 else { break }
-    bytes += buffer[..<count]
-  }
-  return String(decoding: bytes, as: UTF8.self)
 }

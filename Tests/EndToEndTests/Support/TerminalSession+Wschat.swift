@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// wschat on a terminal, as a person has it.
 extension TerminalSession {
@@ -7,7 +8,7 @@ extension TerminalSession {
   ///   - folder: a home with what an earlier one has left there.
   static func wschat(
     _ relay: RelayProcess, user: String = "ada", _ arguments: [String] = [], columns: Int = 80,
-    rows: Int = 24, environment: [String] = [], in folder: Folder? = nil
+    rows: Int = 24, environment: [String] = [], in folder: TemporaryFolder? = nil
   ) throws -> TerminalSession {
     try TerminalSession(
       [Programs.wschat, relay.url, "--user", user] + arguments, columns: columns, rows: rows,

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A terminal with a program in it: tmux, a server of the test's own, asked and told through its
 /// control mode, so that a change of the screen is heard of and not waited out.
@@ -32,7 +33,7 @@ final class TerminalSession {
     }
   }
 
-  let folder: Folder
+  let folder: TemporaryFolder
   private let client: ChildProcess
   private var input: [UInt8] = []
 
@@ -42,11 +43,11 @@ final class TerminalSession {
   ///   - folder: its home, to share one between two sessions; by default a new one.
   init(
     _ arguments: [String], columns: Int = 80, rows: Int = 24, environment: [String] = [],
-    in folder: Folder? = nil
+    in folder: TemporaryFolder? = nil
   ) throws {
-    let folder = try folder ?? Folder()
+    let folder = try folder ?? TemporaryFolder()
     self.folder = folder
-    let sockets = try Folder()
+    let sockets = try TemporaryFolder()
     let variables = [
       "HOME=\(folder.path)", "SWIFT_BACKTRACE=enable=no", "XDG_CONFIG_HOME=\(folder["config"])",
       "XDG_STATE_HOME=\(folder["state"])", "LC_ALL=C.UTF-8", "TZ=UTC0", "COLORTERM=", "NO_COLOR=",
@@ -94,7 +95,7 @@ final class TerminalSession {
   }
 
   /// Outlives the server, whose socket it has.
-  private let sockets: Folder
+  private let sockets: TemporaryFolder
 
   deinit { _ = try? end() }
 

@@ -1,19 +1,21 @@
 import EventLoop
 import Glibc
 import Platform
+import Synchronization
 
 /// A program that a test has started, and that does not outlive the test.
 ///
-/// Its output is read by threads of their own, so that it never waits for the test. It is killed
-/// with the object; should the test's own process die first, a shell that waits for that does it.
-final class ChildProcess {
-  /// How it ended.
-  enum Outcome: Equatable {
+/// Two threads read its output, so that it never waits for the test. It is killed when the object
+/// is released. If the test process dies first, a shell that waits for that kills the program.
+public final class ChildProcess {
+  /// How a program ended: its exit code, or the signal that killed it.
+  public enum Outcome: Equatable, Sendable {
     case exit(Int32)
     case signal(Int32)
   }
 
-  let id: pid_t
+  /// The process number.
+  public let id: Int32
   private var input: Int32?
   private let guardian: Guardian
   private let ending: Mailbox<Void>
@@ -21,17 +23,18 @@ final class ChildProcess {
   private let outputStream: OutputStream
   private let errorStream: OutputStream
 
-  /// What it has written to standard output so far.
-  var output: String { outputStream.text }
+  /// What it has written to standard output so far, except for what was taken.
+  public var output: String { outputStream.text }
   /// What it has written to standard error so far.
-  var errors: String { errorStream.text }
+  public var errors: String { errorStream.text }
 
+  /// Starts a program.
   /// - Parameters:
   ///   - arguments: the program, found in PATH if it has no slash, and its arguments.
   ///   - environment: `NAME=value`, added to the test's own.
-  ///   - text: its standard input, all of it; `nil` leaves that open, to be written and closed.
-  init(_ arguments: [String], environment: [String] = [], input text: String? = nil) throws {
-    // Who ends early does not read all of its input.
+  ///   - text: its whole standard input; `nil` leaves that open, for `write` and `closeInput`.
+  public init(_ arguments: [String], environment: [String] = [], input text: String? = nil) throws {
+    // A program that ends early has not read all of its input.
     ignoreSIGPIPE()
     let (inputReader, inputWriter) = try pipe()
     let (outputReader, outputWriter) = try pipe()
@@ -48,7 +51,7 @@ final class ChildProcess {
     let id = id
     _ = try WorkerThread(name: "await \(id)") {
       var information = unsafe siginfo_t()
-      // It stays a zombie, so that its number is nobody else's until we have taken note.
+      // It stays a zombie, so that no other process gets its number before `wait`.
       while unsafe waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) != 0 {}
       ending.post(())
     }
@@ -67,38 +70,44 @@ final class ChildProcess {
 
   // MARK: Input
 
-  func write(_ text: String) {
+  /// Writes to its standard input; blocks until the pipe has taken everything.
+  public func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Writes to its standard input; blocks until the pipe has taken everything.
+  public func write(_ bytes: [UInt8]) {
     guard let input else { return }
-    var bytes = Array(text.utf8)[...]
+    var bytes = bytes[...]
     while !bytes.isEmpty {
       let count = unsafe bytes.withUnsafeBytes {
         unsafe Glibc.write(input, $0.baseAddress, $0.count)
       }
-      // It has ended before it read everything: its outcome says why.
+      // The program ended before it read everything: its outcome says why.
       guard count > 0 else { return }
       bytes = bytes.dropFirst(count)
     }
   }
 
-  func closeInput() {
+  /// Ends its standard input.
+  public func closeInput() {
     if let input { close(input) }
     input = nil
   }
 
   // MARK: The end
 
-  func signal(_ number: Int32) {
+  /// Sends it a signal, unless `wait` has seen its end.
+  public func signal(_ number: Int32) {
     if outcome == nil { kill(id, number) }
   }
 
-  var isRunning: Bool { outcome == nil && !ending.wait(timeoutMilliseconds: 0) }
+  public var isRunning: Bool { outcome == nil && !ending.wait(timeoutMilliseconds: 0) }
 
-  /// Waits until it has ended, and all that it wrote is there.
+  /// Waits until it has ended and all its output has arrived.
   @discardableResult
-  func wait(_ deadline: Deadline = Deadline()) throws -> Outcome {
+  public func wait(_ deadline: Deadline = Deadline()) throws -> Outcome {
     if let outcome { return outcome }
     guard ending.wait(timeoutMilliseconds: deadline.milliseconds) else {
-      throw Unexpected("process \(id) goes on; it wrote: \(output)\(errors)")
+      throw Unexpected("process \(id) has not ended; it wrote: \(output)\(errors)")
     }
     var status: Int32 = 0
     guard unsafe waitpid(id, &status, 0) == id else { throw Unexpected("waitpid: \(errno)") }
@@ -115,30 +124,36 @@ final class ChildProcess {
   }
 
   /// Waits until standard output satisfies the condition.
-  func waitForOutput(
+  public func waitForOutput(
     _ deadline: Deadline = Deadline(), until condition: (String) -> Bool
   ) throws {
     try outputStream.wait(deadline, until: condition) { unexpectedEnd }
   }
 
   /// Waits until standard error satisfies the condition.
-  func waitForErrors(
+  public func waitForErrors(
     _ deadline: Deadline = Deadline(), until condition: (String) -> Bool
   ) throws {
     try errorStream.wait(deadline, until: condition) { unexpectedEnd }
   }
 
-  /// Waits for more standard output, and takes it: it is no part of `output` any more. For
-  /// conversations so long that they are not to be kept.
-  /// - Returns: nothing where the time has passed or the output has ended.
-  func takeOutput(_ deadline: Deadline = Deadline()) -> [UInt8] {
+  /// Waits for the next line of standard output, and takes it: it is no longer part of `output`.
+  /// - Returns: the line without its end; `nil` at the end of the output, or at the deadline.
+  public func readLine(_ deadline: Deadline = Deadline()) -> String? {
+    outputStream.takeLine(deadline)
+  }
+
+  /// Waits for more standard output, and takes it: it is no longer part of `output`. For output
+  /// that is too long to be kept.
+  /// - Returns: an empty array at the end of the output, or at the deadline.
+  public func takeOutput(_ deadline: Deadline = Deadline()) -> [UInt8] {
     outputStream.takeNews(deadline)
   }
 
   private var unexpectedEnd: String { "process \(id) wrote only: \(output)\n\(errors)" }
 }
 
-/// What arrives in a pipe: read by a thread, kept by whoever asks.
+/// The bytes that arrive in a pipe: a thread reads them, the test's thread keeps them.
 private final class OutputStream {
   private let chunks: Mailbox<[UInt8]>
   private var bytes: [UInt8] = []
@@ -185,6 +200,22 @@ private final class OutputStream {
     return bytes
   }
 
+  func takeLine(_ deadline: Deadline) -> String? {
+    take()
+    while true {
+      if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { bytes.removeFirst(end + 1) }
+        return String(decoding: bytes[..<end], as: UTF8.self)
+      }
+      if isOver || deadline.hasPassed { break }
+      _ = chunks.wait(timeoutMilliseconds: deadline.milliseconds)
+      take()
+    }
+    guard isOver, !bytes.isEmpty else { return nil }
+    defer { bytes = [] }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   func waitForEnd(_ deadline: Deadline) {
     take()
     while !isOver, !deadline.hasPassed {
@@ -203,7 +234,7 @@ private final class OutputStream {
   }
 }
 
-/// A shell that kills a process as soon as ours is gone.
+/// A shell that kills a child process as soon as the test process is gone.
 private final class Guardian {
   private let line: Int32
   private let id: pid_t
@@ -219,7 +250,7 @@ private final class Guardian {
       descriptors: [reader, null, null])
   }
 
-  /// The process has ended by itself.
+  /// Ends the shell. The child process has ended already.
   func dismiss() {
     _ = unsafe Glibc.write(line, "\n", 1)
     close(line)
@@ -228,15 +259,34 @@ private final class Guardian {
   }
 }
 
-/// A pipe that no other process inherits.
-private func pipe() throws -> (reader: Int32, writer: Int32) {
-  var ends: [Int32] = [0, 0]
-  guard unsafe Glibc.pipe(&ends) == 0 else { throw Unexpected("pipe: \(errno)") }
-  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-  return (ends[0], ends[1])
+/// Runs a program to its end.
+/// - Returns: its standard output.
+/// - Throws: if the program cannot be started, or does not exit with 0.
+@discardableResult
+public func run(_ arguments: String...) throws -> String {
+  let process = try ChildProcess(arguments, input: "")
+  let outcome = try process.wait()
+  guard outcome == .exit(0) else {
+    throw Unexpected("\(arguments.joined(separator: " ")): \(outcome)\n\(process.errors)")
+  }
+  return process.output
 }
 
-/// Starts a program with these descriptors as its 0, 1, 2, and signals as a shell leaves them.
+/// Held while a pipe is made and while a program starts, so that programs that parallel tests start
+/// do not keep each other's pipes open.
+private let starting = Mutex(())
+
+/// Returns a pipe that no other process inherits.
+private func pipe() throws -> (reader: Int32, writer: Int32) {
+  try starting.withLock { _ in
+    var ends: [Int32] = [0, 0]
+    guard unsafe Glibc.pipe(&ends) == 0 else { throw SystemError.last("pipe") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+}
+
+/// Starts a program with these descriptors as its 0, 1 and 2, and with the signals of a shell.
 private func spawn(
   _ arguments: [String], environment: [String], descriptors: [Int32]
 ) throws -> pid_t {
@@ -263,7 +313,7 @@ private func spawn(
     inherited.append(unsafe String(cString: entry))
     unsafe next = next.advanced(by: 1)
   }
-  // Of two variables of one name the first one counts.
+  // The first of two variables of one name counts.
   var variables = unsafe (environment + inherited).map { unsafe strdup($0) } + [nil]
   var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
   defer {
@@ -271,7 +321,9 @@ private func spawn(
     unsafe words.forEach { unsafe free($0) }
   }
   var id = pid_t()
-  let code = unsafe posix_spawnp(&id, arguments[0], &actions, &attributes, &words, &variables)
-  guard code == 0 else { throw Unexpected("\(arguments[0]) cannot be started: \(code)") }
+  let code = starting.withLock { _ in
+    unsafe posix_spawnp(&id, arguments[0], &actions, &attributes, &words, &variables)
+  }
+  guard code == 0 else { throw SystemError("start \(arguments[0])", code: code) }
   return id
 }

@@ -1,0 +1,63 @@
+import Glibc
+import Platform
+
+/// A folder for one test, removed with all its content when the object is released.
+public final class TemporaryFolder: Sendable {
+  public let path: String
+
+  public init() throws {
+    var template = Array("/tmp/relay-test.XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { Self.remove(path) }
+
+  /// Returns the path of a file in the folder. The file need not exist.
+  public subscript(name: String) -> String { "\(path)/\(name)" }
+
+  /// The names of the files and folders in it, sorted; empty if the folder is gone.
+  public var names: [String] { (try? fileNames(in: path)) ?? [] }
+
+  /// Writes a text file; see `write(_:to:)` for bytes.
+  public func write(_ text: String, to name: String) throws {
+    try write(Array(text.utf8), to: name)
+  }
+
+  /// Creates or replaces a file that only its owner may read. Its folders are created where they
+  /// are missing. The file is replaced by a rename, as editors do: readers never see a part of it.
+  public func write(_ bytes: [UInt8], to name: String) throws {
+    for end in name.indices where name[end] == "/" {
+      unsafe mkdir(self[String(name[..<end])], 0o700)
+    }
+    let new = self["\(name)~"]
+    let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw SystemError.last("open \(new)") }
+    defer { close(descriptor) }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw SystemError.last("write \(new)") }
+      rest = rest.dropFirst(count)
+    }
+    guard unsafe rename(new, self[name]) == 0 else { throw SystemError.last("rename \(new)") }
+  }
+
+  /// Reads a text file.
+  public func read(_ name: String) throws -> String { try readFile(self[name]) }
+
+  /// Returns the permission bits of a file or folder in it.
+  public func permissions(of name: String) throws -> UInt32 {
+    try TestSupport.permissions(of: self[name])
+  }
+
+  /// Removes a file, or a folder with its content. Links are not followed.
+  private static func remove(_ path: String) {
+    if unsafe unlink(path) == 0 { return }
+    for name in (try? fileNames(in: path)) ?? [] { remove("\(path)/\(name)") }
+    unsafe rmdir(path)
+  }
+}
