@@ -188,7 +188,7 @@ let package = Package(
 
     tests("Package", []),
     tests("Fuzz", ["FuzzTargets", "WebSocket"]),
-    tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite"]),
+    tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite", "TestSupport"]),
     tests("Mixing", ["Mixing"]),
     tests("WebSocket", ["WebSocket", "Mixing"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
@@ -222,6 +222,7 @@ let package = Package(
       "Client",
       [
         "Client", "EventLoop", "WebSocket", "Wire", "Platform", "TLS", "Mixing", "WschatCommand",
+        "TestSupport",
       ]),
     tests(
       "EndToEnd",
@@ -233,7 +234,7 @@ let package = Package(
       "Swarm",
       [
         "Swarm", "EventLoop", "WebSocket", "Wire", "Platform", "Mixing", "SwarmCommand",
-        "RelayCommand",
+        "RelayCommand", "TestSupport",
       ],
       excluding: ["Peers"]),
   ]

@@ -1,5 +1,6 @@
 import Client
 import TLS
+import TestSupport
 import Testing
 import Wire
 

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A relay of one room on Node's ws, in a process of its own; gone with this object.
 final class NodeRelay {
   private let process: ChildProcess
@@ -7,15 +9,12 @@ final class NodeRelay {
   init(_ options: String) throws {
     process = try ChildProcess(
       ["/usr/bin/node", "-e", Self.script, options],
-      environment: ["PATH=/usr/bin:/bin", "NODE_PATH=/usr/share/nodejs"])
+      environment: ["NODE_PATH=/usr/share/nodejs"])
     guard let port = process.readLine().flatMap({ UInt16($0) }) else {
-      throw DidNotStart(errors: ChildProcess.readAll(process.errors))
+      throw Unexpected("node-ws does not start: see config/setup\n\(process.errors)")
     }
     self.port = port
   }
-
-  /// Is node-ws installed? `config/setup` knows how.
-  struct DidNotStart: Error { let errors: String }
 
   var url: String { "ws://127.0.0.1:\(port)/ws" }
 
@@ -24,7 +23,7 @@ final class NodeRelay {
   func seen() -> String? {
     process.closeInput()
     let line = process.readLine()
-    _ = process.wait()
+    _ = try? process.wait()
     return line
   }
 

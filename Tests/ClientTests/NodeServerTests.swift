@@ -1,4 +1,5 @@
 import Client
+import TestSupport
 import Testing
 import Wire
 
@@ -62,7 +63,7 @@ final class FragmentingRelay {
       ["/usr/bin/node", "-e", Self.script, "\(resets)", "\(compresses)"]
         + (certificates?.pair ?? []))
     guard let port = process.readLine() else {
-      throw ScriptedRelay.DidNotStart(errors: ChildProcess.readAll(process.errors))
+      throw Unexpected("node-ws does not start: see config/setup\n\(process.errors)")
     }
     url = "\(certificates == nil ? "ws" : "wss")://127.0.0.1:\(port)/ws"
   }
@@ -72,7 +73,7 @@ final class FragmentingRelay {
     process.closeInput()
     var lines: [String] = []
     while let line = process.readLine() { lines.append(line) }
-    _ = process.wait()
+    _ = try? process.wait()
     return lines
   }
 

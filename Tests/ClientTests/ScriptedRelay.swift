@@ -1,4 +1,5 @@
 import Client
+import TestSupport
 
 /// A relay in another process that commits the faults it is told to; gone with this object.
 final class ScriptedRelay {
@@ -14,13 +15,10 @@ final class ScriptedRelay {
     process = try ChildProcess(
       ["/usr/bin/python3", "-c", Self.script, faults] + (certificates?.pair ?? []))
     guard let port = process.readLine().flatMap({ UInt16($0) }) else {
-      throw DidNotStart(errors: ChildProcess.readAll(process.errors))
+      throw Unexpected("python3-websockets does not start: see config/setup\n\(process.errors)")
     }
     self.port = port
   }
-
-  /// Is python3-websockets installed? `config/setup` knows how.
-  struct DidNotStart: Error { let errors: String }
 
   var url: String { "\(scheme)://127.0.0.1:\(port)/ws" }
 
@@ -29,7 +27,7 @@ final class ScriptedRelay {
     process.closeInput()
     var lines: [String] = []
     while let line = process.readLine() { lines.append(line) }
-    _ = process.wait()
+    _ = try? process.wait()
     return lines
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The command itself, as built beside the tests, in pipes.
@@ -8,38 +9,27 @@ private struct Outcome {
   let errors: String
 }
 
-private func start(_ arguments: [String], user: String = "ada") throws -> ChildProcess {
+private let wschat = Programs.path(of: "wschat")
+
+/// - Parameter input: `nil` leaves standard input open.
+private func start(
+  _ arguments: [String], input: String? = nil, user: String = "ada"
+) throws -> ChildProcess {
   try ChildProcess(
-    [try wschatPath()] + arguments,
-    environment: ["PATH=/usr/bin:/bin", "USER=\(user)", "TZ=UTC", "LC_ALL=C.UTF-8"])
+    [
+      "/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "USER=\(user)", "TZ=UTC", "LC_ALL=C.UTF-8",
+      wschat,
+    ] + arguments, input: input)
 }
-
-private func wschatPath() throws -> String {
-  // The tests' own program stands in the folder of all products.
-  var path = [CChar](repeating: 0, count: 4096)
-  let count = unsafe readlink("/proc/self/exe", &path, path.count)
-  try #require(count > 0)
-  let own = String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  let candidates = [own] + CommandLine.arguments
-  for candidate in candidates {
-    guard let slash = candidate.lastIndex(of: "/") else { continue }
-    let path = "\(candidate[..<slash])/wschat"
-    if unsafe access(path, X_OK) == 0 { return path }
-  }
-  throw NoCommand(searched: candidates)
-}
-
-private struct NoCommand: Error { let searched: [String] }
 
 private func chat(_ arguments: [String], input: String = "", user: String = "ada") throws -> Outcome
 {
-  let process = try start(arguments, user: user)
-  process.write(input)
-  process.closeInput()
+  let process = try start(arguments, input: input, user: user)
+  guard case .exit(let code) = try process.wait() else { throw Unexpected("wschat was killed") }
+  let errors = process.errors
   var output: [String] = []
   while let line = process.readLine() { output.append(line) }
-  return Outcome(
-    code: process.wait(), output: output, errors: ChildProcess.readAll(process.errors))
+  return Outcome(code: code, output: output, errors: errors)
 }
 
 @Suite struct `wschat in pipes` {
@@ -71,7 +61,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #expect(lines.contains { $0.contains(#""from": "ada", "kind": "text", "text": "hello""#) })
     #expect(lines.contains { $0.contains(#""type": "typing", "room": "dm:ada:echo""#) })
     process.signal(SIGINT)
-    #expect(process.wait() == 0)
+    #expect(try process.wait() == .exit(0))
     let seen = relay.seen()
     #expect(seen.contains(#"["read", "dm:ada:echo", 2]"#))
     #expect(seen.last == #"["closed", 1000]"#)
@@ -125,11 +115,11 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     let relay = try ScriptedRelay()
     let process = try start([relay.url])
     process.write(String(repeating: "x", count: 1_100_000) + "\nok\n")
-    process.write(bytes: [0x61, 0xFF, 0x0A])
+    process.write([0x61, 0xFF, 0x0A])
     process.closeInput()
-    #expect(process.wait() == 1)
+    #expect(try process.wait() == .exit(1))
     #expect(
-      ChildProcess.readAll(process.errors) == """
+      process.errors == """
         wschat: line 1 was refused: it is longer than 1048576 bytes
         wschat: line 3 was refused: it is not UTF-8
 
@@ -141,7 +131,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     let process = try ChildProcess(
       [
         "/bin/sh", "-c", #"seq 2000 >"$2.tmp"; "$0" "$1" --user ada <"$2.tmp"; rm "$2.tmp""#,
-        try wschatPath(), relay.url, "/tmp/wschat-\(getpid())-\(relay.port)",
+        wschat, relay.url, "/tmp/wschat-\(getpid())-\(relay.port)",
       ])
     process.closeInput()
     var count = 0
@@ -214,11 +204,14 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
 
   @Test func `a reader that goes ends it quietly`() throws {
     let relay = try ScriptedRelay(#"{"rooms": {"general": ["a", "b"]}}"#)
-    let process = try start([relay.url, "--follow", "--history", "2"])
-    #expect(process.readLine()?.hasSuffix("a") == true)
-    process.closeOutput()
-    #expect(process.wait() == 0)
-    #expect(ChildProcess.readAll(process.errors) == "")
+    let process = try ChildProcess(
+      [
+        "/bin/sh", "-c", #"{ "$0" "$@"; echo "$?" >&2; } | head -n 1"#,
+        wschat, relay.url, "--user", "ada", "--follow", "--history", "2",
+      ])
+    #expect(try process.wait() == .exit(0))
+    #expect(process.output.hasSuffix("  a\n"))
+    #expect(process.errors == "0\n")
   }
 
   @Test func `it comes back after a break, and says nothing twice`() throws {

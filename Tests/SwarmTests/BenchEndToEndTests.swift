@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Swarm
@@ -6,16 +7,15 @@ import Testing
 /// The benchmark itself, on one row, with the floor built for it.
 @Suite struct `swarm bench, end to end` {
   @Test func `floor and relay are measured in turn, and JSON and page are written`() throws {
-    let folder = try Directory.makeTemporary("/tmp/swarm-bench")
-    defer { Directory.remove(folder) }
-    try Self.buildFloor(in: folder)
-    let (json, page) = ("\(folder)/bench.json", "\(folder)/bench.html")
+    let folder = try TemporaryFolder()
+    try Self.buildFloor(in: folder.path)
+    let (json, page) = (folder["bench.json"], folder["bench.html"])
     let arguments =
-      "--quick --no-peers --rows room-1 --built '\(folder)' --json '\(json)' --html '\(page)'"
-      + " --peers '\(Programs.package)/LoadTests/peers' --fact 'colour=blue'"
+      "--quick --no-peers --rows room-1 --built '\(folder.path)' --json '\(json)' --html '\(page)'"
+      + " --peers '\(Project["LoadTests/peers"])' --fact 'colour=blue'"
     let run = try Shell.run("'\(Programs.swarm)' bench \(arguments)")
     #expect(run.exitCode == 0, "\(run.output)")
-    let report = try BenchJSON.read(try TextFile.read(json), file: json)
+    let report = try BenchJSON.read(try readBytes(json), file: json)
     #expect(report.extent == .quick)
     #expect(report.facts.contains(.init("colour", "blue")))
     let row = try #require(report.rows.first)
@@ -25,44 +25,41 @@ import Testing
     #expect(try #require(row.floor) > 1000)
     #expect(try #require(row.ratio) > 0.001)
     #expect(run.output.contains("room of 1,000"))
-    #expect(Tags.fault(in: String(decoding: try TextFile.read(page), as: UTF8.self)) == nil)
+    #expect(Tags.fault(in: try readFile(page)) == nil)
     // Its servers' folders are gone.
-    let left = try Directory.entries(of: folder).map(\.name).sorted()
-    #expect(left == ["bench.html", "bench.json", "floor"])
+    #expect(folder.names == ["bench.html", "bench.json", "floor"])
 
     // Held against a baseline that no server reaches.
     var baseline = report
     baseline.rows[0].pairs = [.init(floor: 1, relay: 1000)]
-    try TextFile.write(BenchJSON.text(of: baseline), to: "\(folder)/baseline.json")
+    try folder.write(BenchJSON.text(of: baseline), to: "baseline.json")
     let again = try Shell.run(
-      "'\(Programs.swarm)' bench \(arguments) --baseline '\(folder)/baseline.json'")
+      "'\(Programs.swarm)' bench \(arguments) --baseline '\(folder["baseline.json"])'")
     #expect(again.exitCode == 1, "\(again.output)")
     #expect(again.output.contains("regression: room-1"))
   }
 
   @Test func `what is missing or wrong is said in a sentence`() throws {
-    let folder = try Directory.makeTemporary("/tmp/swarm-bench")
-    defer { Directory.remove(folder) }
-    let peers = "--peers '\(Programs.package)/LoadTests/peers'"
-    let noFloor = try Shell.run("'\(Programs.swarm)' bench --built '\(folder)' \(peers)")
+    let folder = try TemporaryFolder()
+    let peers = "--peers '\(Project["LoadTests/peers"])'"
+    let noFloor = try Shell.run("'\(Programs.swarm)' bench --built '\(folder.path)' \(peers)")
     #expect(noFloor.exitCode == 5)
-    #expect(noFloor.output == "there is no \(folder)/floor: `make bench` builds it\n")
+    #expect(noFloor.output == "there is no \(folder.path)/floor: `make bench` builds it\n")
     let noRow = try Shell.run(
-      "'\(Programs.swarm)' bench --rows lightspeed --built '\(folder)' \(peers)")
+      "'\(Programs.swarm)' bench --rows lightspeed --built '\(folder.path)' \(peers)")
     #expect(noRow.exitCode == 2)
     #expect(noRow.output.hasPrefix("there is no row \"lightspeed\"; there are echo-1, "))
-    let noFolder = try Shell.run("'\(Programs.swarm)' bench --built '\(folder)/none' \(peers)")
+    let noFolder = try Shell.run("'\(Programs.swarm)' bench --built '\(folder.path)/none' \(peers)")
     #expect(noFolder.exitCode == 2)
-    #expect(noFolder.output.contains("there is no folder \(folder)/none"))
+    #expect(noFolder.output.contains("there is no folder \(folder.path)/none"))
   }
 
   @Test func `the floor echoes what it is told, whatever its length`() throws {
-    let folder = try Directory.makeTemporary("/tmp/swarm-bench")
-    defer { Directory.remove(folder) }
-    try Self.buildFloor(in: folder)
-    let places = BenchProgram.Places(commands: folder, built: folder, peers: folder)
+    let folder = try TemporaryFolder()
+    try Self.buildFloor(in: folder.path)
+    let places = BenchProgram.Places(commands: folder.path, built: folder.path, peers: folder.path)
     let server = try BenchServer(
-      .floor(places, deliveryBytes: 240), in: folder, processor: nil)
+      .floor(places, deliveryBytes: 240), in: folder.path, processor: nil)
     for bytes in [17, 125, 126, 240, 20_000, 65_536] {
       var plan = RawLoad.Plan(
         url: try #require(server.url(echo: true)), dialect: .echo)
@@ -79,7 +76,7 @@ import Testing
   }
 
   private static func buildFloor(in folder: String) throws {
-    let sources = "\(Programs.package)/LoadTests/floor"
+    let sources = Project["LoadTests/floor"]
     let built = try Shell.run("cc -O2 -Wall -Wextra -Werror -o '\(folder)/floor' '\(sources)'/*.c")
     #expect(built.exitCode == 0, "\(built.output)")
   }

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Swarm
@@ -96,7 +97,7 @@ import Testing
       run.keptItsPromises
         || run.exitCode == 2 && run.output.contains("spawn.disk_bytes needs a mount of its own"),
       "\(run.output)")
-    let mounts = String(decoding: try TextFile.read("/proc/self/mounts"), as: UTF8.self)
+    let mounts = try readFile("/proc/self/mounts")
     #expect(!mounts.contains(" /tmp/swarm."))
   }
 

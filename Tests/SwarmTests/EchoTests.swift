@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Swarm
@@ -96,15 +97,16 @@ import Testing
 
   @Test func `the page and the JSON have it`() throws {
     let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py")
-    let page = try TemporaryFile()
-    let json = try TemporaryFile()
+    let folder = try TemporaryFolder()
     let run = try SwarmProcess(
-      playing: Self.scenario(peer.url), ["--html", page.path, "--json", json.path])
+      playing: Self.scenario(peer.url),
+      ["--html", folder["echo.html"], "--json", folder["echo.json"]])
     #expect(run.exitCode == run.unlessVoid(0), "\(run.output)")
     let verdict = run.exitCode == 4 ? "void" : "every message came back once"
-    #expect(try page.text.contains(verdict))
-    #expect(try json.text.contains("\"mode\":\"echo\""))
-    #expect(try json.text.contains("\"deliver\":{\"count\":600"))
+    #expect(try folder.read("echo.html").contains(verdict))
+    let json = try folder.read("echo.json")
+    #expect(json.contains("\"mode\":\"echo\""))
+    #expect(json.contains("\"deliver\":{\"count\":600"))
   }
 
   @Test(arguments: [

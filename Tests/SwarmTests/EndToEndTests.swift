@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// swarm against relays that keep their promises, and against those that do not.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Swarm
@@ -21,13 +22,14 @@ import Testing
   private static let free = "config: { limits: { sends_per_s: 0, bytes_per_s: 0 } }"
 
   @Test func `doubles a load until the most that it may be, and says every try`() throws {
-    let json = try ScenarioFile("")
+    let folder = try TemporaryFolder()
     let run = try SwarmProcess(
-      playing: Self.scenario(Self.free), ["--max", "3", "--json", json.path], command: "find")
+      playing: Self.scenario(Self.free), ["--max", "3", "--json", folder["find.json"]],
+      command: "find")
     // On a machine that is busy swarm may be the limit, which is an answer too.
     try #require([0, 4].contains(run.exitCode), "\(run.output)")
     #expect(run.output.hasPrefix("×1 (20 messages/s): "), "\(run.output)")
-    let text = String(decoding: try TextFile.read(json.path), as: UTF8.self)
+    let text = try folder.read("find.json")
     #expect(text.hasPrefix(#"{"scenario":"found","seed":"1","precision":0.05,"most":3,"#))
     #expect(text.contains(#""tries":[{"factor":1,"messages_per_s":20,"clients":5,"#), "\(text)")
     if text.contains(#""holds_at":3"#) {

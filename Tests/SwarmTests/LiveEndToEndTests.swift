@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Swarm
@@ -27,12 +28,14 @@ import Testing
       seconds: Double = 2, environment: [String] = ["TERM=xterm"], _ arguments: [String] = [],
       interruptAt interrupt: String? = nil
     ) throws {
-      let file = try ScenarioFile(
-        `A terminal during a run`.scenario.replacing("SECONDS", with: "\(seconds)"))
+      let folder = try TemporaryFolder()
+      try folder.write(
+        `A terminal during a run`.scenario.replacing("SECONDS", with: "\(seconds)"),
+        to: "scenario.yaml")
       let terminal = try PseudoTerminal(columns: 70, rows: 60)
       screen = Screen(columns: 70, rows: 60)
       let id = try terminal.start(
-        [Programs.swarm, "run", file.path] + arguments, environment: environment)
+        [Programs.swarm, "run", folder["scenario.yaml"]] + arguments, environment: environment)
       var awaited = interrupt
       while let bytes = terminal.read() {
         screen.take(bytes)
@@ -173,20 +176,4 @@ import Testing
     defer { close(descriptor) }
     #expect(LiveDisplay(on: descriptor, environment: Self.environment) == nil)
   }
-}
-
-/// A scenario in a file of its own, which goes with it.
-final class ScenarioFile {
-  let path: String
-
-  init(_ scenario: String) throws {
-    var template = Array("/tmp/swarm-test.XXXXXX".utf8CString)
-    let descriptor = unsafe mkstemp(&template)
-    guard descriptor >= 0 else { throw Unexpected("mkstemp: \(errno)") }
-    close(descriptor)
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    try TextFile.write(scenario, to: path)
-  }
-
-  deinit { unsafe unlink(path) }
 }

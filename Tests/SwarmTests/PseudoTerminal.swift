@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A terminal whose screen this test sees (pty(7)).
 final class PseudoTerminal {

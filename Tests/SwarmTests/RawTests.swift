@@ -1,4 +1,5 @@
 import EventLoop
+import TestSupport
 import Testing
 
 @testable import Swarm
@@ -22,13 +23,13 @@ import Testing
 
   @Test(arguments: ["window: 4", "window: 4, release: ack", "rate: 400"])
   func `our relay is played, and every delivery comes`(raw: String) throws {
-    let file = try TemporaryFile()
+    let folder = try TemporaryFolder()
     let run = try SwarmProcess(
-      playing: Self.scenario(Self.free, raw: raw), ["--raw", "--json", file.path])
+      playing: Self.scenario(Self.free, raw: raw), ["--raw", "--json", folder["raw.json"]])
     #expect(run.exitCode == 0, "\(run.output)")
     #expect(run.output.contains("20 connections in 4 rooms"), "\(run.output)")
     #expect(run.output.contains("good: every delivery came"), "\(run.output)")
-    let json = try file.text
+    let json = try folder.read("raw.json")
     #expect(json.contains("\"raw\":true,\"status\":\"good\""))
     #expect(json.contains("\"server_cpu_s\":"))
     #expect(json.contains("\"missing\":0"))

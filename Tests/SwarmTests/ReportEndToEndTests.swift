@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import Testing
 
 @testable import Swarm
@@ -6,26 +6,19 @@ import Testing
 /// What a real run writes.
 @Suite struct `swarm run's reports, end to end` {
   @Test func `the page and the JSON of one run say the same, second by second`() throws {
-    var template = Array("/tmp/swarm-report.XXXXXX".utf8CString)
-    try #require(unsafe mkdtemp(&template) != nil)
-    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let (page, json) = ("\(folder)/run.html", "\(folder)/run.json")
-    defer {
-      unsafe unlink(page)
-      unsafe unlink(json)
-      unsafe rmdir(folder)
-    }
+    let folder = try TemporaryFolder()
+    let (page, json) = (folder["run.html"], folder["run.json"])
     let run = try SwarmProcess(
       playing: `swarm run, end to end`.scenario(
         spawn: "binary: '\(Programs.wrongRelay)', config: { fault: double }"),
       ["--html", page, "--json", json])
     #expect(run.exitCode == 3, "\(run.output)")
-    let html = String(decoding: try TextFile.read(page), as: UTF8.self)
+    let html = try readFile(page)
     #expect(Tags.fault(in: html) == nil)
     #expect(html.contains("A promise was broken</strong>"))
     // The relay is ours: its process has been looked at.
     #expect(html.contains("The relay&#39;s memory"))
-    let bytes = try TextFile.read(json)
+    let bytes = try readBytes(json)
     let report = String(decoding: bytes, as: UTF8.self)
     let sends = report.split(separator: "\"sends\":").dropFirst().compactMap {
       Int($0.prefix { $0.isNumber })

@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 
 @testable import Swarm
@@ -148,8 +149,8 @@ import Testing
   func `the scenarios that ship are scenarios, and their plans leave nothing out`(
     name: String
   ) throws {
-    let path = "\(Programs.package)/LoadTests/scenarios/\(name).yaml"
-    let plan = Plan(try Scenario(yaml: try TextFile.read(path), file: path))
+    let path = Project["LoadTests/scenarios/\(name).yaml"]
+    let plan = Plan(try Scenario(yaml: try readBytes(path), file: path))
     #expect(plan.clientsLeftOut == 0)
     #expect(plan.messagesLeftOut == 0)
     #expect(plan.scenario == name)
@@ -158,8 +159,8 @@ import Testing
 
   @Test(arguments: ["crowd", "torrent"])
   func `the scenarios of scale raise the limits that they exceed`(name: String) throws {
-    let path = "\(Programs.package)/LoadTests/scenarios/\(name).yaml"
-    let scenario = try Scenario(yaml: try TextFile.read(path), file: path)
+    let path = Project["LoadTests/scenarios/\(name).yaml"]
+    let scenario = try Scenario(yaml: try readBytes(path), file: path)
     let plan = Plan(scenario)
     #expect(plan.clientsLeftOut == 0)
     #expect(plan.messagesLeftOut == 0)
@@ -180,8 +181,8 @@ import Testing
 
   /// So that it judges any relay.v1 server, a slow one too.
   @Test func `smoke stays within what every relay must take`() throws {
-    let path = "\(Programs.package)/LoadTests/scenarios/smoke.yaml"
-    let scenario = try Scenario(yaml: try TextFile.read(path), file: path)
+    let path = Project["LoadTests/scenarios/smoke.yaml"]
+    let scenario = try Scenario(yaml: try readBytes(path), file: path)
     let plan = Plan(scenario)
     #expect(scenario.chaos.isEmpty)
     #expect(scenario.thresholds.allSatisfy { $0.limitMilliseconds >= 1000 })

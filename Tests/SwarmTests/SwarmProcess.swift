@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// The command itself, run to its end with a scenario of its own.
 struct SwarmProcess {
@@ -27,17 +28,12 @@ struct SwarmProcess {
   private init(
     playingOnce scenario: String, _ arguments: [String], _ command: String, _ through: String
   ) throws {
-    var template = Array("/tmp/swarm-test.XXXXXX".utf8CString)
-    let descriptor = unsafe mkstemp(&template)
-    guard descriptor >= 0 else { throw Unexpected("mkstemp: \(errno)") }
-    let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    defer { unsafe unlink(path) }
-    let bytes = Array(scenario.utf8)
-    guard unsafe write(descriptor, bytes, bytes.count) == bytes.count else {
-      throw Unexpected("write \(path): \(errno)")
-    }
-    fchmod(descriptor, 0o644)
-    close(descriptor)
+    let folder = try TemporaryFolder()
+    let path = folder["scenario.yaml"]
+    try folder.write(scenario, to: "scenario.yaml")
+    // Another user may have to read it, see `becoming`.
+    unsafe chmod(folder.path, 0o755)
+    unsafe chmod(path, 0o644)
     let words = [Programs.swarm, command, path] + arguments
     (exitCode, output) = try Shell.run(
       through + " " + words.map { "'\($0)'" }.joined(separator: " "))
@@ -77,36 +73,9 @@ enum Shell {
   }
 }
 
-/// What ends a test that cannot go on.
-struct Unexpected: Error, CustomStringConvertible {
-  var description: String
-  init(_ description: String) { self.description = description }
-}
-
-/// Where the commands are.
-enum Programs {
-  static var swarm: String { "\(directory)/swarm" }
-  static var relay: String { "\(directory)/relay" }
+extension Programs {
+  static var swarm: String { path(of: "swarm") }
+  static var relay: String { path(of: "relay") }
   static var wrongRelay: String { peer("wrong-relay") }
-  static func peer(_ name: String) -> String { "\(parent(of: #filePath))/Peers/\(name)" }
-  static var package: String { parent(of: parent(of: parent(of: #filePath))) }
-
-  /// `TEST_BIN_DIR`, or where the tests themselves were built.
-  private static let directory: String = {
-    if let named = unsafe getenv("TEST_BIN_DIR") { return unsafe String(cString: named) }
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
-    let own = String(decoding: buffer.prefix(max(0, count)).map(UInt8.init), as: UTF8.self)
-    // Some toolchains load the bundle into a runner of theirs, and say which.
-    let candidates = [own] + CommandLine.arguments.filter { $0.contains(".xctest") }
-    let folders = candidates.map(parent)
-    guard let folder = folders.first(where: { unsafe access("\($0)/swarm", X_OK) == 0 }) else {
-      fatalError("no command \"swarm\" beside the tests; name its folder in TEST_BIN_DIR")
-    }
-    return folder
-  }()
-
-  private static func parent(of path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-  }
+  static func peer(_ name: String) -> String { Project["Tests/SwarmTests/Peers/\(name)"] }
 }
