@@ -196,11 +196,11 @@ let package = Package(
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
     tests("Platform", ["Platform", "TestSupport"]),
     tests("EventLoop", ["EventLoop", "Platform", "TestSupport"]),
-    tests("TLS", ["TLS", "COpenSSL"]),
-    tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mixing", "CSQLite"]),
+    tests("TLS", ["TLS", "COpenSSL", "TestSupport"]),
+    tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport"]),
     tests("YAML", ["YAML"]),
     tests(
-      "Directories", ["Directories", "Relay", "Wire", "Platform"],
+      "Directories", ["Directories", "Relay", "Wire", "Platform", "TestSupport"],
       excluding: ["directory.py"]),
     tests("Terminal", ["Terminal", "Platform", "Mixing"]),
     tests(
@@ -208,15 +208,15 @@ let package = Package(
       [
         "Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing",
       ]),
-    tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite"]),
+    tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite", "TestSupport"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
-      "RelayConfiguration", ["RelayConfiguration", "Directories", "YAML"]),
+      "RelayConfiguration", ["RelayConfiguration", "Directories", "YAML", "TestSupport"]),
     tests(
       "Server",
       [
         "Server", "RelayConfiguration", "Gateway", "Relay", "Wire", "WebSocket", "Platform", "TLS",
-        "YAML", "Mixing", "CJWT", logging,
+        "YAML", "Mixing", "CJWT", "TestSupport", logging,
       ]),
     tests(
       "Client",

@@ -1,4 +1,5 @@
 import Archive
+import TestSupport
 import Testing
 import Wire
 
@@ -21,7 +22,7 @@ import Wire
 
   /// All but the first and the last pages, which are looked at when it is opened.
   private func damageMiddle() throws {
-    let bytes = try read(folder.file).count
+    let bytes = try readBytes(folder.file).count
     try write([UInt8](repeating: 0xA5, count: bytes - 120 * 4096), to: folder.file, at: 60 * 4096)
   }
 
@@ -32,13 +33,13 @@ import Wire
   }
 
   @Test func `is moved aside if it is no database at all, and begun anew`() throws {
-    try run("mkdir", "-p", "\(folder.path)/wschat")
+    try run("mkdir", "-p", folder["wschat"])
     try write(Array("certainly not a database".utf8), to: folder.file)
     let archive = try Archive(path: folder.file)
     #expect(archive.damage?.kind == .damaged)
     #expect(archive.damage?.description.contains("\(folder.file).damaged") == true)
-    #expect(try read("\(folder.file).damaged").contains("certainly not"))
-    #expect(try folder.permissions(of: folder.file) == 0o600)
+    #expect(try readBytes("\(folder.file).damaged").contains("certainly not"))
+    #expect(try permissions(of: folder.file) == 0o600)
     archive.begin("general", epoch: "e1", after: 0)
     archive.append(.text(1))
     #expect(try archive.seqs() == [1])
@@ -102,31 +103,31 @@ import Wire
     let archive = try Archive(path: folder.file)
     #expect(try ids(archive) == ["1", "2", "3", "4", "5"])
     #expect(archive.damage == nil)
-    #expect(try read("\(folder.file).damaged").contains("damaged"))
+    #expect(try readBytes("\(folder.file).damaged").contains("damaged"))
     #expect(!exists("\(folder.file).rescued"))
   }
 
   @Test func `is refused if a newer wschat wrote it, and not touched`() throws {
     try fill(10)
     try sql("PRAGMA user_version = 99", on: folder.file)
-    let before = try read(folder.file)
+    let before = try readBytes(folder.file)
     let error = try error(opening: folder.file)
     #expect(error.kind == .foreign)
     #expect(error.description.contains("99"))
     #expect(error.description.contains("a newer one wrote it"))
-    #expect(try read(folder.file) == before)
+    #expect(try readBytes(folder.file) == before)
   }
 
   @Test func `is refused if it is another program's, and not touched`() throws {
-    try run("mkdir", "-p", "\(folder.path)/wschat")
+    try run("mkdir", "-p", folder["wschat"])
     try sql("CREATE TABLE other (a)", on: folder.file)
-    let before = try read(folder.file)
+    let before = try readBytes(folder.file)
     #expect(try error(opening: folder.file).kind == .foreign)
-    #expect(try read(folder.file) == before)
+    #expect(try readBytes(folder.file) == before)
   }
 
   @Test func `says what is wrong where the folder cannot be made`() throws {
-    try write([], to: "\(folder.path)/file")
+    try folder.write("", to: "file")
     let error = try error(opening: "\(folder.path)/file/wschat/a.db")
     #expect(error.kind == .environment)
     #expect(error.description.contains("\(folder.path)/file/wschat"))

@@ -1,5 +1,6 @@
 import Archive
 import Mixing
+import TestSupport
 import Testing
 import Wire
 
@@ -40,7 +41,7 @@ import Wire
     }
     try archive.flush()
     // While it is open: there is a moment until the write-ahead log is empty.
-    let gone = try wait {
+    let gone = try becomesTrue {
       try folder.contents().markers.isDisjoint(with: deleted.map(\.marker))
     }
     #expect(gone)

@@ -1,4 +1,5 @@
 import Archive
+import TestSupport
 import Testing
 import Wire
 
@@ -102,7 +103,7 @@ import Wire
     #expect(try archive.page(of: "general", limit: 600) == [.text(3, "new")])
     // The file forgets them as well, in the background.
     try archive.flush()
-    #expect(try wait { try rows(of: "entries", in: folder) == 1 })
+    #expect(try becomesTrue { try rows(of: "entries", in: folder) == 1 })
     #expect(try archive.page(of: "general", limit: 600) == [.text(3, "new")])
   }
 
@@ -122,7 +123,7 @@ import Wire
     #expect(room.epoch == "e2")
     #expect(room.latest == 8)
     try archive.flush()
-    #expect(try wait { try rows(of: "entries", in: folder) == 8 })
+    #expect(try becomesTrue { try rows(of: "entries", in: folder) == 8 })
     // Nothing is left where less than all was lost.
     archive.truncate("general", after: 0, epoch: "e3")
     #expect(try archive.seqs().isEmpty)
@@ -168,7 +169,7 @@ import Wire
     #expect(try archive.seqs() == Array(16...25))
     #expect(try archive.room()?.first == 16)
     #expect(try !archive.prepend([.text(15)], to: "general"))
-    #expect(try wait { try rows(of: "entries", in: folder) == 10 })
+    #expect(try becomesTrue { try rows(of: "entries", in: folder) == 10 })
   }
 
   @Test func `are counted as the relay counts what is unread`() throws {

@@ -2,6 +2,7 @@ import Archive
 import Mixing
 import Relay
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 

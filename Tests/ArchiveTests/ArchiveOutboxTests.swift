@@ -1,4 +1,5 @@
 import Archive
+import TestSupport
 import Testing
 import Wire
 

@@ -1,6 +1,8 @@
 import Archive
 import Glibc
 import Mixing
+import Platform
+import TestSupport
 import Testing
 import Wire
 
@@ -87,8 +89,8 @@ private func work(on file: String, through last: Int64, as name: String) throws 
   let archive = try Archive(path: file)
   // Both are at it at the same time.
   try write([], to: "\(file).\(name)")
-  guard try wait(until: { exists("\(file).this") && exists("\(file).other") }) else {
-    throw SystemCallFailed()
+  guard becomesTrue({ exists("\(file).this") && exists("\(file).other") }) else {
+    throw Unexpected("the other process did not start")
   }
   for seq in 1...last {
     archive.append(.text(seq))
@@ -97,13 +99,11 @@ private func work(on file: String, through last: Int64, as name: String) throws 
       try archive.enqueue(.init(room: "general", id: "\(name)-\(seq / 50)", text: "hi"), at: 1)
     }
   }
-  guard
-    try wait(until: {
-      try archive.flush(); return !archive.hasChanges
-    })
-  else {
-    throw SystemCallFailed()
+  let isWritten = try becomesTrue {
+    try archive.flush()
+    return !archive.hasChanges
   }
+  guard isWritten else { throw Unexpected("changes are left") }
 }
 
 /// Kills this process from another thread, whatever it does then.
@@ -119,5 +119,5 @@ private func kill(after microseconds: UInt32) throws {
       _ = Glibc.kill(getpid(), SIGKILL)
       return nil
     }, delay)
-  guard code == 0 else { throw SystemCallFailed() }
+  guard code == 0 else { throw SystemError("pthread_create", code: code) }
 }

@@ -1,4 +1,5 @@
 import Archive
+import TestSupport
 import Testing
 import Wire
 
@@ -75,9 +76,9 @@ import Wire
     let archive = try Archive(path: folder.file)
     archive.save(Archive.Room(room: "general", title: "General"))
     try archive.flush()
-    #expect(try folder.permissions(of: "\(folder.path)/wschat") == 0o700)
+    #expect(try folder.permissions(of: "wschat") == 0o700)
     for ending in ["", "-wal", "-shm", ".lock"] {
-      #expect(try folder.permissions(of: folder.file + ending) == 0o600)
+      #expect(try permissions(of: folder.file + ending) == 0o600)
     }
   }
 }

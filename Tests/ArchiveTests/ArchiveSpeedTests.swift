@@ -1,5 +1,6 @@
 import Archive
 import Glibc
+import TestSupport
 import Testing
 import Wire
 

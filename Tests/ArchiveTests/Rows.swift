@@ -1,4 +1,5 @@
 import CSQLite
+import TestSupport
 
 /// How many rows a table has, as another program sees it.
 func rows(of table: String, in folder: TemporaryFolder) throws -> Int64 {

@@ -1,6 +1,7 @@
 import Platform
 import Relay
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Directories

@@ -1,5 +1,6 @@
 import Glibc
 import Relay
+import TestSupport
 import Testing
 
 @testable import Directories
@@ -118,7 +119,7 @@ import Testing
       try observer.waitForPeople()
       directory.stop()
       #expect(place.folder.names.contains("directory.json"))
-      for name in place.folder.names { #expect(place.folder.permissions(of: name) == 0o600) }
+      for name in place.folder.names { #expect(try place.folder.permissions(of: name) == 0o600) }
 
       let other = try Observer()
       let another = try place.otherDirectory(other)

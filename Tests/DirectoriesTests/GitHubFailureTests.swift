@@ -1,4 +1,5 @@
 import Relay
+import TestSupport
 import Testing
 
 @testable import Directories
@@ -180,7 +181,7 @@ import Testing
   }
 
   @Test func `stop does not wait for a token command, nor for what it started`() throws {
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     let command = "touch \(folder["began"]); sleep 60 & sleep 60"
     let directory = try start(token: .command(command))
     while folder.names.isEmpty {}

@@ -1,5 +1,6 @@
 import Platform
 import Relay
+import TestSupport
 import Testing
 
 @testable import Directories
@@ -171,7 +172,7 @@ import Testing
 
   @Test func `a token command is run again when its token is refused`() throws {
     try service.control(#"{"token":"second"}"#)
-    let folder = try Folder()
+    let folder = try TemporaryFolder()
     try folder.write("first", to: "token")
     // As a token that has expired: the next run of the command gives another one.
     let command = "cat \(folder["token"]); echo; printf second > \(folder["token"])"

@@ -1,6 +1,7 @@
 import Glibc
 import Platform
 import Relay
+import TestSupport
 import Testing
 
 @testable import Directories

@@ -1,16 +1,17 @@
 import Glibc
 import Relay
+import TestSupport
 import Testing
 
 @testable import Directories
 
 @Suite struct `People from a file` {
-  let folder: Folder
+  let folder: TemporaryFolder
   let observer: Observer
   private var path: String { folder["people.yaml"] }
 
   init() throws {
-    folder = try Folder()
+    folder = try TemporaryFolder()
     observer = try Observer()
   }
 
@@ -114,8 +115,7 @@ import Testing
   }
 
   @Test func `the project's own example is read without a remark`() {
-    let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-    let check = LocalDirectory.check(file: "\(package)/config/people.yaml", mayBeMissing: false)
+    let check = LocalDirectory.check(file: Project["config/people.yaml"], mayBeMissing: false)
     #expect(check.wrong == [])
     #expect(check.remarks == [])
   }

@@ -1,4 +1,5 @@
 import Relay
+import TestSupport
 import Testing
 
 @testable import Directories
@@ -84,7 +85,7 @@ import Testing
       try place.service.log().filter { $0.path == "/oauth2/token" }.count
     }
     #expect(try tokens() == 1)
-    #expect(place.folder.permissions(of: "directory-token.json") == 0o600)
+    #expect(try place.folder.permissions(of: "directory-token.json") == 0o600)
     #expect(try place.folder.read("directory-token.json").contains("bearer-1"))
     #expect(try !place.folder.read("directory.json").contains("bearer-1"))
 

@@ -1,10 +1,11 @@
 import RelayConfiguration
+import TestSupport
 import Testing
 import YAML
 
 @Suite struct `The project's own configuration files` {
   @Test func `config relay yaml holds every key, and its default`() throws {
-    let file = project("config/relay.yaml")
+    let file = Project["config/relay.yaml"]
     #expect(try Configuration.load(file: file, environment: [:]) == Configuration())
 
     let root = try #require(YAMLDocument(try ConfigurationFile.read(file)).root)
@@ -13,7 +14,7 @@ import YAML
 
   @Test func `its example of a bot is one`() throws {
     let text = String(
-      decoding: try ConfigurationFile.read(project("config/relay.yaml")), as: UTF8.self)
+      decoding: try ConfigurationFile.read(Project["config/relay.yaml"]), as: UTF8.self)
     let example = text.split(separator: "\n").filter { $0.hasPrefix("#   ") }
       .map { $0.dropFirst(4) }
     let bots = try ConfigurationFixture(example.joined(separator: "\n"))
@@ -29,8 +30,8 @@ import YAML
   @Test func `the demo has bots of every behaviour, one with two, and an echo`() throws {
     // The demo names the file from the top of the project, where `make run` starts it.
     let demo = try Configuration.load(
-      file: project("config/demo.yaml"),
-      environment: ["RELAY_BOTS_FILE": project("config/bots.yaml")])
+      file: Project["config/demo.yaml"],
+      environment: ["RELAY_BOTS_FILE": Project["config/bots.yaml"]])
     #expect(demo.listen == "127.0.0.1:8080")
     #expect(demo.rooms.listed.map(\.room) == ["general", "random"])
     #expect(

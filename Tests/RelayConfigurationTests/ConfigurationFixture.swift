@@ -1,29 +1,15 @@
-import Glibc
 import RelayConfiguration
-import Testing
+import TestSupport
 
 /// A configuration file that lives as long as a test does.
 struct ConfigurationFixture: ~Copyable {
-  let path: String
+  private let folder: TemporaryFolder
+  var path: String { folder["relay.yaml"] }
 
   init(_ yaml: String) throws {
-    path = try Self.write(Array(yaml.utf8))
-  }
-
-  private static func write(_ bytes: [UInt8]) throws -> String {
-    var template = Array("/tmp/relay-configuration-XXXXXX".utf8CString)
-    let descriptor = unsafe mkstemp(&template)
-    try #require(descriptor >= 0)
-    defer { close(descriptor) }
-    let written = unsafe bytes.withUnsafeBytes {
-      unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-    }
-    try #require(written == bytes.count)
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  deinit {
-    unsafe unlink(path)
+    let folder = try TemporaryFolder()
+    try folder.write(yaml, to: "relay.yaml")
+    self.folder = folder
   }
 
   /// The configuration that the file gives, or everything that is wrong with it, a sentence each
@@ -61,10 +47,4 @@ func complaints(about yaml: String, _ environment: [String: String] = [:]) throw
   case .success: []
   case .failure(let sentences): sentences.lines
   }
-}
-
-/// A file of the project, by its path from the top.
-func project(_ path: String) -> String {
-  let here = #filePath.split(separator: "/").dropLast(3)
-  return "/\(here.joined(separator: "/"))/\(path)"
 }

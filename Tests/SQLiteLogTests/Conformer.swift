@@ -1,5 +1,6 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 
 /// Every `Log` that there is. All pass the suite for the contract.
@@ -16,7 +17,7 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
     loops: Int = 1, keepEntriesPerRoom: Int64 = 0, limits: EntryLimits = EntryLimits(),
     _ test: (LogHarness) async throws -> Void
   ) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryFolder()
     let log: any Log
     switch self {
     case .memory:

@@ -1,12 +1,13 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
 @Suite struct `An entry's identity` {
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   @Test func `is the same in every version, since files have it`() async throws {
     try SQLiteLog(directory: directory["data"]).stop()

@@ -2,6 +2,7 @@ import Glibc
 import Mixing
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
@@ -9,9 +10,9 @@ import Wire
 @Suite struct `Erasing what was deleted` {
   private typealias Send = ClientMessage.Send
 
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   private static let files = [
     "relay.db", "relay.db-wal", "relay.db-shm", "index.db", "index.db-wal", "index.db-shm",
@@ -192,19 +193,10 @@ import Wire
   }
 }
 
-extension TemporaryDirectory {
+extension TemporaryFolder {
   /// What a file holds; nothing where there is none.
   fileprivate func content(of name: String) -> [UInt8] {
-    let descriptor = unsafe open(self[name], O_RDONLY)
-    guard descriptor >= 0 else { return [] }
-    defer { close(descriptor) }
-    var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = unsafe read(descriptor, &chunk, chunk.count)
-      guard count > 0 else { return content }
-      content += chunk[..<count]
-    }
+    (try? readBytes(self[name])) ?? []
   }
 }
 

@@ -1,13 +1,14 @@
 import Glibc
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
 @Suite struct `A checkpoint whose sync fails` {
   @Test(arguments: ["relay.db", "index.db"])
   func `ends the process, says so, and loses nothing`(file: String) async throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryFolder()
     let data = directory["data"]
     // A new file is synced before there is a log to write it from again.
     try SQLiteLog(directory: data).stop()

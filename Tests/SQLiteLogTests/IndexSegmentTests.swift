@@ -1,13 +1,14 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
 /// What tells new ids from known ones: how much memory and how many look-ups that takes.
 @Suite struct `Index segments` {
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   private func ids(_ range: ClosedRange<Int>) -> [String] { range.map(String.init) }
 

@@ -1,12 +1,13 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
 @Suite struct `A store whose index is indexed in the background` {
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   private func open(
     _ name: String = "data", keep: Int64 = 0, segmentEntries: Int? = nil

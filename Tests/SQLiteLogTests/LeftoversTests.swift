@@ -1,15 +1,16 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
 /// What a commit leaves for later, and what is kept of entries as they stand.
 @Suite struct `What becomes of entries in a store` {
   private typealias Send = ClientMessage.Send
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
   private static let unlimited = EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0)
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   private func harness(keep: Int64 = 0, identityKey: EntryIdentity.Key? = nil) throws
     -> StoreHarness

@@ -1,13 +1,14 @@
 import Relay
 import SQLiteLog
 import Synchronization
+import TestSupport
 import Testing
 import Wire
 
 @Suite struct `A SQLite log whose disk fails` {
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   /// What the operator is told, and a clock that the test moves.
   private final class Surroundings: Sendable {

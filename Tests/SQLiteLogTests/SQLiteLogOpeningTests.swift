@@ -1,12 +1,14 @@
 import CSQLite
+import Glibc
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 
 @Suite struct `Opening a SQLite log` {
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   private func refusal(_ name: String = "data") -> StoreError? {
     do {
@@ -36,12 +38,13 @@ import Testing
 
   @Test func `is refused where another process has the store`() throws {
     try SQLiteLog(directory: directory["data"]).stop()
-    let other = try Child(
-      "flock", "--no-fork", directory["data/lock"], "sh", "-c", "echo held; exec sleep 600")
-    defer { other.end() }
+    let other = try ChildProcess([
+      "flock", "--no-fork", directory["data/lock"], "sh", "-c", "echo held; exec sleep 600",
+    ])
     #expect(other.readLine() == "held")
     #expect(try #require(refusal()).description.contains("in use by another process"))
-    other.end()
+    other.signal(SIGKILL)
+    try other.wait()
     #expect(refusal() == nil)
   }
 
@@ -55,7 +58,6 @@ import Testing
   }
 
   @Test func `is refused where the file is not a database`() throws {
-    try run("mkdir", directory["data"])
     try directory.write(Array(repeating: 0x41, count: 10_000), to: "data/relay.db")
     let error = try #require(refusal())
     #expect(error.kind == .broken)

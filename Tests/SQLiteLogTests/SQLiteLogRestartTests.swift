@@ -1,12 +1,13 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
 @Suite struct `A SQLite log that is opened again` {
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   private func open<Result>(
     _ name: String = "data", keepEntriesPerRoom: Int64 = 0,

@@ -1,12 +1,13 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
 @Suite struct `Exporting and importing a store` {
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   private func fill(_ name: String = "data", starts: Int = 2) async throws -> [String] {
     var epochs: [String] = []

@@ -1,11 +1,12 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 
 @Suite struct `Verifying a store` {
-  private let directory: TemporaryDirectory
+  private let directory: TemporaryFolder
 
-  init() throws { directory = try TemporaryDirectory() }
+  init() throws { directory = try TemporaryFolder() }
 
   /// Two rooms, three epochs.
   private func fill() async throws {

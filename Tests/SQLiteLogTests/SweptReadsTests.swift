@@ -1,5 +1,6 @@
 import Relay
 import SQLiteLog
+import TestSupport
 import Testing
 import Wire
 
@@ -10,7 +11,7 @@ import Wire
   }
 
   @Test func `is not a reason to throw the index away`() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryFolder()
     let harness = try StoreHarness(directory["data"], keep: 1000)
     harness.send(1...1000)
     try harness.index()

@@ -1,6 +1,7 @@
 import Glibc
 import Platform
 import Server
+import TestSupport
 import Testing
 import WebSocket
 
@@ -37,7 +38,7 @@ import WebSocket
   /// `false` once the connection is gone.
   private static func send(_ bytes: [UInt8], to socket: BorrowedSocket) -> Bool {
     var taken = 0
-    while taken < bytes.count, becomes(POLLOUT, socket) {
+    while taken < bytes.count, becomes(POLLOUT, socket.descriptor) {
       switch socket.send(bytes.span.extracting(taken...)) {
       case .sent(let count): taken += count
       case .wouldBlock: continue
@@ -51,7 +52,7 @@ import WebSocket
   private static func received(by socket: BorrowedSocket) -> Int {
     var total = 0
     var buffer = [UInt8](repeating: 0, count: 65_536)
-    while becomes(POLLIN, socket) {
+    while becomes(POLLIN, socket.descriptor) {
       var span = buffer.mutableSpan
       switch socket.read(into: &span) {
       case .bytes(let count): total += count
@@ -60,10 +61,5 @@ import WebSocket
       }
     }
     return total
-  }
-
-  private static func becomes(_ event: Int32, _ socket: BorrowedSocket) -> Bool {
-    var request = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
-    return unsafe poll(&request, 1, 10_000) == 1
   }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import Platform
 import Server
+import TestSupport
 import Testing
 import WebSocket
 
@@ -136,7 +137,7 @@ private final class EchoPeer {
     var head: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
-      guard Self.becomes(POLLIN, socket.borrowed) else { throw Unexpected("silence") }
+      guard becomes(POLLIN, socket.borrowed.descriptor) else { throw Unexpected("silence") }
       var span = buffer.mutableSpan
       guard case .bytes(let count) = socket.read(into: &span) else {
         throw Unexpected(String(decoding: head, as: UTF8.self))
@@ -197,7 +198,7 @@ private final class EchoPeer {
         }
       }
       _ = flushRest()
-      guard Self.becomes(POLLIN, socket.borrowed) else { throw Unexpected("silence") }
+      guard becomes(POLLIN, socket.borrowed.descriptor) else { throw Unexpected("silence") }
       var span = buffer.mutableSpan
       switch socket.read(into: &span) {
       case .bytes(let count):
@@ -218,17 +219,14 @@ private final class EchoPeer {
   private static func send(_ bytes: [UInt8], _ socket: BorrowedSocket) throws {
     var taken = 0
     while taken < bytes.count {
-      guard becomes(POLLOUT, socket) else { throw Unexpected("a socket that takes nothing") }
+      guard becomes(POLLOUT, socket.descriptor) else {
+        throw Unexpected("a socket that takes nothing")
+      }
       switch socket.send(bytes.span.extracting(taken...)) {
       case .sent(let count): taken += count
       case .wouldBlock: continue
       case .failed(let error): throw error
       }
     }
-  }
-
-  private static func becomes(_ event: Int32, _ socket: BorrowedSocket) -> Bool {
-    var request = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
-    return unsafe poll(&request, 1, 10_000) == 1
   }
 }

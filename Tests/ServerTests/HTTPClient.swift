@@ -2,6 +2,7 @@ import Glibc
 import Platform
 import Server
 import TLS
+import TestSupport
 
 /// A client of HTTP whose every step a test decides, in the clear or through TLS.
 final class HTTPClient {
@@ -123,8 +124,7 @@ final class HTTPClient {
   }
 
   private func wait(_ event: Int32) throws {
-    var request = pollfd(fd: socket.borrowed.descriptor, events: Int16(event), revents: 0)
-    guard unsafe poll(&request, 1, 10_000) == 1 else { throw Unexpected("silence") }
+    guard becomes(event, socket.borrowed.descriptor) else { throw Unexpected("silence") }
   }
 }
 

@@ -1,6 +1,7 @@
 import RelayConfiguration
 import Server
 import TLS
+import TestSupport
 import Testing
 
 /// A client that sends its requests and then says that it sends nothing more: `nc -N`, or TLS's

@@ -1,5 +1,6 @@
 import Logging
 import RelayConfiguration
+import TestSupport
 import Testing
 import WebSocket
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// The documentation of the wire protocol: what its readers see, and what is tried of it.
@@ -26,9 +27,7 @@ struct Article {
   let text: String
   let blocks: [Block]
 
-  /// `Sources/Protocol/Wire/Wire.docc`; this file is `Tests/ServerTests/ProtocolExamplesArticle.swift`.
-  static let sources =
-    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Sources/Protocol/Wire"
+  static let sources = Project["Sources/Protocol/Wire"]
 
   static let names = ["Wire", "Protocol", "Resuming", "FirstClient"]
 
@@ -198,18 +197,5 @@ extension StringProtocol {
   /// What follows the prefix; `nil` where it does not begin so.
   func dropping(_ prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
-  }
-}
-
-/// A whole file as text.
-func readFile(_ path: String) throws -> String {
-  guard let file = unsafe fopen(path, "r") else { throw Unexpected("\(path) cannot be opened") }
-  defer { unsafe fclose(file) }
-  var bytes: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 65_536)
-  while true {
-    let count = unsafe fread(&buffer, 1, buffer.count, file)
-    if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-    bytes += buffer[..<count]
   }
 }

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// A JSON value (RFC 8259): enough to compare what a relay sent with what an article shows.
 enum JSON: Equatable {
   case null

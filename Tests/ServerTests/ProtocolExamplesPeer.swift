@@ -1,12 +1,7 @@
 import Glibc
 import Platform
+import TestSupport
 import WebSocket
-
-/// What ends a test that cannot go on.
-struct Unexpected: Error, CustomStringConvertible {
-  var description: String
-  init(_ description: String) { self.description = description }
-}
 
 /// A client that knows WebSocket and nothing of relay.v1: what it sends and gets is text.
 ///
@@ -27,7 +22,9 @@ final class Peer {
   /// - Parameter target: path and query.
   init(_ address: Address, _ target: String) throws {
     socket = BorrowedSocket(descriptor: try Socket.connect(to: address).release())
-    guard becomes(POLLOUT) else { throw Unexpected("no connection to \(address)") }
+    guard becomes(POLLOUT, socket.descriptor) else {
+      throw Unexpected("no connection to \(address)")
+    }
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     let handshake = ClientHandshake(
       host: "\(address)", target: target, subprotocols: ["relay.v1"], nonce: nonce)
@@ -84,7 +81,7 @@ final class Peer {
 
   private func read() throws -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 65_536)
-    while becomes(POLLIN) {
+    while becomes(POLLIN, socket.descriptor) {
       var span = buffer.mutableSpan
       switch socket.read(into: &span) {
       case .bytes(let count): return Array(buffer[..<count])
@@ -99,10 +96,5 @@ final class Peer {
     guard case .sent(bytes.count) = socket.send(bytes.span) else {
       throw Unexpected("the socket does not take \(bytes.count) bytes")
     }
-  }
-
-  private func becomes(_ event: Int32) -> Bool {
-    var request = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
-    return unsafe poll(&request, 1, 10_000) == 1
   }
 }

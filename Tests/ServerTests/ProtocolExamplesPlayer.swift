@@ -2,6 +2,7 @@ import Logging
 import Platform
 import Relay
 import RelayConfiguration
+import TestSupport
 
 @testable import Server
 

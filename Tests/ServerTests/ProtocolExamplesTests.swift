@@ -1,5 +1,6 @@
 import RelayConfiguration
 import Server
+import TestSupport
 import Testing
 
 @testable import Wire

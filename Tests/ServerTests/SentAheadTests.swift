@@ -1,6 +1,7 @@
 import Glibc
 import Platform
 import Server
+import TestSupport
 import Testing
 import WebSocket
 
@@ -140,7 +141,6 @@ import WebSocket
   }
 
   private static func wait(_ event: Int32, _ socket: BorrowedSocket) throws {
-    var request = pollfd(fd: socket.descriptor, events: Int16(event), revents: 0)
-    guard unsafe poll(&request, 1, 10_000) == 1 else { throw Unexpected("silence") }
+    guard becomes(event, socket.descriptor) else { throw Unexpected("silence") }
   }
 }

@@ -1,4 +1,5 @@
 import TLS
+import TestSupport
 import Testing
 
 @Suite struct `TLS files` {
@@ -11,7 +12,7 @@ import Testing
       _ = try TLSContext(certificate: certificates[certificate], key: certificates[key])
       return ""
     } catch {
-      return "\(error)".replacing("\(certificates.folder)/", with: "")
+      return "\(error)".replacing("\(certificates.folder.path)/", with: "")
     }
   }
 
@@ -44,7 +45,7 @@ import Testing
     #expect(
       complaint("expired.pem", "expired.key").hasPrefix(
         "The certificate expired.pem has expired on 20"))
-    _ = try certificates.write("-----BEGIN CERTIFICATE-----\nAAAA\n", to: "broken.pem")
+    try certificates.folder.write("-----BEGIN CERTIFICATE-----\nAAAA\n", to: "broken.pem")
     #expect(
       complaint("broken.pem", "server.key").hasPrefix(
         "The certificate broken.pem holds no certificate in PEM form"))

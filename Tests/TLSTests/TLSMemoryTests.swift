@@ -1,6 +1,7 @@
 import COpenSSL
 import Glibc
 import TLS
+import TestSupport
 import Testing
 
 /// OpenSSL without memory. It takes its allocator only before its first allocation: so each of these
@@ -10,7 +11,7 @@ import Testing
   /// fails is that context or that session, which says so, and not the process.
   @Test func `costs a connection, and never the process`() async throws {
     let certificates = try Certificates()
-    let isSet = unsafe setenv("TLS_MEMORY_TEST", certificates.folder, 1) == 0
+    let isSet = unsafe setenv("TLS_MEMORY_TEST", certificates.folder.path, 1) == 0
     try #require(isSet)
     await #expect(processExitsWith: .success) {
       try TLSWithoutMemory.run()

@@ -1,5 +1,6 @@
 import Directories
 import Relay
+import TestSupport
 import Testing
 
 /// Every `Directory` that there is. All pass the suite for the contract.
@@ -19,7 +20,7 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
 /// Where a directory gets its people, as a test arranges it.
 protocol Place: AnyObject {
   /// For what is kept.
-  var folder: Folder { get }
+  var folder: TemporaryFolder { get }
   func directory(_ observer: Observer, keeping: Bool) throws -> any Directory
   /// Another source of the same kind.
   func otherDirectory(_ observer: Observer) throws -> any Directory
@@ -39,13 +40,13 @@ extension Place {
 
 /// A file of people.
 final class FilePlace: Place {
-  let folder: Folder
-  private let files: Folder
+  let folder: TemporaryFolder
+  private let files: TemporaryFolder
   private var yaml = ""
 
   init() throws {
-    folder = try Folder()
-    files = try Folder()
+    folder = try TemporaryFolder()
+    files = try TemporaryFolder()
     try setPeople(3, [])
   }
 
@@ -78,14 +79,14 @@ final class FilePlace: Place {
 
 /// GitHub or X.
 final class ServicePlace: Place {
-  let folder: Folder
+  let folder: TemporaryFolder
   let service: FakeService
   var options = RemoteDirectory.Options()
   private let conformer: Conformer
 
   init(_ conformer: Conformer = .gitHub) throws {
     self.conformer = conformer
-    folder = try Folder()
+    folder = try TemporaryFolder()
     service = try FakeService()
     options.refreshMilliseconds = 200
     options.retryMilliseconds = 100...200

@@ -1,6 +1,6 @@
-import Glibc
 import Platform
 import Relay
+import TestSupport
 import Wire
 
 @testable import Directories
@@ -8,55 +8,19 @@ import Wire
 /// GitHub and X on loopback, as a program of its own that ends with this object.
 final class FakeService {
   let port: UInt16
-  private let id: pid_t
-  private let input: Int32
+  private let process: ChildProcess
   private let stop: StopSignal
   private let client: WebClient
 
   init() throws {
-    var inputs: [Int32] = [0, 0]
-    var outputs: [Int32] = [0, 0]
-    guard unsafe pipe(&inputs) == 0, unsafe pipe(&outputs) == 0 else {
-      throw Unexpected("pipe: \(errno)")
+    process = try ChildProcess(
+      ["/usr/bin/python3", Project["Tests/DirectoriesTests/directory.py"]])
+    guard let port = process.readLine().flatMap({ UInt16($0) }) else {
+      throw Unexpected("the service did not start: \(process.errors)")
     }
-    for end in inputs + outputs { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    input = inputs[1]
-    let script =
-      "\(#filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined())/directory.py"
-    id = try Self.spawn(["/usr/bin/python3", script], inputs[0], outputs[1])
-    close(inputs[0])
-    close(outputs[1])
-    defer { close(outputs[0]) }
-    var line = ""
-    var byte: UInt8 = 0
-    while unsafe read(outputs[0], &byte, 1) == 1, byte != 10 {
-      line.unicodeScalars.append(Unicode.Scalar(byte))
-    }
-    guard let port = UInt16(line) else { throw Unexpected("the service did not start") }
     self.port = port
     stop = try StopSignal()
     client = WebClient(WebOptions(), wakeDescriptor: stop.descriptor)
-  }
-
-  deinit {
-    close(input)
-    kill(id, SIGKILL)
-    var status: Int32 = 0
-    _ = unsafe waitpid(id, &status, 0)
-  }
-
-  private static func spawn(_ words: [String], _ input: Int32, _ output: Int32) throws -> pid_t {
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, input, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    defer { unsafe arguments.forEach { unsafe free($0) } }
-    var id = pid_t()
-    let code = unsafe posix_spawn(&id, words[0], &actions, nil, &arguments, environ)
-    guard code == 0 else { throw Unexpected("\(words[0]) cannot be started: \(code)") }
-    return id
   }
 
   var url: String { "http://127.0.0.1:\(port)" }

@@ -1,6 +1,7 @@
 import Platform
 import Relay
 import Synchronization
+import TestSupport
 
 /// Whoever a directory publishes to, and reports to.
 final class Observer: Sendable {
