@@ -186,11 +186,11 @@ let package = Package(
       name: "TestSupport", dependencies: ["EventLoop", "Platform"], path: "Tests/TestSupport",
       swiftSettings: strict),
 
-    tests("Package", []),
-    tests("Fuzz", ["FuzzTargets", "WebSocket"]),
+    tests("Package", ["TestSupport"]),
+    tests("Fuzz", ["FuzzTargets", "WebSocket", "TestSupport"]),
     tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite", "TestSupport"]),
     tests("Mixing", ["Mixing"]),
-    tests("WebSocket", ["WebSocket", "Mixing"], excluding: ["RecordedCases.txt"]),
+    tests("WebSocket", ["WebSocket", "Mixing", "TestSupport"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
     tests("Relay", ["Relay", "Wire", "Mixing"]),
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
@@ -202,11 +202,11 @@ let package = Package(
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Platform", "TestSupport"],
       excluding: ["directory.py"]),
-    tests("Terminal", ["Terminal", "Platform", "Mixing"]),
+    tests("Terminal", ["Terminal", "Platform", "Mixing", "TestSupport"]),
     tests(
       "Messenger",
       [
-        "Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing",
+        "Messenger", "Terminal", "Client", "Platform", "Wire", "YAML", "Mixing", "TestSupport",
       ]),
     tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite", "TestSupport"]),
     tests("Bots", ["Bots", "Wire", logging]),

@@ -1,5 +1,5 @@
 import FuzzTargets
-import Glibc
+import TestSupport
 import Testing
 import WebSocket
 
@@ -26,8 +26,7 @@ import WebSocket
 
 /// Tests/Fuzz/corpus.
 enum Corpus {
-  static let path =
-    "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Fuzz/corpus"
+  static let path = Project["Tests/Fuzz/corpus"]
 
   struct Unreadable: Error { var path: String }
 
@@ -36,9 +35,9 @@ enum Corpus {
   /// Those with a name, and those that the fuzzer has found, a line of base64 each.
   static func inputs(of target: FuzzTarget) throws -> [(path: String, bytes: [UInt8])] {
     let folder = "\(path)/\(target.rawValue)"
-    let named = try names(in: folder).map { ("\(folder)/\($0)", try read("\(folder)/\($0)")) }
+    let named = try names(in: folder).map { ("\(folder)/\($0)", try readBytes("\(folder)/\($0)")) }
     guard names.contains("\(target.rawValue).base64") else { return named }
-    let lines = try read("\(folder).base64").split(separator: UInt8(ascii: "\n"))
+    let lines = try readBytes("\(folder).base64").split(separator: UInt8(ascii: "\n"))
     let found = try lines.enumerated().map { number, line in
       let place = "\(folder).base64:\(number + 1)"
       guard let bytes = Base64.decode(String(decoding: line, as: UTF8.self)) else {
@@ -50,27 +49,6 @@ enum Corpus {
   }
 
   private static func names(in folder: String) -> [String] {
-    guard let stream = unsafe opendir(folder) else { return [] }
-    defer { unsafe closedir(stream) }
-    var names: [String] = []
-    while let entry = unsafe readdir(stream) {
-      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names.sorted()
-  }
-
-  private static func read(_ path: String) throws -> [UInt8] {
-    guard let file = unsafe fopen(path, "r") else { throw Unreadable(path: path) }
-    defer { unsafe fclose(file) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = unsafe fread(&chunk, 1, chunk.count, file)
-      if count == 0 { return bytes }
-      bytes += chunk[..<count]
-    }
+    ((try? fileNames(in: folder)) ?? []).filter { !$0.hasPrefix(".") }
   }
 }

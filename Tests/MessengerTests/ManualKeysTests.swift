@@ -1,5 +1,5 @@
-import Glibc
 import Messenger
+import TestSupport
 import Testing
 
 /// The section KEYS of wschat(1), held against the table that drives the keys.
@@ -21,7 +21,7 @@ import Testing
           section: section, keys: keys, text: text, command: binding?.command.rawValue ?? "")
       }
     }
-    let told = try rows(ofManual: readManual())
+    let told = try rows(ofManual: readFile(Project["Sources/Commands/WschatCommand/wschat.1"]))
     for (row, other) in zip(told, expected) { #expect(row == other) }
     #expect(told.count == expected.count)
   }
@@ -67,18 +67,5 @@ import Testing
       }
     }
     return result + rest
-  }
-
-  private func readManual() throws -> String {
-    let package = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-    let descriptor = unsafe open(
-      "\(package)/Sources/Commands/WschatCommand/wschat.1", O_RDONLY | O_CLOEXEC)
-    try #require(descriptor >= 0)
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    let count = unsafe bytes.withUnsafeMutableBytes {
-      unsafe read(descriptor, $0.baseAddress, $0.count)
-    }
-    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
   }
 }

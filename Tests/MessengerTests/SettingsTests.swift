@@ -1,5 +1,5 @@
-import Glibc
 import Terminal
+import TestSupport
 import Testing
 import YAML
 
@@ -145,7 +145,7 @@ import YAML
   // MARK: The example
 
   @Test func `the example names every key and every command, with its default`() throws {
-    let bytes = try Self.example()
+    let bytes = try readBytes(Self.example)
     #expect(try Settings.read(bytes, file: "config/wschat.yaml") == Settings())
     guard case .mapping(let pairs)? = YAMLDocument(bytes).root?.content else {
       Issue.record("the example is no mapping")
@@ -166,22 +166,12 @@ import YAML
 
   @Test func `its example of a command for notifications is one`() throws {
     let line = try #require(
-      String(decoding: try Self.example(), as: UTF8.self).split(separator: "\n")
+      try readFile(Self.example).split(separator: "\n")
         .first { $0.hasPrefix("#   notify:") })
     #expect(
       try read(String(line.dropFirst(4))).notify
         == .command("notify-send \"$1\" \"$2\""))
   }
 
-  /// This file is Tests/MessengerTests/SettingsTests.swift.
-  private static func example() throws -> [UInt8] {
-    let folder = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-    guard let file = unsafe fopen(folder + "/config/wschat.yaml", "r") else {
-      throw SettingsError(file: folder, problems: [])
-    }
-    defer { unsafe fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    let count = unsafe fread(&bytes, 1, bytes.count, file)
-    return Array(bytes[..<count])
-  }
+  private static let example = Project["config/wschat.yaml"]
 }

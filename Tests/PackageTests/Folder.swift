@@ -1,10 +1,10 @@
 import Glibc
+import TestSupport
 
 /// A folder of the project.
 struct Folder {
-  /// The project's own; this file is Tests/PackageTests/Folder.swift.
-  static let package = Folder(
-    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined())
+  /// The project's own.
+  static let package = Folder(Project.path)
 
   let path: String
 

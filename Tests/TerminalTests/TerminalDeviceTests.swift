@@ -1,5 +1,6 @@
 import Glibc
 import Platform
+import TestSupport
 import Testing
 
 @testable import Terminal
@@ -41,11 +42,6 @@ final class Pseudoterminal {
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe Glibc.write(master, bytes, bytes.count)
-  }
-
-  func wait(for events: Int32, on descriptor: Int32) {
-    var polled = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    _ = unsafe poll(&polled, 1, 10_000)
   }
 
   /// What the modes are: enough to tell raw from what it was.
@@ -146,7 +142,7 @@ extension `The driver of a terminal` {
     try device.enter(into: &output)
     #expect(try device.read() == [])
     terminal.type("a\u{3}\u{11}\r")
-    terminal.wait(for: POLLIN, on: device.descriptor)
+    #expect(becomes(POLLIN, device.descriptor))
     #expect(try device.read() == [0x61, 0x03, 0x11, 0x0D])
     device.leave()
   }
@@ -178,7 +174,7 @@ extension `The driver of a terminal` {
     #expect(output.count < all.count)
     var seen = ""
     while seen.utf8.count < all.count {
-      terminal.wait(for: POLLIN, on: terminal.master)
+      #expect(becomes(POLLIN, terminal.master))
       seen += terminal.written()
       try device.write(&output)
     }

@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import WebSocket
 
 /// One case as RecordedCases.txt has it.
@@ -89,7 +89,8 @@ struct RecordedCase {
   /// All cases of the record.
   static func all() throws -> [RecordedCase] {
     var cases: [RecordedCase] = []
-    for line in try text().split(separator: "\n") where !line.hasPrefix("#") {
+    let text = try readFile(Project["Tests/WebSocketTests/RecordedCases.txt"])
+    for line in text.split(separator: "\n") where !line.hasPrefix("#") {
       let words = line.split(separator: " ")
       switch words[0] {
       case "case" where words.count == 3:
@@ -109,19 +110,5 @@ struct RecordedCase {
       return UInt8(value)
     }
     return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-  }
-
-  private static func text() throws -> String {
-    let folder = #filePath.dropLast("RecordedCase.swift".count)
-    let path = "\(folder)RecordedCases.txt"
-    guard let file = unsafe fopen(path, "r") else { throw Malformed(what: "no \(path)") }
-    defer { unsafe fclose(file) }
-    var text: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = unsafe fread(&chunk, 1, chunk.count, file)
-      if count == 0 { return String(decoding: text, as: UTF8.self) }
-      text += chunk[..<count]
-    }
   }
 }
