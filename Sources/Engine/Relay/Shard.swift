@@ -56,14 +56,17 @@ public struct Shard {
   let epoch: String
   var random: SplitMix64
 
-  var sessions = Slab<Session>()
+  var sessions = Slab(vacant: Session(generation: 0, connection: -1))
   /// Tells the elements of a slot from one another.
   private var lastGeneration: UInt32 = 0
   var localUsers: [String: LocalUser] = [:]
   /// When the slowed sessions of these users are looked at, in milliseconds of the monotonic clock.
   var slowedUsers: [String: Int64] = [:]
-  var subscriptions = Slab<Subscription>()
-  var rooms = Slab<Room>()
+  var subscriptions = Slab(
+    vacant: Subscription(
+      state: .abandoned, wantsSubscribers: false, session: Slot(0), room: Slot(0), cursor: 0,
+      next: .none, place: nil))
+  var rooms = Slab(vacant: Room(name: "", generation: 0))
   var roomIndices: [String: Slot<Room>] = [:]
   let listedTitles: [String: String]
 
@@ -116,12 +119,13 @@ public struct Shard {
   var presences: [String: Presence] = [:]
   /// Users whose last session here has ended in this turn.
   var departures: [String] = []
-  var watchedUsers = Slab<WatchedUser>()
+  var watchedUsers = Slab(vacant: WatchedUser(name: "", generation: 0, presence: .offline))
   var watchedUserIndices: [String: Slot<WatchedUser>] = [:]
   /// Users whose rooms some session here is told of.
-  var watches = Slab<UserWatch>()
+  var watches = Slab(vacant: UserWatch(user: ""))
   var watchIndices: [String: Slot<UserWatch>] = [:]
-  var watchedRooms = Slab<WatchedRoom>()
+  var watchedRooms = Slab(
+    vacant: WatchedRoom(watch: Slot(0), generation: 0, room: Slot(0), place: 0))
   /// Lists that are to be asked for, in turn; one slice is under way at a time.
   var loads = Deque<RoomsLoad>()
   var isLoading = false
