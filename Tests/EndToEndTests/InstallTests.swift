@@ -99,7 +99,7 @@ extension `End to end` {
       try zsh.type("compinit -u -D && echo rea''dy\n")
       try zsh.wait(for: "ready")
       try zsh.type("wschat --time\t")
-      try zsh.wait(for: "--timeout  -- Seconds")
+      try zsh.wait(for: "--timeout  -- In lines")
       try zsh.type("\t")
       try zsh.wait(for: "> wschat --timeout")
       try zsh.type("\u{15}relay check\t")
