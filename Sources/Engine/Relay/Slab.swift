@@ -3,14 +3,12 @@
 ///
 /// The place of a removed element is used again. What outlives the element, as a timer does, compares
 /// a generation of the element's as well.
-struct Slot<Element>: Hashable, Comparable, Sendable {
+struct Slot<Element>: Hashable, Sendable {
   let place: Int32
 
   init(_ place: Int32) { self.place = place }
 
   init(_ place: Int) { self.place = Int32(place) }
-
-  static func < (a: Self, b: Self) -> Bool { a.place < b.place }
 }
 
 /// A slot or none, in four bytes: `Slot?` takes eight.
