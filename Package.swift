@@ -56,6 +56,8 @@ func tests(
 let argumentParser: Target.Dependency =
   .product(name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let containers: Target.Dependency =
+  .product(name: "BasicContainers", package: "swift-collections")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
@@ -177,7 +179,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "WebSocket", "Wire", "Relay", "Server", "RelayConfiguration", "Hostile",
+        "WebSocket", "Wire", "Relay", "Server", "RelayConfiguration", "Hostile", containers,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
 
@@ -192,7 +194,7 @@ let package = Package(
     tests("Mixing", ["Mixing"]),
     tests("WebSocket", ["WebSocket", "Mixing", "TestSupport"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
-    tests("Relay", ["Relay", "Wire", "Mixing"]),
+    tests("Relay", ["Relay", "Wire", "Mixing", containers]),
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
     tests("Platform", ["Platform", "TestSupport"]),
     tests("EventLoop", ["EventLoop", "Platform", "TestSupport"]),

@@ -46,11 +46,13 @@ private let templates = [
         unlimited(&$0)
         $0.bots = [("echo", "Echo")]
       }
-      relay.shards[0].update(
-        people: DirectoryUpdate(
-          people: PeopleList(
-            (0..<3).map { Person(user: "user-\($0)", name: "\($0)") }, source: "s", asOf: 1)),
-        now: relay.now)
+      relay.shard {
+        $0.update(
+          people: DirectoryUpdate(
+            people: PeopleList(
+              (0..<3).map { Person(user: "user-\($0)", name: "\($0)") }, source: "s", asOf: 1)),
+          now: relay.now)
+      }
       relay.store.lastSeqs = [1: 4]
       let bo = relay.connect("bo")
       for number in 0..<9 { bo.post("r", "\(number)") }
@@ -188,7 +190,7 @@ private let templates = [
 
   @Test func `who is subscribed to a room that does not fit into a turn catches up`() {
     let relay = SimulatedRelay(unlimited)
-    relay.shards[0].turn.bytesLimit = 3000
+    relay.shard { $0.turn.bytesLimit = 3000 }
     let ada = relay.connect("ada")
     let packing = relay.connect("bo", compresses: true)
     for socket in [ada, packing] {

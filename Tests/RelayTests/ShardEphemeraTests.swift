@@ -31,7 +31,7 @@ import Wire
       ada.send(.typing(room: "r", on: round % 2 == 0))
       relay.run(forMilliseconds: 20)
     }
-    #expect(relay.shards[0].timerCount < 5)
+    #expect(relay.shard { $0.timerCount } < 5)
   }
 
   @Test func `receipts of one user come at most every 100 ms, and the last is the latest`() {
@@ -154,18 +154,18 @@ import Wire
     relay.logIsHeld = true
     clients[0].post("r", "1")
     relay.run()
-    relay.shards[0].beginShutdown()
+    relay.shard { $0.beginShutdown() }
     clients[1].post("r", "2")
     relay.run()
     #expect(clients[1].take().errors.map(\.code) == [.unavailable])
-    #expect(!relay.shards[0].isIdle)
+    #expect(!relay.shard { $0.isIdle })
     relay.logIsHeld = false
     relay.run()
-    #expect(relay.shards[0].isIdle)
+    #expect(relay.shard { $0.isIdle })
     relay.readsAreHeld = true
     clients[2].send(.history(.init(room: "r")))
     relay.run()
-    relay.shards[0].announceClosing("restart", spreadMilliseconds: 5000)
+    relay.shard { $0.announceClosing("restart", spreadMilliseconds: 5000) }
     relay.readsAreHeld = false
     relay.run()
     #expect(clients[0].take().acks.map(\.seq) == [1])
@@ -188,8 +188,8 @@ import Wire
     ada.post("r", "2")
     relay.run()
     bo.space = 0
-    relay.shards[0].beginClosing(bo.session)
-    relay.shards[0].append(frames: SimulatedSocket.closeFrame(1003), to: bo.session)
+    relay.shard { $0.beginClosing(bo.session) }
+    relay.shard { $0.append(frames: SimulatedSocket.closeFrame(1003), to: bo.session) }
     relay.logIsHeld = false
     relay.run()
     bo.space = .max

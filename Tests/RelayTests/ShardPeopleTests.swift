@@ -29,7 +29,7 @@ private func directory(
 
 extension SimulatedRelay {
   fileprivate func update(_ update: DirectoryUpdate) {
-    for loop in shards.indices { shards[loop].update(people: update, now: now) }
+    for loop in 0..<loops { shard(loop) { $0.update(people: update, now: now) } }
     run()
   }
 
@@ -51,8 +51,8 @@ extension SimulatedRelay {
     for socket in crowd { _ = try relay.page(socket, .init()) }
     for socket in crowd { relay.disconnect(socket) }
     relay.run(forMilliseconds: 10_000)
-    relay.shards[0].shrink()
-    #expect(relay.shards[0].sessions.isEmpty)
+    relay.shard { $0.shrink() }
+    #expect(relay.shard { $0.sessions.count } == 0)
     let late = relay.connect("user-1")
     relay.run(forMilliseconds: 10_000)
     #expect(late.closeCode == nil)
@@ -357,7 +357,7 @@ extension SimulatedRelay {
     relay.disconnect(ada)
     for number in 500..<2500 { _ = relay.connect("user-\(number)") }
     relay.run(forMilliseconds: 2000)
-    #expect(relay.shards[0].watchedUserIndices.keys.sorted() == ["user-2499", "user-500"])
+    #expect(relay.shard { $0.watchedUsers.names.sorted() } == ["user-2499", "user-500"])
   }
 
   @Test func `what a session of a request does is nobody's presence`() throws {
@@ -365,12 +365,12 @@ extension SimulatedRelay {
     relay.update(directory(3))
     let ada = relay.connect("ada")
     _ = try relay.page(ada, .init())
-    let session = relay.shards[0].open(connection: 99, now: relay.now)
-    relay.shards[0].identify(session, as: "user-1", isPresence: false, now: relay.now)
+    let session = relay.shard { $0.open(connection: 99, now: relay.now) }
+    relay.shard { $0.identify(session, as: "user-1", isPresence: false, now: relay.now) }
     relay.run()
-    relay.shards[0].close(session)
+    relay.shard { $0.close(session) }
     relay.run(forMilliseconds: 5000)
     #expect(ada.take().presences.isEmpty)
-    #expect(relay.shards[0].localUsers["user-1"] == nil)
+    #expect(relay.shard { $0.sessions.users["user-1"] } == nil)
   }
 }

@@ -49,7 +49,7 @@ extension SimulatedRelay {
     return names
   }
 
-  var nodes: Int { shards[0].watchedRooms.count }
+  var nodes: Int { shard { $0.lists.rooms.count } }
 }
 
 @Suite struct `A shard and the rooms of a user` {
@@ -60,7 +60,7 @@ extension SimulatedRelay {
     let ada = relay.connect("ada")
     #expect(try relay.allRooms(ada, limit: limit) == (0..<301).reversed().map { "r-\($0)" })
     // At its end a paging leaves nothing behind.
-    #expect(relay.shards[0].watches.all.allSatisfy { $0.pagings == 0 })
+    #expect(relay.shard { $0.lists.users.all.allSatisfy { $0.pagings == 0 } })
   }
 
   @Test(arguments: 1...20)
@@ -262,7 +262,7 @@ extension SimulatedRelay {
     relay.run()
     var batches = 0
     var boIsAnswered = 0
-    while ada.input.count + (relay.shards[0].loads.count) > 0 || relay.shards[0].isLoading {
+    while !ada.input.isEmpty || !relay.shard(0, { $0.loads.isEmpty }) {
       let before = relay.store.roomsRead
       cy.post("talk", "\(batches)")
       relay.process()
@@ -293,32 +293,32 @@ extension SimulatedRelay {
     let count = 10_000
     let relay = SimulatedRelay(unlimited)
     try relay.give("ada", rooms: count)
-    let before = relay.shards[0].rooms.count
+    let before = relay.shard { $0.rooms.count }
     let sockets = (0..<50).map { _ in relay.connect("ada") }
     for socket in sockets { _ = try relay.page(socket, limit: 200) }
     #expect(relay.nodes == count)
     #expect(MemoryLayout<WatchedRoom>.stride <= 96)
-    #expect(relay.shards[0].rooms.count - before <= count)
-    #expect(relay.shards[0].rooms.all.allSatisfy { $0.watchers.count <= 1 })
+    #expect(relay.shard { $0.rooms.count } - before <= count)
+    #expect(relay.shard { $0.rooms.all.allSatisfy { $0.watchers.count <= 1 } })
     // Every one of them is on its way; what has an entry is noted for each, once.
     let eve = relay.connect("eve")
     for _ in 0..<3 {
       for room in 0..<100 { eve.post("r-\(room)", "\(eve.takenAt.count)-\(room)") }
       relay.run()
     }
-    let missed = relay.shards[0].sessions.all.compactMap { $0.extras?.paging?.missed.count }
+    let missed = relay.shard { $0.sessions.all.compactMap { $0.extras?.paging?.missed.count } }
     #expect(missed == Array(repeating: 100, count: 50))
     for socket in sockets.dropFirst() { relay.disconnect(socket) }
     #expect(relay.nodes == count)
-    #expect(relay.shards[0].watches.all.map(\.pagings) == [1])
+    #expect(relay.shard { $0.lists.users.all.map(\.pagings) } == [1])
     relay.disconnect(sockets[0])
     #expect(relay.nodes == 0)
-    #expect(relay.shards[0].watchIndices.isEmpty)
+    #expect(relay.shard { $0.lists.find("ada") } == nil)
     relay.run()
-    relay.shards[0].shrink()
-    #expect(relay.shards[0].watchedRooms.capacity == 0)
+    relay.shard { $0.shrink() }
+    #expect(relay.shard { $0.lists.rooms.capacity } == 0)
     // Those that had entries are in the tail.
-    #expect(relay.shards[0].roomIndices.count <= 101)
+    #expect(relay.shard { $0.rooms.count } <= 101)
   }
 
   @Test func `who goes while the list is asked for leaves nothing behind, and others are served`()
@@ -410,6 +410,6 @@ extension SimulatedRelay {
     relay.run()
     sockets[0].isOpen = false
     #expect(told("6") == [false, true, false])
-    #expect(relay.shards[0].watchedRooms.all.allSatisfy { $0.joined == 0 })
+    #expect(relay.shard { $0.lists.rooms.all.allSatisfy { $0.joined == 0 } })
   }
 }

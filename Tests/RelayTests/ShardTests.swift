@@ -16,7 +16,7 @@ import Wire
     #expect(bo.take().entries.map(\.seq) == [1, 2, 3, 4])
     #expect(relay.queuedBytes(bo) > 0)
     #expect(relay.queuedBytes(bo) < 1200)
-    let gauges = relay.shards[0].gauges()
+    let gauges = relay.shard { $0.gauges() }
     #expect(gauges.lagging == 1)
     #expect(gauges.subscriptions == 1)
     #expect(gauges.rooms == 1)
@@ -28,10 +28,10 @@ import Wire
     relay.run()
     #expect(bo.take().entries.map(\.seq) == Array(5...400))
     #expect(ada.take().acks.map(\.seq) == Array(1...400))
-    #expect(relay.shards[0].gauges().lagging == 0)
-    #expect(relay.shards[0].gauges().queuedBytes == 0)
+    #expect(relay.shard { $0.gauges().lagging } == 0)
+    #expect(relay.shard { $0.gauges().queuedBytes } == 0)
     // However they went out, each is counted once.
-    let counters = relay.shards[0].counters
+    let counters = relay.shard { $0.counters }
     #expect(counters.deliveries == 400)
     #expect(counters.acks == 400)
     #expect(counters.sends == 400)
@@ -47,10 +47,10 @@ import Wire
       let began = relay.now.microseconds
       for id in 1...3 { ada.post("r", "\(round).\(id)") }
       relay.run()
-      let acks = relay.shards[0].takeAcknowledged()
+      let acks = relay.shard { $0.takeAcknowledged() }
       #expect(acks?.count == 3)
       #expect(acks?.since == began)
-      #expect(relay.shards[0].takeAcknowledged() == nil)
+      #expect(relay.shard { $0.takeAcknowledged() } == nil)
     }
   }
 
@@ -197,36 +197,23 @@ import Wire
     let bo = relay.connect("bo")
     for socket in [ada, bo] + crowd { socket.join("r") }
     relay.run()
-    #expect(relay.shards[0].sessions.capacity == 1002)
+    #expect(relay.shard { $0.sessions.capacity } == 1002)
     for socket in crowd { relay.disconnect(socket) }
     relay.run()
     // One at the end holds all places before it.
-    #expect(relay.shards[0].sessions.capacity == 1002)
+    #expect(relay.shard { $0.sessions.capacity } == 1002)
     relay.disconnect(bo)
     relay.run()
-    #expect(relay.shards[0].sessions.capacity == 1)
-    #expect(relay.shards[0].subscriptions.capacity == 1)
+    #expect(relay.shard { $0.sessions.capacity } == 1)
+    #expect(relay.shard { $0.subscriptions.capacity } == 1)
     let late = relay.connect("late")
     late.join("r")
     relay.run()
     #expect(late.session.index == crowd[0].session.index)
-    #expect(!relay.shards[0].isCurrent(crowd[0].session))
+    #expect(!relay.shard { $0.isCurrent(crowd[0].session) })
     late.post("r", "1")
     relay.run()
     #expect(ada.take().entries.map(\.id) == ["1"])
     #expect(late.take().entries.map(\.id) == ["1"])
-  }
-
-  @Test func `uses what is free at the front first`() {
-    var slots = [1, 0, 1, 0, 0, 0, 0, 0, 0]
-    var free: [Int32] = [8, 1, 3, 4, 5, 6, 7]
-    #expect(slots.shrink(free: &free) { $0 == 1 })
-    #expect(slots == [1, 0, 1])
-    #expect(free == [1])
-    #expect(!slots.shrink(free: &free) { $0 == 1 })
-    slots = [0, 0]
-    #expect(slots.shrink(free: &free) { $0 == 1 })
-    #expect(slots.isEmpty)
-    #expect(free.isEmpty)
   }
 }

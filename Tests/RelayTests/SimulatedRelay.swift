@@ -1,3 +1,4 @@
+import BasicContainers
 import Wire
 
 @testable import Relay
@@ -5,7 +6,8 @@ import Wire
 /// Loops, their log and the clients' sockets on one thread and one clock. A test decides who has a turn;
 /// a loop has one only where an event, or the shard itself, says that there is something to do.
 final class SimulatedRelay {
-  var shards: [Shard]
+  private var shards: UniqueArray<Shard>
+  var loops: Int { shards.count }
   let budgets: Budgets<String>
   var sequencer: Sequencer
   var store = FaultyStore()
@@ -41,14 +43,22 @@ final class SimulatedRelay {
     self.compressions = compressions
     let budgets = Budgets<String>(configuration.limits.budget)
     self.budgets = budgets
-    shards = (0..<loops).map {
-      Shard(
-        configuration: configuration, framing: SimulatedSocket.framing,
-        compression: SimulatedSocket.compression { compressions.count += 1 }, budgets: budgets,
-        epoch: "second", seed: seed &+ UInt64($0))
+    shards = UniqueArray(minimumCapacity: loops)
+    for loop in 0..<loops {
+      shards.append(
+        Shard(
+          configuration: configuration, framing: SimulatedSocket.framing,
+          compression: SimulatedSocket.compression { compressions.count += 1 }, budgets: budgets,
+          epoch: "second", seed: seed &+ UInt64(loop)))
     }
     inboxes = Array(repeating: [], count: loops)
     sockets = Array(repeating: [:], count: loops)
+  }
+
+  /// Calls `body` with the shard of a loop.
+  @discardableResult
+  func shard<Result>(_ loop: Int = 0, _ body: (inout Shard) -> Result) -> Result {
+    body(&shards[loop])
   }
 
   // MARK: - Connections
@@ -72,9 +82,7 @@ final class SimulatedRelay {
   }
 
   func queuedBytes(_ socket: SimulatedSocket) -> Int {
-    guard shards[socket.loop].isCurrent(socket.session) else { return 0 }
-    let session = shards[socket.loop].sessions[socket.session.slot]
-    return session.queuedBytes + (session.extras?.ephemera.values.reduce(0) { $0 + $1.count } ?? 0)
+    shards[socket.loop].queuedBytes(of: socket.session)
   }
 
   // MARK: - Who has something to do
@@ -112,7 +120,7 @@ final class SimulatedRelay {
   func run(forMilliseconds milliseconds: Int64) {
     let end = now.monotonic + milliseconds
     run()
-    while let next = shards.compactMap(\.nextDeadline).min(), next <= end {
+    while let next = shards.indices.compactMap({ shards[$0].nextDeadline }).min(), next <= end {
       advance(max(0, next - now.monotonic))
       run()
     }

@@ -36,6 +36,36 @@ import Testing
     #expect(!Slab(vacant: -1).contains(Slot(0)))
   }
 
+  @Test func `a handle finds its element as long as it is there, and no later one`() {
+    var slab = Slab(vacant: "")
+    let slot = slab.insert("a")
+    let handle = slab.handle(slot)
+    #expect(slab.contains(handle))
+    slab.remove(handle.slot)
+    #expect(!slab.contains(handle))
+    let later = slab.insert("b")
+    #expect(later == handle.slot)
+    #expect(!slab.contains(handle))
+  }
+
+  @Test func `a handle of a free slot finds nothing`() {
+    var slab = Slab(vacant: "")
+    let slot = slab.insert("a")
+    slab.remove(slot)
+    #expect(!slab.contains(slab.handle(slot)))
+  }
+
+  @Test func `a generation is not used again when the table has shrunk`() {
+    var slab = Slab(vacant: "")
+    let slot = slab.insert("a")
+    let handle = slab.handle(slot)
+    slab.remove(handle.slot)
+    slab.shrink()
+    #expect(slab.capacity == 0)
+    _ = slab.insert("b")
+    #expect(!slab.contains(handle))
+  }
+
   @Test func `shrinks after its last element, and fills the lowest places first`() {
     var slab = Slab(vacant: -1)
     let slots = (0..<100).map { slab.insert($0) }

@@ -2,12 +2,13 @@
 struct EphemeralKey: Hashable, Comparable {
   enum Kind: UInt8 { case receipt, typing, subscribers, activity, presence }
   var kind: Kind
-  var room: Link<Room>
-  /// Of the room, because another room may use its slot later.
-  var generation: UInt32
+  /// `nil` for presence.
+  var room: Handle<Room>?
   var user: String
 
   static func < (a: Self, b: Self) -> Bool {
-    (a.room, a.kind.rawValue, a.user) < (b.room, b.kind.rawValue, b.user)
+    (a.place, a.kind.rawValue, a.user) < (b.place, b.kind.rawValue, b.user)
   }
+
+  private var place: Int32 { room?.slot.place ?? -1 }
 }

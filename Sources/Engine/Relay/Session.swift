@@ -1,76 +1,74 @@
-/// One connection as the relay sees it, from the opening handshake to its end. Where it is idle it
-/// owns no memory beyond itself.
+/// One connection from the opening handshake to its end. While it is idle, it owns no memory
+/// beyond itself.
 struct Session {
-  /// Of the shard and not of the slot, which may be another session's later.
-  let generation: UInt32
-  /// It takes compressed messages.
-  var compresses = false
-  /// What the owner of the shard calls this connection.
+  /// The owner's name for the connection.
   let connection: Int32
-  /// The relay's own.
+  /// Whether it takes compressed messages.
+  var compresses = false
+  /// Whether it is one of the relay's own.
   var isInternal = false
-  /// Empty until it is known who it is.
+  /// Empty until the client is authenticated.
   var user = ""
   /// Another session of the same user.
   var nextOfUser = Link<Session>.none
-  /// Whether it makes its user one who is there, as a request over HTTP does not.
+  /// Whether it makes its user online; a request over HTTP does not.
   var isPresence = false
-  /// The client says that nobody looks.
+  /// Whether the client says that its user is away.
   var isAway = false
 
-  /// Replies, catch-up pages and what remained of a frame: bytes that have to go out as they are.
+  /// Replies, catch-up pages, and the rest of a frame: bytes that must be sent as they are.
   var outbox: [UInt8] = []
-  /// How many bytes of `outbox` are out.
+  /// The number of bytes of `outbox` that were written.
   var outboxTaken = 0
-  /// The socket takes no more until it says so.
+  /// Whether the socket takes no bytes until `unblock`.
   var isBlocked = false
-  /// In the list of those that are flushed at the end of the turn.
+  /// Whether it is in the list of sessions that the end of the turn flushes.
   var isDirty = false
-  /// The latest delivery of this turn; those before it are chained.
+  /// The latest delivery of this turn, which links to those before it.
   var delivery = Link<Delivery>.none
   /// The room whose acks are all that is queued.
   var ackedRoom = Link<Room>.none
-  /// The room of the last send, if it is known here.
+  /// The room of the last send, if this loop knows it.
   var sendRoom = Link<Room>.none
 
   var firstSubscription = Link<Subscription>.none
   var subscriptionCount: Int32 = 0
-  /// Subscriptions that lag, in turn.
+  /// The lagging subscriptions, in turn.
   var lagging: [Slot<Subscription>] = []
-  /// What the log's answers to come may take in the queue.
+  /// What outstanding answers of the log may add to the queue, in bytes.
   var owedBytes = 0
-  /// A page from storage is on its way.
+  /// Whether a page is being read from storage.
   var isReading = false
 
-  /// Input stops until an answer from storage is there.
+  /// Whether input waits for an answer from storage.
   var awaitsReply = false
-  /// The owner was told to stop reading and waits to be told to go on.
+  /// Whether the owner was told to stop reading, until it is told to continue.
   var isPaused = false
   var isClosing = false
 
-  /// What its user may still ask for, and its rank there; `nil` where nothing is counted.
+  /// What the user may still request, and the session's rank there; `nil` if nothing is counted.
   var budget: UserBudget?
   var rank: UInt64 = 0
-  /// It has input that waits for the budget.
+  /// Whether it has input that waits for the budget.
   var isSlowed = false
-  /// What few sessions need.
+  /// The state that only some sessions have.
   var extras: SessionExtras?
-  /// Where tokens are taken, what the client's has given it.
+  /// What the client's token allows, if the relay takes tokens.
   var grant: Shard.Grant?
 
-  init(generation: UInt32, connection: Int32) {
-    self.generation = generation
-    self.connection = connection
-  }
+  init(connection: Int32) { self.connection = connection }
 
+  /// The bytes that the socket has not taken.
   var queuedBytes: Int { outbox.count - outboxTaken }
+  /// The bytes of ephemeral messages that wait until the client reads.
+  var waitingBytes: Int { extras?.ephemera.values.reduce(0) { $0 + $1.count } ?? 0 }
 }
 
 /// A run of bytes in the turn's buffer for one subscription.
 struct Delivery {
   var slice: Slot<Turn.Slice>
   var subscription: Slot<Subscription>
-  /// Where in the turn's buffer it begins.
+  /// The start of the run in the turn's buffer.
   var lower: Int32
   /// Another delivery to the same session.
   var next: Link<Delivery>

@@ -1,19 +1,19 @@
 import HeapModule
 public import Wire
 
-/// Who clients are, and what they may: tokens, rights, and their end.
+/// Authentication: tokens, rights, and their end.
 extension Shard {
-  /// Verifying takes as long as some tens of other requests: a renewal counts as so many.
+  /// The requests that a renewal counts as: verifying a token costs as much as some tens of others.
   static let renewalRequests = 10
-  /// A clock may be set: how much of a token's time is left is looked at so often.
+  /// The remaining time of a token is checked at least this often, because the clock may be set.
   static let expiryCheckMilliseconds: Int64 = 60_000
 
   /// What a token has given to a session.
   final class Grant {
-    /// As `welcome` has told it.
+    /// The name in `welcome`.
     let session: String
     var identity: Identity
-    /// When the timer fires that is under way, in milliseconds of the monotonic clock.
+    /// When the pending timer fires, in milliseconds of the monotonic clock.
     var checkedAt = Int64.max
 
     init(session: String, _ identity: Identity) {
@@ -28,70 +28,68 @@ extension Shard {
     }
   }
 
-  // MARK: - Coming in
+  // MARK: - Admitting
 
-  /// It is known who the client is: `welcome` goes out.
-  /// - Parameter isPresence: whether the user is there with it, as far as others are told; if not, it is
-  ///   there for one request.
+  /// Authenticates a client as a user: sends `welcome`.
+  /// - Parameter isPresence: whether the session makes the user online; if not, it serves a single
+  ///   request.
   public mutating func identify(
     _ id: SessionID, as user: String, isPresence: Bool = true, now: Moment
   ) {
     identify(id, as: Identity(user: user), isPresence: isPresence, now: now)
   }
 
-  /// As above; where the identity ends, or does not allow everything, the relay holds to that.
+  /// As above, with the rights and the expiry of an identity.
   public mutating func identify(
     _ id: SessionID, as identity: Identity, isPresence: Bool = true, now: Moment
   ) {
     guard isCurrent(id), !sessions[id.slot].isClosing else { return }
-    let index = id.slot
+    let session = id.slot
     let user = identity.user
     if isPresence, !budgets.isUnlimited {
       guard let (budget, rank) = budgets.connect(user, now: now.monotonic) else {
-        refuseConnection(of: user, index)
+        refuseConnection(of: user, session)
         return
       }
-      sessions[index].budget = budget
-      sessions[index].rank = rank
+      sessions[session].budget = budget
+      sessions[session].rank = rank
     }
-    sessions[index].user = user
-    sessions[index].isPresence = isPresence
-    sessions[index].nextOfUser = localUsers[user]?.firstSession ?? .none
-    localUsers[user, default: LocalUser()].firstSession = Link(index)
+    sessions.link(session, to: user)
+    sessions[session].isPresence = isPresence
     notePresence(of: user)
     let name = Lineage.randomName(using: &random)
     if configuration.verifyToken != nil {
       let grant = Grant(session: name, identity)
-      sessions[index].grant = grant
-      // What is there for one request alone ends sooner, and would leave a timer behind.
+      sessions[session].grant = grant
+      // A session for a single request ends sooner, and would leave a timer behind.
       if isPresence { scheduleExpiry(of: grant, id, now) }
     }
-    welcome(index, session: name, expires: identity.expires, now)
+    welcome(session, name: name, expires: identity.expires, now)
   }
 
-  private mutating func refuseConnection(of user: String, _ index: Slot<Session>) {
+  private mutating func refuseConnection(of user: String, _ session: Slot<Session>) {
     let limit = configuration.limits.budget.connections
     end(
-      index,
+      session,
       WireError(
         .limitReached,
-        "\(user) has \(limit) connections, which is as many as a user may have; close one first.",
+        "\(user) has reached the limit of \(limit) connections; close one first.",
         field: "connections_per_user"),
       .overloaded, "too many connections of this user")
   }
 
-  /// Opens the relay's own rooms to a session: it is the relay's.
+  /// Makes a session one of the relay's own, which may use reserved rooms.
   public mutating func admitToReservedRooms(_ id: SessionID) {
     guard isCurrent(id) else { return }
     sessions[id.slot].isInternal = true
   }
 
-  /// Whether it is known who the client is. `mutating` as `hasOutput` is.
-  public mutating func isIdentified(_ id: SessionID) -> Bool {
+  /// Whether the client is authenticated.
+  public func isIdentified(_ id: SessionID) -> Bool {
     isCurrent(id) && !sessions[id.slot].user.isEmpty
   }
 
-  /// Does not let a client in: `error`, then close 4403 if it is forbidden, otherwise 4401.
+  /// Rejects a client: `error`, then close 4403 if it is forbidden, otherwise 4401.
   public mutating func refuseIdentity(_ id: SessionID, _ error: WireError) {
     guard isCurrent(id) else { return }
     if error.code == .forbidden {
@@ -102,128 +100,122 @@ extension Shard {
   }
 
   private mutating func welcome(
-    _ index: Slot<Session>, session: String, expires: Int64?, _ now: Moment
+    _ session: Slot<Session>, name: String, expires: Int64?, _ now: Moment
   ) {
     let limits = configuration.limits
-    var told = ServerMessage.Welcome.Limits()
-    told.frameBytes = limits.frameBytes
-    told.textBytes = limits.textBytes
-    told.rooms = limits.roomsPerConnection
-    told.sendsPerSecond = limits.budget.sendsPerSecond
-    told.burst = limits.budget.burst
-    told.requestsPerSecond = limits.budget.requestsPerSecond
-    told.bytesPerSecond = limits.budget.bytesPerSecond
+    var published = ServerMessage.Welcome.Limits()
+    published.frameBytes = limits.frameBytes
+    published.textBytes = limits.textBytes
+    published.rooms = limits.roomsPerConnection
+    published.sendsPerSecond = limits.budget.sendsPerSecond
+    published.burst = limits.budget.burst
+    published.requestsPerSecond = limits.budget.requestsPerSecond
+    published.bytesPerSecond = limits.budget.bytesPerSecond
     reply(
       .welcome(
         ServerMessage.Welcome(
-          user: sessions[index].user, session: session, server: configuration.server,
-          time: now.wall, heartbeatSeconds: Int64(limits.heartbeatSeconds), limits: told,
+          user: sessions[session].user, session: name, server: configuration.server,
+          time: now.wall, heartbeatSeconds: Int64(limits.heartbeatSeconds), limits: published,
           expires: expires)),
-      to: index)
+      to: session)
   }
 
   // MARK: - `auth`
 
-  /// The first message of a client that did not say before who it is.
-  mutating func receiveFirst(_ message: ClientMessage, _ index: Slot<Session>, _ now: Moment) {
+  /// Handles the first message of a client that is not authenticated.
+  mutating func receiveFirst(_ message: ClientMessage, _ session: Slot<Session>, _ now: Moment) {
     let refusal: WireError
     switch (message, configuration.verifyToken) {
     case (.auth(let token), let verify?):
       do throws(WireError) {
-        identify(id(of: index), as: try verify(token, now.wall), now: now)
+        identify(sessions.id(of: session), as: try verify(token, now.wall), now: now)
         return
       } catch {
         refusal = error
       }
     case (.auth, nil):
       refusal = WireError(
-        .unauthorized, "This relay takes no tokens: connect with ?user=NAME.", re: "auth")
+        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: "auth")
     case (_, nil):
       refusal = WireError(
-        .unauthorized, "Say who you are first: connect with ?user=NAME.", re: message.type)
+        .unauthorized, "Authentication is required; connect with ?user=NAME.", re: message.type)
     default:
       refusal = WireError(
-        .unauthorized, "Say who you are first: send auth with a token.", re: message.type)
+        .unauthorized, "Authentication is required; send auth with a token.", re: message.type)
     }
-    refuseIdentity(id(of: index), refusal)
+    refuseIdentity(sessions.id(of: session), refusal)
   }
 
-  /// A token for the one that the session has; where it is no good, that one goes on.
-  mutating func renew(_ token: String, _ index: Slot<Session>, _ now: Moment) {
-    guard let verify = configuration.verifyToken, let grant = sessions[index].grant else {
-      // In open mode there is nothing that a token could be held against.
-      refuseRenewal("This relay takes no tokens; the session goes on as it was.", index)
+  /// Replaces the session's token; an invalid one changes nothing.
+  mutating func renew(_ token: String, _ session: Slot<Session>, _ now: Moment) {
+    guard let verify = configuration.verifyToken, let grant = sessions[session].grant else {
+      refuseRenewal("This relay does not use tokens; the session continues unchanged.", session)
       return
     }
-    chargeRequests(Self.renewalRequests - 1, index)
+    chargeRequests(Self.renewalRequests - 1, session)
     do throws(WireError) {
       let identity = try verify(token, now.wall)
       guard identity.user == grant.identity.user else {
         refuseRenewal(
-          "This connection is \(grant.identity.user)'s, and the token \(identity.user)'s; the old one goes on.",
-          index)
+          "The connection belongs to \(grant.identity.user), but the token to \(identity.user); the old token stays valid.",
+          session)
         return
       }
       grant.identity = identity
-      scheduleExpiry(of: grant, id(of: index), now)
-      welcome(index, session: grant.session, expires: identity.expires, now)
-      endWhatIsForbidden(index)
+      scheduleExpiry(of: grant, sessions.id(of: session), now)
+      welcome(session, name: grant.session, expires: identity.expires, now)
+      leaveForbiddenRooms(session)
     } catch {
-      refuseRenewal("\(error.message) The old one goes on.", index)
+      refuseRenewal("\(error.message) The old token stays valid.", session)
     }
   }
 
-  private mutating func refuseRenewal(_ text: String, _ index: Slot<Session>) {
-    reply(.error(WireError(.unauthorized, text, re: "auth")), to: index)
+  private mutating func refuseRenewal(_ text: String, _ session: Slot<Session>) {
+    reply(.error(WireError(.unauthorized, text, re: "auth")), to: session)
   }
 
   // MARK: - Rights
 
   /// Whether entries of the room may be shown to the session.
-  func mayRead(_ room: String, _ index: Slot<Session>) -> Bool {
-    RoomName.isOpen(room, to: sessions[index].user) && rightsAllowReading(room, index)
+  func mayRead(_ room: String, _ session: Slot<Session>) -> Bool {
+    RoomName.isOpen(room, to: sessions[session].user) && rightsAllowReading(room, session)
   }
 
-  func rightsAllowReading(_ room: String, _ index: Slot<Session>) -> Bool {
-    sessions[index].grant?.identity.rights.mayRead(room) ?? true
+  func rightsAllowReading(_ room: String, _ session: Slot<Session>) -> Bool {
+    sessions[session].grant?.identity.rights.mayRead(room) ?? true
   }
 
-  func rightsAllowSending(_ room: String, _ index: Slot<Session>) -> Bool {
-    sessions[index].grant?.identity.rights.maySend(room) ?? true
+  func rightsAllowSending(_ room: String, _ session: Slot<Session>) -> Bool {
+    sessions[session].grant?.identity.rights.maySend(room) ?? true
   }
 
-  /// A new token may allow less than the one before.
-  private mutating func endWhatIsForbidden(_ index: Slot<Session>) {
-    var lost: [String] = []
-    var next = sessions[index].firstSubscription.slot
-    while let place = next {
-      let subscription = subscriptions[place]
-      let room = rooms[subscription.room].name
-      if subscription.isWanted, !rightsAllowReading(room, index) { lost.append(room) }
-      next = subscription.next.slot
-    }
-    for room in lost.sorted() {
+  /// A renewed token may allow less than the previous one.
+  private mutating func leaveForbiddenRooms(_ session: Slot<Session>) {
+    let joined = subscriptions.slots(in: sessions[session].firstSubscription) { $0.isWanted }
+      .map { rooms[subscriptions[$0].room].name }
+    for room in joined.sorted() where !rightsAllowReading(room, session) {
       reply(
         .error(
           WireError(
-            .forbidden, "The new token does not allow to read \(room).", re: "auth", room: room)),
-        to: index)
-      leave(room, index)
+            .forbidden, "The new token does not allow you to read \(room).", re: "auth",
+            room: room)),
+        to: session)
+      leave(room, session)
     }
   }
 
   // MARK: - The end
 
-  /// Ends the connections of these users: `error forbidden`, close 4403.
+  /// Closes the connections of these users: `error forbidden`, close 4403.
   public mutating func ban(_ users: Set<String>) {
     for user in users.sorted() {
-      forEachSession(of: user) { shard, index in
-        shard.refuseIdentity(shard.id(of: index), Self.banned(user))
+      forEachSession(of: user) { shard, session in
+        shard.refuseIdentity(shard.sessions.id(of: session), Self.banned(user))
       }
     }
   }
 
-  /// What a banned user is told.
+  /// The error for a banned user.
   public static func banned(_ user: String) -> WireError {
     WireError(.forbidden, "\(user) is banned from this relay.")
   }
@@ -232,7 +224,7 @@ extension Shard {
     guard let end = grant.end else { return }
     let (left, overflow) = end.subtractingReportingOverflow(now.wall)
     let at = now.monotonic + max(1, min(overflow ? .max : left, Self.expiryCheckMilliseconds))
-    // One that fires too early looks again: renewing does not gather timers.
+    // A timer that fires too early schedules another: so renewals do not accumulate timers.
     guard at < grant.checkedAt else { return }
     grant.checkedAt = at
     timers.insert(ShardTimer(at: at, kind: .expiry(id)))
@@ -249,7 +241,7 @@ extension Shard {
     }
     self.end(
       id.slot,
-      WireError(.tokenExpired, "The token has expired; come back with another."),
+      WireError(.tokenExpired, "The token has expired; reconnect with a new one."),
       .notAuthenticated, "the token has expired")
   }
 }

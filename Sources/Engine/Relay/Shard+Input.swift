@@ -1,49 +1,48 @@
 import HeapModule
 
-/// Whose input is taken, and whose has to wait.
+/// Backpressure on input: which session's input is taken, and which has to wait.
 extension Shard {
-  /// Whether the next message of this session may be handed over. Where not, the connection is not
-  /// read from until it appears in `takeResumable`. To be asked where there is input: a session that
-  /// waits for its user's budget takes its place in the order in which that is spent.
+  /// Whether the session's next message may be passed to `receive`. If not, the owner does not read
+  /// from the connection until it appears in `takeResumable`. To be called only if there is input: a
+  /// session that waits for its user's budget takes its place in the order in which that is spent.
   public mutating func mayReceive(_ id: SessionID, now: Moment) -> Bool {
     guard isCurrent(id) else { return false }
-    let index = id.slot
-    if sessions[index].isClosing { return false }
-    guard hasRoomForRequests(index) else {
-      pause(index, now)
-      stopWaiting(index)
-      if gatheredBytes > Self.gatherBytesLimit { congested.append(id) }
+    let session = id.slot
+    if sessions[session].isClosing { return false }
+    guard hasRoomForRequests(session) else {
+      pause(session, now)
+      stopWaiting(session)
+      if log.isFull { congested.append(id) }
       return false
     }
-    return sessions[index].budget == nil || budgetAllows(index, now)
+    return sessions[session].budget == nil || budgetAllows(session, now)
   }
 
-  private mutating func pause(_ index: Slot<Session>, _ now: Moment) {
-    sessions[index].isPaused = true
-    sessions[index].extras?.holds.pause(now: now.monotonic)
+  private mutating func pause(_ session: Slot<Session>, _ now: Moment) {
+    sessions[session].isPaused = true
+    sessions[session].extras?.holds.pause(now: now.monotonic)
   }
 
-  /// So much may be queued that the largest reply and a page still fit into `queueBytes`.
+  /// The size of the queue up to which the largest reply and a page still fit into `queueBytes`.
   var replyThreshold: Int {
     let limit = configuration.limits.queueBytes
     return limit == 0 ? .max : max(limit - Self.replyBytes - Self.pageBytes, 0)
   }
 
-  /// A small `queueBytes` must not mean that every send waits for the one before.
+  /// With a small `queueBytes`, sends need not wait for each other.
   private static let owedBytesAtLeast = 16_384
-  /// The longest `ack` or refusal but for its room and id, and the longest `joined`.
+  /// The longest `ack` or refusal without its room and id, and the longest `joined`.
   static let answerBytes = 320
   static let joinedBytes = 8192
 
-  /// Whether nothing but its user's budget may be in the way of a session's next message.
-  private func hasRoomForRequests(_ index: Slot<Session>) -> Bool {
-    gatheredBytes <= Self.gatherBytesLimit && !sessions[index].awaitsReply
-      && hasRoomForReplies(index)
+  /// Whether only its user's budget may delay a session's next message.
+  private func hasRoomForRequests(_ session: Slot<Session>) -> Bool {
+    !log.isFull && !sessions[session].awaitsReply && hasRoomForReplies(session)
   }
 
-  private func hasRoomForReplies(_ index: Slot<Session>) -> Bool {
-    let queued = sessions[index].queuedBytes
-    let owed = sessions[index].owedBytes
+  private func hasRoomForReplies(_ session: Slot<Session>) -> Bool {
+    let queued = sessions[session].queuedBytes
+    let owed = sessions[session].owedBytes
     return queued <= replyThreshold
       && (owed == 0 || queued + owed <= max(replyThreshold, Self.owedBytesAtLeast))
   }
@@ -52,58 +51,58 @@ extension Shard {
     answerBytes + 2 * room.utf8.count + (id?.utf8.count ?? 0)
   }
 
-  /// The log has answered: what that takes is in the queue, or not needed.
+  /// The log has answered: returns the reserved bytes, which the answer takes or does not need.
   mutating func release(_ id: SessionID, _ bytes: Int) {
     guard isCurrent(id) else { return }
     sessions[id.slot].owedBytes -= bytes
     if sessions[id.slot].isPaused { markDirty(id.slot) }
   }
 
-  /// Lets a paused session go on as soon as nothing is in its way.
-  mutating func noteProgress(_ index: Slot<Session>, _ now: Moment) {
-    guard sessions[index].isPaused, !sessions[index].isSlowed else { return }
-    goOn(index, now)
+  /// Resumes a paused session as soon as nothing delays it.
+  mutating func noteProgress(_ session: Slot<Session>, _ now: Moment) {
+    guard sessions[session].isPaused, !sessions[session].isSlowed else { return }
+    resume(session, now)
   }
 
-  private mutating func goOn(_ index: Slot<Session>, _ now: Moment) {
-    guard hasRoomForRequests(index) else { return }
-    sessions[index].isPaused = false
-    sessions[index].extras?.holds.resume(now: now.monotonic)
-    resumable.append(sessions[index].connection)
+  private mutating func resume(_ session: Slot<Session>, _ now: Moment) {
+    guard hasRoomForRequests(session) else { return }
+    sessions[session].isPaused = false
+    sessions[session].extras?.holds.resume(now: now.monotonic)
+    resumable.append(sessions[session].connection)
   }
 
-  /// Connections whose input may go on.
+  /// Returns the connections whose input may be read again.
   public mutating func takeResumable() -> [Int32] {
     defer { resumable.removeAll(keepingCapacity: true) }
     return resumable
   }
 }
 
-/// Who sends too much is slowed: see `UserBudget`.
+/// Users who send too much are slowed: see `UserBudget`.
 extension Shard {
-  /// Whether a session's user may have the next message read; where not, the session waits.
-  private mutating func budgetAllows(_ index: Slot<Session>, _ now: Moment) -> Bool {
-    guard let budget = sessions[index].budget,
-      let delay = budget.delay(sessions[index].rank, now: now.monotonic)
+  /// Whether a session's user may have the next message read; if not, the session waits.
+  private mutating func budgetAllows(_ session: Slot<Session>, _ now: Moment) -> Bool {
+    guard let budget = sessions[session].budget,
+      let delay = budget.delay(sessions[session].rank, now: now.monotonic)
     else {
-      sessions[index].isSlowed = false
+      sessions[session].isSlowed = false
       return true
     }
-    if !sessions[index].isSlowed, let bucket = delay.bucket { slowdowns.note(bucket) }
-    pause(index, now)
-    sessions[index].isSlowed = true
-    wake(sessions[index].user, afterMilliseconds: delay.milliseconds, now)
+    if !sessions[session].isSlowed, let bucket = delay.bucket { slowdowns.note(bucket) }
+    pause(session, now)
+    sessions[session].isSlowed = true
+    wake(sessions[session].user, afterMilliseconds: delay.milliseconds, now)
     return false
   }
 
-  /// The session does not wait for its user's budget any more.
-  mutating func stopWaiting(_ index: Slot<Session>) {
-    guard sessions[index].isSlowed else { return }
-    sessions[index].isSlowed = false
-    sessions[index].budget?.withdraw(sessions[index].rank)
+  /// The session no longer waits for its user's budget.
+  mutating func stopWaiting(_ session: Slot<Session>) {
+    guard sessions[session].isSlowed else { return }
+    sessions[session].isSlowed = false
+    sessions[session].budget?.withdraw(sessions[session].rank)
   }
 
-  /// Has the slowed sessions of a user looked at, then or before.
+  /// Schedules a check of a user's slowed sessions, unless an earlier one is scheduled.
   private mutating func wake(_ user: String, afterMilliseconds milliseconds: Int64, _ now: Moment) {
     let at = now.monotonic + max(1, milliseconds)
     if let planned = slowedUsers[user], planned <= at { return }
@@ -111,47 +110,47 @@ extension Shard {
     timers.insert(ShardTimer(at: at, kind: .budget(user)))
   }
 
-  /// The budget may allow the next message: lets the session go on that was served least recently, which
-  /// keeps its place until it is read. What its message costs is known then; so the others are looked at a
-  /// little later.
+  /// The budget may allow the next message: resumes the session that was served least recently, which
+  /// keeps its place until it is read. The cost of its message is known only then; so the other
+  /// sessions are checked a little later.
   mutating func wakeSlowed(_ user: String, _ now: Moment) {
     slowedUsers[user] = nil
     var first: Slot<Session>?
     var count = 0
-    forEachSession(of: user) { shard, index in
-      guard shard.sessions[index].isSlowed, shard.sessions[index].isPaused else { return }
+    forEachSession(of: user) { shard, session in
+      guard shard.sessions[session].isSlowed, shard.sessions[session].isPaused else { return }
       count += 1
-      if let other = first, shard.sessions[other].rank < shard.sessions[index].rank { return }
-      first = index
+      if let other = first, shard.sessions[other].rank < shard.sessions[session].rank { return }
+      first = session
     }
     guard let first, let budget = sessions[first].budget else { return }
     if let delay = budget.delay(sessions[first].rank, keepsPlace: true, now: now.monotonic) {
       wake(user, afterMilliseconds: delay.milliseconds, now)
       return
     }
-    goOn(first, now)
-    // Something else is in its way: whoever comes next is not to wait for it.
+    resume(first, now)
+    // Something else delays it: the next session must not wait for that.
     if sessions[first].isPaused { stopWaiting(first) }
     if count > 1 { wake(user, afterMilliseconds: 1, now) }
   }
 
   /// Charges a message that was read to its user.
-  mutating func charge(_ charge: UserBudget.Charge, bytes: Int, _ index: Slot<Session>) {
-    guard let budget = sessions[index].budget else { return }
-    sessions[index].rank = budget.charge(charge, bytes: bytes)
+  mutating func charge(_ charge: UserBudget.Charge, bytes: Int, _ session: Slot<Session>) {
+    guard let budget = sessions[session].budget else { return }
+    sessions[session].rank = budget.charge(charge, bytes: bytes)
   }
 
   /// Charges a request that costs more than others.
-  mutating func chargeRequests(_ count: Int, _ index: Slot<Session>) {
-    sessions[index].budget?.chargeRequests(count)
+  mutating func chargeRequests(_ count: Int, _ session: Slot<Session>) {
+    sessions[session].budget?.chargeRequests(count)
   }
 
-  /// Whether a session is not read from because its user sends too much. `mutating` as `hasOutput` is.
-  public mutating func isSlowed(_ id: SessionID) -> Bool {
+  /// Whether a session is not read from because its user sends too much.
+  public func isSlowed(_ id: SessionID) -> Bool {
     isCurrent(id) && sessions[id.slot].isSlowed
   }
 
-  /// How often connections were slowed, by the limit that held them back.
+  /// How often connections were slowed, by the limit that slowed them.
   public struct Slowdowns: Sendable {
     public internal(set) var sends = 0
     public internal(set) var requests = 0
@@ -166,7 +165,7 @@ extension Shard {
     }
   }
 
-  /// Those since the last call.
+  /// Returns the slowdowns since the last call.
   public mutating func takeSlowdowns() -> Slowdowns {
     defer { slowdowns = Slowdowns() }
     return slowdowns

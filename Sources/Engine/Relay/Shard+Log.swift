@@ -1,21 +1,17 @@
-import DequeModule
 import Wire
 
-/// What comes from the log.
+/// The deliveries of the log.
 extension Shard {
-  /// Takes one delivery; in the order in which they were posted.
+  /// Applies one delivery. To be called in the order in which the deliveries were posted.
   public mutating func apply(_ delivery: LogDelivery, now: Moment) {
-    if delivery.completesSubmit {
-      logIsBusy = false
-      answeredBegan = batchBegan
-    }
+    if delivery.completesSubmit { log.noteAnswered() }
     if let commit = delivery.commit { apply(commit, now) }
     for answer in delivery.answers { apply(answer, now) }
     refuseGathered(after: delivery.answers, now)
   }
 
-  /// What was gathered while the log refused an earlier send of the same session to the same room is
-  /// refused as well, however long the log has taken: else it would overtake the one that is sent again.
+  /// Refuses sends that gathered while the log refused an earlier send of the same session to the same
+  /// room, however long the log took: otherwise they would overtake that send when it is repeated.
   private mutating func refuseGathered(after answers: [LogAnswer], _ now: Moment) {
     var held: [SessionID: Set<String>] = [:]
     for case .refused(let id, let error) in answers
@@ -23,16 +19,8 @@ extension Shard {
       if let room = error.room { held[id, default: []].insert(room) }
     }
     guard !held.isEmpty else { return }
-    var refused: [LogRequest.Append] = []
-    requests.removeAll { request in
-      guard case .append(let append) = request, held[append.session]?.contains(append.room) == true
-      else { return false }
-      refused.append(append)
-      return true
-    }
-    for append in refused {
-      self.refused(
-        append.session, Sequencer.unavailable(re: "send", room: append.room, id: append.id), now)
+    for send in log.removeSends(held) {
+      refused(send.session, Sequencer.unavailable(re: "send", room: send.room, id: send.id), now)
     }
   }
 
@@ -40,16 +28,15 @@ extension Shard {
     for change in commit.membershipChanges { apply(change) }
     for redaction in commit.redactions { forget(redaction) }
     for (place, span) in commit.spans.enumerated() {
-      let room = room(named: span.room)
+      let room = rooms.findOrInsert(span.room)
       keep(commit, place, in: room)
       noteSenders(commit, span, in: room)
-      stage(commit, span: place, in: room)
-      tellActivity(in: room, now)
+      turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
+      noteActivity(in: room, now)
     }
     if !commit.spans.isEmpty {
-      tail.append(commit)
-      tailBytes += commit.frames.bytes.count
-      evictTail()
+      recent.append(commit)
+      evict()
     }
     for change in commit.marks { apply(change, now) }
     for change in commit.typing { apply(change, now) }
@@ -57,41 +44,35 @@ extension Shard {
     for change in commit.presences { apply(change, now) }
   }
 
-  // MARK: - The tail
+  // MARK: - Recent entries
 
   private mutating func keep(_ commit: Commit, _ place: Int, in room: Slot<Room>) {
     let span = commit.spans[place]
     rooms[room].head = span.lastSeq
     rooms[room].firstKept = max(rooms[room].firstKept, span.firstKept)
     rooms[room].last = []
-    rooms[room].tail.append(
-      Room.TailSpan(
-        commit: commit, span: Int32(place), firstSeq: span.firstSeq, lastSeq: span.lastSeq))
+    rooms[room].tail.append(commit, span: place)
   }
 
-  private mutating func evictTail() {
-    while tailBytes > configuration.tailBytes, let oldest = tail.popFirst() {
-      tailBytes -= oldest.frames.bytes.count
+  private mutating func evict() {
+    while let oldest = recent.popExcess() {
       for span in oldest.spans {
-        guard let room = roomIndices[span.room] else { continue }
-        if rooms[room].tail.first?.firstSeq == span.firstSeq {
-          rooms[room].tail.removeFirst()
-          if rooms[room].tail.isEmpty, !rooms[room].watchers.isEmpty {
-            rooms[room].last = Array(oldest.frames.payload(span.frames.upperBound - 1))
-          }
+        guard let room = rooms.find(span.room) else { continue }
+        if rooms[room].tail.removeFirst(startingAt: span.firstSeq), rooms[room].tail.isEmpty,
+          !rooms[room].watchers.isEmpty
+        {
+          rooms[room].last = Array(oldest.frames.payload(span.frames.upperBound - 1))
         }
-        releaseIfUnused(room)
+        rooms.releaseIfUnused(room)
       }
     }
   }
 
-  /// What was deleted is not to be read here any more. Storage has what is left of it.
+  /// Removes deleted entries from memory; storage has what remains of them.
   private mutating func forget(_ redaction: Commit.Redaction) {
-    guard let room = roomIndices[redaction.room] else { return }
-    while let oldest = rooms[room].tail.first, oldest.firstSeq <= redaction.through {
-      rooms[room].tail.removeFirst()
-    }
-    // The entry that deletes follows in the same commit, and is the last one then.
+    guard let room = rooms.find(redaction.room) else { return }
+    rooms[room].tail.removeAll(through: redaction.through)
+    // The deleting entry follows in the same commit, and is then the last one.
     rooms[room].last = []
   }
 
@@ -102,10 +83,9 @@ extension Shard {
     case .ack(let id, let ack):
       guard isCurrent(id) else { return }
       release(id, Self.owedBytes(room: ack.room, id: ack.id))
-      let index = id.slot
-      // The limit on sends is for entries.
-      if ack.duplicate { sessions[index].budget?.noteDuplicate() }
-      acknowledge(ack, to: index)
+      // The limit on sends counts entries.
+      if ack.duplicate { sessions[id.slot].budget?.noteDuplicate() }
+      acknowledge(ack, to: id.slot)
     case .refused(let id, let error): refused(id, error, now)
     case .subscribed(let id, let subscribed): self.subscribed(id, subscribed)
     case .memberships(let ticket, let user, let memberships, let next, let isComplete):
@@ -114,43 +94,44 @@ extension Shard {
       guard isCurrent(id) else { return }
       apply(page, to: id.slot, now: now)
     case .reply(let id, let json):
-      guard isCurrent(id), !sessions[id.slot].isClosing else { return }
-      let index = id.slot
+      guard isOpen(id) else { return }
       counters.note(reply: json)
-      append(message: json, to: index)
-      sessions[index].awaitsReply = false
-      markDirty(index)
+      let session = id.slot
+      encoder.append(
+        json: json, compresses: sessions[session].compresses, to: &sessions[session].outbox)
+      sessions[session].awaitsReply = false
+      markDirty(session)
     case .lastEntries(let id, let lastEntries):
-      guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+      guard isOpen(id) else { return }
       answerRooms(lastEntries, id.slot, now)
     case .lastSeen(let id, let seen):
-      guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+      guard isOpen(id) else { return }
       apply(seen, to: id.slot)
     }
   }
 
-  private mutating func acknowledge(_ ack: ServerMessage.Ack, to index: Slot<Session>) {
-    let room = sendRoom(of: index, named: ack.room)
+  private func isOpen(_ id: SessionID) -> Bool { isCurrent(id) && !sessions[id.slot].isClosing }
+
+  private mutating func acknowledge(_ ack: ServerMessage.Ack, to session: Slot<Session>) {
+    let room = sendRoom(of: session, named: ack.room)
     let isAlone =
       room != nil
-      && (sessions[index].queuedBytes == 0 || sessions[index].ackedRoom.slot == room)
-    acknowledged += 1
+      && (sessions[session].queuedBytes == 0 || sessions[session].ackedRoom.slot == room)
+    log.noteAck()
     counters.acks += 1
-    scratch.removeAll(keepingCapacity: true)
-    ack.append(to: &scratch)
-    replyWithScratch(to: index)
-    if isAlone { sessions[index].ackedRoom = Link(room) }
+    queue(to: session) { ack.append(to: &$0) }
+    if isAlone { sessions[session].ackedRoom = Link(room) }
   }
 
   private mutating func refused(_ id: SessionID, _ error: WireError, _ now: Moment) {
     guard isCurrent(id) else { return }
-    let index = id.slot
+    let session = id.slot
     release(
       id,
       error.re == "join"
         ? Self.joinedBytes : Self.owedBytes(room: error.room ?? "", id: error.id))
-    if error.re == "join", let room = error.room.flatMap({ roomIndices[$0] }),
-      let subscribing = subscribing(of: index, to: room)
+    if error.re == "join", let room = error.room.flatMap({ rooms.find($0) }),
+      let subscribing = subscribing(of: session, to: room)
     {
       let wasAbandoned = subscriptions[subscribing].state == .abandoned
       end(subscribing, tellLog: false)
@@ -158,28 +139,28 @@ extension Shard {
     }
     if error.code == .unavailable, error.re == "send", let room = error.room {
       let wait = error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds
-      hold(room, id: error.id, index, for: wait, now)
+      hold(room, id: error.id, session, for: wait, now)
     }
-    reply(.error(error), to: index)
+    reply(.error(error), to: session)
   }
 
-  /// The log knows the room as of this point in the order of commits: the cursor stands.
+  /// The log has subscribed at this point in the order of commits: the cursor is set.
   private mutating func subscribed(_ id: SessionID, _ subscribed: LogAnswer.Subscribed) {
     let joined = subscribed.joined
     release(id, Self.joinedBytes)
-    guard isCurrent(id), let room = roomIndices[joined.room],
+    guard isCurrent(id), let room = rooms.find(joined.room),
       let index = subscribing(of: id.slot, to: room)
     else {
-      // Nobody is here any more; the log has counted a subscription all the same.
-      ask(.unsubscribe(room: joined.room, user: subscribed.user))
+      // The session has ended; the log has counted a subscription all the same.
+      log.append(.unsubscribe(room: joined.room, user: subscribed.user))
       return
     }
     let session = id.slot
-    var told = joined
-    if !subscriptions[index].wantsSubscribers { told.subscribers = nil }
+    var answer = joined
+    if !subscriptions[index].wantsSubscribers { answer.subscribers = nil }
     if !subscriptions[index].isWanted {
-      if subscriptions[index].state == .replaced { reply(.joined(told), to: session) }
-      ask(.unsubscribe(room: joined.room, user: subscribed.user))
+      if subscriptions[index].state == .replaced { reply(.joined(answer), to: session) }
+      log.append(.unsubscribe(room: joined.room, user: subscribed.user))
       end(index, tellLog: false)
       return
     }
@@ -187,9 +168,8 @@ extension Shard {
     rooms[room].firstKept = max(rooms[room].firstKept, joined.first)
     subscriptions[index].cursor = joined.after
     noteJoined(index, true)
-    subscriptions[index].place = Int32(rooms[room].subscribers.count)
-    rooms[room].subscribers.append(index)
-    reply(.joined(told), to: session)
+    subscriptions.add(index, to: &rooms[room].subscribers)
+    reply(.joined(answer), to: session)
     watchPeer(inRoom: joined.room, session)
     if joined.after < rooms[room].head {
       lag(index)

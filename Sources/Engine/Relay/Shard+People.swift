@@ -1,95 +1,38 @@
 import Wire
 
-/// A page of people while it is made.
-struct PeopleAnswer {
-  /// Each with the place behind it. The list may be another one before the page is sent: nothing is
-  /// looked up in it by place any more.
-  var people: [(person: Person, isBot: Bool, place: Int)] = []
-  /// Where those who are not on it begin; `nil` at the end.
-  var next: PeopleCursor?
-  /// The list that it is made from, as in `PeopleList`.
-  var source: String
-  var asOf: Int64
-}
-
 /// `people`: the directory as clients see it, a page at a time.
 extension Shard {
-  /// So many names are looked at for one page: what finds few has short pages, and a `next`.
-  private static let scanLimit = 20_000
-
   // MARK: - The directory
 
-  /// The directory has something new to say. Who has asked for people is told once when trouble begins.
+  /// Takes a publication of the directory. Clients that have requested people are told once when a
+  /// problem begins.
   public mutating func update(people update: DirectoryUpdate, now: Moment) {
-    let before = directory.problem
-    directory = update
+    let before = roster.directory.problem
+    roster.directory = update
     guard let problem = update.problem, before.map(\.code) != problem.code else { return }
-    for index in sessions.slots where sessions[index].extras?.asksForPeople == true {
-      reply(.error(problem.error), to: index)
+    for session in sessions.slots where sessions[session].extras?.asksForPeople == true {
+      reply(.error(problem.error), to: session)
     }
   }
 
-  /// Somebody on the list, who may be a bot; `nil` behind its end.
-  private func person(_ place: Int) -> (person: Person, isBot: Bool)? {
-    let people = directory.people.people
-    if place < people.count { return (people[place], bots.index(of: people[place].user) != nil) }
-    let place = place - people.count
-    return place < bots.people.count ? (bots.people[place], true) : nil
-  }
-
-  /// What a user is called, and their picture.
-  func profile(of user: String) -> Person? {
-    if let place = directory.people.index(of: user) { return directory.people.people[place] }
-    return bots.index(of: user).map { bots.people[$0] }
-  }
-
-  /// Where the directory says that a user's picture is.
-  public func avatarURL(of user: String) -> String? { profile(of: user)?.avatar }
+  /// Returns the URL of a user's picture in the directory.
+  public func avatarURL(of user: String) -> String? { roster.profile(of: user)?.avatar }
 
   // MARK: - A page
 
-  mutating func people(_ request: ClientMessage.PeopleRequest, _ index: Slot<Session>) {
-    let people = directory.people
-    var place = 0
-    if let text = request.cursor {
-      guard let cursor = PeopleCursor(text) else {
-        reply(.error(Self.badCursor(re: "people")), to: index)
-        return
-      }
-      place = self.place(after: cursor)
+  mutating func people(_ request: ClientMessage.PeopleRequest, _ session: Slot<Session>) {
+    let cursor = request.cursor.flatMap { PeopleCursor($0) }
+    if request.cursor != nil, cursor == nil {
+      reply(.error(Self.badCursor(re: "people")), to: session)
+      return
     }
-    let query = Array(request.query.lowercased().utf8)
-    let inDirectory = people.people.count
-    let count = inDirectory + bots.people.count
-    var answer = PeopleAnswer(source: people.source, asOf: people.asOf)
-    let end = min(count, place + Self.scanLimit)
-    while place < end, answer.people.count < request.limit, let (person, isBot) = person(place) {
-      let matches =
-        place < inDirectory
-        ? people.matches(place, query)
-        // A bot that the directory knows as well stands there.
-        : bots.matches(place - inDirectory, query) && people.index(of: person.user) == nil
-      place += 1
-      if matches { answer.people.append((person, isBot, place)) }
-    }
-    if place < count, place > 0, let (last, _) = person(place - 1) {
-      answer.next = PeopleCursor(user: last.user, place: place)
-    }
-    let extras = extras(of: index)
+    let answer = roster.page(request.query, after: cursor, limit: request.limit)
+    let extras = sessions.extras(of: session)
     extras.asksForPeople = true
     extras.people = answer
-    sessions[index].awaitsReply = true
-    reads.append(
-      .lastSeen(
-        id(of: index), answer.people.map(\.person.user).filter { presence(of: $0) == .offline },
-        for: .people))
-  }
-
-  /// The cursor names the last user of a page; if the list no longer has that one, the place counts.
-  private func place(after cursor: PeopleCursor) -> Int {
-    if let place = directory.people.index(of: cursor.user) { return place + 1 }
-    if let place = bots.index(of: cursor.user) { return directory.people.people.count + place + 1 }
-    return cursor.place
+    sessions[session].awaitsReply = true
+    let offline = answer.people.map(\.person.user).filter { presence(of: $0) == .offline }
+    reads.append(.lastSeen(sessions.id(of: session), offline, for: .people))
   }
 
   static func badCursor(re: String) -> WireError {
@@ -97,24 +40,22 @@ extension Shard {
       .badField, "\"cursor\" must be the \"next\" of an earlier answer.", re: re, field: "cursor")
   }
 
-  private mutating func answerPeople(_ seen: [String: Int64], _ index: Slot<Session>) {
-    guard let extras = sessions[index].extras, let answer = extras.people else { return }
+  private mutating func answerPeople(_ seen: [String: Int64], _ session: Slot<Session>) {
+    guard let extras = sessions[session].extras, let answer = extras.people else { return }
     extras.people = nil
-    sessions[index].awaitsReply = false
-    let user = sessions[index].user
+    sessions[session].awaitsReply = false
+    let user = sessions[session].user
     var page = ServerMessage.PeoplePage(
       people: [], next: answer.next?.text, source: answer.source, asOf: answer.asOf)
     var bytes = 0
     var last: PeopleCursor?
     for (person, isBot, place) in answer.people {
+      let presence = presence(of: person.user)
       let row = ServerMessage.PersonRow(
-        user: person.user, name: person.name, avatar: person.avatar,
-        presence: presence(of: person.user),
-        lastSeen: presence(of: person.user) == .offline ? seen[person.user] : nil, isBot: isBot,
+        user: person.user, name: person.name, avatar: person.avatar, presence: presence,
+        lastSeen: presence == .offline ? seen[person.user] : nil, isBot: isBot,
         room: person.user == user ? nil : RoomName.direct(person.user, user))
-      scratch.removeAll(keepingCapacity: true)
-      row.append(to: &scratch)
-      bytes += scratch.count + 1
+      bytes += encoder.length { row.append(to: &$0) } + 1
       if bytes > Self.replyBytes, let last {
         page.next = last.text
         break
@@ -122,48 +63,50 @@ extension Shard {
       page.people.append(row)
       last = PeopleCursor(user: person.user, place: place)
     }
-    for row in page.people { watch(row.user, lastSeen: row.lastSeen, index) }
-    reply(.people(page), to: index)
-    if let problem = directory.problem { reply(.error(problem.error), to: index) }
+    for row in page.people { watch(row.user, lastSeen: row.lastSeen, session) }
+    reply(.people(page), to: session)
+    if let problem = roster.directory.problem { reply(.error(problem.error), to: session) }
   }
 
-  // MARK: - Those one talks to
+  // MARK: - Peers
 
-  /// In a direct room one is told whether the other is there.
-  mutating func watchPeer(inRoom room: String, _ index: Slot<Session>) {
-    guard let peer = peer(in: room, of: index), !isWatching(peer, index) else { return }
-    watch(peer, lastSeen: nil, index)
+  /// Makes a session that joined a direct room receive the presence of the other user.
+  mutating func watchPeer(inRoom room: String, _ session: Slot<Session>) {
+    guard let peer = peer(in: room, of: sessions[session].user), !isWatching(peer, session)
+    else { return }
+    watch(peer, lastSeen: nil, session)
     guard presence(of: peer) == .offline else {
-      replyPresence(of: peer, nil, index)
+      replyPresence(of: peer, nil, session)
       return
     }
-    reads.append(.lastSeen(id(of: index), [peer], for: .peer))
+    reads.append(.lastSeen(sessions.id(of: session), [peer], for: .peer))
   }
 
-  func peer(in room: String, of index: Slot<Session>) -> String? {
+  /// Returns the other user of a direct room.
+  func peer(in room: String, of user: String) -> String? {
     guard let (a, b) = RoomName.peers(of: room) else { return nil }
-    return a == sessions[index].user ? b : a
+    return a == user ? b : a
   }
 
-  private mutating func replyPresence(of user: String, _ lastSeen: Int64?, _ index: Slot<Session>) {
+  private mutating func replyPresence(
+    of user: String, _ lastSeen: Int64?, _ session: Slot<Session>
+  ) {
     reply(
       .presence(
         ServerMessage.UserPresence(
           user: user, presence: presence(of: user), lastSeen: lastSeen)),
-      to: index)
+      to: session)
   }
 
-  /// It is known when those were there who are not.
-  mutating func apply(
-    _ seen: LogAnswer.Seen, to index: Slot<Session>
-  ) {
+  /// Takes the times at which offline users were last online.
+  mutating func apply(_ seen: LogAnswer.Seen, to session: Slot<Session>) {
     switch seen.purpose {
-    case .people: answerPeople(seen.at, index)
-    case .rooms: answerRoomsSeen(seen.at, index)
+    case .people: answerPeople(seen.at, session)
+    case .rooms: answerRoomsSeen(seen.at, session)
     case .peer:
       for user in seen.users {
-        if let at = seen.at[user] { watch(user, lastSeen: at, index) }
-        replyPresence(of: user, seen.at[user], index)
+        if let at = seen.at[user] { watch(user, lastSeen: at, session) }
+        replyPresence(of: user, seen.at[user], session)
       }
     }
   }
@@ -181,7 +124,7 @@ extension DirectoryProblem {
     switch self {
     case .limited(let until):
       var error = WireError(
-        code, "The directory answers no more for now; the list is the last that it gave.",
+        code, "The directory has reached its rate limit; the list is the last that it returned.",
         re: "people")
       error.resetAt = until
       return error

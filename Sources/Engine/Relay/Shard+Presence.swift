@@ -1,72 +1,45 @@
-import DequeModule
 import HeapModule
 import Wire
 
-/// A user as one loop knows them.
-struct LocalUser {
-  /// The first session; the next is in the session.
-  var firstSession = Link<Session>.none
-  /// What the log was told that the sessions here come to.
-  var told = Presence.offline
-  /// When the last session ended, in milliseconds of the monotonic clock.
-  var leftAt: Int64 = 0
-}
-
-/// Who is there: what sessions here come to is told to the log, and what the log makes of it over
-/// all loops to those who have asked.
+/// Presence: what the sessions of this loop amount to is told to the log; what the log makes of it
+/// over all loops is told to the sessions that watch.
 extension Shard {
-  /// Who has gone for no longer has not gone: connections are lost and made again.
+  /// How long a user stays online after the last session, because connections are lost and made again.
   static let departureMilliseconds: Int64 = 3000
-  /// Changes of one user are told at most so often.
+  /// Changes of one user are sent at most once per interval.
   static let presenceMilliseconds: Int64 = 1000
-  /// So many users a connection is told about, those that it asked for last.
-  static let watchedUserLimit = 2000
 
-  // MARK: - Of the sessions here
+  // MARK: - The sessions of this loop
 
-  /// A session came or went, or is away now or not any more.
+  /// A session began or ended, or `isAway` has changed.
   mutating func notePresence(of user: String) {
-    let presence = localPresence(of: user)
+    let presence = sessions.presence(of: user)
     if presence == .offline {
       departures.append(user)
     } else {
-      tellPresence(of: user, presence)
+      publishPresence(of: user, presence)
     }
   }
 
-  private func localPresence(of user: String) -> Presence {
-    var presence = Presence.offline
-    var next = localUsers[user]?.firstSession.slot
-    while let index = next {
-      let session = sessions[index]
-      if session.isPresence {
-        if !session.isAway { return .online }
-        presence = .away
-      }
-      next = session.nextOfUser.slot
+  mutating func publishPresence(of user: String, _ presence: Presence) {
+    guard let published = sessions.users[user]?.published else { return }
+    if published != presence {
+      sessions.users[user]?.published = presence
+      log.append(.presence(user: user, from: published, to: presence))
     }
-    return presence
-  }
-
-  mutating func tellPresence(of user: String, _ presence: Presence) {
-    guard let told = localUsers[user]?.told else { return }
-    if told != presence {
-      localUsers[user]?.told = presence
-      ask(.presence(user: user, from: told, to: presence))
-    }
-    if presence == .offline, localUsers[user]?.firstSession.isNone == true {
-      localUsers[user] = nil
+    if presence == .offline, sessions.first(of: user) == nil {
+      sessions.users[user] = nil
     }
   }
 
-  /// Gives those who went a while to come back.
+  /// Gives users whose last session has ended some time to come back.
   mutating func noteDepartures(_ now: Moment) {
-    for user in departures where localPresence(of: user) == .offline {
-      guard let told = localUsers[user]?.told else { continue }
-      if told == .offline || isShuttingDown {
-        tellPresence(of: user, .offline)
+    for user in departures where sessions.presence(of: user) == .offline {
+      guard let published = sessions.users[user]?.published else { continue }
+      if published == .offline || isShuttingDown {
+        publishPresence(of: user, .offline)
       } else {
-        localUsers[user]?.leftAt = now.monotonic
+        sessions.users[user]?.leftAt = now.monotonic
         timers.insert(
           ShardTimer(at: now.monotonic + Self.departureMilliseconds, kind: .departure(user)))
       }
@@ -75,130 +48,84 @@ extension Shard {
   }
 
   mutating func depart(_ user: String, _ now: Moment) {
-    guard let leftAt = localUsers[user]?.leftAt, localPresence(of: user) == .offline,
-      // Who came and went again meanwhile has a later timer.
+    guard let leftAt = sessions.users[user]?.leftAt, sessions.presence(of: user) == .offline,
+      // A user who has come back and left again has a later timer.
       now.monotonic >= leftAt + Self.departureMilliseconds
     else { return }
-    tellPresence(of: user, .offline)
+    publishPresence(of: user, .offline)
   }
 
-  /// The client says whether it is away.
-  mutating func setAway(_ isAway: Bool, _ index: Slot<Session>) {
-    guard sessions[index].isAway != isAway else { return }
-    sessions[index].isAway = isAway
-    notePresence(of: sessions[index].user)
+  /// The client says whether its user is away.
+  mutating func setAway(_ isAway: Bool, _ session: Slot<Session>) {
+    guard sessions[session].isAway != isAway else { return }
+    sessions[session].isAway = isAway
+    notePresence(of: sessions[session].user)
   }
 
-  // MARK: - Of everybody
+  // MARK: - All users
 
   func presence(of user: String) -> Presence { presences[user] ?? .offline }
 
-  /// Somebody came, went, or is away.
   mutating func apply(_ change: Commit.PresenceChange, _ now: Moment) {
     presences[change.user] = change.presence == .offline ? nil : change.presence
-    guard let index = watchedUserIndices[change.user] else { return }
-    watchedUsers[index].presence = change.presence
-    watchedUsers[index].at = change.at
-    if watchedUsers[index].isHeld {
-      watchedUsers[index].hasChanged = true
+    guard let user = watchedUsers.find(change.user) else { return }
+    watchedUsers[user].presence = change.presence
+    watchedUsers[user].at = change.at
+    if watchedUsers[user].isHeld {
+      watchedUsers[user].hasChanged = true
     } else {
-      broadcastPresence(ofWatched: index, now)
+      broadcastPresence(user, now)
     }
   }
 
-  private mutating func broadcastPresence(ofWatched index: Slot<WatchedUser>, _ now: Moment) {
-    let key = EphemeralKey(
-      kind: .presence, room: .none, generation: 0, user: watchedUsers[index].name)
-    removeFormerWatchers(of: index)
-    guard watchedUsers.contains(index) else { return }
-    encodePresence(ofWatched: index)
-    for watcher in watchedUsers[index].watchers { emit(key, to: watcher.slot) }
-    watchedUsers[index].isHeld = true
-    watchedUsers[index].hasChanged = false
+  private mutating func broadcastPresence(_ user: Slot<WatchedUser>, _ now: Moment) {
+    watchedUsers.releaseIfUnwatched(user, sessions)
+    guard watchedUsers.contains(user) else { return }
+    let key = EphemeralKey(kind: .presence, room: nil, user: watchedUsers[user].name)
+    encodePresence(user)
+    for watcher in watchedUsers[user].watchers { emit(key, to: watcher.slot) }
+    watchedUsers[user].isHeld = true
+    watchedUsers[user].hasChanged = false
     timers.insert(
       ShardTimer(
-        at: now.monotonic + Self.presenceMilliseconds,
-        kind: .presence(watched: index, generation: watchedUsers[index].generation)))
+        at: now.monotonic + Self.presenceMilliseconds, kind: .presence(watchedUsers.handle(user))))
   }
 
-  mutating func tellLatePresence(
-    ofWatched index: Slot<WatchedUser>, _ generation: UInt32, _ now: Moment
-  ) {
-    guard watchedUsers.contains(index), watchedUsers[index].generation == generation
-    else { return }
-    watchedUsers[index].isHeld = false
-    if watchedUsers[index].hasChanged { broadcastPresence(ofWatched: index, now) }
+  mutating func sendLatePresence(_ user: Handle<WatchedUser>, _ now: Moment) {
+    guard watchedUsers.contains(user) else { return }
+    watchedUsers[user.slot].isHeld = false
+    if watchedUsers[user.slot].hasChanged { broadcastPresence(user.slot, now) }
   }
 
-  /// Lays the message into `frame`.
-  private mutating func encodePresence(ofWatched index: Slot<WatchedUser>) {
-    let watched = watchedUsers[index]
-    scratch.removeAll(keepingCapacity: true)
-    ServerMessage.presence(
-      ServerMessage.UserPresence(
-        user: watched.name, presence: watched.presence, lastSeen: watched.at)
-    ).append(to: &scratch)
-    frameScratch()
+  private mutating func encodePresence(_ user: Slot<WatchedUser>) {
+    let watched = watchedUsers[user]
+    encoder.encode {
+      ServerMessage.presence(
+        ServerMessage.UserPresence(
+          user: watched.name, presence: watched.presence, lastSeen: watched.at)
+      ).append(to: &$0)
+    }
   }
 
-  /// Lays what a session that reads again is to be told into `frame`.
-  /// - Returns: whether it still wants to know.
-  mutating func encodePresence(of user: String, to index: Slot<Session>) -> Bool {
-    guard let watched = watchedUserIndices[user],
-      sessions[index].extras?.watchedUserSet.contains(watched) == true
-    else { return false }
-    encodePresence(ofWatched: watched)
+  /// Encodes a user's presence for a session that reads again.
+  /// - Returns: whether the session still watches the user.
+  mutating func encodePresence(of user: String, to session: Slot<Session>) -> Bool {
+    guard isWatching(user, session), let watched = watchedUsers.find(user) else { return false }
+    encodePresence(watched)
     return true
   }
 
   // MARK: - Watching
 
-  /// The session is told of a user's presence from now on.
-  /// - Parameter lastSeen: when the user was last there, if that is known.
+  /// Makes the session receive a user's presence.
+  /// - Parameter lastSeen: when the user was last online, if known.
   mutating func watch(_ user: String, lastSeen: Int64?, _ session: Slot<Session>) {
-    let index = watchedUser(user)
-    if watchedUsers[index].at == nil { watchedUsers[index].at = lastSeen }
-    let extras = extras(of: session)
-    guard extras.watchedUserSet.insert(index).inserted else { return }
-    extras.watchedUsers.append(index)
-    if watchedUsers[index].watchers.count == watchedUsers[index].watchers.capacity {
-      removeFormerWatchers(of: index, keepingPlace: true)
-    }
-    watchedUsers[index].watchers.append(id(of: session))
-    if extras.watchedUsers.count > Self.watchedUserLimit,
-      let oldest = extras.watchedUsers.popFirst()
-    {
-      extras.watchedUserSet.remove(oldest)
-      removeFormerWatchers(of: oldest)
-    }
+    watchedUsers.watch(
+      user, presence(of: user), lastSeen: lastSeen, sessions.id(of: session), &sessions)
   }
 
   func isWatching(_ user: String, _ session: Slot<Session>) -> Bool {
-    guard let index = watchedUserIndices[user] else { return false }
-    return sessions[session].extras?.watchedUserSet.contains(index) == true
-  }
-
-  private mutating func watchedUser(_ name: String) -> Slot<WatchedUser> {
-    if let index = watchedUserIndices[name] { return index }
-    let index = watchedUsers.insert(
-      WatchedUser(name: name, generation: nextGeneration(), presence: presence(of: name)))
-    watchedUserIndices[name] = index
-    return index
-  }
-
-  /// Those who have ceased to watch are found out here, so that a session's end costs nothing for
-  /// each of the thousands that it watched.
-  private mutating func removeFormerWatchers(
-    of index: Slot<WatchedUser>, keepingPlace: Bool = false
-  ) {
-    var watchers: [SessionID] = []
-    swap(&watchers, &watchedUsers[index].watchers)
-    watchers.removeAll { id in
-      !isCurrent(id) || sessions[id.slot].extras?.watchedUserSet.contains(index) != true
-    }
-    swap(&watchers, &watchedUsers[index].watchers)
-    guard watchedUsers[index].watchers.isEmpty, !keepingPlace else { return }
-    watchedUserIndices[watchedUsers[index].name] = nil
-    watchedUsers.remove(index)
+    guard let watched = watchedUsers.find(user) else { return false }
+    return sessions[session].extras?.watchedUserSet.contains(watched) == true
   }
 }

@@ -1,116 +1,98 @@
-import DequeModule
 import HeapModule
 import Wire
 
-/// `rooms` and `activity`: what happens where a connection is not.
+/// `rooms`, a page at a time, and `activity`: news of rooms that a connection has not joined.
 extension Shard {
   static let activityMilliseconds: Int64 = 1000
-  /// So many rooms are looked at for one page, those that a token does not allow to read among them:
-  /// what finds few has short pages, and a `next`.
+  /// The number of rooms that one page looks at, including those that a token does not allow to
+  /// read: a list with few readable rooms has short pages.
   private static let scanLimit = 2048
 
   // MARK: - A page
 
-  /// From here on activity is noted, so that nothing falls between the list and the first `activity`;
-  /// it is told behind the answer.
-  mutating func askForRooms(_ request: ClientMessage.RoomsRequest, _ index: Slot<Session>) {
+  /// Starts to answer `rooms`. Activity is noted from here on, so that none falls between the list
+  /// and the first `activity`; it is sent after the answer.
+  mutating func askForRooms(_ request: ClientMessage.RoomsRequest, _ session: Slot<Session>) {
     if let cursor = request.cursor, RoomsCursor(cursor) == nil {
-      reply(.error(Self.badCursor(re: "rooms")), to: index)
+      reply(.error(Self.badCursor(re: "rooms")), to: session)
       return
     }
-    beginWatching(index)
-    guard let watch = watchIndices[sessions[index].user] else { return }
-    extras(of: index).roomsRequest = request
-    sessions[index].awaitsReply = true
-    switch watches[watch].state {
+    beginWatching(session)
+    guard let watch = lists.find(sessions[session].user) else { return }
+    sessions.extras(of: session).roomsRequest = request
+    sessions[session].awaitsReply = true
+    switch lists.users[watch].state {
     case .idle: beginLoading(watch)
     case .loading: break
-    case .loaded: passLog(index)
+    case .loaded: passLog(session)
     }
   }
 
-  /// Asks the log for nothing: behind the answer the list has everything that was acknowledged, on
-  /// whatever loop, before the client asked.
-  mutating func passLog(_ index: Slot<Session>) {
-    watchTicket = watchTicket == .max ? 1 : watchTicket + 1
-    extras(of: index).roomsTicket = watchTicket
-    ask(
+  /// Sends the log a request for nothing: after its answer, the list has everything that was
+  /// acknowledged on any loop before the client asked.
+  mutating func passLog(_ session: Slot<Session>) {
+    let ticket = loads.nextTicket()
+    sessions.extras(of: session).roomsTicket = ticket
+    log.append(
       .memberships(
-        ticket: watchTicket, user: sessions[index].user, listed: [], after: .start, limit: 0))
+        ticket: ticket, user: sessions[session].user, listed: [], after: .start, limit: 0))
   }
 
-  /// Goes on where the cursor is from, or begins anew.
-  mutating func beginPaging(_ request: ClientMessage.RoomsRequest, _ index: Slot<Session>) {
-    guard let watch = watchIndices[sessions[index].user] else { return }
-    let extras = extras(of: index)
+  /// Continues after the request's cursor, or starts at the front.
+  mutating func beginPaging(_ request: ClientMessage.RoomsRequest, _ session: Slot<Session>) {
+    guard let watch = lists.find(sessions[session].user) else { return }
+    let extras = sessions.extras(of: session)
     let cursor = request.cursor.flatMap { RoomsCursor($0) }
     if cursor == nil || extras.paging?.number != cursor?.number {
-      endPaging(index)
-      extras.paging = RoomsPaging(
-        next: cursor.map { place(after: $0, watch) } ?? watches[watch].newest)
-      watches[watch].pagings += 1
+      endPaging(session)
+      let next = cursor.map {
+        lists.place(
+          after: rooms.find($0.room), lastAt: $0.lastAt, watch, scanLimit: Self.scanLimit)
+      }
+      extras.paging = RoomsPaging(next: next ?? lists.users[watch].newest)
+      lists.users[watch].pagings += 1
     }
-    makePage(request.limit, index)
+    makePage(request.limit, session)
   }
 
-  /// Where a cursor leads whose paging has gone: behind its room where that has not moved, and otherwise
-  /// by time. What is beyond the bound comes once more, rather than not at all.
-  private func place(
-    after cursor: RoomsCursor, _ watch: Slot<UserWatch>
-  ) -> Link<WatchedRoom> {
-    if let room = roomIndices[cursor.room], let node = watches[watch].rooms[room],
-      watchedRooms[node].lastAt == cursor.lastAt
-    {
-      return watchedRooms[node].older
-    }
-    var next = watches[watch].newest
-    var looked = 0
-    while let node = next.slot, watchedRooms[node].lastAt > cursor.lastAt,
-      looked < Self.scanLimit
-    {
-      next = watchedRooms[node].older
-      looked += 1
-    }
-    return next
-  }
-
-  private mutating func makePage(_ limit: Int, _ index: Slot<Session>) {
-    let extras = extras(of: index)
+  private mutating func makePage(_ limit: Int, _ session: Slot<Session>) {
+    let extras = sessions.extras(of: session)
     guard var paging = extras.paging else { return }
     var page: [Slot<WatchedRoom>] = []
-    var looked = 0
-    while page.count < limit, looked < Self.scanLimit {
+    var scanned = 0
+    while page.count < limit, scanned < Self.scanLimit {
       let node: Slot<WatchedRoom>
       if let missed = paging.missed.popLast() {
         node = missed
       } else if let next = paging.next.slot {
         node = next
-        paging.next = watchedRooms[node].older
+        paging.next = lists.rooms[node].older
       } else {
         break
       }
-      looked += 1
-      if rightsAllowReading(rooms[watchedRooms[node].room].name, index) {
+      scanned += 1
+      if rightsAllowReading(rooms[lists.rooms[node].room].name, session) {
         page.append(node)
       }
     }
     paging.page = page
     extras.paging = paging
-    extras.summaries = page.map { summary(watchedRooms[$0], of: sessions[index].user) }
-    sessions[index].awaitsReply = true
+    let user = sessions[session].user
+    extras.summaries = page.map { summary(lists.rooms[$0], of: user) }
+    sessions[session].awaitsReply = true
     let peers = extras.summaries.compactMap(\.peer).filter { presence(of: $0) == .offline }
-    reads.append(.lastSeen(id(of: index), peers, for: .rooms))
+    reads.append(.lastSeen(sessions.id(of: session), peers, for: .rooms))
   }
 
-  /// It is known when those were there who are not; what was last said is next.
-  mutating func answerRoomsSeen(_ seen: [String: Int64], _ index: Slot<Session>) {
-    guard let extras = sessions[index].extras else { return }
+  /// Takes the times at which offline peers were last online; the last entries are read next.
+  mutating func answerRoomsSeen(_ seen: [String: Int64], _ session: Slot<Session>) {
+    guard let extras = sessions[session].extras else { return }
     for (place, summary) in extras.summaries.enumerated() {
       guard let peer = summary.peer else { continue }
       extras.summaries[place].lastSeen = seen[peer]
     }
     reads.append(
-      .lastEntries(id(of: index), extras.summaries.map { ($0.room, $0.head) }))
+      .lastEntries(sessions.id(of: session), extras.summaries.map { ($0.room, $0.head) }))
   }
 
   private func summary(_ watched: WatchedRoom, of user: String) -> ServerMessage.RoomSummary {
@@ -119,9 +101,8 @@ extension Shard {
     var summary = ServerMessage.RoomSummary(
       room: room.name, title: title ?? room.name, head: room.head, read: watched.read,
       unread: unread(watched), listed: title != nil, peer: nil, last: nil)
-    if let peers = RoomName.peers(of: room.name) {
-      let peer = peers.0 == user ? peers.1 : peers.0
-      let profile = profile(of: peer)
+    if let peer = peer(in: room.name, of: user) {
+      let profile = roster.profile(of: peer)
       summary.peer = peer
       summary.title = profile?.name ?? peer
       summary.avatar = profile?.avatar
@@ -129,15 +110,17 @@ extension Shard {
     return summary
   }
 
-  /// Of what was not read, some may no longer be kept.
+  /// The number of unread entries that are still kept.
   private func unread(_ watched: WatchedRoom) -> Int64 {
     let room = rooms[watched.room]
     return max(0, min(watched.unread, room.head - room.firstKept + 1))
   }
 
-  /// The last entries are there: the answer is complete.
-  mutating func answerRooms(_ lastEntries: [[UInt8]?], _ index: Slot<Session>, _ now: Moment) {
-    guard let extras = sessions[index].extras, var paging = extras.paging else { return }
+  /// Takes the last entries, which complete the answer.
+  mutating func answerRooms(
+    _ lastEntries: [[UInt8]?], _ session: Slot<Session>, _ now: Moment
+  ) {
+    guard let extras = sessions[session].extras, var paging = extras.paging else { return }
     var included: [ServerMessage.RoomSummary] = []
     var bytes = 0
     for (place, summary) in extras.summaries.enumerated() {
@@ -145,100 +128,88 @@ extension Shard {
       if place < lastEntries.count, let json = lastEntries[place] {
         summary.last = try? Entry(decoding: json.span)
       }
-      summary.presence = summary.peer.map(presence)
-      scratch.removeAll(keepingCapacity: true)
-      summary.append(to: &scratch)
-      bytes += scratch.count + 1
+      summary.presence = summary.peer.map { presence(of: $0) }
+      bytes += encoder.length { summary.append(to: &$0) } + 1
       if bytes > Self.replyBytes || place >= lastEntries.count, !included.isEmpty {
-        // What does not fit, and that of which the last entry is not told, is the next to come.
+        // What does not fit, or has no last entry, is on the next page.
         paging.missed += paging.page[place...].compactMap { $0 }.reversed()
         break
       }
       included.append(summary)
     }
     for row in included {
-      if let peer = row.peer { watch(peer, lastSeen: row.lastSeen, index) }
+      if let peer = row.peer { watch(peer, lastSeen: row.lastSeen, session) }
     }
     let last = paging.page.prefix(included.count).compactMap { $0 }.last
     paging.page = []
     extras.summaries = []
-    sessions[index].awaitsReply = false
+    sessions[session].awaitsReply = false
     var next: String?
     if paging.isAtEnd {
-      endPaging(index)
+      endPaging(session)
     } else {
       paging.number = max(1, random.next() >> 11)
       extras.paging = paging
       next =
         RoomsCursor(
-          number: paging.number, lastAt: last.map { watchedRooms[$0].lastAt } ?? 0,
+          number: paging.number, lastAt: last.map { lists.rooms[$0].lastAt } ?? 0,
           room: included.last?.room ?? "-"
         ).text
     }
-    reply(.rooms(included, next: next), to: index)
+    reply(.rooms(included, next: next), to: session)
   }
 
   // MARK: - Activity
 
-  /// Something new is in the room.
-  mutating func tellActivity(in room: Slot<Room>, _ now: Moment) {
+  /// Sends `activity` for a room with new entries, or schedules it.
+  mutating func noteActivity(in room: Slot<Room>, _ now: Moment) {
     for place in rooms[room].watchers.indices {
       let node = rooms[room].watchers[place]
-      let watched = watchedRooms[node]
+      let watched = lists.rooms[node]
       guard watched.belongs, !watched.isPending,
-        watched.joined < watches[watched.watch].sessions
+        watched.joined < lists.users[watched.watch].sessions
       else { continue }
       if now.monotonic >= watched.nextAt {
-        watchedRooms[node].nextAt = now.monotonic + Self.activityMilliseconds
-        emitActivity(node)
+        lists.rooms[node].nextAt = now.monotonic + Self.activityMilliseconds
+        sendActivity(node)
       } else {
-        watchedRooms[node].isPending = true
+        lists.rooms[node].isPending = true
         timers.insert(
-          ShardTimer(
-            at: watched.nextAt, kind: .activity(node: node, generation: watched.generation)))
+          ShardTimer(at: watched.nextAt, kind: .activity(lists.rooms.handle(node))))
       }
     }
   }
 
-  mutating func tellLateActivity(_ node: Slot<WatchedRoom>, _ generation: UInt32, _ now: Moment) {
-    guard watchedRooms.contains(node), watchedRooms[node].generation == generation,
-      watchedRooms[node].isPending
-    else { return }
-    watchedRooms[node].isPending = false
-    watchedRooms[node].nextAt = now.monotonic + Self.activityMilliseconds
-    if watchedRooms[node].belongs { emitActivity(node) }
+  mutating func sendLateActivity(_ node: Handle<WatchedRoom>, _ now: Moment) {
+    guard lists.rooms.contains(node), lists.rooms[node.slot].isPending else { return }
+    lists.rooms[node.slot].isPending = false
+    lists.rooms[node.slot].nextAt = now.monotonic + Self.activityMilliseconds
+    if lists.rooms[node.slot].belongs { sendActivity(node.slot) }
   }
 
-  private mutating func emitActivity(_ node: Slot<WatchedRoom>) {
-    let watched = watchedRooms[node]
+  private mutating func sendActivity(_ node: Slot<WatchedRoom>) {
+    let watched = lists.rooms[node]
     encodeActivity(node)
     let key = key(.activity, watched.room, "")
-    forEachSession(of: watches[watched.watch].user) { shard, session in
+    forEachSession(of: lists.users[watched.watch].user) { shard, session in
       if shard.wantsActivity(watched, session) { shard.emit(key, to: session) }
     }
   }
 
-  /// Whether the connection asked for `rooms`, has not joined this one, and may be told of it.
+  /// Whether the connection requested `rooms`, has not joined this one, and may be informed of it.
   func wantsActivity(_ watched: WatchedRoom, _ session: Slot<Session>) -> Bool {
     sessions[session].extras?.watchesRooms == true && watched.belongs
       && (watched.joined == 0 || !hasJoined(watched.room, session))
-      // Who may send to a room need not be allowed to read it.
+      // A user who may send to a room is not always allowed to read it.
       && rightsAllowReading(rooms[watched.room].name, session)
   }
 
-  /// Lays what a user is to be told of the room into `frame`.
   mutating func encodeActivity(_ node: Slot<WatchedRoom>) {
-    let watched = watchedRooms[node]
-    let state = rooms[watched.room]
-    var last = state.last[...]
-    if let newest = state.tail.last {
-      let frames = newest.commit.frames
-      last = frames.payload(newest.commit.spans[Int(newest.span)].frames.upperBound - 1)
-    }
+    let watched = lists.rooms[node]
+    let room = rooms[watched.room]
+    let last = room.tail.lastEntry ?? room.last[...]
     let activity = ServerMessage.Activity(
-      room: state.name, head: state.head, unread: unread(watched), last: nil)
-    scratch.removeAll(keepingCapacity: true)
-    activity.append(to: &scratch, last: last)
-    frameScratch()
+      room: room.name, head: room.head, unread: unread(watched), last: nil)
+    encoder.encode { activity.append(to: &$0, last: last) }
   }
 }

@@ -1,120 +1,105 @@
-import DequeModule
-import HeapModule
 import Wire
 
-/// The lists of rooms that users of this loop are told of, and how they come from the log.
+/// The lists of rooms of the users on this loop, and how they are loaded from the log.
 extension Shard {
-  /// So many rooms the log is asked for at a time, and one slice at a time: others have their turn in
+  /// The number of rooms for which the log is asked at a time; other requests have their turn in
   /// between.
   static let sliceLimit = 256
-  /// A first load counts as one request for so many rooms.
+  /// A first load counts as one request for this many rooms.
   static let roomsPerRequest = 200
 
   // MARK: - Users
 
-  /// The session is told of activity from now on.
-  mutating func beginWatching(_ index: Slot<Session>) {
-    let extras = extras(of: index)
+  /// Makes the session receive activity.
+  mutating func beginWatching(_ session: Slot<Session>) {
+    let extras = sessions.extras(of: session)
     guard !extras.watchesRooms else { return }
     extras.watchesRooms = true
-    let user = sessions[index].user
-    let watch = watchIndices[user] ?? watches.insert(UserWatch(user: user))
-    watchIndices[user] = watch
-    watches[watch].sessions += 1
-    var next = sessions[index].firstSubscription.slot
-    while let place = next {
-      let subscription = subscriptions[place]
-      if subscription.isJoined, let node = watches[watch].rooms[subscription.room] {
-        watchedRooms[node].joined += 1
+    let watch = lists.findOrInsert(sessions[session].user)
+    lists.users[watch].sessions += 1
+    for index in joinedSubscriptions(session) {
+      if let node = lists.users[watch].rooms[subscriptions[index].room] {
+        lists.rooms[node].joined += 1
       }
-      next = subscription.next.slot
     }
   }
 
-  /// The session ends; with the user's last one the list goes.
-  mutating func endWatching(_ index: Slot<Session>) {
-    guard let extras = sessions[index].extras, extras.watchesRooms,
-      let watch = watchIndices[sessions[index].user]
+  private func joinedSubscriptions(_ session: Slot<Session>) -> [Slot<Subscription>] {
+    subscriptions.slots(in: sessions[session].firstSubscription) { $0.isJoined }
+  }
+
+  /// The session ends; with the user's last one, the list is removed.
+  mutating func endWatching(_ session: Slot<Session>) {
+    guard let extras = sessions[session].extras, extras.watchesRooms,
+      let watch = lists.find(sessions[session].user)
     else { return }
-    endPaging(index)
+    endPaging(session)
     extras.watchesRooms = false
-    watches[watch].sessions -= 1
-    guard watches[watch].sessions == 0 else { return }
-    for (room, node) in watches[watch].rooms {
-      leaveWatchers(node, of: room)
-      watchedRooms.remove(node)
-      releaseIfUnused(room)
+    lists.users[watch].sessions -= 1
+    guard lists.users[watch].sessions == 0 else { return }
+    for (room, node) in lists.users[watch].rooms {
+      lists.remove(node, watchers: &rooms[room].watchers)
+      rooms.releaseIfUnused(room)
     }
-    watchIndices[watches[watch].user] = nil
-    watches.remove(watch)
+    lists.remove(watch)
   }
 
-  /// A subscription counts as joined for its connection, or no longer does.
+  /// A subscription starts or ceases to count as joined.
   mutating func noteJoined(_ index: Slot<Subscription>, _ isJoined: Bool) {
     let subscription = subscriptions[index]
     guard subscription.isJoined != isJoined else { return }
     subscriptions[index].isJoined = isJoined
     let session = subscription.session
     guard sessions[session].extras?.watchesRooms == true,
-      let node = watchedRoom(of: sessions[session].user, subscription.room)
+      let node = lists.find(sessions[session].user, subscription.room)
     else { return }
-    watchedRooms[node].joined += isJoined ? 1 : -1
+    lists.rooms[node].joined += isJoined ? 1 : -1
   }
 
-  func hasJoined(_ room: Slot<Room>, _ index: Slot<Session>) -> Bool {
-    subscription(of: index, toRoom: room).map { subscriptions[$0].isJoined } ?? false
+  func hasJoined(_ room: Slot<Room>, _ session: Slot<Session>) -> Bool {
+    subscription(of: session, toRoom: room).map { subscriptions[$0].isJoined } ?? false
   }
 
-  // MARK: - Rooms of a user
+  // MARK: - The rooms of a user
 
-  /// Where a room stands in a user's list.
-  func watchedRoom(of user: String, _ room: Slot<Room>) -> Slot<WatchedRoom>? {
-    watchIndices[user].flatMap { watches[$0].rooms[room] }
-  }
-
-  /// A room is in the user's list from now on, or is there otherwise than before.
-  /// - Parameter joined: how many of the user's connections that watch have joined it; only looked at
-  ///   where it was not in the list.
+  /// Adds a room to a user's list, or updates it.
+  /// - Parameter joined: returns the number of the user's watching connections that have joined the
+  ///   room; called only if the list does not have it.
   private mutating func put(
     _ membership: LogAnswer.Membership, on watch: Slot<UserWatch>,
     joined: (inout Shard, Slot<Room>) -> Int32
   ) {
-    let room = room(named: membership.room)
+    let room = rooms.findOrInsert(membership.room)
     rooms[room].head = max(rooms[room].head, membership.head)
     rooms[room].firstKept = max(rooms[room].firstKept, membership.first)
     let node: Slot<WatchedRoom>
-    if let known = watches[watch].rooms[room] {
+    if let known = lists.users[watch].rooms[room] {
       node = known
     } else {
-      node = watchedRooms.insert(
-        WatchedRoom(
-          watch: watch, generation: nextGeneration(), room: room,
-          place: Int32(rooms[room].watchers.count)))
-      rooms[room].watchers.append(node)
-      watches[watch].rooms[room] = node
-      watchedRooms[node].joined = joined(&self, room)
-      linkAtFront(node)
-      if watches[watch].pagings > 0 { noteMissed(node) }
+      node = lists.insert(room, on: watch, watchers: &rooms[room].watchers)
+      let count = joined(&self, room)
+      lists.rooms[node].joined = count
+      if lists.users[watch].pagings > 0 { noteMissed(node) }
     }
-    watchedRooms[node].belongs = membership.belongs
-    watchedRooms[node].unread = membership.unread
-    // The log's word: whoever has left for good and come back has read nothing.
-    watchedRooms[node].read = membership.read
-    watchedRooms[node].lastAt = max(watchedRooms[node].lastAt, membership.lastAt)
+    lists.rooms[node].belongs = membership.belongs
+    lists.rooms[node].unread = membership.unread
+    // As the log has it: a user who has left for good and come back has read nothing.
+    lists.rooms[node].read = membership.read
+    lists.rooms[node].lastAt = max(lists.rooms[node].lastAt, membership.lastAt)
   }
 
-  /// A user came to belong to a room, or no longer does.
+  /// A user became a member of a room or left it.
   mutating func apply(_ change: Commit.MembershipChange) {
-    guard let watch = watchIndices[change.user] else { return }
+    guard let watch = lists.find(change.user) else { return }
     if change.belongs {
       let membership = LogAnswer.Membership(
         room: change.room, belongs: true, head: change.head, read: 0, unread: change.unread,
         first: change.first, lastAt: change.lastAt)
       put(membership, on: watch) { shard, room in shard.joinedCount(room, change.user) }
-    } else if let room = roomIndices[change.room], let node = watches[watch].rooms[room] {
-      watchedRooms[node].unread = 0
-      watchedRooms[node].read = 0
-      watchedRooms[node].belongs = false
+    } else if let room = rooms.find(change.room), let node = lists.users[watch].rooms[room] {
+      lists.rooms[node].unread = 0
+      lists.rooms[node].read = 0
+      lists.rooms[node].belongs = false
       if listedTitles[change.room] == nil { remove(node) }
     }
   }
@@ -123,9 +108,7 @@ extension Shard {
     if rooms[room].uses == 0 { return 0 }
     var count: Int32 = 0
     forEachSession(of: user) { shard, session in
-      if shard.sessions[session].extras?.watchesRooms == true,
-        shard.hasJoined(room, session)
-      {
+      if shard.sessions[session].extras?.watchesRooms == true, shard.hasJoined(room, session) {
         count += 1
       }
     }
@@ -133,102 +116,44 @@ extension Shard {
   }
 
   private mutating func remove(_ node: Slot<WatchedRoom>) {
-    let (watch, room) = (watchedRooms[node].watch, watchedRooms[node].room)
-    if watches[watch].pagings > 0 { noteGone(node) }
-    unlink(node)
-    leaveWatchers(node, of: room)
-    watches[watch].rooms[room] = nil
-    watchedRooms.remove(node)
-    releaseIfUnused(room)
+    let room = lists.rooms[node].room
+    if lists.users[lists.rooms[node].watch].pagings > 0 { noteGone(node) }
+    lists.remove(node, watchers: &rooms[room].watchers)
+    rooms.releaseIfUnused(room)
   }
 
-  private mutating func leaveWatchers(_ node: Slot<WatchedRoom>, of room: Slot<Room>) {
-    let place = watchedRooms[node].place
-    let last = rooms[room].watchers.removeLast()
-    guard last != node else { return }
-    rooms[room].watchers[Int(place)] = last
-    watchedRooms[last].place = place
-  }
-
-  // MARK: - The order of activity
-
-  private mutating func linkAtFront(_ node: Slot<WatchedRoom>) {
-    let watch = watchedRooms[node].watch
-    let newest = watches[watch].newest
-    watchedRooms[node].newer = .none
-    watchedRooms[node].older = newest
-    if let newest = newest.slot {
-      watchedRooms[newest].newer = Link(node)
-    } else {
-      watches[watch].oldest = Link(node)
-    }
-    watches[watch].newest = Link(node)
-    watches[watch].stamp += 1
-    watchedRooms[node].stamp = watches[watch].stamp
-  }
-
-  private mutating func unlink(_ node: Slot<WatchedRoom>) {
-    let (watch, newer, older) = (
-      watchedRooms[node].watch, watchedRooms[node].newer,
-      watchedRooms[node].older
-    )
-    if let newer = newer.slot {
-      watchedRooms[newer].older = older
-    } else {
-      watches[watch].newest = older
-    }
-    if let older = older.slot {
-      watchedRooms[older].newer = newer
-    } else {
-      watches[watch].oldest = newer
-    }
-  }
-
-  /// There are new entries in a room that the user is told of.
+  /// A room in a user's list has new entries.
   mutating func moveToFront(_ node: Slot<WatchedRoom>, lastAt: Int64) {
-    let watch = watchedRooms[node].watch
-    watchedRooms[node].lastAt = lastAt
-    if watches[watch].newest.slot == node, watches[watch].pagings == 0 { return }
-    if watches[watch].pagings > 0 { noteMoving(node) }
-    unlink(node)
-    linkAtFront(node)
-  }
-
-  /// Puts a list that has just been loaded into its order: the latest first, and by name what is as old.
-  private mutating func sort(_ watch: Slot<UserWatch>) {
-    var nodes = Array(watches[watch].rooms.values)
-    nodes.sort { a, b in
-      let (x, y) = (watchedRooms[a], watchedRooms[b])
-      if x.lastAt != y.lastAt { return x.lastAt < y.lastAt }
-      return rooms[x.room].name > rooms[y.room].name
-    }
-    watches[watch].newest = .none
-    watches[watch].oldest = .none
-    for node in nodes { linkAtFront(node) }
+    let watch = lists.rooms[node].watch
+    lists.rooms[node].lastAt = lastAt
+    let isPaged = lists.users[watch].pagings > 0
+    if !isPaged, lists.users[watch].newest.slot == node { return }
+    if isPaged { noteMoving(node) }
+    lists.moveToFront(node)
   }
 
   // MARK: - Pagings
 
-  mutating func endPaging(_ index: Slot<Session>) {
-    guard let extras = sessions[index].extras, extras.paging != nil,
-      let watch = watchIndices[sessions[index].user]
+  mutating func endPaging(_ session: Slot<Session>) {
+    guard let extras = sessions[session].extras, extras.paging != nil,
+      let watch = lists.find(sessions[session].user)
     else { return }
     extras.paging = nil
-    watches[watch].pagings -= 1
+    lists.users[watch].pagings -= 1
   }
 
+  /// Calls `body` with the pagings of a room's user.
   private mutating func forEachPaging(
     of node: Slot<WatchedRoom>, _ body: (inout RoomsPaging, _ isUnlisted: Bool) -> Void
   ) {
-    let watch = watchedRooms[node].watch
-    let stamp = watchedRooms[node].stamp
-    forEachSession(of: watches[watch].user) { shard, session in
+    let watched = lists.rooms[node]
+    forEachSession(of: lists.users[watched.watch].user) { shard, session in
       guard let extras = shard.sessions[session].extras, var paging = extras.paging else {
         return
       }
       let isUnlisted =
-        paging.next.slot.map { stamp <= shard.watchedRooms[$0].stamp } ?? false
-      if paging.next.slot == node { paging.next = shard.watchedRooms[node].older }
+        paging.next.slot.map { watched.stamp <= shard.lists.rooms[$0].stamp } ?? false
+      if paging.next.slot == node { paging.next = watched.older }
       extras.paging = nil
       body(&paging, isUnlisted)
       extras.paging = paging
@@ -256,90 +181,90 @@ extension Shard {
 
   /// Asks the log for a user's rooms, slice by slice, in turn with other users.
   mutating func beginLoading(_ watch: Slot<UserWatch>) {
-    watchTicket = watchTicket == .max ? 1 : watchTicket + 1
-    watches[watch].state = .loading
-    watches[watch].ticket = watchTicket
-    watches[watch].listedAsked = 0
-    watches[watch].after = .start
-    loads.append(RoomsLoad(watch: watch, ticket: watchTicket))
+    let ticket = loads.nextTicket()
+    lists.users[watch].state = .loading
+    lists.users[watch].ticket = ticket
+    lists.users[watch].listedAsked = 0
+    lists.users[watch].after = .start
+    loads.append(watch, ticket: ticket)
     askForSlice()
   }
 
   private mutating func askForSlice() {
-    while !isLoading, let load = loads.popFirst() {
-      let watch = load.watch
-      guard watches.contains(watch), watches[watch].state == .loading,
-        watches[watch].ticket == load.ticket
-      else { continue }
-      let asked = watches[watch].listedAsked
-      let listed = configuration.listed[asked...].prefix(Self.sliceLimit).map(\.room)
-      watches[watch].listedAsked += listed.count
-      isLoading = true
-      loadTicket = load.ticket
-      let limit = Self.sliceLimit - listed.count
-      ask(
-        .memberships(
-          ticket: load.ticket, user: watches[watch].user, listed: listed,
-          after: watches[watch].after, limit: limit))
-    }
+    guard let load = loads.start(in: lists) else { return }
+    let watch = load.watch
+    let asked = lists.users[watch].listedAsked
+    let listed = configuration.listed[asked...].prefix(Self.sliceLimit).map(\.room)
+    lists.users[watch].listedAsked += listed.count
+    let limit = Self.sliceLimit - listed.count
+    log.append(
+      .memberships(
+        ticket: load.ticket, user: lists.users[watch].user, listed: listed,
+        after: lists.users[watch].after, limit: limit))
   }
 
-  /// A slice is there. What the log has committed since comes behind it.
+  /// Takes a slice. What the log has committed since follows it.
   mutating func apply(
     _ memberships: [LogAnswer.Membership], of user: String, ticket: UInt32,
-    next: MembershipsCursor?,
-    isComplete: Bool, _ now: Moment
+    next: MembershipsCursor?, isComplete: Bool, _ now: Moment
   ) {
-    if loadTicket != ticket {
-      // Nothing was asked for: see `passLog`.
-      forEachWaiting(of: user, ticket: ticket) { shard, index, request in
-        shard.beginPaging(request, index)
+    guard loads.finish(ticket: ticket) else {
+      // The answer to a request for nothing: see `passLog`.
+      forEachWaiting(of: user, ticket: ticket) { shard, session, request in
+        shard.beginPaging(request, session)
       }
       return
     }
-    isLoading = false
     defer { askForSlice() }
-    guard let watch = watchIndices[user], watches[watch].ticket == ticket,
-      watches[watch].state == .loading
+    guard let watch = lists.find(user), lists.users[watch].ticket == ticket,
+      lists.users[watch].state == .loading
     else { return }
     guard isComplete else {
-      watches[watch].state = .idle
-      forEachWaiting(of: user, ticket: 0) { shard, index, _ in
-        shard.reply(.error(Sequencer.unavailable(re: "rooms", room: nil)), to: index)
+      lists.users[watch].state = .idle
+      forEachWaiting(of: user, ticket: 0) { shard, session, _ in
+        shard.reply(.error(Sequencer.unavailable(re: "rooms", room: nil)), to: session)
       }
       return
     }
-    var joined: [Slot<Room>: Int32] = [:]
-    forEachSession(of: user) { shard, session in
-      guard shard.sessions[session].extras?.watchesRooms == true else { return }
-      var next = shard.sessions[session].firstSubscription.slot
-      while let place = next {
-        let subscription = shard.subscriptions[place]
-        if subscription.isJoined { joined[subscription.room, default: 0] += 1 }
-        next = subscription.next.slot
-      }
-    }
+    let joined = joinedCounts(of: user)
     for membership in memberships { put(membership, on: watch) { _, room in joined[room] ?? 0 } }
     if let next {
-      watches[watch].after = next
-      loads.append(RoomsLoad(watch: watch, ticket: ticket))
+      lists.users[watch].after = next
+      loads.append(watch, ticket: ticket)
       return
     }
-    watches[watch].state = .loaded
-    sort(watch)
+    lists.users[watch].state = .loaded
+    lists.sort(watch, rooms)
+    answerLoaded(watch)
+  }
+
+  /// Returns the number of a user's watching connections that have joined each room.
+  private mutating func joinedCounts(of user: String) -> [Slot<Room>: Int32] {
+    var counts: [Slot<Room>: Int32] = [:]
+    forEachSession(of: user) { shard, session in
+      guard shard.sessions[session].extras?.watchesRooms == true else { return }
+      for index in shard.joinedSubscriptions(session) {
+        counts[shard.subscriptions[index].room, default: 0] += 1
+      }
+    }
+    return counts
+  }
+
+  /// A list is loaded: charges the first connection that waits for it, and answers all of them.
+  private mutating func answerLoaded(_ watch: Slot<UserWatch>) {
     var isCharged = false
-    let requests = watches[watch].rooms.count / Self.roomsPerRequest
-    forEachWaiting(of: user, ticket: 0) { shard, index, request in
-      if !isCharged { shard.chargeRequests(requests, index) }
+    let requests = lists.users[watch].rooms.count / Self.roomsPerRequest
+    forEachWaiting(of: lists.users[watch].user, ticket: 0) { shard, session, request in
+      if !isCharged { shard.chargeRequests(requests, session) }
       isCharged = true
-      // Some have asked while the last slice was under way.
-      shard.extras(of: index).roomsRequest = request
-      shard.sessions[index].awaitsReply = true
-      shard.passLog(index)
+      // Some have asked while the last slice was being read.
+      shard.sessions.extras(of: session).roomsRequest = request
+      shard.sessions[session].awaitsReply = true
+      shard.passLog(session)
     }
   }
 
-  /// Calls `body` with the user's connections whose `rooms` waits for the list.
+  /// Calls `body` with the user's connections whose `rooms` waits for the log.
   private mutating func forEachWaiting(
     of user: String, ticket: UInt32,
     _ body: (inout Shard, Slot<Session>, ClientMessage.RoomsRequest) -> Void
@@ -354,10 +279,4 @@ extension Shard {
       body(&shard, session, request)
     }
   }
-}
-
-/// A user's list that waits to be asked for.
-struct RoomsLoad {
-  var watch: Slot<UserWatch>
-  var ticket: UInt32
 }

@@ -3,13 +3,17 @@ import HeapModule
 import Mixing
 public import Wire
 
-/// Everything that one event loop owns: its sessions, their cursors, and the rooms as far as these
-/// sessions need them. Confined to the loop's thread; sees no clock and no descriptor.
+/// The state of one event loop: its sessions, their cursors, and what these sessions need of the
+/// rooms. Confined to the loop's thread; has no clock and no descriptor.
 ///
-/// A turn of the loop goes: input is handed to `receive`, what came from the log to `apply`, then
-/// `takeRequests` and `takeReads` are handed to the log and `flush` writes, once a socket.
-public struct Shard {
-  /// What a client may do; 0 = no limit.
+/// In each turn, the loop passes input to `receive` and the log's deliveries to `apply`; then it
+/// passes `takeRequests` and `takeReads` to the log, and `flush` writes at most once per socket.
+///
+/// The parts, which know nothing of each other: `Sessions`, `Rooms` and `Subscriptions` (the
+/// cursors), `LogQueue`, `Turn` (the fan-out), `RecentCommits`, `RoomLists` and `RoomsLoads`
+/// (`rooms` and `activity`), `WatchedUsers`, `Roster` (`people`), `Throttles` and `Typers`.
+public struct Shard: ~Copyable {
+  /// The limits of a client; 0 = no limit.
   public struct Limits: Sendable {
     public var frameBytes = 65_536
     public var textBytes = 8192
@@ -23,118 +27,87 @@ public struct Shard {
 
   public struct Configuration: Sendable {
     public var limits = Limits()
-    /// Name and version, as `welcome` tells them.
+    /// Name and version in `welcome`.
     public var server = "relay"
-    /// Whether a client may bring rooms into existence that are not listed.
+    /// Whether clients may create rooms that are not listed.
     public var anyoneMayCreate = true
     public var listed: [(room: String, title: String)] = []
-    /// Configured bots: they are on the list of people.
+    /// The configured bots, which `people` lists.
     public var bots: [(user: String, name: String)] = []
-    /// Recent entries kept in memory, all rooms together.
+    /// The size of the recent entries in memory, of all rooms together.
     public var tailBytes = 8_388_608
-    /// Entries that are ready wait once for those of their room that the log is at work on.
+    /// Whether committed entries wait once for those of their room that the log is working on.
     public var holds = true
-    /// A room's next fan-out waits as long as the last one took, and no longer than this; 0 = never.
+    /// A room's next fan-out waits as long as the last one took, at most this long; 0 = never.
     public var pacingMilliseconds = 5
-    /// Says whose token it is, at a time in milliseconds since 1970; `nil` where none are taken, and
-    /// who clients are is told by `identify` alone. Throws `unauthorized` or `forbidden`.
+    /// Returns the identity that a token gives at a time in milliseconds since 1970; throws
+    /// `unauthorized` or `forbidden`. `nil` if the relay does not use tokens: then only `identify`
+    /// tells who a client is.
     public var verifyToken:
       (@Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity)?
     public init() {}
   }
 
-  /// What catching up and replies from storage may put into a connection's queue at a time.
+  /// The most that catching up and replies from storage add to a connection's queue at once.
   static let pageBytes = 65_536
-  /// The most that a `history` or `rooms` carries.
+  /// The largest `history` or `rooms`.
   static let replyBytes = 131_072
-  /// Requests that gather while the log is busy; beyond it nobody's input is taken.
-  static let gatherBytesLimit = 8_388_608
 
   let configuration: Configuration
-  let framing: Framing
-  let compression: Compression?
   let epoch: String
+  let listedTitles: [String: String]
   var random: SplitMix64
 
-  var sessions = Slab(vacant: Session(generation: 0, connection: -1))
-  /// Tells the elements of a slot from one another.
-  private var lastGeneration: UInt32 = 0
-  var localUsers: [String: LocalUser] = [:]
-  /// When the slowed sessions of these users are looked at, in milliseconds of the monotonic clock.
-  var slowedUsers: [String: Int64] = [:]
-  var subscriptions = Slab(
-    vacant: Subscription(
-      state: .abandoned, wantsSubscribers: false, session: Slot(0), room: Slot(0), cursor: 0,
-      next: .none, place: nil))
-  var rooms = Slab(vacant: Room(name: "", generation: 0))
-  var roomIndices: [String: Slot<Room>] = [:]
-  let listedTitles: [String: String]
+  // Connections, rooms and cursors.
+  var sessions = Sessions()
+  var rooms = Rooms()
+  var subscriptions = Subscriptions()
+  var recent: RecentCommits
 
-  /// Commits in the tail, oldest first.
-  var tail = Deque<Commit>()
-  var tailBytes = 0
-
-  var turn = Turn()
-  var dirty: [Slot<Session>] = []
-  var scratch: [UInt8] = []
-  /// Queues that are empty, for the next session that has something to say: so an idle one owns none,
-  /// and a busy one need not grow its own each time.
-  var spareOutboxes: [[UInt8]] = []
-  var frame: [UInt8] = []
-
-  var requests: [LogRequest] = []
-  var gatheredBytes = 0
-  var logIsBusy = false
-  /// Counts the batches that went to the log, around and around; 0 is none.
-  var batchNumber: UInt32 = 0
-  let paceLimits: Pace.Limits
-  /// What a write costs, as the owner has measured.
-  var writeNanoseconds: Int64 = 4000
+  // To the log.
+  var log = LogQueue()
   var reads: [ReadRequest] = []
 
-  var timers = Heap<ShardTimer>()
-  var throttles: [EphemeralKey: Throttle] = [:]
-  var typers: [EphemeralKey: Typer] = [:]
-
-  let budgets: Budgets<String>
-  /// Connections that were slowed, of which the owner has not yet taken note.
-  var slowdowns = Slowdowns()
-  /// Connections whose input may go on.
-  var resumable: [Int32] = []
-  var congested: [SessionID] = []
-  /// Connections to be closed, once what is queued for them is out.
+  // To the sockets.
+  var turn = Turn()
+  let paceLimits: Pace.Limits
+  var writeCost = WriteCost()
+  var encoder: FrameEncoder
+  var spareBuffers = SpareBuffers()
+  /// The sessions that the end of the turn flushes.
+  var dirty: [Slot<Session>] = []
+  /// Connections to close when their queues have been written.
   var closings: [Closing] = []
-  var isShuttingDown = false
 
-  public var counters = ShardCounters()
-  /// When the first send was received of those that gather, of those that the log has, and of those
-  /// that it answered last: in microseconds of the monotonic clock; -1 if there is none.
-  var gatherBegan: Int64 = -1
-  var batchBegan: Int64 = -1
-  var answeredBegan: Int64 = -1
-  /// Acks since they were last counted.
-  var acknowledged = 0
+  // From the sockets.
+  let budgets: Budgets<String>
+  /// When the slowed sessions of users are checked, in milliseconds of the monotonic clock.
+  var slowedUsers: [String: Int64] = [:]
+  var slowdowns = Slowdowns()
+  /// Sessions that wait until the log takes the requests that have gathered.
+  var congested: [SessionID] = []
+  /// Connections whose input may be read again.
+  var resumable: [Int32] = []
 
-  /// Everybody who is there, on whatever loop.
+  // Presence, people and lists of rooms.
+  /// The users who are not offline, on any loop.
   var presences: [String: Presence] = [:]
-  /// Users whose last session here has ended in this turn.
+  /// Users whose last session on this loop has ended in this turn.
   var departures: [String] = []
-  var watchedUsers = Slab(vacant: WatchedUser(name: "", generation: 0, presence: .offline))
-  var watchedUserIndices: [String: Slot<WatchedUser>] = [:]
-  /// Users whose rooms some session here is told of.
-  var watches = Slab(vacant: UserWatch(user: ""))
-  var watchIndices: [String: Slot<UserWatch>] = [:]
-  var watchedRooms = Slab(
-    vacant: WatchedRoom(watch: Slot(0), generation: 0, room: Slot(0), place: 0))
-  /// Lists that are to be asked for, in turn; one slice is under way at a time.
-  var loads = Deque<RoomsLoad>()
-  var isLoading = false
-  var loadTicket: UInt32 = 0
-  var watchTicket: UInt32 = 0
-  var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
-  let bots: PeopleList
+  var watchedUsers = WatchedUsers()
+  var roster: Roster
+  var lists = RoomLists()
+  var loads = RoomsLoads()
 
-  /// A connection that the relay ends.
+  // Ephemeral messages and time.
+  var throttles = Throttles()
+  var typers = Typers()
+  var timers = Heap<ShardTimer>()
+
+  var isShuttingDown = false
+  public var counters = ShardCounters()
+
+  /// A connection that the relay closes.
   public struct Closing: Sendable {
     public var connection: Int32
     public var reason: CloseReason
@@ -143,21 +116,20 @@ public struct Shard {
 
   /// - Parameters:
   ///   - compression: for the sessions that are opened with it; `nil` = for none.
-  ///   - budgets: those of the users, which all loops share; `nil` where there is one loop.
-  ///   - epoch: the log's.
+  ///   - budgets: the users' budgets, which all loops share; `nil` if there is one loop.
+  ///   - epoch: of the log.
   ///   - seed: of session names and of jitter.
   public init(
     configuration: Configuration, framing: Framing, compression: Compression? = nil,
     budgets: Budgets<String>? = nil, epoch: String, seed: UInt64
   ) {
     self.configuration = configuration
-    self.framing = framing
-    self.compression = compression
     self.budgets = budgets ?? Budgets(configuration.limits.budget)
     self.epoch = epoch
     random = SplitMix64(seed: seed)
-    bots = PeopleList(
-      configuration.bots.map { Person(user: $0.user, name: $0.name) }, source: "", asOf: 0)
+    encoder = FrameEncoder(framing, compression)
+    recent = RecentCommits(limitBytes: configuration.tailBytes)
+    roster = Roster(bots: configuration.bots)
     listedTitles = Dictionary(
       configuration.listed.map { ($0.room, $0.title) }, uniquingKeysWith: { first, _ in first })
     paceLimits = Pace.Limits(
@@ -167,112 +139,80 @@ public struct Shard {
 
   // MARK: - Sessions
 
-  /// A connection begins; nothing is sent until it is known who it is.
+  /// Opens a session. Nothing is sent until the client is authenticated.
   /// - Parameters:
-  ///   - connection: what `flush` and the lists of this shard call it.
+  ///   - connection: the name of the connection for `flush` and the lists of this shard.
   ///   - compresses: whether it takes compressed messages.
   public mutating func open(
     connection: Int32, compresses: Bool = false, now: Moment
   ) -> SessionID {
-    var session = Session(generation: nextGeneration(), connection: connection)
-    session.compresses = compresses && compression != nil
+    var session = Session(connection: connection)
+    session.compresses = compresses && encoder.compression != nil
+    // Not nested: the call would read `sessions` before the insertion.
     let slot = sessions.insert(session)
-    return id(of: slot)
+    return sessions.id(of: slot)
   }
 
-  /// The connection is gone, or nothing more is to be done for it.
+  /// Ends a session whose connection is closed, or needs nothing more.
   public mutating func close(_ id: SessionID) {
     guard isCurrent(id) else { return }
-    let index = id.slot
-    endSubscriptions(of: index)
-    endWatching(index)
-    let user = sessions[index].user
-    if !user.isEmpty { unlink(index, from: user) }
-    if let budget = sessions[index].budget {
-      budgets.disconnect(budget, rank: sessions[index].rank)
+    let session = id.slot
+    endSubscriptions(of: session)
+    endWatching(session)
+    let user = sessions[session].user
+    if let budget = sessions[session].budget {
+      budgets.disconnect(budget, rank: sessions[session].rank)
     }
-    sessions.remove(index)
+    sessions.remove(session)
+    if !user.isEmpty { notePresence(of: user) }
   }
 
-  mutating func nextGeneration() -> UInt32 {
-    lastGeneration &+= 1
-    return lastGeneration
-  }
-
-  private mutating func endSubscriptions(of index: Slot<Session>) {
-    while let first = sessions[index].firstSubscription.slot { end(first, tellLog: true) }
-  }
-
-  private mutating func unlink(_ index: Slot<Session>, from user: String) {
-    let next = sessions[index].nextOfUser
-    if localUsers[user]?.firstSession.slot == index {
-      localUsers[user]?.firstSession = next
-    } else {
-      forEachSession(of: user) { shard, other in
-        if shard.sessions[other].nextOfUser.slot == index {
-          shard.sessions[other].nextOfUser = next
-        }
-      }
-    }
-    sessions[index].nextOfUser = .none
-    notePresence(of: user)
+  private mutating func endSubscriptions(of session: Slot<Session>) {
+    while let first = sessions[session].firstSubscription.slot { end(first, tellLog: true) }
   }
 
   /// Calls `body` with every session of a user.
   mutating func forEachSession(
     of user: String, _ body: (inout Shard, Slot<Session>) -> Void
   ) {
-    var next = localUsers[user]?.firstSession.slot
-    while let index = next {
-      next = sessions[index].nextOfUser.slot
-      body(&self, index)
+    var next = sessions.first(of: user)
+    while let session = next {
+      next = sessions[session].nextOfUser.slot
+      body(&self, session)
     }
   }
 
-  package func isCurrent(_ id: SessionID) -> Bool {
-    sessions.contains(id.slot) && sessions[id.slot].generation == id.generation
-  }
+  package func isCurrent(_ id: SessionID) -> Bool { sessions.contains(id) }
 
-  func id(of index: Slot<Session>) -> SessionID {
-    SessionID(index: index.place, generation: sessions[index].generation)
-  }
+  // MARK: - Closing
 
-  mutating func extras(of index: Slot<Session>) -> SessionExtras {
-    if let extras = sessions[index].extras { return extras }
-    let extras = SessionExtras()
-    sessions[index].extras = extras
-    return extras
-  }
-
-  // MARK: - Ends
-
-  /// Connections that are to be closed behind what is queued for them.
+  /// Returns the connections to close when their queues have been written.
   public mutating func takeClosings() -> [Closing] {
     defer { closings.removeAll() }
     return closings
   }
 
-  /// Ends a session with an `error` or not, and then a close.
+  /// Ends a session with a close frame, and with an `error` before it if there is one.
   mutating func end(
-    _ index: Slot<Session>, _ error: WireError?, _ reason: CloseReason, _ text: String
+    _ session: Slot<Session>, _ error: WireError?, _ reason: CloseReason, _ text: String
   ) {
-    guard !sessions[index].isClosing else { return }
-    if let error { reply(.error(error), to: index) }
-    silence(index)
+    guard !sessions[session].isClosing else { return }
+    if let error { reply(.error(error), to: session) }
+    silence(session)
     closings.append(
-      Closing(connection: sessions[index].connection, reason: reason, text: text))
+      Closing(connection: sessions[session].connection, reason: reason, text: text))
   }
 
   /// Nothing may follow the close frame.
-  private mutating func silence(_ index: Slot<Session>) {
-    sessions[index].isClosing = true
-    stopWaiting(index)
-    sessions[index].extras?.ephemera = [:]
-    endSubscriptions(of: index)
+  private mutating func silence(_ session: Slot<Session>) {
+    sessions[session].isClosing = true
+    stopWaiting(session)
+    sessions[session].extras?.ephemera = [:]
+    endSubscriptions(of: session)
   }
 
-  /// The owner ends the connection: what is queued still goes out, and behind it only what is given to
-  /// `append(frames:to:)`, which is the close frame.
+  /// The owner closes the connection: what is queued is still sent, and after it only what is passed
+  /// to `append(frames:to:)`, which is the close frame.
   public mutating func beginClosing(_ id: SessionID) {
     guard isCurrent(id), !sessions[id.slot].isClosing else { return }
     silence(id.slot)
@@ -280,22 +220,22 @@ public struct Shard {
 
   // MARK: - Shutting down
 
-  /// From now on sends are refused; what was accepted is still committed and acknowledged.
+  /// Refuses sends from now on; what was accepted is still committed and acknowledged.
   public mutating func beginShutdown() {
     isShuttingDown = true
-    for user in localUsers.keys.sorted() { tellPresence(of: user, .offline) }
+    for user in sessions.users.keys.sorted() { publishPresence(of: user, .offline) }
   }
 
-  /// Nothing accepted is waiting for the log, and nothing committed to be shown.
-  public var isIdle: Bool { requests.isEmpty && !logIsBusy && turn.rooms.isEmpty }
+  /// Whether nothing that was accepted waits for the log, and nothing committed waits to be sent.
+  public var isIdle: Bool { log.isIdle && turn.rooms.isEmpty }
 
-  /// Tells every client to come back, each at a time of its own, and closes.
-  /// - Parameter spreadMilliseconds: the clients come back within so long.
+  /// Tells every client to reconnect, each at a time of its own, and closes the connections.
+  /// - Parameter spreadMilliseconds: the time over which the clients reconnect.
   public mutating func announceClosing(_ reason: String, spreadMilliseconds: Int64) {
-    for index in sessions.slots where !sessions[index].isClosing {
+    for session in sessions.slots where !sessions[session].isClosing {
       let wait = Int64.random(in: 200...max(200, spreadMilliseconds), using: &random)
-      reply(.closing(reason: reason, reconnectAfterMilliseconds: wait), to: index)
-      end(index, nil, .restart, reason)
+      reply(.closing(reason: reason, reconnectAfterMilliseconds: wait), to: session)
+      end(session, nil, .restart, reason)
     }
   }
 }

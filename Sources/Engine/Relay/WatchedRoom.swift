@@ -1,32 +1,30 @@
-/// A room in a user's list: one that the user belongs to, or a listed one.
+/// A room in a user's list: a listed one, or one of which the user is a member.
 struct WatchedRoom {
   let watch: Slot<UserWatch>
-  /// Of the shard and not of the place, which may be another's later.
-  let generation: UInt32
   let room: Slot<Room>
-  /// Where it stands among the room's watchers.
+  /// The index among the room's watchers.
   var place: Int32
-  /// Neighbours in the order of activity.
+  /// The neighbors in the order of activity.
   var newer = Link<WatchedRoom>.none
   var older = Link<WatchedRoom>.none
-  /// Falls from the newest to the oldest.
+  /// Decreases from the newest to the oldest.
   var stamp: Int64 = 0
-  /// When the last entry was made, in milliseconds since 1970.
+  /// The time of the last entry, in milliseconds since 1970.
   var lastAt: Int64 = 0
-  /// The user's mark, and what others have said since.
+  /// The user's mark, and the number of entries of others since.
   var read: Int64 = 0
   var unread: Int64 = 0
-  /// Activity is told no earlier, in milliseconds.
+  /// The earliest time of the next `activity`, in milliseconds of the monotonic clock.
   var nextAt: Int64 = 0
-  /// How many of the connections that asked for `rooms` have joined it: entries come to these, and no
-  /// activity.
+  /// The number of connections that requested `rooms` and have joined this one: they get the
+  /// entries, and no `activity`.
   var joined: Int32 = 0
+  /// Whether an `activity` waits for its time.
   var isPending = false
   var belongs = false
 
-  init(watch: Slot<UserWatch>, generation: UInt32, room: Slot<Room>, place: Int32) {
+  init(watch: Slot<UserWatch>, room: Slot<Room>, place: Int32) {
     self.watch = watch
-    self.generation = generation
     self.room = room
     self.place = place
   }

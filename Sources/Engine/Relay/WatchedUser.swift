@@ -3,8 +3,6 @@ import Wire
 /// A user whose presence sessions of this loop receive.
 struct WatchedUser {
   let name: String
-  /// Of the shard and not of the slot, because another user may use the slot later.
-  let generation: UInt32
   var presence: Presence
   /// When the presence changed, in milliseconds since 1970; `nil` if unknown.
   var at: Int64?
@@ -14,9 +12,8 @@ struct WatchedUser {
   var isHeld = false
   var hasChanged = false
 
-  init(name: String, generation: UInt32, presence: Presence) {
+  init(name: String, presence: Presence) {
     self.name = name
-    self.generation = generation
     self.presence = presence
   }
 }

@@ -1,10 +1,11 @@
+import BasicContainers
 import Hostile
 import Relay
 import Wire
 
 /// Two shards, a sequencer and a store as the server puts them together, without its threads and
 /// sockets; and what must hold of what the shards say.
-struct RelayHarness {
+struct RelayHarness: ~Copyable {
   /// How a client comes.
   enum Arrival: Int {
     case socket
@@ -58,7 +59,7 @@ struct RelayHarness {
     rooms: ["a", "b", "x", "dm:mallory:victim", "dm:ada:victim", "none"],
     users: ["mallory", "victim", "ada", "nobody"])
   var isDiskFull = false
-  private var shards: [Shard]
+  private var shards: UniqueArray<Shard>
   private var inboxes: [[LogDelivery]] = Array(repeating: [], count: loops)
   private var sequencer: Sequencer
   private var store: CountingStore<MemoryStore>
@@ -89,10 +90,12 @@ struct RelayHarness {
       for shift in [24, 16, 8, 0] { frames.append(UInt8(truncatingIfNeeded: count >> shift)) }
     }
     let budgets = Budgets<String>(configuration.limits.budget)
-    shards = (0..<Self.loops).map {
-      Shard(
-        configuration: configuration, framing: framing, budgets: budgets, epoch: "epoch-1",
-        seed: UInt64($0))
+    shards = UniqueArray(minimumCapacity: Self.loops)
+    for loop in 0..<Self.loops {
+      shards.append(
+        Shard(
+          configuration: configuration, framing: framing, budgets: budgets, epoch: "epoch-1",
+          seed: UInt64(loop)))
     }
     self.framing = framing
     sequencer = Sequencer(
@@ -362,7 +365,7 @@ struct RelayHarness {
     for _ in 0..<1000 {
       pass(milliseconds: 500)
       try turn()
-      if !shards.contains(where: \.hasWork), inboxes.allSatisfy(\.isEmpty),
+      if !shards.indices.contains(where: { shards[$0].hasWork }), inboxes.allSatisfy(\.isEmpty),
         clients.allSatisfy(\.waiting.isEmpty)
       {
         break

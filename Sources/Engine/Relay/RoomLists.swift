@@ -1,0 +1,126 @@
+/// The lists of rooms of those users on one loop who have requested `rooms`: each in the order of
+/// activity, the latest first.
+struct RoomLists {
+  var users = Slab(vacant: UserWatch(user: ""))
+  private var slots: [String: Slot<UserWatch>] = [:]
+  var rooms = Slab(vacant: WatchedRoom(watch: Slot(0), room: Slot(0), place: 0))
+
+  func find(_ user: String) -> Slot<UserWatch>? { slots[user] }
+
+  mutating func findOrInsert(_ user: String) -> Slot<UserWatch> {
+    if let slot = slots[user] { return slot }
+    let slot = users.insert(UserWatch(user: user))
+    slots[user] = slot
+    return slot
+  }
+
+  /// Removes a user whose rooms have been removed.
+  mutating func remove(_ watch: Slot<UserWatch>) {
+    slots[users[watch].user] = nil
+    users.remove(watch)
+  }
+
+  /// The element of a room in a user's list.
+  func find(_ user: String, _ room: Slot<Room>) -> Slot<WatchedRoom>? {
+    slots[user].flatMap { users[$0].rooms[room] }
+  }
+
+  /// Adds a room at the front of a user's list and to the watchers of the room.
+  mutating func insert(
+    _ room: Slot<Room>, on watch: Slot<UserWatch>, watchers: inout [Slot<WatchedRoom>]
+  ) -> Slot<WatchedRoom> {
+    let node = rooms.insert(
+      WatchedRoom(watch: watch, room: room, place: Int32(watchers.count)))
+    watchers.append(node)
+    users[watch].rooms[room] = node
+    linkAtFront(node)
+    return node
+  }
+
+  mutating func remove(_ node: Slot<WatchedRoom>, watchers: inout [Slot<WatchedRoom>]) {
+    unlink(node)
+    users[rooms[node].watch].rooms[rooms[node].room] = nil
+    // The last watcher of the room takes the place.
+    let last = watchers.removeLast()
+    if last != node {
+      watchers[Int(rooms[node].place)] = last
+      rooms[last].place = rooms[node].place
+    }
+    rooms.remove(node)
+  }
+
+  // MARK: - The order of activity
+
+  mutating func moveToFront(_ node: Slot<WatchedRoom>) {
+    unlink(node)
+    linkAtFront(node)
+  }
+
+  private mutating func linkAtFront(_ node: Slot<WatchedRoom>) {
+    let watch = rooms[node].watch
+    let newest = users[watch].newest
+    rooms[node].newer = .none
+    rooms[node].older = newest
+    if let newest = newest.slot {
+      rooms[newest].newer = Link(node)
+    } else {
+      users[watch].oldest = Link(node)
+    }
+    users[watch].newest = Link(node)
+    users[watch].stamp += 1
+    rooms[node].stamp = users[watch].stamp
+  }
+
+  private mutating func unlink(_ node: Slot<WatchedRoom>) {
+    let (watch, newer, older) = (rooms[node].watch, rooms[node].newer, rooms[node].older)
+    if let newer = newer.slot {
+      rooms[newer].older = older
+    } else {
+      users[watch].newest = older
+    }
+    if let older = older.slot {
+      rooms[older].newer = newer
+    } else {
+      users[watch].oldest = newer
+    }
+  }
+
+  /// Puts a list that has just been loaded into order: the latest first, rooms of the same time by
+  /// name.
+  mutating func sort(_ watch: Slot<UserWatch>, _ known: Rooms) {
+    var nodes = Array(users[watch].rooms.values)
+    nodes.sort { a, b in
+      let (x, y) = (rooms[a], rooms[b])
+      if x.lastAt != y.lastAt { return x.lastAt < y.lastAt }
+      return known[x.room].name > known[y.room].name
+    }
+    users[watch].newest = .none
+    users[watch].oldest = .none
+    for node in nodes { linkAtFront(node) }
+  }
+
+  /// Returns where the list continues after a cursor whose paging no longer exists: after its room
+  /// if that has not moved, otherwise by time. Beyond the bound, rooms are listed again rather than
+  /// not at all.
+  func place(
+    after room: Slot<Room>?, lastAt: Int64, _ watch: Slot<UserWatch>, scanLimit: Int
+  ) -> Link<WatchedRoom> {
+    if let room, let node = users[watch].rooms[room], rooms[node].lastAt == lastAt {
+      return rooms[node].older
+    }
+    var next = users[watch].newest
+    var scanned = 0
+    while let node = next.slot, rooms[node].lastAt > lastAt, scanned < scanLimit {
+      next = rooms[node].older
+      scanned += 1
+    }
+    return next
+  }
+
+  var isLoose: Bool { slots.isLoose }
+
+  mutating func shrink() {
+    rooms.shrink()
+    slots.shrinkIfLoose()
+  }
+}

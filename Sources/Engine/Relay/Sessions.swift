@@ -1,0 +1,104 @@
+import Wire
+
+/// A user with sessions on one loop.
+struct LocalUser {
+  /// The first session; each session links to the next.
+  var firstSession = Link<Session>.none
+  /// The presence on this loop that the log was told.
+  var published = Presence.offline
+  /// When the last session ended, in milliseconds of the monotonic clock.
+  var leftAt: Int64 = 0
+}
+
+/// The sessions of one loop, and each user's chain of them.
+struct Sessions {
+  private var table = Slab(vacant: Session(connection: -1))
+  /// The users who have a session, or whose presence the log does not know as offline yet.
+  var users: [String: LocalUser] = [:]
+
+  subscript(slot: Slot<Session>) -> Session {
+    @inline(__always) _read { yield table[slot] }
+    @inline(__always) _modify { yield &table[slot] }
+  }
+
+  var all: some Sequence<Session> { table.all }
+  var slots: [Slot<Session>] { table.slots }
+  var count: Int { table.count }
+  /// The number of slots, including free ones.
+  var capacity: Int { table.capacity }
+
+  func contains(_ slot: Slot<Session>) -> Bool { table.contains(slot) }
+
+  /// Whether the session has not ended.
+  func contains(_ id: SessionID) -> Bool {
+    table.contains(Handle(slot: id.slot, generation: id.generation))
+  }
+
+  func id(of slot: Slot<Session>) -> SessionID {
+    SessionID(index: slot.place, generation: table.handle(slot).generation)
+  }
+
+  mutating func insert(_ session: Session) -> Slot<Session> { table.insert(session) }
+
+  /// Removes a session whose subscriptions have ended.
+  mutating func remove(_ slot: Slot<Session>) {
+    if !table[slot].user.isEmpty { unlink(slot) }
+    table.remove(slot)
+  }
+
+  /// Adds the session of an authenticated client to the chain of its user.
+  mutating func link(_ slot: Slot<Session>, to user: String) {
+    table[slot].user = user
+    table[slot].nextOfUser = users[user]?.firstSession ?? .none
+    users[user, default: LocalUser()].firstSession = Link(slot)
+  }
+
+  private mutating func unlink(_ slot: Slot<Session>) {
+    let user = table[slot].user
+    let following = table[slot].nextOfUser
+    var before: Slot<Session>?
+    var next = first(of: user)
+    while let other = next, other != slot {
+      before = other
+      next = table[other].nextOfUser.slot
+    }
+    if let before {
+      table[before].nextOfUser = following
+    } else {
+      users[user]?.firstSession = following
+    }
+  }
+
+  /// The user's first session on this loop; `nextOfUser` leads to the others.
+  func first(of user: String) -> Slot<Session>? { users[user]?.firstSession.slot }
+
+  /// The presence that the sessions of a user on this loop amount to.
+  func presence(of user: String) -> Presence {
+    var presence = Presence.offline
+    var next = first(of: user)
+    while let slot = next {
+      let session = table[slot]
+      if session.isPresence {
+        if !session.isAway { return .online }
+        presence = .away
+      }
+      next = session.nextOfUser.slot
+    }
+    return presence
+  }
+
+  /// The state that only some sessions have, made if needed.
+  mutating func extras(of slot: Slot<Session>) -> SessionExtras {
+    if let extras = table[slot].extras { return extras }
+    let extras = SessionExtras()
+    table[slot].extras = extras
+    return extras
+  }
+
+  var isLoose: Bool { users.isLoose }
+
+  mutating func shrink() {
+    table.shrink()
+    users.shrinkIfLoose()
+  }
+}

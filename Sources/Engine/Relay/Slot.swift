@@ -1,0 +1,48 @@
+/// The position of an element in a ``Slab`` or an array, which cannot be confused with the position
+/// of another type's element.
+///
+/// The position of a removed element is used again: what may outlive the element, as a timer does,
+/// keeps a ``Handle`` instead.
+public struct Slot<Element>: Hashable, Sendable {
+  public let place: Int32
+
+  public init(_ place: Int32) { self.place = place }
+
+  public init(_ place: Int) { self.place = Int32(place) }
+}
+
+/// A slot or none, in four bytes: `Slot?` takes eight.
+struct Link<Element>: Hashable, Sendable {
+  private var place: Int32
+
+  static var none: Self { Self(nil) }
+
+  init(_ slot: Slot<Element>?) { place = slot?.place ?? -1 }
+
+  var slot: Slot<Element>? {
+    get { place < 0 ? nil : Slot(place) }
+    set { self = Self(newValue) }
+  }
+
+  var isNone: Bool { place < 0 }
+}
+
+/// A slot and the generation of its element, which distinguishes the element from those that have
+/// the slot before or after it.
+struct Handle<Element>: Hashable, Sendable {
+  let slot: Slot<Element>
+  let generation: UInt32
+}
+
+extension Array {
+  subscript(slot: Slot<Element>) -> Element {
+    @inline(__always) _read { yield self[Int(slot.place)] }
+    @inline(__always) _modify { yield &self[Int(slot.place)] }
+  }
+
+  /// Appends an element and returns its slot.
+  mutating func add(_ element: Element) -> Slot<Element> {
+    append(element)
+    return Slot(count - 1)
+  }
+}
