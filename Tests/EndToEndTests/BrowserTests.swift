@@ -79,7 +79,7 @@ extension `End to end` {
         }
         let answer = try exchange.answer()
         #expect(answer.hasPrefix("HTTP/1.1 403 "), "\(origin ?? "none"): \(answer)")
-        #expect(answer.contains("may not connect; auth.origins"), "\(answer)")
+        #expect(answer.contains("to auth.origins to allow it"), "\(answer)")
       }
     }
 

@@ -60,7 +60,7 @@ extension `End to end` {
       let relay = try RelayProcess("debug: { commit_delay_ms: 4500 }")
       let answer = try readiness(relay)
       #expect(answer.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"), "\(answer)")
-      #expect(answer.contains("an entry was not acknowledged"), "\(answer)")
+      #expect(answer.contains("the test entry was not acknowledged"), "\(answer)")
       #expect(answer.contains("\r\nRetry-After: 5\r\n"), "\(answer)")
       #expect(answer.contains(#""code":"unavailable""#), "\(answer)")
     }
@@ -89,7 +89,7 @@ extension `End to end` {
         return !answer.hasPrefix("HTTP/1.1 200 ")
       }
       #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
-      #expect(answer.contains("cannot use its log"), "\(answer)")
+      #expect(answer.contains("The log is unavailable"), "\(answer)")
 
       try run("rm", disk.folder["filler"])
       _ = try becomesTrue {

@@ -14,6 +14,6 @@ import WebSocket
       .deflateInvalid(.missing(.serverNoContextTakeover)),
     ]
     #expect(Set(all.map(\.description)).count == all.count)
-    #expect(all[2].description == "The server answered with status 400: No such room.")
+    #expect(all[2].description == "The server responded with status 400: No such room.")
   }
 }

@@ -48,13 +48,13 @@ package final class Admission: Sendable {
     guard descriptor < descriptorsEnd else {
       return Refusal(
         rule: .descriptors,
-        text: "This relay has no descriptor left for another connection; try later.\n")
+        text: "The relay has no file descriptors left; try again later.\n")
     }
     return counts.withLock { counts in
       if limits.connections > 0, counts.total >= limits.connections {
         return Refusal(
           rule: .connections,
-          text: "This relay serves \(limits.connections) connections, and no more fit; try later.\n"
+          text: "The limit of \(limits.connections) connections is reached; try again later.\n"
         )
       }
       let fromHost = counts.byHost[host, default: 0]
@@ -62,7 +62,7 @@ package final class Admission: Sendable {
         return Refusal(
           rule: .connectionsPerAddress,
           text:
-            "\(limits.connectionsPerAddress) connections come from this address, and no more are taken.\n"
+            "The limit of \(limits.connectionsPerAddress) connections per address is reached.\n"
         )
       }
       counts.total += 1

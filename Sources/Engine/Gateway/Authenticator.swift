@@ -56,7 +56,7 @@ package final class Authenticator: Sendable {
   func identify(token: String, wall: Int64) throws(WireError) -> Identity {
     guard let verify else {
       throw WireError(
-        .unauthorized, "This relay takes no tokens: connect with ?user=NAME.", re: "auth")
+        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: "auth")
     }
     return try allowed(try verify(token, wall))
   }
@@ -87,7 +87,7 @@ package final class Authenticator: Sendable {
     guard let bearer = bearers.first else { return request.query("token") }
     guard bearers.count == 1 else {
       throw WireError(
-        .unauthorized, "There are several Authorization headers; one is taken.",
+        .unauthorized, "There must be at most one Authorization header with a bearer token.",
         re: "auth")
     }
     return String(bearer.dropFirst(scheme.utf8.count).drop { $0 == " " })
@@ -96,11 +96,11 @@ package final class Authenticator: Sendable {
   private func believed(_ request: HTTPRequest) throws(WireError) -> Answer {
     if !request.headers["Authorization"].isEmpty || request.query("token") != nil {
       throw WireError(
-        .unauthorized, "This relay takes no tokens: connect with ?user=NAME.", re: "auth")
+        .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: "auth")
     }
     guard let user = request.query("user") else { return .unknown }
     guard UserName.isValid(user) else {
-      throw WireError(.unauthorized, "A user name is 1 to 64 of a-z 0-9 . _ -", re: "auth")
+      throw WireError(.unauthorized, "A user name must be 1 to 64 of a-z 0-9 . _ -", re: "auth")
     }
     guard !botUsers.contains(user) else {
       throw WireError(

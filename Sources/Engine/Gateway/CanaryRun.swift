@@ -26,7 +26,8 @@ final class CanaryRun {
   /// What the run still waits for, as the end of a sentence.
   var missing: String {
     if !hasJoined { return "the log did not answer" }
-    return isAcknowledged ? "an entry did not come back" : "an entry was not acknowledged"
+    return isAcknowledged
+      ? "the test entry was not delivered" : "the test entry was not acknowledged"
   }
 
   func take(_ frames: Span<UInt8>) {

@@ -26,8 +26,8 @@ extension ConnectionLoop {
       case .avatar(let user, _, let known) = exchange.call.target
     else { return }
     guard let avatar else {
-      let name = UserName.isValid(user) ? user : "that user"
-      return finish(index, HTTPProblem(404, "There is no picture of \(name).").response)
+      let name = UserName.isValid(user) ? user : "This user"
+      return finish(index, HTTPProblem(404, "\(name) has no picture.").response)
     }
     let tag = "\"\(Self.digest(avatar.bytes))\""
     let isKnown = known.contains {

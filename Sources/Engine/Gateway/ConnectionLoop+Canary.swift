@@ -47,7 +47,7 @@ extension ConnectionLoop {
   func expire(_ run: CanaryRun, _ index: Int) {
     guard now.monotonic >= run.deadline else { return }
     let seconds = Canary.timeoutMilliseconds / 1000
-    finishCanary(index, .failed("In \(seconds) seconds \(run.missing)."))
+    finishCanary(index, .failed("Within \(seconds) seconds, \(run.missing)."))
   }
 
   func finishCanary(_ index: Int, _ outcome: Canary.Outcome) {

@@ -66,7 +66,7 @@ extension ConnectionLoop {
 
   static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
     var problem = HTTPProblem(
-      429, "Too many requests; try again in \(wait) ms.", code: .rateLimited)
+      429, "Too many requests; retry in \(wait) ms.", code: .rateLimited)
     problem.retryAfterMilliseconds = wait
     return problem
   }
@@ -79,7 +79,7 @@ extension ConnectionLoop {
     var validator = UTF8Validator()
     guard validator.accept(exchange.content.span), validator.isComplete else {
       return finish(
-        index, HTTPProblem(400, "The content is not UTF-8.", code: .badJSON).response)
+        index, HTTPProblem(400, "The content is not valid UTF-8.", code: .badJSON).response)
     }
     if let wait = pay(for: message, exchange.content.count, identity.user) {
       shard.counters.note(.rateLimited)
@@ -218,12 +218,12 @@ extension ConnectionLoop {
       context.violations.note(.handshakeTimeout)
       // The end of the content is unknown.
       exchange.endsConnection = true
-      finish(index, HTTPProblem(408, "The content did not come in time.").response)
+      finish(index, HTTPProblem(408, "The content did not arrive in time.").response)
     case .held, .waiting:
       var problem = HTTPProblem(
         503,
-        "The relay did not answer in time. Whether an entry was stored is not known; send it again "
-          + "with the same id.", code: .unavailable)
+        "The relay did not answer in time. An entry may have been stored; retry with the same id.",
+        code: .unavailable)
       problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
       finish(index, problem.response)
     case .answering:

@@ -192,7 +192,7 @@ extension ConnectionLoop {
         return
       case .binary:
         context.violations.note(.framing)
-        close(index, .unsupportedData, "this relay takes text messages only")
+        close(index, .unsupportedData, "only text messages are supported")
       case .closedByPeer: beginClosing(session, index)
       case .tooManyControlFrames:
         closeFlooding(index)
@@ -262,7 +262,7 @@ extension ConnectionLoop {
     let limit = context.limits.controlFramesPerSecond
     close(
       index, CloseCode(rawValue: CloseReason.abuse.rawValue),
-      "more than \(limit) pings and pongs in a second")
+      "more than \(limit) pings and pongs per second")
   }
 
   /// Whether the connection was closed, or is about to be, for too many pings and pongs.

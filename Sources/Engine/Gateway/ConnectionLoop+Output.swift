@@ -230,7 +230,7 @@ extension ConnectionLoop {
       } else {
         close(
           index, CloseCode(rawValue: CloseReason.authenticationTimeout.rawValue),
-          "say who you are sooner")
+          "authentication timed out")
       }
       return
     }
@@ -253,7 +253,8 @@ extension ConnectionLoop {
   /// HTTP response, depending on its state. During the TLS handshake no answer is possible.
   private func turnAway(_ index: Int) {
     let limit = context.limits.unauthenticatedPerAddress
-    let text = "\(limit) connections from this address have yet to say who they are; try later"
+    let text =
+      "too many unauthenticated connections from this address (limit: \(limit)); try again later"
     if connections[index].isOpen {
       close(index, .tryAgainLater, text)
     } else if world.isShakingHands(index) {

@@ -286,10 +286,10 @@ import Wire
     // The peer decides the contents of an echo, so it gets a close reason but no announcement.
     for index in connections.indices {
       guard case .echo = connections[index].phase else { continue }
-      close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay restarts")
+      close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay is restarting")
     }
     shard.announceClosing(
-      "the relay restarts",
+      "the relay is restarting",
       spreadMilliseconds: min(5000, 500 + Int64(connectionCount)))
     for index in connections.indices where connections[index].awaitsRequest {
       remove(index)

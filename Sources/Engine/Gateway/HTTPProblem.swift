@@ -51,7 +51,7 @@ struct HTTPProblem: Equatable {
 
   /// - Parameter allowed: the methods that the resource supports.
   static func wrongMethod(allowed: String) -> HTTPProblem {
-    var problem = HTTPProblem(405, "Only \(allowed) are served here.")
+    var problem = HTTPProblem(405, "Method not allowed; use \(allowed).")
     problem.allowed = allowed
     return problem
   }

@@ -47,7 +47,7 @@ extension RequestRouter {
   private var nothingHere: HTTPProblem {
     HTTPProblem(
       404,
-      "There is nothing here. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
+      "Not found. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
         + " /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics."
     )
   }
@@ -78,8 +78,8 @@ extension RequestRouter {
     }
     guard isLocal, !Self.isForwarded(request) else {
       let detail =
-        "The metrics are for this machine: ask from 127.0.0.1 or [::1] and not by a proxy, or with"
-        + " the token of a user whom auth.operators in the configuration names."
+        "Metrics are available on this machine only: request them from 127.0.0.1 or [::1] without a"
+        + " proxy, or with the token of a user listed in auth.operators."
       return refuse(
         isKnown ? HTTPProblem(403, detail, code: .forbidden) : .unauthorized(detail), request)
     }
@@ -88,7 +88,7 @@ extension RequestRouter {
     guard Self.isLoopback(request.host.lowercased()) else {
       return refuse(
         HTTPProblem(
-          403, "The metrics are not there for \(request.host): ask for 127.0.0.1 or [::1].",
+          403, "Metrics are not available at \(request.host); use 127.0.0.1 or [::1].",
           code: .forbidden), request, .origins)
     }
     return .call(call)
@@ -123,7 +123,7 @@ extension RequestRouter {
     if requiresLoopbackHost, !Self.isLoopback(request.host.lowercased()) {
       return refuse(
         HTTPProblem(
-          403, "This relay is not there for \(request.host): ask for 127.0.0.1 or [::1].",
+          403, "This relay is not available at \(request.host); use 127.0.0.1 or [::1].",
           code: .forbidden), request, .origins)
     }
     let parts = Array(segments)
@@ -155,8 +155,8 @@ extension RequestRouter {
     case .unknown:
       return refuse(
         .unauthorized(
-          "Say who you are: with Authorization: Bearer, or where the relay takes no tokens with "
-            + "?user=NAME."), request)
+          "Authentication is required: send Authorization: Bearer, or ?user=NAME if the relay does not"
+            + " use tokens."), request)
     }
     var call = HTTPCall(target: target(identity))
     call.headOnly = request.method == "HEAD"
@@ -198,16 +198,16 @@ extension RequestRouter {
       return HTTPProblem(
         413, "The content is longer than \(contentLimitBytes) bytes (limits.frame_bytes).",
         code: .tooLarge)
-    case .none: return HTTPProblem(411, "Say with Content-Length how long the content is.")
+    case .none: return HTTPProblem(411, "Content-Length is required.")
     case .coded(let coding):
       guard coding.lowercased() == "chunked" else {
-        return HTTPProblem(501, "This transfer coding is not understood here; send Content-Length.")
+        return HTTPProblem(501, "This transfer coding is not supported; use Content-Length.")
       }
       return HTTPProblem(
-        411, "Content in chunks is not taken; say with Content-Length how long it is.")
+        411, "Chunked content is not supported; use Content-Length.")
     case .ambiguous:
       return HTTPProblem(
-        400, "Content-Length and Transfer-Encoding exclude each other (RFC 9112 §6.3).")
+        400, "Content-Length and Transfer-Encoding cannot be combined (RFC 9112 §6.3).")
     }
     let type = request.headers.only("Content-Type")?.prefix { $0 != ";" }
     guard type?.filter({ $0 != " " && $0 != "\t" }).lowercased() == "application/json" else {
@@ -215,7 +215,7 @@ extension RequestRouter {
     }
     if let expectation = request.headers["Expect"].first {
       guard expectation.lowercased() == "100-continue" else {
-        return HTTPProblem(417, "Nothing is expected here but 100-continue.")
+        return HTTPProblem(417, "The only supported expectation is 100-continue.")
       }
       call.expectsContinue = true
     }

@@ -58,7 +58,7 @@ package struct RequestRouter: Sendable {
       guard servesEcho else {
         return refuse(
           HTTPProblem(
-            404, "There is no echo here; debug.echo: true in the configuration makes one."),
+            404, "Not found. The setting debug.echo: true enables the echo."),
           request)
       }
       return open(request, []) { .echo($0) }
@@ -91,7 +91,7 @@ package struct RequestRouter: Sendable {
     }
     return HTTPProblem(
       403,
-      "Pages from \(origin) may not connect; auth.origins in the configuration can allow it.",
+      "Pages from \(origin) may not connect; add the origin to auth.origins to allow it.",
       code: .forbidden)
   }
 

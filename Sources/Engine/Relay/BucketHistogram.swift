@@ -31,7 +31,7 @@ public struct BucketHistogram: Sendable, Equatable {
 
   /// Adds a histogram with the same bounds.
   public static func += (a: inout Self, b: Self) {
-    precondition(a.bounds == b.bounds, "these cannot be added")
+    precondition(a.bounds == b.bounds, "the histograms have different bounds")
     for index in a.counts.indices { a.counts[index] += b.counts[index] }
     a.sum += b.sum
   }

@@ -15,7 +15,7 @@ public struct Lineage: Sendable {
 
   /// - Parameter epochs: the last is the current one; there is at least one.
   public init(_ epochs: [Epoch]) {
-    precondition(!epochs.isEmpty, "a log that is open has an epoch")
+    precondition(!epochs.isEmpty, "an open log has an epoch")
     self.epochs = epochs
   }
 

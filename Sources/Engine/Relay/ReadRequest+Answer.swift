@@ -35,7 +35,7 @@ extension ReadRequest {
   ) throws(StoreFailure) -> EntriesPage {
     var frames = Frames()
     guard let bounds = try reader.bounds(of: room) else {
-      throw StoreFailure("the room \(room) is not in the store")
+      throw StoreFailure("room \(room) is not in the store")
     }
     let lower = max(after + 1, bounds.first)
     if lower <= min(through, bounds.head) {

@@ -152,7 +152,7 @@ extension Sequencer {
   {
     WireError(
       .limitReached,
-      "\(user) belongs to \(roomsPerUser) rooms, which is as many as can be; leave one for good first.",
+      "\(user) has reached the limit of \(roomsPerUser) rooms; leave one with \"forget\" first.",
       re: re, room: room, id: id, field: "rooms_per_user")
   }
 }

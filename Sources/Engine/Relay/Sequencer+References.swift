@@ -36,13 +36,13 @@ extension Sequencer {
       if append.kind != .react, entry.from != append.user {
         return .failure(
           WireError(
-            .forbidden, "Only \(entry.from) may change or delete entry \(target), which is theirs.",
+            .forbidden, "Only \(entry.from) may change or delete entry \(target).",
             re: "send", room: append.room, id: append.id, field: "target"))
       }
       if append.kind == .edit, entry.forward != nil {
         return .failure(
           WireError(
-            .forbidden, "Entry \(target) is a forwarded one: its words are another's.", re: "send",
+            .forbidden, "Entry \(target) is forwarded and cannot be edited.", re: "send",
             room: append.room, id: append.id, field: "target"))
       }
       switch append.kind {
@@ -76,7 +76,7 @@ extension Sequencer {
     }
     guard count >= limit else { return nil }
     return WireError(
-      .limitReached, "Entry \(target) was edited \(limit) times, and may not be edited again.",
+      .limitReached, "Entry \(target) has reached the limit of \(limit) edits.",
       re: "send", room: append.room, id: append.id, field: "edits_per_entry")
   }
 
@@ -106,9 +106,11 @@ extension Sequencer {
     var message: String?
     if !own.contains(emoji) {
       if own.count >= EntryLimits.reactionsPerUser {
-        message = "You have given entry \(target) \(own.count) emoji; take one back first."
+        message =
+          "You have reached the limit of \(own.count) emoji on entry \(target); remove one first."
       } else if !given.all.contains(emoji), given.all.count >= limit {
-        message = "Entry \(target) has been given \(limit) different emoji; give one of them."
+        message =
+          "Entry \(target) has reached the limit of \(limit) different emoji; use one of them."
       } else {
         own.insert(emoji)
         given.all.insert(emoji)
@@ -127,8 +129,7 @@ extension Sequencer {
   ) -> WireError {
     WireError(
       .noSuchEntry,
-      "There is no entry \(seq) in \(room) for this: it was deleted, is no longer kept, or is of "
-        + "another kind.",
+      "Entry \(seq) in \(room) does not exist, was deleted, is no longer kept, or has the wrong kind.",
       re: "send", room: append.room, id: append.id, field: field)
   }
 

@@ -68,7 +68,7 @@ extension Sequencer {
 
   static func noSuchRoom(re: String, _ room: String, id: String? = nil) -> WireError {
     WireError(
-      .noSuchRoom, "There is no room \(room), and new ones may not be made here.", re: re,
+      .noSuchRoom, "Room \(room) does not exist, and creating rooms is not allowed.", re: re,
       room: room, id: id)
   }
 
@@ -178,7 +178,7 @@ extension Sequencer {
   ) -> WireError? {
     if let room = indices[append.room], rooms[room].head >= Entry.sequenceLimit {
       return WireError(
-        .limitReached, "The room \(append.room) has as many entries as can be numbered.",
+        .limitReached, "Room \(append.room) has reached the maximum seq.",
         re: "send", room: append.room, id: append.id, field: "seq")
     }
     if batch.hasRoom(forBody: bodyBytes, limitBytes: batchBytesLimit) { return nil }

@@ -310,7 +310,7 @@ public struct Sequencer {
   ) -> WireError {
     WireError(
       .unavailable,
-      "The relay cannot use its log just now. Nothing was stored; try again, a send with the same id.",
+      "The log is unavailable. Nothing was stored; retry, a send with the same id.",
       re: re, room: room, id: id, retryAfterMilliseconds: retryAfterMilliseconds)
   }
 

@@ -36,7 +36,7 @@ extension StoredRoom {
     guard seqs.contains(head), (1...head + 1).contains(first), seqs.contains(changes),
       members.values.allSatisfy({ seqs.contains($0.read) && seqs.contains($0.received) })
     else {
-      throw StoreFailure("the room \(name) has numbers that cannot be; `relay verify` tells more")
+      throw StoreFailure("room \(name) has invalid numbers; run `relay verify` for details")
     }
     return self
   }

@@ -64,7 +64,7 @@ extension Connection {
     to output: inout [UInt8]
   ) -> Bool {
     precondition(opcode == .text || opcode == .binary, "a message is text or binary")
-    precondition(!deflater.keepsContext, "what refers to other messages is for one peer")
+    precondition(!deflater.keepsContext, "a broadcast frame must not depend on earlier messages")
     let isCompressed = deflater.withSmaller(payload) { compressed in
       FrameHeader(rsv1: true, opcode: opcode, payloadLength: compressed.count).append(to: &output)
       output.append(copying: compressed)

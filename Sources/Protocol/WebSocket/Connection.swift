@@ -288,7 +288,7 @@ public struct Connection {
     case .ping: return .ping(payload)
     case .pong: return .pong(payload)
     case .close: break
-    case .continuation, .text, .binary: preconditionFailure("\(opcode) is no control frame")
+    case .continuation, .text, .binary: preconditionFailure("\(opcode) is not a control frame")
     }
     // RFC 6455 §5.5.1: empty, or a code of two bytes and then a reason.
     if payload.isEmpty { return .close(.noStatus, reason: "") }

@@ -92,11 +92,11 @@ extension DeflateParameters.Invalid: CustomStringConvertible {
   /// freely.
   public var description: String {
     switch self {
-    case .unknown: "a parameter is unknown"
-    case .duplicate(let name): "\(name.rawValue) is there twice"
-    case .badValue(let name): "\(name.rawValue) has a value that it cannot have"
-    case .notOffered(let name): "\(name.rawValue) goes beyond what was offered"
-    case .missing(let name): "\(name.rawValue) was asked for and is missing"
+    case .unknown: "unknown parameter"
+    case .duplicate(let name): "\(name.rawValue) is given twice"
+    case .badValue(let name): "\(name.rawValue) has an invalid value"
+    case .notOffered(let name): "\(name.rawValue) exceeds the offer"
+    case .missing(let name): "\(name.rawValue) was requested but is missing"
     }
   }
 }

@@ -20,7 +20,7 @@ public struct HTTPResponse: Equatable, Sendable {
 
   /// Creates a response with a body of any type.
   public init(status: Int, contentType: String, body: [UInt8]) {
-    precondition(100...599 ~= status, "\(status) is no HTTP status")
+    precondition(100...599 ~= status, "\(status) is not an HTTP status")
     self.status = status
     self.body = body
     add("Content-Type", contentType)
@@ -33,7 +33,7 @@ public struct HTTPResponse: Equatable, Sendable {
 
   /// Creates a response without a body.
   public init(status: Int) {
-    precondition(100...599 ~= status, "\(status) is no HTTP status")
+    precondition(100...599 ~= status, "\(status) is not an HTTP status")
     self.status = status
     body = []
   }

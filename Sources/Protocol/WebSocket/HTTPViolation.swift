@@ -50,16 +50,16 @@ extension HTTPViolation: CustomStringConvertible {
   public var description: String {
     switch self {
     case .controlCharacter(let byte):
-      "The HTTP header contains control character \(byte) where none may be."
+      "The HTTP header contains control character \(byte), which is not allowed."
     case .requestLineMalformed:
       "The first line is not of the form \"GET /path HTTP/1.1\"."
     case .statusLineMalformed:
       "The first line is not of the form \"HTTP/1.1 101 Switching Protocols\"."
-    case .versionUnsupported: "Only HTTP/1.1 is spoken here."
+    case .versionUnsupported: "Only HTTP/1.1 is supported."
     case .headerMalformed: "A header line is not of the form \"Name: value\"."
     case .headerFolded: "A header line begins with white space; folding is not supported."
     case .hostInvalid: "There must be exactly one Host header, and it must name a host."
-    case .contentLengthInvalid: "The Content-Length header must be one number."
+    case .contentLengthInvalid: "The Content-Length header must be a single number."
     case .bodyUnexpected: "A GET or HEAD request must not have a body."
     case .requestLineTooLong(let limit): "The request line is longer than \(limit) bytes."
     case .headerTooLong(let limit): "The HTTP header is longer than \(limit) bytes."

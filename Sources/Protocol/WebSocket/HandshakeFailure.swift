@@ -26,18 +26,19 @@ extension HandshakeFailure: CustomStringConvertible {
   /// A sentence; it contains text of the server only for a refusal.
   public var description: String {
     switch self {
-    case .malformed(let violation): "The server's answer is not understood. \(violation)"
+    case .malformed(let violation): "The server's response is invalid. \(violation)"
     case .refused(let status, let body):
       body.isEmpty
-        ? "The server answered with status \(status)."
-        : "The server answered with status \(status): \(body)"
-    case .upgradeMissing: "The server's answer lacks the header Upgrade: websocket."
-    case .connectionMissing: "The server's answer lacks the header Connection: Upgrade."
-    case .acceptMismatch: "The server's Sec-WebSocket-Accept header is not the answer to our key."
+        ? "The server responded with status \(status)."
+        : "The server responded with status \(status): \(body)"
+    case .upgradeMissing: "The server's response lacks the header Upgrade: websocket."
+    case .connectionMissing: "The server's response lacks the header Connection: Upgrade."
+    case .acceptMismatch:
+      "The server's Sec-WebSocket-Accept header does not match the client's key."
     case .extensionUnexpected: "The server chose an extension that was not offered."
-    case .extensionMalformed: "The server's Sec-WebSocket-Extensions header is not a list."
+    case .extensionMalformed: "The server's Sec-WebSocket-Extensions header is not a valid list."
     case .deflateInvalid(let reason):
-      "The server's answer to the offer of permessage-deflate is not valid: \(reason)."
+      "The server's response to the offer of permessage-deflate is invalid: \(reason)."
     case .subprotocolUnexpected: "The server chose a subprotocol that was not offered."
     }
   }

@@ -60,25 +60,25 @@ extension ProtocolViolation: CustomStringConvertible {
   /// A sentence for a log or a close frame; at most 123 bytes, so that it fits into the latter.
   public var description: String {
     switch self {
-    case .reservedBits: "a reserved bit is set where no negotiated extension has a use for it"
+    case .reservedBits: "a reserved bit is set without a negotiated extension that uses it"
     case .reservedOpcode(let opcode): "opcode \(opcode) is reserved"
     case .maskMissing: "a frame from the client is not masked"
     case .maskUnexpected: "a frame from the server is masked"
-    case .lengthNotMinimal: "a frame's length is in more bytes than it needs"
+    case .lengthNotMinimal: "a frame's length is not encoded in the minimal number of bytes"
     case .lengthHighBit: "a frame's length has its highest bit set"
     case .controlFragmented: "a control frame is fragmented"
-    case .controlTooLong: "a control frame has more than 125 bytes"
-    case .unexpectedContinuation: "a continuation without a message to continue"
-    case .unfinishedMessage: "a new message before the end of the last one"
+    case .controlTooLong: "a control frame is longer than 125 bytes"
+    case .unexpectedContinuation: "a continuation frame without a message to continue"
+    case .unfinishedMessage: "a new message began before the previous one ended"
     case .frameTooBig(let limit): "a frame is longer than \(limit) bytes"
     case .messageTooBig(let limit): "a message is longer than \(limit) bytes"
-    case .compressedDataInvalid: "a compressed message cannot be inflated"
-    case .outOfMemory: "there is no memory to inflate a message with"
+    case .compressedDataInvalid: "a compressed message cannot be decompressed"
+    case .outOfMemory: "not enough memory to decompress a message"
     case .tooManyFragments(let limit): "a message has more than \(limit) fragments"
-    case .textNotUTF8: "a text message is not UTF-8"
-    case .closeCodeTruncated: "a close frame has half a code"
+    case .textNotUTF8: "a text message is not valid UTF-8"
+    case .closeCodeTruncated: "a close frame's code is truncated"
     case .closeCodeInvalid(let code): "close code \(code) must not be sent"
-    case .closeReasonNotUTF8: "the reason in a close frame is not UTF-8"
+    case .closeReasonNotUTF8: "the reason in a close frame is not valid UTF-8"
     }
   }
 }

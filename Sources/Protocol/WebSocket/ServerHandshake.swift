@@ -24,7 +24,7 @@ public enum ServerHandshake {
     // RFC 6455 §4.2.1, item 1.
     guard request.method == "GET" else {
       return refuse(
-        405, "A WebSocket is opened with GET, not with another method.", ("Allow", "GET"))
+        405, "A WebSocket handshake requires the method GET.", ("Allow", "GET"))
     }
     // Items 3 and 4. 426 and Upgrade tell a client that asked for a page what is served here.
     guard headers.contains("websocket", in: "Upgrade"),
@@ -32,19 +32,19 @@ public enum ServerHandshake {
     else {
       return refuse(
         426,
-        "This is a WebSocket: the headers Upgrade: websocket and Connection: Upgrade are needed.",
+        "This is a WebSocket endpoint; it requires Upgrade: websocket and Connection: Upgrade.",
         ("Upgrade", "websocket"), ("Connection", "Upgrade"))
     }
     // Item 6 and §4.4.
     guard headers.only("Sec-WebSocket-Version") == "13" else {
       return refuse(
-        426, "Only version 13 of WebSocket is spoken here (Sec-WebSocket-Version: 13).",
+        426, "Only WebSocket version 13 is supported (Sec-WebSocket-Version: 13).",
         ("Sec-WebSocket-Version", "13"), ("Upgrade", "websocket"), ("Connection", "Upgrade"))
     }
     // Item 5.
     guard let key = headers.only("Sec-WebSocket-Key"), AcceptKey.isValid(key) else {
       return refuse(
-        400, "There must be one Sec-WebSocket-Key header with 16 bytes in base64.")
+        400, "There must be exactly one Sec-WebSocket-Key header with 16 bytes in base64.")
     }
     // Item 8; the names are case-sensitive.
     let offered = headers.list("Sec-WebSocket-Protocol")
@@ -55,7 +55,7 @@ public enum ServerHandshake {
     guard chosen != nil || offered.isEmpty || subprotocols.isEmpty else {
       return refuse(
         400,
-        "None of the offered subprotocols is spoken here, only: "
+        "None of the offered subprotocols is supported. Supported: "
           + "\(subprotocols.joined(separator: ", ")).")
     }
 

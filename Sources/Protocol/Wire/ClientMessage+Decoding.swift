@@ -9,10 +9,10 @@ extension ClientMessage {
     } catch {
       throw WireError(
         .badJSON,
-        "This is not one JSON object: \(error.expected) was expected at byte \(error.offset).")
+        "The message is not a JSON object: expected \(error.expected) at byte \(error.offset).")
     }
     guard fields[.type].isString else {
-      throw WireError(.badField, "A message needs a \"type\", a string.", field: "type")
+      throw WireError(.badField, "A message must have a \"type\", a string.", field: "type")
     }
     let reader = FieldReader(type: fields[.type], fields: fields)
     if json.jsonEquals(fields[.type], "send") {
@@ -52,7 +52,7 @@ extension ClientMessage {
     case let unknown:
       // Scalars, because a character may be of any length: it can have any number of accents.
       throw WireError(
-        .unknownType, "This relay does not know messages of this type.",
+        .unknownType, "Unknown message type.",
         re: String(String.UnicodeScalarView(unknown.unicodeScalars.prefix(64))))
     }
   }
@@ -90,7 +90,8 @@ private struct FieldReader {
     }
     throw bad(
       .room,
-      "1 to 140 of a-z 0-9 . _ : -, and after dm: two users in order, joined by a colon", json)
+      "1 to 140 of a-z 0-9 . _ : -; after dm: two users in ascending order, joined by a colon", json
+    )
   }
 
   func optionalString(_ key: JSONFields.Key, _ json: Span<UInt8>) throws(WireError) -> String? {
@@ -125,7 +126,7 @@ private struct FieldReader {
     request.before = try optionalSequence(.before, json)
     request.after = try optionalSequence(.after, json)
     if request.before != nil, request.after != nil {
-      throw bad(.before, "absent where \"after\" is given", json)
+      throw bad(.before, "absent if \"after\" is given", json)
     }
     if let limit = try limit(ClientMessage.HistoryRequest.limits, json) { request.limit = limit }
     request.isFolded = try flag(.fold, json) ?? false
@@ -196,7 +197,9 @@ private struct FieldReader {
     guard fields[.kind].isString else { throw badKind(json) }
     switch json.jsonString(fields[.kind]) {
     case "data":
-      guard fields[.data].kind != .absent else { throw bad(.data, "present, as any JSON", json) }
+      guard fields[.data].kind != .absent else {
+        throw bad(.data, "present, with any JSON value", json)
+      }
       var body: [UInt8] = []
       body.reserveCapacity(fields[.data].range.count + 8)
       body.append("\"data\":")
@@ -230,7 +233,7 @@ private struct FieldReader {
   ) throws(WireError) -> ClientMessage.Send {
     guard fields[.forward].isAbsent else {
       guard fields[.replyTo].isAbsent else {
-        throw bad(.replyTo, "absent where \"forward\" is given", json)
+        throw bad(.replyTo, "absent if \"forward\" is given", json)
       }
       var forward: Forward?
       if fields[.forward].kind == .object {
@@ -267,7 +270,7 @@ private struct FieldReader {
       }
       if isPlain, (1...64).contains(emoji.utf8.count) { return emoji }
     }
-    throw bad(.emoji, "1 to 64 bytes of UTF-8 without spaces and control characters", json)
+    throw bad(.emoji, "1 to 64 bytes of UTF-8 without white space or control characters", json)
   }
 
   private func badID(_ json: Span<UInt8>) -> WireError {
@@ -296,7 +299,7 @@ private struct FieldReader {
     }
     guard limitBytes == 0 || length <= limitBytes else {
       throw refusal(
-        .tooLarge, "The text has \(length) bytes of UTF-8; at most \(limitBytes) are taken.", .text,
+        .tooLarge, "The text has \(length) bytes of UTF-8; the limit is \(limitBytes).", .text,
         json)
     }
     return body
@@ -330,10 +333,10 @@ private struct FieldReader {
     if isBlank, hasHighBytes {
       isBlank = text.asString.unicodeScalars.allSatisfy(\.properties.isWhitespace)
     }
-    if isBlank { throw bad(.text, "more than blank space", json) }
+    if isBlank { throw bad(.text, "non-blank", json) }
   }
 
   private func controlCharacter(_ json: Span<UInt8>) -> WireError {
-    bad(.text, "free of control characters but newline and tab", json)
+    bad(.text, "free of control characters except newline and tab", json)
   }
 }

@@ -189,7 +189,7 @@ def too_many():
         if peer.received.startswith(b"HTTP/1.1 101 "):
             served += 1
         else:
-            assert b"This relay serves 100 connections" in peer.received, peer.received
+            assert b"The limit of 100 connections is reached" in peer.received, peer.received
     # One of the hundred is the honest one.
     assert served == 99, f"{served} were served"
 

@@ -228,7 +228,7 @@ async def late():
     assert 50 <= len(told) <= 150, f"{len(told)} were told to try later"
     for answer in told:
         assert answer.startswith(b"HTTP/1.1 503 "), answer
-        assert b"50 connections from this address have yet to say who they are" in answer, answer
+        assert b"too many unauthenticated connections from this address (limit: 50)" in answer, answer
 
 
 async def expect_refusal(tls):
