@@ -30,15 +30,15 @@ import Testing
     let problem = try observer.waitForProblem().problem
     directory.stop()
     #expect(
-      problem == .failed("GitHub does not accept the credentials (401).", support: "REQ:1"))
-    #expect(observer.told == ["GitHub does not accept the credentials (401). Bad credentials"])
+      problem == .failed("GitHub rejected the credentials (401).", support: "REQ:1"))
+    #expect(observer.told == ["GitHub rejected the credentials (401). Bad credentials"])
   }
 
   @Test func `an organisation that is not there is told`() throws {
     let directory = try start("org:nobody")
     let problem = try observer.waitForProblem().problem
     directory.stop()
-    #expect(problem == .failed("GitHub does not know the source (404).", support: "REQ:1"))
+    #expect(problem == .failed("GitHub did not find the source (404).", support: "REQ:1"))
   }
 
   @Test func `a refusal that is no limit is told with GitHub's words`() throws {
@@ -53,27 +53,27 @@ import Testing
     #expect(
       problem
         == .failed(
-          "GitHub refuses this: Resource protected by organization SAML enforcement (403).",
+          "GitHub denied access: Resource protected by organization SAML enforcement (403).",
           support: "REQ:1"))
   }
 
   @Test(arguments: [
-    (#""status":502,"body":"<html>""#, "GitHub has trouble of its own (502)."),
-    (#""body":"<html>not JSON</html>""#, "GitHub answered something that is not JSON."),
-    (#""body":"[{\"login\":\"ada\"},""#, "GitHub answered something that is not JSON."),
-    (#""body":"{\"message\":\"hi\"}""#, "GitHub answered something that is no list of people."),
-    (#""body":"[{\"id\":1}]""#, "GitHub answered a person without a login."),
-    (#""status":304"#, "GitHub answered unexpectedly (304)."),
-    (#""status":204"#, "GitHub answered unexpectedly (204)."),
+    (#""status":502,"body":"<html>""#, "GitHub reported a server error (502)."),
+    (#""body":"<html>not JSON</html>""#, "GitHub returned a response that is not JSON."),
+    (#""body":"[{\"login\":\"ada\"},""#, "GitHub returned a response that is not JSON."),
+    (#""body":"{\"message\":\"hi\"}""#, "GitHub returned a response that is not a list of people."),
+    (#""body":"[{\"id\":1}]""#, "GitHub returned a person without a login."),
+    (#""status":304"#, "GitHub returned an unexpected status (304)."),
+    (#""status":204"#, "GitHub returned an unexpected status (204)."),
     (
       #""body":"[{\"login\":\"ada\"}]","mode":"half""#,
       "GitHub cannot be reached: Transferred a partial file."
     ),
     (#""body":"[","mode":"slow""#, "GitHub cannot be reached: Timeout was reached."),
-    (#""mode":"endless""#, "GitHub answered more than 8 MiB."),
+    (#""mode":"endless""#, "GitHub returned more than 8 MiB."),
     (
       #""body":"[]","headers":{"Link":"<file:///etc/passwd>; rel=\"next\""}"#,
-      "GitHub names a next page that is no http or https address."
+      "GitHub returned a next page that is not an http or https address."
     ),
   ])
   func `an answer that is none is told, and asked for again`(answer: String, text: String) throws {
@@ -193,7 +193,7 @@ import Testing
     let error = #expect(throws: FetchError.self) {
       try TokenCommand.run("sleep 60", stop, timeoutMilliseconds: 200)
     }
-    #expect(error == .failed("The token command did not end within 0 s."))
+    #expect(error == .failed("The token command did not exit within 0 s."))
     #expect(try TokenCommand.run("sleep 60 & echo t0ken", stop) == "t0ken")
   }
 }

@@ -121,7 +121,7 @@ import Testing
     #expect(list.people.count == 250)
     #expect(try service.log().count == 3)
     #expect(
-      observer.told == ["users has more than 250 people: the list ends there (directory.max)."])
+      observer.told == ["users has more than 250 people; the rest is left out (directory.max)."])
   }
 
   @Test(arguments: [301, 302, 307])
@@ -167,7 +167,7 @@ import Testing
     let directory = try start()
     let problem = try observer.waitForProblem().problem
     directory.stop()
-    #expect(problem == .failed("The pages of GitHub run in a circle.", support: nil))
+    #expect(problem == .failed("The pages of GitHub form a cycle.", support: nil))
   }
 
   @Test func `a token command is run again when its token is refused`() throws {

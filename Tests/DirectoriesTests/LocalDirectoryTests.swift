@@ -59,7 +59,7 @@ import Testing
     #expect(
       observer.told == [
         "\(path) cannot be read: open \(path): No such file or directory. "
-          + "Name a file that exists and that the relay may read."
+          + "Set directory.file to a file that the relay can read."
       ])
   }
 
@@ -71,7 +71,7 @@ import Testing
       "[1].nmae is not a known key; did you mean [1].name?"
     ),
     ("- { name: Ada }", 1, "[0].user is missing; expected a user name"),
-    ("- { user: ada, name: ' ' }", 1, #"[0].name is " "; expected a name that can be shown"#),
+    ("- { user: ada, name: ' ' }", 1, #"[0].name is " "; expected a printable name"#),
     (
       "- user: ada\n  avatar: \"javascript:alert(1)\"", 2,
       #"[0].avatar is "javascript:alert(1)"; expected an http or https address"#
@@ -89,7 +89,7 @@ import Testing
     directory.stop()
     #expect(update.people.people.map(\.user) == ["bo"])
     #expect(
-      update.problem == .failed("The list of people has a mistake in line \(line).", support: nil))
+      update.problem == .failed("The list of people has an error in line \(line).", support: nil))
     #expect(observer.told == ["\(path):\(line): \(sentence)"])
   }
 

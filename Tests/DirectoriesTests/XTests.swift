@@ -122,7 +122,7 @@ import Testing
     directory.start(publish: observer.publish)
     let problem = try observer.waitForProblem().problem
     directory.stop()
-    guard case .failed("X does not accept the credentials (401).", _)? = problem else {
+    guard case .failed("X rejected the credentials (401).", _)? = problem else {
       throw Unexpected("\(String(describing: problem))")
     }
     #expect(try place.service.log().map(\.status) == [200, 401, 200, 401])
@@ -137,7 +137,7 @@ import Testing
     directory.stop()
     #expect(
       problem
-        == .failed("X refuses this: Unable to verify your credentials (403).", support: nil))
+        == .failed("X denied access: Unable to verify your credentials (403).", support: nil))
     #expect(!observer.told.contains { $0.contains("wr0ng") })
     #expect(!place.folder.names.contains("directory-token.json"))
   }
@@ -160,7 +160,7 @@ import Testing
     #expect(
       problem
         == .failed(
-          "X refuses this: When authenticating requests to the X API v2 endpoints, "
+          "X denied access: When authenticating requests to the X API v2 endpoints, "
             + "you must use keys from a Project (403).", support: "abc123"))
   }
 
@@ -189,9 +189,9 @@ import Testing
     directory.start(publish: observer.publish)
     let problem = try observer.waitForProblem().problem
     #expect(
-      problem == .failed("X answered something that is no list of followers.", support: nil)
+      problem == .failed("X returned a response that is not a list of followers.", support: nil)
         || problem
-          == .failed("X answered something that is no list of followers.", support: "REQ:3")
+          == .failed("X returned a response that is not a list of followers.", support: "REQ:3")
     )
     #expect(try observer.waitForPeople().people.count == 3)
     directory.stop()

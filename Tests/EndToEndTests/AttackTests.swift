@@ -109,7 +109,7 @@ extension `End to end` {
     {
       let attack = try Attack(.descriptors)
       try attack.run()
-      #expect(attack.relay.process.errors.contains("no descriptors are left for more clients"))
+      #expect(attack.relay.process.errors.contains("out of file descriptors"))
     }
   }
 

@@ -16,7 +16,7 @@ import Wire
     try folder.write("- { user: ada }\n- { usr: bo }\n", to: "people.yaml")
     let error = try cy.directoryError()
     #expect(error.code == .directoryFailed)
-    #expect(error.message.contains("The list of people has a mistake in line 2."))
+    #expect(error.message.contains("The list of people has an error in line 2."))
     #expect(try cy.people().map(\.name) == ["Ada Lovelace"])
     try relay.process.waitForErrors {
       $0.contains("people.yaml:2: [1].usr is not a known key; did you mean [1].user?")
@@ -40,7 +40,7 @@ import Wire
 
     try relay.start()
     try relay.process.waitForErrors {
-      $0.contains("GitHub cannot be reached: Couldn't connect to server. Until it passes: 3 people")
+      $0.contains("GitHub cannot be reached: Couldn't connect to server. Meanwhile: 3 people")
     }
     let cy = try RawClient(relay, user: "cy")
     #expect(try cy.people().map(\.name) == ["Person-0001", "Person-0002", "Person-0003"])
@@ -57,7 +57,7 @@ import Wire
     let service = try service(#"{"remaining":0,"limit":null,"reset":\#(reset)}"#)
     let relay = try RelayProcess(gitHub(service))
     let cy = try RawClient(relay, user: "cy")
-    try relay.process.waitForErrors { $0.contains("directory: the service's limit is reached") }
+    try relay.process.waitForErrors { $0.contains("directory: rate-limited by the service") }
     #expect(try cy.people().isEmpty)
     let error = try cy.directoryError()
     #expect(error.code == .directoryLimited)

@@ -96,7 +96,7 @@ extension `End to end` {
       let plain = try RelayProcess()
       let chat = try wschat("wss://127.0.0.1:\(plain.port)", "--timeout", "1")
       #expect(try chat.wait() == .exit(5))
-      #expect(chat.errors.contains("the other side speaks no TLS there"))
+      #expect(chat.errors.contains("the peer does not use TLS"))
       #expect(try RawClient(plain, user: "ada").say("there", in: "general", id: "1").seq == 1)
     }
 
@@ -113,7 +113,7 @@ extension `End to end` {
     @Test func `a pair that cannot be used ends the start with 1 and a sentence`() throws {
       for (certificate, key, complaint) in [
         ("server", "renewed", "does not belong to the certificate"),
-        ("expired", "expired", "has expired on "),
+        ("expired", "expired", "expired on "),
         ("missing", "server", "No such file or directory"),
       ] {
         let folder = try TemporaryFolder()
@@ -154,13 +154,13 @@ extension `End to end` {
 
       try certificates.use("renewed", key: "renewed")
       relay.process.signal(SIGHUP)
-      try relay.process.waitForErrors { $0.contains("new connections get the certificate") }
+      try relay.process.waitForErrors { $0.contains("new connections use certificate") }
       #expect(try shown(by: relay).hasSuffix("renewed"))
 
       // A pair that does not fit changes nothing.
       try certificates.use("server", key: "renewed")
       relay.process.signal(SIGHUP)
-      try relay.process.waitForErrors { $0.contains("The certificate stays as it was. ") }
+      try relay.process.waitForErrors { $0.contains("The certificate was not replaced. ") }
       #expect(try shown(by: relay).hasSuffix("renewed"))
 
       chat.write("two\n")
@@ -211,7 +211,7 @@ extension `End to end` {
         #expect(try chat.wait() == .exit(5))
         #expect(
           chat.errors
-            == "wschat: the certificate of localhost is not trusted: \(complaint); --ca FILE names an authority to trust, --insecure trusts whoever answers\n"
+            == "wschat: the certificate of localhost is not trusted: \(complaint); trust its authority with --ca FILE, or skip verification with --insecure\n"
         )
         let careless = try wschat(url, "--insecure")
         #expect(try careless.wait() == .exit(0), "\(careless.errors)")

@@ -46,23 +46,24 @@ import Testing
 
   @Test(arguments: [
     (
-      "user: b, behaviour: every", #"lines of the bot "b" is missing; its behaviour every needs it"#
+      "user: b, behaviour: every",
+      #"lines of the bot "b" is missing; the behaviour every requires it"#
     ),
     (
       "user: b, behaviour: [echo, script]",
-      #"script of the bot "b" is missing; its behaviour script needs it"#
+      #"script of the bot "b" is missing; the behaviour script requires it"#
     ),
     (
       "user: b, behaviour: exec",
-      #"command of the bot "b" is missing; its behaviour exec needs it"#
+      #"command of the bot "b" is missing; the behaviour exec requires it"#
     ),
     (
       "user: b, behaviour: every, lines: []",
-      #"lines of the bot "b" holds nothing to use; its behaviour every needs it"#
+      #"lines of the bot "b" is empty; the behaviour every requires it"#
     ),
     (
       "user: b, behaviour: exec, command: ['']",
-      #"command of the bot "b" holds nothing to use; its behaviour exec needs it"#
+      #"command of the bot "b" is empty; the behaviour exec requires it"#
     ),
     (
       "user: b",
@@ -75,14 +76,14 @@ import Testing
     ),
     (
       "user: b, behaviour: [echo, echo]",
-      #"behaviour of the bot "b" names echo twice; name each behaviour once"#
+      #"behaviour of the bot "b" names echo twice; list each behaviour once"#
     ),
     ("behaviour: echo", "user is missing; expected 1 to 64 of a-z 0-9 . _ -"),
     ("user: B, behaviour: echo", #"user is "B"; expected 1 to 64 of a-z 0-9 . _ -"#),
     (
       "user: b, behaviour: echo, rooms: ['a b']",
       #"rooms[0] of the bot "b" is "a b"; "#
-        + "expected 1 to 140 of a-z 0-9 . _ : -, and neither dm: nor sys: in front"
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
     ),
     (
       "user: b, behaviour: echo, rooms: general",
@@ -138,7 +139,7 @@ import Testing
       try complaints(about: "bots:\n- user: b\n  behaviour: echo\n  intervall_s: 3\n  mood: good")
         == [
           ":4: bots[0].intervall_s is not a known key; did you mean bots[0].interval_s?",
-          ":5: bots[0].mood is not a known key; known are user, name, behaviour, rooms, "
+          ":5: bots[0].mood is not a known key; known keys: user, name, behaviour, rooms, "
             + "interval_s, reply_delay_s, upload_delay_s, typing, lines, script, command, seed",
         ])
   }
@@ -155,7 +156,7 @@ import Testing
     #expect(
       try complaints(about: "bots:\n- { user: b, behaviour: echo }\n- { user: b, behaviour: echo }")
         == [
-          #":3: bots[1].user of the bot "b" is "b" a second time; give each bot its own"#
+          #":3: bots[1].user of the bot "b" is "b", which another bot has; use a different name for each bot"#
         ])
   }
 
@@ -169,7 +170,7 @@ import Testing
       """
     #expect(
       try complaints(about: yaml) == [
-        #":5: bots[1].rooms of the bot "b" names "attic", and rooms.create allows listed rooms "#
+        #":5: bots[1].rooms of the bot "b" names "attic", but rooms.create allows listed rooms "#
           + "only; add it to rooms.listed, or set rooms.create: anyone",
         #":5: bots[1] of the bot "b" has a text of 5 bytes; limits.text_bytes allows 4"#,
       ])
@@ -193,6 +194,6 @@ import Testing
     let bots = try ConfigurationFixture("[]")
     let yaml = "bots: [{ user: b, behaviour: echo }]\nbots_file: \(bots.path)"
     #expect(
-      try complaints(about: yaml) == [":2: bots_file is set, and so is bots; keep one of them"])
+      try complaints(about: yaml) == [":2: bots_file and bots are both set; remove one of them"])
   }
 }

@@ -67,12 +67,12 @@ import Testing
     }
     #expect(
       try complaints(about: "directory: { token: [hush] }") == [
-        ":1: directory.token is something else; expected a text"
+        ":1: directory.token is invalid; expected a text"
       ])
     #expect(
       try complaints(
         about: "directory: { kind: github, source: users, token: \"hush hush\" }") == [
-          ":1: directory.token has characters that no token has; "
+          ":1: directory.token has characters that are not allowed in a token; "
             + "expected printable ASCII without spaces"
         ])
   }
@@ -102,26 +102,26 @@ import Testing
     ),
     (
       "kind: github",
-      ":1: directory.source is empty, while directory.kind is github; "
+      ":1: directory.source is empty, but directory.kind is github; "
         + "expected org:NAME, followers:NAME, following:NAME or users"
     ),
     (
       "kind: github, source: users, token: a, token_command: b",
-      ":1: directory.token_command is set, and so is directory.token; keep one of them"
+      ":1: directory.token_command and directory.token are both set; remove one of them"
     ),
     (
       "kind: github, source: users, token: a, base_url: http://github.example",
-      ":1: directory.base_url is http://github.example, where others could read the token; "
+      ":1: directory.base_url is http://github.example, which would send the token unencrypted; "
         + "expected https"
     ),
     (
       "kind: x, source: users, key: a, secret: b",
-      ":1: directory.source is users, while directory.kind is x; expected followers:NAME"
+      ":1: directory.source is users, but directory.kind is x; expected followers:NAME"
     ),
     (
       "kind: x, source: followers:rust, key: a",
-      "defaults: directory.secret is empty, while directory.kind is x; "
-        + "set key and secret of an application that X knows"
+      "defaults: directory.secret is empty, but directory.kind is x; "
+        + "set the key and secret of an application registered with X"
     ),
     ("max: 0", #":1: directory.max is "0"; expected a whole number from 1 to 1000000"#),
   ])

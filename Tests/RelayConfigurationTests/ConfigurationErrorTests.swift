@@ -31,7 +31,7 @@ import Testing
       ":1: auth.banned is a list; expected a list of users, each 1 to 64 of a-z 0-9 . _ -"
     ),
     // What is secret is not repeated.
-    ("auth: { secret: [hush] }", ":1: auth.secret is something else; expected a text"),
+    ("auth: { secret: [hush] }", ":1: auth.secret is invalid; expected a text"),
     (
       "auth: { origins: [https://a.example/] }",
       ":1: auth.origins is a list; "
@@ -51,21 +51,21 @@ import Testing
     (
       "rooms: { listed: [{ room: a/b }] }",
       #":1: rooms.listed[0].room is "a/b"; "#
-        + "expected 1 to 140 of a-z 0-9 . _ : -, and neither dm: nor sys: in front"
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
     ),
     (
       "rooms: { listed: [{ room: \"dm:a:b\" }] }",
       #":1: rooms.listed[0].room is "dm:a:b"; "#
-        + "expected 1 to 140 of a-z 0-9 . _ : -, and neither dm: nor sys: in front"
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
     ),
     (
       "rooms: { listed: [{ title: A }] }",
       ":1: rooms.listed[0].room is missing; "
-        + "expected 1 to 140 of a-z 0-9 . _ : -, and neither dm: nor sys: in front"
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
     ),
     (
       "rooms:\n  listed:\n  - room: a\n  - room: a",
-      #":4: rooms.listed[1].room is "a" a second time; list each room once"#
+      #":4: rooms.listed[1].room is "a", which is already listed; list each room once"#
     ),
     (
       "rooms: { listed: [{ room: a, title: \"a\\nb\" }] }",
@@ -109,7 +109,7 @@ import Testing
   ) throws {
     #expect(
       try complaints(about: yaml)
-        == [":1: \(key) is not a known key; config/relay.yaml shows all there are"])
+        == [":1: \(key) is not a known key; see config/relay.yaml for all keys"])
   }
 
   @Test(arguments: [
@@ -123,16 +123,16 @@ import Testing
     ),
     (
       "RELAY_COLOUR", "red",
-      "RELAY_COLOUR is not a known variable; config/relay.yaml shows all there are"
+      "RELAY_COLOUR is not a known variable; see config/relay.yaml for all keys"
     ),
     ("RELAY_DATA", "", "RELAY_DATA is empty; expected a folder"),
     (
       "RELAY_BOTS", "echo",
-      "RELAY_BOTS has no form in the environment; set bots in a file, or RELAY_BOTS_FILE"
+      "RELAY_BOTS cannot be set in the environment; set bots in a file, or RELAY_BOTS_FILE"
     ),
     (
       "RELAY_ROOMS_LISTED", "general",
-      "RELAY_ROOMS_LISTED has no form in the environment; set rooms.listed in a file"
+      "RELAY_ROOMS_LISTED cannot be set in the environment; set rooms.listed in a file"
     ),
     (
       "RELAY_AUTH_ORIGINS", "https://a.example,ftp://b.example",
@@ -170,16 +170,16 @@ import Testing
       """
     #expect(
       try complaints(about: yaml, ["RELAY_DRAIN_S": "soon", "RELAY_LISTEN": "0.0.0.0:80"]) == [
-        ":3: loops is given twice; the first is on line 1, remove one of them",
+        ":3: loops is given twice; the first is on line 1; remove one of them",
         #":1: loops is "x"; expected a whole number from 0 to 1024"#,
-        ":2: colour is not a known key; config/relay.yaml shows all there are",
+        ":2: colour is not a known key; see config/relay.yaml for all keys",
         #":5: bots[0].user is "Ada"; expected 1 to 64 of a-z 0-9 . _ -"#,
         #":6: bots[0].behaviour is "sing"; expected echo, echo-twice, every, script or exec"#,
         ":7: limits.burst is a list; expected a whole number from 0 to 1000000000",
         #"environment: RELAY_DRAIN_S is "soon"; expected a whole number from 0 to 3600"#,
-        #"environment: listen is "0.0.0.0:80", which others can reach, while auth.mode is open "#
-          + "and anyone may claim to be anyone; listen on 127.0.0.1 or [::1], "
-          + "or set auth.allow_open_remote: true if that is what you want",
+        #"environment: listen is "0.0.0.0:80", which other machines can reach, while auth.mode is open "#
+          + "and any client may claim any name; listen on 127.0.0.1 or [::1], "
+          + "or set auth.allow_open_remote: true if this is intended",
       ])
   }
 
@@ -213,8 +213,8 @@ import Testing
     let yaml = "listen: \"\(listen)\""
     let sentences = try complaints(about: "# first\n" + yaml)
     #expect(sentences.count == 1)
-    #expect(sentences[0].hasPrefix(":2: listen is \"\(listen)\", which others can reach, "))
-    #expect(sentences[0].hasSuffix("set auth.allow_open_remote: true if that is what you want"))
+    #expect(sentences[0].hasPrefix(":2: listen is \"\(listen)\", which other machines can reach, "))
+    #expect(sentences[0].hasSuffix("set auth.allow_open_remote: true if this is intended"))
     #expect(try complaints(about: yaml + "\nauth: { allow_open_remote: true }") == [])
     #expect(try complaints(about: yaml + "\nauth: { mode: jwt, public_key: key.pem }") == [])
   }
@@ -232,7 +232,7 @@ import Testing
       ),
       (
         "{ mode: jwt, secret: \(String(repeating: "s", count: 31)) }",
-        ":1: auth.secret has 31 bytes, which can be guessed; expected 32 at least: \"openssl rand -hex 32\" makes one"
+        ":1: auth.secret has only 31 bytes and can be guessed; expected at least 32; \"openssl rand -hex 32\" creates one"
       ),
     ] {
       let sentences = try complaints(about: "auth: \(yaml)")
@@ -249,8 +249,8 @@ import Testing
   @Test func `an operator is known by a token`() throws {
     #expect(
       try complaints(about: "auth: { operators: [ada] }") == [
-        ":1: auth.operators is set, while auth.mode is open and anyone may claim to be one; "
-          + "set auth.mode: jwt, or leave it empty: the metrics are read on this machine then"
+        ":1: auth.operators is set, but auth.mode is open and any client may claim to be an operator; "
+          + "set auth.mode: jwt, or leave it empty and read the metrics on this machine"
       ])
   }
 
@@ -259,15 +259,15 @@ import Testing
       try complaints(
         about: "bots: [{ user: echo, behaviour: echo }]\nauth: { banned: [ada, echo] }")
         == [
-          #":2: auth.banned names "echo", a bot of this relay; take it out of the list, or out of bots"#
+          #":2: auth.banned names "echo", a bot of this relay; remove it from the list, or from bots"#
         ])
   }
 
   @Test func `a text that the limits allow fits a frame`() throws {
     #expect(
       try complaints(about: "limits:\n  text_bytes: 10000\n  frame_bytes: 31023") == [
-        ":3: limits.frame_bytes is 31023; a text of limits.text_bytes (10000) needs up to 31024 "
-          + "as JSON: raise it, or lower limits.text_bytes"
+        ":3: limits.frame_bytes is 31023; a text of limits.text_bytes (10000) takes up to 31024 "
+          + "as JSON; raise it, or lower limits.text_bytes"
       ])
     #expect(try complaints(about: "limits: { text_bytes: 10000, frame_bytes: 31024 }") == [])
     #expect(try complaints(about: "limits: { frame_bytes: 0, queue_bytes: 65536 }") == [])
@@ -277,8 +277,8 @@ import Testing
   @Test func `the place of a default that does not fit is named as such`() throws {
     #expect(
       try complaints(about: "limits: { text_bytes: 30000 }") == [
-        "defaults: limits.frame_bytes is 65536; a text of limits.text_bytes (30000) needs up to "
-          + "91024 as JSON: raise it, or lower limits.text_bytes"
+        "defaults: limits.frame_bytes is 65536; a text of limits.text_bytes (30000) takes up to "
+          + "91024 as JSON; raise it, or lower limits.text_bytes"
       ])
   }
 
@@ -300,8 +300,8 @@ import Testing
   @Test func `a limited sender may send at least one`() throws {
     #expect(
       try complaints(about: "limits: { burst: 0 }") == [
-        ":1: limits.burst is 0; expected at least 1 where limits.sends_per_s is set, "
-          + "or no send would pass"
+        ":1: limits.burst is 0; expected at least 1 if limits.sends_per_s is set, "
+          + "or no send would be accepted"
       ])
     #expect(try complaints(about: "limits: { burst: 0, sends_per_s: 0, bytes_per_s: 0 }") == [])
   }
@@ -310,7 +310,7 @@ import Testing
     #expect(
       try complaints(about: "limits: { idle_timeout_s: 25 }") == [
         ":1: limits.idle_timeout_s is 25; expected more than limits.heartbeat_s (25), "
-          + "or quiet clients are closed before they are pinged"
+          + "or quiet clients are disconnected before they are pinged"
       ])
     #expect(try complaints(about: "limits: { idle_timeout_s: 26 }") == [])
     #expect(try complaints(about: "limits: { idle_timeout_s: 0 }") == [])

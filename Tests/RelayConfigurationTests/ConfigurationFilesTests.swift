@@ -54,7 +54,7 @@ import YAML
       try Configuration.load(file: file, environment: [:])
     }
     #expect(
-      error?.description == "\(file): \(found); name a file that exists and that you may read")
+      error?.description == "\(file): \(found); use a file that exists and is readable")
   }
 
   @Test func `a file that has no end is not read to its end`() {

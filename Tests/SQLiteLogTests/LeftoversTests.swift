@@ -232,12 +232,12 @@ import Wire
   }
 
   @Test(arguments: [
-    ("DELETE FROM edits WHERE seq = (SELECT max(seq) FROM edits)", "its edits"),
-    ("UPDATE edits SET position = position + 1 WHERE target = 2", "its edits"),
-    ("DELETE FROM reactions WHERE user = 'bo'", "who reacts with what"),
-    ("UPDATE reactions SET seq = seq + 1", "who reacts with what"),
-    ("INSERT INTO reactions VALUES (1, 1, 'eve', 'x', 9)", "who reacts with what"),
-    ("UPDATE emoji SET users = users + 1", "how many react with what"),
+    ("DELETE FROM edits WHERE seq = (SELECT max(seq) FROM edits)", "the stored edits do not match"),
+    ("UPDATE edits SET position = position + 1 WHERE target = 2", "the stored edits do not match"),
+    ("DELETE FROM reactions WHERE user = 'bo'", "the stored reactions do not match"),
+    ("UPDATE reactions SET seq = seq + 1", "the stored reactions do not match"),
+    ("INSERT INTO reactions VALUES (1, 1, 'eve', 'x', 9)", "the stored reactions do not match"),
+    ("UPDATE emoji SET users = users + 1", "the stored emoji counts do not match"),
   ])
   func `verifying finds what is not as the entries say`(_ statement: String, _ finding: String)
     throws

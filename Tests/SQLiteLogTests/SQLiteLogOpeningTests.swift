@@ -80,7 +80,7 @@ import Testing
     try SQL(directory["data/relay.db"]).run("CREATE TABLE recipes (name TEXT)")
     let error = try #require(refusal())
     #expect(error.kind == .environment)
-    #expect(error.description.contains("not a relay's"))
+    #expect(error.description.contains("of another program"))
   }
 
   @Test func `is refused where a newer relay wrote the store`() throws {

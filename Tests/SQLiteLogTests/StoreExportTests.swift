@@ -127,7 +127,7 @@ import Wire
     _ = try await fill()
     let error = #expect(throws: StoreError.self) { try bring(try export(), to: "data") }
     #expect(error?.description.contains("Line 1") == true)
-    #expect(error?.description.contains("has a room general already") == true)
+    #expect(error?.description.contains("already has a room general") == true)
   }
 
   @Test func `refuses a store that is in use`() async throws {
@@ -142,18 +142,18 @@ import Wire
     + #""text":"hi","epoch":"e"}"#
 
   @Test(arguments: [
-    (#""seq":1"#, #""seq":4"#, "room r goes from seq 1 to 4"),
-    (#""seq":1"#, #""seq":1"#, "room r goes from seq 1 to 1"),
-    (#""seq":1,"id":"1""#, #""seq":2,"id":"1""#, "the id \"1\" of ada is already that of seq 1"),
+    (#""seq":1"#, #""seq":4"#, "in room r, seq 4 does not follow seq 1"),
+    (#""seq":1"#, #""seq":1"#, "in room r, seq 1 does not follow seq 1"),
+    (#""seq":1,"id":"1""#, #""seq":2,"id":"1""#, "the id \"1\" of ada is already used by seq 1"),
     (#""seq":1,"id":"1","from":"ada","at":5"#, #""seq":2,"id":"2","from":"ada","at":4"#, "back"),
-    (#""from":"ada""#, #""from":"ADA""#, "\"ADA\" is not a user's name"),
-    (#""room":"r""#, #""room":"a/b""#, "\"a/b\" is not a room's name"),
+    (#""from":"ada""#, #""from":"ADA""#, "\"ADA\" is not a valid user name"),
+    (#""room":"r""#, #""room":"a/b""#, "\"a/b\" is not a valid room name"),
     (#""id":"1""#, #""id":"é""#, "the \"id\" is not"),
-    (#""kind":"text""#, #""kind":"song""#, "\"song\" is no kind of entry"),
-    (#""text":"hi""#, #""text":7"#, "\"text\" is missing or not"),
+    (#""kind":"text""#, #""kind":"song""#, "the kind \"song\" is unknown"),
+    (#""text":"hi""#, #""text":7"#, "\"text\" is missing or invalid"),
     (#","epoch":"e""#, "", "\"epoch\" is missing"),
-    (#""hi","#, #""hi""#, "not one JSON object"),
-    (#""kind":"text","text":"hi""#, #""kind":"data","data":1,"raw":"2""#, "does not say the same"),
+    (#""hi","#, #""hi""#, "not a JSON object"),
+    (#""kind":"text","text":"hi""#, #""kind":"data","data":1,"raw":"2""#, "differ"),
   ])
   func `refuses a line that is not as it should be, and with it all`(
     _ part: String, _ replacement: String, _ reason: String
@@ -171,6 +171,6 @@ import Wire
   @Test func `refuses what is not UTF-8`() throws {
     let line = Array(Self.good.utf8).map { $0 == UInt8(ascii: "h") ? 0xFF : $0 }
     let error = #expect(throws: StoreError.self) { try bring([line], to: "data") }
-    #expect(error?.description.contains("not UTF-8") == true)
+    #expect(error?.description.contains("not valid UTF-8") == true)
   }
 }

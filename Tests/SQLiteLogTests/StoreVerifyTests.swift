@@ -67,29 +67,29 @@ import Testing
       """
       UPDATE entries SET (id, identity) =
         (SELECT id, identity FROM entries WHERE room = 1 AND seq = 1) WHERE room = 1 AND seq = 7
-      """, "seq 1: the id \"0-1\" of ada is also that of entry 7"
+      """, "seq 1: the id \"0-1\" of ada is also used by entry 7"
     ),
     (
       "UPDATE entries SET position = 999 WHERE room = 1 AND seq = 2",
-      "seq 2: it was committed behind entry 12"
+      "seq 2: it was committed after entry 12"
     ),
-    ("UPDATE entries SET body = x'22' WHERE room = 1 AND seq = 2", "seq 2: the content is not"),
+    ("UPDATE entries SET body = x'22' WHERE room = 1 AND seq = 2", "seq 2: the content is invalid"),
     ("UPDATE entries SET kind = 'song' WHERE room = 1 AND seq = 2", "seq 2: the kind \"song\""),
     (
       "UPDATE rooms SET first = 99 WHERE number = 1",
-      "room general: none of its entries is there, the oldest kept being 99"
+      "room general: all entries are missing, from 99 on"
     ),
-    ("UPDATE rooms SET name = 'UP' WHERE number = 1", "room UP: the name is not a room's"),
-    ("DELETE FROM rooms WHERE number = 1", "entries of room 1, which has no name"),
+    ("UPDATE rooms SET name = 'UP' WHERE number = 1", "room UP: the room name is invalid"),
+    ("DELETE FROM rooms WHERE number = 1", "room 1 has entries but no name"),
     (
       "UPDATE members SET read = 13 WHERE room = 1",
-      "ada has read up to 13, and the last entry is 12"
+      "ada has read up to 13, but the last entry is 12"
     ),
     ("UPDATE members SET received = -1 WHERE room = 1", "ada has received up to -1"),
     ("DELETE FROM epochs WHERE number = 2", "epoch 3 follows epoch 1 in the lineage"),
     (
       "PRAGMA writable_schema = 1; DELETE FROM sqlite_schema WHERE name = 'members_by_user'",
-      "the file's structure is broken"
+      "the structure of the file is damaged"
     ),
   ])
   func `names the place that is broken`(_ change: String, _ problem: String) async throws {

@@ -241,13 +241,18 @@ import Wire
 
   @Test func `a key that would not do is refused with what to do`() throws {
     for (key, complaint) in [
-      (try KeyPair.rsa(bits: 1024).publicKey, "is an RSA key of 1024 bits; 2048 to 8192 are taken"),
-      (try KeyPair.ec("P-384").publicKey, "on another curve than P-256"),
+      (
+        try KeyPair.rsa(bits: 1024).publicKey,
+        "is an RSA key of 1024 bits; 2048 to 8192 are supported"
+      ),
+      (try KeyPair.ec("P-384").publicKey, "is not on the curve P-256"),
       (try KeyPair.ed25519().publicKey, "neither an RSA key (RS256) nor one on the curve P-256"),
       (try KeyPair.ec().privateKey, "is a private key, which the relay must not have"),
-      ("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "is no public key in PEM"),
+      (
+        "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "is not a public key in PEM"
+      ),
       ("/nowhere/key.pem", "auth.public_key (/nowhere/key.pem) cannot be opened: No such file"),
-      ("/dev/null", "is no public key in PEM"),
+      ("/dev/null", "is not a public key in PEM"),
     ] {
       let error = #expect(throws: ServerError.self) { try TokenKey(publicKey: key) }
       #expect(error?.description.contains(complaint) == true, "\(String(describing: error))")

@@ -40,11 +40,11 @@ import Testing
         "The key server.pem holds no private key in PEM form"))
     #expect(
       complaint("server.pem", "locked.key")
-        == "The key locked.key has a passphrase, which nobody could type here; `openssl pkey` removes it."
+        == "The key locked.key has a passphrase; remove it with `openssl pkey`."
     )
     #expect(
       complaint("expired.pem", "expired.key").hasPrefix(
-        "The certificate expired.pem has expired on 20"))
+        "The certificate expired.pem expired on 20"))
     try certificates.folder.write("-----BEGIN CERTIFICATE-----\nAAAA\n", to: "broken.pem")
     #expect(
       complaint("broken.pem", "server.key").hasPrefix(

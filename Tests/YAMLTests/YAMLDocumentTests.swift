@@ -88,8 +88,8 @@ import Testing
     #expect(YAMLDocument(nested(YAMLDocument.depthLimit)).faults == [])
     let document = YAMLDocument(nested(YAMLDocument.depthLimit + 1))
     #expect(document.root == nil)
-    #expect(document.faults.map(\.found) == ["values are nested too deep"])
-    #expect(YAMLDocument(nested(9000)).faults.map(\.found) == ["values are nested too deep"])
+    #expect(document.faults.map(\.found) == ["values are nested too deeply"])
+    #expect(YAMLDocument(nested(9000)).faults.map(\.found) == ["values are nested too deeply"])
   }
 
   @Test func `bytes that are not UTF-8 are found on their line`() {

@@ -194,7 +194,8 @@ extension Bot {
       _ = await post(send)
     } catch {
       log.warning(
-        "A line of the program is not a message.", metadata: ["reason": "\(error.message)"])
+        "The program printed a line that is not a message.",
+        metadata: ["reason": "\(error.message)"])
     }
   }
 

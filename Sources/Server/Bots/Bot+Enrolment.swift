@@ -221,7 +221,7 @@ extension Bot {
         guard (try? await time.sleep(delay)) != nil else { return nil }
       case .refused(let error):
         log.warning(
-          "A room could not be joined.",
+          "Could not join a room.",
           metadata: ["code": "\(error.code.rawValue)", "message": "\(error.message)"])
         return nil
       case .cut: return nil

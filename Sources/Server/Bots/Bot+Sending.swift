@@ -30,7 +30,7 @@ extension Bot {
         heldUntil = max(heldUntil, time.now + delay)
       case .refused(let error):
         log.warning(
-          "A message was refused.",
+          "The relay rejected a message.",
           metadata: [
             "room": "\(send.room)", "code": "\(error.code.rawValue)",
             "message": "\(error.message)",

@@ -148,7 +148,7 @@ extension Bot {
     guard let connection, !hasEnded else { return .cut }
     connection.send(message.json)
     return await withCheckedContinuation { waiting in
-      precondition(replies[request] == nil, "\(request) is under way")
+      precondition(replies[request] == nil, "\(request) is already in progress")
       replies[request] = waiting
     }
   }
@@ -178,7 +178,7 @@ extension Bot {
     }
     if refused.isEmpty {
       log.warning(
-        "The relay refused something.",
+        "The relay rejected a request.",
         metadata: ["code": "\(error.code.rawValue)", "message": "\(error.message)"])
     }
     for request in refused { finish(request, .refused(error)) }
@@ -239,7 +239,7 @@ extension Bot {
       message = try ServerMessage(decoding: json.span)
     } catch {
       // Unknown messages of a newer protocol are ignored.
-      log.debug("A message was passed over.", metadata: ["reason": "\(error)"])
+      log.debug("Ignored an unknown message.", metadata: ["reason": "\(error)"])
       return false
     }
     if case .welcome(let welcome) = message {

@@ -35,7 +35,7 @@ actor Program {
       guard let first = json.firstIndex(where: { !space.contains($0) }),
         let last = json.lastIndex(where: { !space.contains($0) }), first < last,
         json[first] == UInt8(ascii: "{"), json[last] == UInt8(ascii: "}")
-      else { throw WireError(.badJSON, "This is not a JSON object in one line.") }
+      else { throw WireError(.badJSON, "The line is not a JSON object.") }
       let members = json[(first + 1)..<last]
       // The last one of repeated members counts: `room` of the line replaces ours, our `id` the
       // line's.
@@ -89,7 +89,7 @@ actor Program {
     queuedBytes += line.count
     while queue.count > Self.queueLimit || queuedBytes > Self.queueLimitBytes && queue.count > 1 {
       queuedBytes -= queue.removeFirst().line.count
-      log.debug("The program does not keep up; a message for it was dropped.")
+      log.debug("The program does not keep up; dropped a message for it.")
     }
     wake()
   }
@@ -107,7 +107,7 @@ actor Program {
         Self.restartDelays.upperBound, Self.restartDelays.lowerBound * (1 << min(attempt, 7)))
       attempt += 1
       log.warning(
-        "The program is started again.",
+        "Restarting the program.",
         metadata: ["after": "\(delay)", "because": "\(ending)"])
       guard (try? await time.sleep(delay)) != nil else { return }
     }
@@ -141,7 +141,7 @@ actor Program {
       }
       return "\(result.closureResult) (\(result.terminationStatus))"
     } catch {
-      return "it could not be run: \(error)"
+      return "it could not be started: \(error)"
     }
   }
 
@@ -159,12 +159,12 @@ actor Program {
             let written = try await input.write(line)
             return written == line.count ? nil : "it ended"
           } catch {
-            return "it takes no input"
+            return "it closed its input"
           }
         }
         group.addTask {
           try? await time.sleep(Self.patience)
-          return "it left its input unread"
+          return "it does not read its input"
         }
         defer { group.cancelAll() }
         return await group.next() ?? nil
@@ -226,11 +226,11 @@ actor Program {
           guard time.now >= free else { continue }
           free = time.now + bucket.take(now: time.now)
           let text = String(decoding: line, as: UTF8.self)
-          log.info("The program says something.", metadata: ["line": "\(text)"])
+          log.info("The program wrote to its standard error.", metadata: ["line": "\(text)"])
         }
       }
     } catch {
-      log.debug("The program's errors could not be read.", metadata: ["error": "\(error)"])
+      log.debug("Could not read the program's standard error.", metadata: ["error": "\(error)"])
     }
   }
 }

@@ -23,7 +23,7 @@ final class DirectoryStore: Sendable {
   func readState(of identity: String) -> DirectoryState? {
     guard let bytes = read(listPath) else { return nil }
     guard let state = DirectoryState(bytes) else {
-      report("\(listPath) is damaged or from another version: people are asked for anew.")
+      report("\(listPath) is damaged or from another version; fetching the list of people again.")
       return nil
     }
     return state.identity == identity ? state : nil
@@ -65,7 +65,7 @@ final class DirectoryStore: Sendable {
       try WholeFile.replace(path, with: bytes)
     } catch {
       guard !hasReported.exchange(true, ordering: .relaxed) else { return }
-      report("\(path) cannot be written, so people are not kept over a restart: \(error).")
+      report("\(path) cannot be written: \(error). The list of people will be lost at a restart.")
     }
   }
 }

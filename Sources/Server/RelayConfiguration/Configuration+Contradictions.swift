@@ -27,10 +27,11 @@ extension Configuration {
     return [
       Contradiction(
         key: "listen",
-        found: "is \(YAMLText.quoted(listen)), which others can reach, while auth.mode is open "
-          + "and anyone may claim to be anyone",
-        expected: "listen on 127.0.0.1 or [::1], or set auth.allow_open_remote: true if that is "
-          + "what you want")
+        found:
+          "is \(YAMLText.quoted(listen)), which other machines can reach, while auth.mode is open "
+          + "and any client may claim any name",
+        expected: "listen on 127.0.0.1 or [::1], or set auth.allow_open_remote: true if this is "
+          + "intended")
     ]
   }
 
@@ -40,7 +41,7 @@ extension Configuration {
       tls.key.isEmpty ? ("tls.key", "tls.certificate") : ("tls.certificate", "tls.key")
     return [
       Contradiction(
-        key: missing, found: "is empty, while \(given) is set",
+        key: missing, found: "is empty, but \(given) is set",
         expected: "set both for wss, or neither for ws")
     ]
   }
@@ -53,16 +54,16 @@ extension Configuration {
           key: "auth.mode",
           found: "is jwt, and \(auth.secret.isEmpty ? "neither" : "both") of auth.secret and "
             + "auth.public_key \(auth.secret.isEmpty ? "is" : "are") set",
-          expected: "set auth.secret for HS256 (\"openssl rand -hex 32\" makes one), or "
+          expected: "set auth.secret for HS256 (\"openssl rand -hex 32\" creates one), or "
             + "auth.public_key for RS256 or ES256"))
     }
     if !auth.secret.isEmpty, auth.secret.utf8.count < ConfigurationRules.secretBytes {
       found.append(
         Contradiction(
           key: "auth.secret",
-          found: "has \(auth.secret.utf8.count) bytes, which can be guessed",
+          found: "has only \(auth.secret.utf8.count) bytes and can be guessed",
           expected:
-            "expected \(ConfigurationRules.secretBytes) at least: \"openssl rand -hex 32\" makes one"
+            "expected at least \(ConfigurationRules.secretBytes); \"openssl rand -hex 32\" creates one"
         )
       )
     }
@@ -70,15 +71,15 @@ extension Configuration {
       found.append(
         Contradiction(
           key: "auth.operators",
-          found: "is set, while auth.mode is open and anyone may claim to be one",
+          found: "is set, but auth.mode is open and any client may claim to be an operator",
           expected:
-            "set auth.mode: jwt, or leave it empty: the metrics are read on this machine then"))
+            "set auth.mode: jwt, or leave it empty and read the metrics on this machine"))
     }
     for bot in bots where auth.banned.contains(bot.user) {
       found.append(
         Contradiction(
           key: "auth.banned", found: "names \(YAMLText.quoted(bot.user)), a bot of this relay",
-          expected: "take it out of the list, or out of bots"))
+          expected: "remove it from the list, or from bots"))
     }
     return found
   }
@@ -96,7 +97,7 @@ extension Configuration {
     check(
       limits.frameBytes == 0 || limits.textBytes == 0 || limits.frameBytes >= frameNeeded,
       "frame_bytes", limits.frameBytes,
-      "a text of limits.text_bytes (\(limits.textBytes)) needs up to \(frameNeeded) as JSON: "
+      "a text of limits.text_bytes (\(limits.textBytes)) takes up to \(frameNeeded) as JSON; "
         + "raise it, or lower limits.text_bytes")
     check(
       limits.queueBytes == 0 || limits.queueBytes >= max(limits.frameBytes, Self.pageBytes),
@@ -105,13 +106,13 @@ extension Configuration {
         + "for one message of limits.frame_bytes and one page of \(Self.pageBytes)")
     check(
       limits.sendsPerSecond == 0 || limits.burst > 0, "burst", limits.burst,
-      "expected at least 1 where limits.sends_per_s is set, or no send would pass")
+      "expected at least 1 if limits.sends_per_s is set, or no send would be accepted")
     check(
       limits.heartbeatSeconds == 0 || limits.idleTimeoutSeconds == 0
         || limits.idleTimeoutSeconds > limits.heartbeatSeconds,
       "idle_timeout_s", limits.idleTimeoutSeconds,
       "expected more than limits.heartbeat_s (\(limits.heartbeatSeconds)), "
-        + "or quiet clients are closed before they are pinged")
+        + "or quiet clients are disconnected before they are pinged")
     return found
   }
 
@@ -125,7 +126,7 @@ extension Configuration {
           Contradiction(
             key: "bots[\(index)].rooms", bot: index,
             found:
-              "\(name) names \(YAMLText.quoted(room)), and rooms.create allows listed rooms only",
+              "\(name) names \(YAMLText.quoted(room)), but rooms.create allows listed rooms only",
             expected: "add it to rooms.listed, or set rooms.create: anyone"))
       }
       let said = bot.script.compactMap { step in

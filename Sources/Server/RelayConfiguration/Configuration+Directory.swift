@@ -22,13 +22,13 @@ extension Configuration {
     if !directory.token.isEmpty, !directory.tokenCommand.isEmpty {
       found.append(
         Contradiction(
-          key: "directory.token_command", found: "is set, and so is directory.token",
-          expected: "keep one of them"))
+          key: "directory.token_command", found: "and directory.token are both set",
+          expected: "remove one of them"))
     }
     if !directory.token.isEmpty, !TokenSource.isToken(directory.token) {
       found.append(
         Contradiction(
-          key: "directory.token", found: "has characters that no token has",
+          key: "directory.token", found: "has characters that are not allowed in a token",
           expected: "expected printable ASCII without spaces"))
     }
     return found
@@ -42,8 +42,8 @@ extension Configuration {
     for (key, value) in [("key", directory.key), ("secret", directory.secret)] where value.isEmpty {
       found.append(
         Contradiction(
-          key: "directory.\(key)", found: "is empty, while directory.kind is x",
-          expected: "set key and secret of an application that X knows"))
+          key: "directory.\(key)", found: "is empty, but directory.kind is x",
+          expected: "set the key and secret of an application registered with X"))
     }
     return found
   }
@@ -52,7 +52,7 @@ extension Configuration {
     let found = directory.source.isEmpty ? "is empty" : "is \(directory.source)"
     return Contradiction(
       key: "directory.source",
-      found: "\(found), while directory.kind is \(directory.kind.rawValue)",
+      found: "\(found), but directory.kind is \(directory.kind.rawValue)",
       expected: expected)
   }
 
@@ -64,7 +64,7 @@ extension Configuration {
     return [
       Contradiction(
         key: "directory.base_url",
-        found: "is \(directory.baseURL), where others could read the token",
+        found: "is \(directory.baseURL), which would send the token unencrypted",
         expected: "expected https")
     ]
   }

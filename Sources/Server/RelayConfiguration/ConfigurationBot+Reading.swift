@@ -22,7 +22,7 @@ extension Configuration.Bot {
     {
       if behaviours.contains(behaviour) {
         fields.report(
-          "behaviour", "names \(behaviour.rawValue) twice", "name each behaviour once")
+          "behaviour", "names \(behaviour.rawValue) twice", "list each behaviour once")
       } else {
         behaviours.append(behaviour)
       }
@@ -88,8 +88,8 @@ extension Configuration.Bot {
       (.exec, "command", command.first.map { !$0.isEmpty } ?? false),
     ] where behaviours.contains(behaviour) && !isGiven {
       fields.report(
-        key, fields.has(key) ? "holds nothing to use" : "is missing",
-        "its behaviour \(behaviour.rawValue) needs it")
+        key, fields.has(key) ? "is empty" : "is missing",
+        "the behaviour \(behaviour.rawValue) requires it")
     }
   }
 }

@@ -35,6 +35,6 @@ package enum ConfigurationFile {
   private static func refusal(_ found: String) -> Failure {
     let reason = unsafe String(cString: strerror(errno))
     return Failure(
-      found: "\(found): \(reason)", expected: "name a file that exists and that you may read")
+      found: "\(found): \(reason)", expected: "use a file that exists and is readable")
   }
 }

@@ -62,7 +62,7 @@ extension ConfigurationKey {
 
     .choice("auth.mode", \.auth.mode),
     .secret("auth.secret", \.auth.secret),
-    .optionalText("auth.public_key", \.auth.publicKey, "a file, or PEM, or nothing"),
+    .optionalText("auth.public_key", \.auth.publicKey, "a file, or PEM, or empty"),
     .boolean("auth.allow_open_remote", \.auth.allowOpenRemote),
     .texts(
       "auth.origins", \.auth.origins,
@@ -221,7 +221,7 @@ extension ConfigurationKey {
 
   private static func optionalFile(_ path: String, _ target: Target<String>) -> Self {
     Self(
-      path: path, expected: "a file, or nothing",
+      path: path, expected: "a file, or empty",
       set: { node, configuration in
         guard let text = node.isNull ? "" : node.text else { return false }
         configuration[keyPath: target] = text

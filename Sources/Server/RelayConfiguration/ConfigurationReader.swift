@@ -46,7 +46,7 @@ struct ConfigurationReader {
       case .list: set(key, to: .list(separatedByCommas: value), at: .environment, as: name)
       case .objects:
         report(
-          .environment, name, "has no form in the environment",
+          .environment, name, "cannot be set in the environment",
           "set \(key.path) in a file\(key.path == "bots" ? ", or RELAY_BOTS_FILE" : "")")
       }
     }
@@ -66,8 +66,8 @@ struct ConfigurationReader {
     guard !file.isEmpty else { return }
     guard configuration.bots.isEmpty else {
       report(
-        places["bots_file", default: .defaults], "bots_file", "is set, and so is bots",
-        "keep one of them")
+        places["bots_file", default: .defaults], "bots_file", "and bots are both set",
+        "remove one of them")
       return
     }
     guard let root = parse(file) else { return }
@@ -110,7 +110,7 @@ struct ConfigurationReader {
     if key.set(value, &configuration) {
       places[key.path] = place
     } else {
-      let found = key.isSecret ? "is something else" : "is \(value.shown)"
+      let found = key.isSecret ? "is invalid" : "is \(value.shown)"
       report(place, name, found, "expected \(key.expected)")
     }
   }
@@ -145,7 +145,8 @@ struct ConfigurationReader {
         "title", "expected one line of at most 200 bytes",
         { $0.text.flatMap { ConfigurationRules.isTitle($0) ? $0 : nil } })
       if let room, configuration.rooms.listed.contains(where: { $0.room == room }) {
-        fields.report("room", "is \(YAMLText.quoted(room)) a second time", "list each room once")
+        fields.report(
+          "room", "is \(YAMLText.quoted(room)), which is already listed", "list each room once")
       }
       report(fields.faults, in: file)
       guard let room else { continue }
@@ -163,7 +164,8 @@ struct ConfigurationReader {
       let bot = Configuration.Bot(reading: &fields)
       if let bot, configuration.bots.contains(where: { $0.user == bot.user }) {
         fields.report(
-          "user", "is \(YAMLText.quoted(bot.user)) a second time", "give each bot its own")
+          "user", "is \(YAMLText.quoted(bot.user)), which another bot has",
+          "use a different name for each bot")
       }
       report(fields.faults, in: file)
       if let bot {
@@ -216,7 +218,7 @@ struct ConfigurationReader {
   ) {
     report(
       place, key, found,
-      nearest.map { "did you mean \($0)?" } ?? "config/relay.yaml shows all there are")
+      nearest.map { "did you mean \($0)?" } ?? "see config/relay.yaml for all keys")
   }
 
   private mutating func report(

@@ -2,7 +2,7 @@
 package enum ConfigurationRules {
   static let expectedUser = "expected 1 to 64 of a-z 0-9 . _ -"
   static let expectedRoom =
-    "expected 1 to 140 of a-z 0-9 . _ : -, and neither dm: nor sys: in front"
+    "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
 
   static func isUser(_ name: String) -> Bool {
     (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { isNameByte($0) }

@@ -44,14 +44,14 @@ struct DataDirectory: Sendable {
         throw StoreError(
           .environment,
           "The data directory \(path) cannot be created: \(Self.meaning(of: reason)). Create it "
-            + "for the user that runs the relay, or name another one.")
+            + "for the user that runs the relay, or use another one.")
       }
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
       throw StoreError(
         .environment,
-        "The data directory \(path) is not a directory. Name another one, or move that file away.")
+        "The data directory \(path) is not a directory. Use another one, or move that file away.")
     }
   }
 
@@ -63,7 +63,7 @@ struct DataDirectory: Sendable {
       throw StoreError(
         .environment,
         "The data directory \(path) cannot be written: \(Self.meaning(of: errno)). Give the user "
-          + "that runs the relay write permission, or name another directory.")
+          + "that runs the relay write permission, or use another directory.")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let reason = errno
@@ -71,12 +71,12 @@ struct DataDirectory: Sendable {
       throw reason == EWOULDBLOCK
         ? StoreError(
           .environment,
-          "The data directory \(path) is in use by another process. Stop that relay, or name "
+          "The data directory \(path) is in use by another process. Stop that relay, or use "
             + "another data directory.")
         : StoreError(
           .environment,
           "The file \(lockPath) cannot be locked: \(Self.meaning(of: reason)). The data directory "
-            + "must be on a file system that has locks.")
+            + "must be on a file system that supports locks.")
     }
     return DirectoryLock(descriptor: descriptor)
   }

@@ -41,15 +41,15 @@ struct ExportLine: Equatable {
   /// Decodes a line, without its line break, and checks that relay.v1 allows the entry.
   init(decoding line: [UInt8]) throws(Malformed) {
     guard String(validating: line, as: UTF8.self) != nil else {
-      throw Malformed(reason: "it is not UTF-8")
+      throw Malformed(reason: "it is not valid UTF-8")
     }
     do {
       entry = try Entry(decoding: line.span)
     } catch {
       switch error {
-      case .json: throw Malformed(reason: "it is not one JSON object")
+      case .json: throw Malformed(reason: "it is not a JSON object")
       case .field(_, let name):
-        throw Malformed(reason: "\"\(name)\" is missing or not what an entry has there")
+        throw Malformed(reason: "\"\(name)\" is missing or invalid")
       case .unknownType(let type): throw Malformed(reason: "\"\(type)\" is not an entry")
       }
     }
@@ -60,7 +60,7 @@ struct ExportLine: Equatable {
     if let raw = Self.string("raw", in: line) {
       let body = Self.dataKey + Array(raw.utf8)
       guard entry.kind == .data, Self.flattened(body) == entry.body else {
-        throw Malformed(reason: "\"raw\" does not say the same as \"data\"")
+        throw Malformed(reason: "\"raw\" and \"data\" differ")
       }
       entry.body = body
     }
@@ -70,18 +70,18 @@ struct ExportLine: Equatable {
   private func check() throws(Malformed) {
     guard entry.kind.isKnown else {
       throw Malformed(
-        reason: "\"\(entry.kind.rawValue)\" is no kind of entry that this relay knows")
+        reason: "the kind \"\(entry.kind.rawValue)\" is unknown")
     }
     guard RoomName.isValid(entry.room) else {
-      throw Malformed(reason: "\"\(entry.room)\" is not a room's name")
+      throw Malformed(reason: "\"\(entry.room)\" is not a valid room name")
     }
     guard UserName.isValid(entry.from) else {
-      throw Malformed(reason: "\"\(entry.from)\" is not a user's name")
+      throw Malformed(reason: "\"\(entry.from)\" is not a valid user name")
     }
     guard (1...64).contains(entry.id.utf8.count),
       entry.id.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
     else { throw Malformed(reason: "the \"id\" is not 1 to 64 printable ASCII characters") }
-    guard entry.seq > 0 else { throw Malformed(reason: "\"seq\" begins with 1") }
+    guard entry.seq > 0 else { throw Malformed(reason: "\"seq\" must be at least 1") }
   }
 
   private static func flattened(_ body: [UInt8]) -> [UInt8] {

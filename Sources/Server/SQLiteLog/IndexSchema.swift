@@ -125,7 +125,7 @@ enum IndexSchema {
         entries: Int(clamping: select.integer(3)))
       guard indexSegment.isValid else {
         throw SQLiteError(
-          extendedCode: SQLITE_CORRUPT, message: "index segment \(indexSegment.number) is not valid"
+          extendedCode: SQLITE_CORRUPT, message: "index segment \(indexSegment.number) is invalid"
         )
       }
       indexSegments.append((indexSegment, Int(clamping: select.integer(4))))
@@ -151,7 +151,7 @@ enum IndexSchema {
   ) throws(SQLiteError) -> String? {
     guard try index.integer("PRAGMA application_id") == applicationID,
       try index.integer("PRAGMA user_version") == version
-    else { return "it is not of this relay's version" }
+    else { return "it has another version" }
     let progress = try progress(of: index)
     if progress.position == 0 { return nil }
     var select = try Statement(

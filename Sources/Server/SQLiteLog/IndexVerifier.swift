@@ -56,7 +56,7 @@ struct IndexVerifier: ~Copyable {
   }
 
   private var advice: String {
-    "delete \(path) while no relay runs, and the next start makes it anew from the entries"
+    "stop the relay and delete \(path): the next start rebuilds it from the entries"
   }
 
   private typealias Problems = [(problem: String, room: String?)]
@@ -67,7 +67,9 @@ struct IndexVerifier: ~Copyable {
     var check = try Statement("PRAGMA integrity_check", on: index)
     while try check.step() {
       let finding = check.text(0)
-      if finding != "ok" { problems.append(("the index's structure is broken: \(finding)", nil)) }
+      if finding != "ok" {
+        problems.append(("the structure of the index is damaged: \(finding)", nil))
+      }
     }
   }
 
@@ -92,8 +94,8 @@ struct IndexVerifier: ~Copyable {
       if found != expected ?? PlaceSum() {
         problems.append(
           (
-            "the index has \(found.count) entries of it, and not all of the \(expected?.count ?? 0) "
-              + "at their places",
+            "the index has \(found.count) entries that do not match the \(expected?.count ?? 0) "
+              + "entries in the journal",
             journal.rooms[number]?.name ?? "#\(number)"
           ))
       }
@@ -113,13 +115,13 @@ struct IndexVerifier: ~Copyable {
       } else if last != nil || seq >= journal.rooms[number]?.first ?? 0 {
         problems.append(
           (
-            "the index has \(seq) as the last entry of \(user), and it is \(last ?? 0)",
+            "the last entry of \(user) is \(last ?? 0), but \(seq) in the index",
             journal.rooms[number]?.name
           ))
       }
     }
     for (number, room) in journal.rooms where matches[number] ?? 0 < room.senders.count {
-      problems.append(("the index does not have all who sent", room.name))
+      problems.append(("the index lacks some senders", room.name))
     }
   }
 
@@ -162,7 +164,7 @@ struct IndexVerifier: ~Copyable {
       let (room, seq) = (journal.rooms[selectEntries.integer(2)], selectEntries.integer(3))
       if let room, seq < room.first { continue }
       if postings[selectEntries.integer(0)] != key {
-        problems.append(("entry \(seq) is not found by its id in the index", room?.name))
+        problems.append(("entry \(seq) cannot be found by its id in the index", room?.name))
       }
     }
   }

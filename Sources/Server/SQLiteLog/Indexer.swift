@@ -126,7 +126,7 @@ extension Indexer.State {
     let indexSegment = Tail.IndexSegment(
       number: try nextSegmentNumber(), base: segment.records[0].position - 1,
       last: segment.lastPosition, entries: segment.count)
-    precondition(indexSegment.isValid, "a segment is no longer than a posting can tell")
+    precondition(indexSegment.isValid, "a segment must not be longer than a posting can address")
     var ends = Array(repeating: 0, count: 1 << Int(indexSegment.bucketBits))
     for record in segment.records {
       ends[Int(indexSegment.bucket(of: Tail.IndexSegment.hash(of: record.identity)).bucket)] += 1

@@ -52,7 +52,7 @@ struct JournalVerifier: ~Copyable {
     var check = try Statement("PRAGMA integrity_check", on: database)
     while try check.step() {
       let finding = check.text(0)
-      if finding != "ok" { findings.add("the file's structure is broken: \(finding)") }
+      if finding != "ok" { findings.add("the structure of the file is damaged: \(finding)") }
     }
   }
 
@@ -67,7 +67,7 @@ struct JournalVerifier: ~Copyable {
       }
       if position < last.position {
         findings.add(
-          "epoch \(number) begins at position \(position), before the one that it follows")
+          "epoch \(number) begins at position \(position), before the previous epoch")
       }
       epochs.insert(number)
       last = (number, position)
@@ -80,7 +80,7 @@ struct JournalVerifier: ~Copyable {
       let room = Room(
         name: select.text(1), first: select.integer(2), head: select.integer(2) - 1)
       if !RoomName.isValid(room.name) {
-        findings.add("the name is not a room's", room: room.name)
+        findings.add("the room name is invalid", room: room.name)
       }
       rooms[select.integer(0)] = room
     }
@@ -112,7 +112,7 @@ struct JournalVerifier: ~Copyable {
     for (number, room) in rooms where room.head < room.first {
       if gaps.contains(where: { $0.room == number }) { continue }
       findings.add(
-        "none of its entries is there, the oldest kept being \(room.first)", room: room.name)
+        "all entries are missing, from \(room.first) on", room: room.name)
     }
     for gap in gaps {
       let last = gap.seqs.upperBound
@@ -123,7 +123,7 @@ struct JournalVerifier: ~Copyable {
   }
 
   private mutating func nameless(_ number: Int64, firstSeq: Int64) -> Room {
-    findings.add("there are entries of room \(number), which has no name")
+    findings.add("room \(number) has entries but no name")
     return Room(name: "#\(number)", first: firstSeq, head: firstSeq - 1)
   }
 
@@ -152,10 +152,10 @@ struct JournalVerifier: ~Copyable {
   private mutating func misplaced(_ seq: Int64, _ number: Int64, _ room: Room) {
     guard let index = gaps.firstIndex(where: { $0.room == number && $0.seqs.contains(seq) })
     else {
-      findings.add("there are two entries of this number", room: room.name, seq: seq)
+      findings.add("the seq is used by two entries", room: room.name, seq: seq)
       return
     }
-    findings.add("it was committed behind entry \(room.head)", room: room.name, seq: seq)
+    findings.add("it was committed after entry \(room.head)", room: room.name, seq: seq)
     let seqs = gaps.remove(at: index).seqs
     if seqs.lowerBound < seq {
       gaps.append(Gap(room: number, seqs: seqs.lowerBound...seq - 1))
@@ -170,10 +170,10 @@ struct JournalVerifier: ~Copyable {
     let room = known.name
     let identity = EntryIdentity(room: row.integer(6), sender: sender, id: id, key: identityKey)
     if row.integer(9) != identity.hash {
-      findings.add("it cannot be found by its id: the hash is another", room: room, seq: seq)
+      findings.add("it cannot be found by its id: the hash does not match", room: room, seq: seq)
     }
     if !UserName.isValid(sender) {
-      findings.add("the sender's name is not a user's", room: room, seq: seq)
+      findings.add("the sender's name is invalid", room: room, seq: seq)
     }
     guard let entry = try? row.entry(in: room) else {
       findings.add("the kind \"\(row.text(4))\" is unknown", room: room, seq: seq)
@@ -181,11 +181,11 @@ struct JournalVerifier: ~Copyable {
     }
     let json = ServerMessage.message(entry).json
     if (try? Entry(decoding: json.span)) != entry {
-      findings.add("the content is not that of a message", room: room, seq: seq)
+      findings.add("the content is invalid", room: room, seq: seq)
     }
     if let target = entry.target, !entry.kind.isContent {
       if target < 1 || target >= seq {
-        findings.add("it is about entry \(target), which is not before it", room: room, seq: seq)
+        findings.add("its target is entry \(target), which is not earlier", room: room, seq: seq)
       }
       known.changes.add(seq: target, position: row.integer(7))
     }
@@ -205,8 +205,8 @@ struct JournalVerifier: ~Copyable {
     }
     for (number, room) in rooms where sums[number] ?? PlaceSum() != room.changes {
       findings.add(
-        "its edits, deletions and reactions are not noted as they are: \(room.changes.count) are "
-          + "there, \((sums[number] ?? PlaceSum()).count) noted", room: room.name)
+        "the list of edits, deletions and reactions has \((sums[number] ?? PlaceSum()).count) entries "
+          + "that do not match the \(room.changes.count) in the journal", room: room.name)
     }
   }
 
@@ -215,21 +215,21 @@ struct JournalVerifier: ~Copyable {
   private mutating func checkTargets() throws(SQLiteError) {
     let kept = [
       (
-        "its edits", Schema.currentEdits,
+        "edits", Schema.currentEdits,
         """
         SELECT room, target, seq, position FROM edits JOIN rooms ON rooms.number = room
         WHERE seq >= rooms.first
         """
       ),
       (
-        "who reacts with what", Schema.currentReactions,
+        "reactions", Schema.currentReactions,
         """
         SELECT room, target, user, emoji, seq FROM reactions JOIN rooms ON rooms.number = room
         WHERE target >= rooms.first
         """
       ),
       (
-        "how many react with what",
+        "emoji counts",
         "SELECT room, target, emoji, count(*) FROM reactions GROUP BY room, target, emoji",
         "SELECT room, target, emoji, users FROM emoji"
       ),
@@ -245,7 +245,7 @@ struct JournalVerifier: ~Copyable {
         """, on: database)
       while try select.step() {
         findings.add(
-          "\(what) is not noted as it is", room: rooms[select.integer(0)]?.name,
+          "the stored \(what) do not match the journal", room: rooms[select.integer(0)]?.name,
           seq: select.integer(1))
       }
     }
@@ -263,7 +263,7 @@ struct JournalVerifier: ~Copyable {
       """, on: database)
     while try select.step() {
       findings.add(
-        "the id \"\(select.text(2))\" of \(select.text(1)) is also that of entry "
+        "the id \"\(select.text(2))\" of \(select.text(1)) is also used by entry "
           + "\(select.integer(4))",
         room: rooms[select.integer(0)]?.name, seq: select.integer(3))
     }
@@ -281,7 +281,7 @@ struct JournalVerifier: ~Copyable {
       for (mark, column) in [("read", 2), ("received", 3), ("marks", 4)] as [(String, Int32)]
       where !(0...max(room.head, 0)).contains(select.integer(column)) {
         findings.add(
-          "\(user) has \(mark) up to \(select.integer(column)), and the last entry is \(room.head)",
+          "\(user) has \(mark) up to \(select.integer(column)), but the last entry is \(room.head)",
           room: room.name)
       }
     }

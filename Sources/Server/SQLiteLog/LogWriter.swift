@@ -30,7 +30,7 @@ struct LogWriter: Sendable {
     var store = store
     var sequencer = sequencer
     var outage = Outage(
-      "Writing", path: store.path, meanwhile: "Clients are told to try again", report: report)
+      "Writing", path: store.path, meanwhile: "Clients are told to retry", report: report)
     if store.hasDeleted { checkpointer.erase() }
     var erasureStep = checkpointer.erasureStep
     // Work left by an earlier process starts without waiting for a task.

@@ -27,7 +27,7 @@ struct Outage {
     isFailing.toggle()
     if let failure {
       report(
-        "\(action) fails: \(failure.description). \(meanwhile); see to the disk of \(path).")
+        "\(action) fails: \(failure.description). \(meanwhile); check the disk of \(path).")
     } else {
       report("\(action) works again: \(path).")
     }

@@ -100,7 +100,7 @@ public final class SQLiteLog: Log {
       directory: path, durability: options.durability, now: options.clock(),
       segmentEntries: options.segmentEntries)
     if let reason = store.discardedIndex {
-      report("The index \(directory.indexPath) was made anew from the store: \(reason).")
+      report("The index \(directory.indexPath) was rebuilt from the store: \(reason).")
     }
     let shared = store.shared
     self.shared = shared
@@ -145,7 +145,7 @@ public final class SQLiteLog: Log {
         try WorkerThread(name: "log-read") { [reader, reads, path, report] in
           guard let reader = reader.take() else { return }
           var outage = Outage(
-            "Reading", path: path, meanwhile: "Clients are told to try again", report: report)
+            "Reading", path: path, meanwhile: "Clients are told to retry", report: report)
           while let batch = reads.takeAll() {
             for (loop, request) in batch {
               let answer = reader.answer(request, framing)
@@ -174,7 +174,7 @@ public final class SQLiteLog: Log {
       throw StoreFailure("\(error)")
     }
     threads.withLock { threads in
-      precondition(threads.isEmpty, "a log is started once")
+      precondition(threads.isEmpty, "the log has already been started")
       threads = started
     }
   }

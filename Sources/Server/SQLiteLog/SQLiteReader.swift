@@ -352,7 +352,7 @@ extension Statement {
     guard kind.isKnown else {
       throw SQLiteError(
         extendedCode: SQLITE_CORRUPT,
-        message: "entry \(integer(0)) of room \(room) is of the unknown kind \"\(text(4))\"")
+        message: "entry \(integer(0)) of room \(room) has the unknown kind \"\(text(4))\"")
     }
     return Entry(
       room: room, seq: integer(0), id: text(3), from: text(2), at: integer(1), kind: kind,

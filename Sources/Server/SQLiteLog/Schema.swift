@@ -233,7 +233,8 @@ enum Schema {
     if try select.step() {
       guard let key = EntryIdentity.Key(bytes: select.blob(0)) else {
         throw SQLiteError(
-          extendedCode: SQLITE_CORRUPT, message: "the key in the table secrets is not of 16 bytes")
+          extendedCode: SQLITE_CORRUPT,
+          message: "the key in the table secrets does not have 16 bytes")
       }
       return key
     }
@@ -263,7 +264,7 @@ enum Schema {
     guard vfs != nil || directory.hasDatabase else {
       throw StoreError(
         .environment,
-        "There is no store in \(directory.path): \(path) is missing or cannot be read. Name the "
+        "There is no store in \(directory.path): \(path) is missing or cannot be read. Use the "
           + "directory that the relay was started with.")
     }
     do {
@@ -272,8 +273,8 @@ enum Schema {
       guard try database.integer("PRAGMA user_version") == version else {
         throw StoreError(
           .environment,
-          "The store \(path) was written by an older relay. Start this relay on it once, which "
-            + "brings it up to date.")
+          "The store \(path) was written by an older relay. Start this relay on it once to "
+            + "upgrade it.")
       }
       return database
     } catch let error as SQLiteError {
@@ -290,14 +291,14 @@ enum Schema {
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw StoreError(
         .environment,
-        "The file \(path) is a database, but not a relay's. Name another data directory.")
+        "The file \(path) is a database of another program. Use another data directory.")
     }
     let found = try database.integer("PRAGMA user_version")
     guard found <= version else {
       throw StoreError(
         .environment,
-        "The store \(path) has schema version \(found), and this relay knows versions up to "
-          + "\(version): a newer relay wrote it. Use that one, or another data directory.")
+        "The store \(path) has schema version \(found), but this relay supports versions up to "
+          + "\(version). Use a newer relay, or another data directory.")
     }
   }
 }

@@ -45,7 +45,7 @@ extension Store {
       if let room, rooms.isEmpty {
         throw StoreError(
           .environment,
-          "The store \(directory.databasePath) has no room \(room). Without a room, all are exported."
+          "The store \(directory.databasePath) has no room \(room). Omit --room to export all rooms."
         )
       }
       count.rooms = rooms.count

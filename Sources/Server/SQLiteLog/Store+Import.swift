@@ -141,7 +141,7 @@ private struct Importer: ~Copyable {
     guard var room = rooms[entry.room] else { return }
     guard entry.seq == room.head + 1 else {
       throw ExportLine.Malformed(
-        reason: "room \(entry.room) goes from seq \(room.head) to \(entry.seq)")
+        reason: "in room \(entry.room), seq \(entry.seq) does not follow seq \(room.head)")
     }
     guard entry.at >= room.lastAt else {
       throw ExportLine.Malformed(
@@ -221,7 +221,7 @@ private struct Importer: ~Copyable {
     try selectRoom.bind(1, entry.room)
     defer { selectRoom.reset() }
     guard try !selectRoom.step() else {
-      throw ExportLine.Malformed(reason: "the store has a room \(entry.room) already")
+      throw ExportLine.Malformed(reason: "the store already has a room \(entry.room)")
     }
     try insertRoom.bind(1, entry.room)
     try insertRoom.bind(2, entry.seq)
@@ -262,7 +262,7 @@ private struct Importer: ~Copyable {
       let name = ["\(select.integer(3))", select.text(4), select.text(5)]
       if let seq = known[name], let suspect = suspects[select.integer(1)] {
         throw ExportLine.Malformed(
-          reason: "the id \"\(select.text(5))\" of \(select.text(4)) is already that of seq \(seq)",
+          reason: "the id \"\(select.text(5))\" of \(select.text(4)) is already used by seq \(seq)",
           line: suspect.line)
       }
       known[name] = known[name] ?? select.integer(2)

@@ -10,9 +10,9 @@ public struct UnsyncedCheckpoint: Error, Equatable, Sendable, CustomStringConver
 
   init(path: String, _ reason: String) {
     description =
-      "\(path) could not be synced: \(reason). What the disk has of it is unknown, so the relay "
-      + "ends here. Nothing that was acknowledged is lost; a start writes it once more. Look at the "
-      + "disk's health."
+      "\(path) could not be synced: \(reason). The relay exits, because it is unknown which of the "
+      + "data is on the disk. No acknowledged entry is lost; the next start writes the data again. "
+      + "Check the disk's health."
   }
 }
 
@@ -41,16 +41,17 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
       self.init(
         .broken,
         "The database file \(path) is damaged: \(error.message). "
-          + "Restore the data directory from a backup, or move the file away to begin anew.")
+          + "Restore the data directory from a backup, or move the file away to start with an empty store."
+      )
     case SQLITE_NOTADB:
       self.init(
         .broken,
         "The file \(path) is not a database, or its beginning is damaged. Restore it from a "
-          + "backup, move it away to begin anew, or name another data directory.")
+          + "backup, move it away to start with an empty store, or use another data directory.")
     case SQLITE_FULL, SQLITE_IOERR:
       self.init(
         .environment,
-        "Could not \(action) \(path): \(error.message). Look at the disk's space and health.")
+        "Could not \(action) \(path): \(error.message). Check the disk's space and health.")
     case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
       self.init(
         .environment,
@@ -59,7 +60,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     case SQLITE_BUSY, SQLITE_LOCKED:
       self.init(
         .environment,
-        "Could not \(action) \(path): another program holds it. Close that program.")
+        "Could not \(action) \(path): another program has it locked. Close that program.")
     default:
       self.init(.environment, "Could not \(action) \(path): \(error).")
     }

@@ -202,7 +202,7 @@ struct StoreState: ~Copyable {
   static func missing(_ seq: Int64, room: Int64) -> SQLiteError {
     SQLiteError(
       extendedCode: SQLITE_CORRUPT,
-      message: "entry \(seq) of room \(room) is missing; `relay verify` tells more")
+      message: "entry \(seq) of room \(room) is missing; run `relay verify` for details")
   }
 
   /// - Parameter seq: the `seq` of an entry that is kept.

@@ -82,7 +82,7 @@ final class BotChannel: BotEnd {
             return (message as [UInt8]?, false, drained)
           }
           if state.isClosed || Task.isCancelled { return (nil, true, false) }
-          precondition(state.waiter == nil, "one task at a time may ask")
+          precondition(state.waiter == nil, "only one task may wait at a time")
           state.waiter = continuation
           return (nil, false, false)
         }

@@ -44,32 +44,32 @@ struct Metrics {
   private func addConnections(to text: inout MetricsText) {
     let connections = admission.census
     text.gauge(
-      "relay_connections", "Connections that are open, whatever their state.", connections.total)
+      "relay_connections", "Open connections, in any state.", connections.total)
     text.gauges(
-      "relay_connection_states", "Connections by what they are at.", by: "state",
+      "relay_connection_states", "Open connections, by state.", by: "state",
       LoopSnapshot.ConnectionState.allCases.map { ($0.rawValue, loops.connections[$0] ?? 0) })
     text.gauge(
       "relay_unauthenticated_connections",
-      "Connections that have not said who they are, of those that had a moment to.",
+      "Connections that are still unauthenticated after a short grace period.",
       connections.unidentified)
     text.counter(
-      "relay_accepted_total", "Connections that were let in since the start.",
+      "relay_accepted_total", "Connections accepted since the start.",
       connections.accepted)
     text.counters(
       "relay_violations_total",
-      "Connections and messages refused, ended or held back, by the limit or rule.", by: "rule",
+      "Connections and messages refused, closed or delayed, by limit or rule.", by: "rule",
       Violations.Rule.allCases.map { ($0.rawValue, violations[$0]) })
     text.counters(
       "relay_closes_total", "WebSockets that the relay closed, by close code.", by: "code",
       Self.sorted(
         loops.counts.closes.merging(Self.closeCodes.map { ($0, 0) }, uniquingKeysWith: max)))
     text.counters(
-      "relay_http_responses_total", "Answers over HTTP, but for WebSockets, by status.",
+      "relay_http_responses_total", "HTTP responses, except for WebSocket handshakes, by status.",
       by: "status", Self.sorted(loops.counts.responses))
     text.counter(
       "relay_received_bytes_total", "Bytes read from connections.", loops.counts.bytesIn)
     text.counter(
-      "relay_sent_bytes_total", "Bytes that connections took.", loops.counts.bytesOut)
+      "relay_sent_bytes_total", "Bytes written to connections.", loops.counts.bytesOut)
     text.gauge(
       "relay_bots_configured", "Bots in the configuration.", configuredBots)
     text.gauge("relay_bots_connected", "Bots that are connected.", loops.bots)
@@ -78,62 +78,63 @@ struct Metrics {
   private func addMessages(to text: inout MetricsText) {
     let counters = loops.counters
     text.counters(
-      "relay_messages_received_total", "Messages that were understood, by type.", by: "type",
+      "relay_messages_received_total", "Valid messages received, by type.", by: "type",
       [("send", counters.sends)] + counters.received.sorted { $0.key < $1.key }.map { ($0, $1) })
     text.counters(
       "relay_messages_sent_total",
-      "Messages put out: entries to their recipients, acks, errors, other answers, and what is told "
-        + "besides (receipts, typing and the like).", by: "kind",
+      "Messages sent: entries to their recipients, acks, errors, other replies, and ephemeral "
+        + "messages (receipts, typing and the like).", by: "kind",
       [
         ("ack", counters.acks), ("entry", counters.deliveries),
         ("error", counters.refusals.values.reduce(0, +)), ("ephemeral", counters.ephemera),
         ("reply", counters.replies),
       ])
     text.counter(
-      "relay_deliveries_total", "Entries handed to connections, one for each recipient.",
+      "relay_deliveries_total", "Entries sent to connections, counted once per recipient.",
       counters.deliveries)
     text.counters(
-      "relay_rejections_total", "Requests and sends that were refused, by error code.", by: "code",
+      "relay_rejections_total", "Requests and sends refused, by error code.", by: "code",
       ErrorCode.allCases.map { ($0.rawValue, counters.refusals[$0] ?? 0) })
     text.histogram(
       "relay_ack_latency_seconds",
-      "From the first send of a batch received to the acks of that batch written, for each ack.",
+      "Seconds from receiving the first send of a batch to writing its acks, observed per ack.",
       loops.counts.ackSeconds)
   }
 
   private func addRooms(to text: inout MetricsText) {
-    text.gauge("relay_sessions", "Sessions, those of bots included.", loops.total(\.sessions))
+    text.gauge("relay_sessions", "Sessions, including those of bots.", loops.total(\.sessions))
     text.gauges(
-      "relay_users", "Distinct users, on each event loop: one with two connections may be on two.",
+      "relay_users",
+      "Distinct users per event loop; a user with two connections may be counted on two.",
       by: "loop", byLoop(\.users))
     text.gauges(
-      "relay_active_rooms", "Rooms that somebody is subscribed to, on each event loop.",
+      "relay_active_rooms", "Rooms with at least one subscription, per event loop.",
       by: "loop", byLoop(\.rooms))
     text.gauge(
-      "relay_subscriptions", "Rooms that sessions have joined, all together.",
+      "relay_subscriptions", "Subscriptions of all sessions.",
       loops.total(\.subscriptions))
     text.gauge(
-      "relay_lagging_subscriptions", "Subscriptions that are not at their room's head.",
+      "relay_lagging_subscriptions", "Subscriptions that have not reached their room's head.",
       loops.total(\.lagging))
     text.gauge(
-      "relay_queued_bytes", "Bytes kept for connections that have not taken them.",
+      "relay_queued_bytes", "Bytes queued for connections.",
       loops.total(\.queuedBytes))
     text.gauge(
-      "relay_tail_bytes", "Recent entries kept in memory, of all event loops.",
+      "relay_tail_bytes", "Bytes of recent entries kept in memory, on all event loops.",
       loops.total(\.tailBytes))
   }
 
   private func addDirectory(to text: inout MetricsText) {
     let directory = loops.gauges.first?.gauges.directory
     let people = directory?.people
-    text.gauge("relay_directory_people", "People on the list.", people?.people.count ?? 0)
+    text.gauge("relay_directory_people", "People in the directory.", people?.people.count ?? 0)
     text.gauge(
       "relay_directory_left_out_people",
-      "People that are not on the list, since their names do not fit.",
+      "People left out of the directory because their names are invalid.",
       people?.leftOut ?? 0)
     if let asOf = people?.asOf, asOf > 0 {
       text.gauge(
-        "relay_directory_age_seconds", "How old the list is.",
+        "relay_directory_age_seconds", "Age of the directory.",
         seconds: Double(max(0, now - asOf)) / 1000)
     }
     var limited = 0
@@ -144,7 +145,8 @@ struct Metrics {
     case nil: break
     }
     text.gauges(
-      "relay_directory_problems", "1 for what keeps the list from being newer.", by: "problem",
+      "relay_directory_problems", "1 if the problem prevents a refresh of the directory.",
+      by: "problem",
       [("failed", failed), ("limited", limited)])
   }
 
@@ -156,34 +158,35 @@ struct Metrics {
       "relay_log_failures_total", "Batches that could not be stored, and were refused.",
       log.failures)
     text.histogram(
-      "relay_log_batch_entries", "Entries of a batch that had some.", log.batchEntries)
+      "relay_log_batch_entries", "Entries per batch, of batches with entries.", log.batchEntries)
     text.histogram(
-      "relay_log_batch_seconds", "What a batch took from being taken up until it was durable.",
+      "relay_log_batch_seconds", "Seconds from starting a batch until it was durable.",
       log.batchSeconds)
     text.histogram(
       "relay_log_sync_seconds",
-      "What making a batch durable took of that: the write, and where log.durability is fsync the "
-        + "sync.", log.syncSeconds)
+      "Seconds of that spent on making the batch durable: the write and, if log.durability is "
+        + "fsync, the sync.", log.syncSeconds)
     text.gauge(
-      "relay_log_unindexed_entries", "Entries that the index does not have yet.",
+      "relay_log_unindexed_entries", "Entries that are not indexed yet.",
       log.unindexedEntries)
     text.gauges(
-      "relay_log_file_bytes", "How large the store's files are.", by: "file",
+      "relay_log_file_bytes", "Size of the store's files.", by: "file",
       log.files.map { ($0.name, $0.bytes) })
   }
 
   private func addProcess(to text: inout MetricsText) {
     text.gauge(
-      "process_resident_memory_bytes", "Memory of the process.", process.residentBytes)
+      "process_resident_memory_bytes", "Resident memory of the process.", process.residentBytes)
     text.counter(
-      "process_cpu_seconds_total", "Time on processors, of all threads.",
+      "process_cpu_seconds_total", "CPU time of all threads.",
       seconds: process.cpuSeconds)
-    text.gauge("process_open_fds", "Descriptors that are open.", process.openDescriptors)
-    text.gauge("process_max_fds", "Descriptors that may be open.", process.descriptorLimit)
+    text.gauge("process_open_fds", "Open file descriptors.", process.openDescriptors)
     text.gauge(
-      "process_start_time_seconds", "When the process began to serve, since 1970.",
+      "process_max_fds", "Maximum number of open file descriptors.", process.descriptorLimit)
+    text.gauge(
+      "process_start_time_seconds", "Start time of the process in seconds since 1970.",
       seconds: process.startedAt)
-    text.info("relay_build_info", "Which relay this is.", [("version", Server.version)])
+    text.info("relay_build_info", "Version of the relay.", [("version", Server.version)])
   }
 
   /// Close codes that the relay sends, exported as 0 from the start.

@@ -65,14 +65,14 @@ enum PeopleDirectory {
     let list = update.people
     let people = list.people.count == 1 ? "1 person" : "\(list.people.count) people"
     let leftOut = list.leftOut == 0 ? "" : ", \(list.leftOut) left out"
-    let known = list.asOf == 0 ? "nobody yet" : "\(people) from \(list.source)\(leftOut)"
+    let known = list.asOf == 0 ? "no people yet" : "\(people) from \(list.source)\(leftOut)"
     switch update.problem {
     case nil: return known
     case .limited(let until):
       let wait = until.map { " for \(max(0, $0 - WallClock.milliseconds) / 1000) s" } ?? ""
-      return "the service's limit is reached\(wait); until then: \(known)"
+      return "rate-limited by the service\(wait); meanwhile: \(known)"
     case .failed(let text, let support):
-      return "\(text)\(support.map { " Support id: \($0)." } ?? "") Until it passes: \(known)"
+      return "\(text)\(support.map { " Support id: \($0)." } ?? "") Meanwhile: \(known)"
     }
   }
 }

@@ -109,7 +109,8 @@ public final class Server: Sendable {
   public func reload(_ configuration: Configuration) {
     let new = configuration.auth
     if (new.mode, new.secret, new.publicKey) != (auth.mode, auth.secret, auth.publicKey) {
-      logger.error("auth.mode and its keys do not change while the relay runs: restart it.")
+      logger.error(
+        "auth.mode, auth.secret and auth.public_key cannot change at runtime; restart the relay.")
     }
     let banned = Set(new.banned)
     authenticator.ban(banned)
@@ -121,15 +122,15 @@ public final class Server: Sendable {
   private func reloadCertificate(_ configuration: Configuration) {
     guard let credentials, !configuration.tls.isOff else {
       if credentials != nil || !configuration.tls.isOff {
-        logger.error("TLS cannot be switched on or off while the relay runs: restart it.")
+        logger.error("TLS cannot be switched on or off at runtime; restart the relay.")
       }
       return
     }
     do throws(ServerError) {
       try credentials.replace(by: configuration.tls)
-      logger.info("new connections get the certificate \(configuration.tls.certificate)")
+      logger.info("new connections use certificate \(configuration.tls.certificate)")
     } catch {
-      logger.error("The certificate stays as it was. \(error)")
+      logger.error("The certificate was not replaced. \(error)")
     }
   }
 
@@ -209,7 +210,7 @@ public final class Server: Sendable {
     let wanted = configuration.limits.connections
     if wanted > 0, limit < wanted {
       logger.notice(
-        "the system allows this process \(limit) open files: fewer connections than limits.connections (\(wanted)); ulimit -n raises it"
+        "the limit of \(limit) open files is lower than limits.connections (\(wanted)); raise it with ulimit -n"
       )
     }
     return limit

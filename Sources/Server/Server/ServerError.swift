@@ -16,15 +16,15 @@ public struct ServerError: Error, Equatable, Sendable, CustomStringConvertible {
     switch error.code {
     case EADDRINUSE:
       self.init(
-        "Cannot listen on \(listen): the port is in use, perhaps by another relay. Stop that one, or choose another port with --listen HOST:PORT."
+        "Cannot listen on \(listen): the port is in use, perhaps by another relay. Stop that relay, or choose another port with --listen HOST:PORT."
       )
     case EACCES:
       self.init(
-        "Cannot listen on \(listen): this user may not use that port. Choose one from 1024 up with --listen HOST:PORT."
+        "Cannot listen on \(listen): permission denied for this port. Choose a port from 1024 with --listen HOST:PORT."
       )
     case EADDRNOTAVAIL:
       self.init(
-        "Cannot listen on \(listen): this machine does not have that address. Choose one that it has with --listen HOST:PORT."
+        "Cannot listen on \(listen): this machine does not have the address. Choose one of its addresses with --listen HOST:PORT."
       )
     default: self.init("Cannot listen on \(listen): \(error).")
     }

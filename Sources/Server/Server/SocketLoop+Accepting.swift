@@ -18,7 +18,7 @@ extension SocketLoop {
     do {
       try world.acceptor?.accept { socket, peer in admit(socket, from: peer) }
     } catch {
-      logger.error("accepting clients has ended: \(error)")
+      logger.error("no longer accepting connections: \(error)")
       world.stopAccepting()
     }
   }
@@ -37,7 +37,7 @@ extension SocketLoop {
         admission.leave(host)
         turnAway(
           socket,
-          Admission.Refusal(rule: .memory, text: "This relay has no memory left; try later.\n"))
+          Admission.Refusal(rule: .memory, text: "The relay is out of memory; try again later.\n"))
         return
       }
     }
@@ -45,7 +45,7 @@ extension SocketLoop {
     do {
       try world.open(index, socket, tls)
     } catch {
-      logger.error("a client cannot be served: \(error)")
+      logger.error("a connection cannot be served: \(error)")
       connections.remove(index)
     }
   }
@@ -55,8 +55,8 @@ extension SocketLoop {
   private func turnAway(_ socket: borrowing Socket, _ refusal: Admission.Refusal) {
     connections.context.violations.note(refusal.rule)
     switch refusal.rule {
-    case .descriptors: reportShortage(of: "descriptors are", "; ulimit -n raises it")
-    case .memory: reportShortage(of: "memory is", "")
+    case .descriptors: reportShortage(of: "file descriptors", "; raise the limit with ulimit -n")
+    case .memory: reportShortage(of: "memory", "")
     default: break
     }
     // Unread input would turn the close into a reset, which may overtake the response.
@@ -79,6 +79,6 @@ extension SocketLoop {
     let now = world.moment().monotonic
     guard now >= nextShortageReport else { return }
     nextShortageReport = now + 60_000
-    logger.warning("no \(what) left for more clients, who are turned away\(remedy)")
+    logger.warning("out of \(what): rejecting new connections\(remedy)")
   }
 }

@@ -69,7 +69,7 @@ final class SocketLoop: EventHandler {
   private func listen(_ listener: consuming Listener) throws(SystemError) {
     let logger = logger
     world.acceptor = try Acceptor(listener, on: loop, token: Token.acceptor) { error in
-      logger.warning("no descriptors are left: new clients wait (\(error))")
+      logger.warning("out of file descriptors: new connections wait (\(error))")
     }
   }
 
@@ -90,7 +90,7 @@ final class SocketLoop: EventHandler {
     switch token {
     case Token.acceptor:
       do { try world.acceptor?.timerFired() } catch {
-        logger.error("the listener cannot go on: \(error)")
+        logger.error("the listener failed: \(error)")
       }
     case Token.sweep:
       connections.sweep()

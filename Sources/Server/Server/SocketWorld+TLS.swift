@@ -38,7 +38,7 @@ extension SocketWorld {
       case .ended: return .bytes(plaintext, received: count, mayHaveMore: true)
       case .failed(.plainHTTP):
         let response = HTTPResponse(
-          status: 400, text: "This port speaks TLS: use wss:// or https:// to reach it.\n")
+          status: 400, text: "This port requires TLS; use wss:// or https://.\n")
         _ = socket.send(response.bytes.span)
         return .unusable
       case .failed:

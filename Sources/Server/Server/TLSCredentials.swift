@@ -26,7 +26,7 @@ final class TLSCredentials: Sendable {
     do throws(TLSFileError) {
       return try TLSContext(certificate: configuration.certificate, key: configuration.key)
     } catch {
-      throw ServerError("\(error) The keys tls.certificate and tls.key name the two files.")
+      throw ServerError("\(error) The files are set with tls.certificate and tls.key.")
     }
   }
 }

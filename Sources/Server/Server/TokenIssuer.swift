@@ -33,14 +33,14 @@ public struct TokenIssuer: Sendable {
   public init(_ configuration: Configuration) throws(ServerError) {
     guard configuration.auth.publicKey.isEmpty else {
       throw ServerError(
-        "This relay has auth.public_key: it verifies tokens and cannot sign them. Sign where the "
-          + "private key is: RS256 or ES256, with the claims sub, exp and, where wanted, name and "
+        "auth.public_key is set, so this relay verifies tokens but cannot sign them. Sign with the "
+          + "private key: RS256 or ES256, with the claims sub, exp and optionally name and "
           + "rooms.")
     }
     guard !configuration.auth.secret.isEmpty else {
       throw ServerError(
-        "There is no auth.secret to sign with. Make one with \"openssl rand -hex 32\" and set it, "
-          + "in the file that --config names or as RELAY_AUTH_SECRET, together with auth.mode: jwt."
+        "auth.secret is not set. Create one with \"openssl rand -hex 32\" and set it, in the file "
+          + "given by --config or as RELAY_AUTH_SECRET, together with auth.mode: jwt."
       )
     }
     let key = TokenKey(secret: configuration.auth.secret)
@@ -52,7 +52,7 @@ public struct TokenIssuer: Sendable {
   /// - Throws: why the relay would not accept such a token.
   public func sign(_ claims: Claims, now: Int) throws(ServerError) -> String {
     guard let token = encode(claims, now: now) else {
-      throw ServerError("The token cannot be signed: is everything in it UTF-8?")
+      throw ServerError("The token cannot be signed; check that its contents are valid UTF-8.")
     }
     if let name = claims.name, !ConfigurationRules.isTitle(name) {
       throw ServerError("The name must be one line of 1 to 200 bytes.")
@@ -60,7 +60,7 @@ public struct TokenIssuer: Sendable {
     do {
       _ = try verifier.verify(token, wall: Int64(now) * 1000)
     } catch {
-      throw ServerError("Such a token would be refused. \(error.message)")
+      throw ServerError("The relay would refuse this token. \(error.message)")
     }
     return token
   }

@@ -48,14 +48,14 @@ struct TokenKey: Sendable {
     defer { ERR_clear_error() }
     if String(decoding: pem, as: UTF8.self).contains("PRIVATE KEY-----") {
       throw ServerError(
-        "\(source) is a private key, which the relay must not have: give it what "
-          + "\"openssl pkey -in KEY -pubout\" prints.")
+        "\(source) is a private key, which the relay must not have. Use the output of "
+          + "\"openssl pkey -in KEY -pubout\".")
     }
     let bio = unsafe BIO_new_mem_buf(pem, Int32(pem.count))
     defer { unsafe BIO_free(bio) }
     guard let key = unsafe PEM_read_bio_PUBKEY(bio, nil, nil, nil) else {
       throw ServerError(
-        "\(source) is no public key in PEM: \"-----BEGIN PUBLIC KEY-----\" is expected, as "
+        "\(source) is not a public key in PEM: expected \"-----BEGIN PUBLIC KEY-----\", as "
           + "\"openssl pkey -pubout\" prints it.")
     }
     defer { unsafe EVP_PKEY_free(key) }
@@ -65,13 +65,13 @@ struct TokenKey: Sendable {
       guard rsaBits.contains(bits) else {
         throw ServerError(
           "\(source) is an RSA key of \(bits) bits; \(rsaBits.lowerBound) to "
-            + "\(rsaBits.upperBound) are taken, as \"openssl genrsa 3072\" makes them.")
+            + "\(rsaBits.upperBound) are supported. Create one with \"openssl genrsa 3072\".")
       }
       return .rs256
     case EVP_PKEY_EC:
       guard unsafe isP256(key) else {
         throw ServerError(
-          "\(source) is a key on another curve than P-256, which ES256 asks for: make one with "
+          "\(source) is not on the curve P-256, which ES256 requires. Create one with "
             + "\"openssl ecparam -name prime256v1 -genkey\".")
       }
       return .es256

@@ -28,7 +28,7 @@ struct TokenVerifier: Sendable {
       throw refusal("The token is not signed with \(key.algorithm.rawValue) by the right key.")
     }
     guard !decoded.hasCriticalExtensions else {
-      throw refusal("The token asks for extensions (crit), and this relay knows none.")
+      throw refusal("The token requires extensions (crit), which this relay does not support.")
     }
     let expires = try time("exp", in: decoded)
     if let expires, expires + Identity.clockSkewMilliseconds <= wall {
@@ -41,7 +41,7 @@ struct TokenVerifier: Sendable {
       throw refusal("The token's sub must be a user name: 1 to 64 of a-z 0-9 . _ -")
     }
     guard !reserved.contains(user) else {
-      throw refusal("\(user) is a bot of this relay; no token makes anyone else it.")
+      throw refusal("\(user) is a bot of this relay; tokens for it are not accepted.")
     }
     let name = decoded.string("name").flatMap { ConfigurationRules.isTitle($0) ? $0 : nil }
     return Identity(user: user, name: name, rights: try rights(in: decoded), expires: expires)
@@ -62,7 +62,7 @@ struct TokenVerifier: Sendable {
     // Strings and literals begin with other characters, and "inf" is not JSON.
     guard let first = json.utf8.first, first == UInt8(ascii: "-") || (48...57).contains(first),
       let seconds = Double(json)
-    else { throw refusal("The token's \(claim) must be a number, of seconds since 1970.") }
+    else { throw refusal("The token's \(claim) must be a number of seconds since 1970.") }
     return Int64((min(max(seconds, 0), Self.secondsLimit) * 1000).rounded(.down))
   }
 

@@ -140,7 +140,7 @@ public import Platform
     let timeout = maySleep ? state.sleepNanoseconds() : 0
     let count = unsafe clinux_epoll_wait(
       state.epoll, events.baseAddress, Int32(Self.eventsPerTurn), timeout)
-    precondition(count >= 0 || errno == EINTR, "epoll_wait refuses a descriptor of our own")
+    precondition(count >= 0 || errno == EINTR, "epoll_wait rejected the loop's own descriptor")
     state.beginTurn(at: Instant.now())
 
     for index in 0..<Int(max(0, count)) {

@@ -61,5 +61,5 @@ public struct SignalSource: ~Copyable, Sendable {
 /// sockets, and for pipes. Child programs start with the default action.
 public func ignoreSIGPIPE() {
   let code = clinux_ignore_sigpipe()
-  precondition(code == 0, "sigaction refuses SIGPIPE")
+  precondition(code == 0, "sigaction rejected SIGPIPE")
 }

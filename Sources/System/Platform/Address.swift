@@ -98,7 +98,7 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     let text = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
       guard let start = text.baseAddress,
         unsafe clinux_print_address(&raw, start) == 0
-      else { preconditionFailure("inet_ntop refuses an address of our own") }
+      else { preconditionFailure("inet_ntop rejected a valid address") }
       return unsafe String(cString: start)
     }
     return scope == 0 ? text : "\(text)%\(scope)"

@@ -15,7 +15,7 @@ public struct BorrowedSocket: Hashable, Sendable {
 
   /// Reads available bytes to the front of `buffer`: recv(2), repeated if a signal interrupts it.
   public func read(into buffer: inout MutableSpan<UInt8>) -> ReadResult {
-    precondition(!buffer.isEmpty, "reading nothing cannot be told from the end")
+    precondition(!buffer.isEmpty, "an empty buffer cannot be told from the end of the stream")
     let count = unsafe buffer.withUnsafeMutableBufferPointer { bytes in
       unsafe clinux_receive(descriptor, bytes.baseAddress, bytes.count)
     }
@@ -41,7 +41,7 @@ public struct BorrowedSocket: Hashable, Sendable {
   /// Returns and clears the pending error of the connection: `SO_ERROR`.
   public func takeError() -> SystemError? {
     let code = clinux_pending_error(descriptor)
-    precondition(code >= 0, "SO_ERROR was asked of a descriptor that is no socket of ours")
+    precondition(code >= 0, "SO_ERROR requires an open socket")
     return code == 0 ? nil : SystemError("socket", code: code)
   }
 
@@ -80,7 +80,7 @@ public struct BorrowedSocket: Hashable, Sendable {
   /// process reading: `tcpi_last_ack_recv` of tcp(7).
   public var millisecondsSinceAck: Int64 {
     let age = clinux_last_ack_age(descriptor)
-    precondition(age >= 0, "TCP_INFO was asked of a descriptor that is no socket of ours")
+    precondition(age >= 0, "TCP_INFO requires an open socket")
     return age
   }
 

@@ -20,14 +20,14 @@ public struct EventDescriptor: ~Copyable, Sendable {
   public func signal() {
     let code = eventfd_write(descriptor, 1)
     // EAGAIN: the counter is full, thus already readable.
-    precondition(code == 0 || errno == EAGAIN, "the eventfd was closed by somebody else")
+    precondition(code == 0 || errno == EAGAIN, "the eventfd was closed elsewhere")
   }
 
   /// Makes the descriptor unreadable until the next `signal()`.
   public func clear() {
     var count: eventfd_t = 0
     let code = unsafe eventfd_read(descriptor, &count)
-    precondition(code == 0 || errno == EAGAIN, "the eventfd was closed by somebody else")
+    precondition(code == 0 || errno == EAGAIN, "the eventfd was closed elsewhere")
   }
 
   /// Waits until the descriptor is readable: poll(2), for a thread without an event loop.
@@ -41,7 +41,7 @@ public struct EventDescriptor: ~Copyable, Sendable {
     while true {
       let count = unsafe poll(&request, 1, left)
       if count >= 0 { return count > 0 }
-      precondition(errno == EINTR, "poll refuses a descriptor of our own")
+      precondition(errno == EINTR, "poll rejected the eventfd")
       if timeoutMilliseconds > 0 { left = Int32(max(0, end - milliseconds())) }
     }
   }

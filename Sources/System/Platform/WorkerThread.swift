@@ -46,7 +46,7 @@ public final class WorkerThread: Sendable {
   /// thread.
   public func join() {
     let isFirst = !isJoined.exchange(true, ordering: .relaxed)
-    precondition(isFirst, "a thread is joined once")
+    precondition(isFirst, "the thread has already been joined")
     let code = pthread_join(thread, nil)
     precondition(code == 0, "a thread cannot join itself")
   }

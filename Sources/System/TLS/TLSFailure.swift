@@ -15,7 +15,7 @@ public enum TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .plainHTTP: "HTTP without TLS"
-    case .notTLS: "the other side speaks no TLS there"
+    case .notTLS: "the peer does not use TLS"
     case .untrusted(let reason): "its certificate is not trusted: \(reason)"
     case .broken(let reason): "TLS failed: \(reason)"
     }
@@ -41,7 +41,7 @@ public enum TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// Returns OpenSSL's message for an error.
   static func text(of code: UInt) -> String {
-    guard code != 0 else { return "the connection ended in the middle" }
+    guard code != 0 else { return "the connection was closed unexpectedly" }
     if copenssl_error_is_system(code) == 0, let text = unsafe ERR_reason_error_string(code) {
       return unsafe String(cString: text)
     }

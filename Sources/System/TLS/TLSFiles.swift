@@ -67,7 +67,7 @@ enum TLSFiles {
     guard let key = unsafe key else {
       throw TLSFileError(
         wantsPassphrase
-          ? "The key \(file) has a passphrase, which nobody could type here; `openssl pkey` removes it."
+          ? "The key \(file) has a passphrase; remove it with `openssl pkey`."
           : "The key \(file) holds no private key in PEM form (\(reason())).")
     }
     return unsafe key
@@ -80,18 +80,18 @@ enum TLSFiles {
     let last = unsafe X509_get0_notAfter(certificate)
     if unsafe X509_cmp_current_time(last) < 0 {
       throw TLSFileError(
-        "The certificate \(file) has expired on \(unsafe day(last)); clients would refuse it. Put a new one there."
+        "The certificate \(file) expired on \(unsafe day(last)); clients would reject it. Replace it with a new one."
       )
     }
     if unsafe X509_cmp_current_time(first) > 0 {
       throw TLSFileError(
-        "The certificate \(file) is not valid before \(unsafe day(first)); is the clock right?")
+        "The certificate \(file) is not valid before \(unsafe day(first)); check the system clock.")
     }
   }
 
   private static func day(_ time: UnsafePointer<ASN1_TIME>?) -> String {
     var parts = unsafe tm()
-    guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return "a day that cannot be read" }
+    guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return "an unreadable date" }
     func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
   }

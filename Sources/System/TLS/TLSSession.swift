@@ -61,7 +61,9 @@ internal import Glibc
       // RFC 6066 §3: server names are not addresses.
       unsafe SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
       let isName = unsafe SSL_set1_host(ssl, host) == 1 && copenssl_set_server_name(ssl, host) == 1
-      if !isName { state = .failed(.untrusted("\(host) can be in no certificate")) }
+      if !isName {
+        state = .failed(.untrusted("\(host) is not a valid host name for a certificate"))
+      }
     }
     if let ticket { unsafe SSL_set_session(ssl, ticket.session) }
   }
@@ -107,7 +109,7 @@ internal import Glibc
   ) -> Int {
     precondition(
       ciphertext.lowerBound >= Self.headroomBytes && ciphertext.upperBound <= buffer.count,
-      "the plaintext would overwrite ciphertext that is not yet read")
+      "the plaintext would overwrite unread ciphertext")
     guard state == .handshaking || state == .open else { return 0 }
     let (ssl, bio, before) = unsafe (ssl, bio, state)
     let (count, after) = unsafe buffer.withUnsafeMutableBufferPointer { bytes in

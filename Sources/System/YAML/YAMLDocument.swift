@@ -51,7 +51,9 @@ public struct YAMLDocument: Equatable, Sendable {
       case .documentStart where root == nil:
         root = try readNode(try events.next(), from: &events, depth: 1)
       case .documentStart:
-        throw Fault(line: event.line, found: "a second document begins", expected: "one is enough")
+        throw Fault(
+          line: event.line, found: "a second document begins",
+          expected: "expected a single document")
       default: return root
       }
     }
@@ -65,11 +67,11 @@ public struct YAMLDocument: Equatable, Sendable {
       faults.append(
         Fault(
           line: line, found: "an anchor (&), alias (*) or tag (!) is used",
-          expected: "write the value itself, in quotes if it begins so"))
+          expected: "write the value itself, in quotes if it begins with such a character"))
     }
     guard depth <= Self.depthLimit else {
       throw Fault(
-        line: line, found: "values are nested too deep",
+        line: line, found: "values are nested too deeply",
         expected: "expected at most \(Self.depthLimit) levels")
     }
     switch event.kind {
@@ -109,7 +111,7 @@ public struct YAMLDocument: Equatable, Sendable {
         faults.append(
           Fault(
             line: key.line, key: name, found: "is given twice",
-            expected: "the first is on line \(first), remove one of them"))
+            expected: "the first is on line \(first); remove one of them"))
         continue
       }
       lines[name] = key.line

@@ -30,7 +30,7 @@ public struct YAMLFields {
           .init(
             line: pair.line, key: whole(pair.key), found: "is not a known key",
             expected: nearest.map { "did you mean \(whole($0))?" }
-              ?? "known are \(known.joined(separator: ", "))"))
+              ?? "known keys: \(known.joined(separator: ", "))"))
         continue
       }
       fields[pair.key] = pair.value

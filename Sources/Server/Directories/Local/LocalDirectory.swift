@@ -107,7 +107,7 @@ public final class LocalDirectory: Directory {
     } catch {
       error.sentences.forEach(report)
       let text =
-        error.line.map { "The list of people has a mistake in line \($0)." }
+        error.line.map { "The list of people has an error in line \($0)." }
         ?? "The list of people cannot be read."
       return DirectoryUpdate(people: people(state), problem: .failed(text, support: nil))
     }

@@ -32,7 +32,7 @@ package struct PeopleFile: Equatable {
     } catch {
       throw Failure(
         sentences: [
-          "\(path) cannot be read: \(error). Name a file that exists and that the relay may read."
+          "\(path) cannot be read: \(error). Set directory.file to a file that the relay can read."
         ],
         isMissing: error.code == ENOENT)
     }
@@ -61,7 +61,7 @@ package struct PeopleFile: Equatable {
     }
     remarks = misfits.prefix(Self.remarksLimit).map { Self.sentence($0, path) }
     if misfits.count > remarks.count {
-      remarks.append("\(path): \(misfits.count - remarks.count) more do not fit either.")
+      remarks.append("\(path): \(misfits.count - remarks.count) more invalid names are left out.")
     }
   }
 
@@ -71,7 +71,7 @@ package struct PeopleFile: Equatable {
   ) {
     var fields = YAMLFields(node, at: "[\(index)]", known: ["user", "name", "avatar"])
     let login = fields.required("user", "expected a user name", \.text)
-    let name = fields.optional("name", "expected a name that can be shown") {
+    let name = fields.optional("name", "expected a printable name") {
       $0.text.flatMap(Listing.shown)
     }
     let avatar = fields.optional("avatar", "expected an http or https address") {

@@ -77,7 +77,7 @@ final class DirectoryRefresher {
       let known = Dictionary(state.pages.map { ($0.url, $0) }, uniquingKeysWith: { $1 })
       while let next = walk.next {
         guard !walk.isCircle else {
-          throw lost("The pages of \(run.manners.name) run in a circle.")
+          throw lost("The pages of \(run.manners.name) form a cycle.")
         }
         walk.take(try read(next, known[next]))
         cutIfTooLong(&walk)
@@ -99,7 +99,9 @@ final class DirectoryRefresher {
     let etag = known?.etag
     if let page = try run.service.page(url, etag: etag, exchange) { return page }
     // An ETag is sent only for a known page.
-    guard let known else { throw lost("\(run.manners.name) keeps a page that nobody has.") }
+    guard let known else {
+      throw lost("\(run.manners.name) reported an unknown page as unchanged.")
+    }
     return known
   }
 
@@ -107,7 +109,7 @@ final class DirectoryRefresher {
     guard walk.count >= run.options.peopleLimit, walk.next != nil else { return }
     walk.next = nil
     run.report(
-      "\(run.source) has more than \(run.options.peopleLimit) people: the list ends there (directory.max)."
+      "\(run.source) has more than \(run.options.peopleLimit) people; the rest is left out (directory.max)."
     )
   }
 

@@ -42,7 +42,7 @@ final class Exchange {
     guard let address = WebAddress(url) else {
       throw .failed(
         FetchError.Failure(
-          text: "\(manners.name) names a next page that is no http or https address.",
+          text: "\(manners.name) returned a next page that is not an http or https address.",
           isLost: true))
     }
     var isRepeated = false
@@ -76,7 +76,7 @@ final class Exchange {
   /// Parses an answer's body as JSON.
   func json(_ answer: WebAnswer) throws(FetchError) -> JSONNode {
     guard let json = JSONNode(answer.body) else {
-      throw failure("\(manners.name) answered something that is not JSON.", answer)
+      throw failure("\(manners.name) returned a response that is not JSON.", answer)
     }
     return json
   }
@@ -95,7 +95,7 @@ final class Exchange {
       switch error {
       case .stopped: throw .stopped
       case .tooLong(let limitBytes):
-        throw .failed("\(manners.name) answered more than \(limitBytes >> 20) MiB.")
+        throw .failed("\(manners.name) returned more than \(limitBytes >> 20) MiB.")
       case .network(let text, let detail):
         throw .failed("\(manners.name) cannot be reached: \(text).", detail: detail)
       }
@@ -115,11 +115,11 @@ final class Exchange {
     let said = message(answer).map { ": \($0)" } ?? ""
     let text =
       switch answer.status {
-      case 401: "\(name) does not accept the credentials"
-      case 403: "\(name) refuses this\(said)"
-      case 404: "\(name) does not know the source"
-      case 500...599: "\(name) has trouble of its own"
-      default: "\(name) answered unexpectedly\(said)"
+      case 401: "\(name) rejected the credentials"
+      case 403: "\(name) denied access\(said)"
+      case 404: "\(name) did not find the source"
+      case 500...599: "\(name) reported a server error"
+      default: "\(name) returned an unexpected status\(said)"
       }
     // Other 4xx statuses may mean that the URL of the page is no longer valid.
     let isLost = (400...499).contains(answer.status) && ![401, 403].contains(answer.status)

@@ -29,12 +29,12 @@ struct GitHubService: RemoteService {
     let answer = try exchange.get(url, etag: etag, bucket: Self.bucket)
     if answer.status == 304 { return nil }
     guard let users = try exchange.json(answer).elements else {
-      throw exchange.failure("GitHub answered something that is no list of people.", answer)
+      throw exchange.failure("GitHub returned a response that is not a list of people.", answer)
     }
     var page = Page(url: url, etag: answer.headers["etag"])
     for user in users {
       guard let login = user["login"]?.string else {
-        throw exchange.failure("GitHub answered a person without a login.", answer)
+        throw exchange.failure("GitHub returned a person without a login.", answer)
       }
       page.listing.add(login: login, avatar: user["avatar_url"]?.string)
     }

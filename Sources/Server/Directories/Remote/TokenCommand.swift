@@ -28,7 +28,7 @@ enum TokenCommand {
     guard let output else {
       throw .failed(
         milliseconds() >= end
-          ? "The token command did not end within \(timeoutMilliseconds / 1000) s."
+          ? "The token command did not exit within \(timeoutMilliseconds / 1000) s."
           : "The token command printed more than a token.")
     }
     guard status == 0 else {

@@ -30,7 +30,7 @@ struct XCredentials: Credentials {
     let body = try exchange.json(answer)
     guard body["token_type"]?.string?.lowercased() == "bearer",
       let token = body["access_token"]?.string, TokenSource.isToken(token)
-    else { throw exchange.failure("X answered something that is no bearer token.", answer) }
+    else { throw exchange.failure("X returned a response that is not a bearer token.", answer) }
     current = token
     store?.write(token: token, for: Self.owner(base, key))
     return token

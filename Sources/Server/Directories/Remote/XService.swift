@@ -74,7 +74,7 @@ package struct XService: RemoteService {
       }
     guard isComplete else {
       throw exchange.failure(
-        "X answered something that is no list of followers.", answer,
+        "X returned a response that is not a list of followers.", answer,
         detail: Self.manners.message(body))
     }
     return page
