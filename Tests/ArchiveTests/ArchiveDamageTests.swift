@@ -114,7 +114,7 @@ import Wire
     let error = try error(opening: folder.file)
     #expect(error.kind == .foreign)
     #expect(error.description.contains("99"))
-    #expect(error.description.contains("a newer one wrote it"))
+    #expect(error.description.contains("Use a newer wschat"))
     #expect(try readBytes(folder.file) == before)
   }
 
@@ -145,7 +145,7 @@ import Wire
     }
     let full = try #require(throws: ArchiveError.self) { try archive.flush() }
     #expect(full.kind == .environment)
-    #expect(full.description.contains("Make space on the disk"))
+    #expect(full.description.contains("Free space on the disk"))
     #expect(throws: full) {
       try archive.enqueue(
         .init(room: "r", id: "1", text: String(repeating: "x", count: 50_000)), at: 1)

@@ -103,7 +103,7 @@ import Wire
   @Test(arguments: [
     (#"{"close": 4401, "reason": "bad token"}"#, ClientError.notAuthenticated(reason: "bad token")),
     (#"{"close": 4403}"#, .forbidden(reason: "this user is banned")),
-    (#"{"close": 4408}"#, .notAuthenticated(reason: "the relay wants a user or a token")),
+    (#"{"close": 4408}"#, .notAuthenticated(reason: "the relay requires a user or a token")),
     (
       #"""
       {"close": 4401, "say": "{\"type\":\"error\",\"code\":\"unauthorized\",\"message\":\"expired\"}"}

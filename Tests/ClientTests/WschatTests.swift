@@ -121,7 +121,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #expect(
       process.errors == """
         wschat: line 1 was refused: it is longer than 1048576 bytes
-        wschat: line 3 was refused: it is not UTF-8
+        wschat: line 3 was refused: it is not valid UTF-8
 
         """)
   }
@@ -152,7 +152,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
   @Test func `no connection in time is exit code 5`() throws {
     let outcome = try chat(["ws://127.0.0.1:1/ws", "--timeout", "0.3"], input: "one\n")
     #expect(outcome.code == 5)
-    #expect(outcome.errors.contains("Connection refused; trying again"))
+    #expect(outcome.errors.contains("Connection refused; retrying"))
   }
 
   @Test(arguments: [

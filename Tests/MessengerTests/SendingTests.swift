@@ -214,7 +214,7 @@ import Wire
     harness.entry(1, "theirs")
     harness.press(Key(.up, .control), Key(.character("d")))
     #expect(harness.chat.overlay == nil)
-    #expect(harness.chat.notice?.text == "Only your own messages can be changed.")
+    #expect(harness.chat.notice?.text == "You can only change your own messages.")
   }
 
   @Test func `an edit, a reaction and a deletion are seen at once and stay`() throws {

@@ -68,16 +68,16 @@ import YAML
   }
 
   @Test(arguments: [
-    ("\n\ntheme: drak", "3: theme: \"drak\" is none of auto, dark, light"),
+    ("\n\ntheme: drak", "3: theme: \"drak\" is not one of auto, dark, light"),
     ("messages:", "1: messages: empty is none of bubbles, plain"),
     ("color: 8", "1: color: \"8\" is none of auto, none, 16, 256, true"),
-    ("mouse: yes", "1: mouse: \"yes\" is none of true, false"),
+    ("mouse: yes", "1: mouse: \"yes\" is not true or false"),
     (
       "history_entries: -1",
-      "1: history_entries: \"-1\" is no whole number from 0 on; 0 keeps all"
+      "1: history_entries: \"-1\" is not a whole number from 0; 0 keeps all"
     ),
-    ("user: Ada", "1: user: \"Ada\" cannot name a user: use 1 to 64 of a-z 0-9 . _ -"),
-    ("ca: [a]", "1: ca: a list is no text"),
+    ("user: Ada", "1: user: \"Ada\" is not a valid user name: use 1 to 64 of a-z 0-9 . _ -"),
+    ("ca: [a]", "1: ca: a list is not a string"),
     (
       "url: example.org",
       "1: url: \"example.org\" does not begin with ws:// or wss://, as in ws://127.0.0.1:8080/ws"
@@ -90,15 +90,15 @@ import YAML
     ),
     (
       "theme: dark\ntheme: dark",
-      "2: theme: is given twice; the first is on line 1, remove one of them"
+      "2: theme: is given twice; the first is on line 1; remove one of them"
     ),
-    ("- a", "1: a list is no list of keys and their values"),
+    ("- a", "1: a list is not a mapping of keys to values"),
     ("a: b: c", "1: this is not YAML; mapping values are not allowed in this context"),
     ("sounds: { send: a }", "1: sounds.send: is not a known key; did you mean sounds.sent?"),
-    ("sounds: { sent: [] }", "1: sounds.sent: a list is no text"),
+    ("sounds: { sent: [] }", "1: sounds.sent: a list is not a string"),
     (
       "notify: beep",
-      "1: notify: \"beep\" is none of auto, osc9, osc99, osc777, off, nor a command as in "
+      "1: notify: \"beep\" is not one of auto, osc9, osc99, osc777, off, or a command such as "
         + "{ command: \"notify-send …\" }"
     ),
     ("notify: { cmd: a }", "1: notify.cmd: is not a known key; known are command"),
@@ -108,26 +108,26 @@ import YAML
     ),
     (
       "keys:\n  send:\n    - enter\n    - ctlr+s",
-      "4: keys.send: \"ctlr+s\" is no key; expected a character, or enter, tab, space, backspace, "
+      "4: keys.send: \"ctlr+s\" is not a key; expected a character, or enter, tab, space, backspace, "
         + "delete, insert, escape, up, down, left, right, home, end, pageup, pagedown, f1 to f24, "
         + "with ctrl+, alt+ or shift+ before it"
     ),
     (
       "keys: { send: ctrl+m }",
-      "1: keys.send: \"ctrl+m\" is sent by terminals as enter; choose another"
+      "1: keys.send: \"ctrl+m\" cannot be told from enter in a terminal; choose another"
     ),
     (
       "keys: { send: s }",
-      "1: keys.send: \"s\" is typed where that is done; put ctrl+ or alt+ before it"
+      "1: keys.send: \"s\" is a character that is typed there; add ctrl+ or alt+"
     ),
-    ("keys: { quit: [] }", "1: keys.quit: needs a key, or there is no way out"),
+    ("keys: { quit: [] }", "1: keys.quit: requires a key"),
     (
       "keys:\n  copy: y\n  mute: ctrl+w",
-      "3: keys.mute: Ctrl+W is a key of delete-word already; choose another, or give that one another"
+      "3: keys.mute: Ctrl+W is already a key of delete-word; choose another key for one of them"
     ),
     (
       "keys:\n  mute: ctrl+g\n  help: ctrl+g",
-      "3: keys.help: Ctrl+G is a key of mute already; choose another, or give that one another"
+      "3: keys.help: Ctrl+G is already a key of mute; choose another key for one of them"
     ),
   ])
   func `what is wrong is said, with its line and what is possible`(text: String, problem: String) {

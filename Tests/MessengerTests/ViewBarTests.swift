@@ -25,7 +25,7 @@ import Wire
     chat.conversations["dm:ada:grace"]?.isJoined = true
     chat.conversations["dm:ada:grace"]?.head = 120
     chat.conversations["dm:ada:grace"]?.latest = 20
-    #expect(rows(chat)[0].contains("behind by 100"))
+    #expect(rows(chat)[0].contains("lagging by 100"))
   }
 
   @Test func `the title says whether somebody is there, or when they were`() {

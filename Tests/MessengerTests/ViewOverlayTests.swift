@@ -117,7 +117,7 @@ import Testing
          #  General     12:10 │  Good morning! Is the machine running again?
             Bo: lunch?     3  │                                        11:40
        ◐ B  Bo   🔕 ╭─ Go to ──────────────────────────────────────────╮n.  11:50 ✓✓
-            typing… │› name of a person or room                        │─────────────
+            typing… │› name of a user or room                          │─────────────
        ○ E  Echo bot│                                                  │2:20
             deleted │ ◐ Bo                                          12 │─────────────
                     │ # General                                      3 │e.  12:21

@@ -147,7 +147,7 @@ import Testing
 
 
 
-       list limited, again in 0:42
+       limited, retrying in 0:42
        ↻ connection refused
       """)
   }
@@ -178,12 +178,12 @@ import Testing
                               │
                               │
                               │          Choose a conversation on the left.
-          ⋯ loading people    │             Ctrl+K finds one by its name.
+          ⋯ loading people    │               Ctrl+K finds one by name.
                               │
                               │
                               │
                               │───────────────────────────────────────────────────────
-       ⋯ loading people       │  choose somebody to write to
+       ⋯ loading people       │  choose a conversation
        Enter open  / filter  Alt+M mute  Ctrl+K switch  ? help  Ctrl+C quit
       """)
   }
@@ -191,7 +191,7 @@ import Testing
   @Test func `says why it is offline, and that nothing was said yet`() {
     var chat = Sample.busy(80, 12)
     chat.timeline?.messages = []
-    chat.connection = .ended("not let in: the token has expired")
+    chat.connection = .ended("access denied: the token has expired")
     expect(
       chat,
       """
@@ -206,7 +206,7 @@ import Testing
                               │
                               │───────────────────────────────────────────────────────
                               │› Message Grace Hopper
-       ✕ not let in: the token has expired
+       ✕ access denied: the token has expired
       """)
   }
 }

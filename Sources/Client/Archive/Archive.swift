@@ -155,17 +155,17 @@ public final class Archive {
       throw ArchiveError(
         .damaged,
         error.description
-          + " Another wschat has it open: close that one, and start this one again; "
-          + "until then nothing is kept.")
+          + " Another wschat has it open: close that one and restart this one; "
+          + "until then nothing is saved.")
     }
     let count = try Rescue.moveAside(location)
     session = try Session(location)
     damage = ArchiveError(
       .damaged,
-      error.description + " It was moved to \(location.damagedPath), and another one begun. "
+      error.description + " It was moved to \(location.damagedPath), and a new one was created. "
         + (count == 0
-          ? "No message that waited to be sent was found in it."
-          : "Messages that waited to be sent and were saved: \(count)."))
+          ? "No unsent messages were found in it."
+          : "Unsent messages recovered: \(count)."))
   }
 }
 

@@ -28,21 +28,21 @@ public struct ArchiveError: Error, Equatable, Sendable, CustomStringConvertible 
     case SQLITE_FULL:
       self.init(
         .environment,
-        "The history \(path) cannot be written: \(error.message). Make space on the disk; until "
-          + "then nothing more is kept.")
+        "The history \(path) cannot be written: \(error.message). Free space on the disk; until "
+          + "then nothing more is saved.")
     case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM:
       self.init(
         .environment,
         "The history \(path) cannot be opened for writing: \(error.message). Give yourself write "
-          + "permission to the file and its folder; until then nothing is kept.")
+          + "permission to the file and its folder; until then nothing is saved.")
     case SQLITE_BUSY, SQLITE_LOCKED:
       self.init(
         .environment,
-        "The history \(path) is held by another program. Close that program.")
+        "The history \(path) is locked by another program. Close that program.")
     default:
       self.init(
         .environment,
-        "The history \(path) cannot be used: \(error). Look at the disk's space and health.")
+        "The history \(path) cannot be used: \(error). Check the disk's space and health.")
     }
   }
 }

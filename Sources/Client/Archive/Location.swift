@@ -69,8 +69,8 @@ struct Location: Sendable {
   static func refusal(_ what: String, _ reason: Int32) -> ArchiveError {
     ArchiveError(
       .environment,
-      "\(what) cannot be made: \(unsafe String(cString: strerror(reason))). Give yourself write "
-        + "permission to the folder above it, or name another with XDG_STATE_HOME; until then "
-        + "nothing is kept.")
+      "\(what) cannot be created: \(unsafe String(cString: strerror(reason))). Give yourself write "
+        + "permission to its parent folder, or set XDG_STATE_HOME to another; until then "
+        + "nothing is saved.")
   }
 }

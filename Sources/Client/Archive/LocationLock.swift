@@ -33,8 +33,8 @@ struct LocationLock: ~Copyable {
     }
     throw ArchiveError(
       .environment,
-      "The history \(location.path) is being opened by another wschat, which does not come to an "
-        + "end. Close that one.")
+      "The history \(location.path) is being opened by another wschat, which does not finish. "
+        + "Close that one.")
   }
 
   /// - Returns: Whether no other process has the database open or can open it now.

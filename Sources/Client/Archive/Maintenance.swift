@@ -32,8 +32,8 @@ final class Maintenance: Sendable {
     } catch {
       throw ArchiveError(
         .environment,
-        "The history \(location.path) cannot be kept: \(error). Close other programs; until then "
-          + "nothing is kept.")
+        "The history \(location.path) cannot be saved: \(error). Close other programs; until then "
+          + "nothing is saved.")
     }
   }
 

@@ -75,7 +75,7 @@ enum Rescue {
       // Moves everything into the one file that is renamed.
       let progress = try store.database.checkpoint(.truncate)
       guard !progress.isHeldUp else {
-        throw ArchiveError(.environment, "The file \(location.path) is held by another program.")
+        throw ArchiveError(.environment, "The file \(location.path) is locked by another program.")
       }
     } catch let error as SQLiteError {
       throw ArchiveError(error, path: location.path)

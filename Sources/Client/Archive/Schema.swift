@@ -74,16 +74,16 @@ enum Schema {
       guard try database.integer("PRAGMA application_id") == applicationID else {
         throw ArchiveError(
           .foreign,
-          "The file \(path) is a database, but not wschat's. Move it away; until then nothing is "
-            + "kept.")
+          "The file \(path) is a database of another program. Move it away; until then nothing is "
+            + "saved.")
       }
       let found = try database.integer("PRAGMA user_version")
       guard found <= version else {
         throw ArchiveError(
           .foreign,
-          "The history \(path) has schema version \(found), and this wschat knows versions up to "
-            + "\(version): a newer one wrote it. Use that one, or move the file away; until then "
-            + "nothing is kept.")
+          "The history \(path) has schema version \(found), but this wschat supports versions up to "
+            + "\(version). Use a newer wschat, or move the file away; until then "
+            + "nothing is saved.")
       }
     } catch let error as SQLiteError {
       throw ArchiveError(error, path: path)

@@ -36,7 +36,7 @@ final class Store {
         throw ArchiveError(
           .environment,
           "The history \(location.path) is read-only. Give yourself write permission to it; until "
-            + "then nothing is kept.")
+            + "then nothing is saved.")
       }
       try Schema.check(database, path: location.path)
       try Self.configure(database, cacheKiB: Self.cacheKiB)

@@ -63,7 +63,7 @@ extension Client {
       let context = try shared.context(trusting: trust)
       let known = ticket.flatMap { $0.1 == url && $0.2 == trust ? $0.0 : nil }
       guard let encryption = LinkEncryption(context, host: url.host, resuming: known) else {
-        lose(.notEncrypted(.broken("there is no memory for it")))
+        lose(.notEncrypted(.broken("out of memory")))
         return
       }
       link.secure(encryption)

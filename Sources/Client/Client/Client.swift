@@ -45,7 +45,7 @@ public final class Client {
 
   /// Connects, and stays connected until `close()`.
   public func start() {
-    precondition(index == nil && !session.hasEnded, "a client starts once")
+    precondition(index == nil && !session.hasEnded, "the client has already been started")
     index = shared.insert(self)
     perform { $0.start(at: $1, &$2) }
   }

@@ -65,8 +65,8 @@ public enum ClientError: Error, Equatable, Sendable {
   /// Translates a close code of relay.v1.
   init(closeCode code: CloseCode, reason: String) {
     switch code.rawValue {
-    case 4401: self = .notAuthenticated(reason: reason.isEmpty ? "the token is not valid" : reason)
-    case 4408: self = .notAuthenticated(reason: "the relay wants a user or a token")
+    case 4401: self = .notAuthenticated(reason: reason.isEmpty ? "the token is invalid" : reason)
+    case 4408: self = .notAuthenticated(reason: "the relay requires a user or a token")
     case 4403: self = .forbidden(reason: reason.isEmpty ? "this user is banned" : reason)
     default: self = .closed(code, reason: reason)
     }
@@ -80,28 +80,28 @@ extension ClientError: CustomStringConvertible {
     case .unresolved(let host, let reason): "cannot find the host \(host): \(reason)"
     case .unreachable(let error): "cannot connect: \(error)"
     case .noWelcome(let milliseconds):
-      "no relay answered within \(Self.seconds(milliseconds)); is it the right address?"
+      "no relay answered within \(Self.seconds(milliseconds)); check the address"
     case .untrusted(let host, let reason): "the certificate of \(host) is not trusted: \(reason)"
-    case .notEncrypted(let failure): "no encrypted connection: \(failure)"
+    case .notEncrypted(let failure): "cannot encrypt the connection: \(failure)"
     case .noAuthorities(let error): "\(error)"
     case .refused(let status, let body):
       body.isEmpty
-        ? "the server answered with HTTP status \(status) instead of a WebSocket"
-        : "the server answered with HTTP status \(status): \(body)"
-    case .handshake(let failure): "no WebSocket there: \(failure)"
-    case .notAuthenticated(let reason): "not let in: \(reason)"
-    case .forbidden(let reason): "not let in: \(reason)"
+        ? "the server responded with HTTP status \(status) instead of a WebSocket handshake"
+        : "the server responded with HTTP status \(status): \(body)"
+    case .handshake(let failure): "not a WebSocket server: \(failure)"
+    case .notAuthenticated(let reason): "access denied: \(reason)"
+    case .forbidden(let reason): "access denied: \(reason)"
     case .closed(let code, let reason):
       reason.isEmpty
         ? "the relay closed the connection with code \(code.rawValue)"
         : "the relay closed the connection with code \(code.rawValue): \(reason)"
     case .lost(let error):
       error.map { "the connection was lost: \($0)" } ?? "the connection was lost"
-    case .silent(let milliseconds): "no sign of life for \(Self.seconds(milliseconds))"
+    case .silent(let milliseconds): "nothing was received for \(Self.seconds(milliseconds))"
     case .unacknowledged(let milliseconds):
       "nothing was acknowledged for \(Self.seconds(milliseconds))"
-    case .violation(let violation): "the relay broke the protocol: \(violation)"
-    case .gap(let room, let after): "the relay left out entry \(after + 1) of room \(room), twice"
+    case .violation(let violation): "the relay violated the protocol: \(violation)"
+    case .gap(let room, let after): "the relay skipped entry \(after + 1) of room \(room) twice"
     case .closedByClient: "closed"
     }
   }

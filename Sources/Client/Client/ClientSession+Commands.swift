@@ -141,7 +141,7 @@ extension ClientSession {
         _ = outbox.remove(room: send.room, id: send.id)
         let error = WireError(
           .tooLarge,
-          "a message of \(send.encodedBytes) bytes is longer than the relay takes:"
+          "a message of \(send.encodedBytes) bytes exceeds the relay's limit of"
             + " \(limits.frameBytes) bytes", re: "send", room: send.room, id: send.id)
         actions.append(.event(.refused(send, error)))
         continue

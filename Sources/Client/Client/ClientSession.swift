@@ -108,7 +108,7 @@ public struct ClientSession: Sendable {
 
   /// Connects for the first time.
   public mutating func start(at now: Instant, _ actions: inout [Action]) {
-    precondition(phase == .idle, "a session starts once")
+    precondition(phase == .idle, "the session has already been started")
     connect(at: now, &actions)
   }
 

@@ -28,7 +28,7 @@ package final class MessageConnection {
   package init(_ url: RelayURL, limits: Limits, on loop: EventLoop, token: UInt64)
     throws(ClientError)
   {
-    precondition(!url.isEncrypted, "a connection in clear")
+    precondition(!url.isEncrypted, "TLS is not supported")
     self.url = url
     self.loop = loop
     link = Link(limits: limits)

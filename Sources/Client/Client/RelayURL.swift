@@ -19,11 +19,11 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
       case .scheme(let url):
         "\"\(url)\" does not begin with ws:// or wss://, as in ws://127.0.0.1:8080/ws"
       case .encrypted(let url):
-        "\"\(url)\": there is no TLS here; use ws://, on this machine or through a tunnel"
+        "\"\(url)\": TLS is not supported; use ws://, on this machine or through a tunnel"
       case .authority(let url):
-        "\"\(url)\" names no host and port, as in ws://127.0.0.1:8080/ws or ws://[::1]:8080/ws"
+        "\"\(url)\" has no valid host and port, as in ws://127.0.0.1:8080/ws or ws://[::1]:8080/ws"
       case .target(let url):
-        "\"\(url)\" has a character after the host that cannot stand there; percent-encode it"
+        "\"\(url)\" has an invalid character after the host; percent-encode it"
       }
     }
   }

@@ -98,7 +98,7 @@ extension Chat {
       try composer.insert(text)
       composed(&effects)
     } catch {
-      complain("That is more than fits into one message.")
+      complain("The text is too long for one message.")
     }
   }
 

@@ -105,7 +105,7 @@ extension Chat {
       }
       return open(listed[place], &effects)
     }
-    if unreadOnly { complain("Nothing is unread.", isError: false) }
+    if unreadOnly { complain("No unread messages.", isError: false) }
   }
 
   mutating func toggleMute(_ effects: inout [Effect]) {
@@ -114,7 +114,7 @@ extension Chat {
     conversations[room]?.isMuted.toggle()
     complain(
       conversation.isMuted
-        ? "\(conversation.title) may notify again." : "\(conversation.title) is muted.",
+        ? "\(conversation.title) is unmuted." : "\(conversation.title) is muted.",
       isError: false)
     effects.append(.save(room))
   }

@@ -40,10 +40,10 @@ extension Chat {
     if message.isDeleted { return "This message was deleted." }
     switch command {
     case .edit where !message.isOwn, .delete where !message.isOwn:
-      return "Only your own messages can be changed."
-    case .openLink: return "There is no link in this message."
+      return "You can only change your own messages."
+    case .openLink: return "This message has no link."
     case .retry, .discard: return "This message did not fail."
-    default: return "The relay does not have this message yet."
+    default: return "The relay has not received this message yet."
     }
   }
 

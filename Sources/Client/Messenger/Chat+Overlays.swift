@@ -235,11 +235,12 @@ extension Chat {
     }
     if timeline.isComplete {
       self.search?.pagesLeft = nil
-      complain("Nothing older has it.", isError: false)
+      complain("No older matches.", isError: false)
     } else if pagesLeft == 0 {
       self.search?.pagesLeft = nil
-      let key = label(.choose, in: .overlay).map { " \($0) looks further back." } ?? ""
-      complain("Not in the newest \(timeline.messages.count) messages.\(key)", isError: false)
+      let key = label(.choose, in: .overlay).map { " \($0) searches older ones." } ?? ""
+      complain(
+        "No matches in the newest \(timeline.messages.count) messages.\(key)", isError: false)
     } else {
       self.search?.pagesLeft = pagesLeft - 1
       loadOlder(&effects)

@@ -150,7 +150,8 @@ extension Chat {
         effects.append(.load(room: page.room, before: timeline.firstSeq))
       }
     case .error(let error): take(error, &effects)
-    case .closing(let reason, _): complain("The relay closes: \(reason)", isError: false)
+    case .closing(let reason, _):
+      complain("The relay is closing the connection: \(reason)", isError: false)
     case .welcome, .joined, .left, .message, .ack, .subscribers: break
     }
   }

@@ -12,7 +12,7 @@ extension Chat {
   mutating func sendComposed(_ effects: inout [Effect]) {
     guard let room = timeline?.room else { return complain("Choose a conversation first.") }
     guard user != nil else {
-      return complain("Who you are is not known before the relay says so. Send it then.")
+      return complain("Your user name is not known yet. Send again once you are connected.")
     }
     let text = Self.trimmed(composer.text)
     if composer.isBlank {
@@ -21,7 +21,7 @@ extension Chat {
     }
     if textLimitBytes > 0, text.utf8.count > textLimitBytes {
       return complain(
-        "This is \(text.utf8.count) bytes long; the relay takes \(textLimitBytes). Send it in parts."
+        "The text has \(text.utf8.count) bytes; the relay's limit is \(textLimitBytes). Send it in parts."
       )
     }
     let send: ClientMessage.Send

@@ -14,7 +14,7 @@ public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible
   /// In the order of the file; never empty.
   public var problems: [Problem]
 
-  /// A line for each: `config.yaml:7: theme: "drak" is none of auto, dark, light`.
+  /// A line for each: `config.yaml:7: theme: "drak" is not one of auto, dark, light`.
   public var description: String {
     problems.map { "\(file):\($0.line): \($0.key)\($0.key.isEmpty ? "" : ": ")\($0.text)" }
       .joined(separator: "\n")

@@ -42,7 +42,7 @@ struct SettingsReader {
       if let count = pair.value.integer(as: Int.self), count >= 0 {
         settings.historyEntries = count
       } else {
-        report(pair, "\(pair.value.shown) is no whole number from 0 on; 0 keeps all")
+        report(pair, "\(pair.value.shown) is not a whole number from 0; 0 keeps all")
       }
     case "notify": readNotification(pair)
     case "bell": decide(pair, \.bell)
@@ -57,7 +57,7 @@ struct SettingsReader {
   private mutating func text(_ pair: YAMLNode.Pair, in path: String = "") -> String? {
     if pair.value.isNull { return nil }
     guard let text = pair.value.text, !text.utf8.contains(0) else {
-      report(pair.line, path + pair.key, "\(pair.value.shown) is no text")
+      report(pair.line, path + pair.key, "\(pair.value.shown) is not a string")
       return nil
     }
     return text.isEmpty ? nil : text
@@ -70,7 +70,7 @@ struct SettingsReader {
       settings[keyPath: path] = chosen
     } else {
       let possible = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-      report(pair, "\(pair.value.shown) is none of \(possible)")
+      report(pair, "\(pair.value.shown) is not one of \(possible)")
     }
   }
 
@@ -78,7 +78,7 @@ struct SettingsReader {
     if let decided = pair.value.boolean {
       settings[keyPath: path] = decided
     } else {
-      report(pair, "\(pair.value.shown) is none of true, false")
+      report(pair, "\(pair.value.shown) is not true or false")
     }
   }
 
@@ -97,7 +97,7 @@ struct SettingsReader {
     if UserName.isValid(user) {
       settings.user = user
     } else {
-      report(pair, "\(pair.value.shown) cannot name a user: use 1 to 64 of a-z 0-9 . _ -")
+      report(pair, "\(pair.value.shown) is not a valid user name: use 1 to 64 of a-z 0-9 . _ -")
     }
   }
 
@@ -118,8 +118,8 @@ struct SettingsReader {
     } else {
       report(
         pair,
-        "\(pair.value.shown) is none of auto, osc9, osc99, osc777, off, "
-          + "nor a command as in { command: \"notify-send …\" }")
+        "\(pair.value.shown) is not one of auto, osc9, osc99, osc777, off, "
+          + "or a command such as { command: \"notify-send …\" }")
     }
   }
 
@@ -150,7 +150,7 @@ struct SettingsReader {
       // The errors of these keys are reported already.
       guard keys.count == nodes.count else { continue }
       if command == .quit, keys.isEmpty {
-        report(inner.line, "keys.quit", "needs a key, or there is no way out")
+        report(inner.line, "keys.quit", "requires a key")
       } else {
         settings.keymap.remap(command, to: keys)
       }
@@ -162,28 +162,29 @@ struct SettingsReader {
       let others = conflict.commands.filter { $0 != command }.map(\.rawValue)
       report(
         lines[command, default: pair.line], "keys.\(command.rawValue)",
-        "\(conflict.key.label) is a key of \(others.joined(separator: ", ")) already; "
-          + "choose another, or give that one another")
+        "\(conflict.key.label) is already a key of \(others.joined(separator: ", ")); "
+          + "choose another key for one of them")
     }
   }
 
   private mutating func readKey(_ node: YAMLNode, _ command: Command) -> Key? {
     let path = "keys.\(command.rawValue)"
     guard let name = node.text else {
-      report(node.line, path, "\(node.shown) is no key; expected \(Key.names)")
+      report(node.line, path, "\(node.shown) is not a key; expected \(Key.names)")
       return nil
     }
     switch Key.named(name) {
     case .failure(.unknown):
-      report(node.line, path, "\(node.shown) is no key; expected \(Key.names)")
+      report(node.line, path, "\(node.shown) is not a key; expected \(Key.names)")
       return nil
     case .failure(.sameAs(let other)):
-      report(node.line, path, "\(node.shown) is sent by terminals as \(other); choose another")
+      report(
+        node.line, path, "\(node.shown) cannot be told from \(other) in a terminal; choose another")
       return nil
     case .success(let key):
       guard settings.keymap.canBind(key, to: command) else {
         report(
-          node.line, path, "\(node.shown) is typed where that is done; put ctrl+ or alt+ before it")
+          node.line, path, "\(node.shown) is a character that is typed there; add ctrl+ or alt+")
         return nil
       }
       return key
@@ -195,7 +196,7 @@ struct SettingsReader {
   /// Returns the pairs of a mapping; reports an error if the node is not one.
   private mutating func pairs(of node: YAMLNode, _ key: String) -> [YAMLNode.Pair] {
     if case .mapping(let pairs) = node.content { return pairs }
-    report(node.line, key, "\(node.shown) is no list of keys and their values")
+    report(node.line, key, "\(node.shown) is not a mapping of keys to values")
     return []
   }
 
@@ -205,7 +206,7 @@ struct SettingsReader {
     let nearest = Spelling.nearest(to: pair.key, among: known).map { "did you mean \(path)\($0)?" }
     report(
       pair.line, path + pair.key,
-      "is not a known \(kind); \(nearest ?? "known are \(known.joined(separator: ", "))")")
+      "is not a known \(kind); \(nearest ?? "known: \(known.joined(separator: ", "))")")
   }
 
   private mutating func report(_ pair: YAMLNode.Pair, _ text: String) {

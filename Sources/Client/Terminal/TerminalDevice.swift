@@ -159,7 +159,7 @@ public final class TerminalDevice {
     let code = unsafe bytes.withUnsafeBufferPointer { bytes in
       unsafe cterminal_arm(descriptor, &given, bytes.baseAddress, bytes.count)
     }
-    if code < 0 { throw SystemError.last("keep how the terminal was") }
+    if code < 0 { throw SystemError.last("save the terminal's settings") }
   }
 
   /// Begins with the end of any interrupted sequence, and of a frame.

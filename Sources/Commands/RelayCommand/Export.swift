@@ -21,7 +21,7 @@ struct Export: ParsableCommand {
       try Store.export(directory: $0, room: room) { output.write($0) }
     }
     guard output.flush() else {
-      StandardError.write("Not everything could be written to standard output.\n")
+      StandardError.write("Could not write all entries to standard output.\n")
       throw ExitCode.environment
     }
     StandardError.write("\(count.rooms) rooms, \(count.entries) entries\n")

@@ -8,8 +8,8 @@ struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read entries, as `relay export` writes them, from standard input.",
     discussion: """
-      All lines are imported or none. It is refused if a relay has the store open, and if the \
-      store already has one of the rooms.
+      Imports all lines or none. Fails if a relay has the store open, or if the store already has \
+      one of the rooms.
       """)
 
   @OptionGroup var store: StoreOptions

@@ -9,9 +9,9 @@ struct IssueToken: ParsableCommand {
     commandName: "token",
     abstract: "Print a token (a JWT) for a user, signed with auth.secret.",
     discussion: """
-      The bearer of the token is that user until it expires. The secret is read from the file that \
-      --config names, or from RELAY_AUTH_SECRET. In a glob * stands for any run of characters and \
-      ? for one; without --join, or without --send, every room is allowed.
+      The bearer of the token is that user until it expires. The secret is read from the file \
+      given by --config, or from RELAY_AUTH_SECRET. In a glob * matches any characters and ? one; \
+      without --join, or without --send, every room is allowed.
       """)
 
   @Option(help: ArgumentHelp("The user.", valueName: "u"))
@@ -43,7 +43,7 @@ struct IssueToken: ParsableCommand {
     do throws(ServerError) {
       let token = try TokenIssuer(configuration).sign(claims, now: time(nil))
       if configuration.auth.mode == .open {
-        StandardError.write("This relay takes no tokens yet: auth.mode is open, not jwt.\n")
+        StandardError.write("This relay does not use tokens yet: auth.mode is open, not jwt.\n")
       }
       print(token)
     } catch {

@@ -7,7 +7,7 @@ struct Verify: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Read the whole store and check that no entry is missing or duplicated.",
     discussion: """
-      May run beside a relay that has the store open: it then checks the state of one moment. \
+      May run beside a relay that has the store open; it then checks a snapshot. \
       Prints each error; the exit code is 3 if there are any.
       """)
 

@@ -23,7 +23,7 @@ enum EntryLine {
     case .delete: return "(deletes \(target))"
     case .react:
       guard let (emoji, isOn) = entry.reaction else { return "" }
-      return isOn ? "(\(emoji) for \(target))" : "(takes \(emoji) back from \(target))"
+      return isOn ? "(\(emoji) for \(target))" : "(removes \(emoji) from \(target))"
     default: return "(\(entry.kind.rawValue))"
     }
   }

@@ -81,7 +81,7 @@ final class Input {
     do {
       try loop.change(registration, for: [])
     } catch {
-      preconditionFailure("epoll refuses a pause: \(error)")
+      preconditionFailure("epoll rejected a change of events: \(error)")
     }
   }
 

@@ -146,7 +146,7 @@ final class LineChat {
 
   private var timeoutComplaint: String {
     let seconds = Double(options.timeoutMilliseconds) / 1000
-    if !wasWelcomed { return "no connection within \(seconds) s" }
+    if !wasWelcomed { return "no connection after \(seconds) s" }
     if pending.isEmpty { return "no answer from the relay for \(seconds) s" }
     let first = pending.values.map(\.number).min() ?? 0
     let lines = pending.count == 1 ? "1 line was" : "\(pending.count) lines were"
@@ -191,7 +191,7 @@ final class LineChat {
       let id = client.send(text, to: room)
       pending[id] = Pending(number: number, bytes: text.utf8.count)
       pendingBytes += text.utf8.count
-    case .notUTF8: refuse(number, "it is not UTF-8")
+    case .notUTF8: refuse(number, "it is not valid UTF-8")
     case .tooLong: refuse(number, "it is longer than \(LineSplitter.lineLimitBytes) bytes")
     }
   }
@@ -284,11 +284,11 @@ extension LineChat: ClientHandler {
     case .message: break
     case .tokenWanted(let refused):
       isLockedOut = refused != nil
-      if let refused { complain("\(refused) (asking --token-command for another)") }
+      if let refused { complain("\(refused) (running --token-command for a new one)") }
       renewal?.begin()
     case .disconnected(let error, retryMilliseconds: _):
       // The same reason is printed only once in a row.
-      let complaint = "\(error); trying again"
+      let complaint = "\(error); retrying"
       if complaint != lastComplaint { complain(complaint) }
       lastComplaint = complaint
     case .ended: break
@@ -318,7 +318,7 @@ extension LineChat: ClientHandler {
     case .named(let room): name = room
     case .direct(let peer):
       guard peer != welcome.user else {
-        complain("--to names another user than you, and you are \(peer)")
+        complain("--to must name another user; you are \(peer)")
         return finish(Self.usage)
       }
       name = RoomName.direct(welcome.user, peer)
@@ -334,7 +334,7 @@ extension LineChat: ClientHandler {
     case .truncated:
       if wasJoined { complain("entries before \(joined.after + 1) are no longer kept") }
     case .diverged: complain("the relay lost the entries after \(joined.after)")
-    case .reset: complain("the relay begins anew: what was shown before is no longer there")
+    case .reset: complain("the relay has a new log: the entries shown before no longer exist")
     }
     if !wasJoined || historyEnd != nil {
       historyEnd = joined.head > joined.after ? joined.head : nil
@@ -362,7 +362,7 @@ extension LineChat: ClientHandler {
 
   static func advice(about error: ClientError) -> String {
     guard case .untrusted = error else { return "" }
-    return "; --ca FILE names an authority to trust, --insecure trusts whoever answers"
+    return "; trust its authority with --ca FILE, or skip verification with --insecure"
   }
 
   private func ended(_ error: ClientError) {

@@ -23,7 +23,7 @@ extension ScreenChat {
       complaint = archive?.damage.map { "\($0)" }
     } catch {
       archive = nil
-      complaint = "What is said is not kept: \(error)"
+      complaint = "Messages are not saved: \(error)"
     }
     if archiveUser != nil {
       // The user is not the expected one: nothing of the other user's is displayed.
@@ -76,7 +76,7 @@ extension ScreenChat {
       return true
     } catch {
       // The same error is reported only once in a row.
-      let complaint = "What is said is not kept: \(error)"
+      let complaint = "Messages are not saved: \(error)"
       if complaint != lastComplaint {
         lastComplaint = complaint
         take(.failed(complaint))

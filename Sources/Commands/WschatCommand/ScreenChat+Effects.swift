@@ -45,11 +45,11 @@ extension ScreenChat {
         show(bytes)
         take(.done("Copied."))
       } else {
-        take(.failed("This is longer than terminals take for their clipboard."))
+        take(.failed("The text is too long for the terminal's clipboard."))
       }
     case .open(let url):
       guard Launcher.has("xdg-open") else {
-        return take(.failed("There is no xdg-open here to open \(url) with: copy it."))
+        return take(.failed("xdg-open is not installed; copy the link instead: \(url)"))
       }
       Launcher.run(["xdg-open", url])
       take(.done("Opened \(url)"))

@@ -36,7 +36,8 @@ struct TokenCommand: Sendable {
     guard !line.isEmpty else { throw Failure(description: "--token-command printed no token") }
     let token = String(decoding: line, as: UTF8.self)
     guard Self.isToken(token) else {
-      throw Failure(description: "--token-command printed characters that no token has")
+      throw Failure(
+        description: "--token-command printed characters that are not allowed in a token")
     }
     return token
   }

@@ -20,35 +20,36 @@ struct Wschat: ParsableCommand {
       At the end of input wschat waits until every line is acknowledged.
 
       Exit codes: 0 everything was acknowledged; 1 a line was refused, or not acknowledged in time; \
-      2 wrong usage; 4 not admitted; 5 no connection.
+      2 wrong usage; 4 access denied; 5 no connection.
       """,
     version: "wschat 0.1.0")
 
   @Argument(help: "The relay (default: $WSCHAT_URL, then ws://127.0.0.1:8080/ws).")
   var url: String?
 
-  @Option(help: "Your name, if the relay believes it (default: $USER in lower case).")
+  @Option(
+    help: "Your name, if the relay accepts names without a token (default: $USER in lower case).")
   var user: String?
 
   @Option(
     help: ArgumentHelp(
-      "Your token; others on this machine can see it in a list of processes.",
+      "Your token; other users of this machine can see it in the list of processes.",
       valueName: "t"))
   var token: String?
 
   @Option(
     help: ArgumentHelp(
-      "A command that prints a token; run again before it expires, and when it is refused.",
+      "A command that prints a token; run again before the token expires and when it is refused.",
       valueName: "cmd"))
   var tokenCommand: String?
 
-  @Option(help: "The room (default: general in lines, the list on a full screen).")
+  @Option(help: "The room (default: general in line mode, the list in full-screen mode).")
   var room: String?
 
   @Option(help: ArgumentHelp("The user to chat with, instead of a room.", valueName: "user"))
   var to: String?
 
-  @Flag(help: "Work in lines, also on a terminal.")
+  @Flag(help: "Work in lines, even on a terminal.")
   var plain = false
 
   @Flag(help: "Print every message from the relay as JSON, one per line.")
@@ -57,7 +58,7 @@ struct Wschat: ParsableCommand {
   @Option(help: ArgumentHelp("In lines: first print the last n entries.", valueName: "n"))
   var history = 0
 
-  @Flag(help: "In lines: go on reading after the end of input.")
+  @Flag(help: "In lines: keep reading after the end of input.")
   var follow = false
 
   @Option(
@@ -81,20 +82,20 @@ struct Wschat: ParsableCommand {
   var config: String?
 
   mutating func validate() throws {
-    if room != nil, to != nil { throw ValidationError("--room and --to exclude each other") }
-    if ca != nil, insecure { throw ValidationError("--ca and --insecure exclude each other") }
+    if room != nil, to != nil { throw ValidationError("--room and --to cannot be combined") }
+    if ca != nil, insecure { throw ValidationError("--ca and --insecure cannot be combined") }
     if token != nil, tokenCommand != nil {
-      throw ValidationError("--token and --token-command exclude each other")
+      throw ValidationError("--token and --token-command cannot be combined")
     }
     if let room, !RoomName.isValid(room) {
       throw ValidationError(
-        "\"\(room)\" cannot name a room: use 1 to 140 of a-z 0-9 . _ : -, or --to USER")
+        "\"\(room)\" is not a valid room name: use 1 to 140 of a-z 0-9 . _ : -, or --to USER")
     }
     if let to, !UserName.isValid(to) { throw ValidationError(Self.badUser(to)) }
     if let user, !UserName.isValid(user) { throw ValidationError(Self.badUser(user)) }
     if history < 0 { throw ValidationError("--history cannot be negative") }
     guard timeout > 0, timeout <= 86_400 else {
-      throw ValidationError("--timeout is in seconds, more than 0 and at most 86400")
+      throw ValidationError("--timeout must be more than 0 and at most 86400 seconds")
     }
   }
 
@@ -113,11 +114,11 @@ struct Wschat: ParsableCommand {
     var token = self.token
     if let source { token = try firstToken(of: source) }
     if let token, !TokenCommand.isToken(token) {
-      throw ValidationError("the token has characters that no token has")
+      throw ValidationError("the token has characters that are not allowed")
     }
     let user = try token == nil ? self.user ?? settings.user ?? defaultUser() : self.user
     if let user, user == to {
-      throw ValidationError("--to names another user than you, and you are \(user)")
+      throw ValidationError("--to must name another user; you are \(user)")
     }
     ignoreSIGPIPE()
     let trust: TLSTrust =
@@ -150,7 +151,7 @@ struct Wschat: ParsableCommand {
     }
     guard let stateFolder = Environment.folder("XDG_STATE_HOME", inHome: ".local/state") else {
       throw ValidationError(
-        "neither $XDG_STATE_HOME nor $HOME is set: there is no place for history")
+        "neither $XDG_STATE_HOME nor $HOME is set: no folder for the history")
     }
     let user = configuration.token.flatMap(TokenSubject.init(token:))?.user ?? configuration.user
     let options = ScreenChat.Options(
@@ -170,7 +171,7 @@ struct Wschat: ParsableCommand {
 
   private func defaultUser() throws -> String {
     guard let name = Environment["USER"]?.lowercased() else {
-      throw ValidationError("$USER is not set: say who you are with --user")
+      throw ValidationError("$USER is not set: give your name with --user")
     }
     guard UserName.isValid(name) else {
       throw ValidationError("\(Self.badUser(name)) It comes from $USER; give --user.")
@@ -179,7 +180,7 @@ struct Wschat: ParsableCommand {
   }
 
   private static func badUser(_ name: String) -> String {
-    "\"\(name)\" cannot name a user: use 1 to 64 of a-z 0-9 . _ -."
+    "\"\(name)\" is not a valid user name: use 1 to 64 of a-z 0-9 . _ -."
   }
 
   /// Like ArgumentParser's own `main`, but exits with 2 on incorrect usage.

@@ -56,7 +56,7 @@ extension Chat {
     var (text, style) = health(theme)
     if row.columns < 40 { text = String(text.prefix { $0 != " " }) }
     if let behind = open?.behind, behind > 0, row.columns >= 40 {
-      text = "behind by \(behind)  \(text)"
+      text = "lagging by \(behind)  \(text)"
     }
     let columns = min(row.columns, TextWidth.columns(of: text) + 2)
     let column = row.column + row.columns - columns

@@ -27,7 +27,7 @@ extension Chat {
       draw(
         [
           "Choose a conversation on the left.",
-          label(.switcher).map { "\($0) finds one by its name." },
+          label(.switcher).map { "\($0) finds one by name." },
         ], in: pane, theme, &drawing)
       return
     }

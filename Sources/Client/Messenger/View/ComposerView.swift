@@ -9,7 +9,7 @@ extension Chat {
     let place = Position(column: pane.column, row: pane.row)
     guard timeline != nil else {
       drawing.grid.write(
-        fitting: "  choose somebody to write to", at: place, theme.faint, columns: pane.columns)
+        fitting: "  choose a conversation", at: place, theme.faint, columns: pane.columns)
       return
     }
     drawing.targets.append((pane, .composer))
@@ -84,7 +84,7 @@ extension Chat {
       search.query.isEmpty
       ? ""
       : search.matches.isEmpty
-        ? "nothing found" : "\(search.selected + 1) of \(search.matches.count)"
+        ? "no matches" : "\(search.selected + 1) of \(search.matches.count)"
     let columns = row.columns >= 30 && !count.isEmpty ? TextWidth.columns(of: count) + 2 : 0
     var field = row
     field.columns -= columns

@@ -11,11 +11,11 @@ extension Chat {
     let pane = layout.listRows
     if listed.isEmpty {
       let text =
-        if !filter.isEmpty { "Nobody here is called “\(ShownText.line(filter.text))”." } else {
+        if !filter.isEmpty { "No matches for “\(ShownText.line(filter.text))”." } else {
           switch directory {
           case .loading: isUnconnected ? "" : "⋯ loading people"
-          case .failed, .limited: "No list of people just now."
-          case .complete, .partial: "Nobody is here yet."
+          case .failed, .limited: "The list of people is unavailable."
+          case .complete, .partial: "No users yet."
           }
         }
       draw([text], in: pane, theme, &drawing)
@@ -81,7 +81,7 @@ extension Chat {
     case .limited(let end):
       // A narrow pane shortens the text, never the time.
       let left = Moment.left(until: end, now: now)
-      let forms = ["list limited, again in \(left)", "limited, again in \(left)"]
+      let forms = ["rate-limited, retrying in \(left)", "limited, retrying in \(left)"]
       text = forms.first { TextWidth.columns(of: $0) <= row.columns - 2 } ?? "limited: \(left)"
       style = theme.idle
     case .failed(let reason):

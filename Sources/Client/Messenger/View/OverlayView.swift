@@ -35,7 +35,7 @@ extension Chat {
       title, columns: 50, rows: 2 + min(most, max(1, switcher.matches.count)), theme, &drawing)
     guard !inner.isEmpty else { return }
     draw(
-      line: switcher.query, after: "› ", hint: "name of a person or room", in: inner.line(0), theme,
+      line: switcher.query, after: "› ", hint: "name of a user or room", in: inner.line(0), theme,
       &drawing)
     drawing.grid.cursor = cursor(of: switcher.query, after: 2, in: inner.line(0))
     var rows = inner
@@ -76,7 +76,7 @@ extension Chat {
   private func offer(_ switcher: Switcher) -> String {
     guard switcher.forwarding == nil,
       let room = Chat.room(named: switcher.query.text, user: user)
-    else { return "nothing found" }
+    else { return "no matches" }
     let name = RoomName.peer(in: room, of: user).map { "write to \($0)" } ?? "open #\(room)"
     return (label(.choose, in: .overlay).map { "\($0): " } ?? "") + name
   }
@@ -124,7 +124,7 @@ extension Chat {
 
   private func draw(deletionOf key: Message.Key, _ theme: Theme, _ drawing: inout Drawing) {
     let message = timeline?.message(key)
-    let inner = panel("Delete this message for all?", columns: 44, rows: 3, theme, &drawing)
+    let inner = panel("Delete this message for everyone?", columns: 44, rows: 3, theme, &drawing)
     guard !inner.isEmpty else { return }
     drawing.grid.write(
       fitting: ShownText.line(message?.text ?? ""),
