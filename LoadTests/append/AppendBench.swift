@@ -15,7 +15,7 @@ import SQLiteLog
       """)
 
   @Option(help: "The number of entries to measure.") var entries = 1_000_000
-  @Option(help: "The number of entries to store before.") var stored = 0
+  @Option(help: "The number of entries to store before measuring.") var stored = 0
   @Option(help: "The number of rooms.") var rooms = 500
   @Option(help: "The number of users who send to each room.") var users = 4
   @Option(help: "The number of entries per batch.") var batch = 512
@@ -26,7 +26,7 @@ import SQLiteLog
   @Option(help: "The entries between two results; 0 = one result at the end.") var window = 0
   @Option(help: "The folder in which to create the log's folder.") var data = "/tmp"
   @Flag(help: "Commit only, without indexing.") var commitOnly = false
-  @Flag(help: "Sync nothing: entries survive the process, but not a power failure.") var unsynced =
+  @Flag(help: "Do not sync: entries survive the process, but not a power failure.") var unsynced =
     false
   @Flag(help: "Print one JSON object.") var json = false
 
@@ -39,7 +39,7 @@ import SQLiteLog
   func run() throws {
     var template = Array("\(data)/append-bench.XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else {
-      throw ValidationError("No folder can be made in \(data). Name another with --data.")
+      throw ValidationError("Cannot create a folder in \(data). Use another with --data.")
     }
     let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer {

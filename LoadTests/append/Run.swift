@@ -81,7 +81,7 @@ final class Run: Sendable {
     drain()
     let after = ThreadTimes()
     return state.withLock { state in
-      if state.refused > 0 { fatalError("the log refused entries: is the disk full?") }
+      if state.refused > 0 { fatalError("the log refused entries; check whether the disk is full") }
       return Window(
         entries: sent, seconds: Double(Self.now - start) / 1e9, commits: state.commits,
         commitTime: after.total("log-write") - before.total("log-write"),

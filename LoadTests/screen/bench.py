@@ -47,7 +47,7 @@ class Bench:
             if "listening on " in line:
                 self.port = int(line.split(":")[-1].split("/")[0])
                 return
-        sys.exit("bench.py: the relay does not start")
+        sys.exit("bench.py: the relay did not start")
 
     def stop_relay(self):
         if self.relay:

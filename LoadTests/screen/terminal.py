@@ -54,7 +54,7 @@ class Terminal:
         try:
             data = os.read(self.master, 1 << 20)
         except OSError:
-            raise Late("the program has ended: " + self.text()[-300:])
+            raise Late("the program has exited: " + self.text()[-300:])
         for question, answer in ANSWERS:
             for match in question.finditer(data):
                 os.write(self.master, answer(match))

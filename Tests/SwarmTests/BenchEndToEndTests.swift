@@ -44,11 +44,11 @@ import Testing
     let peers = "--peers '\(Project["LoadTests/peers"])'"
     let noFloor = try Shell.run("'\(Programs.swarm)' bench --built '\(folder.path)' \(peers)")
     #expect(noFloor.exitCode == 5)
-    #expect(noFloor.output == "there is no \(folder.path)/floor: `make bench` builds it\n")
+    #expect(noFloor.output == "\(folder.path)/floor is missing; `make bench` builds it\n")
     let noRow = try Shell.run(
       "'\(Programs.swarm)' bench --rows lightspeed --built '\(folder.path)' \(peers)")
     #expect(noRow.exitCode == 2)
-    #expect(noRow.output.hasPrefix("there is no row \"lightspeed\"; there are echo-1, "))
+    #expect(noRow.output.hasPrefix("there is no row \"lightspeed\"; rows: echo-1, "))
     let noFolder = try Shell.run("'\(Programs.swarm)' bench --built '\(folder.path)/none' \(peers)")
     #expect(noFolder.exitCode == 2)
     #expect(noFolder.output.contains("there is no folder \(folder.path)/none"))

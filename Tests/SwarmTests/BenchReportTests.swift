@@ -66,7 +66,7 @@ enum PlantedBench {
 
   @Test(arguments: ["", "{}", "[1]", #"{"bench":1}"#, #"{"bench":1,"rows":3}"#, "{\"bench\":"])
   func `a file that is no report is refused by its name`(text: String) throws {
-    #expect(throws: BenchJSON.Failure(description: "a.json: no report of swarm bench")) {
+    #expect(throws: BenchJSON.Failure(description: "a.json is not a report of swarm bench")) {
       try BenchJSON.read(Array(text.utf8), file: "a.json")
     }
   }

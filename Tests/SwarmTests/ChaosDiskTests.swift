@@ -48,7 +48,8 @@ import Testing
       "\(run.output)")
     let answers = line.split(separator: " ").dropFirst(5).first.flatMap { Int($0) }
     #expect((answers ?? 0) >= 2, "\(line)")
-    #expect(line.contains(" answers \"unavailable\" meanwhile; 0 clients disconnected"), "\(line)")
+    #expect(
+      line.contains(" sends were answered with \"unavailable\"; 0 clients disconnected"), "\(line)")
     #expect(line.contains(" sends waiting; 99 % had recovered after "), "\(line)")
   }
 
@@ -119,14 +120,14 @@ import Testing
     #expect(faults("disk_bytes: 4194304") == nil)
     #expect(
       faults("")
-        == "a.yaml:11: chaos[1].do is fill_disk, and the disk is not its own;"
-        + " give spawn the size of one, such as disk_bytes: 67108864")
+        == "a.yaml:11: chaos[1].do is fill_disk, but the relay has no disk of its own;"
+        + " give spawn the size of a disk, such as disk_bytes: 67108864")
     #expect(
       faults("disk_bytes: 64M")
         == "a.yaml:1: spawn.disk_bytes is \"64M\"; expected 4194304 to 17179869184 bytes")
     #expect(
       faults("disk_bytes: 4194304", "at_s: 1, share: 0.5")
-        == "a.yaml:11: chaos[1].share means nothing for do: fill_disk; leave it out")
+        == "a.yaml:11: chaos[1].share has no meaning for do: fill_disk; remove it")
   }
 
   @Test func `a step that fills the disk ends, and is planned where it does`() throws {

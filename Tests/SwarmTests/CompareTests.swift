@@ -34,7 +34,7 @@ import Testing
     let comparison = try Comparison(Self.report(), slower, files: ("a", "b"))
     #expect(abs(try #require(try Self.row("ack p50, ms", of: comparison).ratio) - 1.5) < 0.01)
     #expect(try Self.row("sends acknowledged", of: comparison).ratio == 0.5)
-    let memory = try Self.row("relay, most memory, MiB", of: comparison)
+    let memory = try Self.row("relay, peak memory, MiB", of: comparison)
     #expect(memory == .init(name: memory.name, before: 3, after: 6))
     #expect(memory.ratio == 2)
     // What only one of them has is shown, and has no ratio.

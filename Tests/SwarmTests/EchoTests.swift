@@ -111,15 +111,15 @@ import Testing
 
   @Test(arguments: [
     ("mode: ecco", "mode is \"ecco\"; expected relay or echo"),
-    ("mode: echo\nrooms: [{ shape: one }]", ":2: rooms means nothing for mode: echo; leave it out"),
-    ("mode: echo\nchaos: []", "chaos means nothing for mode: echo"),
+    ("mode: echo\nrooms: [{ shape: one }]", ":2: rooms has no meaning for mode: echo; remove it"),
+    ("mode: echo\nchaos: []", "chaos has no meaning for mode: echo"),
     (
       "mode: echo\nclients:\n  - { persona: chatter, count: 1 }\n  - { persona: mobile, count: 1 }",
-      ":4: clients[1].persona means nothing for mode: echo; expected lurker, chatter or burst"
+      ":4: clients[1].persona has no meaning for mode: echo; expected lurker, chatter or burst"
     ),
     (
       "mode: echo\nthresholds: { ack_p99_ms: 3 }",
-      "thresholds.ack_p99_ms means nothing for mode: echo; expected connect or deliver"
+      "thresholds.ack_p99_ms has no meaning for mode: echo; expected connect or deliver"
     ),
   ])
   func `what an echo has not is a mistake`(yaml: String, expected: String) {

@@ -99,7 +99,7 @@ import Testing
     let run = try SwarmProcess(playing: many, through: limited)
     #expect(run.exitCode == 2, "\(run.output)")
     #expect(
-      run.output.contains("may have no more than 500 descriptors open: take 420 clients"),
+      run.output.contains("may open only 500 descriptors: use at most 420 clients"),
       "\(run.output)")
   }
 
@@ -110,7 +110,7 @@ import Testing
         spawn: "config: { limits: { sends_per_s: 100, burst: 200 } }", extra: chaos))
     #expect(run.keptItsPromises, "\(run.output)")
     let kills = run.output.split(separator: "\n").count {
-      $0.hasPrefix("at ") && $0.hasSuffix(" s: relay killed and started again")
+      $0.hasPrefix("at ") && $0.hasSuffix(" s: relay killed and restarted")
     }
     #expect(kills == 2, "\(run.output)")
     #expect(run.output.contains("99 % are back"), "\(run.output)")

@@ -34,7 +34,8 @@ import Testing
     #expect(text.contains(#""tries":[{"factor":1,"messages_per_s":20,"clients":5,"#), "\(text)")
     if text.contains(#""holds_at":3"#) {
       #expect(run.output.contains("\nholds at ×3 (60 messages/s): ack p50 "), "\(run.output)")
-      #expect(run.output.contains("×3 is the most that was tried: see --max"), "\(run.output)")
+      #expect(
+        run.output.contains("×3 is the largest load that was tried: see --max"), "\(run.output)")
     }
   }
 

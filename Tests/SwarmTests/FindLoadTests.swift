@@ -131,7 +131,7 @@ import Testing
   @Test func `is an obstacle that names the key where sends would wait`() throws {
     let allowance = SendAllowance(sendsPerSecond: 20, burst: 40)
     let why = try #require(allowance.obstacle(to: try Self.plan(rate: 150, chatters: 5)))
-    #expect(why.contains("its busiest client would say 30."), "\(why)")
+    #expect(why.contains("its busiest client would send 30."), "\(why)")
     #expect(why.contains("limits.sends_per_s: 20, limits.burst: 40"))
     #expect(why.contains("spawn.config"))
   }
@@ -183,7 +183,7 @@ import Testing
     ])
     #expect(finding.holds?.factor == 8)
     #expect(finding.fails == nil)
-    #expect(finding.text.contains("×8 is the most that was tried: see --max"))
+    #expect(finding.text.contains("×8 is the largest load that was tried: see --max"))
   }
 
   @Test func `void is swarm's limit, and at the smallest load no answer`() {
@@ -191,7 +191,7 @@ import Testing
     #expect(finding.exitCode == 4)
     #expect(
       finding.text.hasPrefix(
-        "at ×1 (200 messages/s), the smallest load swarm is the limit, not the relay: swarm's own"),
+        "at ×1 (200 messages/s), the smallest load, swarm is the limit, not the relay: swarm's own"),
       "\(finding.text)")
     #expect(Self.finding([Self.attempt(1, .misses), Self.attempt(1, .misses)]).exitCode == 1)
   }
@@ -201,7 +201,7 @@ import Testing
     outcome.plan.clientsLeftOut = -5
     let away = LoadTry(factor: 1, .planted, outcome)
     #expect(away.result == .misses)
-    #expect(away.line.contains("3 of 5 clients were let in"), "\(away.line)")
+    #expect(away.line.contains("3 of 5 clients were connected"), "\(away.line)")
     outcome.plan.clientsLeftOut = -3
     outcome.verdict.refused = 4
     outcome.lastRefusal = "too much"

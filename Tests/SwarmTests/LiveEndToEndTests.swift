@@ -82,7 +82,7 @@ import Testing
     #expect(run.sawFigures)
     #expect(run.screen.isUsual, "\(run.screen.strange)")
     #expect(!run.text.contains("unacked"), "\(run.text)")
-    #expect(run.text.contains("interrupted: what was not over yet proves nothing"))
+    #expect(run.text.contains("interrupted: the rest of the run was not checked"))
   }
 
   @Test(arguments: [["TERM=dumb"], []])

@@ -26,6 +26,6 @@ import Testing
     #expect(sends.count >= 3)
     #expect(sends.reduce(0, +) == 450, "every send stands in one second: \(sends)")
     let comparison = try Comparison(bytes, bytes, files: (json, json))
-    #expect(comparison.rows.contains { $0.name == "relay, most memory, MiB" && $0.ratio == 1 })
+    #expect(comparison.rows.contains { $0.name == "relay, peak memory, MiB" && $0.ratio == 1 })
   }
 }

@@ -21,22 +21,22 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "s/a.yaml:1: nothing is written; expected a scenario"),
+    ("", "s/a.yaml:1: the file is empty; expected a scenario"),
     ("romms: []", "s/a.yaml:1: romms is not a known key; did you mean rooms?"),
     ("rooms: [", "this is not YAML"),
     ("rooms:\n\t- { shape: one }", "s/a.yaml:2: the line begins with a tab; indent with spaces"),
-    ("rooms: []", "s/a.yaml:1: rooms is a list; expected a list with something in it"),
+    ("rooms: []", "s/a.yaml:1: rooms is a list; expected a non-empty list"),
     ("\nrooms: [{ shape: mani }]", "s/a.yaml:2: rooms[0].shape is \"mani\"; expected one, many,"),
     ("rooms: [{ name: a }]", "rooms[0].shape is missing; expected one, many, zipf or dms"),
     (
       "rooms: [{ shape: one, count: 3 }]",
-      "rooms[0].count means nothing for shape: one; leave it out"
+      "rooms[0].count has no meaning for shape: one; remove it"
     ),
     ("rooms: [{ shape: many, count: 2, per_client: 3 }]", "per_client is more than count"),
     ("clients: [{ persona: chater, count: 1 }]", "clients[0].persona is \"chater\"; expected lur"),
     (
       "clients: [{ persona: lurker, count: 1, size: 3 }]",
-      "clients[0].size means nothing for persona: lurker"
+      "clients[0].size has no meaning for persona: lurker"
     ),
     ("clients: [{ persona: lurker, count: 0 }]", "clients[0].count is \"0\"; expected 1 to"),
     (
@@ -65,13 +65,13 @@ import Testing
     ),
     (
       "chaos: [{ do: kill, at_s: 1, ms: 3 }]",
-      "chaos[0].ms means nothing for do: kill; leave it out"
+      "chaos[0].ms has no meaning for do: kill; remove it"
     ),
     (
       "chaos: [{ do: cut, at_s: 1, share: 2 }]", "chaos[0].share is \"2\"; expected more than 0, at"
     ),
     ("chaos: [{ do: kill, at_s: 1, times: 3 }]", "chaos[0].every_s is missing"),
-    ("spawn: { config: { listen: x } }", "spawn.config.listen is set; leave it out"),
+    ("spawn: { config: { listen: x } }", "spawn.config.listen is set; remove it"),
     (
       "source_addresses: here",
       "s/a.yaml:1: source_addresses is \"here\"; expected numeric addresses of this machine"
@@ -89,7 +89,7 @@ import Testing
     ),
     ("text_bytes: [9, 5]", "text_bytes is a list; expected two whole numbers"),
     ("seed: -1", "seed is \"-1\"; expected a whole number from 0"),
-    ("url: ws://h/ws\nspawn:", "url is given, and so is spawn; keep one of them"),
+    ("url: ws://h/ws\nspawn:", "url and spawn are both given; remove one of them"),
   ])
   func `a mistake is named with its line, its key and what was expected`(
     yaml: String, expected: String
@@ -100,7 +100,7 @@ import Testing
   @Test(arguments: [
     (
       "url: ws://h/ws\nchaos: [{ do: kill, at_s: 1 }]\nrooms: [{ shape: one }]\n\(rest)",
-      "s/a.yaml:2: chaos needs a relay that swarm has started"
+      "s/a.yaml:2: chaos requires a relay started by swarm"
     ),
     ("rooms: [{ shape: one }, { shape: one }]\n\(rest)", "rooms have the name one twice"),
     (
@@ -110,12 +110,12 @@ import Testing
     (
       "rooms: [{ shape: dms }]\nclients: [{ persona: lurker, count: 1 }]\n"
         + "phases: [{ seconds: 1, connections: { constant: 1 } }]",
-      "s/a.yaml:2: clients are only one; direct messages need two"
+      "s/a.yaml:2: clients are only one; direct messages require two"
     ),
     (
       "rooms: [{ shape: one }]\nclients: [{ persona: lurker, count: 1 }]\n"
         + "phases: [{ seconds: 1, connections: { constant: 1 }, messages: { constant: 1 } }]",
-      "clients are silent, and phases have messages; add a chatter"
+      "clients are silent, but phases have messages; add a chatter"
     ),
     (
       "rooms: [{ shape: one }]\nclients: [{ persona: lurker, count: 1 }]\nphases: [{ seconds: 1 }]",

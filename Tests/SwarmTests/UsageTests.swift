@@ -14,9 +14,12 @@ import Testing
     """
 
   @Test(arguments: [
-    ("spawn: { binary: /nowhere/relay }", 2, "there is no relay to start at /nowhere/relay; build"),
-    ("spawn: { binary: /tmp }", 2, "exit code 126: look at spawn in the scenario; it wrote:"),
-    ("spawn: { binary: /bin/false }", 2, "before it listened, with exit code 1: look at spawn"),
+    ("spawn: { binary: /nowhere/relay }", 2, "there is no relay at /nowhere/relay; build"),
+    (
+      "spawn: { binary: /tmp }", 2,
+      "exited with code 126 before it listened: check spawn in the scenario; it wrote:"
+    ),
+    ("spawn: { binary: /bin/false }", 2, "exited with code 1 before it listened: check spawn"),
     ("spawn: { config: { limit: 3 } }", 2, "limit is not a known key; did you mean limits?"),
     ("url: ws://127.0.0.1:1/ws", 5, "no connection to ws://127.0.0.1:1/ws: cannot connect:"),
     ("url: http://127.0.0.1:1/ws", 2, "does not begin with ws://"),
@@ -34,7 +37,7 @@ import Testing
       let run = try SwarmProcess(playing: Self.scenario, [flag, "/nowhere/file"])
       #expect(run.exitCode == 2)
       #expect(
-        run.output == "open /nowhere/file: No such file or directory; name another file\n")
+        run.output == "open /nowhere/file: No such file or directory; use another file\n")
     }
   }
 
@@ -46,7 +49,7 @@ import Testing
         phases: [{ seconds: 0.5, connections: { constant: 10 }, messages: { constant: 10 } }]
         """)
     #expect(run.exitCode == 2)
-    #expect(run.output.hasPrefix("nobody can send any of the 5 messages: "), "\(run.output)")
+    #expect(run.output.hasPrefix("none of the 5 messages has a sender: "), "\(run.output)")
   }
 
   /// `timeout` gives the signal to swarm alone.
@@ -64,7 +67,7 @@ import Testing
       through: "timeout --foreground --preserve-status -s \(signal) 1.5")
     #expect(playing.exitCode == exitCode, "\(playing.output)")
     #expect(
-      playing.output.hasSuffix("\ninterrupted: what was not over yet proves nothing\n"),
+      playing.output.hasSuffix("\ninterrupted: the rest of the run was not checked\n"),
       "\(playing.output)")
   }
 }

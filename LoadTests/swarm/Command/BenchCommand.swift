@@ -8,27 +8,27 @@ struct BenchCommand: ParsableCommand {
     commandName: "bench",
     abstract: "Measure the relay, a floor and other servers, and print one table.",
     discussion: """
-      `make bench` builds what it needs and calls it. Rows: \
+      `make bench` builds the required programs and runs it. Rows: \
       \(Bench.rowNames.joined(separator: ", ")).
 
-      Exit codes: 0 measured, also if goals are missed; 1 a ratio is below the baseline; 2 wrong \
-      usage; 3 a delivery is missing, or a row has another fault; 5 a program that it needs is \
+      Exit codes: 0 measured, even if goals are missed; 1 a ratio is below the baseline; 2 wrong \
+      usage; 3 a delivery is missing, or a row has another fault; 5 a required program is \
       missing.
       """)
 
   @Option(
     help: ArgumentHelp(
-      "Only these rows, by name or by the beginning up to a dash, separated by commas.",
+      "Only these rows, by name or by the prefix before a dash, separated by commas.",
       valueName: "row,row"))
   var rows: String?
 
-  @Flag(help: "Take a tenth of the time: checks that everything works, but not how fast.")
+  @Flag(help: "Take a tenth of the time: checks that everything works, not how fast.")
   var quick = false
 
   @Flag(help: "Also measure the rows that take long.")
   var full = false
 
-  @Flag(help: "Leave the other servers out.")
+  @Flag(help: "Do not measure the other servers.")
   var noPeers = false
 
   @Option(
@@ -92,7 +92,7 @@ struct BenchCommand: ParsableCommand {
   }
 
   private func settings() throws -> Bench.Settings {
-    guard !(quick && full) else { throw ValidationError("--quick and --full exclude each other") }
+    guard !(quick && full) else { throw ValidationError("--quick and --full cannot be combined") }
     var settings = Bench.Settings(
       commands: try Self.ownFolder(), built: try Self.absolute(built),
       peers: try Self.absolute(peers))
@@ -126,7 +126,8 @@ struct BenchCommand: ParsableCommand {
   /// Returns an absolute path, because servers run in other working directories.
   private static func absolute(_ path: String) throws -> String {
     guard let resolved = unsafe realpath(path, nil) else {
-      throw ValidationError("there is no folder \(path): `make bench` is to be run where it is")
+      throw ValidationError(
+        "there is no folder \(path): run `make bench` in the folder that contains it")
     }
     defer { unsafe free(resolved) }
     return unsafe String(cString: resolved)

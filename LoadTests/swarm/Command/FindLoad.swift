@@ -12,9 +12,9 @@ struct FindLoad: ParsableCommand {
       interval. Each try is a whole run, with a fresh relay if the scenario spawns one; a try that \
       fails is repeated once before it counts.
 
-      Exit codes: 0 found; 1 the scenario misses as it is; 2 wrong usage, or a load cannot be \
+      Exit codes: 0 found; 1 the unchanged scenario misses; 2 wrong usage, or a load cannot be \
       measured (the relay's limits for one client); 3 the relay broke a promise; 4 the scenario \
-      is void as it is: swarm itself is the bottleneck; 5 no connection.
+      is void even unchanged: swarm itself is the bottleneck; 5 no connection.
       """)
 
   @Argument(
@@ -49,8 +49,8 @@ struct FindLoad: ParsableCommand {
 
   @Option(
     help: """
-      The length of one run: shortens the phases, all by the same factor. By default find.seconds \
-      of the scenario, or the scenario as it is.
+      The length of one run: shortens all phases by the same factor. By default find.seconds of \
+      the scenario, or the unchanged scenario.
       """)
   var seconds: Double?
 
@@ -82,13 +82,13 @@ struct FindLoad: ParsableCommand {
     }
     guard !scenario.thresholds.isEmpty else {
       StandardError.write(
-        "\(self.scenario): there are no thresholds, so that every load would do;"
+        "\(self.scenario): there are no thresholds, so every load would pass;"
           + " add for example thresholds: { ack_p99_ms: 100 }\n")
       throw ExitCode(2)
     }
     guard scenario.peakMessagesPerSecond > 0 else {
       StandardError.write(
-        "\(self.scenario): no phase has messages, so that there is no load to multiply;"
+        "\(self.scenario): no phase has messages, so there is no load to multiply;"
           + " add for example messages: { constant: 100 } to a phase\n")
       throw ExitCode(2)
     }

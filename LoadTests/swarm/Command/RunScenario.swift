@@ -42,14 +42,14 @@ struct RunScenario: ParsableCommand {
 
   @Flag(
     help: """
-      Run without the oracle, as the scenario's raw: says: frames are counted and timed, at a cost \
-      so small that swarm is not the bottleneck.
+      Run without the oracle, as set by the scenario's raw: frames are counted and timed, at a cost \
+      so low that swarm is not the bottleneck.
       """)
   var raw = false
 
   func validate() throws {
     if raw, html != nil {
-      throw ValidationError("--raw has no page: use --json, or leave --raw out.")
+      throw ValidationError("--raw writes no HTML page: use --json, or omit --raw.")
     }
   }
 
@@ -62,7 +62,7 @@ struct RunScenario: ParsableCommand {
       StandardError.write("\(error)\n")
       throw ExitCode(2)
     } catch {
-      StandardError.write("\(error); name another file\n")
+      StandardError.write("\(error); use another file\n")
       throw ExitCode(2)
     }
     if raw { return try runRaw(scenario) }
@@ -97,7 +97,9 @@ struct RunScenario: ParsableCommand {
       do { try TextFile.write(text(outcome), to: file) } catch { faults.append(error) }
     }
     TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
-    for fault in faults { StandardError.write("\(fault); the results are not in that file\n") }
+    for fault in faults {
+      StandardError.write("\(fault); the results were not written to that file\n")
+    }
     if !faults.isEmpty, outcome.status == .good { throw ExitCode(2) }
     // The exit code with which a shell reports a signal.
     if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }

@@ -17,7 +17,7 @@ extension Bench {
   func measureAppend() throws -> [BenchRow] {
     var rate = BenchRow(
       "append", "durable append, 500 rooms, 128 B: commit path", .entries, goal: .atLeast(250_000))
-    var cost = BenchRow("append-cpu", "the same, an entry", .microseconds, goal: .atMost(2))
+    var cost = BenchRow("append-cpu", "the same, per entry", .microseconds, goal: .atMost(2))
     let windows = try (0..<pairs).compactMap { _ in
       try append(["--commit-only"], entries: isQuick ? 100_000 : 1_000_000)?.first
     }
@@ -32,9 +32,9 @@ extension Bench {
     let entries = isQuick ? 400_000 : settings.extent == .full ? 12_000_000 : 4_000_000
     let stored = BenchTable.figure(Double(entries), .entries)
     var rate = BenchRow(
-      "stored", "durable append with settling, 0 to \(stored) stored", .entries,
+      "stored", "durable append with indexing, 0 to \(stored) stored", .entries,
       goal: .atLeast(100_000))
-    var cost = BenchRow("stored-cpu", "the same, an entry", .microseconds, goal: .atMost(9))
+    var cost = BenchRow("stored-cpu", "the same, per entry", .microseconds, goal: .atMost(9))
     var commit = BenchRow(
       "stored-commit", "the same: commit of an entry", .times, goal: .atMost(1.2))
     var all = BenchRow("stored-whole", "the same: all, by entries", .times, goal: .atMost(2))
@@ -76,7 +76,7 @@ extension Bench {
   private static func absent(_ rows: [BenchRow]) -> [BenchRow] {
     rows.map {
       var row = $0
-      row.notes = ["append-bench is not there"]
+      row.notes = ["append-bench is missing"]
       return row
     }
   }
@@ -117,7 +117,7 @@ extension Bench {
     }
     let status = unsafe pclose(pipe)
     guard status == 0 else {
-      throw Failure(description: "\(words[0]) ended with status \(status >> 8 & 0xFF)")
+      throw Failure(description: "\(words[0]) exited with status \(status >> 8 & 0xFF)")
     }
     return output
   }

@@ -51,12 +51,12 @@ extension Bench {
       costs.append(above.serverSeconds * 1e6 / Double(above.result.connections))
       row.fault = row.fault ?? below.fault ?? above.fault
       if above.result.isSaturated {
-        row.notes = ["the load had nothing left to give: the server could have done more"]
+        row.notes = ["the load generator was the limit: the server could have done more"]
       }
     }
     if let cost = BenchRow.median(costs) { row.details.append(.init("µs CPU each", cost)) }
     [floor, relay].forEach { $0.stop() }
-    row.notes.append("the floor's end with the handshake: it has no join")
+    row.notes.append("connections to the floor end after the handshake: it has no join")
     row.peers = peers(bytes) { server in
       _ = try connects(server)
       let sample = try connects(server)
@@ -103,7 +103,7 @@ extension Bench {
       rates.append(result.deliveriesPerSecond)
       growths.append(Double(max(0, peak - before)) / Double(plan.connections))
       if result.isSaturated {
-        rate.notes = ["the load had nothing left to give: the relay could have done more"]
+        rate.notes = ["the load generator was the limit: the relay could have done more"]
       }
     }
     rate.alone = BenchRow.median(rates)

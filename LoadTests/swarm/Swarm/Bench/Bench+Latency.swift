@@ -44,7 +44,7 @@ extension Bench {
         + floors.map { BenchTable.figure($0.p99, .milliseconds) }.joined(separator: ", ")
     ]
     middle.details = [
-      .init("sends / s, held", most),
+      .init("sends / s, sustained", most),
       .init("sends / s", half.result.sendsPerSecond),
       .init("deliver p50, ms", half.result.latencies.milliseconds(.deliver, .p50) ?? 0),
       .init("deliver p99, ms", half.result.latencies.milliseconds(.deliver, .p99) ?? 0),
@@ -53,7 +53,7 @@ extension Bench {
     ]
     middle.notes = [
       "\(BenchTable.figure(half.result.sendsPerSecond, .entries)) sends / s, half of the"
-        + " \(BenchTable.figure(most, .entries)) that are held"
+        + " \(BenchTable.figure(most, .entries)) that are sustained"
     ]
     return [middle, late]
   }

@@ -9,7 +9,7 @@ extension Bench {
   /// to the next, divided by the added subscribers, is the cost of a delivery alone.
   func measureSubscribers() throws -> [BenchRow] {
     var delivery = BenchRow(
-      "subscribers-delivery", "subscribers 10 to 10,000: one delivery more", .times, goal: Self.flat
+      "subscribers-delivery", "subscribers 10 to 10,000: one more delivery", .times, goal: Self.flat
     )
     var commit = BenchRow(
       "subscribers-commit", "the same: commit of an entry", .times, goal: Self.flat)
@@ -43,7 +43,7 @@ extension Bench {
       let each = (more.entry - few.entry) / (more.members - few.members)
       let excess = costs.map { $0.entry / (few.entry + each * ($0.members - few.members)) }
       rows[2].alone = (excess.max() ?? 0) / max(excess.min() ?? 0, 1e-9)
-      rows[2].work = "the same: all, against what 10 and 100 let expect"
+      rows[2].work = "the same: all, against the extrapolation from 10 and 100"
     }
     return rows
   }

@@ -55,10 +55,10 @@ extension Bench {
     median("deliver p50, ms") { $0.result.latencies.milliseconds(.deliver, .p50) ?? 0 }
     median("deliver p99, ms") { $0.result.latencies.milliseconds(.deliver, .p99) ?? 0 }
     median("log threads, share of CPU") { $0.logSeconds / max($0.serverSeconds, 1e-9) }
-    median("ksoftirqd beside it, share") { $0.kernelThreadSeconds / max($0.serverSeconds, 1e-9) }
+    median("ksoftirqd, share") { $0.kernelThreadSeconds / max($0.serverSeconds, 1e-9) }
     median("load, cores") { $0.result.ownCores }
     if !row.isShared, samples.contains(where: \.result.isSaturated) {
-      row.notes.append("the load had nothing left to give: the server could have done more")
+      row.notes.append("the load generator was the limit: the server could have done more")
     }
   }
 

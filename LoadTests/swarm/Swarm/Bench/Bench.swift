@@ -65,13 +65,13 @@ public final class Bench {
       facts: BenchMachine.facts + settings.facts)
     for path in [settings.commands + "/relay", settings.built + "/floor"]
     where unsafe access(path, X_OK) != 0 {
-      throw Failure(description: "there is no \(path): `make bench` builds it")
+      throw Failure(description: "\(path) is missing; `make bench` builds it")
     }
     do {
       _ = try DescriptorLimit.raise()
       try ProcessorBinding(BenchPlacement.loadProcessor).end()
     } catch {
-      throw Failure(description: "two processors, 0 and 1, are needed: \(error)")
+      throw Failure(description: "processors 0 and 1 are required: \(error)")
     }
   }
 
@@ -81,7 +81,7 @@ public final class Bench {
     }
     for name in rows where !BenchItem.all.contains(where: { $0.matches(name) }) {
       throw Failure(
-        description: "there is no row \"\(name)\"; there are \(rowNames.joined(separator: ", "))",
+        description: "there is no row \"\(name)\"; rows: \(rowNames.joined(separator: ", "))",
         isUsage: true)
     }
     return BenchItem.all.filter { item in rows.contains(where: item.matches) }
@@ -95,7 +95,7 @@ public final class Bench {
     let folder = "\(settings.built)/run.\(getpid())"
     Self.removeLeftovers(in: settings.built)
     guard unsafe mkdir(folder, 0o700) == 0 else {
-      throw Failure(description: "no folder can be made in \(settings.built): errno \(errno)")
+      throw Failure(description: "cannot create a folder in \(settings.built): errno \(errno)")
     }
     temporaryFolder = folder
     defer { Directory.remove(folder) }
@@ -167,7 +167,7 @@ public final class Bench {
       throw Failure(description: sample.fault ?? "the relay delivers nothing")
     }
     let bytes = sample.result.counts.bytes / sample.result.counts.deliveries
-    report.facts.append(.init("bytes of a delivery", "\(bytes)"))
+    report.facts.append(.init("bytes per delivery", "\(bytes)"))
     knownDeliveryBytes = bytes
     return bytes
   }
@@ -192,7 +192,7 @@ public final class Bench {
       .init(
         "floor, room of 1,000, 128 B, 1 in flight",
         "\(BenchTable.figure(figure, .deliveries)) deliveries / CPU s,"
-          + " \(BenchTable.figure(factor, .times)) of the machine behind the goals"))
+          + " \(BenchTable.figure(factor, .times)) of the machine that the goals refer to"))
     knownFactor = factor
     return factor
   }

@@ -38,7 +38,7 @@ extension BenchItem {
       let factor = try bench.machineFactor()
       var row = BenchRow(id, work, .deliveries, goal: .atLeast(share * library * factor))
       try bench.measurePairs(&row, .directMessages(window: window))
-      row.details.append(.init("what the library would do here", library * factor))
+      row.details.append(.init("expected of the library on this machine", library * factor))
       return [row]
     }
   }
@@ -88,9 +88,9 @@ extension BenchItem {
   ) { bench in
     try bench.measureReturn(
       BenchRow(
-        "return", "1,000 clients come back, 1,000 behind", .entries, goal: .atLeast(1_000_000)),
+        "return", "1,000 clients come back, lagging by 1,000", .entries, goal: .atLeast(1_000_000)),
       BenchRow(
-        "return-memory", "the same: memory for each", .bytes, goal: .atMost(262_144)))
+        "return-memory", "the same: memory per client", .bytes, goal: .atMost(262_144)))
   }
 
   private static let append = BenchItem(
@@ -103,7 +103,7 @@ extension BenchItem {
 
   private static let stored = BenchItem(
     ids: ["stored", "stored-cpu", "stored-commit", "stored-whole", "stored-stall"],
-    title: "durable append as more and more is stored"
+    title: "durable append to a growing store"
   ) { try $0.measureStored() }
 
   private static let subscribers = BenchItem(

@@ -95,7 +95,7 @@ public enum BenchJSON {
     guard document.faults.isEmpty, let root = document.root, root.member("bench") != nil,
       let rows = root.member("rows")?.list
     else {
-      throw Failure(description: "\(file): no report of swarm bench")
+      throw Failure(description: "\(file) is not a report of swarm bench")
     }
     var report = BenchReport(
       date: root.words("date"),
@@ -106,7 +106,7 @@ public enum BenchJSON {
     for node in rows {
       guard let unit = BenchRow.Unit(rawValue: node.words("unit")) else {
         throw Failure(
-          description: "\(file):\(node.line): rows: unit: \"\(node.words("unit"))\" is none")
+          description: "\(file):\(node.line): rows: unit: \"\(node.words("unit"))\" is not a unit")
       }
       report.rows.append(row(node, unit))
     }

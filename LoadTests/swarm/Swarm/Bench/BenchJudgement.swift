@@ -52,7 +52,7 @@ public struct BenchJudgement: Equatable, Sendable {
   /// Lines for the user.
   public var text: String {
     var lines = falls.map { "regression: \($0)" }
-    lines += missing.map { "regression: \($0) has a baseline, and no figure today" }
+    lines += missing.map { "regression: \($0) has a baseline, but no figure in this run" }
     if isGood {
       lines.append(
         "baseline: none of \(compared) ratios fell by more than"

@@ -31,7 +31,7 @@ enum BenchMachine {
   static func disk(_ folder: String) -> BenchReport.Fact {
     let kind = Directory.fileSystem(of: folder) ?? "unknown"
     let isInMemory = kind == "tmpfs" || kind == "ramfs"
-    return .init("file system", isInMemory ? "\(kind), where a sync costs nothing" : kind)
+    return .init("file system", isInMemory ? "\(kind), where syncs are free" : kind)
   }
 
   /// The CPU time that other processes have used since the machine started: all except this process

@@ -46,8 +46,8 @@ public enum BenchPage {
       for warning in report.warnings { page.element("p", warning) }
       page.element(
         "p", ["class": "quiet"],
-        "Deliveries for each second of the server's processor time, all threads, until what was"
-          + " written is at rest. Floor: a program that does the system calls and no more.")
+        "Deliveries per second of the server's processor time, all threads, until the server is idle"
+          + " again. Floor: a program that makes the system calls and nothing else.")
     }
   }
 
@@ -83,8 +83,8 @@ public enum BenchPage {
     let rows = report.rows.filter { !$0.pairs.isEmpty }
     let (apart, shared) = (rows.filter { !$0.isShared }, rows.filter(\.isShared))
     return [
-      relay(apart, "Relay in parts of the floor"), peers(apart),
-      relay(shared, "Two loops in parts of the floor"),
+      relay(apart, "Relay, relative to the floor"), peers(apart),
+      relay(shared, "Two loops, relative to the floor"),
     ].compactMap { $0 } + report.rows.compactMap(sweep)
   }
 
@@ -92,7 +92,7 @@ public enum BenchPage {
   private static func relay(_ rows: [BenchRow], _ title: String) -> Plot? {
     ofFloor(
       rows, title,
-      "The median of each row's pairs, their extremes, the goal.",
+      "Median and extremes of each row's pairs, and the goal.",
       [
         ("highest", { $0.pairs.map { $0.relay / max($0.floor, 1) }.max() }),
         ("lowest", { $0.pairs.map { $0.relay / max($0.floor, 1) }.min() }),
@@ -111,7 +111,8 @@ public enum BenchPage {
     var names: [String] = []
     for peer in rows.flatMap(\.peers) where !names.contains(peer.name) { names.append(peer.name) }
     return ofFloor(
-      rows.filter { !$0.peers.isEmpty }, "Others in parts of the floor", "Measured once each.",
+      rows.filter { !$0.peers.isEmpty }, "Other servers, relative to the floor",
+      "Measured once each.",
       names.prefix(4).map { name in
         (
           name,
@@ -159,7 +160,7 @@ public enum BenchPage {
     for point in row.points where !names.contains(point.line) { names.append(point.line) }
     return Plot(
       title: row.id,
-      caption: "µs of processor time by their number, both logarithmic.",
+      caption: "µs of processor time by count, both logarithmic.",
       across: .logarithmic(row.points.map(\.x)), upwards: .logarithmic(row.points.map(\.y)),
       acrossUnit: "",
       lines: names.prefix(4).map { name in

@@ -50,11 +50,13 @@ public struct BenchReport: Equatable, Sendable {
   /// Reservations about the figures as a whole, one sentence each.
   public var warnings: [String] {
     var warnings: [String] = []
-    if extent == .quick { warnings.append("a quick run: it shows that all works, not how fast") }
+    if extent == .quick {
+      warnings.append("a quick run: it shows that everything works, not how fast")
+    }
     if coresTakenByOthers > Self.busyCores {
       warnings.append(
-        "the machine was busy: others used \(Decimal.short((coresTakenByOthers * 100).rounded()))"
-          + " % of a core; ratios hold better than absolute figures, neither holds well")
+        "the machine was busy: other processes used \(Decimal.short((coresTakenByOthers * 100).rounded()))"
+          + " % of a core; ratios are more reliable than absolute figures, but neither is accurate")
     }
     return warnings
   }

@@ -68,7 +68,7 @@ struct BenchSample {
     if result.whole.errors > 0 {
       return "\(result.whole.errors) refusals: \(result.lastError ?? "?")"
     }
-    if !hasSettled { return "the server was still busy long after the load" }
+    if !hasSettled { return "the server was still busy long after the load ended" }
     return nil
   }
 }

@@ -25,7 +25,7 @@ final class BenchServer {
   ///   - processor: The processor to which all of its threads are bound; `nil`: any.
   init(_ program: BenchProgram, in parent: String, processor: Int?) throws {
     guard program.isPresent else {
-      throw Failure(description: "\(program.name) is not there: \(program.words[0])")
+      throw Failure(description: "\(program.name) is missing: \(program.words[0])")
     }
     self.program = program
     let folder = try Directory.makeTemporary("\(parent)/\(program.name)")
@@ -129,7 +129,7 @@ final class BenchServer {
     for _ in 0..<(Self.startMilliseconds / 5) {
       var status: Int32 = 0
       guard unsafe waitpid(id, &status, WNOHANG) == 0 else {
-        throw Failure(description: "\(program.name) ended before it listened: \(lastWords)")
+        throw Failure(description: "\(program.name) exited before it listened: \(lastWords)")
       }
       if let announcement = program.announcement {
         let log = String(

@@ -49,7 +49,7 @@ struct EchoLedger {
     }
     if let place = overtaken.firstIndex(where: { Self.matches(bytes, $0.bytes) }) {
       let number = overtaken.remove(at: place).number
-      return .wrong(.reordered, "send \(number) came back after a later one")
+      return .wrong(.reordered, "send \(number) came back after a later send")
     }
     return strange(bytes)
   }
@@ -62,10 +62,10 @@ struct EchoLedger {
       return altered(overtaken.remove(at: place), bytes)
     }
     if let number, number < next?.number ?? .max {
-      return .wrong(.doubled, "send \(number) came back once more")
+      return .wrong(.doubled, "send \(number) came back a second time")
     }
     guard next != nil else {
-      return .wrong(.invented, "\(Self.shown(bytes)) came, and nothing was to come")
+      return .wrong(.invented, "\(Self.shown(bytes)) came back, but was never sent")
     }
     // If the text does not contain its number, its position determines it.
     let place = waiting[first...].firstIndex { $0.number == number } ?? first

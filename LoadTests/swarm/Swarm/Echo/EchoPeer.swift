@@ -109,7 +109,7 @@ final class EchoPeer {
         take(&buffer, count: count)
         if count < buffer.count { return }
       case .wouldBlock: return
-      case .end: return ended("the server ended the connection")
+      case .end: return ended("the server closed the connection without a close frame")
       case .failed(let error): return ended("\(error)")
       }
     }

@@ -188,7 +188,7 @@ public final class EchoRun {
       outcome.load.relayCores = (relay.cpuSeconds - relayCPUAtStart) / seconds
     }
     progress.at = now
-    log("\(Decimal.text(Double(elapsed) / 1e9)) s: all is sent; waiting for what is to come")
+    log("\(Decimal.text(Double(elapsed) / 1e9)) s: all sent; waiting for outstanding messages")
   }
 
   private func look() {
@@ -243,7 +243,7 @@ public final class EchoRun {
         outcome.latencies.record(.deliver, intended: send.intended, happened: now)
         outcome.verdict.missed += 1
       }
-      if !outcome.wasInterrupted { forget(client, "nothing more came", at: now) }
+      if !outcome.wasInterrupted { forget(client, "nothing more was received", at: now) }
       if let since = awaited[client] {
         outcome.latencies.record(.connect, intended: since, happened: now)
       }

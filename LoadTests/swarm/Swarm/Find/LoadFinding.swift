@@ -81,16 +81,17 @@ public struct LoadFinding: Sendable {
         let smallest = holds == nil ? ", the smallest load" : ""
         lines.append(
           fails.result == .void
-            ? "at \(fails.name)\(smallest) swarm is the limit, not the relay: \(fails.findings)"
+            ? "at \(fails.name)\(smallest), swarm is the limit, not the relay: \(fails.findings)"
             : "misses at \(fails.name)\(smallest): \(fails.findings)")
       } else {
-        lines.append("×\(Decimal.short(most.factor)) is the most that was tried: \(most.reason)")
+        lines.append(
+          "×\(Decimal.short(most.factor)) is the largest load that was tried: \(most.reason)")
       }
     case .failed:
       if let last = tries.last { lines.append("ended at \(last.line)") }
     case .obstacle(let factor, let why):
       lines.append("×\(Decimal.short(factor)) cannot be measured: \(why)")
-    case .interrupted: lines.append("interrupted: larger loads may hold as well")
+    case .interrupted: lines.append("interrupted: larger loads may pass as well")
     }
     return lines.joined(separator: "\n") + "\n"
   }

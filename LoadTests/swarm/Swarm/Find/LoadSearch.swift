@@ -38,7 +38,8 @@ public struct LoadSearch: Sendable {
   ///   - most: The largest load.
   ///   - precision: The maximum relative error by which the answer is too small.
   public init(from first: Double = 1, to most: Double, precision: Double) {
-    precondition(first > 0 && most >= first && precision > 0, "there is something to search")
+    precondition(
+      first > 0 && most >= first && precision > 0, "the search needs a range and a precision")
     factor = first
     self.most = most
     self.precision = precision

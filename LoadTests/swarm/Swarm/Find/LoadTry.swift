@@ -31,7 +31,7 @@ public struct LoadTry: Sendable {
     // A load without all of its clients does not pass, however fast the rest is.
     if outcome.connected < clients {
       detail =
-        "\(outcome.connected) of \(clients) clients were let in"
+        "\(outcome.connected) of \(clients) clients were connected"
         + (outcome.lastLoss.map { " (\($0))" } ?? "")
     } else if outcome.verdict.refused > 0 {
       detail =

@@ -123,8 +123,9 @@ extension Plan {
   /// Why some messages cannot be sent; `nil` if all can.
   public var silence: String? {
     guard messagesLeftOut > 0 else { return nil }
-    return "for \(messagesLeftOut) of \(messageCount + messagesLeftOut) messages nobody would be"
-      + " there to say them: clients speak from a second after they came until a second before they"
-      + " go. Give each run more time (--seconds, find.seconds), or add chatters"
+    return
+      "\(messagesLeftOut) of \(messageCount + messagesLeftOut) messages have no connected sender:"
+      + " clients send from a second after they connect until a second before they disconnect."
+      + " Give each run more time (--seconds, find.seconds), or add chatters"
   }
 }

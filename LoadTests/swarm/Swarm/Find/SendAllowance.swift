@@ -43,9 +43,9 @@ public struct SendAllowance: Equatable, Sendable {
     }
     guard isHeldUp, let span, let most = counts.values.max() else { return nil }
     let seconds = max(Double(span.last - span.first) / 1e9, 1)
-    return "its busiest client would say \(Decimal.text(Double(most) / seconds)) messages/s, and"
-      + " the relay allows each limits.sends_per_s: \(sendsPerSecond), limits.burst: \(burst)."
+    return "its busiest client would send \(Decimal.text(Double(most) / seconds)) messages/s, but"
+      + " the relay allows each client limits.sends_per_s: \(sendsPerSecond), limits.burst: \(burst)."
       + " Raise limits.sends_per_s in the relay's configuration (spawn.config), 0 for no limit, or"
-      + " let more clients speak"
+      + " add senders"
   }
 }

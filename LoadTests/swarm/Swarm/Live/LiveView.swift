@@ -133,7 +133,7 @@ public enum LiveView {
     var line = line
     line.add("relay", .faint)
     line.move(to: indent)
-    line.add(figures.relayCores.map { "\(percent($0)) of a core" } ?? "no figures of its core")
+    line.add(figures.relayCores.map { "\(percent($0)) of a core" } ?? "CPU unknown")
     if let bytes = figures.relayBytes {
       line.add(", \(Decimal.text(Double(bytes) / 1_048_576)) MiB")
     }

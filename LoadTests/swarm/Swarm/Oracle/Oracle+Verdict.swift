@@ -48,7 +48,7 @@ extension Oracle {
     if ledger.head > end {
       report(
         .forgotten, name, [end + 1, ledger.head],
-        "entries up to \(ledger.head) were delivered, and the log ends with \(end)",
+        "entries up to \(ledger.head) were delivered, but the log ends at \(end)",
         context(of: room, around: end + 1))
     }
     var lastNumbers: [Int32: (number: Int32, seq: Int64)] = [:]
@@ -66,7 +66,7 @@ extension Oracle {
       if let lastTime, lastTime.at > slot.at {
         report(
           .clock, name, [lastTime.seq, seq],
-          "the first is of \(lastTime.at), the second of \(slot.at)")
+          "the first has at \(lastTime.at), the second \(slot.at)")
       }
       lastTime = (slot.at, seq)
     }
@@ -95,11 +95,11 @@ extension Oracle {
     if let delivered = send.deliveredAs {
       report(
         .misnumbered, room, [seq, delivered],
-        "the ack of \(naming.id(of: id)) names \(seq), and it stands under \(delivered)",
+        "the ack of \(naming.id(of: id)) names \(seq), but its seq is \(delivered)",
         context(of: send.room, around: seq))
     } else {
       report(
-        .lost, room, [seq], "\(naming.id(of: id)) was acknowledged, and nobody was given it",
+        .lost, room, [seq], "\(naming.id(of: id)) was acknowledged, but delivered to no client",
         context(of: send.room, around: seq))
     }
   }

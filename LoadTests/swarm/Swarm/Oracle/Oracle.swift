@@ -109,20 +109,20 @@ public struct Oracle: Sendable {
     else {
       report(
         .invented, ack.room, [ack.seq],
-        "\(naming.users[client]) was given an ack of \(ack.id), which it had not sent")
+        "\(naming.users[client]) received an ack of \(ack.id), which it had not sent")
       return nil
     }
     guard naming.rooms[known.room] == ack.room else {
       report(
         .altered, ack.room, [ack.seq],
-        "the ack of \(ack.id) names this room, and it was sent to \(naming.rooms[known.room])")
+        "the ack of \(ack.id) names this room, but it was sent to \(naming.rooms[known.room])")
       return nil
     }
     if let seq = known.seq {
       if seq != ack.seq {
         report(
           .doubled, ack.room, [seq, ack.seq],
-          "\(ack.id) was acknowledged under two numbers")
+          "\(ack.id) was acknowledged with two seqs")
       }
       return nil
     }
@@ -155,7 +155,7 @@ public struct Oracle: Sendable {
   /// Handles the position of a receiver's cursor, as `joined` reports it.
   public mutating func joined(_ joined: ServerMessage.Joined, by receiver: Int) {
     guard let room = naming.room(joined.room), let index = cursor(of: receiver, in: room) else {
-      return report(.invented, joined.room, [], "\(name(receiver)) had not asked to join it")
+      return report(.invented, joined.room, [], "\(name(receiver)) had not requested to join it")
     }
     reportHoles(of: receiver, index)
     ledgers[room].first = max(ledgers[room].first, joined.first)
@@ -169,19 +169,19 @@ public struct Oracle: Sendable {
       if let asked, asked != after {
         report(
           .gap, joined.room, [asked, after],
-          "\(name(receiver)) asked for what follows \(asked), and was told ok after \(after)")
+          "\(name(receiver)) asked for entries after \(asked), but received ok after \(after)")
       }
     case .truncated:
       if after != joined.first - 1 {
         report(
           .gap, joined.room, [after],
-          "\(name(receiver)) was told truncated after \(after), and the first kept is"
+          "\(name(receiver)) received truncated after \(after), but the first kept entry is"
             + " \(joined.first)")
       }
     case .diverged, .reset:
       report(
         .forgotten, joined.room, [asked ?? 0, after],
-        "\(name(receiver)) had entries up to \(asked.map(String.init) ?? "-"), and was told"
+        "\(name(receiver)) had entries up to \(asked.map(String.init) ?? "-"), but received"
           + " \(joined.resume.rawValue) after \(after)")
     }
   }
@@ -214,7 +214,7 @@ public struct Oracle: Sendable {
       guard let next = cursor.next, next <= ledgers[cursor.room].head else { continue }
       report(
         .gap, naming.rooms[cursor.room], [next],
-        "\(name(receiver)) is connected and joined, and was given nothing from \(next) on, though"
+        "\(name(receiver)) is connected and joined, but received nothing from \(next) on, although"
           + " there are entries up to \(ledgers[cursor.room].head)",
         context(of: cursor.room, around: next))
     }
@@ -244,14 +244,14 @@ public struct Oracle: Sendable {
     guard let room = naming.room(entry.room), entry.seq >= 1,
       entry.seq <= ledgers[room].head + Self.jumpLimit
     else {
-      report(.invented, entry.room, [entry.seq], "no such entry can be")
+      report(.invented, entry.room, [entry.seq], "this entry is impossible")
       return nil
     }
     advance(receiver, room, entry.seq)
     guard let id = naming.send(ofID: entry.id), let send = self[id], send.isTransmitted else {
       report(
         .invented, entry.room, [entry.seq],
-        "\(name(receiver)) was given \(entry.id) from \(entry.from), which nobody sent")
+        "\(name(receiver)) received \(entry.id) from \(entry.from), which no client sent")
       return nil
     }
     let text = entry.text
@@ -262,7 +262,7 @@ public struct Oracle: Sendable {
     if !isAsSent {
       report(
         .altered, entry.room, [entry.seq],
-        "\(name(receiver)) was given \(entry.id) with another"
+        "\(name(receiver)) received \(entry.id) with another"
           + (send.room != room ? " room" : digest != send.digest ? " text" : " sender")
           + " than it was sent with")
     }
@@ -292,11 +292,11 @@ public struct Oracle: Sendable {
       cursors[receiver][index].holes.remove(at: hole)
       report(
         .reordered, naming.rooms[room], [seq, next - 1],
-        "\(name(receiver)) was given \(seq) after \(next - 1)")
+        "\(name(receiver)) received \(seq) after \(next - 1)")
     } else {
       report(
         .doubled, naming.rooms[room], [seq],
-        "\(name(receiver)) was given \(seq) again, after \(next - 1)")
+        "\(name(receiver)) received \(seq) again, after \(next - 1)")
     }
   }
 
@@ -312,13 +312,13 @@ public struct Oracle: Sendable {
         if known.at != slot.at {
           report(
             .altered, entry.room, [entry.seq],
-            "\(name(receiver)) was given \(entry.id) of \(entry.at), others the same of \(known.at)"
+            "\(name(receiver)) received \(entry.id) with at \(entry.at), others with \(known.at)"
           )
         }
       } else {
         report(
           .twoOrders, entry.room, [entry.seq],
-          "\(name(receiver)) was given \(entry.id), others \(naming.id(of: known.send))")
+          "\(name(receiver)) received \(entry.id), others \(naming.id(of: known.send))")
       }
       return false
     }
@@ -326,7 +326,7 @@ public struct Oracle: Sendable {
     let id = slot.send
     if let seq = sends[id.client][id.number - 1].deliveredAs, seq != entry.seq {
       report(
-        .doubled, entry.room, [seq, entry.seq], "\(entry.id) stands under both",
+        .doubled, entry.room, [seq, entry.seq], "\(entry.id) has both seqs",
         context(of: room, around: seq) + context(of: room, around: entry.seq))
       return false
     }
@@ -357,7 +357,7 @@ public struct Oracle: Sendable {
     cursors[receiver][index].holes = []
     report(
       .gap, naming.rooms[cursor.room], cursor.holes,
-      "\(name(receiver)) was not given them, and later ones instead",
+      "\(name(receiver)) did not receive them, but later ones",
       context(of: cursor.room, around: cursor.holes[0]))
   }
 
@@ -378,7 +378,7 @@ public struct Oracle: Sendable {
   func context(of room: Int, around seq: Int64) -> [String] {
     let range = max(1, seq - Self.contextEntries)...max(1, seq + Self.contextEntries)
     return range.map { number in
-      guard let slot = ledgers[room][number] else { return "seq \(number): nobody has seen it" }
+      guard let slot = ledgers[room][number] else { return "seq \(number): no client received it" }
       return "seq \(number): \(naming.id(of: slot.send)) from \(naming.users[Int(slot.client)])"
     }
   }

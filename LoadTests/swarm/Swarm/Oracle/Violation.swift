@@ -28,16 +28,17 @@ public enum Promise: String, CaseIterable, Sendable {
   public var sentence: String {
     switch self {
     case .lost: "an acknowledged message is never lost"
-    case .doubled: "each entry comes once, and one id makes one entry"
-    case .reordered: "entries come in the order of seq, and a sender's in the order of sending"
-    case .gap: "nobody is silently behind"
-    case .twoOrders: "the order is the same for everyone"
-    case .altered: "what is sent is delivered as it was sent"
-    case .invented: "nothing is delivered that nobody sent"
-    case .forgotten: "what was shown is durable"
+    case .doubled: "each entry is delivered once, and one id makes one entry"
+    case .reordered:
+      "entries are delivered in the order of seq, and a sender's in the order of sending"
+    case .gap: "no client lags silently"
+    case .twoOrders: "the order is the same for all clients"
+    case .altered: "entries are delivered as they were sent"
+    case .invented: "nothing is delivered that no client sent"
+    case .forgotten: "delivered entries are durable"
     case .misnumbered: "an ack names the entry's seq"
     case .clock: "at never decreases in a room"
-    case .broken: "the store is whole, whenever the power goes"
+    case .broken: "the store is intact after a power loss at any time"
     }
   }
 }
@@ -48,8 +49,8 @@ extension Promise {
     switch (mode, self) {
     case (.echo, .lost): "each message comes back"
     case (.echo, .doubled): "each message comes back once"
-    case (.echo, .reordered): "what one connection sends comes back in the order of sending"
-    case (.echo, .altered): "what comes back is what was sent"
+    case (.echo, .reordered): "messages of one connection come back in the order of sending"
+    case (.echo, .altered): "messages come back as they were sent"
     case (.echo, .invented): "nothing comes back that was not sent"
     default: sentence
     }

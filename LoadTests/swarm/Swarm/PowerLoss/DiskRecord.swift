@@ -43,7 +43,7 @@ struct DiskRecord {
       guard header[4] <= UInt64(bytes.count - payload) else { return }
       let range = payload..<payload + Int(header[4])
       guard header[0] == UInt64(events.count + 1) else {
-        throw Damage(description: "record \(events.count + 1) is numbered \(header[0])")
+        throw Damage(description: "record \(events.count + 1) has the number \(header[0])")
       }
       let operation = try operation(header[1], offset: header[3], range)
       events.append(Event(number: header[0], file: header[2], operation: operation))
@@ -63,12 +63,15 @@ struct DiskRecord {
     case 6: return .unlink(name: name(payload))
     case 7:
       let names = bytes[payload].split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-      guard names.count == 2 else { throw Damage(description: "a file was renamed to nothing") }
+      guard names.count == 2 else {
+        throw Damage(description: "a file was renamed to an empty name")
+      }
       return .rename(from: names[0], to: names[1])
     case 8: return .syncFolder(through: offset)
     default:
       throw Damage(
-        description: "the relay writes its files by a call that the recorder does not follow")
+        description:
+          "the relay writes its files with a system call that the recorder does not intercept")
     }
   }
 

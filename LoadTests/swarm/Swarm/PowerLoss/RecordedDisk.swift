@@ -32,8 +32,8 @@ struct RecordedDisk: Sendable {
     let candidates = [program + name, program + "../lib/" + name]
     guard let found = candidates.first(where: { unsafe access($0, R_OK) == 0 }) else {
       throw Run.Failure(
-        description: "do: power_loss needs \(name), which is not in \(program):"
-          + " build all of the project (make build), or install it (make install)", isUsage: true)
+        description: "do: power_loss requires \(name), which is not in \(program):"
+          + " build the whole project (make build), or install it (make install)", isUsage: true)
     }
     recorder = found
   }

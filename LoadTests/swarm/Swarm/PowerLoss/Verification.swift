@@ -18,6 +18,6 @@ struct Verification: Sendable {
         [binary, "verify", "--data", data], bond: .kill, output: output))
     if status == 0 { return nil }
     let complaint = String(decoding: (try? BinaryFile.read(output)) ?? [], as: UTF8.self)
-    return complaint.isEmpty ? "it ended with status \(status)" : complaint
+    return complaint.isEmpty ? "it exited with status \(status)" : complaint
   }
 }

@@ -105,7 +105,7 @@ extension RawEngine {
         guard let found = awaitMessage(mark, index) else { return }
         guard found else {
           connections[index].phase = .joining(step: step)
-          if atEnd { fail("\(url) closed the connection before \(mark) came") }
+          if atEnd { fail("\(url) closed the connection before it sent \(mark)") }
           return
         }
       }
@@ -168,7 +168,7 @@ extension RawEngine {
       }
       if header.opcode == .close || isRefusal == true {
         let words = header.opcode == .close ? String(payload.dropFirst(2)) : payload
-        fail("\(url) does not let a client in: \(words.isEmpty ? "it closes" : words)")
+        fail("\(url) refused a client: \(words.isEmpty ? "it closed the connection" : words)")
         return nil
       }
       if payload.contains(mark) { return true }

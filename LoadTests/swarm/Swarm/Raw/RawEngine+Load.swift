@@ -24,7 +24,7 @@ extension RawEngine {
       reads &+= 1
       take(index, Self.readStart - kept..<Self.readStart + count)
     case .wouldBlock: break
-    case .end: lose(index, "the server ended the connection")
+    case .end: lose(index, "the server closed the connection without a close frame")
     case .failed(let error): lose(index, "\(error)")
     }
   }

@@ -104,7 +104,7 @@ extension RawEngine {
     case .connecting where isStuck:
       fail(
         "\(url): only \(memberCount) of \(connections.count) connections became members, and"
-          + " nothing came for \(plan.patienceMilliseconds) ms")
+          + " nothing was received for \(plan.patienceMilliseconds) ms")
     case .filling:
       if reader.tally.deliveries - before.deliveries >= awaited { return comeBack() }
       let why = result.lastError.map { ": \($0)" } ?? ""

@@ -106,27 +106,27 @@ struct RawEngine {
     let rooms = plan.allRooms
     guard !rooms.isEmpty, rooms.count <= most,
       rooms.allSatisfy({ 1...most ~= $0.members }), plan.connections <= most
-    else { throw usage("there are to be 1 to \(most) rooms and connections, and none empty") }
+    else { throw usage("there must be 1 to \(most) rooms and connections, and no empty room") }
     guard rooms.allSatisfy({ 0...$0.members ~= $0.senders }),
       rooms.contains(where: { $0.senders > 0 })
-    else { throw usage("senders of a room are to be at most its members, and some are to send") }
+    else { throw usage("a room must have at least one sender, and at most as many as members") }
     guard (RawLoad.Plan.textBytesMinimum...65_536).contains(plan.textBytes) else {
-      throw usage("a text is to have \(RawLoad.Plan.textBytesMinimum) to 65536 bytes")
+      throw usage("a text must have \(RawLoad.Plan.textBytesMinimum) to 65536 bytes")
     }
     guard plan.sampleEvery > 0, plan.connectsAtOnce > 0, plan.seconds > 0,
       plan.warmUpSeconds >= 0, plan.patienceMilliseconds > 0
-    else { throw usage("seconds, patience, samples and connects at once are to be more than 0") }
+    else { throw usage("seconds, patience, samples and concurrent connects must be more than 0") }
     switch plan.work {
     case .publish(.window(let window)) where window < 1:
-      throw usage("a window is to be at least 1 message")
+      throw usage("a window must be at least 1 message")
     case .publish(.rate(let rate)) where !(rate > 0 && rate <= 10_000_000):
-      throw usage("a rate is to be more than 0, at most 10000000 a second")
+      throw usage("a rate must be more than 0 and at most 10000000 per second")
     case .resume(let messages) where messages < 1 || plan.dialect.resume.isEmpty:
-      throw usage("to come back needs at least 1 message, and a dialect that says how")
+      throw usage("coming back requires at least 1 message, and a dialect that supports it")
     default: break
     }
     if plan.release == .ack, plan.dialect.ackPrefix == nil {
-      throw usage("the dialect \(plan.dialect.name) has no acks to wait for")
+      throw usage("the dialect \(plan.dialect.name) has no acks")
     }
   }
 

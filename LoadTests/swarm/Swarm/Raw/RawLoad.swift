@@ -30,8 +30,8 @@ public final class RawLoad {
     guard engine.connections.count + Self.otherDescriptors <= descriptors else {
       throw Failure(
         description:
-          "\(engine.connections.count) connections are more than the \(descriptors) files"
-          + " that the system allows this process: raise ulimit -n, or have fewer", isUsage: true)
+          "\(engine.connections.count) connections exceed the limit of \(descriptors) open"
+          + " files: raise ulimit -n, or use fewer connections", isUsage: true)
     }
   }
 
@@ -46,7 +46,7 @@ public final class RawLoad {
       } catch {
         throw Failure(
           description: "the thread cannot be bound to processor \(processor): \(error);"
-            + " name one that this process may run on", isUsage: true)
+            + " use one that this process may run on", isUsage: true)
       }
     }
     defer { binding?.end() }

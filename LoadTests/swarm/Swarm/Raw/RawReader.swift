@@ -11,7 +11,7 @@ struct FrameCut {
   private(set) var keptBytes = 0
 
   fileprivate mutating func keep(_ bytes: Span<UInt8>) {
-    precondition(bytes.count <= Self.limitBytes, "what is judged is shorter")
+    precondition(bytes.count <= Self.limitBytes, "only shorter messages are inspected")
     for index in bytes.indices { kept[index] = bytes[index] }
     keptBytes = bytes.count
   }

@@ -16,7 +16,7 @@ public enum RawReport {
     }
     if result.counts.deliveries > 0 {
       let bytes = Double(result.counts.bytes) / Double(result.counts.deliveries)
-      lines.append("bytes       \(Decimal.text(bytes)) a delivery, with all that came")
+      lines.append("bytes       \(Decimal.text(bytes)) per delivery, of everything received")
     }
     lines.append("connects    \(whole(result.connectsPerSecond))/s to members")
     lines += ["", row("ms", ["count"] + Percentile.allCases.map(TextReport.title))]
@@ -29,13 +29,13 @@ public enum RawReport {
     lines += [
       "one delivery in \(result.plan.sampleEvery) is timed, from \(clock(of: result))", "",
       "swarm: \(Decimal.text(result.ownCores * 100)) % of a core,"
-        + " \(whole(result.deliveriesPerOwnCPUSecond)) deliveries for each second of it",
+        + " \(whole(result.deliveriesPerOwnCPUSecond)) deliveries per second of it",
     ]
     if let cpu = result.serverCPUSeconds {
       let rate = cpu > 0 ? Double(result.counts.deliveries) / cpu : 0
       lines.append(
         "relay: \(Decimal.text(cpu / max(result.seconds, 0.001) * 100)) % of a core,"
-          + " \(whole(rate)) deliveries for each second of it")
+          + " \(whole(rate)) deliveries per second of it")
     }
     lines += troubles(of: result)
     for judgement in played.judgements {
@@ -53,12 +53,12 @@ public enum RawReport {
     var lines: [String] = []
     if result.isSaturated, case .publish(.window) = result.plan.work {
       lines.append(
-        "swarm's thread had nothing left to give: the server may be faster than these figures")
+        "swarm's thread was the limit: the server may be faster than these figures")
     }
     if result.whole.deliveries == 0, result.whole.frames > result.whole.acks {
       lines.append(
-        "\(result.whole.frames) messages came, and none of them begins as a delivery of"
-          + " \(result.plan.dialect.name) does: \(result.plan.dialect.deliveryPrefix ?? "")")
+        "\(result.whole.frames) messages were received, but none begins like a delivery of"
+          + " \(result.plan.dialect.name): \(result.plan.dialect.deliveryPrefix ?? "")")
     }
     if result.whole.errors > 0 || result.connectionsLost > 0 {
       lines.append(
@@ -73,16 +73,16 @@ public enum RawReport {
     switch played.status {
     case .promiseBroken:
       return result.missing > 0
-        ? "\(result.missing) deliveries are missing: nothing more came for"
+        ? "\(result.missing) deliveries are missing: nothing was received for"
           + " \(result.plan.patienceMilliseconds) ms"
-        : "\(-result.missing) deliveries came that nobody sent, or twice"
+        : "\(-result.missing) deliveries were never sent, or duplicated"
     case .void: return "void: \(played.voidReason ?? "")"
-    case .thresholdMissed: return "a threshold was missed; every delivery came"
+    case .thresholdMissed: return "a threshold was missed; every delivery was received"
     case .noConnection:
-      return "no connection any more: \(result.connectionsLost) of \(result.connections) ended"
+      return "no connection left: \(result.connectionsLost) of \(result.connections) ended"
         + " before the load did"
     case .good:
-      return "good: every delivery came, by their number; only a run without --raw checks more"
+      return "good: the number of deliveries is right; only a run without --raw checks more"
     }
   }
 

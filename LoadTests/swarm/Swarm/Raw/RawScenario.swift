@@ -75,14 +75,14 @@ public struct RawScenario: Sendable {
       default:
         throw usage(
           "clients[\(index)].persona is \(group.persona.name); expected lurker or chatter: --raw"
-            + " has connections that send and connections that do not")
+            + " supports no other personas")
       }
     }
     let dialect = raw.dialect ?? (scenario.mode == .echo ? .echo : .relay)
     var measures: [Measure] = [.connect, .deliver]
     if dialect.ackPrefix != nil { measures.append(.ack) }
     for threshold in scenario.thresholds where !measures.contains(threshold.measure) {
-      throw usage("thresholds.\(threshold.key) is measured by none with --raw; leave it out")
+      throw usage("thresholds.\(threshold.key) is not measured with --raw; remove it")
     }
     if raw.release == .ack, dialect.ackPrefix == nil {
       throw usage("raw.release is ack; expected delivery: \(dialect.name) has no acks")
@@ -99,7 +99,7 @@ public struct RawScenario: Sendable {
     }
     plan.layout = layout.filter { $0.members > 0 }
     guard plan.layout.contains(where: { $0.senders > 0 }) else {
-      throw usage("clients are silent, and --raw is to send; add a chatter")
+      throw usage("clients are silent, but --raw must send; add a chatter")
     }
     guard plan.connections <= Scenario.clientLimit else {
       throw usage(
@@ -139,8 +139,9 @@ public struct RawScenario: Sendable {
         + " raise its limits"
     }
     if result.unacknowledged > 0 {
-      return "the server took \(result.whole.acks) of \(result.whole.sends) sends in time; where it"
-        + " slows those who send too much, raise its limits"
+      return
+        "the server accepted \(result.whole.acks) of \(result.whole.sends) sends in time; if it"
+        + " slows fast senders down, raise its limits"
     }
     return nil
   }

@@ -65,10 +65,10 @@ public struct Comparison: Sendable {
     add("relay, cores", "swarm", "relay_cores")
     let (held, holds) = (before.mostMemory, after.mostMemory)
     if held != nil || holds != nil {
-      rows.append(Row(name: "relay, most memory, MiB", before: held, after: holds))
+      rows.append(Row(name: "relay, peak memory, MiB", before: held, after: holds))
     }
-    add("relay, bytes a connection", "memory", "relay_bytes_per_connection")
-    add("swarm, bytes a connection", "memory", "swarm_bytes_per_connection")
+    add("relay, bytes per connection", "memory", "relay_bytes_per_connection")
+    add("swarm, bytes per connection", "memory", "swarm_bytes_per_connection")
     add("swarm, cores", "swarm", "cores")
     add("swarm, lag p99, ms", "swarm", "lag_p99_ms")
   }
@@ -112,10 +112,10 @@ public struct Comparison: Sendable {
   private static func root(_ bytes: [UInt8], _ file: String) throws(Failure) -> YAMLNode {
     let document = YAMLDocument(bytes)
     if let fault = document.faults.first {
-      throw Failure(description: "\(file):\(fault.line): no report of swarm run: \(fault.found)")
+      throw Failure(description: "\(file):\(fault.line): not a report of swarm run: \(fault.found)")
     }
     guard let root = document.root, root["latency_ms"] != nil, root["status"]?.text != nil else {
-      throw Failure(description: "\(file): no report of swarm run --json")
+      throw Failure(description: "\(file) is not a report of swarm run --json")
     }
     return root
   }

@@ -43,7 +43,7 @@ extension HTMLReport {
     let latencies = [
       line("ack p50", \.ackP50), line("ack p99", \.ackP99), line("deliver p99", \.deliverP99),
     ]
-    let step = isThinned ? "the worst second of each step" : "by the second in which it came"
+    let step = isThinned ? "the worst second of each step" : "by the second of arrival"
     var plots = [
       plot(
         "Latency over time", "Milliseconds, logarithmic; \(step).",
@@ -120,7 +120,7 @@ extension HTMLReport {
     guard !lines.isEmpty else { return nil }
     return Plot(
       title: "Percentiles",
-      caption: "Milliseconds, logarithmic: so much of all was faster.",
+      caption: "Milliseconds, logarithmic, by the share that was faster.",
       across: .nines(to: lines.flatMap { $0.points.map(\.x) }.max() ?? 1),
       upwards: .logarithmic(values(lines)), acrossUnit: "", lines: lines)
   }

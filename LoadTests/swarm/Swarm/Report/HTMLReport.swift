@@ -63,9 +63,9 @@ public enum HTMLReport {
       ("ack p99", milliseconds(.ack)), ("deliver p99", milliseconds(.deliver)),
       ("acknowledged", "\(outcome.verdict.acknowledged) of \(outcome.verdict.sends)"),
       ("deliveries, all checked", "\(outcome.deliveries)"),
-      ("relay, of a core", outcome.load.relayCores.map { "\(Decimal.text($0 * 100)) %" }),
-      ("relay, most memory", peak.map { "\(Decimal.text(Double($0) / 1_048_576)) MiB" }),
-      ("relay, bytes a connection", outcome.memory?.relayBytesEach.map { "\(Int($0))" }),
+      ("relay, share of a core", outcome.load.relayCores.map { "\(Decimal.text($0 * 100)) %" }),
+      ("relay, peak memory", peak.map { "\(Decimal.text(Double($0) / 1_048_576)) MiB" }),
+      ("relay, bytes per connection", outcome.memory?.relayBytesEach.map { "\(Int($0))" }),
       ("connections lost", "\(outcome.connectionsLost)"), ("resumes", "\(outcome.resumes)"),
     ]
     page.element("dl", ["class": "tiles"]) { page in
@@ -115,7 +115,7 @@ public enum HTMLReport {
   }
 
   private static func percentiles(_ latencies: Latencies, _ page: inout Markup) {
-    page.element("h2", "Latency in milliseconds, from when it was intended")
+    page.element("h2", "Latency in milliseconds, from the intended time")
     page.table(["", "count"] + Percentile.allCases.map(TextReport.title)) { page in
       for measure in Measure.allCases where latencies.count(measure) > 0 {
         page.element("tr") { page in
@@ -131,7 +131,7 @@ public enum HTMLReport {
 
   private static func marks(_ outcome: Outcome, _ page: inout Markup) {
     guard !outcome.marks.isEmpty else { return }
-    page.element("h2", "What happened")
+    page.element("h2", "Events")
     page.table(["second", ""]) { page in
       for mark in outcome.marks {
         page.element("tr") { page in

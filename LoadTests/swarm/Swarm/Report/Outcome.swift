@@ -40,7 +40,7 @@ public struct Outcome: Sendable {
     public var voidReason: String? {
       if lagP99Milliseconds > Self.lagLimitMilliseconds {
         return "swarm's own lag reached \(Decimal.text(lagP99Milliseconds)) ms at p99;"
-          + " \(Decimal.text(Self.lagLimitMilliseconds)) is the most"
+          + " the limit is \(Decimal.text(Self.lagLimitMilliseconds)) ms"
       }
       if ownCores > Self.coreLimit, (relayCores ?? 0) <= Self.coreLimit {
         return "swarm used \(Decimal.text(ownCores * 100)) % of its core, and the relay did not"

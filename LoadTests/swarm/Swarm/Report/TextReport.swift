@@ -33,7 +33,7 @@ public enum TextReport {
     lines += violations(of: outcome)
     lines.append(
       outcome.wasInterrupted
-        ? "interrupted: what was not over yet proves nothing" : verdict(of: outcome))
+        ? "interrupted: the rest of the run was not checked" : verdict(of: outcome))
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -52,7 +52,7 @@ public enum TextReport {
       "deliveries: \(outcome.deliveries), every one checked;"
         + " \(outcome.resumes) resumes, \(outcome.connectionsLost) connections lost"
         + (outcome.attemptsFailed > 0
-          ? ", \(outcome.attemptsFailed) attempts to connect in vain" : "")
+          ? ", \(outcome.attemptsFailed) failed attempts to connect" : "")
         + (outcome.lastLoss.map { " (the last: \($0))" } ?? ""),
       "swarm: \(Decimal.text(outcome.load.ownCores * 100)) % of a core, lag p99"
         + " \(Decimal.text(outcome.load.lagP99Milliseconds)) ms, max"
@@ -64,16 +64,16 @@ public enum TextReport {
         "memory per connection, at \(memory.connections) of them: swarm"
           + " \(Int(memory.swarmBytesEach)) bytes"
           + (memory.relayBytesEach.map { ", relay \(Int($0)) bytes" } ?? "")
-          + " (resident, beyond what it was before the first)")
+          + " (resident, in addition to the memory before the first)")
     }
     if let refusal = outcome.lastRefusal { lines.append("the last refusal: \(refusal)") }
     if outcome.plan.clientsLeftOut > 0 {
       lines.append(
-        "the phases have no connection for \(outcome.plan.clientsLeftOut) of the clients")
+        "the phases have no connections for \(outcome.plan.clientsLeftOut) of the clients")
     }
     if outcome.plan.messagesLeftOut > 0 {
       lines.append(
-        "for \(outcome.plan.messagesLeftOut) messages nobody was there to send them")
+        "\(outcome.plan.messagesLeftOut) messages had no connected sender")
     }
     return lines
   }
@@ -103,12 +103,12 @@ public enum TextReport {
       "good: no acknowledged message lost or doubled, no gap, one order and one content everywhere"
     case .thresholdMissed: "a threshold was missed; every promise was kept"
     case .promiseBroken:
-      outcome.mode == .echo ? "the echo is none: see above" : "the relay broke a promise"
+      outcome.mode == .echo ? "the echo is faulty: see above" : "the relay broke a promise"
     case .void: "void: \(outcome.load.voidReason ?? "")"
     case .noConnection:
       outcome.connected == 0
-        ? "no connection to \(outcome.url): \(outcome.lastLoss ?? "no client was let in");"
-          + " see whether a relay runs there"
+        ? "no connection to \(outcome.url): \(outcome.lastLoss ?? "no client could connect");"
+          + " check whether a relay runs there"
         : "no connection: \(outcome.verdict.unreadRooms.count) rooms could not be read after the run"
     }
   }

@@ -9,8 +9,8 @@ enum TroubleReport {
       let refusals =
         switch recovery.unavailable {
         case nil: ""
-        case 0?: " no send was refused, the relay had space set aside;"
-        case let count?: " \(count) answers \"unavailable\" meanwhile;"
+        case 0?: " no send was refused, the relay had reserved space;"
+        case let count?: " \(count) sends were answered with \"unavailable\";"
         }
       return "\(recovery.step) at \(Decimal.text(recovery.seconds)) s:\(refusals)"
         + " \(recovery.disconnected) clients disconnected\(sends); \(over)"

@@ -72,14 +72,14 @@ struct RelayStart: ~Copyable {
     while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     let status = unsafe end._sifields._sigchld.si_status
     guard unsafe end.si_code == Int32(CLD_EXITED) else {
-      return failure("ended before it listened, by signal \(status)", isUsage: false)
+      return failure("was killed by signal \(status) before it listened", isUsage: false)
     }
     // These exit codes mean a wrong configuration, incorrect usage, or (from a shell) a command
     // that cannot be run: the scenario is at fault.
     let isUsage = [1, 2, 126, 127].contains(status)
     return failure(
-      "ended before it listened, with exit code \(status)"
-        + (isUsage ? ": look at spawn in the scenario" : ""), isUsage: isUsage)
+      "exited with code \(status) before it listened"
+        + (isUsage ? ": check spawn in the scenario" : ""), isUsage: isUsage)
   }
 
   private func failure(_ what: String, isUsage: Bool) -> Run.Failure {

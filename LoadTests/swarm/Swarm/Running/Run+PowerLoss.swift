@@ -38,7 +38,7 @@ extension Run {
         }
       }
     } catch {
-      mark("the power cannot be cut: \(error)")
+      mark("cannot cut the power: \(error)")
     }
   }
 
@@ -53,13 +53,13 @@ extension Run {
     switch result {
     case .failure(let failure):
       // The relay stays down, and its missing entries are reported at the end.
-      mark("the power cannot be cut: \(failure)")
+      mark("cannot cut the power: \(failure)")
     case .success(let repair):
       relay.adopt(repair.disk)
       if let complaint = repair.complaint {
-        oracle.report(.broken, "-", [], "relay verify, after the power had gone: \(complaint)")
+        oracle.report(.broken, "-", [], "relay verify, after the power loss: \(complaint)")
       }
-      restart("power is back, with \(repair.loss.mercy.sentence)", after: "power loss")
+      restart("power restored, with \(repair.loss.mercy.sentence)", after: "power loss")
     }
   }
 
@@ -75,10 +75,10 @@ extension Disk.Mercy {
   /// The part of the unsynced writes that survived.
   var sentence: String {
     switch self {
-    case .none: "nothing that was not synced"
-    case .earlier: "what was written before some moment"
-    case .some: "some of the writes that were not synced"
-    case .torn: "some sectors of the writes that were not synced"
+    case .none: "no unsynced writes"
+    case .earlier: "all writes before some moment"
+    case .some: "some of the unsynced writes"
+    case .torn: "some sectors of the unsynced writes"
     }
   }
 }

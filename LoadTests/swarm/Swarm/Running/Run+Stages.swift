@@ -42,7 +42,7 @@ extension Run {
     }
     progress.at = now
     for member in members { member?.peer.readFreely() }
-    log("\(Decimal.text(Double(elapsed) / 1e9)) s: all is sent; waiting for what is to come")
+    log("\(Decimal.text(Double(elapsed) / 1e9)) s: all sent; waiting for outstanding messages")
   }
 
   private func takeNoteOfProgress() {

@@ -10,7 +10,7 @@ extension Run {
       mark("relay killed")
       awaitReturn(from: "kill", of: awakeClients)
     case .restart:
-      restart("relay killed and started again", after: "restart")
+      restart("relay killed and restarted", after: "restart")
     case .powerLoss: losePower()
     case .pause(let milliseconds):
       relay.pause()
@@ -21,7 +21,7 @@ extension Run {
         try relay.fillDisk()
         mark("relay's disk filled for \(milliseconds) ms")
       } catch {
-        mark("the relay's disk cannot be filled: \(error)")
+        mark("cannot fill the relay's disk: \(error)")
       }
     case .cut: break
     }
@@ -33,7 +33,7 @@ extension Run {
     do {
       try relay?.keepDiskFull()
     } catch {
-      mark("the relay's disk cannot be kept full: \(error)")
+      mark("cannot keep the relay's disk full: \(error)")
     }
   }
 
@@ -43,7 +43,7 @@ extension Run {
     do {
       try relay?.freeDisk()
     } catch {
-      mark("the relay's disk cannot be given space again: \(error)")
+      mark("cannot free space on the relay's disk: \(error)")
     }
     guard fillings.isEmpty else {
       // A step that ends while another lasts is merged into it.
@@ -52,7 +52,7 @@ extension Run {
     }
     mark("relay's disk has space again")
     takeNoteOfEnd()
-    if awaitsSpace { restart("relay started again, now that there is space") }
+    if awaitsSpace { restart("relay restarted, since its disk has space again") }
     awaitReturn(
       from: "full disk", of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
       addsLost: true, unavailable: outcome.unavailable - before)
@@ -71,7 +71,7 @@ extension Run {
       try relay?.restart()
       mark(what)
     } catch {
-      mark("the relay cannot be started again: \(error)")
+      mark("cannot restart the relay: \(error)")
     }
   }
 
@@ -79,16 +79,16 @@ extension Run {
   /// start because its disk was full: then it is started again, as a supervisor would do.
   func takeNoteOfEnd() {
     guard let relay, let end = relay.takeUnexpectedEnd() else { return }
-    mark("the relay ended by itself: \(end)")
+    mark("the relay exited by itself: \(end)")
     log(relay.lastWords)
     awaitsSpace = wasStartedWithoutSpace
     wasStartedWithoutSpace = false
-    if awaitsSpace, fillings.isEmpty { restart("relay started again, now that there is space") }
+    if awaitsSpace, fillings.isEmpty { restart("relay restarted, since its disk has space again") }
   }
 
   func goOn() {
     relay?.goOn()
-    mark("relay goes on")
+    mark("relay continues")
     awaitReturn(
       from: "pause", of: awakeClients.filter(\.isLost), sends: oracle.unanswered.count,
       addsLost: true)
@@ -174,7 +174,7 @@ extension Run {
       outcome.recoveries[recovery.step].milliseconds = milliseconds
       // The report already contains this.
       log(
-        "\(Decimal.text(Double(elapsed) / 1e9)) s: 99 % are back,"
+        "\(Decimal.text(Double(elapsed) / 1e9)) s: 99 % have reconnected,"
           + " \(Decimal.text(milliseconds)) ms after the \(outcome.recoveries[recovery.step].step)")
     }
     recoveries.removeAll(where: \.isOver)

@@ -125,17 +125,17 @@ public final class Run {
     if let url {
       guard !scenario.needsOwnRelay else {
         throw Failure(
-          description: "the scenario has chaos steps that need a relay that swarm has started:"
-            + " leave --url out, or all steps but cut", isUsage: true)
+          description: "the scenario has chaos steps that require a relay started by swarm:"
+            + " omit --url, or all steps except cut", isUsage: true)
       }
       scenario.target = .url(url)
     }
     guard plan.messageCount > 0 || plan.messagesLeftOut == 0 else {
       throw Failure(
         description:
-          "nobody can send any of the \(plan.messagesLeftOut) messages: clients speak when"
-          + " they have been there for a second, and stay for another; let them come in an earlier"
-          + " phase, and make the phases longer", isUsage: true)
+          "none of the \(plan.messagesLeftOut) messages has a sender: clients send only when"
+          + " they have been connected for a second, and stay for another; connect them in an"
+          + " earlier phase, and make the phases longer", isUsage: true)
     }
     self.scenario = scenario
     self.plan = plan
@@ -195,9 +195,9 @@ public final class Run {
     let needed = plan.clients.count + readersAtOnce + ownDescriptors
     guard needed > limit else { return }
     throw Failure(
-      description: "the scenario has \(plan.clients.count) clients, and this process may have no"
-        + " more than \(limit) descriptors open: take \(max(0, limit - needed + plan.clients.count))"
-        + " clients at most, or raise the hard limit (`ulimit -Hn`)", isUsage: true)
+      description: "the scenario has \(plan.clients.count) clients, but this process may open only"
+        + " \(limit) descriptors: use at most \(max(0, limit - needed + plan.clients.count))"
+        + " clients, or raise the hard limit (`ulimit -Hn`)", isUsage: true)
   }
 
   /// Plays the plan to its end.
@@ -272,7 +272,7 @@ public final class Run {
       gauge.sent()
       guard let peer = members[client]?.peer else { return }
       let given = peer.send(text, to: naming.rooms[room])
-      precondition(given == naming.id(of: id), "the session counts its sends as the plan does")
+      precondition(given == naming.id(of: id), "the session must number its sends as the plan does")
     case .chaos(let kind): play(kind)
     case .reset(let clients): reset(clients)
     case .goOn: goOn()

@@ -85,7 +85,7 @@ struct SmallDisk: ~Copyable {
 
   private static func refusal(_ error: SystemError) -> Run.Failure {
     Run.Failure(
-      description: "spawn.disk_bytes needs a mount of its own, which the system refuses (\(error));"
+      description: "spawn.disk_bytes requires a mount, which the system refuses (\(error));"
         + " run swarm as root (in a container with CAP_SYS_ADMIN), or allow user namespaces to"
         + " everyone (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone,"
         + " kernel.apparmor_restrict_unprivileged_userns)",

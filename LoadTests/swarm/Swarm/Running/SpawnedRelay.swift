@@ -24,8 +24,8 @@ final class SpawnedRelay {
     binary = try spawn.binary ?? Self.besideThisProgram()
     guard unsafe access(binary, X_OK) == 0 else {
       throw Run.Failure(
-        description: "there is no relay to start at \(binary); build it, name it in spawn.binary,"
-          + " or give the --url of one that runs", isUsage: true)
+        description: "there is no relay at \(binary); build it, set spawn.binary,"
+          + " or give the --url of a running relay", isUsage: true)
     }
     folder = try RelayFolder(configuration: spawn.configuration, diskBytes: spawn.diskBytes)
     if losesPower {
@@ -121,7 +121,7 @@ final class SpawnedRelay {
     _ binary: String, in folder: RelayFolder, port: UInt16, _ disk: RecordedDisk?
   ) throws -> pid_t {
     // On another disk it would appear to have lost everything.
-    precondition(folder.isWhole, "a relay is started by the thread that has mounted its disk")
+    precondition(folder.isWhole, "the relay must be started by the thread that mounted its disk")
     return try ChildProgram.start(
       [
         binary, "serve", "--config", folder.configuration, "--listen", "127.0.0.1:\(port)",

@@ -20,7 +20,7 @@ extension Scenario {
     let document = YAMLDocument(bytes)
     guard let root = document.root, document.faults.isEmpty else {
       let empty = YAMLDocument.Fault(
-        line: 1, found: "nothing is written", expected: "expected a scenario")
+        line: 1, found: "the file is empty", expected: "expected a scenario")
       throw ScenarioError(
         file: file, faults: document.faults.isEmpty ? [empty] : document.faults)
     }
@@ -40,7 +40,7 @@ extension Scenario {
       self.mode = mode
     }
     if fields.has("spawn"), fields.has("url") {
-      fields.report("url", "is given, and so is spawn", "keep one of them")
+      fields.report("url", "and spawn are both given", "remove one of them")
     }
     if let url = fields.optional("url", "expected ws://HOST:PORT/ws", \.text) {
       target = .url(url)
@@ -70,7 +70,7 @@ extension Scenario {
     var lists: [String: [YAMLNode]] = [:]
     if mode == .echo { refuseWhatEchoHasNot(&fields) }
     for key in mode == .echo ? ["clients", "phases"] : ["rooms", "clients", "phases"] {
-      lists[key] = fields.required(key, "expected a list with something in it") {
+      lists[key] = fields.required(key, "expected a non-empty list") {
         $0.list?.isEmpty == false ? $0.list : nil
       }
     }
@@ -111,7 +111,7 @@ extension Scenario {
           faults.append(
             .init(
               line: pair.line, key: "spawn.config.\(pair.key)", found: "is set",
-              expected: "leave it out: swarm chooses a free port and a new folder"))
+              expected: "remove it: swarm chooses a free port and a new folder"))
         }
         spawn.configuration = tree.flow
       } else {
@@ -153,26 +153,26 @@ extension Scenario {
       report("clients", "are \(clientCount)", "expected at most \(Self.clientLimit) in all")
     }
     if honestCount == 0 {
-      report("clients", "are all hostile", "add a lurker or a chatter, who is to notice nothing")
+      report("clients", "are all hostile", "add a lurker or a chatter, which must not be affected")
     } else if honestCount < 2, rooms.contains(where: { $0.shape == .dms }) {
-      report("clients", "are only one", "direct messages need two")
+      report("clients", "are only one", "direct messages require two")
     }
     let speaks = clients.contains { $0.persona.speaks }
     if !speaks, phases.contains(where: { $0.messages != .none }) {
-      report("clients", "are silent, and phases have messages", "add a chatter")
+      report("clients", "are silent, but phases have messages", "add a chatter")
     }
     if phases.allSatisfy({ $0.connections == .none }) {
       report("phases", "open no connection", "give one of them connections: { constant: 50 }")
     }
     if case .url = target, needsOwnRelay {
       report(
-        "chaos", "needs a relay that swarm has started",
-        "use spawn instead of url, or no step but cut")
+        "chaos", "requires a relay started by swarm",
+        "use spawn instead of url, or only cut steps")
     }
     let end = phases.reduce(0) { $0 + $1.milliseconds }
     if let last = chaos.last, last.atMilliseconds > end {
       report(
-        "chaos", "goes on until \(Decimal.text(Double(last.atMilliseconds) / 1000)) s",
+        "chaos", "continues until \(Decimal.text(Double(last.atMilliseconds) / 1000)) s",
         "expected no step after the last phase, which ends at \(Decimal.text(Double(end) / 1000)) s"
       )
     }
@@ -181,13 +181,13 @@ extension Scenario {
         faults.append(
           .init(
             line: line, key: "chaos[\(index)].do",
-            found: "is fill_disk, and the disk is not its own",
-            expected: "give spawn the size of one, such as disk_bytes: 67108864"))
+            found: "is fill_disk, but the relay has no disk of its own",
+            expected: "give spawn the size of a disk, such as disk_bytes: 67108864"))
       }
     }
     var names = Set<String>()
     for group in rooms where !names.insert(group.name).inserted {
-      report("rooms", "have the name \(group.name) twice", "give each group its own")
+      report("rooms", "have the name \(group.name) twice", "use a different name for each group")
     }
     return faults
   }

@@ -5,24 +5,24 @@ extension Scenario.Raw {
     var fields = YAMLFields(
       node, at: "raw",
       known: ["window", "rate", "release", "seconds", "warm_up_s", "processor", "dialect"])
-    let window = fields.optional("window", "expected 1 to 100000 messages of each room") {
+    let window = fields.optional("window", "expected 1 to 100000 messages per room") {
       $0.integer(in: 1...100_000)
     }
     let rate = fields.optional("rate", "expected sends per second, more than 0") { node in
       node.number.flatMap { $0 > 0 && $0 <= Scenario.rateLimit ? $0 : nil }
     }
     if fields.has("window"), fields.has("rate") {
-      fields.report("rate", "is given, and so is window", "keep one of them")
+      fields.report("rate", "and window are both given", "remove one of them")
     } else if !fields.has("window"), !fields.has("rate") {
       fields.report(
-        "window", "is missing, and so is rate",
-        "expected window: N messages under way in each room, or rate: N sends per second")
+        "window", "and rate are both missing",
+        "expected window: N messages in flight per room, or rate: N sends per second")
     }
     let release = fields.optional("release", "expected delivery or ack") {
       $0.text.flatMap(RawLoad.Release.init)
     }
     if fields.has("release"), fields.has("rate") {
-      fields.report("release", "means nothing for a rate", "leave it out")
+      fields.report("release", "has no meaning for a rate", "remove it")
     }
     let seconds = fields.optional("seconds", "expected a number, more than 0, at most 86400") {
       $0.number.flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
@@ -61,7 +61,7 @@ extension Scenario {
 
   func refuseWhatEchoHasNot(_ fields: inout YAMLFields) {
     for key in ["rooms", "chaos"] where fields.has(key) {
-      fields.report(key, "means nothing for mode: echo", "leave it out")
+      fields.report(key, "has no meaning for mode: echo", "remove it")
     }
   }
 
@@ -84,7 +84,7 @@ extension Scenario {
       let line = pairs.first { $0.key == "clients" }?.value.list?[group].line ?? root.line
       faults.append(
         .init(
-          line: line, key: "clients[\(group)].persona", found: "means nothing for mode: echo",
+          line: line, key: "clients[\(group)].persona", found: "has no meaning for mode: echo",
           expected: "expected lurker, chatter or burst"))
     }
     for threshold in thresholds where ![.connect, .deliver].contains(threshold.measure) {
@@ -92,7 +92,7 @@ extension Scenario {
       faults.append(
         .init(
           line: pair?.line ?? root.line, key: "thresholds.\(threshold.key)",
-          found: "means nothing for mode: echo",
+          found: "has no meaning for mode: echo",
           expected: "expected connect or deliver: an echo has no \(threshold.measure.rawValue)"))
     }
     return faults

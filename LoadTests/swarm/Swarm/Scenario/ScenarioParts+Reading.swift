@@ -27,7 +27,7 @@ extension Scenario.RoomGroup {
       ("count", [Shape.many, .zipf]), ("per_client", [.many, .zipf, .dms]), ("exponent", [.zipf]),
     ] {
       if let shape, fields.has(key), !uses.contains(shape) {
-        fields.report(key, "means nothing for shape: \(shape.rawValue)", "leave it out")
+        fields.report(key, "has no meaning for shape: \(shape.rawValue)", "remove it")
       }
     }
     faults += fields.faults
@@ -65,7 +65,7 @@ extension Scenario.ClientGroup {
     let details = persona.flatMap { Self.details[$0] } ?? []
     for key in all where persona != nil && fields.has(key) {
       if !details.contains(where: { $0.key == key }) {
-        fields.report(key, "means nothing for persona: \(persona ?? "")", "leave it out")
+        fields.report(key, "has no meaning for persona: \(persona ?? "")", "remove it")
       }
     }
     var values: [Int] = []
@@ -78,7 +78,7 @@ extension Scenario.ClientGroup {
     if persona == "hostile", values[0] < Self.hostileMilliseconds {
       fields.report(
         "every_ms", "is \(values[0])",
-        "expected at least \(Self.hostileMilliseconds): more of them do more, not faster ones")
+        "expected at least \(Self.hostileMilliseconds); for a higher rate add clients")
     }
     faults += fields.faults
     guard let persona, let count, fields.faults.isEmpty else { return nil }
@@ -172,7 +172,7 @@ extension Scenario.ChaosStep {
     ) { node in node.text.flatMap { verbs.contains($0) ? $0 : nil } }
     for (key, owners) in [("ms", ["pause", "fill_disk"]), ("share", ["cut"])] {
       if let verb, !owners.contains(verb), fields.has(key) {
-        fields.report(key, "means nothing for do: \(verb)", "leave it out")
+        fields.report(key, "has no meaning for do: \(verb)", "remove it")
       }
     }
     let kind: Kind? =
@@ -192,7 +192,7 @@ extension Scenario.ChaosStep {
     let times = fields.optional("times", "expected 1 to 1000") { $0.integer(in: 1...1000) } ?? 1
     let every = fields.optional("every_s", "expected seconds", seconds)
     if times > 1, every == nil {
-      fields.report("every_s", "is missing", "expected seconds from one time to the next")
+      fields.report("every_s", "is missing", "expected the seconds between repetitions")
     }
     faults += fields.faults
     guard let kind, let start, fields.faults.isEmpty else { return [] }

@@ -5,8 +5,8 @@ internal import YAML
 /// connections to one relay.
 enum SourceAddresses {
   private static let expected =
-    "expected numeric addresses of this machine, such as [127.0.0.1, 127.0.0.2], or how many of"
-    + " these on loopback: 1 to 254"
+    "expected numeric addresses of this machine, such as [127.0.0.1, 127.0.0.2], or a number of"
+    + " loopback addresses from 1 to 254"
 
   /// Parses the key `source_addresses`: a list, or a number.
   static func read(_ fields: inout YAMLFields) -> [Address] {
@@ -31,12 +31,12 @@ enum SourceAddresses {
     if let other = sources.first(where: { $0.isIPv6 != first.isIPv6 }) {
       throw Run.Failure(
         description: "source_addresses: \(first.host) and \(other.host) cannot both reach one"
-          + " address: give IPv4 ones or IPv6 ones", isUsage: true)
+          + " address: use only IPv4 or only IPv6 addresses", isUsage: true)
     }
     let reachable = relay.filter { $0.isIPv6 == first.isIPv6 }
     guard !reachable.isEmpty else {
       throw Run.Failure(
-        description: "source_addresses: \(first.host) cannot reach the relay at \(relay[0]): give"
+        description: "source_addresses: \(first.host) cannot reach the relay at \(relay[0]): use"
           + " \(first.isIPv6 ? "IPv4" : "IPv6") addresses", isUsage: true)
     }
     for source in sources {
@@ -45,7 +45,8 @@ enum SourceAddresses {
         _ = consume listener
       } catch {
         throw Run.Failure(
-          description: "source_addresses: \(source.host) is no address of this machine (\(error));"
+          description:
+            "source_addresses: \(source.host) is not an address of this machine (\(error));"
             + " see `ip address`", isUsage: true)
       }
     }
