@@ -33,11 +33,11 @@ help:
 	@echo "make conformance       test relay and client with the Autobahn suite; CASES='2,7.1.*' EXCLUDE=9 for less"
 	@echo 'make faults            test a relay with kills, stops, full disks and power losses, for five minutes'
 	@echo 'make bench             compare the relay with a floor and its peers, in a quarter of an hour'
-	@echo 'make bench-full        the same with the rows that take longer'
+	@echo 'make bench-full        the same, including the rows that take longer'
 	@echo 'make bench-screen      measure wschat on its terminal'
 	@echo 'make bench-hostile     measure how much one user can slow down others'
 	@echo 'make pictures          render the pictures of wschat in docs/pictures'
-	@echo 'make simulate          simulate the relay from seeds, with faults, for an hour; SECONDS=600 for less'
+	@echo 'make simulate          simulate the relay from seeds, with faults, for an hour; or SECONDS=600'
 	@echo 'make simulate-bugs     measure how soon the simulation finds planted bugs'
 	@echo 'make fuzz              fuzz every parser, a minute each; SECONDS=600 for more'
 	@echo 'make fuzz-coverage     measure how much of WebSocket the corpus covers'
@@ -52,11 +52,11 @@ help:
 
 run: build
 	@echo
-	@echo 'The relay starts. In another terminal, from this folder, chat with a bot:'
+	@echo 'Starting the relay. In another terminal, chat with a bot:'
 	@echo '  $(CURDIR)/.build/release/wschat --to echo --user ada'
-	@echo 'or with everyone:'
+	@echo 'or in the room general:'
 	@echo '  $(CURDIR)/.build/release/wschat --room general --user ada'
-	@echo 'What is said stays in ./data. Ctrl-C stops the relay.'
+	@echo 'Messages are stored in ./data. Ctrl-C stops the relay.'
 	@echo
 	@exec .build/release/relay serve --config config/demo.yaml
 
@@ -77,7 +77,7 @@ test:
 	@$(SIMULATE) --store sqlite --seeds 900
 	@$(SIMULATE) --store memory --seeds 450
 	@$(SWIFT) build --build-tests
-	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure are left" \
+	@echo "$$($(SWIFT) test list --skip-build | grep -c $(MEASURED)) tests that measure were not run" \
 	  'to make test-machine'
 	@$(TEST) --skip '^EndToEndTests\.' --skip '^SwarmTests\.' --skip $(MEASURED)
 	@for target in SwarmTests EndToEndTests; do \
@@ -110,7 +110,7 @@ test-fresh:
 # JOBS is the number of parallel processes: see Tests/Conformance.
 CONFORMANCE := Tests/Conformance/run .build/release/relay .build/release/conformance-client
 conformance: build
-	@config/setup conformance || echo 'conformance: goes on without them' >&2
+	@config/setup conformance || echo 'conformance: continues without them' >&2
 	@$(CONFORMANCE) .build/conformance
 
 # Simulates the relay, its log and its disk from seeds, and checks them against a model: see Tests/Simulation.
@@ -200,7 +200,7 @@ BENCH_FLAGS = --built $(BENCH_BUILT) --json $(BENCH_BUILT)/bench.json \
   --fact "commit=$$(git describe --always --dirty 2>/dev/null)"
 
 bench bench-full: build $(BENCH_BUILT)/floor
-	@config/setup bench || echo 'bench: it goes on without the servers that are missing' >&2
+	@config/setup bench || echo 'bench: continues without the missing servers' >&2
 	@if command -v go >/dev/null && [ -d $(GO_SOURCES)/src/github.com/centrifugal/centrifuge ]; \
 	  then $(MAKE) --no-print-directory $(BENCH_BUILT)/centrifuge; fi
 	@.build/release/swarm bench $(if $(filter bench-full,$@),--full) $(BENCH_FLAGS) $(BENCH)

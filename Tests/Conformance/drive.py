@@ -108,7 +108,7 @@ def clean():
     """Make the out directory, or empty it of an earlier report."""
     os.makedirs(out, exist_ok=True)
     if os.listdir(out) and not os.path.exists(os.path.join(out, "spec-0.json")):
-        give_up("%s holds something that is not a report of this script" % out)
+        give_up("%s contains something that is not a report of this script" % out)
     for pattern in (
             "index.*", "summary.json", "*_case_*.json", "*_case_*.html", "wstest-*.log",
             "client-*.log", "part-*", "spec-*.json"):
@@ -285,7 +285,7 @@ def judge(cases, parts, statuses, timed_out, secs):
     bad_exit = [s for s in statuses if s != 0]
     if bad_exit and not timed_out:
         who = "the client" if mode == "client" else "wstest"
-        print("%s ended with %s; see the logs in %s" % (who, ", ".join(map(str, bad_exit)), out))
+        print("%s exited with %s; see the logs in %s" % (who, ", ".join(map(str, bad_exit)), out))
     if failed:
         print("failing: " + " ".join(f["case"] for f in failed))
     kinds = [v for v in reversed(VERDICTS) if counts[v] or v in ALWAYS_COUNTED]

@@ -29,9 +29,9 @@ enum ConfigurationTarget {
     do throws(ConfigurationError) {
       again = try load(Array(described.utf8))
     } catch {
-      throw FuzzFinding(description: "what is described is refused: \(error)\n\(described)")
+      throw FuzzFinding(description: "the printed configuration is refused: \(error)\n\(described)")
     }
-    try expect(again == configuration, "what is described is not the same:\n\(described)")
+    try expect(again == configuration, "the printed configuration is another one:\n\(described)")
   }
 
   /// One line for each problem, and the lines that they name exist.

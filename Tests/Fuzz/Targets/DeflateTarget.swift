@@ -30,13 +30,13 @@ enum DeflateTarget {
       guard deflater.deflate(message.span, to: &compressed, limitBytes: .max / 2) else {
         throw FuzzFinding(description: "\(message.count) bytes are not compressed")
       }
-      try expect(compressed.first == 7, "what was in the output is changed")
+      try expect(compressed.first == 7, "earlier output was changed")
       try expect(
         compressed.count <= message.count + message.count / 100 + 32,
         "\(message.count) bytes are compressed to \(compressed.count)")
       compressed.removeFirst()
       try expect(
-        inflated(compressed, by: peer, 0) == .success(message), "what we compress is another")
+        inflated(compressed, by: peer, 0) == .success(message), "the decompressed message differs")
     }
   }
 

@@ -61,10 +61,11 @@ struct FrameReader {
   private mutating func take(_ violation: ProtocolViolation) throws(FuzzFinding) {
     try expect(outcome.violation == nil, "\(violation) comes after another violation")
     try expect(violation.closeCode.mayBeSent, "\(violation) has a code that must not be sent")
-    try expect(violation.description.utf8.count <= 123, "\(violation) fits into no close frame")
+    try expect(
+      violation.description.utf8.count <= 123, "\(violation) does not fit into a close frame")
     outcome.violation = violation
     close()
-    try expect(connection.state == .closed, "a close of ours ends it after a violation")
+    try expect(connection.state == .closed, "the connection must be closed after a violation")
   }
 
   private mutating func close() {
@@ -88,7 +89,8 @@ struct FrameReader {
     case .ping(let payload): outcome.events.append(.ping(payload))
     case .pong(let payload): outcome.events.append(.pong(payload))
     case .close(let code, let reason):
-      try expect(connection.state == .closed, "a close of the peer ends it")
+      try expect(
+        connection.state == .closed, "the connection must be closed after the peer's close")
       outcome.events.append(.close(code, reason))
     }
   }

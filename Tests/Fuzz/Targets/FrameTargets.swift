@@ -66,14 +66,14 @@ enum FrameTargets {
       deflate: setting.agreement)
     try again.feed(
       FrameReader.encoded(outcome.events, for: setting.role, deflate: setting.agreement)[...])
-    try expect(again.outcome.violation == nil, "what we wrote broke a rule of ours")
+    try expect(again.outcome.violation == nil, "written frames violate the rules for reading")
     try expect(
-      again.outcome.events == outcome.events, "what was read and written is read differently")
+      again.outcome.events == outcome.events, "events differ after writing and reading")
     // After a violation our close comes last, and what was read tells nothing of it.
-    try expect(outcome.output.starts(with: again.outcome.output), "and answered differently")
+    try expect(outcome.output.starts(with: again.outcome.output), "the answers differ")
     try expect(
       outcome.violation != nil || again.outcome.output.count == outcome.output.count,
-      "and answered with less")
+      "the answers are incomplete")
   }
 
   static func checkCuts(_ input: inout FuzzInput) throws(FuzzFinding) {

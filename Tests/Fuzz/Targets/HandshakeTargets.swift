@@ -92,12 +92,12 @@ enum HandshakeTargets {
         host: request.host, target: request.target, subprotocols: offered,
         deflate: agreement.map { [offer(meaning: $0)] } ?? [], nonce: nonce)
       guard let read = try? client.read(response.span, headerLimitBytes: 8192) else {
-        throw FuzzFinding(description: "our client does not take the answer of our server")
+        throw FuzzFinding(description: "the client does not accept the server's response")
       }
       try expect(
         read.subprotocol == chosen && read.deflate == agreement
           && read.length == response.count,
-        "our client reads \(read) out of \(response.count) bytes")
+        "the client reads \(read) out of \(response.count) bytes")
     case .refuse(let status, let reason, let response):
       try checkRefusal(response, status: status, body: reason)
     }
@@ -177,19 +177,19 @@ enum HandshakeTargets {
     _ client: ClientHandshake, _ offered: [String], deflates: Bool
   ) throws(FuzzFinding) {
     guard case .success((let request, let length)?) = read(client.request[...], 0) else {
-      throw FuzzFinding(description: "our server does not read the request of our client")
+      throw FuzzFinding(description: "the server does not read the client's request")
     }
     try expect(length == client.request.count, "the request has another length")
     let answer = ServerHandshake.answer(request, subprotocols: offered, compresses: true)
     guard case .accept(let response, let chosen, let agreement) = answer else {
-      throw FuzzFinding(description: "our server refuses the request of our client")
+      throw FuzzFinding(description: "the server refuses the client's request")
     }
     try expect((agreement != nil) == deflates, "it is agreed: \(String(describing: agreement))")
     guard case .opened(let opening) = Answer(client, response[...], 8192, atEnd: false) else {
-      throw FuzzFinding(description: "our client refuses the answer of our server")
+      throw FuzzFinding(description: "the client refuses the server's response")
     }
-    try expect(opening.deflate == agreement, "each end understands another agreement")
-    try expect(chosen == offered.first, "the dearest subprotocol is not chosen")
+    try expect(opening.deflate == agreement, "client and server agreed on different parameters")
+    try expect(chosen == offered.first, "the preferred subprotocol was not chosen")
   }
 
   private enum Answer: Equatable {

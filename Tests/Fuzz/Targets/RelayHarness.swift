@@ -372,7 +372,7 @@ struct RelayHarness: ~Copyable {
       }
     }
     for client in clients where client.isOpen {
-      try expect(client.waiting.isEmpty, "\(client.waiting.count) messages are never taken")
+      try expect(client.waiting.isEmpty, "\(client.waiting.count) messages are never received")
       for type in Self.answered.sorted() where client.due[type] ?? 0 > client.came[type] ?? 0 {
         throw FuzzFinding(
           description:

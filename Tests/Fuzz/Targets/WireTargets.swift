@@ -49,7 +49,7 @@ enum WireTargets {
       }
       try expect(
         textLimitBytes == 0 || text.utf8.count <= textLimitBytes,
-        "a text of \(text.utf8.count) bytes is taken")
+        "a text of \(text.utf8.count) bytes is accepted")
     case .data: try expect(entry.data != nil, "\(entry) has no data")
     case .react: try expect(entry.reaction != nil, "\(entry) has no emoji")
     default: try expect(entry.target != nil, "\(entry) has no target")

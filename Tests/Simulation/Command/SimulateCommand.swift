@@ -9,48 +9,48 @@ struct SimulateCommand: ParsableCommand {
     commandName: "simulate",
     abstract: "Play clients, wire, relay, log and disk on one clock, with faults, from seeds.",
     discussion: """
-      A run that breaks a promise is printed with its seed, and --seed N --trace plays it once more, \
-      the same in every step. Ends with 0 if every promise was kept and every fault occurred, 1 \
-      otherwise, 2 on wrong usage.
+      A run that breaks a promise is printed with its seed; --seed N --trace repeats it step by step. \
+      The exit code is 0 if every promise was kept and every fault occurred, 1 otherwise, 2 on wrong \
+      usage.
       """)
 
-  @Option(help: "Begin no further run after so many seconds.")
+  @Option(help: "Start no further run after this many seconds.")
   var seconds: Int?
 
-  @Option(help: "Play so many seeds of each store; 1000 where --seconds is not given either.")
+  @Option(help: "The number of seeds per store; 1000 if --seconds is not given either.")
   var seeds: UInt64?
 
-  @Option(help: "With --seconds: but go on until at least so many seeds were played.")
+  @Option(help: "With --seconds: continue until at least this many seeds were played.")
   var atLeast: UInt64 = 0
 
   @Option(help: "The first seed.")
   var first: UInt64 = 1
 
-  @Option(help: "sqlite, memory, or both: half of the time each.")
+  @Option(help: "sqlite, memory, or both (half of the time each).")
   var store = "sqlite"
 
-  @Option(help: "Play this seed alone.")
+  @Option(help: "Play only this seed.")
   var seed: UInt64?
 
-  @Flag(help: "Print everything that happens; with --seed.")
+  @Flag(help: "With --seed: print every step.")
   var trace = false
 
   @Option(
     help:
-      "Hold these bounds alone, with commas between: waits, lookups, rooms, folding, entries, replies."
+      "Check only these bounds, separated by commas: waits, lookups, rooms, folding, entries, replies."
   )
   var bounds: String?
 
   @Option(
     help:
-      "Have these adversaries alone: babble, edits, reactions, rooms, people, floods, duplicates; or none."
+      "Use only these adversaries: babble, edits, reactions, rooms, people, floods, duplicates; or none."
   )
   var attacks: String?
 
-  @Option(help: "Runs at the same time; as many as there are processors if not given.")
+  @Option(help: "The number of concurrent runs; by default the number of processors.")
   var jobs: Int?
 
-  @Flag(help: "End with the first failure.")
+  @Flag(help: "Stop at the first failure.")
   var untilFailure = false
 
   private var stores: [StoreKind] {
@@ -72,15 +72,15 @@ struct SimulateCommand: ParsableCommand {
 
   func validate() throws {
     if stores.isEmpty {
-      throw ValidationError("--store is sqlite, memory or both, not \(store).")
+      throw ValidationError("--store must be sqlite, memory or both, not \(store).")
     }
     if seed != nil, stores.count != 1 {
-      throw ValidationError("A single seed is played with one store.")
+      throw ValidationError("--seed requires a single store.")
     }
-    if trace, seed == nil { throw ValidationError("--trace needs --seed.") }
-    if heldAttacks == nil { throw ValidationError("--attacks has what is no attack.") }
-    if heldBounds == nil { throw ValidationError("--bounds has what is no bound.") }
-    if let jobs, jobs < 1 { throw ValidationError("--jobs is at least 1.") }
+    if trace, seed == nil { throw ValidationError("--trace requires --seed.") }
+    if heldAttacks == nil { throw ValidationError("--attacks contains an unknown attack.") }
+    if heldBounds == nil { throw ValidationError("--bounds contains an unknown bound.") }
+    if let jobs, jobs < 1 { throw ValidationError("--jobs must be at least 1.") }
   }
 
   func run() throws {
@@ -119,7 +119,7 @@ struct SimulateCommand: ParsableCommand {
       let outcome = try campaign.run { failure in
         print("seed \(failure.seed), \(store.rawValue): \(failure.faults[0])")
         print(
-          "  again, step by step: simulate --store \(store.rawValue) --seed \(failure.seed) --trace"
+          "  repeat step by step: simulate --store \(store.rawValue) --seed \(failure.seed) --trace"
         )
         fflush(nil)
       }

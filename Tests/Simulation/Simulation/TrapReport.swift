@@ -47,7 +47,7 @@ enum TrapReport {
       let seed = slot.seed.load(ordering: .relaxed)
       let text = """
         seed \(seed), \(store.rawValue): the relay trapped, which ends its process
-          again, step by step: simulate --store \(store.rawValue) --seed \(seed) --trace
+          repeat step by step: simulate --store \(store.rawValue) --seed \(seed) --trace
 
         """
       let bytes = Array(text.utf8)

@@ -63,7 +63,7 @@ final class Plot {
       edits[place, default: 0] += 1
       let count = edits[place] ?? 0
       return limits.editsPerEntry > 0 && count > limits.editsPerEntry
-        ? "\(count) edits of one text were taken, not \(limits.editsPerEntry)" : nil
+        ? "\(count) edits of one text were accepted, not \(limits.editsPerEntry)" : nil
     }
     emoji[place, default: []].insert(String(parts[0]))
     let count = emoji[place]?.count ?? 0

@@ -136,23 +136,24 @@ final class BotParticipant: Participant {
         }
       }
     } catch {
-      world.referee.fault("the bot is sent what is no WebSocket: \(error)")
+      world.referee.fault("the bot received an invalid WebSocket frame: \(error)")
     }
   }
 
   private func take(_ json: Span<UInt8>) {
     world.referee.digest(json)
     guard let message = try? ServerMessage(decoding: json) else {
-      return world.referee.fault("the bot is sent what is no message")
+      return world.referee.fault("the bot received something that is not a message")
     }
     switch message {
     case .joined(let told): positions[told.room] = told.after
     case .message(let entry):
       guard let last = positions[entry.room] else {
-        return world.referee.fault("the bot is told of \(entry.room), which it has not joined")
+        return world.referee.fault(
+          "the bot received an entry of \(entry.room), which it has not joined")
       }
       if entry.seq != last + 1 {
-        world.referee.fault("the bot is told \(entry.room) \(entry.seq) after \(last)")
+        world.referee.fault("the bot received \(entry.room) \(entry.seq) after \(last)")
       }
       positions[entry.room] = entry.seq
       world.referee.tally.count(.botTold)

@@ -146,7 +146,7 @@ final class ClientEnd {
         }
       }
     } catch {
-      referee.fault("connection \(link.number): the relay broke the WebSocket: \(error)")
+      referee.fault("connection \(link.number): the relay violated RFC 6455: \(error)")
       isOver = true
       events.append(.lost)
     }

@@ -58,7 +58,7 @@ final class HTTPEnd {
       let contentBytes = Self.field("content-length", in: head).flatMap { Int($0) } ?? 0
       let bodyBytes = isHeadOnly || status == 204 || status == 304 ? 0 : contentBytes
       guard input.count >= length + bodyBytes else { break }
-      if headsOnly.isEmpty { events.append(.nonsense("an answer to no request: \(head)")) }
+      if headsOnly.isEmpty { events.append(.nonsense("an unrequested response: \(head)")) }
       headsOnly = Array(headsOnly.dropFirst())
       let seconds = Self.field("retry-after", in: head).flatMap { Int64($0) }
       events.append(
@@ -69,7 +69,8 @@ final class HTTPEnd {
       input.removeFirst(length + bodyBytes)
     }
     if !input.isEmpty, !input.starts(with: "HTTP/1.1 ".utf8.prefix(input.count)) {
-      events.append(.nonsense("no answer: \(String(decoding: input.prefix(100), as: UTF8.self))"))
+      events.append(
+        .nonsense("not a response: \(String(decoding: input.prefix(100), as: UTF8.self))"))
     }
     if link.toClient.ending(now: now) != nil {
       isOver = true

@@ -176,7 +176,7 @@ final class PosterParticipant: Participant {
       if response.status == 404 || isForNow { break }
       guard response.status == 200 else { return fault(response, "a question") }
       if !response.body.isEmpty, (try? ServerMessage(decoding: response.body.span)) == nil {
-        fault(response, "what is no message, to a question")
+        fault(response, "a question, answered with something that is not a message")
       }
     case .readiness:
       world.referee.tally.count(response.status == 200 ? .ready : .unready)
@@ -201,7 +201,7 @@ final class PosterParticipant: Participant {
     let entry = world.referee.ledger.entry(ack.room, ack.seq)
     if entry?.id != send.id || entry?.from != user {
       world.referee.fault(
-        "\(name): \(send.id) is acknowledged, and \(ack.room) \(ack.seq) is not it")
+        "\(name): \(send.id) is acknowledged, but is not \(ack.room) \(ack.seq)")
     }
   }
 
@@ -220,6 +220,6 @@ final class PosterParticipant: Participant {
   var isIdle: Bool { line == nil }
 
   func checkIdle() {
-    if let line { world.referee.fault("\(name): \(line.id) was never taken by \(line.room)") }
+    if let line { world.referee.fault("\(name): \(line.id) was never accepted by \(line.room)") }
   }
 }

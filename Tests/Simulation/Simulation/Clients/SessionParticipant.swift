@@ -181,7 +181,7 @@ final class SessionParticipant: Participant {
       held[joined.room] = room
     case .entry(let entry):
       guard let last = held[entry.room]?.last else {
-        fault("an entry of \(entry.room), which is not joined")
+        fault("received an entry of \(entry.room), which is not joined")
         return
       }
       if entry.seq != last + 1, held[entry.room]?.isLoose != true || entry.seq <= last {
@@ -191,8 +191,8 @@ final class SessionParticipant: Participant {
       held[entry.room]?.entries[entry.seq] = entry
       held[entry.room]?.last = entry.seq
     case .left(let room): held[room] = nil
-    case .refused(let send, let error): fault("\(send.id) was refused for good: \(error)")
-    case .joinRefused(let room, let error): fault("\(room) is not to be joined: \(error)")
+    case .refused(let send, let error): fault("\(send.id) was refused permanently: \(error)")
+    case .joinRefused(let room, let error): fault("\(room) cannot be joined: \(error)")
     case .ended(let error): fault("the session ended: \(error)")
     case .disconnected(let error, _): world.trace("\(self.name) lost its connection: \(error)")
     case .welcomed, .acknowledged, .message, .tokenWanted: break
@@ -258,8 +258,8 @@ final class SessionParticipant: Participant {
 
   func checkIdle() {
     if session.unacknowledged > 0 { fault("\(session.unacknowledged) lines are unacknowledged") }
-    if !session.isLive { fault("not connected in the end") }
-    for room in wanted where held[room]?.isJoined != true { fault("never gets into \(room)") }
+    if !session.isLive { fault("not connected at the end") }
+    for room in wanted where held[room]?.isJoined != true { fault("never joined \(room)") }
     for (name, room) in held.sorted(by: { $0.key < $1.key }) where room.isJoined {
       let truth = world.referee.ledger.room(name)
       if room.last != truth.head { fault("\(name) ends at \(room.last ?? -1), not \(truth.head)") }
@@ -271,9 +271,9 @@ final class SessionParticipant: Participant {
         let mayHaveLost =
           world.scenario.durability == .os || world.referee.tally[.backupRestored] > 0
         if mayHaveLost, entry.isDeleted { continue }
-        fault("holds another \(name) \(seq) than the log: \(entry.id)")
+        fault("holds a \(name) \(seq) that differs from the log: \(entry.id)")
       }
-      if room.last ?? 0 > truth.head { fault("holds more of \(name) than there is") }
+      if room.last ?? 0 > truth.head { fault("holds more entries of \(name) than the log") }
     }
     checkOrder()
   }

@@ -110,19 +110,20 @@ struct Ledger {
   private mutating func change(by entry: Entry, _ now: Int64) -> String? {
     let name = entry.room
     guard let target = entry.target, target < entry.seq else {
-      return "\(name) \(entry.seq) is about nothing"
+      return "\(name) \(entry.seq) has a target that does not exist"
     }
     // A target that is no longer kept existed when the entry was made.
     guard let about = self.entry(name, target) else {
-      return target >= room(name).first ? "\(name) \(entry.seq) is about nothing" : nil
+      return target >= room(name).first
+        ? "\(name) \(entry.seq) has a target that does not exist" : nil
     }
     let isBare = rooms[name]?.bare.contains(target) == true
     let isFit = about.kind == .text || about.kind == .data && entry.kind == .delete
     if !isFit || about.isDeleted && !isBare {
-      return "\(name) \(entry.seq) is about \(target), which is no text"
+      return "\(name) \(entry.seq) has the target \(target), which is not a text"
     }
     if entry.kind != .react, about.from != entry.from {
-      return "\(name) \(entry.seq) changes \(target), which is \(about.from)'s"
+      return "\(name) \(entry.seq) changes \(target), which belongs to \(about.from)"
     }
     if entry.kind == .delete { delete(target, of: name, now) }
     return nil

@@ -74,7 +74,7 @@ final class Referee {
     where ledger.isText(source.room, source.seq)
       && !ledger.versions(of: source.seq, in: source.room).contains(entry.text ?? "")
     {
-      fault("\(entry.room) \(entry.seq) is not what \(source.room) \(source.seq) says")
+      fault("\(entry.room) \(entry.seq) differs from its source \(source.room) \(source.seq)")
     }
     forwards = []
   }

@@ -5,7 +5,7 @@ extension Witness {
   func take(_ page: ServerMessage.HistoryPage) {
     referee.tally.count(.historyRead)
     guard !histories.isEmpty else {
-      fault("a history unasked")
+      fault("unrequested history")
       return
     }
     let (request, headAtLeast) = histories.removeFirst()
@@ -22,14 +22,14 @@ extension Witness {
       let lower = max(after + 1, page.first)
       if let first = seqs.first, first != lower { fault("a history from \(first), not \(lower)") }
       if page.more != ((seqs.last ?? page.head) < page.head) {
-        fault("a history's more: \(request) \(page.first)…\(page.head) \(seqs)")
+        fault("wrong more of a history: \(request) \(page.first)…\(page.head) \(seqs)")
       }
       if lower <= page.head, seqs.isEmpty { fault("an empty history: \(request)") }
     } else {
       let upper = min((request.before ?? page.head + 1) - 1, page.head)
       if let last = seqs.last, last != upper { fault("a history up to \(last), not \(upper)") }
       if page.more != ((seqs.first ?? page.first) > page.first) {
-        fault("a history's more: \(request) \(page.first)…\(page.head) \(seqs)")
+        fault("wrong more of a history: \(request) \(page.first)…\(page.head) \(seqs)")
       }
       if upper >= page.first, seqs.isEmpty { fault("an empty history: \(request)") }
     }
@@ -39,7 +39,7 @@ extension Witness {
   func take(_ summaries: [ServerMessage.RoomSummary], _ more: Bool) {
     referee.tally.count(.roomsListed)
     guard !roomsAsked.isEmpty else {
-      fault("rooms unasked")
+      fault("unrequested rooms")
       return
     }
     let heads = roomsAsked.removeFirst()
@@ -65,7 +65,7 @@ extension Witness {
     let names = Set(summaries.map(\.room))
     for fate in fates where !names.contains(fate.room) && !referee.hasLeft(fate.room, user) {
       if case .stored(let seq, _) = fate.answer, seq <= heads[fate.room] ?? 0 {
-        fault("rooms lacks \(fate.room), to which was sent")
+        fault("rooms lacks \(fate.room), to which the user sent")
       }
     }
   }
@@ -75,7 +75,7 @@ extension Witness {
     if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty {
       fault("activity in \(activity.room), which is joined")
     }
-    if activity.last?.seq != activity.head { fault("activity whose last is not the head") }
+    if activity.last?.seq != activity.head { fault("activity with a last that is not the head") }
     if activity.head < toldHeads[activity.room] ?? 0 { fault("activity went back: \(activity)") }
     if let last = activity.last { check(last) }
     toldHeads[activity.room] = activity.head

@@ -83,19 +83,19 @@ final class Witness {
 
   func take(_ message: ServerMessage) {
     if isLenient { return }
-    if isOver { fault("something follows the close: \(message)") }
+    if isOver { fault("a message after the close: \(message)") }
     if case .welcome = message {
     } else if !isWelcome {
-      fault("not welcome first: \(message)")
+      fault("the first message is not welcome: \(message)")
     }
     switch message {
     case .welcome(let welcome):
       isWelcome = true
-      if welcome.user != user { fault("welcome, \(welcome.user)") }
+      if welcome.user != user { fault("welcome for another user: \(welcome.user)") }
     case .joined(let joined): take(joined)
     case .left(let room):
       guard let leave = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) else {
-        fault("left \(room) unasked")
+        fault("unrequested left of \(room)")
         return
       }
       rooms[room]?.pending.removeFirst(leave + 1)
@@ -105,7 +105,7 @@ final class Witness {
     case .error(let error): take(error)
     case .receipt(let room, let marks): takeReceipt(room, marks)
     case .typing(let room, let typist, _):
-      if typist == user { fault("told of its own typing") }
+      if typist == user { fault("received its own typing") }
       if rooms[room]?.isJoined != true, !(watchesRooms && RoomName.isDirect(room)) {
         fault("typing in \(room), which is not joined")
       }
@@ -117,11 +117,11 @@ final class Witness {
     case .closing: referee.tally.count(.closingTold)
     case .people:
       peopleAsked -= 1
-      if peopleAsked < 0 { fault("people unasked") }
+      if peopleAsked < 0 { fault("unrequested people") }
     case .presence(let presence):
       referee.tally.count(.presenceTold)
       // The directory may contain the client's own user.
-      if presence.user == user, !asksForPeople { fault("told of its own presence") }
+      if presence.user == user, !asksForPeople { fault("received its own presence") }
     case .pong: break
     }
   }
@@ -151,7 +151,7 @@ final class Witness {
       {
         return
       }
-      fault("\(entry.room) \(entry.seq) is not what the log has: \(entry.id)")
+      fault("\(entry.room) \(entry.seq) differs from the log: \(entry.id)")
     } else if entry.seq >= referee.ledger.room(entry.room).first {
       fault("\(entry.room) \(entry.seq) is not in the log")
     }
@@ -167,7 +167,7 @@ final class Witness {
       if truth.id != entry.id || truth.from != entry.from || truth.at != entry.at
         || truth.kind != entry.kind
       {
-        fault("\(entry.room) \(entry.seq) is another than the log has: \(entry.id)")
+        fault("\(entry.room) \(entry.seq) is not the entry of the log: \(entry.id)")
       }
     } else if entry.seq >= referee.ledger.room(entry.room).first {
       fault("\(entry.room) \(entry.seq) is not in the log")
@@ -252,10 +252,10 @@ final class Witness {
     let room = referee.ledger.room(ack.room)
     if let entry = room.entries[ack.seq] {
       if entry.id != ack.id || entry.from != user || entry.at != ack.at {
-        fault("acknowledged what is another entry: \(ack)")
+        fault("the ack names another entry: \(ack)")
       }
     } else if ack.seq >= room.first || ack.seq < 1 {
-      fault("acknowledged what is not in the log: \(ack)")
+      fault("the acknowledged entry is not in the log: \(ack)")
     }
     // A send advances its sender's own marks.
     if !ack.duplicate {
@@ -269,7 +269,7 @@ final class Witness {
     guard
       let place = fates.firstIndex(where: { $0.id == id && $0.room == room && $0.answer == nil })
     else {
-      fault("\(id) in \(room) was answered unasked")
+      fault("\(id) in \(room) was answered, but not sent")
       return
     }
     fates[place].answer = answer
@@ -304,7 +304,7 @@ final class Witness {
         !fate.isAmbiguous, fate.isRightful, let target = fate.target,
         referee.ledger.isText(room, target)
       {
-        fault("\(id) was refused, though \(room) \(target) is there: \(error.code)")
+        fault("\(id) was refused, although \(room) \(target) exists: \(error.code)")
       }
       answer(room, id, .rejected)
     case ("send", .limitReached):
@@ -392,9 +392,11 @@ final class Witness {
       case .stored(let seq, let isDuplicate):
         guard !isDuplicate else { continue }
         if let takenAt, takenAt < place.until {
-          fault("\(fate.id) was stored in \(fate.room) behind one refused")
+          fault("\(fate.id) was stored in \(fate.room) after a refused one")
         }
-        if seq <= place.seq { fault("\(fate.id) has \(seq) in \(fate.room), an earlier one more") }
+        if seq <= place.seq {
+          fault("\(fate.id) has \(seq) in \(fate.room), less than an earlier one")
+        }
         place.seq = seq
       case .rejected, nil: break
       }

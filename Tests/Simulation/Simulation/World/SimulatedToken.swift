@@ -31,7 +31,7 @@ struct SimulatedToken {
   /// Verifies a token like a relay.
   static func verify(_ text: String, wall: Int64) throws(WireError) -> Identity {
     guard let token = SimulatedToken(text) else {
-      throw WireError(.unauthorized, "This is no token.", re: "auth")
+      throw WireError(.unauthorized, "The token is invalid.", re: "auth")
     }
     guard token.end > wall else {
       throw WireError(.unauthorized, "The token has expired.", re: "auth")

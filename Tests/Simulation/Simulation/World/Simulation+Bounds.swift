@@ -36,7 +36,7 @@ extension Simulation {
     guard bounds.contains(.lookups), let relay else { return }
     let redacted = relay.log.redactedEdits
     if redacted - redactedEdits > Bound.redactedEditsPerCommit {
-      referee.fault("\(redacted - redactedEdits) edits are overwritten at once")
+      referee.fault("\(redacted - redactedEdits) edits are overwritten in one step")
     }
     let requests = batches.reduce(0) { $0 + $1.requests.count }
     let questions = outcome.answers.joined().count {

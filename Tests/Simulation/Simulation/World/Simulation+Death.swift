@@ -106,7 +106,7 @@ extension Simulation {
       if mayHaveLost {
         referee.ledger.forget(epoch: epoch)
       } else {
-        referee.fault("the lineage has forgotten \(epoch)")
+        referee.fault("the lineage lacks \(epoch)")
       }
     }
   }
@@ -122,7 +122,9 @@ extension Simulation {
       if stored.head < known.head {
         referee.fault("\(name) has lost \(stored.head + 1)…\(known.head)")
       }
-      if stored.first < known.first { referee.fault("\(name) begins at \(stored.first) again") }
+      if stored.first < known.first {
+        referee.fault("\(name) begins at \(stored.first), which was trimmed before")
+      }
     }
     if stored.entries.map(\.seq) != Array(stored.first..<stored.head + 1) {
       referee.fault("\(name) \(stored.first)…\(stored.head) has gaps: \(stored.entries.map(\.seq))")
@@ -155,9 +157,11 @@ extension Simulation {
       } else if refusedSinceCommit.contains(identity) {
         referee.tally.count(.refusedKept)
       } else {
-        referee.fault("\(name) \(entry.seq) (\(entry.id)) comes from nowhere")
+        referee.fault("\(name) \(entry.seq) (\(entry.id)) was never sent")
       }
-      if !referee.wasSent(entry) { referee.fault("\(name) \(entry.seq) was not sent so") }
+      if !referee.wasSent(entry) {
+        referee.fault("\(name) \(entry.seq) differs from what was sent")
+      }
       if let fault = referee.ledger.append(entry, now: now.monotonic) {
         referee.fault("after a start, \(fault)")
       }
@@ -165,7 +169,7 @@ extension Simulation {
     if stored.first > referee.ledger.room(name).first {
       // It was trimmed by a batch whose outcome no client knows.
       if inDoubt.isEmpty, refusedSinceCommit.isEmpty, !mayHaveLost {
-        referee.fault("\(name) was trimmed to \(stored.first) by nobody")
+        referee.fault("\(name) was trimmed to \(stored.first) without a request")
       }
       _ = referee.ledger.trim(name, to: stored.first)
     }

@@ -27,10 +27,10 @@ extension Simulation {
     relay.beginShutdown()
     for loop in relay.loopIndices { wake(loop: loop, in: 0) }
     play(until: now.monotonic + Self.shutdownMilliseconds) { relay === self.relay }
-    if relay === self.relay { return referee.fault("the last shutdown does not come to its end") }
+    if relay === self.relay { return referee.fault("the last shutdown does not finish") }
     play(until: now.monotonic + 5_000) { self.relay == nil }
     guard referee.faults.isEmpty else { return }
-    if self.relay == nil { referee.fault("the relay does not start again") }
+    if self.relay == nil { referee.fault("the relay does not restart") }
     verify()
   }
 

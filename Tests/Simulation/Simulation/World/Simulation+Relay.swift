@@ -83,12 +83,12 @@ extension Simulation {
         ) { [unowned self] in
           if disk.isDead { return }
           referee.tally.count(.endedUnsynced)
-          trace("a checkpoint was not synced: the process ends")
+          trace("a checkpoint was not synced: the process exits")
           disk.die()
         }
         if let reason = log.discardedIndex {
           referee.tally.count(.indexDiscarded)
-          trace("the index is made anew: \(reason)")
+          trace("the index is rebuilt: \(reason)")
         }
         return disk.isDead ? nil : log
       } catch {
@@ -180,13 +180,13 @@ extension Simulation {
       for index in span.frames {
         let json = Array(commit.frames.payload(index))
         guard let entry = try? Entry(decoding: json.span) else {
-          referee.fault("a commit of what is no entry: \(String(decoding: json, as: UTF8.self))")
+          referee.fault("a commit of an invalid entry: \(String(decoding: json, as: UTF8.self))")
           return
         }
         trace("durable \(entry.room) \(entry.seq): \(entry.id)")
         if !referee.wasSent(entry) {
           referee.fault(
-            "\(entry.room) \(entry.seq) was not sent so: \(entry.from) \(entry.id) "
+            "\(entry.room) \(entry.seq) differs from what was sent: \(entry.from) \(entry.id) "
               + String(decoding: entry.body, as: UTF8.self))
         }
         if let fault = referee.ledger.append(entry, now: now.monotonic) { referee.fault(fault) }
@@ -196,7 +196,7 @@ extension Simulation {
     }
     referee.checkForwards()
     for place in referee.ledger.bare {
-      referee.fault("\(place) says nothing, and nothing deletes it")
+      referee.fault("\(place) is empty, but no delete refers to it")
     }
   }
 
@@ -250,7 +250,7 @@ extension Simulation {
 
   func deliver(_ answer: LogAnswer, to loop: Int, _ session: SessionID, askedAt: Int64) {
     guard let relay else { return }
-    if relay.isHonest(session, loop) { noteWait(since: askedAt, "for what storage has") }
+    if relay.isHonest(session, loop) { noteWait(since: askedAt, "for a read") }
     relay.post(
       .log(LogDelivery(commit: nil, answers: [answer], completesSubmit: false)), to: loop)
     wake(loop: loop, in: 0)

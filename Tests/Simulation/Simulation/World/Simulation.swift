@@ -257,7 +257,7 @@ public final class Simulation {
       }
       schedule(.sweep(life: life), in: Int64(ConnectionLoop.sweepMilliseconds))
     case .shutdownDue(let life):
-      if life == self.life, relay != nil { referee.fault("a shutdown does not come to its end") }
+      if life == self.life, relay != nil { referee.fault("a shutdown does not finish") }
     case .start: start()
     case .directory: if !isRepaired { changeDirectory() }
     case .fault: makeTrouble()
