@@ -41,7 +41,10 @@ final class RelayProcess {
   var onWait: (_ since: Int64, _ purpose: String) -> Void = { _, _ in }
 
   /// Called for a message that a loop takes although it must not, with the reason.
-  var onServed: (_ user: String, _ reason: String) -> Void = { _, _ in }
+  var onServed: (_ user: String, _ exclusion: Exclusion) -> Void = { _, _ in }
+
+  /// Why a user must not be served any more.
+  enum Exclusion { case ban, expiry }
 
   /// A request of an honest client to the log.
   private struct Question: Hashable {
@@ -176,10 +179,10 @@ final class RelayProcess {
   private func note(_ json: Span<UInt8>, _ link: Link, _ session: SessionID) {
     let loop = loops[link.loop]
     if loop.connections.isIdentified(session) {
-      if loop.banned.contains(link.user) { onServed(link.user, "who is banned") }
+      if loop.banned.contains(link.user) { onServed(link.user, .ban) }
       // An expired token is noticed at the end of a turn.
       if let token = link.token, token.end <= loop.lastTurn {
-        onServed(link.user, "whose token has ended")
+        onServed(link.user, .expiry)
       }
     }
     guard link.kind == .honest, let message = try? ClientMessage(decoding: json, textLimitBytes: 0)

@@ -30,9 +30,9 @@ extension Simulation {
     for loop in relay.loopIndices { connect(relay.streams(of: loop)) }
     // The relay notices a clock that is set forward within a minute, which is longer than a run.
     let clockJumps = scenario.faults.contains(.jumpClock)
-    relay.onServed = { [unowned referee] user, reason in
-      if clockJumps, reason != "who is banned" { return }
-      referee.fault("a message of \(user), \(reason), is taken")
+    relay.onServed = { [unowned referee] user, exclusion in
+      if clockJumps, exclusion == .expiry { return }
+      referee.fault("a message of \(user) is accepted after the \(exclusion)")
     }
     relay.ban(banned)
     self.relay = relay
