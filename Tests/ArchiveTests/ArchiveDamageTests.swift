@@ -70,7 +70,7 @@ import Wire
     }
     #expect(error.kind == .damaged)
     #expect(error == archive.damage)
-    #expect(error.description.contains("were saved: 5"))
+    #expect(error.description.contains("recovered: 5"))
     #expect(try ids(archive) == ["1", "2", "3", "4", "5"])
     archive.begin("general", epoch: "e1", after: 7)
     archive.append(.text(8))

@@ -66,7 +66,7 @@ enum PlantedBench {
 
   @Test(arguments: ["", "{}", "[1]", #"{"bench":1}"#, #"{"bench":1,"rows":3}"#, "{\"bench\":"])
   func `a file that is no report is refused by its name`(text: String) throws {
-    #expect(throws: BenchJSON.Failure(description: "a.json is not a report of swarm bench")) {
+    #expect(throws: BenchJSON.Failure(description: "a.json: not a report of swarm bench")) {
       try BenchJSON.read(Array(text.utf8), file: "a.json")
     }
   }
@@ -103,7 +103,7 @@ enum PlantedBench {
     report.coresTakenByOthers = 0.5
     let text = BenchTable.text(of: report)
     #expect(text.contains("note: a quick run"))
-    #expect(text.contains("others used 50 % of a core"))
+    #expect(text.contains("other processes used 50 % of a core"))
   }
 
   @Test(arguments: [

@@ -96,7 +96,7 @@ import Testing
     // Where user namespaces are not for everybody, it says so.
     #expect(
       run.keptItsPromises
-        || run.exitCode == 2 && run.output.contains("spawn.disk_bytes needs a mount of its own"),
+        || run.exitCode == 2 && run.output.contains("spawn.disk_bytes requires a mount"),
       "\(run.output)")
     let mounts = try readFile("/proc/self/mounts")
     #expect(!mounts.contains(" /tmp/swarm."))

@@ -56,7 +56,7 @@ import Testing
         playing: Self.scenario(relay: Self.ours, chaos: "{ do: \(step) }"),
         ["--url", "ws://127.0.0.1:1/ws"])
       #expect(run.exitCode == 2, "\(run.output)")
-      #expect(run.output.contains("leave --url out"), "\(run.output)")
+      #expect(run.output.contains("omit --url"), "\(run.output)")
     }
     let cut = try Scenario(
       yaml: Array(

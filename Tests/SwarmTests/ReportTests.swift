@@ -127,7 +127,7 @@ enum Tags {
   @Test func `what a connection costs in memory stands in every report`() {
     var outcome = PlantedOutcome.make()
     let line = "memory per connection, at 1000 of them: swarm 1600 bytes, relay 1058 bytes"
-    #expect(TextReport.text(of: outcome).contains("\n\(line) (resident, beyond"))
+    #expect(TextReport.text(of: outcome).contains("\n\(line) (resident, in addition"))
     #expect(HTMLReport.text(of: outcome).contains(line))
     #expect(
       JSONReport.text(of: outcome).contains(

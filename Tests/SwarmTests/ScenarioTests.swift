@@ -105,7 +105,7 @@ import Testing
     ("rooms: [{ shape: one }, { shape: one }]\n\(rest)", "rooms have the name one twice"),
     (
       "rooms: [{ shape: one }]\n\(rest)chaos: [{ do: cut, at_s: 2 }]",
-      "s/a.yaml:4: chaos goes on until 2.0 s; expected no step after the last phase, which ends at 1"
+      "s/a.yaml:4: chaos continues until 2.0 s; expected no step after the last phase, which ends at 1"
     ),
     (
       "rooms: [{ shape: dms }]\nclients: [{ persona: lurker, count: 1 }]\n"

@@ -95,7 +95,7 @@ public enum BenchJSON {
     guard document.faults.isEmpty, let root = document.root, root.member("bench") != nil,
       let rows = root.member("rows")?.list
     else {
-      throw Failure(description: "\(file) is not a report of swarm bench")
+      throw Failure(description: "\(file): not a report of swarm bench")
     }
     var report = BenchReport(
       date: root.words("date"),

@@ -115,7 +115,7 @@ public struct Comparison: Sendable {
       throw Failure(description: "\(file):\(fault.line): not a report of swarm run: \(fault.found)")
     }
     guard let root = document.root, root["latency_ms"] != nil, root["status"]?.text != nil else {
-      throw Failure(description: "\(file) is not a report of swarm run --json")
+      throw Failure(description: "\(file): not a report of swarm run --json")
     }
     return root
   }
