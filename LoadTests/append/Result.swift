@@ -13,12 +13,12 @@ struct Result {
   private func microseconds(_ nanoseconds: Int64) -> Double {
     Double(nanoseconds) / 1000 / Double(window.entries)
   }
-  private var all: Int64 { window.commitTime + window.settleTime + window.checkpointTime }
+  private var all: Int64 { window.commitTime + window.indexTime + window.checkpointTime }
 
   var line: String {
     """
     \(stored) stored: \(perSecond)/s; CPU per entry: commit \(round(microseconds(window.commitTime))) \
-    + index \(round(microseconds(window.settleTime))) \
+    + index \(round(microseconds(window.indexTime))) \
     + checkpoint \(round(microseconds(window.checkpointTime))) \
     = \(round(microseconds(all))) µs; batches p50 \(round(window.latencies.percentile(0.5))) \
     p99 \(round(window.latencies.percentile(0.99))) max \(round(Double(window.latencies.longest) / 1e6)) ms
@@ -29,7 +29,7 @@ struct Result {
     """
     {"stored":\(stored),"entries":\(window.entries),"seconds":\(round(window.seconds)),\
     "entries_per_s":\(perSecond),"commit_cpu_us":\(round(microseconds(window.commitTime))),\
-    "settle_cpu_us":\(round(microseconds(window.settleTime))),\
+    "settle_cpu_us":\(round(microseconds(window.indexTime))),\
     "checkpoint_cpu_us":\(round(microseconds(window.checkpointTime))),\
     "cpu_us":\(round(microseconds(all))),"batches":\(window.commits),\
     "batch_p50_ms":\(round(window.latencies.percentile(0.5))),\

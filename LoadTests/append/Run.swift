@@ -13,7 +13,7 @@ final class Run: Sendable {
     /// CPU time of the commit thread, in nanoseconds.
     var commitTime: Int64 = 0
     /// The same for indexing and for checkpoints.
-    var settleTime: Int64 = 0
+    var indexTime: Int64 = 0
     var checkpointTime: Int64 = 0
     var latencies = Latencies()
   }
@@ -85,7 +85,7 @@ final class Run: Sendable {
       return Window(
         entries: sent, seconds: Double(Self.now - start) / 1e9, commits: state.commits,
         commitTime: after.total("log-write") - before.total("log-write"),
-        settleTime: after.total("log-index") - before.total("log-index"),
+        indexTime: after.total("log-index") - before.total("log-index"),
         checkpointTime: after.total("log-checkpoint") - before.total("log-checkpoint"),
         latencies: state.latencies)
     }

@@ -159,7 +159,7 @@ import Testing
     for number in 1...5000 {
       #expect(take(&ledger, "ada #\(number) @x") == .good(intended: UInt64(number)))
     }
-    #expect(ledger.isSettled)
+    #expect(ledger.isComplete)
   }
 
   @Test func `each fault has its name, and the rest stays good`() {
@@ -181,7 +181,7 @@ import Testing
     var ledger = ledger(3)
     _ = take(&ledger, "ada #1 @x")
     #expect(ledger.forget().map(\.number) == [2, 3])
-    #expect(ledger.isSettled)
+    #expect(ledger.isComplete)
   }
 }
 

@@ -153,11 +153,11 @@ import Testing
 
   @Test func `texts say who, which number and when, at the length they should have`() {
     let id = Naming.SendID(client: 3, number: 12)
-    let text = SpokenText.text(user: "sw-x-3", id, at: 5_000_000, bytes: 200, seed: 1)
+    let text = MessageText.text(user: "sw-x-3", id, at: 5_000_000, bytes: 200, seed: 1)
     #expect(text.hasPrefix("sw-x-3 #12 @5000us "))
     #expect(text.utf8.count == 200)
-    #expect(text == SpokenText.text(user: "sw-x-3", id, at: 5_000_000, bytes: 200, seed: 1))
-    #expect(SpokenText.digest(text) != SpokenText.digest(text + "x"))
+    #expect(text == MessageText.text(user: "sw-x-3", id, at: 5_000_000, bytes: 200, seed: 1))
+    #expect(MessageText.digest(text) != MessageText.digest(text + "x"))
   }
 
   @Test func `names lead back to what they name, and others do not`() throws {

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `a client of TLS 1.2 is served`() {
-    client.forgoTLS13()
+    client.disableTLS13()
     let pair = open()
     #expect(pair.client.state == .open)
     #expect(pair.server.version == "TLSv1.2")
@@ -38,7 +38,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `what is sent arrives, byte by byte as well`(tls12: Bool) {
-    if tls12 { client.forgoTLS13() }
+    if tls12 { client.disableTLS13() }
     let pair = Pair(server, client)
     pair.carry(by: 1)
     #expect(pair.server.state == .open)
@@ -126,7 +126,7 @@ import Testing
     let second = Pair(server, client, resuming: first.ticket)
     second.carry()
     #expect(second.isResumed)
-    client.forgoTLS13()
+    client.disableTLS13()
     let third = open()
     #expect(!third.isResumed)
     let fourth = Pair(server, client, resuming: third.ticket)

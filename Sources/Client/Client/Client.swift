@@ -202,7 +202,7 @@ public final class Client {
     if let ticket = link.encryption?.ticket {
       self.ticket = (ticket, configuration.url, configuration.trust)
     }
-    link.sayGoodbye()
+    link.sendCloseNotify()
     if let registration = link.registration { shared.loop.deregister(registration) }
     link = Link()
   }

@@ -53,7 +53,7 @@ public enum ClientError: Error, Equatable, Sendable {
   }
 
   /// Whether the relay refuses this user, or refuses clients that do not authenticate.
-  public var isNotLetIn: Bool {
+  public var isAccessDenied: Bool {
     switch self {
     case .notAuthenticated, .forbidden, .refused(status: 401, body: _),
       .refused(status: 403, body: _):

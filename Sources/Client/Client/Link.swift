@@ -163,7 +163,7 @@ struct Link: ~Copyable {
   }
 
   /// Tells the peer, if the connection uses TLS, that no more data follows.
-  func sayGoodbye() {
+  func sendCloseNotify() {
     if let borrowed, let encryption { encryption.close(to: borrowed) }
   }
 

@@ -25,7 +25,7 @@ final class LineChat {
 
   static let refused = ExitCode(1)
   static let usage = ExitCode(2)
-  static let notLetIn = ExitCode(4)
+  static let accessDenied = ExitCode(4)
   static let noConnection = ExitCode(5)
 
   /// Standard input is not read while this much is unacknowledged.
@@ -267,10 +267,10 @@ extension LineChat: ClientHandler {
     case .joined(let joined): self.joined(joined)
     case .joinRefused(let room, let error):
       complain("room \(room): \(error.message)")
-      finish(Self.notLetIn)
+      finish(Self.accessDenied)
     case .left(let room):
       complain("no longer in room \(room)")
-      finish(Self.notLetIn)
+      finish(Self.accessDenied)
     case .entry(let entry): show(entry)
     case .acknowledged(let ack):
       _ = finish(ack.id)
@@ -304,7 +304,7 @@ extension LineChat: ClientHandler {
       client.renew(token: token)
     case .failure(let failure):
       complain("\(failure)")
-      if isLockedOut { finish(Self.notLetIn) }
+      if isLockedOut { finish(Self.accessDenied) }
     }
   }
 
@@ -368,7 +368,7 @@ extension LineChat: ClientHandler {
   private func ended(_ error: ClientError) {
     if exitCode == nil {
       complain("\(error)\(Self.advice(about: error))")
-      exitCode = error.isNotLetIn ? Self.notLetIn : Self.noConnection
+      exitCode = error.isAccessDenied ? Self.accessDenied : Self.noConnection
     }
     loop.stop()
   }

@@ -30,7 +30,7 @@ extension ScreenChat: ClientHandler {
     case .ended(let error):
       if exitCode != nil { return loop.stop() }
       lastWords = "\(error)\(LineChat.advice(about: error))"
-      endCode = error.isNotLetIn ? LineChat.notLetIn : LineChat.noConnection
+      endCode = error.isAccessDenied ? LineChat.accessDenied : LineChat.noConnection
       // A user who was connected before can go on reading, and write for the next time.
       if !wasWelcomed { return quit() }
     case .joinRefused(let room, _), .left(let room): joins.remove(room)

@@ -165,7 +165,7 @@ struct Wschat: ParsableCommand {
       return try source.run()
     } catch {
       write("wschat: \(error)\n", to: STDERR_FILENO)
-      throw LineChat.notLetIn
+      throw LineChat.accessDenied
     }
   }
 

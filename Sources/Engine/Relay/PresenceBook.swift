@@ -37,7 +37,7 @@ struct PresenceBook {
 struct Seen {
   /// Milliseconds since 1970.
   var at: Int64
-  var isHere: Bool
+  var isOnline: Bool
 }
 
 extension Sequencer {
@@ -49,7 +49,7 @@ extension Sequencer {
     where seenToRetry.count < Self.seenToRetryLimit || seenToRetry[user] != nil {
       let presence = presences[user]
       guard presence != before, presence == .offline || before == .offline else { continue }
-      seenToRetry[user] = Seen(at: batch.now, isHere: presence != .offline)
+      seenToRetry[user] = Seen(at: batch.now, isOnline: presence != .offline)
     }
   }
 

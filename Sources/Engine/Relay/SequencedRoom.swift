@@ -22,7 +22,7 @@ struct SequencedRoom {
   /// The last batch that had entries of this room, and the index of their span in it.
   var span = (batch: 0, index: 0)
   /// The audience that was last published to the loops.
-  var toldAudience: Int64 = 0
+  var publishedAudience: Int64 = 0
 
   init(name: String) {
     self.name = name

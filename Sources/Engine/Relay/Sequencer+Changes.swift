@@ -24,7 +24,7 @@ extension Sequencer {
         changes.redactions.append((number, redaction.seq, redaction.body))
       }
     }
-    changes.seen = seenToRetry.map { (user: $0.key, at: $0.value.at, isHere: $0.value.isHere) }
+    changes.seen = seenToRetry.map { (user: $0.key, at: $0.value.at, isOnline: $0.value.isOnline) }
     return changes
   }
 

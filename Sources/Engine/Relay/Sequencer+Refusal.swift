@@ -23,7 +23,7 @@ extension Sequencer {
   }
 
   /// Resets the rooms that the batch touched to their state in the store, or to having none.
-  mutating func takeBack(_ batch: inout Batch) {
+  mutating func rollBack(_ batch: inout Batch) {
     for index in batch.touched.sorted() {
       guard batch.newRooms.contains(index) else {
         rooms[index].isStale = true

@@ -321,8 +321,8 @@ extension Sequencer {
   mutating func noteAudiences(_ batch: inout Batch) {
     for room in batch.audienceRooms.sorted() {
       let audience = rooms[room].audience
-      guard audience != rooms[room].toldAudience else { continue }
-      rooms[room].toldAudience = audience
+      guard audience != rooms[room].publishedAudience else { continue }
+      rooms[room].publishedAudience = audience
       batch.audiences.append(
         Commit.AudienceChange(room: rooms[room].name, subscribers: audience))
     }

@@ -224,7 +224,7 @@ public struct Sequencer {
         batch.retried[key, default: .init(belongs: true)].marks = marks
       }
     }
-    takeBack(&batch)
+    rollBack(&batch)
     for user in batch.unwritten.keys { membershipCounts[user] = nil }
     nextRoomNumber = nil
     var answers: [[LogAnswer]] = Array(repeating: [], count: loops)

@@ -49,7 +49,7 @@ public struct StoreChanges: Sendable {
   /// store may overwrite the edits later.
   public var redactions: [(room: Int64, seq: Int64, body: [UInt8])] = []
   /// Users who came or went, and the time in milliseconds since 1970.
-  public var seen: [(user: String, at: Int64, isHere: Bool)] = []
+  public var seen: [(user: String, at: Int64, isOnline: Bool)] = []
 
   public init() {}
 

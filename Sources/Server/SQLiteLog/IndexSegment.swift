@@ -103,7 +103,7 @@ extension Tail {
   }
 
   /// An index segment with its filter, which tells whether it may have an identity.
-  struct FiledSegment: Sendable {
+  struct FilteredSegment: Sendable {
     var indexSegment: IndexSegment
     /// `nil` if the memory limit is reached: then the index segment is always queried.
     var filter: IdentityFilter?

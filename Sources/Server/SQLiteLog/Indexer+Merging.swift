@@ -39,7 +39,7 @@ extension Indexer {
         if isComplete {
           store.tail.replace(
             merge.sources.map(\.number),
-            by: Tail.FiledSegment(indexSegment: merge.target, filter: merge.filter.take()))
+            by: Tail.FilteredSegment(indexSegment: merge.target, filter: merge.filter.take()))
         } else {
           self.merge = merge
         }

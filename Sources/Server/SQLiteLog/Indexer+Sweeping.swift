@@ -42,7 +42,7 @@ extension Indexer {
       // A segment that is being merged is updated with the next garbage.
       let busy = merge?.sources.map(\.number) ?? []
       for change in try state.forget(garbage, except: busy, store) {
-        store.tail.replace([change.number], by: change.filed)
+        store.tail.replace([change.number], by: change.filtered)
       }
     } catch {
       throw failure(error)
@@ -122,7 +122,7 @@ extension Indexer.State {
   /// - Returns: the index segments that were rewritten, or that are empty now.
   fileprivate mutating func forget(
     _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
-  ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledSegment?)] {
+  ) throws(SQLiteError) -> [(number: Int64, filtered: Tail.FilteredSegment?)] {
     // An older journal, restored from a backup, may still keep entries that are removed here.
     let seen = try journal.integer("SELECT max(position) FROM entries")
     var deleteRun = try Statement(
@@ -164,8 +164,8 @@ extension Indexer.State {
   /// Removes index segments that are empty, and rewrites those of which at most a quarter is kept.
   private mutating func forgetSegments(
     _ garbage: Garbage, except busy: [Int64], _ store: OpenStore
-  ) throws(SQLiteError) -> [(number: Int64, filed: Tail.FiledSegment?)] {
-    var changed: [(number: Int64, filed: Tail.FiledSegment?)] = []
+  ) throws(SQLiteError) -> [(number: Int64, filtered: Tail.FilteredSegment?)] {
+    var changed: [(number: Int64, filtered: Tail.FilteredSegment?)] = []
     for (indexSegment, before) in try IndexSchema.indexSegments(of: database) {
       let start = garbage.positions.partitioningIndex { $0 > indexSegment.base }
       let end = garbage.positions.partitioningIndex { $0 > indexSegment.last }
@@ -197,7 +197,7 @@ extension Indexer.State {
   /// Rewrites an index segment with its remaining entries, in the same buckets.
   private mutating func compact(
     _ indexSegment: Tail.IndexSegment, _ store: OpenStore
-  ) throws(SQLiteError) -> Tail.FiledSegment {
+  ) throws(SQLiteError) -> Tail.FilteredSegment {
     var select = try Statement(
       "SELECT position, identity FROM entries WHERE position > ?1 AND position <= ?2", on: journal)
     try select.bind(1, indexSegment.base)
@@ -225,6 +225,6 @@ extension Indexer.State {
     }
     try database.execute(
       "UPDATE segments SET entries = \(compacted.entries) WHERE number = \(indexSegment.number)")
-    return Tail.FiledSegment(indexSegment: compacted, filter: filter)
+    return Tail.FilteredSegment(indexSegment: compacted, filter: filter)
   }
 }

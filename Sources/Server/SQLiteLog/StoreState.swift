@@ -328,7 +328,7 @@ struct StoreState: ~Copyable {
     for user in changes.seen {
       try statements.upsertUser.bind(1, user.user)
       try statements.upsertUser.bind(2, user.at)
-      try statements.upsertUser.bind(3, user.isHere ? 1 : 0)
+      try statements.upsertUser.bind(3, user.isOnline ? 1 : 0)
       try statements.upsertUser.run()
     }
     for member in changes.formerMembers {

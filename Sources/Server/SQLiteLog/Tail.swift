@@ -19,7 +19,7 @@ final class Tail: Sendable {
     var sealed: [Sealed] = []
     var open = TailSegment()
     /// In journal order.
-    var indexSegments: [FiledSegment] = []
+    var indexSegments: [FilteredSegment] = []
     /// How often an index segment was removed.
     var removals = 0
   }
@@ -111,8 +111,8 @@ final class Tail: Sendable {
       state.open.find(identity, into: &lookup.positions)
       for sealed in state.sealed { sealed.segment.find(identity, into: &lookup.positions) }
       let key = IdentityFilter.Key(identity)
-      for filed in state.indexSegments where filed.filter?.mayContain(key) != false {
-        lookup.indexSegments.append(filed.indexSegment)
+      for filtered in state.indexSegments where filtered.filter?.mayContain(key) != false {
+        lookup.indexSegments.append(filtered.indexSegment)
       }
       lookup.removals = state.removals
       return lookup
@@ -200,7 +200,7 @@ final class Tail: Sendable {
     }
     state.withLock { state in
       precondition(state.sealed.first === sealed, "segments are indexed in order")
-      state.indexSegments.append(FiledSegment(indexSegment: indexSegment, filter: filter))
+      state.indexSegments.append(FilteredSegment(indexSegment: indexSegment, filter: filter))
       state.sealed.removeFirst()
       unindexed.subtract(sealed.segment.count, ordering: .relaxed)
       limitFilters(&state)
@@ -222,22 +222,24 @@ final class Tail: Sendable {
   }
 
   /// Adds an index segment that the index had before this process started.
-  func note(_ filed: FiledSegment) {
+  func note(_ filtered: FilteredSegment) {
     state.withLock { state in
       let place = state.indexSegments.partitioningIndex {
-        $0.indexSegment.base > filed.indexSegment.base
+        $0.indexSegment.base > filtered.indexSegment.base
       }
-      state.indexSegments.insert(filed, at: place)
+      state.indexSegments.insert(filtered, at: place)
       limitFilters(&state)
     }
   }
 
   /// Replaces index segments by one, or by none. Their rows may be deleted from now on.
-  func replace(_ numbers: [Int64], by filed: FiledSegment?) {
+  func replace(_ numbers: [Int64], by filtered: FilteredSegment?) {
     state.withLock { state in
       let place = state.indexSegments.firstIndex { numbers.contains($0.indexSegment.number) }
       state.indexSegments.removeAll { numbers.contains($0.indexSegment.number) }
-      if let filed { state.indexSegments.insert(filed, at: place ?? state.indexSegments.count) }
+      if let filtered {
+        state.indexSegments.insert(filtered, at: place ?? state.indexSegments.count)
+      }
       state.removals += 1
       limitFilters(&state)
     }

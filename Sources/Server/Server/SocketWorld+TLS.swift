@@ -74,7 +74,7 @@ extension SocketWorld {
   }
 
   /// Sends `close_notify`.
-  func sayGoodbye(_ socket: BorrowedSocket, _ tls: TLSChannel) {
+  func sendCloseNotify(_ socket: BorrowedSocket, _ tls: TLSChannel) {
     ciphertext.removeAll(keepingCapacity: true)
     tls.session.close(output: &ciphertext)
     _ = tls.send(ciphertext, to: socket)

@@ -106,7 +106,7 @@ import WebSocket
 
   func finish(_ stream: Int) {
     guard let open = streams[stream] else { return }
-    if let tls = open.tls { sayGoodbye(open.socket, tls) }
+    if let tls = open.tls { sendCloseNotify(open.socket, tls) }
     open.socket.shutdownWrite()
     streams[stream]?.isFinished = true
   }
@@ -114,7 +114,7 @@ import WebSocket
   func close(_ stream: Int) {
     guard stream < streams.count, let open = streams[stream] else { return }
     streams[stream] = nil
-    if let tls = open.tls, !open.isFinished { sayGoodbye(open.socket, tls) }
+    if let tls = open.tls, !open.isFinished { sendCloseNotify(open.socket, tls) }
     if let registration = open.registration { loop.deregister(registration) }
     _ = Socket(owning: open.socket.descriptor)
   }

@@ -106,7 +106,7 @@ public enum TLSTrust: Hashable, Sendable {
   }
 
   /// Allows at most TLS 1.2, for tests.
-  package func forgoTLS13() {
+  package func disableTLS13() {
     _ = unsafe copenssl_set_maximum_version(context, TLS1_2_VERSION)
   }
 }

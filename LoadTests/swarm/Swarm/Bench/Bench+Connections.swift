@@ -22,12 +22,12 @@ extension Bench {
     _ = try RawLoad(plan).play()
     plan.rooms = connections / plan.membersPerRoom
     name(&plan, server)
-    server.settle()
+    server.waitUntilIdle()
     let before = server.residentBytes
     var after = before
     let result = try RawLoad(plan).play { moment in
       guard case .ready = moment else { return }
-      server.settle()
+      server.waitUntilIdle()
       after = server.residentBytes
     }
     if result.connectionsLost > 0 {
@@ -90,7 +90,7 @@ extension Bench {
       let result = try RawLoad(plan).play { moment in
         switch moment {
         case .ready:
-          server.settle()
+          server.waitUntilIdle()
           server.probe.forgetPeak()
           before = server.residentBytes
         case .drained: peak = server.probe.peakBytes

@@ -11,7 +11,7 @@ struct BenchSample {
   /// server that is not in ``serverSeconds``.
   var kernelThreadSeconds: Double
   /// Whether the server became idle.
-  var hasSettled: Bool
+  var becameIdle: Bool
 
   /// Plays the plan; blocks.
   init(_ plan: RawLoad.Plan, _ server: BenchServer, processor: Int?) throws {
@@ -21,7 +21,7 @@ struct BenchSample {
     let kernelThread = ProcessProbe.named("ksoftirqd/\(BenchPlacement.serverProcessor)")
     var before = (server: server.cpuSeconds, threads: server.probe.threadSeconds, kernel: 0.0)
     var after = before
-    var hasSettled = true
+    var becameIdle = true
     func look() -> (server: Double, threads: [String: Double], kernel: Double) {
       (
         server.cpuSeconds, server.probe.threadSeconds,
@@ -33,10 +33,10 @@ struct BenchSample {
       case .ready:
         guard plan.work != .connect else { return }
         // Work that the joins have left is not part of the load.
-        server.settle()
+        server.waitUntilIdle()
         before = look()
       case .drained:
-        hasSettled = server.settle()
+        becameIdle = server.waitUntilIdle()
         after = look()
       case .measuring, .measured: break
       }
@@ -44,7 +44,7 @@ struct BenchSample {
     serverSeconds = after.server - before.server
     threadSeconds = after.threads.merging(before.threads) { $0 - $1 }
     kernelThreadSeconds = after.kernel - before.kernel
-    self.hasSettled = hasSettled
+    self.becameIdle = becameIdle
   }
 
   /// Deliveries per second of the server's CPU time.
@@ -68,7 +68,7 @@ struct BenchSample {
     if result.whole.errors > 0 {
       return "\(result.whole.errors) refusals: \(result.lastError ?? "?")"
     }
-    if !hasSettled { return "the server was still busy long after the load ended" }
+    if !becameIdle { return "the server was still busy long after the load ended" }
     return nil
   }
 }

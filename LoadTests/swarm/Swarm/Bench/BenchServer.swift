@@ -102,7 +102,7 @@ final class BenchServer {
   ///
   /// - Returns: Whether it became idle within the limit.
   @discardableResult
-  func settle(limitSeconds: Int = 30) -> Bool {
+  func waitUntilIdle(limitSeconds: Int = 30) -> Bool {
     let step = 25
     var (last, quiet) = (cpuSeconds, 0)
     for _ in 0..<(limitSeconds * 1000 / step) {

@@ -33,7 +33,7 @@ struct EchoLedger {
   /// In the order of sending.
   var outstanding: [Waiting] { overtaken + waiting[first...] }
 
-  var isSettled: Bool { overtaken.isEmpty && first == waiting.count }
+  var isComplete: Bool { overtaken.isEmpty && first == waiting.count }
 
   mutating func sent(_ text: [UInt8], number: Int, intended: UInt64) {
     waiting.append(Waiting(number: number, intended: intended, bytes: text))
@@ -106,7 +106,7 @@ struct EchoLedger {
     return true
   }
 
-  /// Parses `user #number @…` as written by ``SpokenText``.
+  /// Parses `user #number @…` as written by ``MessageText``.
   private static func number(in bytes: Span<UInt8>, of user: String) -> Int? {
     let start = Array("\(user) #".utf8)
     guard bytes.count > start.count else { return nil }

@@ -42,7 +42,7 @@ public final class EchoRun {
   private var start = Instant(nanoseconds: 0)
   private var relayCPUAtStart = 0.0
   private var nextEvent = 0
-  private var isSettling = false
+  private var isDraining = false
   private var progress = (count: 0, at: Instant(nanoseconds: 0))
   private let signals: SignalSource
   private var redrawing: LiveRedrawing?
@@ -146,7 +146,7 @@ public final class EchoRun {
       nextEvent += 1
     }
     let due = nextEvent < plan.events.count ? plan.events[nextEvent].at : plan.duration
-    if due <= elapsed, nextEvent == plan.events.count { return settle() }
+    if due <= elapsed, nextEvent == plan.events.count { return drain() }
     loop.schedule(at: start.adding(nanoseconds: due), token: Token.next)
   }
 
@@ -159,7 +159,7 @@ public final class EchoRun {
       peers[client] = peer
       peer.connect()
     case .send(let client, room: _, let number, let bytes):
-      let text = SpokenText.text(
+      let text = MessageText.text(
         user: naming.users[client], .init(client: client, number: number), at: event.at,
         bytes: bytes, seed: plan.seed)
       recorder.sent()
@@ -178,9 +178,9 @@ public final class EchoRun {
   }
 
   /// Begins to wait for the remaining echoes; the whole plan has been played.
-  private func settle() {
-    guard !isSettling else { return }
-    isSettling = true
+  private func drain() {
+    guard !isDraining else { return }
+    isDraining = true
     let now = Instant.now()
     outcome.load.ownCores = watch.coreShare(at: now, cpu: ProcessorTime.own)
     if let relay {
@@ -196,9 +196,9 @@ public final class EchoRun {
     let count = outcome.deliveries + outcome.connected
     let now = Instant.now()
     if count != progress.count { progress = (count, now) }
-    guard isSettling else { return }
+    guard isDraining else { return }
     let isDone =
-      ledgers.allSatisfy(\.isSettled)
+      ledgers.allSatisfy(\.isComplete)
       && peers.allSatisfy { $0.map { $0.queue.isEmpty && $0.isOpen } ?? true }
     if isDone || now.milliseconds(since: progress.at) > scenario.patienceMilliseconds {
       closeSecond()
@@ -220,7 +220,7 @@ public final class EchoRun {
       of: plan, at: elapsed, outcome, recorder, watch, deliveries: outcome.deliveries,
       answered: outcome.verdict.acknowledged)
     figures.ack = nil
-    if isSettling { (figures.phase, figures.phaseSeconds) = (LiveGauge.settling, nil) }
+    if isDraining { (figures.phase, figures.phaseSeconds) = (LiveGauge.draining, nil) }
     display.draw(figures)
     loop.schedule(afterMilliseconds: LiveDisplay.frameMilliseconds, token: Token.frame)
   }
@@ -322,7 +322,7 @@ extension EchoRun: EventHandler {
     case Token.next: playDueEvents()
     case Token.frame: showFigures()
     case Token.pulse:
-      guard !isSettling else { return }
+      guard !isDraining else { return }
       watch.pulse(at: .now())
       loop.schedule(at: watch.next, token: Token.pulse)
     default:

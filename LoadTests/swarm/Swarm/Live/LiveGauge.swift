@@ -53,7 +53,7 @@ struct LiveGauge {
 }
 
 extension LiveGauge {
-  static let settling = "all sent; waiting for outstanding messages"
+  static let draining = "all sent; waiting for outstanding messages"
 
   /// Returns the figures that are the same for every kind of run.
   ///

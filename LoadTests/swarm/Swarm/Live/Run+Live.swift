@@ -9,7 +9,7 @@ extension Run {
       answered: outcome.latencies.count(.ack))
     switch stage {
     case .playing: break
-    case .settling, .settlingAgain: figures.phase = LiveGauge.settling
+    case .draining, .drainingAgain: figures.phase = LiveGauge.draining
     case .reading: figures.phase = "fresh clients read every room again"
     case .leaving, .over: figures.phase = "clients leave"
     }

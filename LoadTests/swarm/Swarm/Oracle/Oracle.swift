@@ -87,7 +87,7 @@ public struct Oracle: Sendable {
   public mutating func sends(_ send: Naming.SendID, room: Int, text: String, intended: UInt64) {
     precondition(send.number == sends[send.client].count + 1, "sends are numbered in order")
     sends[send.client].append(
-      Send(room: room, digest: SpokenText.digest(text), intended: intended))
+      Send(room: room, digest: MessageText.digest(text), intended: intended))
   }
 
   /// Records that a send was transmitted, for the first time or again.
@@ -255,7 +255,7 @@ public struct Oracle: Sendable {
       return nil
     }
     let text = entry.text
-    let digest = text.map(SpokenText.digest) ?? 0
+    let digest = text.map(MessageText.digest) ?? 0
     let isAsSent =
       text != nil && digest == send.digest && send.room == room
       && entry.from == naming.users[id.client]

@@ -58,9 +58,9 @@ struct Disk {
       case .write, .truncate: open[event.file]?.unsafe.append(place)
       case .sync(let through):
         guard let file = open[event.file] else { continue }
-        settle(file, through: through)
+        sync(file, through: through)
         if let last = changes.last(where: { isCreation($0.change, of: file) }) {
-          settleNames(through: last.number)
+          syncNames(through: last.number)
         }
       case .unlink(let name):
         present[name] = nil
@@ -68,7 +68,7 @@ struct Disk {
       case .rename(let from, let to):
         present[to] = present.removeValue(forKey: from)
         changes.append((event.number, .rename(from: from, to: to)))
-      case .syncFolder(let through): settleNames(through: through)
+      case .syncFolder(let through): syncNames(through: through)
       }
     }
   }
@@ -105,7 +105,7 @@ struct Disk {
     if case .create(_, let created) = change { created === file } else { false }
   }
 
-  private func settle(_ file: File, through number: UInt64) {
+  private func sync(_ file: File, through number: UInt64) {
     let count = file.unsafe.prefix { record.events[$0].number <= number }.count
     for place in file.unsafe.prefix(count) {
       apply(record.events[place].operation, to: &file.bytes)
@@ -113,7 +113,7 @@ struct Disk {
     file.unsafe.removeFirst(count)
   }
 
-  private mutating func settleNames(through number: UInt64) {
+  private mutating func syncNames(through number: UInt64) {
     let count = changes.prefix { $0.number <= number }.count
     for (_, change) in changes.prefix(count) { Self.apply(change, to: &names) }
     changes.removeFirst(count)

@@ -5,7 +5,7 @@ extension Run {
   /// Closes the current second if it is over, during the load and while waiting for the last
   /// messages.
   func takeNoteOfSecond() {
-    guard stage == .playing || stage == .settling, elapsed >= recorder.end else { return }
+    guard stage == .playing || stage == .draining, elapsed >= recorder.end else { return }
     closeSecond()
   }
 

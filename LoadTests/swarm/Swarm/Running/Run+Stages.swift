@@ -13,12 +13,12 @@ extension Run {
     takeNoteOfEnd()
     switch stage {
     case .playing, .over: break
-    case .settling:
-      if isSettled || isPatienceOver { readEverything() }
+    case .draining:
+      if isDrained || isPatienceOver { readEverything() }
     case .reading:
       goOnReading()
-    case .settlingAgain:
-      if isSettled || isPatienceOver { leave() }
+    case .drainingAgain:
+      if isDrained || isPatienceOver { leave() }
     case .leaving:
       let isDone = isTrueOfAll { $0.peer.hasEnded }
       if isDone || Instant.now().milliseconds(since: progress.at) > Self.leaveMilliseconds {
@@ -29,9 +29,9 @@ extension Run {
   }
 
   /// Begins to wait for the last messages; the whole plan has been played.
-  func settle() {
+  func drain() {
     guard stage == .playing else { return }
-    stage = .settling
+    stage = .draining
     endHostilities()
     // The load is over; later resource use is not measured.
     let now = Instant.now()
@@ -58,7 +58,7 @@ extension Run {
   }
 
   /// Whether every client is connected, has no unacknowledged sends, and has reached the head.
-  private var isSettled: Bool {
+  private var isDrained: Bool {
     isTrueOfAll { member in
       member.peer.isLive && member.peer.unacknowledged == 0
         && oracle.isAtHead(member.peer.receiver)
@@ -122,7 +122,7 @@ extension Run {
     }
     busyReaders.removeAll { readers[$0].peer.hasEnded }
     if busyReaders.isEmpty, unread.isEmpty {
-      stage = .settlingAgain
+      stage = .drainingAgain
       return progress.at = .now()
     }
     if isPatienceOver {
@@ -180,7 +180,7 @@ extension Run: EventHandler {
     guard token == Token.signal, let signal = signals.next(), stage != .over else { return }
     outcome.interruptingSignal = signal
     mark("interrupted")
-    if stage == .playing || stage == .settling { closeSecond() }
+    if stage == .playing || stage == .draining { closeSecond() }
     stage = .over
     loop.stop()
   }

@@ -25,11 +25,11 @@ public final class Run {
     /// The plan is played.
     case playing
     /// The run waits for outstanding messages.
-    case settling
+    case draining
     /// Fresh clients read every room.
     case reading
     /// The run waits until the other clients have received what the fresh clients found.
-    case settlingAgain
+    case drainingAgain
     case leaving
     case over
   }
@@ -248,7 +248,7 @@ public final class Run {
       play(event)
     }
     let due = nextEvent < plan.events.count ? plan.events[nextEvent].at : plan.duration
-    if due <= elapsed, nextEvent == plan.events.count { return settle() }
+    if due <= elapsed, nextEvent == plan.events.count { return drain() }
     loop.schedule(at: start.adding(nanoseconds: due), token: Token.next)
   }
 
@@ -265,7 +265,7 @@ public final class Run {
       members[client]?.peer.wake()
     case .send(let client, let room, let number, let bytes):
       let id = Naming.SendID(client: client, number: number)
-      let text = SpokenText.text(
+      let text = MessageText.text(
         user: naming.users[client], id, at: event.at, bytes: bytes, seed: plan.seed)
       oracle.sends(id, room: room, text: text, intended: event.at)
       recorder.sent()

@@ -2,7 +2,7 @@ import Mixing
 
 /// The text of a send: sender, number, time, and filler that includes bytes that a careless relay
 /// would change.
-enum SpokenText {
+enum MessageText {
   private static let fillers = ["a", "k", "é", " ", "\"", "\\", "😀", "7", "/", "<", "日", "\n", "z"]
 
   /// - Parameters:
