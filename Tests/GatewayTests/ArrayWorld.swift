@@ -45,7 +45,7 @@ final class ArrayWorld: LoopWorld {
   func stopAccepting() {}
   func fetchAvatar(of user: String, from url: String, connection: Int, exchange: UInt64) {}
   func metrics(of loops: LoopSnapshot) -> HTTPResponse { HTTPResponse(status: 200, text: "") }
-  func giveBackMemory(keepingPlaces places: Int) {}
+  func releaseMemory(keepingPlaces places: Int) {}
 }
 
 /// One loop over arrays.

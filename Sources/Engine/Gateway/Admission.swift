@@ -7,8 +7,8 @@ package final class Admission: Sendable {
     var total = 0
     var accepted = 0
     var byHost: [HostKey: Int] = [:]
-    var unidentifiedByHost: [HostKey: Int] = [:]
-    var unidentified = 0
+    var unauthenticatedByHost: [HostKey: Int] = [:]
+    var unauthenticated = 0
   }
   private let counts = Mutex(Counts())
   private let limits: ConnectionLimits
@@ -25,8 +25,8 @@ package final class Admission: Sendable {
 
   /// The number of current connections, of those that are unauthenticated, and of all connections
   /// accepted so far.
-  package var census: (total: Int, unidentified: Int, accepted: Int) {
-    counts.withLock { ($0.total, $0.unidentified, $0.accepted) }
+  package var census: (total: Int, unauthenticated: Int, accepted: Int) {
+    counts.withLock { ($0.total, $0.unauthenticated, $0.accepted) }
   }
 
   /// The reason for which a connection is rejected.
@@ -81,22 +81,22 @@ package final class Admission: Sendable {
 
   /// Counts a connection that has not authenticated in time; returns `false` if its address has too
   /// many.
-  func countUnidentified(_ host: HostKey) -> Bool {
+  func countUnauthenticated(_ host: HostKey) -> Bool {
     counts.withLock { counts in
-      let count = counts.unidentifiedByHost[host, default: 0]
+      let count = counts.unauthenticatedByHost[host, default: 0]
       if limits.unauthenticatedPerAddress > 0, count >= limits.unauthenticatedPerAddress {
         return false
       }
-      counts.unidentifiedByHost[host] = count + 1
-      counts.unidentified += 1
+      counts.unauthenticatedByHost[host] = count + 1
+      counts.unauthenticated += 1
       return true
     }
   }
 
-  func uncountUnidentified(_ host: HostKey) {
+  func uncountUnauthenticated(_ host: HostKey) {
     counts.withLock { counts in
-      counts.unidentified -= 1
-      Self.decrement(&counts.unidentifiedByHost, host)
+      counts.unauthenticated -= 1
+      Self.decrement(&counts.unauthenticatedByHost, host)
     }
   }
 

@@ -44,7 +44,7 @@ package final class Authenticator: Sendable {
   /// - Parameter wall: the time, in milliseconds since 1970.
   func identify(_ request: HTTPRequest, wall: Int64) -> Answer {
     do throws(WireError) {
-      guard let verify else { return try believed(request) }
+      guard let verify else { return try claimedIdentity(request) }
       guard let token = try token(in: request) else { return .unknown }
       return .known(try allowed(try verify(token, wall)))
     } catch {
@@ -93,7 +93,7 @@ package final class Authenticator: Sendable {
     return String(bearer.dropFirst(scheme.utf8.count).drop { $0 == " " })
   }
 
-  private func believed(_ request: HTTPRequest) throws(WireError) -> Answer {
+  private func claimedIdentity(_ request: HTTPRequest) throws(WireError) -> Answer {
     if !request.headers["Authorization"].isEmpty || request.query("token") != nil {
       throw WireError(
         .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: "auth")

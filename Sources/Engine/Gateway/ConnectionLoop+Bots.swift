@@ -79,7 +79,7 @@ extension ConnectionLoop {
     shard.unblock(session)
   }
 
-  func gone(_ bot: any BotEnd) {
+  func botDisconnected(_ bot: any BotEnd) {
     guard let index = botConnections[ObjectIdentifier(bot)] else { return }
     remove(Int(index))
   }

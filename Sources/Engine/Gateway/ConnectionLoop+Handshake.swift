@@ -86,9 +86,9 @@ extension ConnectionLoop {
   func noteIdentified(_ index: Int) {
     connections[index].isIdentified = true
     connections[index].deadline = 0
-    if connections[index].isCountedAsUnidentified, let host = connections[index].host {
-      connections[index].isCountedAsUnidentified = false
-      context.admission.uncountUnidentified(host)
+    if connections[index].isCountedAsUnauthenticated, let host = connections[index].host {
+      connections[index].isCountedAsUnauthenticated = false
+      context.admission.uncountUnauthenticated(host)
     }
   }
 

@@ -143,7 +143,7 @@ extension ConnectionLoop {
         if connections[index].isIdentified {
           sweepRested(index)
         } else {
-          sweepUnidentified(index)
+          sweepUnauthenticated(index)
         }
       case .exchange(let exchange): expire(exchange, index)
       case .canary(let run): expire(run, index)
@@ -152,7 +152,7 @@ extension ConnectionLoop {
         if now.monotonic >= connections[index].deadline { remove(index) }
       case .open, .echo:
         guard connections[index].isIdentified else {
-          sweepUnidentified(index)
+          sweepUnauthenticated(index)
           continue
         }
         var silence = now.monotonic - connections[index].heardAt
@@ -221,7 +221,7 @@ extension ConnectionLoop {
 
   /// Limits the time for which a connection is unauthenticated, and the number of these per
   /// address.
-  private func sweepUnidentified(_ index: Int) {
+  private func sweepUnauthenticated(_ index: Int) {
     let deadline = connections[index].deadline
     if deadline > 0, now.monotonic >= deadline {
       context.violations.note(.handshakeTimeout)
@@ -234,24 +234,24 @@ extension ConnectionLoop {
       }
       return
     }
-    guard !connections[index].isCountedAsUnidentified, let host = connections[index].host else {
+    guard !connections[index].isCountedAsUnauthenticated, let host = connections[index].host else {
       return
     }
     guard connections[index].sweepsWaited >= Self.sweepsGranted else {
       connections[index].sweepsWaited += 1
       return
     }
-    if context.admission.countUnidentified(host) {
-      connections[index].isCountedAsUnidentified = true
+    if context.admission.countUnauthenticated(host) {
+      connections[index].isCountedAsUnauthenticated = true
     } else {
       context.violations.note(.unauthenticatedPerAddress)
-      turnAway(index)
+      reject(index)
     }
   }
 
   /// Rejects a connection whose address has too many unauthenticated ones: with a close frame or an
   /// HTTP response, depending on its state. During the TLS handshake no answer is possible.
-  private func turnAway(_ index: Int) {
+  private func reject(_ index: Int) {
     let limit = context.limits.unauthenticatedPerAddress
     let text =
       "too many unauthenticated connections from this address (limit: \(limit)); try again later"

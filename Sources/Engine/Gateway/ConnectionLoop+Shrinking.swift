@@ -13,7 +13,7 @@ extension ConnectionLoop {
     let isShorter = connections.shrink(free: &freeConnections) { !$0.isFree }
     guard isShorter || shard.isLoose else { return }
     shard.shrink()
-    world.giveBackMemory(keepingPlaces: connections.count)
+    world.releaseMemory(keepingPlaces: connections.count)
     giveBackAt = now.monotonic + Self.giveBackAgainMilliseconds
   }
 
@@ -22,7 +22,7 @@ extension ConnectionLoop {
   func giveBackAgain() {
     guard giveBackAt > 0, now.monotonic >= giveBackAt else { return }
     giveBackAt = 0
-    world.giveBackMemory(keepingPlaces: connections.count)
+    world.releaseMemory(keepingPlaces: connections.count)
   }
 
   private static let giveBackAgainMilliseconds: Int64 = 6000

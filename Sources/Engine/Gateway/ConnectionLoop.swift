@@ -148,7 +148,7 @@ import Wire
       case .connectBot(let bot): connect(bot)
       case .fromBot(let bot, let json): receive(json, from: bot)
       case .botDrained(let bot): drained(bot)
-      case .botGone(let bot): gone(bot)
+      case .botGone(let bot): botDisconnected(bot)
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
       case .avatar(let avatar, let connection, let exchange):
         answer(avatar, connection, exchange)
@@ -256,7 +256,9 @@ import Wire
     if let session = connections[index].session { shard.close(session) }
     if connections[index].hasStream { world.close(index) }
     if let host = connections[index].host {
-      if connections[index].isCountedAsUnidentified { context.admission.uncountUnidentified(host) }
+      if connections[index].isCountedAsUnauthenticated {
+        context.admission.uncountUnauthenticated(host)
+      }
       context.admission.leave(host)
     }
     if let bot = connections[index].bot?.end {

@@ -55,7 +55,7 @@ package protocol LoopWorld: AnyObject {
   func metrics(of loops: LoopSnapshot) -> HTTPResponse
   /// Returns unused memory to the system after a peak of connections, including that of streams at
   /// indices from `places` on.
-  func giveBackMemory(keepingPlaces places: Int)
+  func releaseMemory(keepingPlaces places: Int)
 }
 
 /// The result of a read from a stream.

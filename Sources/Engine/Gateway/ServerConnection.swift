@@ -38,7 +38,7 @@ struct ServerConnection {
   /// Whether the client is on this machine.
   var isLocal = false
   /// Whether it is counted among the unauthenticated connections of its address.
-  var isCountedAsUnidentified = false
+  var isCountedAsUnauthenticated = false
   /// The number of sweeps that found the connection unauthenticated.
   var sweepsWaited: UInt8 = 0
   /// In milliseconds of the loop's clock.

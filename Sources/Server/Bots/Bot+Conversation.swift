@@ -26,7 +26,7 @@ extension Bot {
   /// Records an entry of a bot, which is not answered.
   private func pass(_ entry: Entry) {
     guard var conversation = conversations[entry.room], conversation.phase == .following,
-      !conversation.isBehind, let taken = conversation.taken, entry.seq > taken
+      !conversation.isLagging, let taken = conversation.taken, entry.seq > taken
     else { return }
     conversation.taken = entry.seq
     if entry.from == description.user { conversation.hasSpoken = true }
@@ -48,11 +48,11 @@ extension Bot {
     }
     guard !hasEnded, var conversation = conversations[room] else { return }
     conversation.isAnswering = false
-    let isBehind = conversation.isBehind
-    conversation.isBehind = false
+    let isLagging = conversation.isLagging
+    conversation.isLagging = false
     conversations[room] = conversation
     // The rest is in the log, after the last entry taken.
-    if isBehind, conversation.phase == .following { want(room) }
+    if isLagging, conversation.phase == .following { want(room) }
     startEnrolling()
   }
 

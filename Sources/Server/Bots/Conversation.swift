@@ -25,7 +25,7 @@ struct Conversation {
   var epoch: String?
   var queue: [Entry] = []
   /// Whether the log has entries that did not fit into the queue.
-  var isBehind = false
+  var isLagging = false
   var isAnswering = false
   /// The task of `every`; changes if the room is left and joined again.
   var ticker: UInt64?
@@ -45,13 +45,13 @@ struct Conversation {
   var lines: Int64 = 0
 
   /// Whether the room can be left without losing anything.
-  var isIdle: Bool { phase == .following && !isAnswering && queue.isEmpty && !isBehind }
+  var isIdle: Bool { phase == .following && !isAnswering && queue.isEmpty && !isLagging }
 
   /// Appends an entry to the queue if it is the next one and there is space.
   mutating func take(_ entry: Entry) -> Bool {
-    guard phase == .following, let taken, entry.seq > taken, !isBehind else { return false }
+    guard phase == .following, let taken, entry.seq > taken, !isLagging else { return false }
     guard queue.count < Self.queueLimit else {
-      isBehind = true
+      isLagging = true
       return false
     }
     self.taken = entry.seq
@@ -64,7 +64,7 @@ struct Conversation {
     taken = nil
     epoch = nil
     queue = []
-    isBehind = false
+    isLagging = false
     sent = []
     scriptEnd = 0
     programAfter = nil

@@ -51,7 +51,7 @@ struct Metrics {
     text.gauge(
       "relay_unauthenticated_connections",
       "Connections that are still unauthenticated after a short grace period.",
-      connections.unidentified)
+      connections.unauthenticated)
     text.counter(
       "relay_accepted_total", "Connections accepted since the start.",
       connections.accepted)

@@ -27,7 +27,7 @@ extension SocketLoop {
     let host = HostKey(network: peer.network, isIPv6: peer.isIPv6)
     let admission = connections.context.admission
     if let refusal = admission.admit(host, descriptor: socket.descriptor) {
-      turnAway(socket, refusal)
+      reject(socket, refusal)
       return
     }
     var tls: TLSChannel?
@@ -35,7 +35,7 @@ extension SocketLoop {
       tls = TLSChannel(credentials.current)
       guard tls != nil else {
         admission.leave(host)
-        turnAway(
+        reject(
           socket,
           Admission.Refusal(rule: .memory, text: "The relay is out of memory; try again later.\n"))
         return
@@ -52,7 +52,7 @@ extension SocketLoop {
 
   /// Tells a rejected client the reason: as plaintext without TLS; with TLS, where it could not
   /// read that, as an alert.
-  private func turnAway(_ socket: borrowing Socket, _ refusal: Admission.Refusal) {
+  private func reject(_ socket: borrowing Socket, _ refusal: Admission.Refusal) {
     connections.context.violations.note(refusal.rule)
     switch refusal.rule {
     case .descriptors: reportShortage(of: "file descriptors", "; raise the limit with ulimit -n")

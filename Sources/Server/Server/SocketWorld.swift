@@ -143,7 +143,7 @@ import WebSocket
 
   func metrics(of loops: LoopSnapshot) -> HTTPResponse { shared.metrics(loops) }
 
-  func giveBackMemory(keepingPlaces places: Int) {
+  func releaseMemory(keepingPlaces places: Int) {
     if streams.count > places {
       streams.removeLast(streams.count - places)
       streams = Array(streams)

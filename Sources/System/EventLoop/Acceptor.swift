@@ -85,7 +85,7 @@ public final class Acceptor {
         if registration == nil { return }
       case .wouldBlock: return
       case .exhausted(let error):
-        if state.isStarved { turnAway() }
+        if state.isStarved { reject() }
         try pause(error)
         return
       case .failed(let error): throw error
@@ -115,7 +115,7 @@ public final class Acceptor {
     state.pause = loop.schedule(afterMilliseconds: Self.pauseMilliseconds, token: token)
   }
 
-  private func turnAway() {
+  private func reject() {
     // Another thread may have taken it the last time.
     if state.spare < 0 { state.spare = clinux_spare_descriptor() }
     if state.spare < 0 { return }

@@ -186,7 +186,7 @@ final class SimulatedStreams: LoopWorld {
     HTTPResponse(status: 200, text: "connections \(loops.connections.values.reduce(0, +))\n")
   }
 
-  func giveBackMemory(keepingPlaces places: Int) {}
+  func releaseMemory(keepingPlaces places: Int) {}
 }
 
 extension SimulatedStreams: LoopObserver {
