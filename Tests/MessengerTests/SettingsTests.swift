@@ -69,8 +69,8 @@ import YAML
 
   @Test(arguments: [
     ("\n\ntheme: drak", "3: theme: \"drak\" is not one of auto, dark, light"),
-    ("messages:", "1: messages: empty is none of bubbles, plain"),
-    ("color: 8", "1: color: \"8\" is none of auto, none, 16, 256, true"),
+    ("messages:", "1: messages: empty is not one of bubbles, plain"),
+    ("color: 8", "1: color: \"8\" is not one of auto, none, 16, 256, true"),
     ("mouse: yes", "1: mouse: \"yes\" is not true or false"),
     (
       "history_entries: -1",
@@ -85,7 +85,7 @@ import YAML
     ("them: dark", "1: them: is not a known key; did you mean theme?"),
     (
       "zzz: 1",
-      "1: zzz: is not a known key; known are url, user, token_command, ca, theme, messages, mouse, "
+      "1: zzz: is not a known key; known: url, user, token_command, ca, theme, messages, mouse, "
         + "color, history_entries, notify, bell, sounds, keys"
     ),
     (
@@ -101,7 +101,7 @@ import YAML
       "1: notify: \"beep\" is not one of auto, osc9, osc99, osc777, off, or a command such as "
         + "{ command: \"notify-send …\" }"
     ),
-    ("notify: { cmd: a }", "1: notify.cmd: is not a known key; known are command"),
+    ("notify: { cmd: a }", "1: notify.cmd: is not a known key; known: command"),
     (
       "keys:\n  swicher: ctrl+p",
       "2: keys.swicher: is not a known command; did you mean keys.switcher?"

@@ -64,7 +64,7 @@ import Testing
       ▎     ✓✓ It is a moth!  │ ───────────────────── Yesterday ─────────────────────
          #  General     12:10 │  Good morning! Is the machine running again?
             Bo: lunch?     3  │                                        11:40
-       ◐ B  Bo   🔕 Yes╭─ Delete this message for all? ─────────────╮even.  11:50 ✓✓
+       ◐ B  Bo   🔕 Yes╭─ Delete this message for everyone? ────────╮even.  11:50 ✓✓
             typing…    │ It is a moth!                              │────────────────
        ○ E  Echo bot   │                                            │  12:20
             deleted    │ Enter delete  Esc keep                     │────────────────

@@ -147,7 +147,7 @@ import Testing
 
 
 
-       limited, retrying in 0:42
+       rate-limited, retrying in 0:42
        ↻ connection refused
       """)
   }
