@@ -117,7 +117,7 @@ extension `End to end` {
       var seen: Set<String> = []
       // It counts down.
       try terminal.wait(for: "the time left, three times") { screen in
-        if let line = screen.line(with: "limited, retrying in 0:0") {
+        if let line = screen.line(with: "limited, retry in 0:0") {
           seen.insert(line.split(separator: "│")[0].trimmed)
         }
         return seen.count >= 3

@@ -81,7 +81,7 @@ extension Chat {
     case .limited(let end):
       // A narrow pane shortens the text, never the time.
       let left = Moment.left(until: end, now: now)
-      let forms = ["rate-limited, retrying in \(left)", "limited, retrying in \(left)"]
+      let forms = ["rate-limited, retrying in \(left)", "limited, retry in \(left)"]
       text = forms.first { TextWidth.columns(of: $0) <= row.columns - 2 } ?? "limited: \(left)"
       style = theme.idle
     case .failed(let reason):
