@@ -61,7 +61,8 @@ struct ArrayLoop {
       limits: limits, shard: Shard.Configuration(),
       router: RequestRouter(origins: [], requiresLoopbackHost: false),
       authenticator: Authenticator(verify: nil, botUsers: []),
-      admission: Admission(limits: limits, descriptors: nil), epoch: "first", loopCount: 1)
+      admission: Admission(limits: limits, descriptors: nil), epoch: "first", loopCount: 1,
+      compressesFromBytes: 1024, drainSeconds: 10)
     loop = ConnectionLoop(index: 0, context: context, world: world, seed: 1)
   }
 

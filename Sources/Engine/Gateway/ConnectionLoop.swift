@@ -28,13 +28,14 @@ import Wire
     /// The number of loops.
     package var loopCount: Int
     /// Shorter messages are not compressed.
-    package var compressesFromBytes = 1024
+    package var compressesFromBytes: Int
     /// The maximum duration of a shutdown.
-    package var drainSeconds = 10
+    package var drainSeconds: Int
 
     package init(
       limits: ConnectionLimits, shard: Shard.Configuration, router: RequestRouter,
-      authenticator: Authenticator, admission: Admission, epoch: String, loopCount: Int
+      authenticator: Authenticator, admission: Admission, epoch: String, loopCount: Int,
+      compressesFromBytes: Int, drainSeconds: Int
     ) {
       self.limits = limits
       self.shard = shard
@@ -47,6 +48,8 @@ import Wire
       canary = Canary()
       self.epoch = epoch
       self.loopCount = loopCount
+      self.compressesFromBytes = compressesFromBytes
+      self.drainSeconds = drainSeconds
     }
   }
 

@@ -68,12 +68,11 @@ public final class Server: Sendable {
       router.contentLimitBytes = configuration.limits.frameBytes
       router.compresses = configuration.compression.enabled
       let limits = configuration.limits.connection
-      var context = ConnectionLoop.Context(
+      let context = ConnectionLoop.Context(
         limits: limits, shard: configuration.shard, router: router, authenticator: authenticator,
         admission: Admission(limits: limits, descriptors: descriptors), epoch: log.epoch,
-        loopCount: max(1, loops))
-      context.compressesFromBytes = configuration.compression.minimumBytes
-      context.drainSeconds = configuration.drainSeconds
+        loopCount: max(1, loops), compressesFromBytes: configuration.compression.minimumBytes,
+        drainSeconds: configuration.drainSeconds)
       let shared = SocketWorld.Shared(
         log: log, mailboxes: mailboxes, avatars: avatars, credentials: credentials,
         metrics: Metrics.describer(context, log, bots: configuration.bots.count))

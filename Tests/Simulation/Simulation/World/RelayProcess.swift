@@ -79,13 +79,12 @@ final class RelayProcess {
     var router = RequestRouter(origins: [], requiresLoopbackHost: false)
     router.contentLimitBytes = limits.frameBytes
     router.compresses = configuration.compresses
-    var context = ConnectionLoop.Context(
+    context = ConnectionLoop.Context(
       limits: limits, shard: configuration.shard, router: router,
       authenticator: Authenticator(
         verify: configuration.takesTokens ? Self.verify : nil, botUsers: []),
-      admission: Admission(limits: limits, descriptors: nil), epoch: log.epoch, loopCount: count)
-    context.compressesFromBytes = 64
-    self.context = context
+      admission: Admission(limits: limits, descriptors: nil), epoch: log.epoch, loopCount: count,
+      compressesFromBytes: 64, drainSeconds: 10)
     for number in 0..<count {
       let streams = SimulatedStreams(loop: number, now: now)
       let connections = ConnectionLoop(
