@@ -20,10 +20,10 @@ import WebSocket
     let text = Array("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
     let (request, _) = try #require(try HTTPRequest.read(text.span, headerLimitBytes: 0))
     let router = RequestRouter(origins: [], requiresLoopbackHost: true)
-    guard case .answer(let bytes) = router.route(request, isLocal: true, identify: { .unknown })
+    guard case .answer(let response) = router.route(request, isLocal: true, identify: { .unknown })
     else {
       throw NoAnswer()
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: response.bytes, as: UTF8.self)
   }
 }

@@ -72,8 +72,8 @@ import WebSocket
       identify: { authenticator.identify(request, wall: 1_763_650_000_000) })
     switch route {
     case .call: return 200
-    case .answer(let bytes), .unauthorized(let bytes), .refuse(let bytes, _):
-      return HTTPResponse.status(of: bytes)
+    case .answer(let response), .unauthorized(let response), .refuse(let response, _):
+      return response.status
     case .webSocket, .echo: throw Unexpected("a WebSocket")
     }
   }

@@ -61,10 +61,10 @@ import WebSocket
         continue
       }
       let opened = try #require(
-        try handshake.read((response + [0x81, 0]).span, headerLimitBytes: 8192))
+        try handshake.read((response.bytes + [0x81, 0]).span, headerLimitBytes: 8192))
       #expect(opened.subprotocol == subprotocol)
       #expect(opened.subprotocol == subprotocols.last)
-      #expect(opened.length == response.count)
+      #expect(opened.length == response.bytes.count)
     }
   }
 
@@ -152,12 +152,13 @@ import WebSocket
     let asked = try #require(
       try HTTPRequest.read(handshake.request.span, headerLimitBytes: 0))
     let answer = ServerHandshake.answer(asked.request, subprotocols: ["relay.v9"])
-    guard case .refuse(let status, let reason, let response) = answer else {
+    guard case .refuse(let response) = answer else {
       Issue.record("accepted")
       return
     }
-    #expect(throws: HandshakeFailure.refused(status: status, body: reason)) {
-      try handshake.read(response.span, headerLimitBytes: 0)
+    let reason = String(decoding: response.body.dropLast(), as: UTF8.self)
+    #expect(throws: HandshakeFailure.refused(status: response.status, body: reason)) {
+      try handshake.read(response.bytes.span, headerLimitBytes: 0)
     }
   }
 }

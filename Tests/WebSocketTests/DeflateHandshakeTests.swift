@@ -9,12 +9,13 @@ import WebSocket
   private func response(
     to lines: [String], compresses: Bool = true
   ) throws -> (value: String, agreement: DeflateAgreement)? {
-    guard case .accept(let bytes, _, let agreement) = try answer(to: lines, compresses: compresses)
+    guard
+      case .accept(let accepted, _, let agreement) = try answer(to: lines, compresses: compresses)
     else {
       Issue.record("refused")
       return nil
     }
-    let response = String(decoding: bytes, as: UTF8.self)
+    let response = String(decoding: accepted.bytes, as: UTF8.self)
     let name = "Sec-WebSocket-Extensions: "
     let line = response.split(separator: "\r\n").first { $0.hasPrefix(name) }
     #expect((line == nil) == (agreement == nil))
@@ -103,10 +104,11 @@ import WebSocket
     #"a; b="c"d"#, "a/b", "permessage-deflate; client_max_window_bits==9", #""a""#,
   ])
   func `what is no list of extensions is answered with 400`(line: String) throws {
-    guard case .refuse(status: 400, _, _) = try answer(to: [line], compresses: true) else {
+    guard case .refuse(let refusal) = try answer(to: [line], compresses: true) else {
       Issue.record("not refused")
       return
     }
+    #expect(refusal.status == 400)
     // Nobody looks at it where there is no compression anyway.
     #expect(try response(to: [line], compresses: false) == nil)
   }
@@ -152,7 +154,7 @@ import WebSocket
       Issue.record("declined")
       return
     }
-    #expect(try handshake.read(response.span, headerLimitBytes: 0)?.deflate == agreement)
+    #expect(try handshake.read(response.bytes.span, headerLimitBytes: 0)?.deflate == agreement)
   }
 
   /// Offers in the way of the header, and the smallest window that the client may be told.

@@ -18,6 +18,13 @@ import WebSocket
     #expect(String(decoding: response.bytes, as: UTF8.self) == expected)
   }
 
+  @Test func `an answer to HEAD is the head of the page`() {
+    let page = HTTPResponse(status: 200, text: "ok\n")
+    var head = page
+    head.answersHEAD = true
+    #expect(head.bytes == page.bytes.dropLast(3))
+  }
+
   @Test func `a switch of protocols has no content and stays open`() {
     var response = HTTPResponse(status: 101)
     response.add("Upgrade", "websocket")

@@ -21,8 +21,8 @@ import WebSocket
 
   func response(_ answer: ServerHandshake.Answer) -> String {
     switch answer {
-    case .accept(let response, _, _), .refuse(_, _, let response):
-      String(decoding: response, as: UTF8.self)
+    case .accept(let response, _, _), .refuse(let response):
+      String(decoding: response.bytes, as: UTF8.self)
     }
   }
 
@@ -30,15 +30,15 @@ import WebSocket
     _ answer: ServerHandshake.Answer, refusedWith expected: Int, headers: [String] = [],
     at location: SourceLocation = #_sourceLocation
   ) {
-    guard case .refuse(let status, let reason, _) = answer else {
+    guard case .refuse(let refusal) = answer else {
       Issue.record("accepted", sourceLocation: location)
       return
     }
     let text = response(answer)
-    #expect(status == expected, sourceLocation: location)
-    #expect(text.hasPrefix("HTTP/1.1 \(status) "), sourceLocation: location)
+    #expect(refusal.status == expected, sourceLocation: location)
+    #expect(text.hasPrefix("HTTP/1.1 \(expected) "), sourceLocation: location)
     #expect(text.contains("\r\nContent-Type: text/plain"), sourceLocation: location)
-    #expect(text.hasSuffix("\r\n\r\n\(reason)\n"), sourceLocation: location)
+    #expect(refusal.body.last == UInt8(ascii: "\n"), sourceLocation: location)
     for header in headers { #expect(text.contains("\r\n\(header)\r\n"), sourceLocation: location) }
   }
 

@@ -18,9 +18,7 @@ extension ConnectionLoop {
 
   /// Begins a request whose head is complete.
   func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: Int) {
-    exchangeCount += 1
-    let exchange = HTTPExchange(call, serial: exchangeCount)
-    connections[index].phase = .exchange(exchange)
+    let exchange = addExchange(call, index)
     noteIdentified(index)
     connections[index].deadline = requestDeadline
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
@@ -28,6 +26,13 @@ extension ConnectionLoop {
       exchange.output = Array(interim[writeToStream(index, interim.span)...])
     }
     takeContent(rest, index)
+  }
+
+  private func addExchange(_ call: HTTPCall, _ index: Int) -> HTTPExchange {
+    exchangeCount += 1
+    let exchange = HTTPExchange(call, serial: exchangeCount)
+    connections[index].phase = .exchange(exchange)
+    return exchange
   }
 
   /// Takes the content of the request. Bytes after it belong to the next request.
@@ -53,12 +58,12 @@ extension ConnectionLoop {
 
   /// Answers an unauthenticated request. Such requests are rate-limited by address, which bounds
   /// guessing of tokens.
-  func refuseUnauthorized(_ response: [UInt8], _ index: Int) {
+  func refuseUnauthorized(_ response: HTTPResponse, _ index: Int) {
     if let host = connections[index].host,
       let wait = context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic)
     {
       context.violations.note(.requestsPerSecond)
-      answer(Self.tooManyRequests(wait).response.bytes, index)
+      answer(Self.tooManyRequests(wait).response, index)
     } else {
       answer(response, index)
     }
@@ -122,6 +127,15 @@ extension ConnectionLoop {
 
   // MARK: - Answering
 
+  /// Answers a request that needs only its head, and ends the connection.
+  func answer(_ response: HTTPResponse, _ index: Int) {
+    let exchange = addExchange(HTTPCall(target: .nothing), index)
+    // Data after the request is ignored.
+    connections[index].isPaused = true
+    exchange.answer(response)
+    sendResponse(exchange, index)
+  }
+
   /// Answers the request, unless it has an answer already.
   func finish(_ index: Int, _ response: HTTPResponse) {
     guard let exchange = connections[index].exchange, exchange.state != .answering else { return }
@@ -155,7 +169,8 @@ extension ConnectionLoop {
     let isRefusal = response.status == 429 || response.status == 503
     if !exchange.call.keepsAlive || isRefusal || shutdown != nil { exchange.endsConnection = true }
     response.keepsAlive = !exchange.endsConnection
-    exchange.output += exchange.call.headOnly ? response.head : response.bytes
+    if exchange.call.headOnly { response.answersHEAD = true }
+    exchange.output += response.bytes
     limitTaking(index)
     sendRest(exchange, index)
   }
@@ -164,20 +179,6 @@ extension ConnectionLoop {
   private func limitTaking(_ index: Int) {
     let idle = Int64(context.limits.idleTimeoutSeconds) * 1000
     connections[index].deadline = idle == 0 ? 0 : now.monotonic + idle
-  }
-
-  /// Sends the rest of an answer as the socket drains, and then ends the connection. For answers
-  /// that need only the head of the request.
-  func sendLater(_ rest: ArraySlice<UInt8>, _ index: Int) {
-    exchangeCount += 1
-    let exchange = HTTPExchange(HTTPCall(target: .nothing), serial: exchangeCount)
-    exchange.state = .answering
-    exchange.endsConnection = true
-    exchange.output = Array(rest)
-    connections[index].phase = .exchange(exchange)
-    // Data after the request is ignored.
-    connections[index].isPaused = true
-    limitTaking(index)
   }
 
   /// Sends the rest of the answer, or of the `100 Continue` before it. After the answer, waits for

@@ -48,7 +48,7 @@ extension ConnectionLoop {
       }
     } catch {
       context.violations.note(error.rule)
-      answer(HTTPProblem(error.status, error.description).response.bytes, index)
+      answer(HTTPProblem(error.status, error.description).response, index)
       return false
     }
   }
@@ -61,7 +61,7 @@ extension ConnectionLoop {
     connections[index].webSocket = webSocket
     connections[index].session = session
     connections[index].phase = .open
-    shard.append(frames: opening.response, to: session)
+    shard.append(frames: opening.response.bytes, to: session)
     return session
   }
 
@@ -89,18 +89,6 @@ extension ConnectionLoop {
     if connections[index].isCountedAsUnauthenticated, let host = connections[index].host {
       connections[index].isCountedAsUnauthenticated = false
       context.admission.uncountUnauthenticated(host)
-    }
-  }
-
-  /// Sends an HTTP response, and ends the connection.
-  func answer(_ response: [UInt8], _ index: Int) {
-    counts.responses[HTTPResponse.status(of: response), default: 0] += 1
-    let taken = writeToStream(index, response.span)
-    if taken == response.count, !world.hasBacklog(index) {
-      linger(index)
-    } else {
-      // Earlier answers that the peer has not read are queued before it.
-      sendLater(response[taken...], index)
     }
   }
 }

@@ -260,7 +260,7 @@ extension ConnectionLoop {
     } else if world.isShakingHands(index) {
       linger(index)
     } else {
-      answer(HTTPResponse(status: 503, text: "\(text).\n").bytes, index)
+      answer(HTTPResponse(status: 503, text: "\(text).\n"), index)
     }
   }
 }

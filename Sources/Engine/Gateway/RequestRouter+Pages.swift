@@ -6,7 +6,9 @@ import Wire
 extension RequestRouter {
   /// Answers a request that needs nothing else, and ends the connection.
   private func answer(_ response: HTTPResponse, _ request: HTTPRequest) -> Route {
-    .answer(request.method == "HEAD" ? response.head : response.bytes)
+    var response = response
+    response.answersHEAD = request.method == "HEAD"
+    return .answer(response)
   }
 
   /// - Parameter rule: the rule that the request violates, if it is more than a mistake.
@@ -19,9 +21,9 @@ extension RequestRouter {
       response = HTTPResponse(status: problem.status, text: "\(problem.detail)\n")
     }
     if let origin = foreignOrigin(of: request) { response.allowReading(by: origin) }
-    let bytes = request.method == "HEAD" ? response.head : response.bytes
-    if let rule { return .refuse(bytes, rule) }
-    return problem.status == 401 ? .unauthorized(bytes) : .answer(bytes)
+    response.answersHEAD = request.method == "HEAD"
+    if let rule { return .refuse(response, rule) }
+    return problem.status == 401 ? .unauthorized(response) : .answer(response)
   }
 
   /// Routes all requests that are not for a WebSocket.
@@ -184,7 +186,7 @@ extension RequestRouter {
       response.add("Access-Control-Allow-Headers", "Authorization, Content-Type")
       response.add("Access-Control-Max-Age", "600")
     }
-    return .answer(response.bytes)
+    return .answer(response)
   }
 
   /// Checks the header fields that describe the content.

@@ -8,18 +8,18 @@ package struct RequestRouter: Sendable {
     case webSocket(Opening)
     /// A WebSocket that echoes its messages.
     case echo(Opening)
-    case answer([UInt8])
+    case answer(HTTPResponse)
     /// An answer to a request that violates a rule.
-    case refuse([UInt8], Violations.Rule)
+    case refuse(HTTPResponse, Violations.Rule)
     /// The answer has to be found first.
     case call(HTTPCall)
     /// An answer to a request without valid credentials, which is rate-limited by address.
-    case unauthorized([UInt8])
+    case unauthorized(HTTPResponse)
   }
 
   /// The result of an opening handshake.
   struct Opening {
-    var response: [UInt8]
+    var response: HTTPResponse
     /// The agreed parameters of compression; `nil` without it.
     var deflate: DeflateAgreement?
   }
@@ -73,7 +73,7 @@ package struct RequestRouter: Sendable {
     switch ServerHandshake.answer(request, subprotocols: subprotocols, compresses: compresses) {
     case .accept(let response, _, let deflate):
       return route(Opening(response: response, deflate: deflate))
-    case .refuse(_, _, let response): return .refuse(response, .handshake)
+    case .refuse(let response): return .refuse(response, .handshake)
     }
   }
 

@@ -15,6 +15,8 @@ public struct HTTPResponse: Equatable, Sendable {
   public private(set) var headers: [Field] = []
   /// Whether the connection accepts another request after this one (RFC 9112 §9.3).
   public var keepsAlive = false
+  /// Whether it answers HEAD, and is sent without its content (RFC 9110 §9.3.2).
+  public var answersHEAD = false
   /// The content.
   public let body: [UInt8]
 
@@ -48,20 +50,14 @@ public struct HTTPResponse: Equatable, Sendable {
 
   /// The bytes to send. A 1xx always leaves the connection open (RFC 9110 §15.2); 1xx, 204 and 304
   /// have no content (RFC 9110 §6.4.1).
-  public var bytes: [UInt8] { head + (hasContent ? body : []) }
+  public var bytes: [UInt8] { head + (hasContent && !answersHEAD ? body : []) }
 
-  /// The bytes to send in answer to HEAD: all except the content (RFC 9110 §9.3.2).
-  public var head: [UInt8] {
+  private var head: [UInt8] {
     var text = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
     if hasContent { text += "Content-Length: \(body.count)\r\n" }
     if status >= 200, !keepsAlive { text += "Connection: close\r\n" }
     return Array("\(text)\r\n".utf8)
-  }
-
-  /// Returns the status of a response that was built by `bytes` or `head`.
-  public static func status(of bytes: [UInt8]) -> Int {
-    bytes[9..<12].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
   }
 
   private var hasContent: Bool { status >= 200 && status != 204 && status != 304 }

@@ -3,9 +3,9 @@ public enum ServerHandshake {
   /// The response to send, and whether frames follow it.
   public enum Answer: Equatable, Sendable {
     /// Send the response; frames follow on the connection.
-    case accept(response: [UInt8], subprotocol: String?, deflate: DeflateAgreement?)
-    /// Send the response, which gives the reason as plain text, and close.
-    case refuse(status: Int, reason: String, response: [UInt8])
+    case accept(HTTPResponse, subprotocol: String?, deflate: DeflateAgreement?)
+    /// Send the response, whose content is the reason as plain text, and close.
+    case refuse(HTTPResponse)
   }
 
   /// Answers a request for a WebSocket. The caller has to check before which clients and origins
@@ -75,8 +75,7 @@ public enum ServerHandshake {
     response.add("Sec-WebSocket-Accept", AcceptKey.accept(for: key))
     if let chosen { response.add("Sec-WebSocket-Protocol", chosen) }
     if let deflate { response.add("Sec-WebSocket-Extensions", deflate.response) }
-    return .accept(
-      response: response.bytes, subprotocol: chosen, deflate: deflate?.agreement)
+    return .accept(response, subprotocol: chosen, deflate: deflate?.agreement)
   }
 
   private static func refuse(
@@ -84,6 +83,6 @@ public enum ServerHandshake {
   ) -> Answer {
     var response = HTTPResponse(status: status, text: "\(reason)\n")
     for header in headers { response.add(header.name, header.value) }
-    return .refuse(status: status, reason: reason, response: response.bytes)
+    return .refuse(response)
   }
 }

@@ -91,15 +91,17 @@ enum HandshakeTargets {
       let client = ClientHandshake(
         host: request.host, target: request.target, subprotocols: offered,
         deflate: agreement.map { [offer(meaning: $0)] } ?? [], nonce: nonce)
-      guard let read = try? client.read(response.span, headerLimitBytes: 8192) else {
+      let bytes = response.bytes
+      guard let read = try? client.read(bytes.span, headerLimitBytes: 8192) else {
         throw FuzzFinding(description: "the client does not accept the server's response")
       }
       try expect(
         read.subprotocol == chosen && read.deflate == agreement
-          && read.length == response.count,
-        "the client reads \(read) out of \(response.count) bytes")
-    case .refuse(let status, let reason, let response):
-      try checkRefusal(response, status: status, body: reason)
+          && read.length == bytes.count,
+        "the client reads \(read) out of \(bytes.count) bytes")
+    case .refuse(let response):
+      let reason = String(decoding: response.body.dropLast(), as: UTF8.self)
+      try checkRefusal(response.bytes, status: response.status, body: reason)
     }
   }
 
@@ -185,7 +187,7 @@ enum HandshakeTargets {
       throw FuzzFinding(description: "the server refuses the client's request")
     }
     try expect((agreement != nil) == deflates, "it is agreed: \(String(describing: agreement))")
-    guard case .opened(let opening) = Answer(client, response[...], 8192, atEnd: false) else {
+    guard case .opened(let opening) = Answer(client, response.bytes[...], 8192, atEnd: false) else {
       throw FuzzFinding(description: "the client refuses the server's response")
     }
     try expect(opening.deflate == agreement, "client and server agreed on different parameters")
