@@ -218,8 +218,8 @@ final class FakeRelay: BotHost {
 final class FakeConnection: BotConnection {
   let user: String
   private let relay: FakeRelay
-  private let messages: AsyncStream<[UInt8]>
-  private let continuation: AsyncStream<[UInt8]>.Continuation
+  private let messages: AsyncStream<ServerMessage>
+  private let continuation: AsyncStream<ServerMessage>.Continuation
 
   init(user: String, relay: FakeRelay) {
     self.user = user
@@ -227,19 +227,20 @@ final class FakeConnection: BotConnection {
     (messages, continuation) = AsyncStream.makeStream()
   }
 
-  func push(_ message: ServerMessage) { continuation.yield(message.json) }
+  func push(_ message: ServerMessage) { continuation.yield(message) }
   func close() { continuation.finish() }
 
-  func send(_ json: [UInt8]) {
+  func send(_ message: ClientMessage) {
     do {
+      // As the relay reads it.
       relay.receive(
-        try ClientMessage(decoding: json.span, textLimitBytes: 8192), from: self)
+        try ClientMessage(decoding: message.json.span, textLimitBytes: 8192), from: self)
     } catch {
       fatalError("a bot sent what is no relay.v1: \(error)")
     }
   }
 
-  func receive() async -> [UInt8]? {
+  func receive() async -> ServerMessage? {
     for await message in messages { return message }
     return nil
   }

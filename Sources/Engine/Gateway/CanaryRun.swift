@@ -30,9 +30,9 @@ final class CanaryRun {
       ? "the test entry was not delivered" : "the test entry was not acknowledged"
   }
 
-  func take(_ frames: Span<UInt8>) {
-    forEachMessage(in: frames) { json in
-      switch try? ServerMessage(decoding: json.span) {
+  func take(_ messages: [InternalMessage]) {
+    for message in messages {
+      switch message.value {
       case .joined: hasJoined = true
       case .ack(let ack) where ack.id == id: isAcknowledged = true
       case .message(let entry) where entry.id == id: cameBack = true

@@ -1,7 +1,7 @@
 import Relay
 import WebSocket
 
-/// Bots use sessions as clients do; their messages and frames bypass sockets.
+/// Bots use sessions as clients do; their messages bypass sockets.
 extension ConnectionLoop {
   /// If a slowed bot has more messages than this in its inbox, it receives nothing further: so a
   /// bot that answers every message waits like any client that is slowed.
@@ -46,14 +46,14 @@ extension ConnectionLoop {
     if bot.inbox.count <= Self.botInboxLimit / 2 || !bot.isInboxSlowed { release(bot, session) }
   }
 
-  /// Sends frames to the bot, unless its inbox has to shrink first.
-  /// - Returns: the number of accepted bytes.
-  func tell(_ bot: BotSession, _ frames: Span<UInt8>) -> Int {
+  /// Sends messages to the bot, unless its inbox has to shrink first.
+  /// - Returns: whether it accepted them.
+  func tell(_ bot: BotSession, _ messages: [InternalMessage]) -> Bool {
     if bot.isInboxSlowed, bot.inbox.count > Self.botInboxLimit {
       bot.isHeld = true
-      return 0
+      return false
     }
-    return bot.end.write(frames)
+    return bot.end.take(messages)
   }
 
   /// Lets the bot receive again.

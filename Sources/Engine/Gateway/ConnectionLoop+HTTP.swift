@@ -108,7 +108,7 @@ extension ConnectionLoop {
     let charge: UserBudget.Charge =
       switch message {
       case .send: .send
-      case .whole: .request
+      case .history, .people: .request
       }
     return context.budgets.take(charge, bytes: bytes, from: user, now: now.monotonic)
   }

@@ -12,7 +12,7 @@ extension ConnectionLoop {
         let (request, length) = try HTTPRequest.read(
           input, headerLimitBytes: limit == 0 ? .max : limit)
       else {
-        connections[index].pending = copy(input)
+        connections[index].pending = input.copy
         return false
       }
       offset = length

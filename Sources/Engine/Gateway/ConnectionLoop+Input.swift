@@ -290,14 +290,8 @@ extension ConnectionLoop {
   /// Keeps unprocessed input until the session may receive again.
   func pause(_ index: Int, with rest: Span<UInt8>) {
     connections[index].isPaused = true
-    connections[index].pending = copy(rest)
+    connections[index].pending = rest.copy
     observer?.loopPaused(index, true)
-  }
-
-  func copy(_ bytes: Span<UInt8>) -> [UInt8] {
-    var copy: [UInt8] = []
-    unsafe bytes.withUnsafeBufferPointer { unsafe copy.append(contentsOf: $0) }
-    return copy
   }
 }
 
@@ -318,4 +312,9 @@ extension ProtocolViolation {
     default: .framing
     }
   }
+}
+
+extension Span<UInt8> {
+  /// The elements in an array of their own.
+  var copy: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
 }

@@ -7,14 +7,14 @@ extension ConnectionLoop {
   /// Writes output of a session; returns the number of accepted bytes.
   func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
     switch connections[index].phase {
-    case .bot(let bot): return tell(bot, bytes)
+    case .bot(let bot): return tell(bot, InternalMessage.all(in: bytes)) ? bytes.count : 0
     case .exchange(let exchange):
       // The shard is being called, so what follows from this has to wait.
-      exchange.take(bytes, wall: now.wall)
+      exchange.take(InternalMessage.all(in: bytes), wall: now.wall)
       toReap.append(Int32(index))
       return bytes.count
     case .canary(let run):
-      run.take(bytes)
+      run.take(InternalMessage.all(in: bytes))
       toReap.append(Int32(index))
       return bytes.count
     default: return writeToStream(index, bytes)

@@ -7,22 +7,16 @@ struct HTTPCall {
   enum Message {
     /// The content has the fields of the message except `type` and `room`.
     case send(room: String)
-    /// The whole message.
-    case whole(type: String, json: [UInt8])
-
-    var type: String {
-      switch self {
-      case .send: "send"
-      case .whole(let type, _): type
-      }
-    }
+    /// The whole message, as JSON.
+    case history([UInt8])
+    case people([UInt8])
 
     /// Returns the message as JSON.
     /// - Parameter content: of the request. Its `type` and `room` have no effect, since the last
     ///   one of a repeated member counts; content that is not an object stays invalid.
     func json(_ content: [UInt8]) -> [UInt8] {
       switch self {
-      case .whole(_, let json): return json
+      case .history(let json), .people(let json): return json
       case .send(let room):
         guard let last = content.lastIndex(where: { !$0.isJSONSpace }),
           content[last] == UInt8(ascii: "}")
@@ -61,4 +55,10 @@ struct HTTPCall {
   var keepsAlive = false
   /// The origin of a page of another site that may read the answer.
   var origin: String?
+}
+
+extension UInt8 {
+  fileprivate var isJSONSpace: Bool {
+    self == 0x20 || 0x09...0x0D ~= self && self != 0x0B && self != 0x0C
+  }
 }

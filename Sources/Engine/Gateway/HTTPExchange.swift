@@ -41,24 +41,18 @@ final class HTTPExchange {
     if self.response == nil { self.response = response }
   }
 
-  /// Takes frames of the session, and finds the answer among them. Other messages, such as
+  /// Takes messages of the session, and finds the answer among them. Other messages, such as
   /// `welcome`, are ignored.
-  func take(_ frames: Span<UInt8>, wall: Int64) {
-    guard case .relay(let message, _) = call.target else { return }
-    forEachMessage(in: frames) { json in
-      guard response == nil else { return }
-      if json.starts(with: #"{"type":"error""#.utf8) {
-        if case .error(let error)? = try? ServerMessage(decoding: json.span) {
-          answer(HTTPProblem(error, wall: wall).response)
-        }
-      } else if message.type == "send" {
-        guard json.starts(with: #"{"type":"ack""#.utf8),
-          case .ack(let ack)? = try? ServerMessage(decoding: json.span)
-        else { return }
+  func take(_ messages: [InternalMessage], wall: Int64) {
+    guard case .relay(let question, _) = call.target else { return }
+    for message in messages where response == nil {
+      switch (question, message.value) {
+      case (_, .error(let error)): answer(HTTPProblem(error, wall: wall).response)
+      case (.send, .ack(let ack)):
         isDuplicate = ack.duplicate
-        answer(Self.response(ack.duplicate ? 200 : 201, json))
-      } else if json.starts(with: #"{"type":"\#(message.type)""#.utf8) {
-        answer(Self.response(200, json))
+        answer(Self.response(ack.duplicate ? 200 : 201, message.json))
+      case (.history, .history), (.people, .people): answer(Self.response(200, message.json))
+      default: break
       }
     }
   }
@@ -68,29 +62,5 @@ final class HTTPExchange {
     // Caches must not store messages of a room.
     response.add("Cache-Control", "no-store")
     return response
-  }
-}
-
-/// Calls `body` with each message in frames of the relay's own: these are unmasked, uncompressed,
-/// unfragmented and complete.
-func forEachMessage(in frames: Span<UInt8>, _ body: ([UInt8]) -> Void) {
-  var offset = 0
-  while let header = try? FrameHeader.read(
-    frames.extracting(offset..<frames.count), as: .client, payloadLimitBytes: 0)
-  {
-    let start = offset + header.headerLength
-    offset = start + header.payloadLength
-    guard header.opcode == .text else { continue }
-    var json: [UInt8] = []
-    unsafe frames.extracting(start..<offset).withUnsafeBufferPointer {
-      unsafe json.append(contentsOf: $0)
-    }
-    body(json)
-  }
-}
-
-extension UInt8 {
-  var isJSONSpace: Bool {
-    self == 0x20 || 0x09...0x0D ~= self && self != 0x0B && self != 0x0C
   }
 }

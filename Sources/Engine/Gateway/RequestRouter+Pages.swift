@@ -231,7 +231,7 @@ extension RequestRouter {
     query.add("room", string: room)
     for name in ["before", "after", "limit"] { query.add(name, number: request.query(name)) }
     query.add("fold", flag: request.query("fold"))
-    return query.message
+    return .history(query.json)
   }
 
   private static func people(_ request: HTTPRequest) -> HTTPCall.Message {
@@ -240,24 +240,20 @@ extension RequestRouter {
       if let value = request.query(name) { query.add(name, string: value) }
     }
     query.add("limit", number: request.query("limit"))
-    return query.message
+    return .people(query.json)
   }
 }
 
 /// A message built from a query. A value that does not have the form of its field becomes a string,
 /// which the decoder of the message then refuses with the name of the field.
 private struct MessageQuery {
-  private let type: String
-  private var json: [UInt8]
+  private var members: [UInt8]
 
-  init(_ type: String) {
-    self.type = type
-    json = Array("{\"type\":\"\(type)\"".utf8)
-  }
+  init(_ type: String) { members = Array("{\"type\":\"\(type)\"".utf8) }
 
   mutating func add(_ name: String, string value: String) {
-    json += Array(",\"\(name)\":".utf8)
-    json.append(jsonString: value)
+    members += Array(",\"\(name)\":".utf8)
+    members.append(jsonString: value)
   }
 
   mutating func add(_ name: String, number value: String?) {
@@ -266,19 +262,19 @@ private struct MessageQuery {
       (1...16).contains(value.utf8.count) && value.utf8.allSatisfy { 0x30...0x39 ~= $0 }
       && (value == "0" || !value.hasPrefix("0"))
     guard isNumber else { return add(name, string: value) }
-    json += Array(",\"\(name)\":\(value)".utf8)
+    members += Array(",\"\(name)\":\(value)".utf8)
   }
 
   mutating func add(_ name: String, flag value: String?) {
     guard let value else { return }
     switch value {
-    case "", "1", "true": json += Array(",\"\(name)\":true".utf8)
-    case "0", "false": json += Array(",\"\(name)\":false".utf8)
+    case "", "1", "true": members += Array(",\"\(name)\":true".utf8)
+    case "0", "false": members += Array(",\"\(name)\":false".utf8)
     default: add(name, string: value)
     }
   }
 
-  var message: HTTPCall.Message { .whole(type: type, json: json + [UInt8(ascii: "}")]) }
+  var json: [UInt8] { members + [UInt8(ascii: "}")] }
 }
 
 extension HTTPResponse {

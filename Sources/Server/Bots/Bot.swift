@@ -141,12 +141,12 @@ extension Bot {
   }
 
   /// Sends a message that has no reply.
-  func tell(_ message: ClientMessage) { connection?.send(message.json) }
+  func tell(_ message: ClientMessage) { connection?.send(message) }
 
   /// Sends a message and waits for its reply.
   func ask(_ message: ClientMessage, _ request: Request) async -> Reply {
     guard let connection, !hasEnded else { return .cut }
-    connection.send(message.json)
+    connection.send(message)
     return await withCheckedContinuation { waiting in
       precondition(replies[request] == nil, "\(request) is already in progress")
       replies[request] = waiting
@@ -220,8 +220,13 @@ extension Bot {
     var attempt: Int64 = 0
     var jitter = dice.generator("reconnect", room: "", number: 0)
     while !Task.isCancelled, let new = await host.connect(as: description.user) {
-      while let json = await new.receive() {
-        if receive(json, on: new) { attempt = 0 }
+      while let message = await new.receive() {
+        if case .welcome(let welcome) = message {
+          self.welcome(welcome, on: new)
+          attempt = 0
+        } else {
+          receive(message)
+        }
       }
       cut()
       let backOff = min(
@@ -230,24 +235,6 @@ extension Bot {
       let delay = max(reconnectAfter, jitter.duration(in: backOff / 2...backOff))
       guard (try? await time.sleep(delay)) != nil else { return }
     }
-  }
-
-  /// - Returns: whether it was a `welcome`.
-  private func receive(_ json: [UInt8], on new: any BotConnection) -> Bool {
-    let message: ServerMessage
-    do {
-      message = try ServerMessage(decoding: json.span)
-    } catch {
-      // Unknown messages of a newer protocol are ignored.
-      log.debug("Ignored an unknown message.", metadata: ["reason": "\(error)"])
-      return false
-    }
-    if case .welcome(let welcome) = message {
-      self.welcome(welcome, on: new)
-      return true
-    }
-    receive(message)
-    return false
   }
 
   private func receive(_ message: ServerMessage) {

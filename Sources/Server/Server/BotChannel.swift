@@ -3,24 +3,24 @@ import DequeModule
 import Gateway
 import Platform
 import Synchronization
-import WebSocket
+import Wire
 
-/// A bot's connection, which carries the same bytes as a socket.
+/// A bot's connection: a queue of messages to the bot, and the loop's mailbox for those from it.
 ///
-/// The loop writes frames to it as to a socket; a bot that does not read is a client that does not
-/// read. Shared by the loop and the bot.
+/// The loop treats a bot that does not read like a client that does not read. Shared by the loop and
+/// the bot.
 final class BotChannel: BotEnd {
-  /// The limit of queued messages; beyond it the loop sees a full socket.
+  /// The limit of queued messages; beyond it the loop has to wait.
   static let queueBytes = 262_144
 
+  fileprivate typealias Waiter = CheckedContinuation<InternalMessage?, Never>
+
   fileprivate struct State {
-    var webSocket = WebSocket.Connection(
-      role: .client, limits: WebSocket.Limits(frameBytes: 0, messageBytes: 0, fragments: 0))
-    var messages = Deque<[UInt8]>()
+    var messages = Deque<InternalMessage>()
     var queuedBytes = 0
     var isFull = false
     var isClosed = false
-    var waiter: CheckedContinuation<[UInt8]?, Never>?
+    var waiter: Waiter?
   }
 
   let user: String
@@ -34,23 +34,19 @@ final class BotChannel: BotEnd {
 
   // MARK: - The loop's side
 
-  /// Accepts a write as a socket does: all of it, or nothing if the queue is full.
-  func write(_ bytes: Span<UInt8>) -> Int {
-    var input: [UInt8] = []
-    unsafe bytes.withUnsafeBufferPointer { unsafe input.append(contentsOf: $0) }
-    let resumption = state.withLock {
-      state -> (CheckedContinuation<[UInt8]?, Never>, [UInt8])? in
-      if state.isClosed { return nil }
+  func take(_ messages: [InternalMessage]) -> Bool {
+    let (isTaken, resumption) = state.withLock { state -> (Bool, (Waiter, InternalMessage)?) in
+      if state.isClosed { return (false, nil) }
       if state.queuedBytes > Self.queueBytes {
         state.isFull = true
-        input = []
-        return nil
+        return (false, nil)
       }
-      state.take(&input)
-      return state.resumption()
+      state.messages.append(contentsOf: messages)
+      for message in messages { state.queuedBytes += message.json.count }
+      return (true, state.resumption())
     }
-    resumption.map { $0.0.resume(returning: $0.1) }
-    return input.isEmpty ? 0 : bytes.count
+    if let (waiter, message) = resumption { waiter.resume(returning: message) }
+    return isTaken
   }
 
   func close() {
@@ -71,15 +67,14 @@ final class BotChannel: BotEnd {
     mailbox.post(.botGone(self))
   }
 
-  fileprivate func receive() async -> [UInt8]? {
+  fileprivate func receive() async -> InternalMessage? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let (message, isOver, drained) = state.withLock { state in
-          if let message = state.messages.popFirst() {
-            state.queuedBytes -= message.count
+          if let message = state.popFirst() {
             let drained = state.isFull && state.queuedBytes < Self.queueBytes / 2
             if drained { state.isFull = false }
-            return (message as [UInt8]?, false, drained)
+            return (message as InternalMessage?, false, drained)
           }
           if state.isClosed || Task.isCancelled { return (nil, true, false) }
           precondition(state.waiter == nil, "only one task may wait at a time")
@@ -97,38 +92,16 @@ final class BotChannel: BotEnd {
 }
 
 extension BotChannel.State {
-  /// Decodes the messages in frames; the relay's own output cannot violate the protocol.
-  fileprivate mutating func take(_ input: inout [UInt8]) {
-    var offset = 0
-    var output: [UInt8] = []
-    var span = input.mutableSpan
-    while let event = try? webSocket.next(
-      in: &span, at: &offset, output: &output, maskKey: { 0 })
-    {
-      switch event {
-      case .message(_, .input(let range)):
-        var message: [UInt8] = []
-        unsafe span.span.extracting(range).withUnsafeBufferPointer {
-          unsafe message.append(contentsOf: $0)
-        }
-        queue(message)
-      case .message(_, .assembled): queue(webSocket.assembled)
-      case .close: isClosed = true
-      case .ping, .pong: break
-      }
-    }
-  }
-
-  private mutating func queue(_ message: [UInt8]) {
-    messages.append(message)
-    queuedBytes += message.count
+  fileprivate mutating func popFirst() -> InternalMessage? {
+    guard let message = messages.popFirst() else { return nil }
+    queuedBytes -= message.json.count
+    return message
   }
 
   /// Returns the waiting receiver and its message, if there are both.
-  fileprivate mutating func resumption() -> (CheckedContinuation<[UInt8]?, Never>, [UInt8])? {
-    guard let waiter, let message = messages.popFirst() else { return nil }
+  fileprivate mutating func resumption() -> (BotChannel.Waiter, InternalMessage)? {
+    guard let waiter, let message = popFirst() else { return nil }
     self.waiter = nil
-    queuedBytes -= message.count
     return (waiter, message)
   }
 }
@@ -141,7 +114,12 @@ final class BotLine: BotConnection {
 
   deinit { channel.end() }
 
-  func send(_ json: [UInt8]) { channel.send(json) }
+  func send(_ message: ClientMessage) { channel.send(message.json) }
 
-  func receive() async -> [UInt8]? { await channel.receive() }
+  func receive() async -> ServerMessage? {
+    while let message = await channel.receive() {
+      if let value = message.value { return value }
+    }
+    return nil
+  }
 }

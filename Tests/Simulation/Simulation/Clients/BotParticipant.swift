@@ -1,13 +1,12 @@
 internal import Gateway
 internal import Relay
 internal import Synchronization
-internal import WebSocket
 internal import Wire
 
 /// The relay's end of a simulated bot: collects what the relay writes, and is full at times.
 final class SimulatedBot: BotEnd {
   private struct State {
-    var frames: [UInt8] = []
+    var messages: [InternalMessage] = []
     var isFull = false
     var isClosed = false
   }
@@ -17,11 +16,10 @@ final class SimulatedBot: BotEnd {
 
   init(user: String) { self.user = user }
 
-  func write(_ frames: Span<UInt8>) -> Int {
+  func take(_ messages: [InternalMessage]) -> Bool {
     state.withLock { state in
-      if state.isFull { return 0 }
-      for index in 0..<frames.count { state.frames.append(frames[index]) }
-      return frames.count
+      if !state.isFull { state.messages += messages }
+      return !state.isFull
     }
   }
 
@@ -31,10 +29,10 @@ final class SimulatedBot: BotEnd {
   var isFull: Bool { state.withLock { $0.isFull } }
   func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
-  func takeFrames() -> [UInt8] {
+  func takeMessages() -> [InternalMessage] {
     state.withLock { state in
-      defer { state.frames = [] }
-      return state.frames
+      defer { state.messages = [] }
+      return state.messages
     }
   }
 }
@@ -52,7 +50,6 @@ final class BotParticipant: Participant {
   private var life = 0
   private var loop = 0
   private var acts = true
-  private var webSocket = BotParticipant.newConnection()
   /// The last entry of each room that it has joined.
   private var positions: [String: Int64] = [:]
   private var unanswered: Set<String> = []
@@ -61,11 +58,6 @@ final class BotParticipant: Participant {
   init(_ world: Simulation) {
     self.world = world
     index = world.clients.count
-  }
-
-  private static func newConnection() -> WebSocket.Connection {
-    WebSocket.Connection(
-      role: .client, limits: .init(frameBytes: 4 << 20, messageBytes: 4 << 20, fragments: 4096))
   }
 
   func turn() {
@@ -79,7 +71,6 @@ final class BotParticipant: Participant {
     bot = nil
     positions = [:]
     unanswered = []
-    webSocket = Self.newConnection()
   }
 
   private func connect() {
@@ -93,7 +84,7 @@ final class BotParticipant: Participant {
   }
 
   private func use(_ bot: SimulatedBot) {
-    take(bot.takeFrames())
+    for message in bot.takeMessages() { take(message) }
     if bot.isFull {
       if !acts || world.chance(20) {
         bot.setFull(false)
@@ -122,27 +113,9 @@ final class BotParticipant: Participant {
     tell(.fromBot(bot, message.json))
   }
 
-  private func take(_ frames: [UInt8]) {
-    var (input, output, offset) = (frames, [UInt8](), 0)
-    var span = input.mutableSpan
-    do {
-      while let event = try webSocket.next(
-        in: &span, at: &offset, output: &output, maskKey: { 0 })
-      {
-        switch event {
-        case .message(_, .input(let range)): take(span.span.extracting(range))
-        case .message(_, .assembled): take(webSocket.assembled.span)
-        case .close, .ping, .pong: break
-        }
-      }
-    } catch {
-      world.referee.fault("the bot received an invalid WebSocket frame: \(error)")
-    }
-  }
-
-  private func take(_ json: Span<UInt8>) {
-    world.referee.digest(json)
-    guard let message = try? ServerMessage(decoding: json) else {
+  private func take(_ message: InternalMessage) {
+    world.referee.digest(message.json.span)
+    guard let message = message.value else {
       return world.referee.fault("the bot received something that is not a message")
     }
     switch message {
