@@ -1,3 +1,4 @@
+import Relay
 import Testing
 import WebSocket
 import Wire
@@ -51,7 +52,7 @@ import Wire
 }
 
 @Suite struct `Who asks for the canary` {
-  private let waiter = Canary.Waiter(loop: 0, connection: 1, exchange: 2)
+  private let waiter = Canary.Waiter(loop: 0, connection: .init(1), exchange: 2)
 
   private func advice(_ canary: Canary, at now: Int64) -> String {
     switch canary.ask(waiter, now: now) {

@@ -13,7 +13,7 @@ package final class Canary: Sendable {
   /// A waiting request, by its connection's index and its serial number on its loop.
   package struct Waiter: Sendable {
     var loop: Int
-    var connection: Int
+    var connection: ConnectionSlot
     var exchange: UInt64
   }
 

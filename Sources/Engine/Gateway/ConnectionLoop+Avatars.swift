@@ -7,7 +7,7 @@ import Wire
 extension ConnectionLoop {
   func askForAvatar(
     of user: String, as identity: Identity, _ known: [String], _ exchange: HTTPExchange,
-    _ index: Int
+    _ index: ConnectionSlot
   ) {
     if let wait = context.budgets.take(
       .request, bytes: 0, from: identity.user, now: now.monotonic)
@@ -17,11 +17,11 @@ extension ConnectionLoop {
     }
     guard let url = shard.avatarURL(of: user) else { return answer(nil, index, exchange.serial) }
     // Even a picture that is cached comes as a `LoopMessage`, after this turn.
-    world.fetchAvatar(of: user, from: url, connection: index, exchange: exchange.serial)
+    world.fetchAvatar(of: user, from: url, connection: index.stream, exchange: exchange.serial)
   }
 
   /// Answers with a picture, or with 404 if there is none.
-  func answer(_ avatar: Avatar?, _ index: Int, _ serial: UInt64) {
+  func answer(_ avatar: Avatar?, _ index: ConnectionSlot, _ serial: UInt64) {
     guard let exchange = exchange(serial, at: index),
       case .avatar(let user, _, let known) = exchange.call.target
     else { return }

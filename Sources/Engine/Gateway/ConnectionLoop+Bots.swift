@@ -12,22 +12,21 @@ extension ConnectionLoop {
       bot.close()
       return
     }
-    let index = addConnection()
-    connections[index].phase = .bot(BotSession(bot))
+    let index = addConnection(.bot(BotSession(bot)))
     connections[index].isIdentified = true
-    let session = shard.open(connection: Int32(index), now: now)
+    let session = shard.open(connection: index.place, now: now)
     connections[index].session = session
-    botConnections[ObjectIdentifier(bot)] = Int32(index)
+    botConnections[ObjectIdentifier(bot)] = index
     shard.identify(session, as: bot.user, now: now)
   }
 
   func receive(_ json: [UInt8], from bot: any BotEnd) {
-    guard let index = botConnections[ObjectIdentifier(bot)].map(Int.init) else { return }
+    guard let index = botConnections[ObjectIdentifier(bot)] else { return }
     connections[index].bot?.inbox.append(json)
     takeBotInbox(index)
   }
 
-  func takeBotInbox(_ index: Int) {
+  func takeBotInbox(_ index: ConnectionSlot) {
     guard let bot = connections[index].bot, let session = connections[index].session else { return }
     let messages = bot.inbox
     bot.isInboxSlowed = false
@@ -65,7 +64,7 @@ extension ConnectionLoop {
 
   /// Checks whether a bot that was slowed can receive again: its inbox may now wait for answers
   /// that are being withheld from it.
-  func sweepBot(_ bot: BotSession, _ index: Int) {
+  func sweepBot(_ bot: BotSession, _ index: ConnectionSlot) {
     guard let session = connections[index].session, bot.isInboxSlowed, !shard.isSlowed(session)
     else { return }
     bot.isInboxSlowed = false
@@ -73,7 +72,7 @@ extension ConnectionLoop {
   }
 
   func drained(_ bot: any BotEnd) {
-    guard let index = botConnections[ObjectIdentifier(bot)].map(Int.init),
+    guard let index = botConnections[ObjectIdentifier(bot)],
       let session = connections[index].session
     else { return }
     shard.unblock(session)
@@ -81,6 +80,6 @@ extension ConnectionLoop {
 
   func botDisconnected(_ bot: any BotEnd) {
     guard let index = botConnections[ObjectIdentifier(bot)] else { return }
-    remove(Int(index))
+    remove(index)
   }
 }

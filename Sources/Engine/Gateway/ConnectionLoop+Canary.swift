@@ -4,7 +4,7 @@ import Wire
 
 /// `GET /readyz`: reports whether the relay works from end to end; see `Canary`.
 extension ConnectionLoop {
-  func askWhetherReady(_ exchange: HTTPExchange, _ index: Int) {
+  func askWhetherReady(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
     guard shutdown == nil else {
       return finish(index, Self.response(to: .failed("the relay is shutting down")))
     }
@@ -19,12 +19,11 @@ extension ConnectionLoop {
   }
 
   private func sendCanary() {
-    let index = addConnection()
     let run = CanaryRun(
       id: Lineage.randomName(using: &random),
       deadline: now.monotonic + Canary.timeoutMilliseconds)
-    connections[index].phase = .canary(run)
-    let session = shard.open(connection: Int32(index), now: now)
+    let index = addConnection(.canary(run))
+    let session = shard.open(connection: index.place, now: now)
     connections[index].session = session
     shard.identify(session, as: Canary.user, isPresence: false, now: now)
     shard.admitToReservedRooms(session)
@@ -32,7 +31,7 @@ extension ConnectionLoop {
   }
 
   /// Takes the next step of a canary.
-  func advance(_ run: CanaryRun, _ index: Int) {
+  func advance(_ run: CanaryRun, _ index: ConnectionSlot) {
     guard let session = connections[index].session else { return }
     if let failure = run.failure {
       finishCanary(index, .failed(failure))
@@ -44,13 +43,13 @@ extension ConnectionLoop {
     }
   }
 
-  func expire(_ run: CanaryRun, _ index: Int) {
+  func expire(_ run: CanaryRun, _ index: ConnectionSlot) {
     guard now.monotonic >= run.deadline else { return }
     let seconds = Canary.timeoutMilliseconds / 1000
     finishCanary(index, .failed("Within \(seconds) seconds, \(run.missing)."))
   }
 
-  func finishCanary(_ index: Int, _ outcome: Canary.Outcome) {
+  func finishCanary(_ index: ConnectionSlot, _ outcome: Canary.Outcome) {
     remove(index)
     let waiters = context.canary.finish(outcome, now: now.monotonic)
     for loop in 0..<context.loopCount {

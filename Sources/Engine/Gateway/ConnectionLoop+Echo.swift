@@ -6,7 +6,7 @@ import WebSocket
 extension ConnectionLoop {
   /// Answers everything that was read in one send. The echo is hardly longer than the input, so one
   /// check of the queued output bounds the queue.
-  func takeEchoes(_ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int) {
+  func takeEchoes(_ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: ConnectionSlot) {
     guard let session = connections[index].session else { return }
     guard shard.mayReceive(session, now: now) else {
       if shard.hasOutput(session) { context.violations.note(.queueBytes) }
@@ -42,7 +42,7 @@ extension ConnectionLoop {
 
   private func echo(
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
-    _ webSocket: inout WebSocket.Connection, _ output: inout [UInt8], _ index: Int
+    _ webSocket: inout WebSocket.Connection, _ output: inout [UInt8], _ index: ConnectionSlot
   ) -> End {
     do throws(ProtocolViolation) {
       while let event = try webSocket.next(
@@ -77,7 +77,7 @@ extension ConnectionLoop {
 
   /// Sends the contents of `control`, at once if nothing is queued: no other output would share the
   /// send.
-  private func answer(_ session: SessionID, _ index: Int) {
+  private func answer(_ session: SessionID, _ index: ConnectionSlot) {
     guard !control.isEmpty else { return }
     guard !shard.hasOutput(session) else {
       shard.append(frames: control, to: session)

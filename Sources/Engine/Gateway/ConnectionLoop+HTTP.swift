@@ -17,7 +17,7 @@ extension ConnectionLoop {
   private static let answerMilliseconds: Int64 = 30_000
 
   /// Begins a request whose head is complete.
-  func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: Int) {
+  func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: ConnectionSlot) {
     let exchange = addExchange(call, index)
     noteIdentified(index)
     connections[index].deadline = requestDeadline
@@ -28,7 +28,7 @@ extension ConnectionLoop {
     takeContent(rest, index)
   }
 
-  private func addExchange(_ call: HTTPCall, _ index: Int) -> HTTPExchange {
+  private func addExchange(_ call: HTTPCall, _ index: ConnectionSlot) -> HTTPExchange {
     exchangeCount += 1
     let exchange = HTTPExchange(call, serial: exchangeCount)
     connections[index].phase = .exchange(exchange)
@@ -36,7 +36,7 @@ extension ConnectionLoop {
   }
 
   /// Takes the content of the request. Bytes after it belong to the next request.
-  func takeContent(_ input: Span<UInt8>, _ index: Int) {
+  func takeContent(_ input: Span<UInt8>, _ index: ConnectionSlot) {
     guard let exchange = connections[index].exchange, exchange.state == .reading else { return }
     let count = min(input.count, exchange.call.contentBytes - exchange.content.count)
     unsafe input.extracting(..<count).withUnsafeBufferPointer {
@@ -58,7 +58,7 @@ extension ConnectionLoop {
 
   /// Answers an unauthenticated request. Such requests are rate-limited by address, which bounds
   /// guessing of tokens.
-  func refuseUnauthorized(_ response: HTTPResponse, _ index: Int) {
+  func refuseUnauthorized(_ response: HTTPResponse, _ index: ConnectionSlot) {
     if let host = connections[index].host,
       let wait = context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic)
     {
@@ -79,7 +79,8 @@ extension ConnectionLoop {
   // MARK: - Asking the relay
 
   private func ask(
-    _ message: HTTPCall.Message, as identity: Identity, _ exchange: HTTPExchange, _ index: Int
+    _ message: HTTPCall.Message, as identity: Identity, _ exchange: HTTPExchange,
+    _ index: ConnectionSlot
   ) {
     var validator = UTF8Validator()
     guard validator.accept(exchange.content.span), validator.isComplete else {
@@ -98,7 +99,7 @@ extension ConnectionLoop {
       return finish(index, problem.response)
     }
     exchange.content = message.json(exchange.content)
-    let session = shard.open(connection: Int32(index), now: now)
+    let session = shard.open(connection: index.place, now: now)
     connections[index].session = session
     shard.identify(session, as: identity, isPresence: false, now: now)
     submit(exchange, index)
@@ -114,7 +115,7 @@ extension ConnectionLoop {
   }
 
   /// Passes the message to the shard, now or as soon as the shard accepts input again.
-  func submit(_ exchange: HTTPExchange, _ index: Int) {
+  func submit(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
     guard let session = connections[index].session else { return }
     guard shard.mayReceive(session, now: now) else {
       exchange.state = .held
@@ -128,7 +129,7 @@ extension ConnectionLoop {
   // MARK: - Answering
 
   /// Answers a request that needs only its head, and ends the connection.
-  func answer(_ response: HTTPResponse, _ index: Int) {
+  func answer(_ response: HTTPResponse, _ index: ConnectionSlot) {
     let exchange = addExchange(HTTPCall(target: .nothing), index)
     // Data after the request is ignored.
     connections[index].isPaused = true
@@ -137,23 +138,22 @@ extension ConnectionLoop {
   }
 
   /// Answers the request, unless it has an answer already.
-  func finish(_ index: Int, _ response: HTTPResponse) {
+  func finish(_ index: ConnectionSlot, _ response: HTTPResponse) {
     guard let exchange = connections[index].exchange, exchange.state != .answering else { return }
     exchange.answer(response)
     sendResponse(exchange, index)
   }
 
   /// Returns the exchange of that connection, if it is still the same one.
-  func exchange(_ serial: UInt64, at index: Int) -> HTTPExchange? {
-    // The index may no longer exist: see `shrink`.
-    guard index < connections.count, let exchange = connections[index].exchange,
+  func exchange(_ serial: UInt64, at index: ConnectionSlot) -> HTTPExchange? {
+    guard connections.contains(index), let exchange = connections[index].exchange,
       exchange.serial == serial
     else { return nil }
     return exchange
   }
 
   /// Sends the response, if there is one.
-  func sendResponse(_ exchange: HTTPExchange, _ index: Int) {
+  func sendResponse(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
     guard var response = exchange.response, exchange.state != .answering else { return }
     if let session = connections[index].session {
       shard.close(session)
@@ -176,19 +176,19 @@ extension ConnectionLoop {
   }
 
   /// Ends the connection if the client does not read the answer in time.
-  private func limitTaking(_ index: Int) {
+  private func limitTaking(_ index: ConnectionSlot) {
     let idle = Int64(context.limits.idleTimeoutSeconds) * 1000
     connections[index].deadline = idle == 0 ? 0 : now.monotonic + idle
   }
 
   /// Sends the rest of the answer, or of the `100 Continue` before it. After the answer, waits for
   /// the next request or ends the connection.
-  func sendRest(_ exchange: HTTPExchange, _ index: Int) {
+  func sendRest(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
     if exchange.sent < exchange.output.count {
       exchange.sent += writeToStream(index, exchange.output.span.extracting(exchange.sent...))
     }
     guard exchange.state == .answering, exchange.sent == exchange.output.count,
-      !world.hasBacklog(index)
+      !world.hasBacklog(index.stream)
     else { return }
     if exchange.endsConnection {
       linger(index)
@@ -198,19 +198,21 @@ extension ConnectionLoop {
     // A client has as much time for its next request as for its first.
     connections[index].deadline = requestDeadline
     connections[index].isPaused = false
-    nextRequests.append(Int32(index))
+    nextRequests.append(index)
   }
 
   /// Takes a request that was pipelined after the last one.
-  func takeNextRequest(_ index: Int) {
-    guard connections[index].awaitsRequest, !connections[index].isPaused else { return }
+  func takeNextRequest(_ index: ConnectionSlot) {
+    guard connections.contains(index), connections[index].awaitsRequest,
+      !connections[index].isPaused
+    else { return }
     readOn(index)
   }
 
   // MARK: - Ends
 
   /// Answers or ends an exchange whose deadline has passed.
-  func expire(_ exchange: HTTPExchange, _ index: Int) {
+  func expire(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
     guard connections[index].deadline > 0, now.monotonic >= connections[index].deadline else {
       return
     }
@@ -234,18 +236,19 @@ extension ConnectionLoop {
   }
 
   /// Handles the end of a request's session, initiated by the shard: its last output is the answer.
-  func end(_ exchange: HTTPExchange, _ index: Int, _ reason: CloseReason, _ text: String) {
+  func end(_ exchange: HTTPExchange, _ index: ConnectionSlot, _ reason: CloseReason, _ text: String)
+  {
     guard let session = connections[index].session else { return }
     if shard.hasOutput(session) {
       exchange.closing = (reason, text)
-      toReap.append(Int32(index))
+      toReap.append(index)
     } else {
       finish(index, Self.problem(reason, text).response)
     }
   }
 
   /// Takes the next step of an exchange, once the session's output so far has been read.
-  func advance(_ exchange: HTTPExchange, _ index: Int) {
+  func advance(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
     if exchange.response == nil, let (reason, text) = exchange.closing {
       exchange.answer(Self.problem(reason, text).response)
     }

@@ -5,7 +5,7 @@ import Wire
 /// The opening handshake: a request that becomes a WebSocket or an HTTP exchange.
 extension ConnectionLoop {
   /// Reads a request and routes it; returns `true` if WebSocket frames may follow it.
-  func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: Int) -> Bool {
+  func takeRequest(_ input: Span<UInt8>, _ offset: inout Int, _ index: ConnectionSlot) -> Bool {
     do throws(HTTPViolation) {
       let limit = context.limits.headerBytes
       guard
@@ -53,11 +53,11 @@ extension ConnectionLoop {
     }
   }
 
-  private func open(_ index: Int, _ opening: RequestRouter.Opening) -> SessionID {
+  private func open(_ index: ConnectionSlot, _ opening: RequestRouter.Opening) -> SessionID {
     let webSocket = WebSocket.Connection(
       role: .server, limits: webSocketLimits, deflate: opening.deflate, sharing: deflateStreams)
     let session = shard.open(
-      connection: Int32(index), compresses: webSocket.canInflate(from: deflater), now: now)
+      connection: index.place, compresses: webSocket.canInflate(from: deflater), now: now)
     connections[index].webSocket = webSocket
     connections[index].session = session
     connections[index].phase = .open
@@ -66,7 +66,7 @@ extension ConnectionLoop {
   }
 
   private func identify(
-    _ session: SessionID, _ index: Int, _ answer: Authenticator.Answer
+    _ session: SessionID, _ index: ConnectionSlot, _ answer: Authenticator.Answer
   ) {
     switch answer {
     case .known(let identity):
@@ -78,12 +78,12 @@ extension ConnectionLoop {
   }
 
   /// Notes that the client has authenticated, if the message just received did that.
-  func noteIfIdentified(_ session: SessionID, _ index: Int) {
+  func noteIfIdentified(_ session: SessionID, _ index: ConnectionSlot) {
     if shard.isIdentified(session) { noteIdentified(index) }
   }
 
   /// Ends the limits that apply to an unauthenticated connection.
-  func noteIdentified(_ index: Int) {
+  func noteIdentified(_ index: ConnectionSlot) {
     connections[index].isIdentified = true
     connections[index].deadline = 0
     if connections[index].isCountedAsUnauthenticated, let host = connections[index].host {

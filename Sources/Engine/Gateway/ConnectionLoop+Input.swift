@@ -5,7 +5,9 @@ import Wire
 /// Input: from streams to the shard.
 extension ConnectionLoop {
   /// Handles an event of a connection's stream.
-  package func ready(_ index: Int, _ readiness: StreamReadiness) {
+  package func ready(_ stream: Int, _ readiness: StreamReadiness) {
+    let index = ConnectionSlot(stream)
+    guard connections.contains(index) else { return }
     now = world.moment()
     if readiness.contains(.closed) || readiness.contains(.failed) {
       connections[index].sawEnd = true
@@ -22,7 +24,7 @@ extension ConnectionLoop {
       }
     }
     if readiness.contains(.writable) {
-      if world.hasBacklog(index) { drain(index) }
+      if world.hasBacklog(index.stream) { drain(index) }
       if let exchange = connections[index].exchange {
         if exchange.state == .answering || !exchange.output.isEmpty { sendRest(exchange, index) }
       } else if let session = connections[index].session {
@@ -34,12 +36,12 @@ extension ConnectionLoop {
   }
 
   /// Reads once, at most what a turn allows, and processes the input.
-  func read(_ index: Int) {
-    guard !connections[index].isFree, connections[index].isReadable,
+  func read(_ index: ConnectionSlot) {
+    guard connections.contains(index), connections[index].isReadable,
       !connections[index].isPaused, connections[index].bot == nil
     else { return }
     var span = unsafe MutableSpan(_unsafeElements: readBuffer)
-    switch world.read(index, into: &span) {
+    switch world.read(index.stream, into: &span) {
     case .bytes(let count, let received, let mayHaveMore):
       heard(index, received, mayHaveMore)
       if count > 0, !connections[index].isLingering { takeRead(count, index) }
@@ -57,18 +59,17 @@ extension ConnectionLoop {
   /// sent (`nc -N`, a half-closed TLS connection): they are sent first, and each request's own
   /// deadline bounds that. A WebSocket ends here: without a close frame it was cut off (RFC 6455
   /// §7.1.5).
-  func endInput(_ index: Int) {
+  func endInput(_ index: ConnectionSlot) {
     if connections[index].awaitsRequest, !connections[index].pending.isEmpty {
       // Pipelined requests that were not processed yet, one per turn; or the beginning of one.
       let before = connections[index].pending.count
       readOn(index)
       if connections[index].awaitsRequest, connections[index].pending.count < before {
-        unfinished.append(Int32(index))
+        unfinished.append(index)
         return
       }
     }
     switch connections[index].phase {
-    case .free: return
     case .exchange(let exchange) where exchange.state != .reading:
       // The end is read again once the answer is sent.
       connections[index].isReadable = true
@@ -80,23 +81,23 @@ extension ConnectionLoop {
   }
 
   /// Whether input is waiting to be processed.
-  private func hasInput(_ index: Int) -> Bool {
+  private func hasInput(_ index: ConnectionSlot) -> Bool {
     connections[index].isPaused || !connections[index].pending.isEmpty
   }
 
-  private func heard(_ index: Int, _ received: Int, _ mayHaveMore: Bool) {
+  private func heard(_ index: ConnectionSlot, _ received: Int, _ mayHaveMore: Bool) {
     counts.bytesIn += received
     connections[index].heardAt = now.monotonic
     connections[index].wasPinged = false
     if !mayHaveMore, !connections[index].sawEnd {
       connections[index].isReadable = false
     } else {
-      unfinished.append(Int32(index))
+      unfinished.append(index)
     }
   }
 
   /// Processes the first `count` bytes of the read buffer, after those that are pending.
-  private func takeRead(_ count: Int, _ index: Int) {
+  private func takeRead(_ count: Int, _ index: ConnectionSlot) {
     let buffer = unsafe readBuffer
     if connections[index].pending.isEmpty {
       var input = unsafe MutableSpan(
@@ -112,7 +113,8 @@ extension ConnectionLoop {
   }
 
   /// Continues with a connection whose input the shard accepts again.
-  func resume(_ index: Int) {
+  func resume(_ index: ConnectionSlot) {
+    guard connections.contains(index) else { return }
     if let exchange = connections[index].exchange {
       if exchange.state == .held { submit(exchange, index) }
       return
@@ -123,7 +125,7 @@ extension ConnectionLoop {
       takeBotInbox(index)
     } else if connections[index].isOpen {
       connections[index].isPaused = false
-      observer?.loopPaused(index, false)
+      observer?.loopPaused(index.stream, false)
       readOn(index)
     }
   }
@@ -132,7 +134,7 @@ extension ConnectionLoop {
   /// The stream reports new data only once, possibly during the pause, so this reads in any state
   /// that the pending input may have left the connection in: a request without its content, a
   /// WebSocket, a connection that ends.
-  func readOn(_ index: Int) {
+  func readOn(_ index: ConnectionSlot) {
     if !connections[index].pending.isEmpty {
       var bytes = connections[index].pending
       connections[index].pending = []
@@ -140,11 +142,11 @@ extension ConnectionLoop {
       take(&input, index)
     }
     if connections[index].isReadable, !connections[index].isPaused {
-      unfinished.append(Int32(index))
+      unfinished.append(index)
     }
   }
 
-  private func take(_ input: inout MutableSpan<UInt8>, _ index: Int) {
+  private func take(_ input: inout MutableSpan<UInt8>, _ index: ConnectionSlot) {
     var offset = 0
     if case .exchange = connections[index].phase {
       takeContent(input.span, index)
@@ -175,7 +177,7 @@ extension ConnectionLoop {
   }
 
   func takeFrames(
-    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: Int
+    _ input: inout MutableSpan<UInt8>, _ offset: inout Int, _ index: ConnectionSlot
   ) {
     guard let session = connections[index].session else { return }
     while true {
@@ -206,7 +208,7 @@ extension ConnectionLoop {
 
   private func takeFrames(
     _ input: inout MutableSpan<UInt8>, _ offset: inout Int,
-    _ webSocket: inout WebSocket.Connection, _ session: SessionID, _ index: Int
+    _ webSocket: inout WebSocket.Connection, _ session: SessionID, _ index: ConnectionSlot
   ) -> Pause {
     let isOpen = connections[index].isOpen
     var answers: [UInt8] = []
@@ -224,16 +226,16 @@ extension ConnectionLoop {
         }
         guard let event else { return .nothingLeft }
         guard isOpen else {
-          if case .close = event { toReap.append(Int32(index)) }
+          if case .close = event { toReap.append(index) }
           continue
         }
         switch event {
         case .message(.text, .input(let range)):
-          observer?.loopTakes(input.span.extracting(range), from: index, session)
+          observer?.loopTakes(input.span.extracting(range), from: index.stream, session)
           shard.receive(session, input.span.extracting(range), now: now)
           if !connections[index].isIdentified { noteIfIdentified(session, index) }
         case .message(.text, .assembled):
-          observer?.loopTakes(webSocket.assembled.span, from: index, session)
+          observer?.loopTakes(webSocket.assembled.span, from: index.stream, session)
           shard.receive(session, webSocket.assembled.span, now: now)
           if !connections[index].isIdentified { noteIfIdentified(session, index) }
         case .message: return .binary
@@ -248,7 +250,7 @@ extension ConnectionLoop {
 
   /// Counts a ping or a pong; returns `false` beyond the limit. They cost the peer next to nothing,
   /// and the rate limits of the session do not cover them.
-  func mayTakeControlFrame(_ index: Int) -> Bool {
+  func mayTakeControlFrame(_ index: ConnectionSlot) -> Bool {
     if now.monotonic - connections[index].controlFramesSince >= 1000 {
       connections[index].controlFramesSince = now.monotonic
       connections[index].controlFrames = 0
@@ -257,7 +259,7 @@ extension ConnectionLoop {
     return !isFlooding(index)
   }
 
-  func closeFlooding(_ index: Int) {
+  func closeFlooding(_ index: ConnectionSlot) {
     context.violations.note(.controlFramesPerSecond)
     let limit = context.limits.controlFramesPerSecond
     close(
@@ -266,7 +268,7 @@ extension ConnectionLoop {
   }
 
   /// Whether the connection was closed, or is about to be, for too many pings and pongs.
-  func isFlooding(_ index: Int) -> Bool {
+  func isFlooding(_ index: ConnectionSlot) -> Bool {
     let limit = context.limits.controlFramesPerSecond
     return limit > 0 && connections[index].controlFrames > limit
   }
@@ -274,24 +276,24 @@ extension ConnectionLoop {
   /// Whether a ping is answered. After a close frame was sent the peer's input is no longer held
   /// back, so a peer that pings and does not read could fill memory: a ping that comes before the
   /// last answer is sent stays unanswered (RFC 6455 §5.5.3).
-  private func mayAnswer(_ session: SessionID, _ index: Int) -> Bool {
+  private func mayAnswer(_ session: SessionID, _ index: ConnectionSlot) -> Bool {
     connections[index].isOpen || !shard.hasOutput(session)
   }
 
   /// Handles a close frame of the peer. The answer to it is queued; other queued output is sent
   /// before it, and nothing after it.
-  func beginClosing(_ session: SessionID, _ index: Int) {
+  func beginClosing(_ session: SessionID, _ index: ConnectionSlot) {
     shard.beginClosing(session)
     connections[index].phase = .closing
     connections[index].deadline = now.monotonic + Self.lingerMilliseconds
-    toReap.append(Int32(index))
+    toReap.append(index)
   }
 
   /// Keeps unprocessed input until the session may receive again.
-  func pause(_ index: Int, with rest: Span<UInt8>) {
+  func pause(_ index: ConnectionSlot, with rest: Span<UInt8>) {
     connections[index].isPaused = true
     connections[index].pending = rest.copy
-    observer?.loopPaused(index, true)
+    observer?.loopPaused(index.stream, true)
   }
 }
 

@@ -3,7 +3,7 @@ import WebSocket
 
 /// `GET /metrics`: collects the metrics of all loops.
 extension ConnectionLoop {
-  func gatherMetrics(for exchange: HTTPExchange, _ index: Int) {
+  func gatherMetrics(for exchange: HTTPExchange, _ index: ConnectionSlot) {
     let gathering = MetricsGathering(
       loop: self.index, connection: index, exchange: exchange.serial,
       loops: context.loopCount)
@@ -26,12 +26,12 @@ extension ConnectionLoop {
     snapshot.counts = counts
     snapshot.counters = shard.counters
     snapshot.gauges = [(index, shard.gauges())]
-    for (index, connection) in connections.enumerated() {
+    for index in connections.slots {
       let state: LoopSnapshot.ConnectionState
-      switch connection.phase {
-      case .free, .canary: continue
+      switch connections[index].phase {
+      case .canary: continue
       case .handshake, .exchange:
-        state = world.isShakingHands(index) ? .tlsHandshake : .http
+        state = world.isShakingHands(index.stream) ? .tlsHandshake : .http
       case .bot:
         snapshot.bots += 1
         continue

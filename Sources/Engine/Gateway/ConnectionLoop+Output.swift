@@ -5,40 +5,40 @@ import Wire
 /// Output: from the shard to streams; and the ways in which a connection ends.
 extension ConnectionLoop {
   /// Writes output of a session; returns the number of accepted bytes.
-  func write(_ index: Int, _ bytes: Span<UInt8>) -> Int {
+  func write(_ index: ConnectionSlot, _ bytes: Span<UInt8>) -> Int {
     switch connections[index].phase {
     case .bot(let bot): return tell(bot, InternalMessage.all(in: bytes)) ? bytes.count : 0
     case .exchange(let exchange):
       // The shard is being called, so what follows from this has to wait.
       exchange.take(InternalMessage.all(in: bytes), wall: now.wall)
-      toReap.append(Int32(index))
+      toReap.append(index)
       return bytes.count
     case .canary(let run):
       run.take(InternalMessage.all(in: bytes))
-      toReap.append(Int32(index))
+      toReap.append(index)
       return bytes.count
     default: return writeToStream(index, bytes)
     }
   }
 
   /// Writes to a stream; returns the number of accepted bytes.
-  func writeToStream(_ index: Int, _ bytes: Span<UInt8>) -> Int {
-    let taken = note(world.write(index, bytes), index)
-    if connections[index].isClosing, taken == bytes.count, !world.hasBacklog(index) {
-      toReap.append(Int32(index))
+  func writeToStream(_ index: ConnectionSlot, _ bytes: Span<UInt8>) -> Int {
+    let taken = note(world.write(index.stream, bytes), index)
+    if connections[index].isClosing, taken == bytes.count, !world.hasBacklog(index.stream) {
+      toReap.append(index)
     }
     return taken
   }
 
   /// Sends the backlog of a stream.
-  func drain(_ index: Int) {
-    _ = note(world.drain(index), index)
-    if connections[index].isClosing, !world.hasBacklog(index) {
-      toReap.append(Int32(index))
+  func drain(_ index: ConnectionSlot) {
+    _ = note(world.drain(index.stream), index)
+    if connections[index].isClosing, !world.hasBacklog(index.stream) {
+      toReap.append(index)
     }
   }
 
-  private func note(_ outcome: StreamWrite, _ index: Int) -> Int {
+  private func note(_ outcome: StreamWrite, _ index: ConnectionSlot) -> Int {
     switch outcome {
     case .taken(let count, let sent):
       if sent > 0 {
@@ -47,7 +47,7 @@ extension ConnectionLoop {
       }
       return count
     case .gone:
-      failed.append(Int32(index))
+      failed.append(index)
       return 0
     }
   }
@@ -55,7 +55,7 @@ extension ConnectionLoop {
   // MARK: - Closing
 
   /// Begins the closing handshake, after the queued output.
-  func close(_ index: Int, _ code: CloseCode, _ reason: String) {
+  func close(_ index: ConnectionSlot, _ code: CloseCode, _ reason: String) {
     guard connections[index].isOpen, let session = connections[index].session else {
       return
     }
@@ -66,18 +66,19 @@ extension ConnectionLoop {
     shard.beginClosing(session)
     connections[index].webSocket.close(code, reason: reason, to: &control, maskKey: 0)
     shard.append(frames: control, to: session)
-    toReap.append(Int32(index))
+    toReap.append(index)
     // The peer's close frame has to be read, although its other input is no longer processed.
     if connections[index].isPaused {
       connections[index].isPaused = false
-      observer?.loopPaused(index, false)
+      observer?.loopPaused(index.stream, false)
       readOn(index)
     }
   }
 
   func closeWhatIsToBeClosed() {
     for closing in shard.takeClosings() {
-      let index = Int(closing.connection)
+      let index = ConnectionSlot(closing.connection)
+      guard connections.contains(index) else { continue }
       switch connections[index].phase {
       case .exchange(let exchange): end(exchange, index, closing.reason, closing.text)
       case .canary: finishCanary(index, .failed(closing.text))
@@ -89,11 +90,11 @@ extension ConnectionLoop {
 
   /// Advances connections that are being closed, and exchanges and canaries.
   func reap() {
-    for index in failed { remove(Int(index)) }
+    for index in failed { remove(index) }
     failed.removeAll(keepingCapacity: true)
     let due = toReap
     toReap.removeAll(keepingCapacity: true)
-    for index in due.map(Int.init) {
+    for index in due where connections.contains(index) {
       switch connections[index].phase {
       case .closing: reapClosing(index)
       case .exchange(let exchange): advance(exchange, index)
@@ -103,9 +104,9 @@ extension ConnectionLoop {
     }
   }
 
-  private func reapClosing(_ index: Int) {
+  private func reapClosing(_ index: ConnectionSlot) {
     guard let session = connections[index].session else { return }
-    if shard.hasOutput(session) || world.hasBacklog(index) {
+    if shard.hasOutput(session) || world.hasBacklog(index.stream) {
       // During a shutdown a client that does not read is not waited for.
       if shutdown != nil { remove(index) }
       return
@@ -115,7 +116,7 @@ extension ConnectionLoop {
   }
 
   /// Shuts the writing side, and waits for the peer to do the same.
-  func linger(_ index: Int) {
+  func linger(_ index: ConnectionSlot) {
     if let session = connections[index].session {
       shard.close(session)
       connections[index].session = nil
@@ -124,8 +125,8 @@ extension ConnectionLoop {
     connections[index].phase = .lingering
     connections[index].isPaused = false
     connections[index].deadline = now.monotonic + Self.lingerMilliseconds
-    world.finish(index)
-    if connections[index].isReadable { unfinished.append(Int32(index)) }
+    world.finish(index.stream)
+    if connections[index].isReadable { unfinished.append(index) }
   }
 
   // MARK: - Time
@@ -136,9 +137,10 @@ extension ConnectionLoop {
     let limits = context.limits
     let heartbeat = Int64(limits.heartbeatSeconds) * 1000
     let idle = Int64(limits.idleTimeoutSeconds) * 1000
-    for index in connections.indices {
+    for place in 0..<connections.capacity {
+      let index = ConnectionSlot(place)
+      guard connections.contains(index) else { continue }
       switch connections[index].phase {
-      case .free: continue
       case .handshake:
         if connections[index].isIdentified {
           sweepRested(index)
@@ -158,7 +160,7 @@ extension ConnectionLoop {
         var silence = now.monotonic - connections[index].heardAt
         if idle > 0, silence >= idle, isSlowed(index) {
           readSlowed(index)
-          guard connections[index].isOpen else { continue }
+          guard connections.contains(index), connections[index].isOpen else { continue }
           silence = now.monotonic - connections[index].heardAt
         }
         if idle > 0, silence >= idle, now.monotonic - connections[index].takenAt >= idle {
@@ -169,7 +171,8 @@ extension ConnectionLoop {
         }
       }
     }
-    let isLoose = connections.count > Self.tableAtLeast && connectionCount < connections.count / 4
+    let isLoose =
+      connections.capacity > Self.tableAtLeast && connections.count < connections.capacity / 4
     if isLoose || shard.isLoose { wantsToShrink = true }
     context.budgets.forgetRested(now: now.monotonic)
     context.addressBudgets.forgetRested(now: now.monotonic)
@@ -177,7 +180,7 @@ extension ConnectionLoop {
   }
 
   /// Whether a connection is not read from because its user sends too much.
-  func isSlowed(_ index: Int) -> Bool {
+  func isSlowed(_ index: ConnectionSlot) -> Bool {
     connections[index].isPaused && connections[index].session.map { shard.isSlowed($0) } == true
   }
 
@@ -185,9 +188,9 @@ extension ConnectionLoop {
   /// a pong or the end of the stream, and keeps the input. If the pending input is at its limit, a
   /// pong could only follow it, so an acknowledgement of the ping by the peer's system counts
   /// instead.
-  private func readSlowed(_ index: Int) {
+  private func readSlowed(_ index: ConnectionSlot) {
     guard connections[index].pending.count <= Self.readBytes else {
-      let acknowledgedAt = now.monotonic - world.millisecondsSinceAcknowledgement(index)
+      let acknowledgedAt = now.monotonic - world.millisecondsSinceAcknowledgement(index.stream)
       connections[index].heardAt = max(connections[index].heardAt, acknowledgedAt)
       connections[index].wasPinged = false
       return
@@ -196,14 +199,14 @@ extension ConnectionLoop {
     connections[index].isReadable = true
     read(index)
     // If nothing came, nothing was processed, and the session waits as before.
-    if connections[index].isOpen, let session = connections[index].session,
-      shard.isSlowed(session)
+    if connections.contains(index), connections[index].isOpen,
+      let session = connections[index].session, shard.isSlowed(session)
     {
       connections[index].isPaused = true
     }
   }
 
-  func ping(_ index: Int) {
+  func ping(_ index: ConnectionSlot) {
     guard let session = connections[index].session else { return }
     connections[index].wasPinged = true
     control.removeAll(keepingCapacity: true)
@@ -212,7 +215,7 @@ extension ConnectionLoop {
   }
 
   /// Ends a connection that has waited too long between two HTTP requests.
-  private func sweepRested(_ index: Int) {
+  private func sweepRested(_ index: ConnectionSlot) {
     let deadline = connections[index].deadline
     guard deadline > 0, now.monotonic >= deadline else { return }
     if !connections[index].pending.isEmpty { context.violations.note(.handshakeTimeout) }
@@ -221,7 +224,7 @@ extension ConnectionLoop {
 
   /// Limits the time for which a connection is unauthenticated, and the number of these per
   /// address.
-  private func sweepUnauthenticated(_ index: Int) {
+  private func sweepUnauthenticated(_ index: ConnectionSlot) {
     let deadline = connections[index].deadline
     if deadline > 0, now.monotonic >= deadline {
       context.violations.note(.handshakeTimeout)
@@ -251,13 +254,13 @@ extension ConnectionLoop {
 
   /// Rejects a connection whose address has too many unauthenticated ones: with a close frame or an
   /// HTTP response, depending on its state. During the TLS handshake no answer is possible.
-  private func reject(_ index: Int) {
+  private func reject(_ index: ConnectionSlot) {
     let limit = context.limits.unauthenticatedPerAddress
     let text =
       "too many unauthenticated connections from this address (limit: \(limit)); try again later"
     if connections[index].isOpen {
       close(index, .tryAgainLater, text)
-    } else if world.isShakingHands(index) {
+    } else if world.isShakingHands(index.stream) {
       linger(index)
     } else {
       answer(HTTPResponse(status: 503, text: "\(text).\n"), index)

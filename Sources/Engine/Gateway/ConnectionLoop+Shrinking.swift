@@ -10,10 +10,11 @@ extension ConnectionLoop {
   func shrink() {
     guard toReap.isEmpty, failed.isEmpty else { return }
     wantsToShrink = false
-    let isShorter = connections.shrink(free: &freeConnections) { !$0.isFree }
-    guard isShorter || shard.isLoose else { return }
+    let capacity = connections.capacity
+    connections.shrink()
+    guard connections.capacity < capacity || shard.isLoose else { return }
     shard.shrink()
-    world.releaseMemory(keepingPlaces: connections.count)
+    world.releaseMemory(keepingPlaces: connections.capacity)
     giveBackAt = now.monotonic + Self.giveBackAgainMilliseconds
   }
 
@@ -22,7 +23,7 @@ extension ConnectionLoop {
   func giveBackAgain() {
     guard giveBackAt > 0, now.monotonic >= giveBackAt else { return }
     giveBackAt = 0
-    world.releaseMemory(keepingPlaces: connections.count)
+    world.releaseMemory(keepingPlaces: connections.capacity)
   }
 
   private static let giveBackAgainMilliseconds: Int64 = 6000

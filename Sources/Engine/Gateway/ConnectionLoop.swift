@@ -72,30 +72,28 @@ import Wire
   package var observer: (any LoopObserver)?
   package internal(set) var shard: Shard
 
-  var connections: [ServerConnection] = []
-  var freeConnections: [Int32] = []
-  package internal(set) var connectionCount = 0
+  var connections: Slab<ServerConnection>
   /// Set after a peak of connections.
   var wantsToShrink = false
   /// When memory is returned a second time, in milliseconds of the monotonic clock; 0 = never.
   var giveBackAt: Int64 = 0
-  var botConnections: [ObjectIdentifier: Int32] = [:]
+  var botConnections: [ObjectIdentifier: ConnectionSlot] = [:]
   let readBuffer: UnsafeMutableBufferPointer<UInt8>
   /// The buffer for frames of the WebSocket layer itself.
   var control: [UInt8] = []
 
   /// Connections that have more to read than one turn permits.
-  var unfinished: [Int32] = []
+  var unfinished: [ConnectionSlot] = []
   /// Connections whose output may be complete.
-  var toReap: [Int32] = []
+  var toReap: [ConnectionSlot] = []
   /// Connections whose last HTTP request is answered, and which may have the next one in their
   /// input.
-  var nextRequests: [Int32] = []
+  var nextRequests: [ConnectionSlot] = []
   var counts = LoopCounts()
   /// The number of HTTP requests so far.
   var exchangeCount: UInt64 = 0
   /// Connections that failed during another operation.
-  var failed: [Int32] = []
+  var failed: [ConnectionSlot] = []
 
   var now: Moment
   var random: SplitMix64
@@ -118,6 +116,7 @@ import Wire
     webSocketLimits = WebSocket.Limits(
       frameBytes: context.limits.frameBytes, messageBytes: context.limits.frameBytes,
       fragments: context.limits.messageFragments)
+    connections = Slab(vacant: ServerConnection(.lingering, limits: webSocketLimits))
     let deflater = deflateStreams.widestDeflater
     var configuration = context.shard
     if context.authenticator.takesTokens {
@@ -154,7 +153,7 @@ import Wire
       case .botGone(let bot): botDisconnected(bot)
       case .canary(let outcome, let waiters): answerReadiness(outcome, waiters)
       case .avatar(let avatar, let connection, let exchange):
-        answer(avatar, connection, exchange)
+        answer(avatar, ConnectionSlot(connection), exchange)
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
       case .people(let update): shard.update(people: update, now: now)
@@ -186,10 +185,10 @@ import Wire
     now = world.moment()
     let more = unfinished
     unfinished.removeAll(keepingCapacity: true)
-    for index in more { read(Int(index)) }
+    for index in more { read(index) }
     let next = nextRequests
     nextRequests.removeAll(keepingCapacity: true)
-    for index in next { takeNextRequest(Int(index)) }
+    for index in next { takeNextRequest(index) }
     shard.tick(now: now)
     advanceShutdown()
     closeWhatIsToBeClosed()
@@ -197,7 +196,7 @@ import Wire
     flush()
     for request in shard.takeReads() { world.read(request) }
     let resumable = shard.takeResumable()
-    for connection in resumable { resume(Int(connection)) }
+    for connection in resumable { resume(ConnectionSlot(connection)) }
     reap()
     noteSlowdowns()
     if endIfOver() { return .over }
@@ -211,7 +210,9 @@ import Wire
 
   private func flush() {
     let began = world.microseconds
-    let count = shard.flush(now: now) { connection, bytes in write(Int(connection), bytes) }
+    let count = shard.flush(now: now) { connection, bytes in
+      write(ConnectionSlot(connection), bytes)
+    }
     if count > 1 {
       shard.noteFlush(connections: count, nanoseconds: (world.microseconds - began) * 1000)
     }
@@ -231,13 +232,12 @@ import Wire
   /// by `ready`.
   package func accept(from host: HostKey, isLocal: Bool) -> Int {
     now = world.moment()
-    let index = addConnection()
+    let index = addConnection(.handshake)
     connections[index].host = host
     connections[index].isLocal = isLocal
-    connections[index].phase = .handshake
     connections[index].heardAt = now.monotonic
     connections[index].deadline = requestDeadline
-    return index
+    return index.stream
   }
 
   /// The deadline for a request that is awaited from now on; 0 = no limit.
@@ -246,18 +246,18 @@ import Wire
     return timeout == 0 ? 0 : now.monotonic + timeout
   }
 
-  func addConnection() -> Int {
-    connectionCount += 1
-    if let index = freeConnections.popLast() { return Int(index) }
-    connections.append(ServerConnection(limits: webSocketLimits))
-    return connections.count - 1
+  func addConnection(_ phase: ServerConnection.Phase) -> ConnectionSlot {
+    connections.insert(ServerConnection(phase, limits: webSocketLimits))
   }
 
+  /// Closes a stream that the world could not open.
+  package func remove(stream: Int) { remove(ConnectionSlot(stream)) }
+
   /// Removes a connection at once.
-  package func remove(_ index: Int) {
-    guard !connections[index].isFree else { return }
+  func remove(_ index: ConnectionSlot) {
+    guard connections.contains(index) else { return }
     if let session = connections[index].session { shard.close(session) }
-    if connections[index].hasStream { world.close(index) }
+    if connections[index].hasStream { world.close(index.stream) }
     if let host = connections[index].host {
       if connections[index].isCountedAsUnauthenticated {
         context.admission.uncountUnauthenticated(host)
@@ -268,9 +268,7 @@ import Wire
       bot.close()
       botConnections[ObjectIdentifier(bot)] = nil
     }
-    connections[index] = ServerConnection(limits: webSocketLimits)
-    freeConnections.append(Int32(index))
-    connectionCount -= 1
+    connections.remove(index)
   }
 
   // MARK: - Shutting down
@@ -289,23 +287,23 @@ import Wire
     else { return }
     self.shutdown?.hasAnnounced = true
     // The peer decides the contents of an echo, so it gets a close reason but no announcement.
-    for index in connections.indices {
+    for index in connections.slots {
       guard case .echo = connections[index].phase else { continue }
       close(index, CloseCode(rawValue: CloseReason.restart.rawValue), "the relay is restarting")
     }
     shard.announceClosing(
       "the relay is restarting",
-      spreadMilliseconds: min(5000, 500 + Int64(connectionCount)))
-    for index in connections.indices where connections[index].awaitsRequest {
+      spreadMilliseconds: min(5000, 500 + Int64(connections.count)))
+    for index in connections.slots where connections[index].awaitsRequest {
       remove(index)
     }
   }
 
   private func endIfOver() -> Bool {
     guard let shutdown, shutdown.hasAnnounced,
-      connectionCount == 0 || now.monotonic >= shutdown.deadline
+      connections.isEmpty || now.monotonic >= shutdown.deadline
     else { return false }
-    for index in connections.indices { remove(index) }
+    for index in connections.slots { remove(index) }
     return true
   }
 }

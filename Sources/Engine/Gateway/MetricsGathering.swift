@@ -6,11 +6,11 @@ import Synchronization
 package final class MetricsGathering: Sendable {
   /// The exchange that asked, and its loop.
   let loop: Int
-  let connection: Int
+  let connection: ConnectionSlot
   let exchange: UInt64
   private let state: Mutex<(missing: Int, sum: LoopSnapshot)>
 
-  init(loop: Int, connection: Int, exchange: UInt64, loops: Int) {
+  init(loop: Int, connection: ConnectionSlot, exchange: UInt64, loops: Int) {
     self.loop = loop
     self.connection = connection
     self.exchange = exchange

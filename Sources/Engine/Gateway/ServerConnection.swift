@@ -5,7 +5,6 @@ import WebSocket
 struct ServerConnection {
   /// The state of a connection, with the data that only that state needs.
   enum Phase {
-    case free
     /// Waits for a complete request.
     case handshake
     /// A request was read, and its answer has to be found.
@@ -23,7 +22,7 @@ struct ServerConnection {
     case lingering
   }
 
-  var phase = Phase.free
+  var phase: Phase
   var webSocket: WebSocket.Connection
   var session: SessionID?
   /// Input that was read and not processed yet: the beginning of a request, or the rest after a
@@ -51,18 +50,18 @@ struct ServerConnection {
   /// The deadline of the phase; 0 = no limit.
   var deadline: Int64 = 0
 
-  init(limits: WebSocket.Limits) {
+  init(_ phase: Phase, limits: WebSocket.Limits) {
+    self.phase = phase
     webSocket = WebSocket.Connection(role: .server, limits: limits)
   }
 
   /// Whether it is a client's connection, not one of the relay's own.
   var hasStream: Bool {
     switch phase {
-    case .free, .bot, .canary: false
+    case .bot, .canary: false
     default: true
     }
   }
-  var isFree: Bool { if case .free = phase { true } else { false } }
   var awaitsRequest: Bool { if case .handshake = phase { true } else { false } }
   /// Whether messages may be exchanged: no close frame was sent or received.
   var isOpen: Bool {
@@ -75,4 +74,11 @@ struct ServerConnection {
   var isLingering: Bool { if case .lingering = phase { true } else { false } }
   var exchange: HTTPExchange? { if case .exchange(let exchange) = phase { exchange } else { nil } }
   var bot: BotSession? { if case .bot(let bot) = phase { bot } else { nil } }
+}
+
+typealias ConnectionSlot = Slot<ServerConnection>
+
+extension ConnectionSlot {
+  /// The index of the connection's stream.
+  var stream: Int { Int(place) }
 }

@@ -46,7 +46,7 @@ extension SocketLoop {
       try world.open(index, socket, tls)
     } catch {
       logger.error("a connection cannot be served: \(error)")
-      connections.remove(index)
+      connections.remove(stream: index)
     }
   }
 
