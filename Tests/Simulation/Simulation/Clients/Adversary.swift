@@ -124,10 +124,7 @@ final class Adversary: Participant {
       act(on: end)
       nextAct = now + world.pick(1...pauseMilliseconds)
     }
-    if let end {
-      end.flush(now: now, maximumDelay: world.scenario.maximumDelay, using: &world.random)
-      world.scheduleArrival(end.link)
-    }
+    end?.flush(world)
     schedule()
   }
 
@@ -143,8 +140,7 @@ final class Adversary: Participant {
     let now = world.now.monotonic
     var next: [Int64] = []
     if acts { next.append(end == nil ? connectAt : isOpen ? nextAct : now + 3000) }
-    if end?.hasSomethingToRead == true || end?.output.isEmpty == false { next.append(now + 1) }
-    if let at = next.min() { world.wake(client: index, in: max(1, at - now)) }
+    schedule(index, at: next, in: world, pause: 1)
   }
 
   private func connect() {

@@ -5,7 +5,7 @@ internal import WebSocket
 internal import Wire
 
 /// The client's end of one connection: opening handshake, frames, and queued output.
-final class ClientEnd {
+final class ClientEnd: LinkEnd {
   enum Event {
     case opened
     case message(ServerMessage)
@@ -27,7 +27,7 @@ final class ClientEnd {
   private var isOver = false
   /// The part of the answer to the handshake that has arrived.
   private var pending: [UInt8] = []
-  private(set) var output: [UInt8] = []
+  var output: [UInt8] = []
   private var keys: SplitMix64
   /// Whether the client does not read at present.
   var isStopped = false
@@ -82,14 +82,6 @@ final class ClientEnd {
   func close(_ code: CloseCode) {
     guard isOpen else { return }
     webSocket.close(code, to: &output, maskKey: UInt32(truncatingIfNeeded: keys.next()))
-  }
-
-  /// Passes as many bytes to the link as it accepts.
-  func flush(now: Int64, maximumDelay: Int64, using random: inout SplitMix64) {
-    guard !output.isEmpty else { return }
-    let taken = link.toRelay.send(
-      output[...], now: now, maximumDelay: maximumDelay, using: &random)
-    output.removeFirst(taken)
   }
 
   // MARK: - Input

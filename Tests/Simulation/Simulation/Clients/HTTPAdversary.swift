@@ -23,7 +23,7 @@ final class HTTPAdversary: Participant {
     nextAct = world.now.monotonic + world.pick(0...300)
   }
 
-  var link: Link? { http?.link }
+  var linkEnd: (any LinkEnd)? { http }
 
   func turn() {
     let now = world.now.monotonic
@@ -34,9 +34,7 @@ final class HTTPAdversary: Participant {
       nextAct = now + world.pick(1...200)
     }
     http?.flush(world)
-    var next = acts ? nextAct : now + 3000
-    if http?.hasSomethingToRead == true || http?.output.isEmpty == false { next = now + 1 }
-    world.wake(client: index, in: max(1, next - now))
+    schedule(index, at: [acts ? nextAct : now + 3000], in: world, pause: 1)
   }
 
   private func takeEvents() {

@@ -2,7 +2,7 @@ internal import Relay
 internal import Wire
 
 /// The client's end of one HTTP connection: requests, and the answers to them in order.
-final class HTTPEnd {
+final class HTTPEnd: LinkEnd {
   struct Response {
     var status: Int
     /// The time after which the request may be repeated, in milliseconds.
@@ -19,7 +19,7 @@ final class HTTPEnd {
   }
 
   let link: Link
-  private(set) var output: [UInt8] = []
+  var output: [UInt8] = []
   private var input: [UInt8] = []
   /// For each unanswered request, whether its answer has no content.
   private var headsOnly: [Bool] = []
@@ -98,15 +98,5 @@ final class HTTPEnd {
       return line[line.index(after: colon)...].drop { $0 == " " }
     }
     return nil
-  }
-
-  /// Passes as many bytes to the link as it accepts.
-  func flush(_ world: Simulation) {
-    guard !output.isEmpty else { return }
-    let taken = link.toRelay.send(
-      output[...], now: world.now.monotonic, maximumDelay: world.scenario.maximumDelay,
-      using: &world.random)
-    output.removeFirst(taken)
-    world.scheduleArrival(link)
   }
 }

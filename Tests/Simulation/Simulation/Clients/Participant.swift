@@ -9,7 +9,7 @@ protocol Participant: AnyObject {
   /// The connection, if it is a WebSocket.
   var end: ClientEnd? { get }
   /// The connection, of either kind.
-  var link: Link? { get }
+  var linkEnd: (any LinkEnd)? { get }
   /// Handles what has arrived, does what is due, and schedules the next turn.
   func turn()
   /// From now on only finishes what it has begun.
@@ -20,7 +20,17 @@ protocol Participant: AnyObject {
 }
 
 extension Participant {
-  var link: Link? { end?.link }
+  var linkEnd: (any LinkEnd)? { end }
+  var link: Link? { linkEnd?.link }
+
+  /// Schedules the next turn of the client with this index: at the earliest of these times, or in a
+  /// millisecond if there is something to read or to write.
+  /// - Parameter pause: the least number of milliseconds until then.
+  func schedule(_ index: Int, at times: [Int64], in world: Simulation, pause: Int64 = 0) {
+    let now = world.now.monotonic
+    let next = linkEnd?.isBusy == true ? times + [now + 1] : times
+    if let at = next.min() { world.wake(client: index, in: max(pause, at - now)) }
+  }
 
   func room(in rooms: [String], using random: inout SplitMix64) -> String {
     rooms.filter { RoomName.isOpen($0, to: user) }.randomElement(using: &random) ?? "a"

@@ -43,7 +43,7 @@ final class PosterParticipant: Participant {
     nextAct = connectAt
   }
 
-  var link: Link? { http?.link }
+  var linkEnd: (any LinkEnd)? { http }
 
   // MARK: - A turn
 
@@ -68,8 +68,7 @@ final class PosterParticipant: Participant {
     var next = [now + 3000]
     if acts { next.append(nextAct) }
     if line != nil, !lineIsUnderWay { next.append(connectAt) }
-    if http?.hasSomethingToRead == true || http?.output.isEmpty == false { next.append(now + 1) }
-    if let at = next.min() { world.wake(client: index, in: max(1, at - now)) }
+    schedule(index, at: next, in: world, pause: 1)
   }
 
   private func act() {

@@ -67,11 +67,7 @@ final class ProbeParticipant: Participant {
       nextAct = now + world.pick(0...world.scenario.pauseMilliseconds * 2)
     }
     pump()
-    if let end {
-      end.flush(
-        now: now, maximumDelay: world.scenario.maximumDelay, using: &world.random)
-      world.scheduleArrival(end.link)
-    }
+    end?.flush(world)
     schedule()
   }
 
@@ -81,8 +77,7 @@ final class ProbeParticipant: Participant {
     if end == nil { next.append(connectAt) }
     if isOpen, acts { next.append(nextAct) }
     next += waitUntil.values.filter { $0 > now }
-    if end?.hasSomethingToRead == true || end?.output.isEmpty == false { next.append(now + 1) }
-    if let at = next.min() { world.wake(client: index, in: at - now) }
+    schedule(index, at: next, in: world)
   }
 
   private func takeEvents() {

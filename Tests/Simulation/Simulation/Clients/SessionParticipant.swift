@@ -84,20 +84,16 @@ final class SessionParticipant: Participant {
 
   private func flush() {
     guard let end else { return }
-    end.flush(
-      now: world.now.monotonic, maximumDelay: world.scenario.maximumDelay, using: &world.random)
-    world.scheduleArrival(end.link)
+    end.flush(world)
     session.isCongested = end.output.count > 20_000
   }
 
   private func schedule() {
-    let now = world.now.monotonic
     var next: [Int64] = []
     if acts { next.append(nextAct) }
     if let connectAt { next.append(connectAt) }
     if let deadline = session.deadline { next.append(Int64(deadline.nanoseconds / 1_000_000) + 1) }
-    if end?.hasSomethingToRead == true || end?.output.isEmpty == false { next.append(now + 1) }
-    if let at = next.min() { world.wake(client: index, in: at - now) }
+    schedule(index, at: next, in: world)
   }
 
   private func connect(_ actions: inout [ClientSession.Action]) {
