@@ -1,3 +1,4 @@
+import Client
 import Mixing
 import Testing
 import WebSocket
@@ -66,7 +67,7 @@ private struct Ways {
   /// Gives a receiver these frames in one piece, in the way of `Peer`.
   mutating func give(_ frames: [[UInt8]], to receiver: Int) throws {
     var bytes = frames.flatMap(\.self)
-    var connection = Connection(role: .client, limits: PeerLink.limits)
+    var connection = Connection(role: .client, limits: Link.limits)
     var offset = 0
     var all: [Entry] = []
     while true {

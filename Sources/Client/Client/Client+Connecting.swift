@@ -25,12 +25,9 @@ extension Client {
     var (addresses, last) = (addresses, last)
     while let address = addresses.popFirst() {
       do {
-        let socket = try Socket.connect(to: address)
         guard let index else { return }
-        let registration = try shared.loop.register(
-          socket.descriptor, for: .writable, token: ClientLoop.token(of: index))
-        link.adopt(socket, registration, to: address, rest: addresses)
-        return
+        return try link.connect(
+          to: address, rest: addresses, on: shared.loop, token: ClientLoop.token(of: index))
       } catch {
         last = error
       }
@@ -81,10 +78,10 @@ extension Client {
     case .open:
       if case .securing = link.phase { greet() }
       if link.hasOutput { markDirty() }
-    case .ended: ended(nil)
+    case .ended: lose(ClientError(link.end(nil)))
     case .failed(let failure):
       // Sends the alert that tells the server why.
-      _ = link.flush()
+      link.flush()
       if case .untrusted(let reason) = failure {
         lose(.untrusted(host: configuration.url.host, reason: reason))
       } else {
@@ -99,11 +96,10 @@ extension Client {
     if let user = configuration.user { target = url.target(adding: "user", user) }
     var headers: [(name: String, value: String)] = []
     if let token = configuration.token { headers.append(("Authorization", "Bearer \(token)")) }
-    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &shared.random) }
     let handshake = ClientHandshake(
       host: url.authority, target: target, subprotocols: ["relay.v1"],
       deflate: configuration.compresses ? DeflateParameters.clientOffers : [], headers: headers,
-      nonce: nonce)
+      nonce: shared.links.nonce())
     link.begin(handshake)
     markDirty()
   }

@@ -33,7 +33,7 @@ public final class Client {
     self.configuration = configuration
     self.shared = shared
     session = ClientSession(
-      idPrefix: ClientSession.idPrefix(using: &shared.random), seed: shared.random.next(),
+      idPrefix: ClientSession.idPrefix(using: &shared.links.random), seed: shared.links.random.next(),
       settings: configuration.settings)
   }
 
@@ -146,21 +146,20 @@ public final class Client {
       link.phase = .resolving(host)
       shared.resolve(host, for: self)
     case .transmit(let message):
-      shared.withScratch { json in
+      shared.links.withScratch { json in
         message.append(to: &json)
-        link.append(
-          .text, json.span, compressing: shared.deflateStreams, maskKey: shared.nextMaskKey())
+        link.append(.text, json.span, with: shared.links)
       }
       markDirty()
     case .ping:
-      link.appendPing(maskKey: shared.nextMaskKey())
+      link.appendPing(with: shared.links)
       markDirty()
     case .close:
-      link.close(.normal, maskKey: shared.nextMaskKey())
+      link.close(.normal, with: shared.links)
       markDirty()
     case .abandon(let code):
-      link.close(code, maskKey: shared.nextMaskKey())
-      _ = link.flush()
+      link.close(code, with: shared.links)
+      link.flush()
       drop()
     case .event(let event): handler?.client(self, event)
     }
@@ -202,9 +201,7 @@ public final class Client {
     if let ticket = link.encryption?.ticket {
       self.ticket = (ticket, configuration.url, configuration.trust)
     }
-    link.sendCloseNotify()
-    if let registration = link.registration { shared.loop.deregister(registration) }
-    link = Link()
+    link.drop(from: shared.loop)
   }
 
   func lose(_ error: ClientError) {
@@ -214,81 +211,28 @@ public final class Client {
 
   // MARK: Reading
 
-  /// The maximum number of reads per turn, so that a busy connection does not starve the others.
-  private static let readsPerTurn = 4
-
   func read() {
-    var buffer = shared.borrowReadBuffer()
-    defer { shared.returnReadBuffer(buffer) }
-    for _ in 0..<Self.readsPerTurn {
-      guard let result = link.read(into: &buffer) else { return }
-      switch result {
-      case .bytes(let count):
+    var input = shared.links.borrowInput()
+    defer { shared.links.returnInput(input) }
+    for _ in 0..<Link.readsPerTurn {
+      switch link.read(into: &input) {
+      case .bytes:
         session.heard(at: shared.loop.now)
-        if count > 0 { take(&buffer, count: count) }
+        take(&input)
         followEncryption()
-        if count < buffer.count { return }
-      case .wouldBlock: return
-      case .end: return ended(nil)
-      case .failed(let error): return ended(error)
+        if !input.isFull { return }
+      case .nothing: return
+      case .ended(let end): return lose(ClientError(end))
       }
     }
   }
 
-  func ended(_ error: SystemError?) {
-    if case .handshaking = link.phase {
-      // A refusal may have come without a length.
-      do {
-        _ = try link.finishHandshake(atEnd: true, sharing: shared.deflateStreams)
-      } catch {
-        return lose(ClientError(handshake: error))
-      }
-    }
-    lose(.lost(error))
-  }
-
-  private func take(_ buffer: inout [UInt8], count: Int) {
-    if case .handshaking = link.phase {
-      link.received.append(contentsOf: buffer[..<count])
-      do {
-        let isOpen = try link.finishHandshake(atEnd: false, sharing: shared.deflateStreams)
-        guard isOpen else { return }
-      } catch {
-        return lose(ClientError(handshake: error))
-      }
-      var rest: [UInt8] = []
-      swap(&rest, &link.received)
-      return takeFrames(&rest, count: rest.count)
-    }
-    takeFrames(&buffer, count: count)
-  }
-
-  private func takeFrames(_ buffer: inout [UInt8], count: Int) {
-    var offset = 0
-    while case .open = link.phase {
-      let event: Connection.Event?
-      do throws(ProtocolViolation) {
-        event = try link.next(in: &buffer, count: count, at: &offset) { shared.nextMaskKey() }
-      } catch {
-        link.close(error.closeCode, reason: error.description, maskKey: shared.nextMaskKey())
-        _ = link.flush()
-        return lose(.violation(error))
-      }
-      guard let event else { break }
+  private func take(_ input: inout LinkInput) {
+    while let event = link.next(in: &input, with: shared.links) {
       switch event {
-      case .message(let opcode, let payload):
-        guard opcode == .text else { continue }
-        switch payload {
-        case .input(let range): take(buffer.span.extracting(range))
-        case .assembled:
-          let message = link.assembled
-          take(message.span)
-        }
-      case .ping, .pong: break
-      case .close(let code, let reason):
-        // The relay closes the socket next; a proxy that does not must not delay the client.
-        _ = link.flush()
-        return lose(ClientError(closeCode: code, reason: reason))
+      case .message(.text): input.withMessage(take)
+      case .message, .opened: break
+      case .ended(let end): return lose(ClientError(end))
       }
     }
     if link.hasOutput { markDirty() }
@@ -312,23 +256,17 @@ public final class Client {
 
   // MARK: Writing
 
-  /// Above this amount of unsent output the session holds its lines back.
-  private static let congestedBytes = 64 * 1024
-
   /// Sends the output of this turn.
   func flush() {
     isDirty = false
-    guard link.registration != nil else { return }
-    let isBlocked = link.flush()
-    if let registration = link.registration {
-      do {
-        try shared.loop.change(registration, for: link.interest(isBlocked: isBlocked))
-      } catch {
-        return lose(.lost(error))
-      }
+    guard link.hasSocket else { return }
+    do {
+      try link.flush(on: shared.loop)
+    } catch {
+      return lose(.lost(error))
     }
     let wasCongested = session.isCongested
-    session.isCongested = link.outputBytes > Self.congestedBytes
+    session.isCongested = link.outputBytes > Link.congestedBytes
     if wasCongested, !session.isCongested { perform { $0.pump(at: $1, &$2) } }
   }
 }

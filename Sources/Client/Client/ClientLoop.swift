@@ -1,10 +1,9 @@
 public import EventLoop
 public import Platform
 internal import TLS
-internal import WebSocket
 
-/// The resources that all clients of one event loop share: the read buffer, zlib's streams, the
-/// random number generator, the resolver.
+/// The resources that all clients of one event loop share: those of their links, TLS contexts, the
+/// resolver.
 ///
 /// Serves as the handler of a loop that runs nothing else (`loop.run(clients)`). Otherwise the
 /// loop's handler must forward `ready` and `timerFired` for tokens with `tokenBit`, and every
@@ -13,9 +12,6 @@ public final class ClientLoop: EventHandler {
   /// Tokens with this bit belong to clients; those without it belong to the rest of the program.
   public static let tokenBit: UInt64 = 1 << 63
   private static let resolverToken = tokenBit | (1 << 62)
-
-  /// The maximum number of bytes per read(2).
-  static let readBytes = 64 * 1024
 
   /// The loop that all of this is confined to.
   public let loop: EventLoop
@@ -28,15 +24,10 @@ public final class ClientLoop: EventHandler {
   private var answersRegistration: Registration?
   /// Clients that wait for the addresses of a host; one thread resolves it for all of them.
   private var waiting: [Host: [Client]] = [:]
-  /// Lent to the client that is reading or encoding.
-  private var readBuffer = [UInt8](repeating: 0, count: ClientLoop.readBytes)
-  private var scratch: [UInt8] = []
-  /// Allocated when a server first agrees to compression.
-  let deflateStreams = DeflateStreams()
-  var random = SystemRandomNumberGenerator()
+  let links = LinkResources()
   private var contexts: [TLSTrust: TLSContext] = [:]
 
-  struct Host: Hashable, Sendable {
+  package struct Host: Hashable, Sendable {
     let name: String
     let port: UInt16
   }
@@ -112,20 +103,6 @@ public final class ClientLoop: EventHandler {
     return index < clients.count ? clients[index] : nil
   }
 
-  /// Takes the read buffer out while its content is passed to a handler.
-  func borrowReadBuffer() -> [UInt8] {
-    var buffer: [UInt8] = []
-    swap(&buffer, &readBuffer)
-    return buffer
-  }
-
-  func returnReadBuffer(_ buffer: consuming [UInt8]) { readBuffer = buffer }
-
-  func withScratch(_ body: (inout [UInt8]) -> Void) {
-    scratch.removeAll(keepingCapacity: true)
-    body(&scratch)
-  }
-
   /// Returns the context for a kind of trust; all clients with that trust share it, so that the
   /// authorities are read once.
   func context(trusting trust: TLSTrust) throws(TLSFileError) -> TLSContext {
@@ -134,8 +111,6 @@ public final class ClientLoop: EventHandler {
     contexts[trust] = context
     return context
   }
-
-  func nextMaskKey() -> UInt32 { random.next() }
 
   /// Asks for a host's addresses, which arrive at `Client.resolved`; at once if the host is
   /// numeric.

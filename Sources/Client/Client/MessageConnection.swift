@@ -12,14 +12,10 @@ package final class MessageConnection {
   /// Receives the reason for the end of the connection.
   package var onEnd: (ClientError) -> Void = { _ in }
 
-  private static let readsPerTurn = 4
-
   private let url: RelayURL
   private let loop: EventLoop
   private var link: Link
-  private var buffer = [UInt8](repeating: 0, count: ClientLoop.readBytes)
-  private let deflateStreams = DeflateStreams()
-  private var random = SystemRandomNumberGenerator()
+  private let resources = LinkResources()
 
   /// Begins to connect.
   /// - Parameters:
@@ -36,9 +32,7 @@ package final class MessageConnection {
       throw .unresolved(host: url.host, reason: "not a numeric address")
     }
     do {
-      let socket = try Socket.connect(to: address)
-      let registration = try loop.register(socket.descriptor, for: .writable, token: token)
-      link.adopt(socket, registration, to: address, rest: [])
+      try link.connect(to: address, on: loop, token: token)
     } catch {
       throw .unreachable(error)
     }
@@ -46,7 +40,7 @@ package final class MessageConnection {
 
   /// Sends a message, before the loop sleeps or as soon as the socket accepts it.
   package func send(_ opcode: Opcode, _ payload: Span<UInt8>) {
-    link.append(opcode, payload, compressing: deflateStreams, maskKey: random.next())
+    link.append(opcode, payload, with: resources)
   }
 
   /// Handles an event of the loop.
@@ -55,11 +49,10 @@ package final class MessageConnection {
     case .none, .resolving, .securing: return
     case .connecting:
       if let error = link.connectionError() { return end(.unreachable(error)) }
-      let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
       link.begin(
         ClientHandshake(
           host: url.authority, target: url.target, deflate: DeflateParameters.clientOffers,
-          nonce: nonce))
+          nonce: resources.nonce()))
     case .handshaking, .open:
       if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
     }
@@ -67,81 +60,38 @@ package final class MessageConnection {
   }
 
   private func end(_ reason: ClientError) {
-    guard let registration = link.registration else { return }
-    loop.deregister(registration)
-    link = Link()
+    guard link.hasSocket else { return }
+    link.drop(from: loop)
     onEnd(reason)
   }
 
   private func read() {
-    for _ in 0..<Self.readsPerTurn {
-      guard let result = link.read(into: &buffer) else { return }
-      switch result {
-      case .bytes(let count):
-        take(count)
-        if count < buffer.count { return }
-      case .wouldBlock: return
-      case .end: return ended(nil)
-      case .failed(let error): return ended(error)
+    var input = resources.borrowInput()
+    defer { resources.returnInput(input) }
+    for _ in 0..<Link.readsPerTurn {
+      switch link.read(into: &input) {
+      case .bytes:
+        take(&input)
+        if !input.isFull { return }
+      case .nothing: return
+      case .ended(let end): return self.end(ClientError(end))
       }
     }
   }
 
-  private func ended(_ error: SystemError?) {
-    if case .handshaking = link.phase {
-      do {
-        _ = try link.finishHandshake(atEnd: true, sharing: deflateStreams)
-      } catch {
-        return end(ClientError(handshake: error))
-      }
-    }
-    end(.lost(error))
-  }
-
-  private func take(_ count: Int) {
-    guard case .handshaking = link.phase else { return takeFrames(&buffer, count: count) }
-    link.received.append(contentsOf: buffer[..<count])
-    do {
-      guard try link.finishHandshake(atEnd: false, sharing: deflateStreams) else { return }
-    } catch {
-      return end(ClientError(handshake: error))
-    }
-    var rest: [UInt8] = []
-    swap(&rest, &link.received)
-    takeFrames(&rest, count: rest.count)
-  }
-
-  private func takeFrames(_ buffer: inout [UInt8], count: Int) {
-    var offset = 0
-    while case .open = link.phase {
-      let event: Connection.Event?
-      do throws(ProtocolViolation) {
-        event = try link.next(in: &buffer, count: count, at: &offset) { random.next() }
-      } catch {
-        link.close(error.closeCode, reason: error.description, maskKey: random.next())
-        _ = link.flush()
-        return end(.violation(error))
-      }
-      guard let event else { return }
+  private func take(_ input: inout LinkInput) {
+    while let event = link.next(in: &input, with: resources) {
       switch event {
-      case .message(let opcode, .input(let range)):
-        onMessage(self, opcode, buffer.span.extracting(range))
-      case .message(let opcode, .assembled):
-        let message = link.assembled
-        onMessage(self, opcode, message.span)
-      case .ping, .pong: break
-      case .close(let code, let reason):
-        _ = link.flush()
-        return end(ClientError(closeCode: code, reason: reason))
+      case .opened: break
+      case .message(let opcode): input.withMessage { onMessage(self, opcode, $0) }
+      case .ended(let end): return self.end(ClientError(end))
       }
     }
   }
 
   private func flush() {
-    guard let registration = link.registration else { return }
-    let isBlocked = link.flush()
     do {
-      try loop.change(registration, for: link.interest(isBlocked: isBlocked))
+      try link.flush(on: loop)
     } catch {
       end(.lost(error))
     }

@@ -22,12 +22,10 @@ final class EchoPeer {
     var text: [UInt8]
   }
 
-  private static let readsPerTurn = 4
-
   let client: Int
   private let server: EchoServer
   private unowned let observer: any EchoObserver
-  private var link = PeerLink()
+  private var link = Link()
   private var backoff = Backoff(firstMilliseconds: 100, limitMilliseconds: 2_000)
   private var isEnded = false
   /// In the order of intended times.
@@ -49,8 +47,8 @@ final class EchoPeer {
   /// Closes the connection.
   func end() {
     isEnded = true
-    link.close(.normal, maskKey: server.maskKey())
-    _ = link.flush()
+    link.close(.normal, with: server.links)
+    link.flush()
     drop()
   }
 
@@ -59,10 +57,9 @@ final class EchoPeer {
   func connect() {
     guard !isEnded else { return }
     do {
-      let socket = try Socket.connect(to: server.address, from: server.source(of: client))
-      let registration = try server.loop.register(
-        socket.descriptor, for: .writable, token: UInt64(client))
-      link.adopt(socket, registration)
+      try link.connect(
+        to: server.address, from: server.source(of: client), on: server.loop,
+        token: UInt64(client))
     } catch {
       lose("cannot connect: \(error)")
     }
@@ -70,12 +67,12 @@ final class EchoPeer {
 
   func ready(_ readiness: Readiness) {
     switch link.phase {
-    case .none: break
+    case .none, .resolving, .securing: break
     case .connecting:
       if let error = link.connectionError() { return lose("cannot connect: \(error)") }
       link.begin(
         ClientHandshake(
-          host: server.authority, target: server.target, nonce: server.nonce()))
+          host: server.authority, target: server.target, nonce: server.links.nonce()))
       flush()
     case .handshaking, .open:
       if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
@@ -88,93 +85,57 @@ final class EchoPeer {
     observer.echoPeer(self, lostConnection: reason)
     guard !isEnded else { return }
     server.loop.schedule(
-      afterMilliseconds: backoff.nextMilliseconds(using: &server.random),
+      afterMilliseconds: backoff.nextMilliseconds(using: &server.links.random),
       token: EchoServer.timerBit | UInt64(client))
   }
 
-  private func drop() {
-    if let registration = link.registration { server.loop.deregister(registration) }
-    link = PeerLink()
-  }
+  private func drop() { link.drop(from: server.loop) }
 
   // MARK: Reading
 
   private func read() {
-    var buffer = server.borrowBuffer()
-    defer { server.returnBuffer(buffer) }
-    for _ in 0..<Self.readsPerTurn {
-      guard let result = link.read(into: &buffer, limit: .max) else { return }
-      switch result {
-      case .bytes(let count):
-        take(&buffer, count: count)
-        if count < buffer.count { return }
-      case .wouldBlock: return
-      case .end: return ended("the server closed the connection without a close frame")
-      case .failed(let error): return ended("\(error)")
+    var input = server.links.borrowInput()
+    defer { server.links.returnInput(input) }
+    for _ in 0..<Link.readsPerTurn {
+      switch link.read(into: &input) {
+      case .bytes:
+        take(&input)
+        if !input.isFull { return }
+      case .nothing: return
+      case .ended(let end): return lose(Self.reason(of: end))
       }
     }
   }
 
-  private func ended(_ reason: String) {
-    var reason = reason
-    if case .handshaking = link.phase {
-      do throws(HandshakeFailure) {
-        _ = try link.finishHandshake(atEnd: true)
-      } catch {
-        reason = "\(error)"
-      }
-    }
-    lose(reason)
-  }
-
-  private func take(_ buffer: inout [UInt8], count: Int) {
-    guard case .handshaking = link.phase else { return takeFrames(&buffer, count: count) }
-    link.received.append(contentsOf: buffer[..<count])
-    do {
-      guard try link.finishHandshake(atEnd: false) else { return }
-    } catch {
-      return lose("\(error)")
-    }
-    backoff.reset()
-    observer.echoPeerOpened(self)
-    transmit()
-    var rest: [UInt8] = []
-    swap(&rest, &link.received)
-    takeFrames(&rest, count: rest.count)
-  }
-
-  private func takeFrames(_ buffer: inout [UInt8], count: Int) {
-    var offset = 0
-    while link.isOpen {
-      let event: Connection.Event?
-      do throws(ProtocolViolation) {
-        event = try link.next(in: &buffer, count: count, at: &offset) { server.maskKey() }
-      } catch {
-        link.close(error.closeCode, maskKey: server.maskKey())
-        _ = link.flush()
-        return lose("\(error)")
-      }
-      guard let event else { break }
+  private func take(_ input: inout LinkInput) {
+    while let event = link.next(in: &input, with: server.links) {
       switch event {
-      case .message(let opcode, .input(let range)):
-        observer.echoPeer(self, received: buffer.span.extracting(range), isText: opcode == .text)
-      case .message(let opcode, .assembled):
-        let message = link.assembled
-        observer.echoPeer(self, received: message.span, isText: opcode == .text)
-      case .ping, .pong: break
-      case .close(let code, let reason):
-        _ = link.flush()
-        return lose("the server closed the connection: \(code) \(reason)")
+      case .opened:
+        backoff.reset()
+        observer.echoPeerOpened(self)
+        transmit()
+      case .message(let opcode):
+        input.withMessage { observer.echoPeer(self, received: $0, isText: opcode == .text) }
+      case .ended(let end): return lose(Self.reason(of: end))
       }
     }
-    if link.outputBytes > 0 { flush() }
+    if link.hasOutput { flush() }
+  }
+
+  private static func reason(of end: LinkEnd) -> String {
+    switch end {
+    case .handshake(let failure): "\(failure)"
+    case .violation(let violation): "\(violation)"
+    case .closed(let code, let reason): "the server closed the connection: \(code) \(reason)"
+    case .lost(let error): error.map { "\($0)" } ?? "the server ended the connection"
+    }
   }
 
   // MARK: Writing
 
   private func transmit() {
     for send in queue {
-      link.append(send.text.span, maskKey: server.maskKey())
+      link.append(.text, send.text.span, with: server.links)
       observer.echoPeer(self, transmits: send)
     }
     queue.removeAll(keepingCapacity: true)
@@ -182,54 +143,10 @@ final class EchoPeer {
   }
 
   private func flush() {
-    guard let registration = link.registration else { return }
-    let isBlocked = link.flush()
     do {
-      try server.loop.change(registration, for: isBlocked ? [.readable, .writable] : .readable)
+      try link.flush(on: server.loop)
     } catch {
       lose("\(error)")
     }
   }
-}
-
-/// The resources that all echo peers share.
-final class EchoServer {
-  /// Timers with this bit belong to peers.
-  static let timerBit: UInt64 = 1 << 63
-
-  let loop: EventLoop
-  let address: Address
-  /// The source addresses of connections; empty leaves the choice to the system.
-  private let sources: [Address]
-  let authority: String
-  let target: String
-  var random = SystemRandomNumberGenerator()
-  private var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-
-  init(
-    _ loop: EventLoop, address: Address, sources: [Address], authority: String, target: String
-  ) {
-    self.loop = loop
-    self.address = address
-    self.sources = sources
-    self.authority = authority
-    self.target = target
-  }
-
-  func source(of client: Int) -> Address? {
-    sources.isEmpty ? nil : sources[client % sources.count]
-  }
-
-  func maskKey() -> UInt32 { random.next() }
-
-  func nonce() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) } }
-
-  /// Lent while its content is passed to an observer.
-  func borrowBuffer() -> [UInt8] {
-    var taken: [UInt8] = []
-    swap(&taken, &buffer)
-    return taken
-  }
-
-  func returnBuffer(_ taken: consuming [UInt8]) { buffer = taken }
 }

@@ -7,7 +7,6 @@ internal import WebSocket
 
 /// From the start to membership of rooms.
 extension RawEngine {
-  static let headerLimitBytes = 16 * 1024
   /// The limit for a server's messages before a connection is a member.
   static let greetingLimitBytes = 1 << 20
 
@@ -85,7 +84,7 @@ extension RawEngine {
       do throws(HandshakeFailure) {
         let received = connections[index].received
         let answer = try handshake.read(
-          received.span, headerLimitBytes: Self.headerLimitBytes, atEnd: atEnd)
+          received.span, headerLimitBytes: Link.headerLimitBytes, atEnd: atEnd)
         guard let answer else {
           if atEnd { fail("\(url) closed the connection during the handshake") }
           return

@@ -18,7 +18,6 @@ final class HostilePeer {
   }
 
   private static let readBytes = 16 * 1024
-  private static let answerLimitBytes = 16 * 1024
   /// For peers that never read: small, so that the relay's own buffers fill.
   private static let receiveBufferBytes = 4 * 1024
 
@@ -61,7 +60,7 @@ final class HostilePeer {
     script = next
     tell(next.act, \.attempted)
     do {
-      let socket = try shared.connect(to: address, for: client)
+      let socket = try Socket.connect(to: address, from: shared.source(of: client))
       if !next.reads { try socket.borrowed.setReceiveBuffer(bytes: Self.receiveBufferBytes) }
       registration = try loop.register(socket.descriptor, for: .writable, token: token)
       borrowed = socket.borrowed
@@ -133,7 +132,7 @@ final class HostilePeer {
 
   private func take(_ bytes: ArraySlice<UInt8>) {
     answer += bytes
-    guard answer.count <= Self.answerLimitBytes else { return end() }
+    guard answer.count <= Link.headerLimitBytes else { return end() }
     guard answer.firstRange(of: Array("\r\n\r\n".utf8)) != nil else { return }
     // After a refused handshake the act cannot be performed.
     guard answer.starts(with: Array("HTTP/1.1 101 ".utf8)), var script else { return hungUp() }

@@ -14,7 +14,7 @@ final class Peer {
   private let shared: PeerLoop
   private var index: Int?
   private var session: ClientSession
-  private var link = PeerLink()
+  private var link = Link()
   private var timer: TimerID?
   private var timerAt = Instant(nanoseconds: .max)
   private var actions: [ClientSession.Action] = []
@@ -41,9 +41,8 @@ final class Peer {
     settings.backoffLimitMilliseconds = 1_000
     return settings
   }()
+  /// Otherwise the kernel would buffer megabytes for a slow reader.
   private static let slowBufferBytes = 16 * 1024
-  private static let readsPerTurn = 4
-  private static let congestedBytes = 64 * 1024
 
   init(
     receiver: Int, user: String, idPrefix: String, readBytesPerSecond: Int = 0, on shared: PeerLoop
@@ -53,7 +52,7 @@ final class Peer {
     self.shared = shared
     self.readBytesPerSecond = readBytesPerSecond
     session = ClientSession(
-      idPrefix: idPrefix, seed: shared.random.next(), settings: Self.settings)
+      idPrefix: idPrefix, seed: shared.links.random.next(), settings: Self.settings)
     mayRead = readShare
   }
 
@@ -145,21 +144,21 @@ final class Peer {
     case .connect: connect()
     case .transmit(let message):
       guard link.isOpen else { return }
-      shared.withScratch { json in
+      shared.links.withScratch { json in
         message.append(to: &json)
-        link.append(json.span, maskKey: shared.nextMaskKey())
+        link.append(.text, json.span, with: shared.links)
       }
       shared.observer?.peer(self, transmits: message)
       markDirty()
     case .ping:
-      link.appendPing(maskKey: shared.nextMaskKey())
+      link.appendPing(with: shared.links)
       markDirty()
     case .close:
-      link.close(.normal, maskKey: shared.nextMaskKey())
+      link.close(.normal, with: shared.links)
       markDirty()
     case .abandon(let code):
-      link.close(code, maskKey: shared.nextMaskKey())
-      _ = link.flush()
+      link.close(code, with: shared.links)
+      link.flush()
       let wasConnected = link.isOpen
       drop()
       if wasConnected { shared.observer?.peer(self, lostConnection: .lost(nil)) }
@@ -202,10 +201,7 @@ final class Peer {
     shared.remove(index)
   }
 
-  private func drop() {
-    if let registration = link.registration { shared.loop.deregister(registration) }
-    link = PeerLink()
-  }
+  private func drop() { link.drop(from: shared.loop) }
 
   private func lose(_ error: ClientError) {
     drop()
@@ -222,14 +218,10 @@ final class Peer {
     let address = shared.addresses[nextAddress % shared.addresses.count]
     nextAddress += 1
     do {
-      let socket = try shared.connect(to: address, for: receiver)
-      // Otherwise the kernel would buffer megabytes for it.
-      if readBytesPerSecond > 0 {
-        try socket.borrowed.setReceiveBuffer(bytes: Self.slowBufferBytes)
-      }
-      let registration = try shared.loop.register(
-        socket.descriptor, for: .writable, token: PeerLoop.token(of: index))
-      link.adopt(socket, registration)
+      try link.connect(
+        to: address, from: shared.source(of: receiver),
+        receiveBufferBytes: readBytesPerSecond > 0 ? Self.slowBufferBytes : nil,
+        on: shared.loop, token: PeerLoop.token(of: index))
     } catch {
       // The resulting actions are appended to those in progress.
       session.disconnected(.unreachable(error), at: shared.loop.now, &actions)
@@ -238,7 +230,7 @@ final class Peer {
 
   func ready(_ readiness: Readiness) {
     switch link.phase {
-    case .none: break
+    case .none, .resolving, .securing: break
     case .connecting:
       if let error = link.connectionError() { lose(.unreachable(error)) } else { greet() }
     case .handshaking, .open:
@@ -248,11 +240,10 @@ final class Peer {
   }
 
   private func greet() {
-    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &shared.random) }
     link.begin(
       ClientHandshake(
         host: shared.url.authority, target: shared.url.target(adding: "user", user),
-        subprotocols: ["relay.v1"], nonce: nonce))
+        subprotocols: ["relay.v1"], nonce: shared.links.nonce()))
     markDirty()
   }
 
@@ -263,31 +254,28 @@ final class Peer {
   }
 
   private func read() {
-    var buffer = shared.borrowReadBuffer()
-    defer { shared.returnReadBuffer(buffer) }
-    for _ in 0..<Self.readsPerTurn {
-      let limit = min(mayRead, buffer.count)
-      guard let result = link.read(into: &buffer, limit: limit) else { return }
-      switch result {
+    var input = shared.links.borrowInput()
+    defer { shared.links.returnInput(input) }
+    for _ in 0..<Link.readsPerTurn {
+      switch link.read(into: &input, limit: mayRead) {
       case .bytes(let count):
         session.heard(at: shared.loop.now)
         // The clock is read once for all data of one read.
         shared.readAt = .now()
-        take(&buffer, count: count)
+        take(&input)
         if readBytesPerSecond > 0 {
           mayRead -= count
           if mayRead <= 0 { return pauseReading() }
         }
-        if count < limit { return }
-      case .wouldBlock: return
-      case .end: return ended(nil)
-      case .failed(let error): return ended(error)
+        if !input.isFull { return }
+      case .nothing: return
+      case .ended(let end): return lose(ClientError(unfinal: end))
       }
     }
   }
 
   private func pauseReading() {
-    guard let index, link.registration != nil else { return mayRead = readShare }
+    guard let index, link.hasSocket else { return mayRead = readShare }
     isPaused = true
     pauseTimer = shared.loop.schedule(
       afterMilliseconds: 1000 / Self.sharesPerSecond, token: PeerLoop.token(of: index))
@@ -300,79 +288,34 @@ final class Peer {
     markDirty()
   }
 
-  private func ended(_ error: SystemError?) {
-    if case .handshaking = link.phase {
-      do {
-        _ = try link.finishHandshake(atEnd: true)
-      } catch {
-        return lose(.handshake(error))
-      }
-    }
-    lose(.lost(error))
-  }
-
-  private func take(_ buffer: inout [UInt8], count: Int) {
-    guard case .handshaking = link.phase else { return takeFrames(&buffer, count: count) }
-    link.received.append(contentsOf: buffer[..<count])
-    do {
-      guard try link.finishHandshake(atEnd: false) else { return }
-    } catch {
-      return lose(.handshake(error))
-    }
-    var rest: [UInt8] = []
-    swap(&rest, &link.received)
-    takeFrames(&rest, count: rest.count)
-  }
-
-  private func takeFrames(_ buffer: inout [UInt8], count: Int) {
-    var offset = 0
-    while link.isOpen {
-      offset += passKnown(buffer.span.extracting(offset..<count))
-      let event: Connection.Event?
-      do throws(ProtocolViolation) {
-        event = try link.next(in: &buffer, count: count, at: &offset) { shared.nextMaskKey() }
-      } catch {
-        link.close(error.closeCode, maskKey: shared.nextMaskKey())
-        _ = link.flush()
-        return lose(.violation(error))
-      }
-      guard let event else { break }
+  private func take(_ input: inout LinkInput) {
+    while true {
+      passKnown(&input)
+      guard let event = link.next(in: &input, with: shared.links) else { break }
       switch event {
-      case .message(let opcode, let payload):
-        guard opcode == .text else { continue }
-        switch payload {
-        case .input(let range): take(buffer.span.extracting(range))
-        case .assembled:
-          let message = link.assembled
-          take(message.span)
-        }
-      case .ping, .pong: break
-      case .close(let code, let reason):
-        _ = link.flush()
-        return lose(.closed(code, reason: reason))
+      case .message(.text): input.withMessage(take)
+      case .message, .opened: break
+      case .ended(let end): return lose(ClientError(unfinal: end))
       }
     }
-    if link.outputBytes > 0 { markDirty() }
+    if link.hasOutput { markDirty() }
   }
 
-  /// Handles entries that are known to be good.
-  ///
-  /// - Returns: The length of their frames.
-  private func passKnown(_ bytes: Span<UInt8>) -> Int {
-    guard bytes.count > 0, link.isBetweenFrames, let observer = shared.observer else { return 0 }
-    var taken = 0
-    while taken < bytes.count {
-      let rest = bytes.extracting(taken..<bytes.count)
-      guard let run = observer.peer(self, knows: rest) else { break }
+  /// Handles entries that are known to be good, without decoding their frames: most of what a
+  /// crowd of peers receives. The one step of the reading that a `Client` does not have.
+  private func passKnown(_ input: inout LinkInput) {
+    guard link.isBetweenMessages, let observer = shared.observer else { return }
+    while input.offset < input.count {
+      let next = input.offset..<input.count
+      guard let run = observer.peer(self, knows: input.bytes.span.extracting(next)) else { return }
       while hints.count <= run.cursor { hints.append(0) }
       let room = shared.rooms[run.room]
       guard
         session.advance(room, from: run.first, count: run.count, hint: &hints[run.cursor])
-      else { break }
+      else { return }
       observer.peer(self, passed: run)
-      taken += run.bytes
+      input.skip(run.bytes)
     }
-    return taken
   }
 
   private func take(_ json: Span<UInt8>) {
@@ -390,18 +333,26 @@ final class Peer {
 
   func flush() {
     isDirty = false
-    guard let registration = link.registration else { return }
-    if case .connecting = link.phase { return }
-    let isBlocked = link.flush()
-    var interest: Interest = isPaused ? [] : .readable
-    if isBlocked { interest.insert(.writable) }
+    guard link.hasSocket else { return }
     do {
-      try shared.loop.change(registration, for: interest)
+      try link.flush(on: shared.loop, isReading: !isPaused)
     } catch {
       return lose(.lost(error))
     }
     let wasCongested = session.isCongested
-    session.isCongested = link.outputBytes > Self.congestedBytes
+    session.isCongested = link.outputBytes > Link.congestedBytes
     if wasCongested, !session.isCongested { perform { $0.pump(at: $1, &$2) } }
+  }
+}
+
+extension ClientError {
+  /// Unlike a user's client a simulated one retries whatever the relay says.
+  fileprivate init(unfinal end: LinkEnd) {
+    switch end {
+    case .handshake(let failure): self = .handshake(failure)
+    case .violation(let violation): self = .violation(violation)
+    case .closed(let code, let reason): self = .closed(code, reason: reason)
+    case .lost(let error): self = .lost(error)
+    }
   }
 }

@@ -3,17 +3,16 @@ internal import Client
 internal import Platform
 internal import WebSocket
 
-/// The resources that all peers of a run share: the loop, the relay's addresses, one read buffer.
+/// The resources that all peers of a run share: the loop, the relay's addresses, what
+/// their links share.
 final class PeerLoop {
   /// Tokens with this bit belong to peers.
   static let tokenBit: UInt64 = 1 << 63
-  private static let readBytes = 64 * 1024
 
   let loop: EventLoop
   let url: RelayURL
   let addresses: [Address]
-  /// The source addresses of connections; empty leaves the choice to the system.
-  let sources: [Address]
+  private let sources: [Address]
   /// The rooms of the run, by index.
   let rooms: [String]
   weak var observer: (any PeerObserver)?
@@ -21,9 +20,7 @@ final class PeerLoop {
   var readAt = Instant(nanoseconds: 0)
   private var peers: [Peer?] = []
   private var dirty: [Int] = []
-  private var readBuffer = [UInt8](repeating: 0, count: PeerLoop.readBytes)
-  private var scratch: [UInt8] = []
-  var random = SystemRandomNumberGenerator()
+  let links = LinkResources()
 
   init(_ loop: EventLoop, url: RelayURL, addresses: [Address], sources: [Address], rooms: [String])
   {
@@ -34,10 +31,9 @@ final class PeerLoop {
     self.rooms = rooms
   }
 
-  /// Begins to connect, from the client's source address.
-  func connect(to address: Address, for client: Int) throws(SystemError) -> Socket {
-    try Socket.connect(
-      to: address, from: sources.isEmpty ? nil : sources[client % sources.count])
+  /// Returns the source address of a client's connections; `nil` leaves the choice to the system.
+  func source(of client: Int) -> Address? {
+    sources.isEmpty ? nil : sources[client % sources.count]
   }
 
   func insert(_ peer: Peer) -> Int {
@@ -66,20 +62,4 @@ final class PeerLoop {
   static func token(of index: Int) -> UInt64 { tokenBit | UInt64(index) }
 
   private func peer(of token: UInt64) -> Peer? { peers[Int(token & ~Self.tokenBit)] }
-
-  /// Lent while its content is passed to an observer.
-  func borrowReadBuffer() -> [UInt8] {
-    var buffer: [UInt8] = []
-    swap(&buffer, &readBuffer)
-    return buffer
-  }
-
-  func returnReadBuffer(_ buffer: consuming [UInt8]) { readBuffer = buffer }
-
-  func withScratch(_ body: (inout [UInt8]) -> Void) {
-    scratch.removeAll(keepingCapacity: true)
-    body(&scratch)
-  }
-
-  func nextMaskKey() -> UInt32 { random.next() }
 }
