@@ -5,7 +5,7 @@ internal import Wire
 /// ledger, before the client interprets it.
 final class Witness {
   let referee: Referee
-  private let link: Int32
+  let link: Int32
   let user: String
   /// The epoch of the log that the connection leads to.
   private let epoch: String
@@ -338,69 +338,6 @@ final class Witness {
       if histories.isEmpty { fault("\(error)") } else { histories.removeFirst() }
     case ("received", .notJoined), ("read", .notJoined), ("typing", .notJoined): break
     default: fault("\(error)")
-    }
-  }
-
-  // MARK: - End of the run
-
-  /// The number of unanswered sends.
-  var unanswered: Int { fates.count { $0.answer == nil } }
-
-  /// Notes the rooms in which a refusal took longer to arrive than its hold lasts, or never
-  /// arrived: later sends may then be stored first.
-  private func noteOvertaken() {
-    for (index, fate) in fates.enumerated() {
-      guard let taken = referee.taken(link, fate.place) else { continue }
-      var (heardAt, until) = (Int64.max, taken.readingTime + Refusal.retryAfterMilliseconds)
-      switch fate.answer {
-      case .stored: continue
-      case .refused(let wait): (heardAt, until) = (fate.answeredAt, taken.readingTime + wait)
-      case .rejected: continue
-      case nil: break
-      }
-      for later in fates[(index + 1)...] where later.room == fate.room {
-        let laterTaken = referee.taken(link, later.place)?.readingTime ?? .max
-        if later.sentAt <= heardAt, laterTaken >= until {
-          referee.noteOvertaken(fate.room, user)
-        }
-      }
-    }
-  }
-
-  /// Checks the order of this connection's sends. To be called when no more messages will arrive.
-  func close() {
-    noteOvertaken()
-    // Per room: the end of the hold, the last `seq`, and the times at which the sends that may have
-    // been refused first may be sent again.
-    var places: [String: (until: Int64, seq: Int64, first: [String: Int64])] = [:]
-    for fate in fates where !fate.isAmbiguous {
-      var place = places[fate.room] ?? (0, 0, [:])
-      let takenAt = referee.taken(link, fate.place)?.at
-      // A send that is repeated after its own wait ends the hold of the room, whatever its answer
-      // is.
-      if let takenAt, let own = place.first[fate.id], takenAt >= own {
-        (place.until, place.first) = (0, [:])
-      }
-      switch fate.answer {
-      case .refused(let wait):
-        guard let takenAt else { break }
-        // A send that the log itself refuses gets the full wait.
-        if place.first.isEmpty || takenAt >= place.until || wait == Refusal.retryAfterMilliseconds {
-          place.first[fate.id] = takenAt + wait
-        }
-        place.until = max(place.until, takenAt + wait)
-      case .stored(let seq, let isDuplicate):
-        guard !isDuplicate else { continue }
-        if let takenAt, takenAt < place.until {
-          fault("\(fate.id) was stored in \(fate.room) after a refused one")
-        }
-        if seq <= place.seq {
-          fault("\(fate.id) has \(seq) in \(fate.room), less than an earlier one")
-        }
-        place.seq = seq
-      case .rejected, nil: break
-      }
-      places[fate.room] = place
     }
   }
 }
