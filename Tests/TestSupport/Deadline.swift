@@ -16,15 +16,3 @@ public struct Deadline {
 
   public var hasPassed: Bool { milliseconds == 0 }
 }
-
-/// Checks a condition every 20 ms until it is true; for changes that no descriptor reports.
-/// - Returns: false if the deadline passed before.
-public func becomesTrue(
-  within deadline: Deadline = Deadline(), _ condition: () throws -> Bool
-) rethrows -> Bool {
-  while try !condition() {
-    if deadline.hasPassed { return false }
-    usleep(20_000)
-  }
-  return true
-}

@@ -30,29 +30,3 @@ public func accept(from listener: borrowing Listener) throws -> Socket {
   default: throw Unexpected("no client connected")
   }
 }
-
-/// Waits until poll(2) reports `event`; false at the deadline.
-public func becomes(
-  _ event: Int32, _ descriptor: Int32, _ deadline: Deadline = Deadline(seconds: 10)
-) -> Bool {
-  var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-  while true {
-    let count = unsafe poll(&request, 1, deadline.milliseconds)
-    if count < 0, errno == EINTR { continue }
-    return count > 0
-  }
-}
-
-extension BorrowedSocket {
-  /// Reads until the end, or until `count` bytes are there.
-  public func readAll(upTo count: Int = .max) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65536)
-    while bytes.count < count, becomes(POLLIN, descriptor) {
-      var span = buffer.mutableSpan
-      guard case .bytes(let size) = read(into: &span) else { break }
-      bytes += buffer[..<size]
-    }
-    return bytes
-  }
-}

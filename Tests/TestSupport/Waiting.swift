@@ -1,0 +1,25 @@
+import Glibc
+
+/// Waits until poll(2) reports `event`; false at the deadline.
+public func becomes(
+  _ event: Int32, _ descriptor: Int32, _ deadline: Deadline = Deadline(seconds: 10)
+) -> Bool {
+  var request = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+  while true {
+    let count = unsafe poll(&request, 1, deadline.milliseconds)
+    if count < 0, errno == EINTR { continue }
+    return count > 0
+  }
+}
+
+/// Checks a condition every 20 ms until it is true; for changes that no descriptor reports.
+/// - Returns: false if the deadline passed before.
+public func becomesTrue(
+  within deadline: Deadline = Deadline(), _ condition: () throws -> Bool
+) rethrows -> Bool {
+  while try !condition() {
+    if deadline.hasPassed { return false }
+    usleep(20_000)
+  }
+  return true
+}
