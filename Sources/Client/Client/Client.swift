@@ -21,8 +21,7 @@ public final class Client {
   var link = Link()
   /// The ticket of the last TLS session, which shortens the next handshake with the same relay.
   var ticket: (TLSTicket, RelayURL, TLSTrust)?
-  private var timer: TimerID?
-  private var timerAt = Instant(nanoseconds: .max)
+  private var timer = DeadlineTimer()
   /// Actions that are being executed in order; handlers append to the end.
   private var actions: [ClientSession.Action] = []
   private var isActing = false
@@ -33,8 +32,8 @@ public final class Client {
     self.configuration = configuration
     self.shared = shared
     session = ClientSession(
-      idPrefix: ClientSession.idPrefix(using: &shared.links.random), seed: shared.links.random.next(),
-      settings: configuration.settings)
+      idPrefix: ClientSession.idPrefix(using: &shared.links.random),
+      seed: shared.links.random.next(), settings: configuration.settings)
   }
 
   /// Whether the relay has sent `welcome` and the connection is believed to be alive.
@@ -171,27 +170,20 @@ public final class Client {
     shared.markDirty(index)
   }
 
-  /// Makes sure that a timer fires at the session's deadline or earlier; an early one is harmless.
   private func setTimer() {
-    guard let index, let deadline = session.deadline, deadline < timerAt else { return }
-    let token = ClientLoop.token(of: index)
-    timerAt = deadline
-    if let timer, shared.loop.reschedule(timer, at: deadline) { return }
-    timer = shared.loop.schedule(at: deadline, token: token)
+    guard let index else { return }
+    timer.follow(session.deadline, on: shared.loop, token: ClientLoop.token(of: index))
   }
 
   func timerFired(_ timer: TimerID) {
-    guard timer == self.timer else { return }
-    self.timer = nil
-    timerAt = Instant(nanoseconds: .max)
+    guard self.timer.hasFired(timer) else { return }
     perform { $0.tick(at: $1, &$2) }
   }
 
   private func retire() {
     guard let index else { return }
     drop()
-    if let timer { shared.loop.cancel(timer) }
-    timer = nil
+    timer.cancel(on: shared.loop)
     self.index = nil
     shared.remove(index)
   }

@@ -183,6 +183,7 @@ package struct Link: ~Copyable {
       phase = .open
       return .opened
     } catch {
+      phase = .none
       return .ended(.handshake(error))
     }
   }

@@ -15,8 +15,7 @@ final class Peer {
   private var index: Int?
   private var session: ClientSession
   private var link = Link()
-  private var timer: TimerID?
-  private var timerAt = Instant(nanoseconds: .max)
+  private var timer = DeadlineTimer()
   private var actions: [ClientSession.Action] = []
   private var isActing = false
   private var isDirty = false
@@ -173,10 +172,8 @@ final class Peer {
   }
 
   private func setTimer() {
-    guard let index, let deadline = session.deadline, deadline < timerAt else { return }
-    timerAt = deadline
-    if let timer, shared.loop.reschedule(timer, at: deadline) { return }
-    timer = shared.loop.schedule(at: deadline, token: PeerLoop.token(of: index))
+    guard let index else { return }
+    timer.follow(session.deadline, on: shared.loop, token: PeerLoop.token(of: index))
   }
 
   func timerFired(_ timer: TimerID) {
@@ -184,19 +181,16 @@ final class Peer {
       pauseTimer = nil
       return resumeReading()
     }
-    guard timer == self.timer else { return }
-    self.timer = nil
-    timerAt = Instant(nanoseconds: .max)
+    guard self.timer.hasFired(timer) else { return }
     perform { $0.tick(at: $1, &$2) }
   }
 
   private func retire() {
     guard let index else { return }
     drop()
-    for timer in [timer, pauseTimer] {
-      if let timer { shared.loop.cancel(timer) }
-    }
-    (timer, pauseTimer) = (nil, nil)
+    timer.cancel(on: shared.loop)
+    if let pauseTimer { shared.loop.cancel(pauseTimer) }
+    pauseTimer = nil
     self.index = nil
     shared.remove(index)
   }
