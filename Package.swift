@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Whether the fuzzer is built, which has to be linked with libFuzzer; see Tests/Fuzz.
+/// Whether the fuzzer is linked with libFuzzer, which needs flags of its own; see Tests/Fuzz.
 let fuzzes = Context.environment["FUZZING"] != nil
 
 /// Every target of our own is held to the same rules: data races and unmarked
@@ -111,8 +111,8 @@ let package = Package(
     Floor.server.module("SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", deque]),
     Floor.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
-    Floor.server.module("Bots", ["Wire", "Mixing", logging, subprocess]),
-    Floor.server.module("RelayConfiguration", ["Directories", "YAML"]),
+    Floor.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
+    Floor.server.module("RelayConfiguration", ["Directories", "Platform", "YAML"]),
     Floor.server.module(
       "Server",
       [
@@ -127,15 +127,20 @@ let package = Package(
     Floor.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
     Floor.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing"]),
 
+    // The `main` that all commands share.
+    Floor.commands.module("CommandMain", ["Platform", argumentParser]),
     command(
       "RelayCommand", folder: Floor.commands.folder("RelayCommand"),
-      ["Server", "RelayConfiguration", "SQLiteLog", "EventLoop", "Platform", argumentParser],
+      [
+        "CommandMain", "Server", "RelayConfiguration", "SQLiteLog", "EventLoop", "Platform",
+        argumentParser,
+      ],
       excluding: ["relay.1"]),
     command(
       "WschatCommand", folder: Floor.commands.folder("WschatCommand"),
       [
-        "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal", "TLS", "Wire",
-        argumentParser,
+        "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal",
+        "TLS", "Wire", argumentParser,
       ], excluding: ["wschat.1"]),
 
     // The load test: its logic as a module of its own, so that it can be tested.
@@ -146,14 +151,15 @@ let package = Package(
         "CLinux", histogram,
       ], path: "LoadTests/swarm/Swarm", swiftSettings: strict),
     command(
-      "SwarmCommand", folder: "LoadTests/swarm/Command", ["Swarm", argumentParser]),
+      "SwarmCommand", folder: "LoadTests/swarm/Command",
+      ["CommandMain", "Swarm", "Platform", argumentParser]),
     // Preloaded into the relay by `swarm`, which finds it beside itself.
     .target(name: "PowerLossRecorder", path: "LoadTests/powerloss"),
 
     // The log by itself, without the relay around it.
     command(
       "AppendBench", folder: "LoadTests/append",
-      ["SQLiteLog", "Relay", "Wire", "Platform", argumentParser]),
+      ["CommandMain", "SQLiteLog", "Relay", "Wire", "Platform", argumentParser]),
 
     // What an adversary says and what it may cost, for the simulation and for the fuzzer.
     .target(
@@ -168,12 +174,13 @@ let package = Package(
         "CSQLite", "Hostile", "Mixing", deque, heap,
       ], path: "Tests/Simulation/Simulation", swiftSettings: strict),
     command(
-      "SimulateCommand", folder: "Tests/Simulation/Command", ["Simulation", argumentParser]),
+      "SimulateCommand", folder: "Tests/Simulation/Command",
+      ["CommandMain", "Simulation", argumentParser]),
 
     // What the Autobahn suite tests of the client: see Tests/Conformance.
     command(
       "ConformanceClient", folder: "Tests/Conformance/Client",
-      ["Client", "EventLoop", "WebSocket", argumentParser]),
+      ["CommandMain", "Client", "EventLoop", "WebSocket", argumentParser]),
 
     // The fuzzer: what it checks is a module of its own, which replays its inputs as a test.
     .target(
@@ -182,6 +189,10 @@ let package = Package(
         "WebSocket", "Wire", "Relay", "Server", "RelayConfiguration", "Hostile", containers,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
+    .target(
+      name: "WithoutFuzzer", path: "Tests/Fuzz/WithoutFuzzer", swiftSettings: strict),
+    command(
+      "fuzz", folder: "Tests/Fuzz/Command", ["FuzzTargets"] + (fuzzes ? [] : ["WithoutFuzzer"])),
 
     // What the tests of several modules need.
     .target(
@@ -235,11 +246,10 @@ let package = Package(
     tests(
       "Swarm",
       [
-        "Swarm", "EventLoop", "WebSocket", "Wire", "Platform", "Mixing", "SwarmCommand",
+        "Swarm", "Client", "EventLoop", "WebSocket", "Wire", "Platform", "Mixing", "SwarmCommand",
         "RelayCommand", "TestSupport",
       ],
       excluding: ["Peers"]),
-  ]
-    + (fuzzes ? [command("fuzz", folder: "Tests/Fuzz/Command", ["FuzzTargets"])] : []),
+  ],
   swiftLanguageModes: [.v6]
 )

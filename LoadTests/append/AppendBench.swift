@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandMain
 import Glibc
+import Platform
 import SQLiteLog
 
 /// The command `append-bench`: measures the log by itself, its rate, its cost and the CPU time of
@@ -29,6 +31,8 @@ import SQLiteLog
   @Flag(help: "Do not sync: entries survive the process, but not a power failure.") var unsynced =
     false
   @Flag(help: "Print one JSON object.") var json = false
+
+  static func main() { runAsMain() }
 
   func validate() throws {
     guard entries > 0, rooms > 0, users > 0, batch > 0, underWay > 0, stored >= 0 else {
@@ -89,10 +93,7 @@ import SQLiteLog
     options.durability = unsynced ? .os : .fsync
     options.keepEntriesPerRoom = keep
     if commitOnly { options.segmentEntries = .max }
-    return try SQLiteLog(directory: folder, options: options) { message in
-      let line = Array("\(message)\n".utf8)
-      _ = unsafe write(STDERR_FILENO, line, line.count)
-    }
+    return try SQLiteLog(directory: folder, options: options) { StandardError.write("\($0)\n") }
   }
 
   /// Measures how long an existing log takes to accept requests.

@@ -17,8 +17,8 @@ import Testing
     "System/YAML": ["CYAML"],
     "Server/SQLiteLog": ["Relay", "Wire", "Platform", "SQLite", "CSQLite"],
     "Server/Directories": ["Relay", "Wire", "Platform", "YAML", "CCurl"],
-    "Server/Bots": ["Wire", "Mixing", "Logging", "Subprocess"],
-    "Server/RelayConfiguration": ["Directories", "YAML"],
+    "Server/Bots": ["Wire", "Mixing", "Platform", "Logging", "Subprocess"],
+    "Server/RelayConfiguration": ["Directories", "Platform", "YAML"],
     "Server/Server": [
       "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
       "TLS", "SQLiteLog", "Bots", "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", "Logging",
@@ -27,18 +27,20 @@ import Testing
     "Client/Archive": ["Wire", "Platform", "Mixing", "SQLite", "CSQLite"],
     "Client/Terminal": ["CTerminal", "CUtf8proc", "Platform"],
     "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing"],
+    "Commands/CommandMain": ["Platform", "ArgumentParser"],
     "Commands/RelayCommand": [
-      "Server", "RelayConfiguration", "SQLiteLog", "EventLoop", "Platform", "ArgumentParser",
+      "CommandMain", "Server", "RelayConfiguration", "SQLiteLog", "EventLoop", "Platform",
+      "ArgumentParser",
     ],
     "Commands/WschatCommand": [
-      "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal", "TLS", "Wire",
-      "ArgumentParser",
+      "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal", "TLS",
+      "Wire", "ArgumentParser",
     ],
     "swarm/Swarm": [
       "Client", "EventLoop", "Platform", "Terminal", "Wire", "WebSocket", "YAML", "Mixing",
       "Histogram", "CLinux",
     ],
-    "swarm/Command": ["Swarm", "ArgumentParser"],
+    "swarm/Command": ["CommandMain", "Swarm", "Platform", "ArgumentParser"],
   ]
   static func isPure(_ module: String) -> Bool {
     module.hasPrefix("Protocol/") || module.hasPrefix("Engine/")

@@ -1,7 +1,6 @@
 import EventLoop
 import Glibc
 import Platform
-import Synchronization
 
 /// A program that a test has started, and that does not outlive the test.
 ///
@@ -36,13 +35,13 @@ public final class ChildProcess {
   public init(_ arguments: [String], environment: [String] = [], input text: String? = nil) throws {
     // A program that ends early has not read all of its input.
     ignoreSIGPIPE()
-    let (inputReader, inputWriter) = try pipe()
-    let (outputReader, outputWriter) = try pipe()
-    let (errorReader, errorWriter) = try pipe()
+    let (inputReader, inputWriter) = try ChildProgram.pipe()
+    let (outputReader, outputWriter) = try ChildProgram.pipe()
+    let (errorReader, errorWriter) = try ChildProgram.pipe()
     defer { for end in [inputReader, outputWriter, errorWriter] { close(end) } }
-    id = try spawn(
-      arguments, environment: environment,
-      descriptors: [inputReader, outputWriter, errorWriter])
+    id = try ChildProgram.start(
+      arguments, environment: environment, input: .descriptor(inputReader),
+      output: .descriptor(outputWriter), errors: .descriptor(errorWriter))
     guardian = try Guardian(of: id)
     outputStream = try OutputStream(outputReader)
     errorStream = try OutputStream(errorReader)
@@ -111,8 +110,11 @@ public final class ChildProcess {
     }
     var status: Int32 = 0
     guard unsafe waitpid(id, &status, 0) == id else { throw Unexpected("waitpid: \(errno)") }
-    let signal = status & 0x7F
-    let outcome: Outcome = signal == 0 ? .exit((status >> 8) & 0xFF) : .signal(signal)
+    let outcome: Outcome =
+      switch ChildProgram.Outcome(status: status) {
+      case .exit(let code): .exit(code)
+      case .signal(let number): .signal(number)
+      }
     self.outcome = outcome
     guardian.dismiss()
     // What it wrote last may still be on its way through the pipes, which end with it, unless a
@@ -240,22 +242,19 @@ private final class Guardian {
   private let id: pid_t
 
   init(of child: pid_t) throws {
-    let (reader, writer) = try pipe()
+    let (reader, writer) = try ChildProgram.pipe()
     defer { close(reader) }
-    let null = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-    defer { close(null) }
     line = writer
-    id = try spawn(
-      ["/bin/sh", "-c", "read -r word || kill -9 \(child)"], environment: [],
-      descriptors: [reader, null, null])
+    id = try ChildProgram.start(
+      ["/bin/sh", "-c", "read -r word || kill -9 \(child)"], input: .descriptor(reader),
+      output: .null, errors: .null)
   }
 
   /// Ends the shell. The child process has ended already.
   func dismiss() {
     _ = unsafe Glibc.write(line, "\n", 1)
     close(line)
-    var status: Int32 = 0
-    _ = unsafe waitpid(id, &status, 0)
+    ChildProgram.wait(for: id)
   }
 }
 
@@ -270,60 +269,4 @@ public func run(_ arguments: String...) throws -> String {
     throw Unexpected("\(arguments.joined(separator: " ")): \(outcome)\n\(process.errors)")
   }
   return process.output
-}
-
-/// Held while a pipe is made and while a program starts, so that programs that parallel tests start
-/// do not keep each other's pipes open.
-private let starting = Mutex(())
-
-/// Returns a pipe that no other process inherits.
-private func pipe() throws -> (reader: Int32, writer: Int32) {
-  try starting.withLock { _ in
-    var ends: [Int32] = [0, 0]
-    guard unsafe Glibc.pipe(&ends) == 0 else { throw SystemError.last("pipe") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    return (ends[0], ends[1])
-  }
-}
-
-/// Starts a program with these descriptors as its 0, 1 and 2, and with the signals of a shell.
-private func spawn(
-  _ arguments: [String], environment: [String], descriptors: [Int32]
-) throws -> pid_t {
-  var actions = unsafe posix_spawn_file_actions_t()
-  unsafe posix_spawn_file_actions_init(&actions)
-  defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-  for (target, descriptor) in descriptors.enumerated() {
-    unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(target))
-  }
-  var attributes = posix_spawnattr_t()
-  unsafe posix_spawnattr_init(&attributes)
-  defer { unsafe posix_spawnattr_destroy(&attributes) }
-  var signals = sigset_t()
-  unsafe sigemptyset(&signals)
-  unsafe posix_spawnattr_setsigmask(&attributes, &signals)
-  unsafe sigfillset(&signals)
-  unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-  unsafe posix_spawnattr_setflags(
-    &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-  var inherited: [String] = []
-  var next = unsafe environ
-  while let entry = unsafe next.pointee {
-    inherited.append(unsafe String(cString: entry))
-    unsafe next = next.advanced(by: 1)
-  }
-  // The first of two variables of one name counts.
-  var variables = unsafe (environment + inherited).map { unsafe strdup($0) } + [nil]
-  var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
-  defer {
-    unsafe variables.forEach { unsafe free($0) }
-    unsafe words.forEach { unsafe free($0) }
-  }
-  var id = pid_t()
-  let code = starting.withLock { _ in
-    unsafe posix_spawnp(&id, arguments[0], &actions, &attributes, &words, &variables)
-  }
-  guard code == 0 else { throw SystemError("start \(arguments[0])", code: code) }
-  return id
 }

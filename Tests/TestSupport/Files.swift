@@ -7,20 +7,7 @@ public func readFile(_ path: String) throws -> String {
 }
 
 /// Reads a whole file. Files in /proc, whose size is 0, are read to their end too.
-public func readBytes(_ path: String) throws -> [UInt8] {
-  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw SystemError.last("open \(path)") }
-  defer { close(descriptor) }
-  var bytes: [UInt8] = []
-  var chunk = [UInt8](repeating: 0, count: 65_536)
-  while true {
-    let count = unsafe read(descriptor, &chunk, chunk.count)
-    if count < 0, errno == EINTR { continue }
-    guard count >= 0 else { throw SystemError.last("read \(path)") }
-    if count == 0 { return bytes }
-    bytes += chunk[..<count]
-  }
-}
+public func readBytes(_ path: String) throws -> [UInt8] { try WholeFile.read(path) }
 
 /// Lists the names in a folder, sorted, without `.` and `..`.
 public func fileNames(in folder: String) throws -> [String] {

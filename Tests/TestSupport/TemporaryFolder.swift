@@ -31,18 +31,7 @@ public final class TemporaryFolder: Sendable {
       unsafe mkdir(self[String(name[..<end])], 0o700)
     }
     let new = self["\(name)~"]
-    let descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw SystemError.last("open \(new)") }
-    defer { close(descriptor) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw SystemError.last("write \(new)") }
-      rest = rest.dropFirst(count)
-    }
+    try WholeFile.write(bytes, to: new, permissions: 0o600)
     guard unsafe rename(new, self[name]) == 0 else { throw SystemError.last("rename \(new)") }
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Platform
 import Swarm
 
 /// The subcommand `bench`.
@@ -75,7 +76,7 @@ struct BenchCommand: ParsableCommand {
       StandardError.write("\(error)\n")
       throw ExitCode(error.isUsage ? 2 : 5)
     }
-    TextFile.write(Array(BenchTable.text(of: report).utf8), to: STDOUT_FILENO)
+    StandardOutput.write(BenchTable.text(of: report))
     do {
       if let json { try TextFile.write(BenchJSON.text(of: report), to: json) }
       if let html { try TextFile.write(BenchPage.text(of: report), to: html) }
@@ -86,7 +87,7 @@ struct BenchCommand: ParsableCommand {
     let judgement = before.map {
       BenchJudgement(report, against: $0, selected: bench.chosenRows)
     }
-    if let judgement { TextFile.write(Array("\n\(judgement.text)".utf8), to: STDOUT_FILENO) }
+    if let judgement { StandardOutput.write("\n\(judgement.text)") }
     if report.rows.contains(where: { $0.fault != nil }) { throw ExitCode(3) }
     if let judgement, !judgement.isGood { throw ExitCode(1) }
   }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import Swarm
 
 /// The subcommand `compare`: shows two runs side by side.
@@ -23,7 +23,7 @@ struct CompareRuns: ParsableCommand {
     do {
       let comparison = try Comparison(
         try TextFile.read(first), try TextFile.read(second), files: (first, second))
-      TextFile.write(Array(comparison.text.utf8), to: STDOUT_FILENO)
+      StandardOutput.write(comparison.text)
     } catch {
       StandardError.write("\(error)\n")
       throw ExitCode(2)

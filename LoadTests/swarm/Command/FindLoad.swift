@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import Swarm
 
 /// The subcommand `find`: finds the largest load that meets a scenario's thresholds.
@@ -96,7 +96,7 @@ struct FindLoad: ParsableCommand {
       scenario = scenario.shortened(toSeconds: seconds)
     }
     let finding = try search(scenario)
-    TextFile.write(Array(finding.text.utf8), to: STDOUT_FILENO)
+    StandardOutput.write(finding.text)
     if let json {
       do {
         try TextFile.write(finding.json, to: json)
@@ -141,7 +141,7 @@ struct FindLoad: ParsableCommand {
       if outcome.status == .promiseBroken || outcome.status == .noConnection {
         finding.end = .failed(outcome.status)
         progress.finish()
-        TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
+        StandardOutput.write(TextReport.text(of: outcome))
         return finding
       }
       progress.log(latest.line)

@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 import Swarm
 
 /// Progress messages on standard error: lines, and on a terminal a live view below them.

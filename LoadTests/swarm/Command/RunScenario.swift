@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import Platform
 import Swarm
 
 /// The subcommand `run`: plays a scenario.
@@ -96,10 +96,8 @@ struct RunScenario: ParsableCommand {
       guard let file else { continue }
       do { try TextFile.write(text(outcome), to: file) } catch { faults.append(error) }
     }
-    TextFile.write(Array(TextReport.text(of: outcome).utf8), to: STDOUT_FILENO)
-    for fault in faults {
-      StandardError.write("\(fault); the results were not written to that file\n")
-    }
+    StandardOutput.write(TextReport.text(of: outcome))
+    for fault in faults { StandardError.write("\(fault); the results are not in that file\n") }
     if !faults.isEmpty, outcome.status == .good { throw ExitCode(2) }
     // The exit code with which a shell reports a signal.
     if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }
@@ -115,7 +113,7 @@ struct RunScenario: ParsableCommand {
       if let signal = error.signal { throw ExitCode(128 + signal) }
       throw ExitCode(error.isUsage ? 2 : Outcome.Status.noConnection.rawValue)
     }
-    TextFile.write(Array(RawReport.text(of: played).utf8), to: STDOUT_FILENO)
+    StandardOutput.write(RawReport.text(of: played))
     if let json {
       do {
         try TextFile.write(RawReport.json(of: played), to: json)

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import CommandMain
 import Swarm
 
 /// The command `swarm`, the load generator.
@@ -11,25 +11,5 @@ struct SwarmCommand: ParsableCommand {
     version: "swarm 0.1.0",
     subcommands: [RunScenario.self, FindLoad.self, CompareRuns.self, BenchCommand.self])
 
-  /// Like ArgumentParser's own `main`, but exits with 2 on incorrect usage.
-  static func main() {
-    do {
-      var command = try parseAsRoot()
-      try command.run()
-    } catch {
-      let code = exitCode(for: error)
-      if code == .validationFailure {
-        StandardError.write(fullMessage(for: error) + "\n")
-        exit(withError: ExitCode(2))
-      }
-      exit(withError: error)
-    }
-  }
-}
-
-/// Writes lines to standard error.
-enum StandardError {
-  static func write(_ text: String) {
-    TextFile.write(Array(text.utf8), to: STDERR_FILENO)
-  }
+  static func main() { runAsMain() }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Platform
 internal import RelayConfiguration
 import Server
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import CommandMain
+import Platform
 internal import RelayConfiguration
 import Server
 
@@ -13,20 +15,7 @@ struct RelayCommand: ParsableCommand {
       Serve.self, CheckConfig.self, IssueToken.self, Verify.self, Export.self, Import.self,
     ])
 
-  /// Exits with 2 on incorrect usage, as is customary, instead of the argument parser's 64.
-  static func main() {
-    do {
-      var command = try parseAsRoot()
-      try command.run()
-    } catch {
-      let code = exitCode(for: error)
-      if code == .validationFailure {
-        StandardError.write(fullMessage(for: error) + "\n")
-        exit(withError: ExitCode(2))
-      }
-      exit(withError: error)
-    }
-  }
+  static func main() { runAsMain() }
 }
 
 /// The exit codes of the commands.

@@ -16,31 +16,12 @@ enum ConfigurationFile {
         })
     else { return Settings() }
     do {
-      return try Settings.read(try contents(of: path), file: path)
+      return try Settings.read(try WholeFile.read(path, limitBytes: limitBytes), file: path)
     } catch let error as SystemError {
       if error.code == ENOENT, name == nil { return Settings() }
-      throw ValidationError("\(path): \(error)")
+      throw ValidationError("\(error)")
     } catch let error as SettingsError {
       throw ValidationError("\(error)")
     }
-  }
-
-  private static func contents(of path: String) throws(SystemError) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw SystemError.last("open") }
-    defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: limitBytes)
-    var count = 0
-    while count < bytes.count {
-      let result = unsafe bytes.withUnsafeMutableBytes {
-        unsafe Glibc.read(descriptor, $0.baseAddress.map { unsafe $0 + count }, $0.count - count)
-      }
-      if result < 0, errno == EINTR { continue }
-      if result < 0 { throw SystemError.last("read") }
-      if result == 0 { break }
-      count += result
-    }
-    if count == limitBytes { throw SystemError("read at most 1 MiB", code: EFBIG) }
-    return Array(bytes.prefix(count))
   }
 }

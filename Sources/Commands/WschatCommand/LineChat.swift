@@ -8,21 +8,6 @@ import Wire
 
 /// The line mode: sends standard input to the relay and prints what the relay sends.
 final class LineChat {
-  /// The room to chat in.
-  enum Place {
-    case named(String)
-    /// A direct room, whose name depends on the user's own name, known from `welcome`.
-    case direct(String)
-  }
-
-  struct Options {
-    var room: Place
-    var printsJSON: Bool
-    var historyCount: Int
-    var follows: Bool
-    var timeoutMilliseconds: Int
-  }
-
   static let refused = ExitCode(1)
   static let usage = ExitCode(2)
   static let accessDenied = ExitCode(4)
@@ -30,6 +15,8 @@ final class LineChat {
 
   /// Standard input is not read while this much is unacknowledged.
   static let pendingLines = 512
+  /// Longer than any line that a relay accepts; longer lines are refused unsent.
+  static let lineLimitBytes = 1 << 20
   static let pendingBytes = 1 << 20
 
   enum Token {
@@ -58,7 +45,7 @@ final class LineChat {
   private let isTerminal = isatty(STDOUT_FILENO) == 1
 
   private var room: String?
-  private var splitter = LineSplitter()
+  private var splitter = LineSplitter(limitBytes: LineChat.lineLimitBytes)
   private var pending: [String: Pending] = [:]
   private var pendingBytes = 0
   private var inputIsOver = false
@@ -168,31 +155,39 @@ final class LineChat {
   private func take(_ chunk: Input.Chunk) -> Bool {
     switch chunk {
     case .bytes(let bytes):
-      splitter.feed(bytes, send)
+      unsafe splitter.append(bytes.span.bytes)
+      sendLines()
       return wantsInput
     case .failed(let error):
       complain("\(error)")
       somethingWasRefused = true
       fallthrough
     case .end:
-      splitter.finish(send)
+      splitter.finish()
+      sendLines()
       inputIsOver = true
       finishIfDone()
       return false
     }
   }
 
+  private func sendLines() {
+    while let line = splitter.next() { send(line, number: splitter.number) }
+  }
+
   private func send(_ line: LineSplitter.Line, number: Int) {
     guard let room else { preconditionFailure("input is read once a room is joined") }
     switch line {
-    case .text(let text):
+    case .bytes(let bytes):
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        return refuse(number, "it is not UTF-8")
+      }
       if text.unicodeScalars.allSatisfy(\.properties.isWhitespace) { return }
       if pending.isEmpty { noteProgress() }
       let id = client.send(text, to: room)
       pending[id] = Pending(number: number, bytes: text.utf8.count)
       pendingBytes += text.utf8.count
-    case .notUTF8: refuse(number, "it is not valid UTF-8")
-    case .tooLong: refuse(number, "it is longer than \(LineSplitter.lineLimitBytes) bytes")
+    case .tooLong: refuse(number, "it is longer than \(Self.lineLimitBytes) bytes")
     }
   }
 

@@ -1,4 +1,4 @@
-import Glibc
+import Platform
 
 /// A program that prints the token, for example a password store. The first line of its output is
 /// used.
@@ -8,7 +8,7 @@ struct TokenCommand: Sendable {
     var description: String
   }
 
-  /// A longer token would not fit in a header.
+  /// More than a token that fits in a header.
   private static let limitBytes = 16 * 1024
 
   /// For the shell.
@@ -21,17 +21,16 @@ struct TokenCommand: Sendable {
   /// Runs the command to its end, which may take as long as a user needs to unlock a store. The
   /// command does not read standard input, which contains the lines to send.
   func run() throws(Failure) -> String {
-    guard let pipe = unsafe popen("exec </dev/null\n\(command)", "re") else {
-      throw Failure(description: "--token-command cannot be started")
+    let bytes: [UInt8]
+    do throws(ChildProgram.Failure) {
+      bytes = try ChildProgram.output(
+        of: ["/bin/sh", "-c", command], limitBytes: Self.limitBytes)
+    } catch {
+      switch error {
+      case .notStarted: throw Failure(description: "--token-command cannot be started")
+      default: throw Failure(description: "--token-command failed")
+      }
     }
-    var bytes: [UInt8] = []
-    while bytes.count <= Self.limitBytes {
-      let next = unsafe getc(pipe)
-      guard next != EOF else { break }
-      bytes.append(UInt8(truncatingIfNeeded: next))
-    }
-    let status = unsafe pclose(pipe)
-    guard status == 0 else { throw Failure(description: "--token-command failed") }
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     guard !line.isEmpty else { throw Failure(description: "--token-command printed no token") }
     let token = String(decoding: line, as: UTF8.self)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Client
+import CommandMain
 import EventLoop
 import Glibc
 import Messenger
@@ -183,23 +184,8 @@ struct Wschat: ParsableCommand {
     "\"\(name)\" is not a valid user name: use 1 to 64 of a-z 0-9 . _ -."
   }
 
-  /// Like ArgumentParser's own `main`, but exits with 2 on incorrect usage.
-  static func main() {
-    do {
-      var command = try parseAsRoot()
-      try command.run()
-    } catch {
-      let code = exitCode(for: error)
-      let message = fullMessage(for: error)
-      if !message.isEmpty {
-        // The message repeats the user's arguments, which may have been pasted.
-        let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
-        let text = lines.map { TerminalText.line(String($0)) }.joined(separator: "\n")
-        write("\(text)\n", to: code == .success ? STDOUT_FILENO : STDERR_FILENO)
-      }
-      Glibc.exit(code == .validationFailure ? 2 : code.rawValue)
-    }
-  }
+  // A message repeats the user's arguments, which may have been pasted.
+  static func main() { runAsMain { TerminalText.line($0) } }
 }
 
 /// Environment variables.

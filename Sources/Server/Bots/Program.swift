@@ -1,5 +1,6 @@
 import Glibc
 import Logging
+import Platform
 import Subprocess
 import Wire
 
@@ -202,9 +203,10 @@ actor Program {
       for try await buffer in output {
         lines.append(buffer.bytes)
         while let line = lines.next() {
+          guard case .bytes(let json) = line, !json.isEmpty else { continue }
           // Beyond its rate the program blocks on its pipe, as it would on a terminal.
           try await time.sleep(bucket.take(now: time.now))
-          await deliver(Line(json: line, room: room))
+          await deliver(Line(json: json, room: room))
         }
         if Task.isCancelled { break }
       }
@@ -223,7 +225,7 @@ actor Program {
       for try await buffer in output {
         lines.append(buffer.bytes)
         while let line = lines.next() {
-          guard time.now >= free else { continue }
+          guard case .bytes(let line) = line, !line.isEmpty, time.now >= free else { continue }
           free = time.now + bucket.take(now: time.now)
           let text = String(decoding: line, as: UTF8.self)
           log.info("The program wrote to its standard error.", metadata: ["line": "\(text)"])

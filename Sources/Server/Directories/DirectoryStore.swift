@@ -53,7 +53,7 @@ final class DirectoryStore: Sendable {
 
   private func read(_ path: String) -> [UInt8]? {
     do throws(SystemError) {
-      return try WholeFile.read(path, limitBytes: Self.limitBytes)
+      return try WholeFile.read(path, limitBytes: Self.limitBytes, waits: false)
     } catch {
       if error.code != ENOENT { report("\(path) cannot be read: \(error).") }
       return nil

@@ -1,4 +1,5 @@
-import Glibc
+internal import Glibc
+internal import Platform
 
 /// Reads a configuration file.
 package enum ConfigurationFile {
@@ -12,29 +13,17 @@ package enum ConfigurationFile {
 
   /// Blocks.
   package static func read(_ path: String) throws(Failure) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw refusal("cannot be opened") }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = unsafe chunk.withUnsafeMutableBytes { buffer in
-        unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw refusal("cannot be read") }
-      if count == 0 { return bytes }
-      bytes += chunk[..<count]
-      guard bytes.count <= limitBytes else {
+    do throws(SystemError) {
+      return try WholeFile.read(path, limitBytes: limitBytes)
+    } catch {
+      if error.code == EFBIG {
         throw Failure(
           found: "is larger than \(limitBytes) bytes", expected: "expected a configuration file")
       }
+      let isOpened = !error.call.hasPrefix("open ")
+      throw Failure(
+        found: "cannot be \(isOpened ? "read" : "opened"): \(error.reason)",
+        expected: "name a file that exists and that you may read")
     }
-  }
-
-  private static func refusal(_ found: String) -> Failure {
-    let reason = unsafe String(cString: strerror(errno))
-    return Failure(
-      found: "\(found): \(reason)", expected: "use a file that exists and is readable")
   }
 }

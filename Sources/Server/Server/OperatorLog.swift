@@ -1,5 +1,6 @@
 import Glibc
 public import Logging
+import Platform
 public import RelayConfiguration
 import Synchronization
 

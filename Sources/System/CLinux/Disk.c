@@ -74,3 +74,5 @@ int clinux_memory_space(const char *path, uint64_t *used, uint64_t *available) {
 }
 
 int clinux_process_descriptor(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int clinux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

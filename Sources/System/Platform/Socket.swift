@@ -47,7 +47,7 @@ public struct Socket: ~Copyable, Sendable {
   }
 
   /// Starts to connect. The socket becomes writable when the attempt has ended: then call
-  /// `takeError()`.
+  /// `finishConnecting()`.
   ///
   /// - Parameter source: a local address of the same family, with port 0: the system chooses one. A
   ///   pair of addresses is limited to as many connections as there are local ports (28,232 by

@@ -24,8 +24,12 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The error as one line.
   public var description: String {
+    "\(call): \(reason)"
+  }
+
+  /// What the errno means.
+  public var reason: String {
     // strerror is thread-safe since glibc 2.32.
-    let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "errno \(code)"
-    return "\(call): \(reason)"
+    unsafe strerror(code).map { unsafe String(cString: $0) } ?? "errno \(code)"
   }
 }

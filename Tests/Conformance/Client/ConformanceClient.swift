@@ -1,5 +1,6 @@
 import ArgumentParser
 import Client
+import CommandMain
 
 /// The client that the Autobahn suite tests: asks its server how many cases there are, and echoes
 /// in each of them.
@@ -19,6 +20,8 @@ struct ConformanceClient: ParsableCommand {
 
   @Option(help: "The name under which the report has this client.")
   var agent = "client"
+
+  static func main() { runAsMain() }
 
   func run() throws {
     let run = try CaseRun(base: base, agent: agent)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandMain
 import Glibc
 import Simulation
 
@@ -69,6 +70,8 @@ struct SimulateCommand: ParsableCommand {
     let named = list.split(separator: ",").map { Case(rawValue: String($0)) }
     return named.contains { $0 == nil } ? nil : Set(named.compactMap(\.self))
   }
+
+  static func main() { runAsMain() }
 
   func validate() throws {
     if stores.isEmpty {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import YAML
 
 /// Rows about the log alone, measured with `append-bench`.
@@ -87,7 +88,12 @@ extension Bench {
     guard unsafe access(program, X_OK) == 0 else { return nil }
     let words =
       [program, "--json", "--entries", "\(entries)", "--data", temporaryFolder] + arguments
-    let output = try Self.output(of: words)
+    let output: [UInt8]
+    do throws(ChildProgram.Failure) {
+      output = try ChildProgram.output(of: words, limitBytes: TextFile.limitBytes)
+    } catch {
+      throw Failure(description: "append-bench failed: \(error)")
+    }
     let windows = YAMLDocument(output).root?.each("windows") { window in
       Window(
         stored: window.figure("stored") ?? 0, entries: window.figure("entries") ?? 0,
@@ -100,25 +106,5 @@ extension Bench {
       throw Failure(description: "append-bench printed no figures")
     }
     return windows
-  }
-
-  /// Runs a program to its end and returns its standard output. It inherits standard error.
-  private static func output(of words: [String]) throws -> [UInt8] {
-    let command = words.map { "'\($0)'" }.joined(separator: " ")
-    guard let pipe = unsafe popen("exec \(command) </dev/null", "re") else {
-      throw Failure(description: "cannot start \(words[0]): errno \(errno)")
-    }
-    var output: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = unsafe fread(&chunk, 1, chunk.count, pipe)
-      if count == 0 { break }
-      output += chunk[..<count]
-    }
-    let status = unsafe pclose(pipe)
-    guard status == 0 else {
-      throw Failure(description: "\(words[0]) exited with status \(status >> 8 & 0xFF)")
-    }
-    return output
   }
 }

@@ -47,7 +47,7 @@ struct RecordedDisk: Sendable {
   /// Blocks.
   mutating func losePower(_ mercy: Disk.Mercy, seed: UInt64) throws -> Loss {
     var random = SplitMix64(seed: seed)
-    let events = try DiskRecord(BinaryFile.read(record))
+    let events = try DiskRecord(WholeFile.read(record))
     files = Disk(files, events).afterPowerLoss(mercy, using: &random)
     // Shared memory is lost in any case.
     files = files.filter { !$0.key.hasSuffix("-shm") }
@@ -56,7 +56,9 @@ struct RecordedDisk: Sendable {
         throw SystemError.last("unlink \(name)")
       }
     }
-    for (name, bytes) in files { try BinaryFile.write(bytes, to: "\(folder)/\(name)") }
+    for (name, bytes) in files {
+      try WholeFile.write(bytes, to: "\(folder)/\(name)", permissions: 0o600)
+    }
     guard unsafe unlink(record) == 0 else { throw SystemError.last("unlink \(record)") }
     return Loss(mercy: mercy, events: events.events.count)
   }

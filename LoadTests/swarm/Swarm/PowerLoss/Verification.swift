@@ -13,11 +13,11 @@ struct Verification: Sendable {
     let output = data + ".verify"
     // Removes the output of an earlier run.
     unsafe unlink(output)
-    let status = ChildProgram.wait(
+    let outcome = ChildProgram.wait(
       for: try ChildProgram.start(
         [binary, "verify", "--data", data], bond: .kill, output: output))
-    if status == 0 { return nil }
-    let complaint = String(decoding: (try? BinaryFile.read(output)) ?? [], as: UTF8.self)
-    return complaint.isEmpty ? "it exited with status \(status)" : complaint
+    if outcome == .exit(0) { return nil }
+    let complaint = String(decoding: (try? WholeFile.read(output)) ?? [], as: UTF8.self)
+    return complaint.isEmpty ? "it ended with \(outcome)" : complaint
   }
 }

@@ -88,8 +88,7 @@ final class SpawnedRelay {
     var status: Int32 = 0
     guard unsafe waitpid(id, &status, WNOHANG) == id else { return nil }
     self.id = nil
-    let signal = status & 0x7F
-    return signal == 0 ? "exit code \((status >> 8) & 0xFF)" : "signal \(signal)"
+    return "\(ChildProgram.Outcome(status: status))"
   }
 
   /// The CPU time of all of its processes.

@@ -28,7 +28,7 @@ package struct PeopleFile: Equatable {
   package static func read(_ path: String) throws(Failure) -> PeopleFile {
     let bytes: [UInt8]
     do throws(SystemError) {
-      bytes = try WholeFile.read(path, limitBytes: limitBytes)
+      bytes = try WholeFile.read(path, limitBytes: limitBytes, waits: false)
     } catch {
       throw Failure(
         sentences: [

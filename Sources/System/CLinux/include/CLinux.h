@@ -89,6 +89,8 @@ void clinux_trim_memory(void);
 
 // A descriptor of a process, readable when it has exited: pidfd_open, close-on-exec.
 int clinux_process_descriptor(int process);
+// The reading and the writing end of a pipe, both close-on-exec: pipe2.
+int clinux_pipe(int ends[2]);
 
 // In-memory disks (tmpfs), for tests that fill a disk. unshare: gives this thread, the threads that
 // it creates, and their programs private mounts, which are removed with the last of them. Without
