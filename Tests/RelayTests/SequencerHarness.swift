@@ -1,0 +1,92 @@
+import Testing
+import Wire
+
+@testable import Relay
+
+/// A sequencer with its store and a clock.
+struct SequencerHarness {
+  /// The session of requests that name none.
+  static let session = SessionID(index: 1, generation: 0)
+
+  var store = FaultyStore()
+  var sequencer: Sequencer
+  var now: Int64 = 1_000_000
+
+  init(keepEntriesPerRoom: Int64 = 0) {
+    sequencer = Sequencer(
+      lineage: Lineage([
+        .init(number: 0, name: "oldest"), .init(number: 1, name: "old"),
+        .init(number: 2, name: "new"),
+      ]),
+      keepEntriesPerRoom: keepEntriesPerRoom, loops: 1)
+  }
+
+  @discardableResult
+  mutating func submit(_ requests: LogRequest...) -> Sequencer.Outcome { submit(requests) }
+
+  mutating func submit(_ requests: [LogRequest]) -> Sequencer.Outcome {
+    sequencer.process([(0, requests)], store: &store, now: now, framing: SimulatedSocket.framing)
+  }
+
+  @discardableResult
+  mutating func submit(trimming rooms: [String]) -> Sequencer.Outcome {
+    sequencer.process(
+      [], trimming: rooms, store: &store, now: now, framing: SimulatedSocket.framing)
+  }
+
+  mutating func memberships(of user: String) -> [String] { slice(of: user, limit: 256).rooms }
+
+  /// Returns a slice of a user's memberships, and the cursor of the next slice.
+  mutating func slice(
+    of user: String, after: MembershipsCursor = .start, limit: Int
+  ) -> (rooms: [String], next: MembershipsCursor?) {
+    for case .memberships(_, _, let rooms, let next, _) in submit(
+      .memberships(ticket: 0, user: user, listed: [], after: after, limit: limit)
+    )
+    .answers[0] {
+      return (rooms.map(\.room), next)
+    }
+    return ([], nil)
+  }
+}
+
+extension Sequencer.Outcome {
+  var acks: [ServerMessage.Ack] {
+    answers[0].compactMap { if case .ack(_, let ack) = $0 { ack } else { nil } }
+  }
+  var refusals: [WireError] {
+    answers[0].compactMap { if case .refused(_, let error) = $0 { error } else { nil } }
+  }
+  var joined: [ServerMessage.Joined] {
+    answers[0].compactMap {
+      if case .subscribed(_, let subscribed) = $0 { subscribed.joined } else { nil }
+    }
+  }
+}
+
+/// Requests as tests write them. The text of a sent entry is its id.
+extension LogRequest {
+  static func append(
+    _ room: String, _ user: String, _ id: String, session: SessionID = SequencerHarness.session,
+    mayCreate: Bool = true
+  ) -> LogRequest {
+    let send = ClientMessage.Send(room: room, id: id, text: id)
+    return .append(
+      .init(
+        session: session, room: room, user: user, id: id, kind: .text, body: send.body,
+        mayCreate: mayCreate))
+  }
+
+  static func subscribe(
+    _ room: String, _ user: String, after: Int64? = nil, epoch: String? = nil
+  ) -> LogRequest {
+    .subscribe(
+      .init(
+        session: SequencerHarness.session, room: room, user: user, after: after, epoch: epoch,
+        mayCreate: true))
+  }
+
+  static func read(_ room: String, _ user: String, _ seq: Int64) -> LogRequest {
+    .mark(room: room, Marks(user: user, read: seq, received: seq))
+  }
+}
