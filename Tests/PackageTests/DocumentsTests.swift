@@ -1,21 +1,16 @@
 import Glibc
+import TestSupport
 import Testing
 
-/// What the documents say of the repository is there.
+/// Documents and manuals, as far as no command has to run. EndToEndTests, ServerTests and SwarmTests
+/// run the examples.
 @Suite struct `Documents` {
-  private static let names =
-    ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "LoadTests/README.md"]
-    + [
-      "architecture", "guarantees", "security", "operations", "messenger", "load-testing",
-      "protocol",
-    ].map { "docs/\($0).md" }
-
-  @Test(arguments: names)
+  @Test(arguments: Document.all.filter(\.isMarkdown).map(\.name))
   func `every link within the repository leads to a file`(name: String) throws {
     let folder = name.split(separator: "/").dropLast().joined(separator: "/")
-    for line in try SourceFile(path: "\(Folder.package.path)/\(name)").lines() {
+    for line in try SourceFile(path: Project[name]).lines() {
       for link in Self.links(in: line) where !link.contains(":") && !link.hasPrefix("#") {
-        let path = "\(Folder.package.path)/\(folder)/\(link.prefix { $0 != "#" })"
+        let path = "\(Project.path)/\(folder)/\(link.prefix { $0 != "#" })"
         #expect(unsafe access(path, R_OK) == 0, "\(name): \(link)")
       }
     }
@@ -47,6 +42,45 @@ import Testing
   @Test func `the README is a page or two`() throws {
     let lines = try SourceFile(path: "\(Folder.package.path)/README.md").lines()
     #expect(lines.count <= 150)
+  }
+
+  // MARK: - Blocks of code
+
+  @Test func `there are documents and manuals`() {
+    let names = Document.all.map(\.name)
+    for name in ["README.md", "docs/operations.md", "Sources/Commands/RelayCommand/relay.1"] {
+      #expect(names.contains(name))
+    }
+  }
+
+  @Test(arguments: Document.all.flatMap(\.blocks))
+  func `a block of code is run as a test, or a comment says why not`(block: DocumentBlock) {
+    #expect(block.use != nil, "\(block): \(block.lines.first ?? "")")
+    if case .notRun(let reason) = block.use { #expect(!reason.isEmpty) }
+  }
+
+  @Test(arguments: Document.all.filter(\.isMarkdown))
+  func `a block of code is fenced, so that it is found`(document: Document) throws {
+    var isInBlock = false
+    var isAfterBlank = false
+    for line in try SourceFile(path: Project[document.name]).lines() {
+      if line.drop(while: { $0 == " " }).hasPrefix("```") { isInBlock.toggle() }
+      let isCode = isAfterBlank && !isInBlock && line.hasPrefix("    ")
+      #expect(!isCode, "\(document.name): \(line)")
+      isAfterBlank = line.isEmpty
+    }
+  }
+
+  @Test func `every program has a test of its own`() {
+    let programs = DocumentBlock.all(.program).map { "\($0.document) \($0.language)" }
+    let firstClient = "Sources/Protocol/Wire/Wire.docc/FirstClient.md"
+    #expect(
+      programs.sorted() == [
+        // `The protocol as it is documented` in ServerTests.
+        "\(firstClient) javascript", "\(firstClient) js", "\(firstClient) python",
+        // `Examples in documents` in EndToEndTests.
+        "docs/protocol.md js", "docs/protocol.md python",
+      ])
   }
 
   /// The targets of links and pictures, `[text](target)`.

@@ -1,86 +1,35 @@
-import Glibc
 import TestSupport
 import Testing
 
-/// The documentation of the wire protocol: what its readers see, and what is tried of it.
-///
-/// An example is a fenced block with lines `→ {…}` (from the client) and `← {…}` (from the relay);
-/// an indented line continues the one before it. With several clients a line begins with who it
-/// is about: `bo ← {…}`; without a name it is `ada`. `← close 4401` is a close.
-///
-/// A comment right before the block sets the stage. It holds lines of the same kind, which are
-/// played first and checked as well, and settings: `keep_entries_per_room: 2`, and
-/// `eve /ws?token=x`, how that user connects instead of by `?user=`, and `token eyJ…1 {"sub":"ada"}`,
-/// what a token says that the example cuts short; the relay then takes tokens, and them alone. A
-/// `welcome` that no line shows is passed over, and so is nothing else.
+/// An article of the wire protocol's documentation.
 struct Article {
-  struct Block {
-    /// Of the block's first line in the file, for reports.
-    var line: Int
-    var language: String
-    var lines: [String]
-    /// The comment before it.
-    var comment: [String]
-  }
-
   let name: String
-  let text: String
-  let blocks: [Block]
+  let document: Document
 
-  static let sources = Project["Sources/Protocol/Wire"]
-
-  static let names = ["Wire", "Protocol", "Resuming", "FirstClient"]
+  static let sources = "Sources/Protocol/Wire"
 
   init(_ name: String) throws {
     self.name = name
-    text = try readFile("\(Self.sources)/Wire.docc/\(name).md")
-    blocks = Self.blocks(in: text)
+    document = try Document("\(Self.sources)/Wire.docc/\(name).md")
   }
 
-  private static func blocks(in text: String) -> [Block] {
-    var blocks: [Block] = []
-    var block: Block?
-    var comment: [String] = []
-    var isInComment = false
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    for (index, line) in lines.enumerated() {
-      if let open = block {
-        if line == "```" {
-          blocks.append(open)
-          block = nil
-          comment = []
-        } else {
-          block?.lines.append(String(line))
-        }
-      } else if isInComment {
-        isInComment = line != "-->"
-        if isInComment { comment.append(String(line)) }
-      } else if line == "<!--" {
-        isInComment = true
-      } else if line.hasPrefix("```") {
-        block = Block(
-          line: index + 2, language: String(line.dropFirst(3)), lines: [], comment: comment)
-      } else if !line.isEmpty {
-        comment = []
-      }
-    }
-    return blocks
-  }
+  /// Returns those of these parts that the article does not contain.
+  func lacks(_ parts: [String]) -> [String] { parts.filter { !document.text.contains($0) } }
 
-  /// Which of these do not stand in it.
-  func lacks(_ parts: [String]) -> [String] { parts.filter { !text.contains($0) } }
-
-  /// The program in this language that the article has.
-  func program(in language: String) throws -> String {
-    let programs = blocks.filter { $0.language == language }
-    guard programs.count == 1 else {
-      throw Unexpected("\(name).md has \(programs.count) programs in \(language)")
-    }
-    return programs[0].lines.joined(separator: "\n") + "\n"
-  }
+  /// Returns the article's program in this language.
+  func program(in language: String) throws -> String { try document.block(in: language).staged }
 }
 
-/// An example, ready to be played.
+/// An example, ready to be played: a block of a document with lines `→ {…}` (from the client) and
+/// `← {…}` (from the relay). An indented line continues the one before it. With several clients a
+/// line begins with the client's user: `bo ← {…}`; without a name it is `ada`. `← close 4401` is a
+/// close.
+///
+/// A comment right before the block sets the stage. It has lines of the same kind, which are played
+/// first and checked as well, and settings: `keep_entries_per_room: 2`; `eve /ws?token=x`, the
+/// target to which that user connects instead of `?user=`; `token eyJ…1 {"sub":"ada"}`, the claims
+/// of a token that the example abbreviates (the relay then requires tokens). A `welcome` that no
+/// line shows is skipped; any other message must be shown.
 struct Transcript: CustomTestStringConvertible {
   enum Step {
     case send(String)
@@ -88,7 +37,7 @@ struct Transcript: CustomTestStringConvertible {
     case close(UInt16)
   }
   struct Line {
-    /// `Protocol.md:12`
+    /// The document and the line.
     var place: String
     var user: String
     var step: Step
@@ -107,35 +56,19 @@ struct Transcript: CustomTestStringConvertible {
 
   var testDescription: String { place }
 
-  /// Every example of every article; what cannot be read is for the test to report.
-  static let all: [Transcript] = Article.names.flatMap { name -> [Transcript] in
+  /// Every example of every document. If one cannot be read, its test fails.
+  static let all: [Transcript] = DocumentBlock.all(.transcript).map(Transcript.init)
+
+  private init(_ block: DocumentBlock) {
+    place = block.description
     do {
-      let article = try Article(name)
-      return article.blocks.filter(isTranscript).map { Transcript($0, of: article) }
-    } catch {
-      return [Transcript(place: "\(name).md", unreadable: error)]
-    }
-  }
-
-  private static func isTranscript(_ block: Article.Block) -> Bool {
-    block.lines.contains { $0.contains("→ ") || $0.contains("← ") }
-  }
-
-  private init(place: String, unreadable: any Error) {
-    self.place = place
-    self.unreadable = unreadable
-  }
-
-  private init(_ block: Article.Block, of article: Article) {
-    place = "\(article.name).md:\(block.line)"
-    do {
-      try read(block, of: article)
+      try read(block)
     } catch {
       unreadable = error
     }
   }
 
-  private mutating func read(_ block: Article.Block, of article: Article) throws {
+  private mutating func read(_ block: DocumentBlock) throws {
     var stage: [String] = []
     for line in block.comment {
       if let value = line.dropping("keep_entries_per_room: ") {
@@ -153,7 +86,7 @@ struct Transcript: CustomTestStringConvertible {
     }
     for line in Self.joined(stage) { try add(line.text, "\(place) (before it)") }
     for line in Self.joined(block.lines) {
-      try add(line.text, "\(article.name).md:\(block.line + line.index)")
+      try add(line.text, "\(block.document):\(block.line + line.index)")
     }
   }
 

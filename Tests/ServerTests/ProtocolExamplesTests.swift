@@ -123,7 +123,7 @@ import Testing
   private static func matches(
     in file: String, after prefix: String, between separator: String?
   ) throws -> [String] {
-    try readFile("\(Article.sources)/\(file)").split(separator: "\n").compactMap { line in
+    try readFile(Project["\(Article.sources)/\(file)"]).split(separator: "\n").compactMap { line in
       guard let start = line.firstRange(of: prefix)?.upperBound else { return nil }
       var rest = line[start...]
       if let separator {

@@ -91,7 +91,7 @@ import Testing
     ("seed: -1", "seed is \"-1\"; expected a whole number from 0"),
     ("url: ws://h/ws\nspawn:", "url and spawn are both given; remove one of them"),
   ])
-  func `a mistake is named with its line, its key and what was expected`(
+  func `an error has its line, its key and the expected value`(
     yaml: String, expected: String
   ) {
     #expect(error(of: yaml).contains(expected), "\(error(of: yaml))")
@@ -122,11 +122,11 @@ import Testing
       "phases open no connection"
     ),
   ])
-  func `keys that do not go together are said as well`(yaml: String, expected: String) {
+  func `keys that cannot be combined are reported as well`(yaml: String, expected: String) {
     #expect(error(of: yaml).contains(expected), "\(error(of: yaml))")
   }
 
-  @Test func `all mistakes are said at once`() {
+  @Test func `all errors are reported at once`() {
     let text = error(of: "rooms: [{ shape: x }]\nclients: [{}]\nphases: [{}]\nsed: 1\n")
     #expect(text.split(separator: "\n").count == 5, "\(text)")
   }
@@ -157,6 +157,15 @@ import Testing
     #expect(plan.clients.count <= 1000, "the relay's default limit for an address")
   }
 
+  @Test func `documents show scenarios`() { #expect(DocumentBlock.all(.scenario).count >= 4) }
+
+  @Test(arguments: DocumentBlock.all(.scenario))
+  func `a scenario in a document is valid`(block: DocumentBlock) throws {
+    #expect(throws: Never.self) {
+      try Scenario(yaml: Array(block.staged.utf8), file: block.description)
+    }
+  }
+
   @Test(arguments: ["crowd", "torrent"])
   func `the scenarios of scale raise the limits that they exceed`(name: String) throws {
     let path = Project["LoadTests/scenarios/\(name).yaml"]
@@ -180,7 +189,7 @@ import Testing
   }
 
   /// So that it judges any relay.v1 server, a slow one too.
-  @Test func `smoke stays within what every relay must take`() throws {
+  @Test func `smoke stays within the default limits of any relay`() throws {
     let path = Project["LoadTests/scenarios/smoke.yaml"]
     let scenario = try Scenario(yaml: try readBytes(path), file: path)
     let plan = Plan(scenario)
