@@ -45,7 +45,7 @@ import Wire
     #expect(try archive.seqs() == [1])
   }
 
-  @Test func `is found out when it is opened, and what was to be sent is saved`() throws {
+  @Test func `is detected when it is opened, and unsent messages are saved`() throws {
     try fill()
     // The root of the table of rooms.
     let page = try sql("SELECT rootpage FROM sqlite_schema WHERE name = 'rooms'", on: folder.file)
@@ -126,7 +126,7 @@ import Wire
     #expect(try readBytes(folder.file) == before)
   }
 
-  @Test func `says what is wrong where the folder cannot be made`() throws {
+  @Test func `reports the error if the folder cannot be created`() throws {
     try folder.write("", to: "file")
     let error = try error(opening: "\(folder.path)/file/wschat/a.db")
     #expect(error.kind == .environment)

@@ -9,7 +9,7 @@ import Wire
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func `is in no file any more, nor are its edits, while the others are`() throws {
+  @Test func `is in no file, nor are its edits, while other texts are`() throws {
     let archive = try Archive(path: folder.file)
     var dice = SplitMix64(seed: 1)
     // Several rooms at once, texts of any length: as rows come to lie in pages.
@@ -63,7 +63,7 @@ import Wire
     #expect(try !folder.contents().contains("secret"))
   }
 
-  @Test func `stays deleted where an older page comes afterwards that has it still`() throws {
+  @Test func `stays deleted when an older page arrives that still has it`() throws {
     let archive = try Archive(path: folder.file)
     archive.begin("general", epoch: "e1", after: 3)
     archive.append(.edit(4, of: 2, "secret edit"))

@@ -12,7 +12,7 @@ import Wire
     try Archive(path: folder.file, entriesLimit: entriesLimit)
   }
 
-  @Test func `are there after a restart, as they came`() throws {
+  @Test func `are stored unchanged across a restart`() throws {
     let entries: [Entry] = [
       .text(6, "one\n\"two\"\u{1F600}"), .text(7, from: "ada"),
       Entry(
@@ -44,7 +44,7 @@ import Wire
     #expect(!archive.hasChanges)
   }
 
-  @Test func `are one contiguous stretch: what is not the next is left out`() throws {
+  @Test func `are contiguous: an entry that is not the next one is left out`() throws {
     let archive = try open()
     // Of a room that was never begun.
     archive.append(.text(1, room: "other"))
@@ -73,7 +73,7 @@ import Wire
     #expect(try archive.room()?.first == 8)
   }
 
-  @Test func `come in pages of what says something, older ones before the oldest`() throws {
+  @Test func `are read in pages of texts and data, from the newest to the oldest`() throws {
     let archive = try open()
     archive.begin("general", epoch: "e1", after: 0)
     for seq in 1...100 as ClosedRange<Int64> {
@@ -88,7 +88,7 @@ import Wire
     #expect(try archive.entry("general", 97)?.reactions.first?.users == ["bo"])
   }
 
-  @Test func `are dropped when a room is begun anew, and do not come back`() throws {
+  @Test func `are dropped when a room is reset, and do not return`() throws {
     let archive = try open()
     archive.begin("general", epoch: "e1", after: 0)
     for seq in 1...500 as ClosedRange<Int64> { archive.append(.text(seq)) }
@@ -107,7 +107,7 @@ import Wire
     #expect(try archive.page(of: "general", limit: 600) == [.text(3, "new")])
   }
 
-  @Test func `that the log has lost are dropped, and others take their places`() throws {
+  @Test func `that the log has lost are dropped, and replaced by others`() throws {
     let archive = try open()
     archive.begin("general", epoch: "e1", after: 0)
     for seq in 1...9 as ClosedRange<Int64> { archive.append(.text(seq)) }
@@ -145,7 +145,7 @@ import Wire
     #expect(try archive.room()?.epoch == "e3")
   }
 
-  @Test func `of rooms that were saved but never begun are none, whatever is said of their logs`()
+  @Test func `of rooms without a position are none, whatever their logs report`()
     throws
   {
     let archive = try open()
@@ -172,7 +172,7 @@ import Wire
     #expect(try becomesTrue { try rows(of: "entries", in: folder) == 10 })
   }
 
-  @Test func `are counted as the relay counts what is unread`() throws {
+  @Test func `are counted as unread like on the relay`() throws {
     let archive = try open()
     archive.begin("general", epoch: "e1", after: 10)
     archive.append(.text(11))

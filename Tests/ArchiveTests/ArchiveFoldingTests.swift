@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite struct `What the archive shows` {
+@Suite struct `The archive's pages` {
   @Test(arguments: 1...20)
-  func `is what the relay shows, for any history`(seed: UInt64) throws {
+  func `equal those of the relay, for any history`(seed: UInt64) throws {
     var dice = SplitMix64(seed: seed)
     let folder = try TemporaryFolder()
     let archive = try Archive(path: folder.file)

@@ -31,14 +31,14 @@ import Wire
     #expect(try archive.outbox().allSatisfy { $0.refusal == nil })
   }
 
-  @Test func `takes each message once`() throws {
+  @Test func `stores each message once`() throws {
     let archive = try Archive(path: folder.file)
     try archive.enqueue(Self.sends[0], at: 1)
     try archive.enqueue(Self.sends[0], at: 2)
     #expect(try archive.outbox().map(\.at) == [1])
   }
 
-  @Test func `lets go of what is acknowledged, or discarded`() throws {
+  @Test func `removes messages that are acknowledged or discarded`() throws {
     let archive = try Archive(path: folder.file)
     for send in Self.sends { try archive.enqueue(send, at: 1) }
     archive.acknowledge(room: "general", id: "2")

@@ -1,14 +1,14 @@
 import Archive
 import Testing
 
-@Suite struct `Where an account's file is` {
+@Suite struct `The name of an account's file` {
   private func name(_ relay: String, _ user: String) -> String {
     let path = Archive.path(stateHome: "/home/ada/.local/state", relay: relay, user: user)
     #expect(path.hasPrefix("/home/ada/.local/state/wschat/"))
     return String(path.dropFirst("/home/ada/.local/state/wschat/".count))
   }
 
-  @Test func `its name says whose it is, and where`() {
+  @Test func `it contains the user and the relay`() {
     #expect(name("ws://127.0.0.1:8080/ws", "ada") == "ada@ws:++127.0.0.1:8080+ws.db")
   }
 

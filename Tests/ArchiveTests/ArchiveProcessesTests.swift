@@ -7,7 +7,7 @@ import Testing
 import Wire
 
 @Suite struct `Deaths, and two at once` {
-  @Test func `what was enqueued survives a kill at any moment, and the history stays whole`()
+  @Test func `enqueued messages survive a kill at any moment, and the history stays whole`()
     async throws
   {
     let folder = try TemporaryFolder()

@@ -3,12 +3,12 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite struct `What the archive knows of rooms` {
+@Suite struct `The archive's rooms` {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func `is there after a restart, drafts as well`() throws {
+  @Test func `are stored across a restart, with drafts`() throws {
     var room = Archive.Room(room: "dm:ada:bo", title: "Bo", peer: "bo")
     room.isBot = true
     room.isMember = true
@@ -54,7 +54,7 @@ import Wire
     #expect(try archive.rooms().last?.draft == "")
   }
 
-  @Test func `leaves what is kept of their entries as it is`() throws {
+  @Test func `keep their stored entries`() throws {
     let archive = try Archive(path: folder.file)
     archive.begin("general", epoch: "e1", after: 4)
     archive.append(.text(5))

@@ -8,7 +8,7 @@ import Wire
 
   init() { relay = FakeRelay(clock: clock) }
 
-  @Test func `in turn, while somebody who is no bot is there`() async throws {
+  @Test func `in turn, while a user that is no bot is subscribed`() async throws {
     relay.setSubscribers(2, in: "general")
     relay.setSubscribers(2, in: "lounge")
     let chatty = bot("chatty", .every, rooms: ["general", "lounge"], lines: ["x", "y"])
@@ -86,7 +86,7 @@ import Wire
     }
   }
 
-  @Test func `goes on where it was after a restart of everything`() async throws {
+  @Test func `continues at its last line after a restart of everything`() async throws {
     try await withBots(guide, on: relay) { () async throws in
       relay.post("hi", from: "ada", to: room)
       _ = try await relay.nextSend()

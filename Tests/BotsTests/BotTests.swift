@@ -39,7 +39,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
   if case .join = event.message { true } else { false }
 }
 
-@Suite(.timeLimit(.minutes(30))) struct `What a bot answers` {
+@Suite(.timeLimit(.minutes(30))) struct `The answers of a bot` {
   let clock = TestClock()
   let relay: FakeRelay
   let room = "dm:ada:echo"
@@ -66,7 +66,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
     }
   }
 
-  @Test func `an upload lies between the end of typing and the send`() async throws {
+  @Test func `the upload delay is between the end of typing and the send`() async throws {
     let echo = bot(
       "echo", .echo, replyDelay: .seconds(5) ... .seconds(5), uploadDelay: .seconds(2),
       typing: true)
@@ -119,7 +119,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
     }
   }
 
-  @Test func `data comes back byte for byte`() async throws {
+  @Test func `data is returned byte for byte`() async throws {
     let data = Array(#""data":{"a" : [1.50, null]}"#.utf8)
     try await withBots(bot("echo", .echo), on: relay) { () async throws in
       relay.post(
@@ -129,7 +129,9 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
     }
   }
 
-  @Test func `a bot is never answered, and everyone else in a listed room is`() async throws {
+  @Test func `a bot does not answer bots, and answers all other users in a listed room`()
+    async throws
+  {
     let first = bot("echo", .echo, rooms: ["general"])
     let second = bot("parrot", .echo, rooms: ["general"])
     try await withBots(first, second, on: relay) { () async throws in
@@ -149,7 +151,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
       ])
   }
 
-  @Test func `what was said in a room before its first visit is not answered`() async throws {
+  @Test func `messages in a room before its first join are not answered`() async throws {
     relay.post("old", from: "ada", to: "general")
     try await withBots(bot("echo", .echo, rooms: ["general"]), on: relay) { () async throws in
       _ = try await relay.next {
@@ -192,7 +194,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
     return said
   }
 
-  @Test func `whatever goes on in other rooms`() async throws {
+  @Test func `independently of other rooms`() async throws {
     let alone = try await converse(seed: 1, othersFirst: false)
     #expect(try await converse(seed: 1, othersFirst: true) == alone)
     #expect(try await converse(seed: 2, othersFirst: false) != alone)

@@ -32,7 +32,7 @@ import Wire
     }
   }
 
-  @Test func `may name another room, and what is no message is passed over`() async throws {
+  @Test func `may name another room, and lines that are no message are skipped`() async throws {
     let script = """
       read line
       echo 'not json'; echo '{"text":" "}'; echo '{"text":1}'; echo '{}'; echo
@@ -67,7 +67,7 @@ import Wire
     }
   }
 
-  @Test func `that cannot be run harms nobody`() async throws {
+  @Test func `that cannot be run does no harm`() async throws {
     let missing = bot("prog", .exec, .echo, command: ["/nonexistent/program"])
     try await withBots(missing, on: relay) { () async throws in
       try await start()
@@ -106,7 +106,7 @@ import Wire
     }
   }
 
-  @Test func `that floods is held to a rate, and lines without end are left out`() async throws {
+  @Test func `that floods is limited to a rate, and endless lines are left out`() async throws {
     let script = #"""
       read line
       head -c 200000 /dev/zero | tr '\0' x; echo

@@ -13,7 +13,7 @@ import Wire
   init() { relay = FakeRelay(clock: clock) }
 
   @Test(arguments: [0, 1, 2, 3])
-  func `when everything stops after so many answers`(answers: Int) async throws {
+  func `when everything stops after a number of answers`(answers: Int) async throws {
     try await withBots(echo, on: relay) { () async throws in
       _ = try await relay.next { $0.message == .rooms(.init()) }
       for text in ["one", "two", "three"] { relay.post(text, from: "ada", to: room) }
@@ -93,7 +93,8 @@ import Wire
 @Suite(.timeLimit(.minutes(30))) struct `A bot keeps to the relay's limits` {
   let clock = TestClock()
 
-  @Test func `what is refused for now is sent again in order, with the same id`() async throws {
+  @Test func `temporarily refused messages are sent again in order, with the same id`() async throws
+  {
     let relay = FakeRelay(clock: clock)
     relay.refuse(WireError(.unavailable, "later", retryAfterMilliseconds: 700))
     try await withBots(bot("echo", .echo), on: relay) { () async throws in
@@ -108,7 +109,7 @@ import Wire
     }
   }
 
-  @Test func `a message that the relay will never take is given up`() async throws {
+  @Test func `a message that the relay never accepts is given up`() async throws {
     let relay = FakeRelay(clock: clock)
     relay.refuse(WireError(.tooLarge, "no"))
     try await withBots(bot("echo", .echo), on: relay) { () async throws in

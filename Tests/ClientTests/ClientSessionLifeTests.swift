@@ -36,7 +36,7 @@ import Wire
     }
   }
 
-  @Test func `a refused line waits as long as it is told, and the room with it`() {
+  @Test func `a refused line and its room wait for the requested time`() {
     let sim = SimulatedSession()
     sim.welcome()
     let ids = ["one", "two", "three"].map { sim.send($0) }
@@ -81,7 +81,7 @@ import Wire
     #expect(error.code == .tooLarge)
   }
 
-  @Test func `the frame limit is held against the exact length`() {
+  @Test func `the frame limit is compared with the exact length`() {
     let send = ClientMessage.Send(room: "r", id: "p-1", text: "exactly")
     let bytes = ClientMessage.send(send).json.count
     for (limit, fits) in [(bytes, true), (bytes - 1, false)] {
@@ -103,7 +103,7 @@ import Wire
     #expect(sim.takeTransmitted().lines == ["4"])
   }
 
-  @Test func `a line that an earlier run kept leaves under its own id, before what comes now`() {
+  @Test func `a line of an earlier run is sent with its own id, before new lines`() {
     let sim = SimulatedSession()
     let kept = ClientMessage.Send(room: "r", id: "of-yesterday", text: "kept")
     sim.perform { $0.send(kept, at: $1, &$2) }
@@ -154,7 +154,7 @@ import Wire
     #expect(wait <= 200)
   }
 
-  @Test func `closing says when to come back`() {
+  @Test func `closing names the time to reconnect`() {
     let sim = SimulatedSession()
     sim.welcome()
     sim.receive(.closing(reason: "restart", reconnectAfterMilliseconds: 1234))
@@ -172,7 +172,7 @@ import Wire
     #expect(sim.takeTransmitted().lines == ["late"])
   }
 
-  @Test func `a dead peer is noticed, one that answers pings is not`() {
+  @Test func `a dead peer is detected, and one that answers pings is kept`() {
     let sim = SimulatedSession()
     sim.welcome()
     for round in 1...3 {
@@ -218,7 +218,7 @@ import Wire
     ClientError.notAuthenticated(reason: "x"), .forbidden(reason: "x"),
     .refused(status: 404, body: ""), .refused(status: 403, body: ""),
   ])
-  func `what would meet the same again is the end`(error: ClientError) {
+  func `a close that reconnecting cannot change ends the client`(error: ClientError) {
     let sim = SimulatedSession()
     sim.disconnect(error)
     #expect(sim.events == [.ended(error)])

@@ -91,7 +91,7 @@ import Wire
     (ServerMessage.Resume.truncated, 40 as Int64, 41...42 as ClosedRange<Int64>),
     (.diverged, 2, 3...4), (.reset, 0, 1...2),
   ])
-  func `every outcome of resuming is told, and entries follow from there`(
+  func `every outcome of resuming is reported, and entries follow from there`(
     resume: ServerMessage.Resume, after: Int64, following: ClosedRange<Int64>
   ) {
     let sim = SimulatedSession()
@@ -120,7 +120,7 @@ import Wire
       sim.takeTransmitted() == [.join(.init(room: "r", after: following.upperBound, epoch: "e2"))])
   }
 
-  @Test func `a joined that comes unasked replaces the cursor`() {
+  @Test func `a joined without a request replaces the cursor`() {
     let sim = SimulatedSession()
     sim.join(from: .after(0, epoch: nil))
     sim.welcome()

@@ -38,7 +38,7 @@ import Wire
     (600_000, 540_000), (100_000, 80_000), (10_000, 8_000), (500, 1_000), (0, 1_000),
     (-20_000, 1_000),
   ])
-  func `another token is asked for before the one in use ends`(left: Int64, after: Int) {
+  func `another token is requested before the current one expires`(left: Int64, after: Int) {
     let sim = session()
     welcome(sim, expires: 1_000_000 + left)
     advance(sim, milliseconds: after - 1)
@@ -52,7 +52,7 @@ import Wire
     #expect(wanted(sim).isEmpty)
   }
 
-  @Test func `each welcome says anew when that is, and one without an end that it is never`() {
+  @Test func `each welcome sets the time of renewal, and one without expiry removes it`() {
     let sim = session()
     welcome(sim, expires: 1_010_000)
     welcome(sim, time: 1_005_000, expires: 1_105_000)
@@ -106,7 +106,7 @@ import Wire
     }
   }
 
-  @Test func `without more tokens nobody is asked, and a refusal is the end`() {
+  @Test func `without a source of tokens a refusal ends the client`() {
     let sim = SimulatedSession()
     welcome(sim, expires: 1_010_000)
     advance(sim, milliseconds: 60_000)

@@ -62,7 +62,7 @@ import Wire
     watcher.client.close()
   }
 
-  @Test func `a line refused for good is told with its text, the others go on`() throws {
+  @Test func `a finally refused line is reported with its text, and the others continue`() throws {
     let relay = try ScriptedRelay(#"{"refuse": ["two"]}"#)
     let watcher = try Watcher(relay.url)
     for text in ["one", "two", "three"] { watcher.client.send(text, to: "r") }
@@ -112,7 +112,7 @@ import Wire
     (#"{"status": 404}"#, .refused(status: 404, body: "go away")),
     (#"{"status": 403}"#, .refused(status: 403, body: "go away")),
   ])
-  func `who is not let in is told why, and does not try again`(
+  func `a client that is not admitted gets the reason, and does not try again`(
     faults: String, error: ClientError
   ) throws {
     let relay = try ScriptedRelay(faults)
@@ -147,7 +147,7 @@ import Wire
     #expect(!watcher.timedOut)
   }
 
-  @Test func `a name that no one has is an error with that name`() throws {
+  @Test func `an unknown host is an error with its name`() throws {
     let watcher = try Watcher("ws://no-such-host.invalid/ws")
     watcher.run { _, event in if case .disconnected = event { true } else { false } }
     guard case .unresolved(host: "no-such-host.invalid", _) = watcher.firstBreak else {

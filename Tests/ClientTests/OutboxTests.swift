@@ -32,7 +32,7 @@ import Wire
     #expect(box.inFlight == 0)
   }
 
-  @Test func `what is not acknowledged leaves again after a break, in order`() {
+  @Test func `unacknowledged lines are sent again after a break, in order`() {
     var box = outbox("1", "2", "3")
     _ = leaving(&box, at: start)
     _ = box.remove(room: "r", id: "1")

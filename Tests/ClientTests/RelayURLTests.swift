@@ -19,13 +19,13 @@ import Testing
     #expect(try RelayURL("ws://relay.example?x=1").target == "/ws?x=1")
   }
 
-  @Test func `IPv6 stands in brackets`() throws {
+  @Test func `IPv6 addresses are in brackets`() throws {
     #expect(try RelayURL("ws://[::1]:8080/ws").host == "::1")
     #expect(try RelayURL("ws://[::1]:8080/ws").authority == "[::1]:8080")
     #expect(try RelayURL("ws://[::1]/ws").port == 80)
   }
 
-  @Test func `a query item is added to what is there`() throws {
+  @Test func `a query item is added to the existing query`() throws {
     #expect(try RelayURL("ws://h/ws").target(adding: "user", "ada") == "/ws?user=ada")
     #expect(try RelayURL("ws://h/ws?a=b").target(adding: "user", "ada") == "/ws?a=b&user=ada")
   }
@@ -60,12 +60,12 @@ import Testing
     "ws://", "ws://:80/ws", "ws://h:port/ws", "ws://h:99999/", "ws://::1/ws", "ws://a@h/",
     "ws://h\r\nX-Evil: 1/ws",
   ])
-  func `what is no host and port is refused`(text: String) {
+  func `an invalid host or port is refused`(text: String) {
     #expect(throws: RelayURL.Invalid.authority(text)) { try RelayURL(text) }
   }
 
   @Test(arguments: ["ws://h/a b", "ws://h/ws#top", "ws://h/ü", "ws://h/\r\nX: y"])
-  func `what cannot stand in a request is refused`(text: String) {
+  func `characters that a request cannot contain are refused`(text: String) {
     #expect(throws: RelayURL.Invalid.target(text)) { try RelayURL(text) }
   }
 }

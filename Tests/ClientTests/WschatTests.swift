@@ -142,7 +142,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #expect(count == 2000)
   }
 
-  @Test func `what is not acknowledged in time is the exit code`() throws {
+  @Test func `a line that is not acknowledged in time sets the exit code`() throws {
     let relay = try ScriptedRelay(#"{"ignore": ["two"]}"#)
     let outcome = try chat([relay.url, "--timeout", "0.3"], input: "one\ntwo\n")
     #expect(outcome.code == 1)
@@ -159,7 +159,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #"{"close": 4401, "reason": "bad\u001b[31m token"}"#, #"{"forbidden": "general"}"#,
     #"{"status": 401}"#,
   ])
-  func `not to be let in is exit code 4`(faults: String) throws {
+  func `a refusal to admit the client is exit code 4`(faults: String) throws {
     let relay = try ScriptedRelay(faults)
     let outcome = try chat([relay.url], input: "one\n")
     #expect(outcome.code == 4)
@@ -214,7 +214,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #expect(process.errors == "0\n")
   }
 
-  @Test func `it comes back after a break, and says nothing twice`() throws {
+  @Test func `it reconnects after a break, and sends nothing twice`() throws {
     let relay = try ScriptedRelay(#"{"cut_after": ["2"], "cut_before": ["4"], "double": [3]}"#)
     let outcome = try chat([relay.url], input: "1\n2\n3\n4\n5\n")
     #expect(outcome.code == 0)

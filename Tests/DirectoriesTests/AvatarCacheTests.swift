@@ -35,7 +35,7 @@ import Testing
     #expect(try service.log().count == 1)
   }
 
-  @Test func `many who ask at the same time are answered by one fetch`() throws {
+  @Test func `many requests at the same time share one fetch`() throws {
     try service.control(#"{"delay_ms":300}"#)
     let cache = try AvatarCache(.onLoopback)
     defer { cache.stop() }
@@ -50,7 +50,7 @@ import Testing
     "/avatar/524289", "/avatar/10?type=image/svg%2Bxml", "/avatar/10?type=text/html", "/avatar/0",
     "/no/avatar",
   ])
-  func `what is no picture, or too large, is none, and is not asked for again`(
+  func `a response that is no picture, or too large, is refused and not fetched again`(
     path: String
   ) throws {
     let cache = try AvatarCache(.onLoopback)
@@ -99,7 +99,7 @@ import Testing
   }
 
   /// As of a name that leads elsewhere the second time it is resolved.
-  @Test func `a redirect is held against the address that it leads to`() throws {
+  @Test func `a redirect is checked against the address that it leads to`() throws {
     let asked = Mutex<[[UInt8]]>([])
     var options = AvatarCache.Options()
     options.mayConnect = { address in
@@ -154,7 +154,7 @@ import Testing
     #expect(try service.log().count == 4)
   }
 
-  @Test func `several are fetched at once, and no more than that`() throws {
+  @Test func `a limited number is fetched at once`() throws {
     try service.control(#"{"delay_ms":200}"#)
     var options = AvatarCache.Options.onLoopback
     options.transferLimit = 4
@@ -169,7 +169,7 @@ import Testing
     #expect((2...4).contains(try service.mostAtOnce()))
   }
 
-  @Test func `who would wait beyond the limit is told at once`() throws {
+  @Test func `requests beyond the limit of waiting are refused at once`() throws {
     try service.control(#"{"delay_ms":300}"#)
     var options = AvatarCache.Options.onLoopback
     options.waiterLimit = 1
@@ -181,7 +181,7 @@ import Testing
     #expect(try ask(cache, "bo", "/avatar/1") != nil)
   }
 
-  @Test func `stop tells those who wait, and does not wait itself`() throws {
+  @Test func `stop answers waiting requests, and does not wait itself`() throws {
     try service.control(#"{"instead":[{"path":"/","body":"x","mode":"slow"}]}"#)
     let cache = try AvatarCache(.onLoopback)
     cache.avatar(for: "ada", url: "\(service.url)/avatar/1", completion: answers.take)
@@ -192,7 +192,7 @@ import Testing
     cache.stop()
   }
 
-  @Test func `what is known of people has a limit, failures included`() {
+  @Test func `the cache has a limit, failures included`() {
     var options = AvatarCache.Options.onLoopback
     options.peopleLimit = 3
     var state = AvatarCacheState(options)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `The contract of a directory` {
   @Test(arguments: Conformer.allCases)
-  func `what was never read is an empty list, told before anything else`(
+  func `a list that was never read is empty, and reported first`(
     _ conformer: Conformer
   ) throws {
     try conformer.run { place in
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a list is there when it is complete, in the directory's order`(
+  func `a list appears when it is complete, in the directory's order`(
     _ conformer: Conformer
   ) throws {
     try conformer.run { place in
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: Conformer.allCases)
-  func `names are made to fit, and who does not fit is left out and counted`(
+  func `names are converted, and people without a valid name are left out and counted`(
     _ conformer: Conformer
   ) throws {
     try conformer.run { place in
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: Conformer.allCases)
-  func `what is kept is for its owner alone, and for this source alone`(
+  func `the stored list is readable by its owner only, and used for its source only`(
     _ conformer: Conformer
   ) throws {
     try conformer.run { place in
@@ -130,7 +130,7 @@ import Testing
   }
 
   @Test(arguments: Conformer.allCases)
-  func `what is kept may be damaged, and is then read anew`(_ conformer: Conformer) throws {
+  func `a damaged stored list is read again from the service`(_ conformer: Conformer) throws {
     try conformer.run { place in
       try place.folder.write(#"{"version":1,"identity":"#, to: "directory.json")
       try place.folder.write("[]", to: "directory-token.json")
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a folder that cannot be written costs what is kept, and nothing else`(
+  func `without a writable folder only the stored list is missing`(
     _ conformer: Conformer
   ) throws {
     try conformer.run { place in

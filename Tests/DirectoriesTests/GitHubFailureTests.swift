@@ -23,8 +23,7 @@ import Testing
     return directory
   }
 
-  @Test func `a token that is refused is told, with the id for support, and not the token`() throws
-  {
+  @Test func `a refused token is reported with the id for support, and without the token`() throws {
     try service.control(#"{"token":"right"}"#)
     let directory = try start(token: .fixed("wr0ng"))
     let problem = try observer.waitForProblem().problem
@@ -34,14 +33,14 @@ import Testing
     #expect(observer.told == ["GitHub rejected the credentials (401). Bad credentials"])
   }
 
-  @Test func `an organisation that is not there is told`() throws {
+  @Test func `a missing organization is reported`() throws {
     let directory = try start("org:nobody")
     let problem = try observer.waitForProblem().problem
     directory.stop()
     #expect(problem == .failed("GitHub did not find the source (404).", support: "REQ:1"))
   }
 
-  @Test func `a refusal that is no limit is told with GitHub's words`() throws {
+  @Test func `a refusal other than a limit is reported with GitHub's words`() throws {
     try service.control(
       """
       {"instead":[{"path":"/","status":403,
@@ -76,7 +75,8 @@ import Testing
       "GitHub returned a next page that is not an http or https address."
     ),
   ])
-  func `an answer that is none is told, and asked for again`(answer: String, text: String) throws {
+  func `an unreadable answer is reported, and requested again`(answer: String, text: String) throws
+  {
     place.options.requestTimeoutMilliseconds = 1500
     try service.control("{\"instead\":[{\"path\":\"/\",\(answer)}]}")
     let directory = try start()
@@ -89,7 +89,7 @@ import Testing
     directory.stop()
   }
 
-  @Test func `what was read before a failure is not read again`() throws {
+  @Test func `pages that were read before a failure are not read again`() throws {
     try place.setPeople(450, [])
     try service.control(
       #"{"instead":[{"path":"/organizations/9919/members?role=all&per_page=100&page=3","status":500}]}"#
@@ -102,7 +102,7 @@ import Testing
     #expect(observer.seen.allSatisfy { [0, 450].contains($0.people.people.count) })
   }
 
-  @Test func `what was read before a restart is not read again`() throws {
+  @Test func `pages that were read before a restart are not read again`() throws {
     try place.setPeople(450, [])
     let broken =
       #"{"path":"/organizations/9919/members?role=all&per_page=100&page=3","status":500}"#
@@ -119,7 +119,7 @@ import Testing
     #expect(try service.log().count == 6)
   }
 
-  @Test func `a page that is no longer there begins the list anew`() throws {
+  @Test func `a page that no longer exists restarts the list`() throws {
     try place.setPeople(250, [])
     try service.control(
       #"{"instead":[{"path":"/organizations/9919/members?role=all&per_page=100&page=2","status":404}]}"#
@@ -130,7 +130,7 @@ import Testing
     #expect(try service.log().count == 5)
   }
 
-  @Test func `the same trouble is told once`() throws {
+  @Test func `the same problem is reported once`() throws {
     let broken = Array(repeating: #"{"path":"/","status":502}"#, count: 3).joined(separator: ",")
     try service.control("{\"instead\":[\(broken)]}")
     let directory = try start()
@@ -140,7 +140,7 @@ import Testing
     #expect(try service.log().count == 4)
   }
 
-  @Test func `nobody at the address is told in words, and the operator more`() throws {
+  @Test func `a failed connection is reported in words, with details for the operator`() throws {
     // It ends with its object, at once.
     let url = try FakeService().url
     let directory = try RemoteDirectory.gitHub(
@@ -170,7 +170,7 @@ import Testing
     ("head -c 20000 /dev/zero", "The token command printed more than a token."),
     ("exec /nowhere/at/all 2>/dev/null", "The token command failed (exit code 127)."),
   ])
-  func `a token command that fails is told, and nothing is asked`(
+  func `a token command that fails is reported, and no request is sent`(
     command: String, text: String
   ) throws {
     let directory = try start(token: .command(command))

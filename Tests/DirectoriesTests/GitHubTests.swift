@@ -112,7 +112,7 @@ import Testing
     #expect(log[1].path.hasSuffix(second))
   }
 
-  @Test func `a list has a longest length, and the operator is told`() throws {
+  @Test func `a list has a maximum length, and exceeding it is logged`() throws {
     try place.setPeople(1000, [])
     place.options.peopleLimit = 250
     let directory = try start("users")
@@ -136,7 +136,7 @@ import Testing
     directory.stop()
   }
 
-  @Test func `the token goes to nobody else, neither by a redirect nor by a next page`() throws {
+  @Test func `the token goes to no other host, neither by a redirect nor by a next page`() throws {
     let other = try FakeService()
     try other.control(#"{"people":120}"#)
     try service.control(

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [(Conformer.gitHub, 403), (.gitHub, 429), (.x, 429), (.xOld, 429)])
-  func `says until when, asks nothing meanwhile, and goes on by itself`(
+  func `names its end, sends no request meanwhile, and continues by itself`(
     conformer: Conformer, refusal: Int
   ) throws {
     let place = try place(conformer)
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [(Conformer.gitHub, "secondary"), (.x, "bare"), (.xOld, "bare")])
-  func `waits longer each time where nobody says how long`(
+  func `waits longer each time if the service does not say how long`(
     conformer: Conformer, form: String
   ) throws {
     let place = try place(conformer)
@@ -152,7 +152,7 @@ import Testing
     directory.stop()
   }
 
-  @Test func `is no trouble to a list that is complete, but to the next one`() throws {
+  @Test func `does not affect a complete list, but the next one`() throws {
     let place = try place(.gitHub)
     place.options.refreshMilliseconds = 300
     let observer = try Observer()

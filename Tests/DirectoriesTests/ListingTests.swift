@@ -9,11 +9,11 @@ import Testing
     (String(repeating: "a", count: 64), String(repeating: "a", count: 64)),
     (String(repeating: "a", count: 65), nil), ("İ", nil), ("a\n", nil),
   ])
-  func `are lower-cased, and what does not fit is none`(login: String, user: String?) {
+  func `are lower-cased, and invalid ones are left out`(login: String, user: String?) {
     #expect(Listing.user(login) == user)
   }
 
-  @Test func `are shown in one line, without what disturbs a screen`() {
+  @Test func `are shown in one line, without control characters`() {
     #expect(Listing.shown(" Ada\n\u{202E}Love\u{1B}[2Jlace ") == "Ada Love[2Jlace")
     #expect(Listing.shown("\u{200E}\n") == nil)
     #expect(Listing.shown(String(repeating: "é", count: 300))?.utf8.count == 200)

@@ -39,7 +39,7 @@ import Testing
     #expect(list.source == "local")
   }
 
-  @Test func `a file that may be missing is nobody, and is seen when it comes and goes`() throws {
+  @Test func `an optional file that is missing means no people, and changes are noticed`() throws {
     let directory = try start(mayBeMissing: true)
     #expect(try observer.waitForPeople().people.isEmpty)
     try folder.write("- { user: ada }", to: "people.yaml")
@@ -51,7 +51,7 @@ import Testing
     #expect(observer.told.isEmpty)
   }
 
-  @Test func `a file that may not be missing is told`() throws {
+  @Test func `a required file that is missing is reported`() throws {
     let directory = try start()
     let problem = try observer.waitForProblem().problem
     directory.stop()
@@ -78,7 +78,7 @@ import Testing
     ),
     ("- { user: [", 2, "this is not YAML; did not find expected node content"),
   ])
-  func `a mistake is told with its line, and the list stays`(
+  func `an error is reported with its line, and the list stays`(
     yaml: String, line: Int, sentence: String
   ) throws {
     try folder.write("- { user: bo }", to: "people.yaml")
@@ -93,7 +93,7 @@ import Testing
     #expect(observer.told == ["\(path):\(line): \(sentence)"])
   }
 
-  @Test func `who does not fit is left out, counted and told`() throws {
+  @Test func `people without a valid name are left out, counted and reported`() throws {
     try folder.write("- { user: ada }\n- { user: two words }\n- { user: '' }", to: "people.yaml")
     let directory = try start()
     let list = try observer.waitForPeople()

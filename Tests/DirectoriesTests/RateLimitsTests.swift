@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `are told from other refusals`() {
+  @Test func `are distinguished from other refusals`() {
     let limits = limits()
     #expect(limits.isLimit(answer(429, [:]), saying: nil))
     #expect(limits.isLimit(answer(403, ["retry-after": "1"]), saying: nil))

@@ -11,7 +11,7 @@ import Testing
     ("https://u:p@a.example", nil), ("https://a.example:0", nil), ("https://a.example:x", nil),
     ("https://a b", nil), ("//a.example", nil), ("https://a\\b", nil), ("https://:80", nil),
   ])
-  func `says who is spoken to`(text: String, origin: String?) {
+  func `has a host and a scheme`(text: String, origin: String?) {
     #expect(WebAddress(text)?.origin == origin)
   }
 

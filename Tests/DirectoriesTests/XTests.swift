@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: [(Conformer.x, 15), (.xOld, 14)])
-  func `1,234 followers in pages of 100 cost 13 requests, besides the token and the account's id`(
+  func `1,234 followers in pages of 100 cost 13 requests, plus the token and the account's id`(
     conformer: Conformer, requests: Int
   ) throws {
     let place = try place(conformer)
@@ -128,7 +128,7 @@ import Testing
     #expect(try place.service.log().map(\.status) == [200, 401, 200, 401])
   }
 
-  @Test func `a wrong secret is told in X's words, and is told to nobody`() throws {
+  @Test func `a wrong secret is reported in X's words, without the secret`() throws {
     let place = try place(.x)
     let observer = try Observer()
     let directory = try place.make("rust", observer, secret: "wr0ng")
@@ -142,7 +142,7 @@ import Testing
     #expect(!place.folder.names.contains("directory-token.json"))
   }
 
-  @Test func `a plan without followers is told, with X's id for support`() throws {
+  @Test func `a plan without followers is reported, with X's id for support`() throws {
     let place = try place(.x)
     let body =
       #"{\"reason\":\"client-not-enrolled\",\"title\":\"Client Forbidden\",\"detail\":\"When authenticating requests to the X API v2 endpoints, you must use keys from a Project.\"}"#
@@ -164,7 +164,7 @@ import Testing
             + "you must use keys from a Project (403).", support: "abc123"))
   }
 
-  @Test func `an account that is not there is told`() throws {
+  @Test func `a missing account is reported`() throws {
     let place = try place(.x)
     let observer = try Observer()
     let directory = try place.make("nobody", observer)
@@ -178,7 +178,7 @@ import Testing
     (Conformer.x, "{}"), (.x, #"{"meta":{},"data":[{"id":"1"}]}"#), (.x, "[]"),
     (.xOld, #"{"users":[]}"#), (.xOld, #"{"users":[{}],"next_cursor_str":"0"}"#),
   ])
-  func `an answer that is no list is told`(conformer: Conformer, body: String) throws {
+  func `an answer that is no list is reported`(conformer: Conformer, body: String) throws {
     let place = try place(conformer)
     let quoted = body.split(separator: "\"", omittingEmptySubsequences: false).joined(
       separator: "\\\"")

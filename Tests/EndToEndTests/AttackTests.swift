@@ -15,7 +15,7 @@ extension `End to end` {
       try Attack(.endlessHeaders).run()
     }
 
-    @Test func `who never says who they are is ended, and only some of an address are waited for`()
+    @Test func `unauthenticated clients are disconnected, and limited per address`()
       throws
     {
       let attack = try Attack(.unauthenticated)
@@ -23,7 +23,8 @@ extension `End to end` {
       #expect(try attack.relay.violations(of: "limits.handshake_timeout_ms") >= 100)
     }
 
-    @Test func `of those of one address that say nothing some are told to try later`() throws {
+    @Test func `unauthenticated connections of one address beyond the limit get close 1013`() throws
+    {
       let attack = try Attack(.silent)
       try attack.run()
       #expect(try attack.relay.violations(of: "limits.handshake_timeout_ms") >= 100)
@@ -37,7 +38,7 @@ extension `End to end` {
       try Attack(.oneAddress).run()
     }
 
-    @Test func `a frame that declares too many bytes is refused before they come`() throws {
+    @Test func `a frame that declares too many bytes is refused before they arrive`() throws {
       try Attack(.oversized).run()
     }
 
@@ -59,7 +60,7 @@ extension `End to end` {
       try Attack(.sends).run()
     }
 
-    @Test func `a flood on fifty connections of one user is taken at the rate of one`() throws {
+    @Test func `a flood on fifty connections of one user is read at the rate of one user`() throws {
       try Attack(.sendsByOne).run()
     }
 
@@ -71,7 +72,7 @@ extension `End to end` {
       try Attack(.requests).run()
     }
 
-    @Test func `a flood of messages that inflate is taken at the rate of what they become`() throws
+    @Test func `a flood of compressed messages is read at the rate of their inflated size`() throws
     {
       try Attack(.inflated).run()
     }
@@ -96,11 +97,11 @@ extension `End to end` {
       try Attack(.halfOpen).run()
     }
 
-    @Test func `who asks on and on and reads nothing is not read from any more`() throws {
+    @Test func `a client that sends requests and reads no answers is no longer read`() throws {
       try Attack(.neverReads).run()
     }
 
-    @Test func `ten thousand that leave in one moment`() throws {
+    @Test func `ten thousand clients that leave at the same moment`() throws {
       try Attack(.storm).run()
     }
 
@@ -113,16 +114,18 @@ extension `End to end` {
     }
   }
 
-  /// The same attacks: what each cost is printed, and held against a bound.
+  /// The same attacks: the cost of each is printed, and compared with a bound.
   @Suite struct `Measured: under attack` {
     @Test(arguments: AttackKind.all)
-    func `memory comes back, and an honest client is served soon`(kind: AttackKind) throws {
+    func `memory is released, and an honest client is served soon`(kind: AttackKind) throws {
       _ = try Attack(kind).measure()
     }
 
     /// A user who has joined a room belongs to it from then on, which takes memory; strangers leave
     /// little.
-    @Test func `of ten thousand strangers who leave in one moment little is kept`() throws {
+    @Test func `little memory is kept after ten thousand unauthenticated clients leave at once`()
+      throws
+    {
       let attack = try Attack(.strangers)
       let fresh = try attack.measure()
       // 20 % more were measured, and 26 % in a release build, whose fresh one is smaller: 550 bytes for

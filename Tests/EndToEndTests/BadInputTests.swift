@@ -29,7 +29,7 @@ extension `End to end` {
       #expect(process.errors.contains("3"))
     }
 
-    @Test func `a configuration that is not there or is no YAML ends with 1`() throws {
+    @Test func `a configuration that is missing or not YAML ends with 1`() throws {
       let missing = try RelayProcess.command("serve", "--config", "/nonexistent.yaml")
       #expect(try missing.wait() == .exit(1))
       #expect(missing.errors.contains("/nonexistent.yaml"))
@@ -49,7 +49,7 @@ extension `End to end` {
     }
 
     @Test func `a data directory that cannot be written ends with 1`() throws {
-      // Root may write wherever there is a directory; below a file nobody may.
+      // Root may write in any directory; below a file no user can.
       let folder = try TemporaryFolder()
       try folder.write("", to: "file")
       let process = try serve("data: \(folder["file"])/data\n")
@@ -83,7 +83,7 @@ extension `End to end` {
 
     // MARK: To the relay, in messages
 
-    @Test func `a message that makes no sense is answered with an error, and the next one served`()
+    @Test func `a meaningless message is answered with an error, and the next one is served`()
       throws
     {
       let relay = try RelayProcess("limits: { text_bytes: 100 }")
@@ -115,7 +115,7 @@ extension `End to end` {
       #expect(try ada.say("still here", in: "a", id: "1").seq == 1)
     }
 
-    @Test func `a room that may not be made, and one too many, are refused`() throws {
+    @Test func `a room that may not be created and a room beyond the limit are refused`() throws {
       let relay = try RelayProcess(
         """
         rooms: { create: listed, listed: [{ room: a, title: A }, { room: b, title: B }] }
@@ -137,7 +137,7 @@ extension `End to end` {
       #expect(try ada.join("b").head == 0)
     }
 
-    @Test func `what is no relay message at all closes with its code`() throws {
+    @Test func `input that is not a message at all closes with its code`() throws {
       let relay = try RelayProcess()
       for (opcode, payload, code) in [
         (.binary, [1, 2, 3], 1003),
@@ -158,16 +158,16 @@ extension `End to end` {
       }
     }
 
-    @Test func `who does not say who they are is closed with 4408`() throws {
+    @Test func `a client that does not authenticate is closed with 4408`() throws {
       let relay = try RelayProcess("limits: { handshake_timeout_ms: 300 }")
       let nobody = try RawClient(relay, user: nil)
       #expect(try nobody.untilClosed().code == 4408)
-      // Nor is one waited for who does not even finish the request.
+      // Nor does the relay wait for a client that does not finish the request.
       let silent = try HTTPExchange(relay, "GET /ws HTTP/1.1\r\n")
       #expect(try silent.answer() == "")
     }
 
-    @Test func `tokens and names that are not let in are closed with 4401`() throws {
+    @Test func `bad tokens and names are closed with 4401`() throws {
       let relay = try RelayProcess(`wschat, in lines`.echo)
       for target in ["/ws?token=abc", "/ws?user=Ada", "/ws?user=echo", "/ws?user=a%2Fb"] {
         let client = try RawClient(relay, user: nil, target: target)

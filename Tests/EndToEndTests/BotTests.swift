@@ -40,7 +40,7 @@ extension `End to end` {
       #expect(try ada.everything(in: "dm:ada:twice").count == 3)
     }
 
-    @Test func `every speaks while somebody is there, and then no more`() throws {
+    @Test func `a bot with the behaviour every sends only while a user is subscribed`() throws {
       let relay = try RelayProcess(
         """
         bots:
@@ -65,7 +65,7 @@ extension `End to end` {
       try wait(for: 1, in: "left")
     }
 
-    @Test func `no message is answered twice, nor the last one never, when the relay is killed`()
+    @Test func `every message is answered exactly once when the relay is killed`()
       throws
     {
       let relay = try RelayProcess(

@@ -15,7 +15,7 @@ extension `End to end` {
       #expect(try relay.stop() == .exit(0))
     }
 
-    @Test func `from another origin is not let in, whoever is allowed besides`() throws {
+    @Test func `from another origin is refused, also if a third one is allowed`() throws {
       for origins in [[], ["http://127.0.0.1:1"]] {
         let page = try Page()
         let relay = try RelayProcess(
@@ -27,7 +27,7 @@ extension `End to end` {
       }
     }
 
-    @Test func `a token in the first message lets the page in, and a bad one is told as 4401`()
+    @Test func `a token in the first message admits the page, and a bad one closes with 4401`()
       throws
     {
       let secret = "0123456789abcdef0123456789abcdef"
@@ -52,7 +52,7 @@ extension `End to end` {
   }
 
   @Suite struct `The Origin of a request` {
-    @Test func `decides who is let in, and who is not is told why`() throws {
+    @Test func `decides which pages are admitted, and a refusal names the reason`() throws {
       let relay = try RelayProcess("auth: { origins: [\"https://chat.example.org\"] }")
       let own = "http://127.0.0.1:\(relay.port)"
       for (origin, status) in [
@@ -83,12 +83,12 @@ extension `End to end` {
       }
     }
 
-    @Test func `and Host decide who reads the metrics`() throws {
+    @Test func `and Host decide which pages may read the metrics`() throws {
       let relay = try RelayProcess()
       for (host, origin, status) in [
         ("127.0.0.1:\(relay.port)", "", 200), ("localhost:\(relay.port)", "", 200),
         ("127.0.0.1:\(relay.port)", "Origin: https://evil.example\r\n", 403),
-        // A name that somebody makes resolve to this machine.
+        // A name that an attacker makes resolve to this machine.
         ("evil.example:\(relay.port)", "", 403),
       ] {
         let request = "GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\(origin)\r\n"
@@ -111,7 +111,7 @@ final class Page {
   private let browser: ChildProcess
   let origin: String
 
-  /// - Parameter certificate: a file; its key is trusted, whoever has signed it.
+  /// - Parameter certificate: a file; its key is trusted, whatever its signature.
   init(trusting certificate: String? = nil) throws {
     browser = try ChildProcess(
       ["/usr/bin/python3", Programs.peer("browser.py")] + (certificate.map { [$0] } ?? []))
@@ -119,8 +119,8 @@ final class Page {
     origin = String(browser.output.dropLast())
   }
 
-  /// What the page tells.
-  /// - Parameter way: what is added to the URL, to say who one is.
+  /// The output of the page.
+  /// - Parameter way: what is added to the URL to authenticate.
   func result(from relay: RelayProcess, by way: String = "?user=ada") throws -> String {
     browser.write("\(relay.url)\(way)\n")
     // Chromium takes its time to start.

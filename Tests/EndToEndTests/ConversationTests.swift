@@ -6,7 +6,7 @@ extension `End to end` {
   @Suite struct `A conversation` {
     @Test
     func
-      `two devices of one user and one of another are told what they are to each other, also after a SIGKILL`()
+      `two devices of one user and one of another see each other, also after a SIGKILL`()
       throws
     {
       let relay = try RelayProcess("limits: { requests_per_s: 0 }")
@@ -53,7 +53,9 @@ extension `End to end` {
       #expect(try copy.wait() == .exit(0), "\(copy.errors)")
     }
 
-    @Test func `what cannot be referred to is refused, and nothing of it kept`() throws {
+    @Test func `a reference to an entry that does not exist is refused, and nothing is stored`()
+      throws
+    {
       let relay = try RelayProcess()
       let (ada, bo) = (try RawClient(relay, user: "ada"), try RawClient(relay, user: "bo"))
       try ada.say("mine", in: "r", id: "1")

@@ -5,7 +5,9 @@ import Testing
 import Wire
 
 @Suite struct `A relay and its directory` {
-  @Test func `the file of people is read again when it changes, and a mistake is told`() throws {
+  @Test func `the file of people is read again when it changes, and an error in it is reported`()
+    throws
+  {
     let folder = try TemporaryFolder()
     try folder.write("- { user: Ada, name: Ada Lovelace }\n", to: "people.yaml")
     let relay = try RelayProcess("directory: { file: \(folder["people.yaml"]) }", in: folder)
@@ -30,7 +32,7 @@ import Wire
 
   @Test func `people of GitHub are kept: a restart without network has them`() throws {
     let service = try service()
-    // A proxy that is not there, and that nobody needs for this machine.
+    // A proxy that does not exist, and is not used for this machine.
     let relay = try RelayProcess(
       gitHub(service, "token_command: echo t0ken"), under: ["env", "http_proxy=http://127.0.0.1:1"])
     try relay.process.waitForErrors { $0.contains("directory: 3 people from org:acme") }
@@ -52,7 +54,7 @@ import Wire
     #expect(try relay.stop() == .exit(0))
   }
 
-  @Test func `a limit is told with its end, and is over then`() throws {
+  @Test func `a rate limit is reported with its end, and is over then`() throws {
     let reset = WallClock.milliseconds / 1000 + 8
     let service = try service(#"{"remaining":0,"limit":null,"reset":\#(reset)}"#)
     let relay = try RelayProcess(gitHub(service))
@@ -68,7 +70,7 @@ import Wire
     #expect(try relay.stop() == .exit(0))
   }
 
-  @Test func `a service that cannot prove who it is is told nothing`() throws {
+  @Test func `a service without a valid certificate gets no request`() throws {
     let certificates = try Certificates()
     try certificates.use("server", key: "server")
     let impostor = try RelayProcess(certificates.configuration)

@@ -6,7 +6,7 @@ import Wire
 extension `End to end` {
   @Suite struct `A full disk` {
     @Test(.enabled(if: SmallDisk.isPossible, "mounting a file system of its own takes root"))
-    func `sends are refused, all else goes on, and writing resumes by itself`() throws {
+    func `sends are refused, everything else works, and writing resumes by itself`() throws {
       let disk = try SmallDisk(kibibytes: 4096)
       // So that there is something to free.
       try disk.folder.write(String(repeating: "ballast\n", count: 1 << 17), to: "ballast")
@@ -47,7 +47,7 @@ extension `End to end` {
       #expect(try bo.entry().seq == 1)
       #expect(try ada.history("general", limit: 5).entries.count == 5)
 
-      // The same line, once there is space: nobody tells the relay.
+      // The same line, once there is space: the relay resumes by itself.
       try run("rm", disk.folder["ballast"])
       // A new connection, which was not asked to wait.
       ada = try RawClient(relay, user: "ada")

@@ -28,12 +28,11 @@ extension `End to end` {
       try play("duplicate", "")
     }
 
-    @Test func `what is wrong is answered with its status, and what is the matter`() throws {
+    @Test func `an error is answered with its status and the reason`() throws {
       try play("problems", RelayProcess.withoutLimits)
     }
 
-    @Test func `all kinds of entry are published, and read as they are now or as they came`() throws
-    {
+    @Test func `all kinds of entry are published, and read folded or as stored`() throws {
       try play("kinds", RelayProcess.withoutLimits)
     }
 
@@ -50,7 +49,7 @@ extension `End to end` {
         """, in: folder)
     }
 
-    @Test func `pictures of people come from the relay, whoever has them`() throws {
+    @Test func `pictures of people come from the relay, not from their hosts`() throws {
       let folder = try TemporaryFolder()
       let pictures = try ChildProcess(
         ["/usr/bin/python3", Programs.peer("pictures.py"), folder["people.yaml"]])
@@ -69,7 +68,7 @@ extension `End to end` {
       try play("limits", "loops: 2\nlimits: { sends_per_s: 2, burst: 4, requests_per_s: 4 }")
     }
 
-    @Test func `a token says who publishes, and what they may`() throws {
+    @Test func `a token determines the user that publishes, and its rights`() throws {
       try play(
         "tokens",
         "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef, banned: [eve], operators: [cy] }"
@@ -84,15 +83,15 @@ extension `End to end` {
       try play("bodies", "limits: { handshake_timeout_ms: 1500 }")
     }
 
-    @Test func `a connection takes one request after the other`() throws {
+    @Test func `a connection serves one request after the other`() throws {
       try play("keep_alive", "limits: { handshake_timeout_ms: 1500 }")
     }
 
-    @Test func `pages of other sites are let in where they are allowed`() throws {
+    @Test func `pages of other sites are admitted if their origin is allowed`() throws {
       try play("origins", "auth: { origins: [\"https://chat.example\"] }")
     }
 
-    @Test func `what is published reaches those who are there, and they are one with the rest`()
+    @Test func `published entries reach subscribers in one order with those sent over WebSocket`()
       throws
     {
       let relay = try RelayProcess("loops: 2")
@@ -127,7 +126,7 @@ extension `End to end` {
       try relay.stop()
     }
 
-    /// The answer is longer than what the kernels of both sides take, so that it waits for the reader.
+    /// The answer is longer than the kernels' buffers of both sides, so it waits for the reader.
     @Test func `an answer that is read slowly is the answer all the same`() throws {
       let relay = try RelayProcess(RelayProcess.withoutLimits)
       let ada = try RawClient(relay, user: "ada")

@@ -4,7 +4,7 @@ import Testing
 extension `End to end` {
   /// What `make install` puts where, from the commands that are built already.
   @Suite struct `What is installed` {
-    /// A folder that stands for the system's root.
+    /// A folder in place of the system's root.
     private let root: TemporaryFolder
 
     init() throws {
@@ -30,7 +30,8 @@ extension `End to end` {
     private static let commands = ["relay", "wschat", "swarm"]
 
     @Test(arguments: commands)
-    func `a command is there with its manual and what shells complete`(command: String) throws {
+    func `a command is installed with its manual and its shell completions`(command: String) throws
+    {
       let version = try ChildProcess([root["usr/bin/\(command)"], "--version"], input: "")
       #expect(try version.wait() == .exit(0))
       #expect(version.output.hasPrefix("\(command) "))
@@ -78,7 +79,7 @@ extension `End to end` {
       try bash.wait(for: ">")
       try bash.type(". /usr/share/bash-completion/bash_completion && echo rea''dy\n")
       try bash.wait(for: "ready")
-      // Meta-? lists, and Tab takes what is common.
+      // Meta-? lists, and Tab completes the common part.
       try bash.type("wschat --tok\u{1B}?")
       try bash.wait(for: "--token-command")
       try bash.type("\t")

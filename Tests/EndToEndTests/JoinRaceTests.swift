@@ -47,7 +47,7 @@ private final class Joiner {
   let client: RawClient
   private(set) var joins = 0
   private(set) var entries = 0
-  /// The last entry that we have: what `joined` said, or what came since.
+  /// The last entry of this client: from `joined`, or received since.
   private var last: Int64?
   private var wanted = 0
   /// What the next join resumes from: every second one does.

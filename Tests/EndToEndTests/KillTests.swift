@@ -7,7 +7,7 @@ import Wire
 
 extension `End to end` {
   @Suite struct `The relay is killed` {
-    @Test func `10,000 messages, 50 clients, 20 rooms, 5 times SIGKILL: each is there once`() throws
+    @Test func `10,000 messages, 50 clients, 20 rooms, five SIGKILLs: each is stored once`() throws
     {
       let relay = try RelayProcess(RelayProcess.withoutLimits)
       let crowd = try Crowd(relay)
@@ -144,12 +144,12 @@ private final class Crowd: EventHandler {
     }
   }
 
-  /// Talks until every line is acknowledged and everyone has everything.
+  /// Sends until every line is acknowledged and every client has everything.
   func run() throws {
     for member in members { member.start() }
     loop.schedule(afterMilliseconds: 1000, token: 0)
     loop.run(self)
-    // Nobody is told anything any more.
+    // No client receives anything any more.
     for member in members { member.client.handler = nil }
     if let failure { throw failure }
     guard isDone else {
@@ -180,7 +180,7 @@ private final class Crowd: EventHandler {
       kills += 1
       do {
         try relay.kill()
-        // Not waited for: clients are to find nobody there, and then find it back.
+        // Not awaited: clients first fail to connect, and then connect again.
         try relay.start(waiting: false)
       } catch {
         failure = error

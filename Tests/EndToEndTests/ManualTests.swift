@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension `End to end` {
-  /// The pages for man(1), held against the commands.
+  /// The pages for man(1), compared with the commands.
   @Suite struct `Manuals` {
     /// A command's page, and its subcommands.
     struct Page: CustomTestStringConvertible, Sendable {
@@ -55,7 +55,7 @@ extension `End to end` {
       return flags
     }
 
-    @Test(arguments: pages) func `a manual explains every option, and none that is not there`(
+    @Test(arguments: pages) func `a manual explains exactly the options that exist`(
       page: Page
     ) throws {
       let text = try readFile(page.path)
@@ -71,7 +71,7 @@ extension `End to end` {
       #expect(told.isEmpty)
     }
 
-    @Test(arguments: pages) func `a manual names every subcommand, and they are all`(page: Page)
+    @Test(arguments: pages) func `a manual names every subcommand, and no other`(page: Page)
       throws
     {
       let listed = try help([page.command]).split(separator: "\n")
@@ -117,7 +117,7 @@ extension `End to end` {
     @Test(
       .enabled(if: Programs.isInstalled("mandoc"), "there is no mandoc here, which checks manuals"),
       arguments: pages)
-    func `mandoc finds nothing to complain of`(page: Page) throws {
+    func `mandoc has no complaints`(page: Page) throws {
       let lint = try ChildProcess(["mandoc", "-Tlint", "-Wstyle", page.path], input: "")
       try lint.wait()
       // The pages that are referred to need not be installed where the tests run.

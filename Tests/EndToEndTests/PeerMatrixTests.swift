@@ -34,7 +34,7 @@ extension `End to end` {
     private static let roomy = "limits: { frame_bytes: 262144, text_bytes: 65536 }"
 
     @Test(arguments: Library.allCases, Way.all)
-    func `a library gets back what it said`(library: Library, way: Way) throws {
+    func `a library receives the texts that it sent`(library: Library, way: Way) throws {
       let certificates = way.isEncrypted ? try Certificates() : nil
       try certificates?.use("server", key: "server")
       let relay = try RelayProcess("\(Self.roomy)\n\(certificates?.configuration ?? "")")
@@ -53,7 +53,7 @@ extension `End to end` {
 
     /// A page cannot ask for no compression: there it is the relay that does not agree to it.
     @Test(arguments: Way.all)
-    func `a page in Chromium gets back what it said`(way: Way) throws {
+    func `a page in Chromium receives the texts that it sent`(way: Way) throws {
       let certificates = way.isEncrypted ? try Certificates() : nil
       try certificates?.use("server", key: "server")
       let page = try Page(trusting: certificates?["used.pem"])
@@ -71,7 +71,7 @@ extension `End to end` {
       #expect(try relay.stop() == .exit(0))
     }
 
-    @Test func `a page in Chromium is not let in by a certificate that nobody trusts`() throws {
+    @Test func `a page in Chromium does not connect if the certificate is not trusted`() throws {
       let certificates = try Certificates()
       try certificates.use("server", key: "server")
       let page = try Page()

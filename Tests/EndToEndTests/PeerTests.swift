@@ -20,7 +20,7 @@ extension `End to end` {
       try converse("/usr/bin/python3", "conversation.py")
     }
 
-    @Test func `Python's websockets gets long messages compressed, beside one who does not`()
+    @Test func `Python's websockets gets long messages compressed, beside a client that does not`()
       throws
     {
       try converse("/usr/bin/python3", "compression.py")

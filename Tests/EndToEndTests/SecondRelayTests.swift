@@ -35,7 +35,7 @@ extension `End to end` {
       #expect(!second.errors.contains("listening"))
       #expect(try client.say("two", in: "general", id: "2").seq == 2)
       try first.kill()
-      // The lock of a process that was killed holds nobody up.
+      // The lock of a killed process is released.
       try first.start()
       #expect(try RawClient(first, user: "ada").history("general").head == 2)
     }

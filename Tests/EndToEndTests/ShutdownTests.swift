@@ -5,7 +5,7 @@ import Wire
 
 extension `End to end` {
   @Suite struct `Shutting down, SIGTERM` {
-    @Test func `everyone is told when to come back, then closed with 1012`() throws {
+    @Test func `every client is told when to reconnect, then closed with 1012`() throws {
       let relay = try RelayProcess("loops: 2")
       let clients = try (0..<8).map { number in
         let client = try RawClient(relay, user: "u\(number)")
@@ -36,7 +36,7 @@ extension `End to end` {
       func say() {
         sent += 1
         ada.enqueue(#"{"type":"send","room":"general","id":"\#(sent)","text":"n \#(sent)"}"#)
-        // What the relay does not take any more stays here.
+        // Messages that the relay no longer accepts stay here.
         _ = try? ada.flushAvailable()
       }
       for _ in 1...200 { say() }
@@ -78,7 +78,7 @@ extension `End to end` {
       let entries = try bo.everything(in: "general")
       #expect(entries.map(\.seq) == Array(1...Int64(max(1, entries.count))))
       #expect(Set(entries.map(\.id)).count == entries.count)
-      // Every accepted line was acknowledged before the end, and none besides.
+      // Exactly the accepted lines were acknowledged before the end.
       #expect(Dictionary(uniqueKeysWithValues: entries.map { ($0.id, $0.seq) }) == acknowledged)
       // In the order in which they were sent.
       #expect(entries.compactMap { Int($0.id) } == Array(1...max(1, entries.count)))
@@ -99,7 +99,7 @@ extension `End to end` {
       _ = try reader.join("general")
       let writer = try RawClient(relay, user: "ada")
       let text = String(repeating: "0123456789", count: 800)
-      // More than a socket takes on loopback, whose buffers grow to several megabytes.
+      // More than the socket's buffers on loopback, which grow to several megabytes.
       for number in 1...2500 { try writer.say(text, in: "general", id: "\(number)") }
       let begin = ContinuousClock.now
       #expect(try relay.stop() == .exit(0))

@@ -41,7 +41,7 @@ extension `End to end` {
   }
 }
 
-/// What waits for a reader, and what it costs the relay until it has been read: every piece of it, in
+/// Data that waits for a reader, and its cost for the relay until it has been read: every piece, in
 /// order.
 private struct Backlog {
   private let texts = Texts()

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 extension `End to end` {
-  /// A user who sends too much, by Python's websockets.
+  /// A user that sends too much, with Python's websockets.
   @Suite struct `A client that is slowed` {
     /// Runs one case of `slowed.py`.
     private func play(_ name: String, _ limits: String, besides configuration: String = "") throws {
@@ -22,7 +22,7 @@ extension `End to end` {
       try play("order", "sends_per_s: 40, burst: 20", besides: "loops: 2")
     }
 
-    @Test func `still hears what others say`() throws {
+    @Test func `still receives messages of other users`() throws {
       try play("listens", "sends_per_s: 1, burst: 2")
     }
 
@@ -30,7 +30,7 @@ extension `End to end` {
       try play("stays", "sends_per_s: 1, burst: 1, heartbeat_s: 1, idle_timeout_s: 2")
     }
 
-    @Test func `is not taken for idle either where a pong would lie behind all that it has sent`()
+    @Test func `is not considered idle, although its pong waits after all that it has sent`()
       throws
     {
       try play("stuffed", "sends_per_s: 1, burst: 1, heartbeat_s: 1, idle_timeout_s: 2")
@@ -44,7 +44,7 @@ extension `End to end` {
       try play("gone", "sends_per_s: 1, burst: 1, idle_timeout_s: 600")
     }
 
-    @Test func `has so many connections`() throws {
+    @Test func `has a limited number of connections`() throws {
       try play("crowd", "connections_per_user: 3")
     }
   }

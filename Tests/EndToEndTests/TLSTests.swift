@@ -53,25 +53,25 @@ extension `End to end` {
       #expect(peer.output == "good\n")
     }
 
-    @Test func `two hundred of one address who come at once get in`() throws {
+    @Test func `two hundred clients of one address that connect at once are admitted`() throws {
       let relay = try relay()
       try part("crowd", against: relay)
       #expect(try relay.stop() == .exit(0))
     }
 
-    @Test func `those beyond the limit who do not say who they are are told to try later`() throws {
+    @Test func `unauthenticated clients beyond the limit are told to try later`() throws {
       let relay = try relay("limits: { handshake_timeout_ms: 4000 }")
       try part("late", against: relay)
       #expect(try relay.stop() == .exit(0))
     }
 
-    @Test func `who is refused before the handshake is told by an alert`() throws {
+    @Test func `a client that is refused before the handshake gets an alert`() throws {
       let relay = try relay("limits: { connections_per_address: 5 }")
       try part("refused", against: relay)
       #expect(try relay.stop() == .exit(0))
     }
 
-    @Test func `without memory for a session one connection is refused, and the others live on`()
+    @Test func `without memory for a session one connection is refused, and the others go on`()
       throws
     {
       let folder = try TemporaryFolder()
@@ -86,7 +86,8 @@ extension `End to end` {
       #expect(try relay.stop() == .exit(0))
     }
 
-    @Test func `HTTP in clear on its port is told to use TLS, and TLS on a plain port is ended`()
+    @Test
+    func `HTTP without TLS on its port is told to use TLS, and TLS on a plain port is closed`()
       throws
     {
       let encrypted = try relay()
@@ -100,7 +101,7 @@ extension `End to end` {
       #expect(try RawClient(plain, user: "ada").say("there", in: "general", id: "1").seq == 1)
     }
 
-    @Test func `who does not shake hands is not waited for`() throws {
+    @Test func `a client that does not complete the handshake is disconnected`() throws {
       let relay = try relay("limits: { handshake_timeout_ms: 300 }")
       // Nothing at all, and the begin of a record.
       for beginning in ["", "\u{16}\u{3}\u{1}"] {
@@ -144,7 +145,7 @@ extension `End to end` {
         client.output.split(separator: "\n").first { $0.hasPrefix("subject=") } ?? "none")
     }
 
-    @Test func `SIGHUP changes the certificate of new connections, and nobody is dropped`() throws {
+    @Test func `SIGHUP changes the certificate of new connections, and drops none`() throws {
       let relay = try relay()
       let chat = try wschat(
         relay.url, "--ca", certificates.authority, "--json", "--follow", input: nil)
@@ -190,7 +191,7 @@ extension `End to end` {
     }
 
     @Test(arguments: ["1.2", "1.3"])
-    func `wschat chats with a Python server, and comes back by a resumed session`(version: String)
+    func `wschat chats with a Python server, and reconnects with a resumed session`(version: String)
       throws
     {
       let (server, url) = try server("server", version)

@@ -5,7 +5,7 @@ import Testing
 extension `End to end` {
   /// What the tests of screens stand on.
   @Suite struct `A terminal for tests` {
-    @Test func `what a program writes is seen, what is typed arrives, and its exit is known`()
+    @Test func `output of a program is shown, typed text arrives, and the exit code is known`()
       throws
     {
       let terminal = try TerminalSession(["sh", "-c", "echo ready; read -r line; exit 7"])
@@ -20,7 +20,7 @@ extension `End to end` {
       #expect(try terminal.screen().contains("ready"))
     }
 
-    @Test func `keys and pastes come as a terminal sends them`() throws {
+    @Test func `keys and pastes arrive as a terminal sends them`() throws {
       let terminal = try TerminalSession([
         "sh", "-c", #"stty raw -echo; printf '\033[?2004hready'; exec cat -v"#,
       ])
@@ -57,7 +57,7 @@ extension `End to end` {
       #expect(after.cursor != nil)
     }
 
-    @Test func `variables are given, or are not there at all`() throws {
+    @Test func `variables are set, or absent`() throws {
       let script = #"echo "[${NO_COLOR-none}] [${COLORTERM-none}] [$TERM] [$WORD]""#
       let plain = try TerminalSession(["sh", "-c", script], environment: ["WORD=a b"])
       try plain.wait(for: "[none] [none] [tmux-256color] [a b]")
@@ -66,7 +66,7 @@ extension `End to end` {
       try given.wait(for: "[1] [truecolor]")
     }
 
-    @Test func `a signal's end is told from an exit`() throws {
+    @Test func `an end by a signal is distinguished from an exit`() throws {
       let terminal = try TerminalSession(["sh", "-c", "echo ready; exec sleep 1000"])
       try terminal.wait(for: "ready")
       try terminal.signal(SIGKILL)

@@ -88,7 +88,7 @@ extension `End to end` {
       #expect(!relay.process.errors.contains("eyJ"))
     }
 
-    @Test func `who does not say who they are in time is closed, and who has said so is not`()
+    @Test func `a client that does not authenticate in time is closed, and another one is not`()
       throws
     {
       let relay = try relay("limits: { handshake_timeout_ms: 700 }")
@@ -111,7 +111,7 @@ extension `End to end` {
       #expect(refused.messages.count == 1)
     }
 
-    @Test func `bots need no token, and answer who came with one`() throws {
+    @Test func `bots need no token, and answer users that have one`() throws {
       let relay = try relay(`wschat, in lines`.echo)
       let ada = try client(relay, #"{"sub":"ada"}"#)
       try ada.say("hello", in: "dm:ada:echo", id: "1")
@@ -152,7 +152,7 @@ extension `End to end` {
       try ping(renewed)
     }
 
-    @Test func `a bad token, or another's, changes nothing on a connection that stands`() throws {
+    @Test func `a bad token, or another user's, changes nothing on an open connection`() throws {
       let relay = try relay()
       let ada = try client(relay, #"{"sub":"ada"}"#)
       for bad in [
@@ -168,7 +168,9 @@ extension `End to end` {
 
     // MARK: Rights
 
-    @Test func `a token is held to its rooms, and what a new one takes away ends`() throws {
+    @Test func `a token allows its rooms only, and subscriptions beyond a new token's rooms end`()
+      throws
+    {
       let relay = try relay("rooms: { listed: [{ room: general }, { room: hidden }] }")
       let bo = try client(relay, #"{"sub":"bo"}"#)
       try bo.say("one", in: "hidden", id: "1")
@@ -207,7 +209,9 @@ extension `End to end` {
     // MARK: Bans
 
     @Test(arguments: [true, false])
-    func `who is banned is out at SIGHUP, and not let in again before the next`(byToken: Bool)
+    func `a banned user is disconnected at SIGHUP, and refused until the ban is lifted`(
+      byToken: Bool
+    )
       throws
     {
       let mode = byToken ? "mode: jwt, secret: \(Self.secret)" : "mode: open"
@@ -269,7 +273,8 @@ extension `End to end` {
       return folder["relay.yaml"]
     }
 
-    @Test func `relay token makes a token that the relay takes, with what it was asked for`() throws
+    @Test func `relay token makes a token that the relay accepts, with the requested claims`()
+      throws
     {
       let relay = try relay()
       let made = try RelayProcess.command(

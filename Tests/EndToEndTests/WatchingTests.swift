@@ -9,7 +9,7 @@ extension `End to end` {
       try HTTPExchange(relay, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n").answer()
     }
 
-    @Test func `the metrics are what Prometheus reads, and say what has happened`() throws {
+    @Test func `Prometheus's parser reads the metrics, and they are correct`() throws {
       let folder = try TemporaryFolder()
       try folder.write("[{ user: ada }, { user: bo }, { user: Ada Lovelace }]\n", to: "people.yaml")
       let relay = try RelayProcess(
@@ -25,7 +25,7 @@ extension `End to end` {
       try relay.stop()
     }
 
-    @Test func `readiness is an entry that goes the whole way, and nobody sees it`() throws {
+    @Test func `readiness sends an entry through the whole relay, and no client sees it`() throws {
       let relay = try RelayProcess("loops: 2")
       let clock = ContinuousClock()
       let began = clock.now
@@ -37,7 +37,7 @@ extension `End to end` {
       #expect(entries >= 1)
       #expect(entries <= 1 + Int((clock.now - began) / .seconds(5)))
 
-      // Not even who has its name.
+      // Not even a user of that name.
       let client = try RawClient(relay, user: "sys.canary")
       try client.send(.rooms(.init()))
       let rooms = try client.first { message in
@@ -56,7 +56,7 @@ extension `End to end` {
       #expect(try verify.wait() == .exit(0), "\(verify.output)\(verify.errors)")
     }
 
-    @Test func `a log that does not answer is not waited for`() throws {
+    @Test func `readiness does not wait for a log that does not answer`() throws {
       let relay = try RelayProcess("debug: { commit_delay_ms: 4500 }")
       let answer = try readiness(relay)
       #expect(answer.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"), "\(answer)")

@@ -5,8 +5,8 @@ import Testing
 import Wire
 
 extension `End to end` {
-  /// What wschat says of others, of refusals and limits, and to whom.
-  @Suite struct `wschat on a screen, and what it tells` {
+  /// Notices about other users, refusals and limits.
+  @Suite struct `Notices of wschat on a screen` {
     private func configure(_ yaml: String) throws -> TemporaryFolder {
       let home = try TemporaryFolder()
       try home.write(yaml, to: "config/wschat/config.yaml")
@@ -38,7 +38,7 @@ extension `End to end` {
     @Test func `a message that is an option and markup is notified as it was written`() throws {
       let relay = try RelayProcess()
       let home = try TemporaryFolder()
-      // As the real one: what stands before -- is its own.
+      // Like the real one: arguments before -- are its own.
       try home.write("#!/bin/sh\nprintf '%s|' \"$@\" >>~/told\n", to: "bin/notify-send")
       try run("chmod", "+x", home["bin/notify-send"])
       let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/bin:/bin"
@@ -128,7 +128,7 @@ extension `End to end` {
       try terminal.wait(forNo: "limited")
     }
 
-    @Test func `what is read on one device is read on the other, and what is said there is own`()
+    @Test func `messages read on one device are read on the other, and those sent there are own`()
       throws
     {
       let relay = try RelayProcess("bots: [{ user: echo, name: Echo, behaviour: [] }]")

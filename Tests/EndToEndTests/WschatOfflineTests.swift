@@ -4,20 +4,20 @@ import Testing
 import Wire
 
 extension `End to end` {
-  /// A relay that goes away, and what is written meanwhile.
+  /// A relay that stops, and text that is written meanwhile.
   @Suite struct `wschat on a screen, without a relay` {
     private func texts(_ relay: RelayProcess, _ room: String) throws -> [String] {
       try RawClient(relay, user: "bo").everything(in: room).compactMap(\.text)
     }
 
-    /// Waits until the relay has so many entries.
+    /// Waits until the relay has this number of entries.
     private func waitFor(_ count: Int, in room: String, _ relay: RelayProcess) throws {
       guard try becomesTrue({ try texts(relay, room).count >= count }) else {
         throw Unexpected("only \(try texts(relay, room))")
       }
     }
 
-    @Test func `it says when it tries again, lets one write, and sends that once`() throws {
+    @Test func `it shows the time of the next attempt, accepts text, and sends it once`() throws {
       let relay = try RelayProcess()
       let terminal = try TerminalSession.wschat(relay, ["--room", "general"])
       try terminal.waitForConversation("General")
@@ -42,7 +42,7 @@ extension `End to end` {
       #expect(try texts(relay, "general") == ["before", "meanwhile", "and this", "after"])
     }
 
-    @Test func `it opens with what it knew, and what was written before it ended is sent once`()
+    @Test func `it opens with its last state, and sends text written before its end once`()
       throws
     {
       let relay = try RelayProcess()
@@ -100,7 +100,7 @@ extension `End to end` {
       #expect(try texts(relay, "general") == ["message 1", "message 2", "message 3"])
     }
 
-    @Test func `what was kept is its owner's alone`() throws {
+    @Test func `stored files are readable by their owner only`() throws {
       let relay = try RelayProcess()
       let terminal = try TerminalSession.wschat(relay, ["--room", "general"])
       try terminal.waitForConversation("General")

@@ -43,7 +43,10 @@ extension `End to end` {
       #expect(entries.compactMap(\.text) == ["hello there", "hello there"])
     }
 
-    @Test func `what is said elsewhere raises a badge, and going there takes it away`() throws {
+    @Test
+    func `a message in another conversation raises a badge, and opening it removes the badge`()
+      throws
+    {
       let relay = try RelayProcess(Self.bots + "\n" + RelayProcess.withoutLimits)
       let bo = try RawClient(relay, user: "bo")
       try bo.say("first words", in: "dm:ada:bo", id: "1")
@@ -68,7 +71,7 @@ extension `End to end` {
       let line = try #require(there.conversation.firstIndex { $0.contains(" New ") })
       let first = try #require(there.conversation.firstIndex { $0.contains("first words") })
       #expect(line < first)
-      // The relay is told as well.
+      // The relay gets the mark as well.
       let ada = try RawClient(relay, user: "ada")
       _ = try becomesTrue { try ada.join("dm:ada:bo").read >= 3 }
       #expect(try ada.join("dm:ada:bo").read == 3)
@@ -198,7 +201,7 @@ extension `End to end` {
       try terminal.press("Enter")
       try terminal.waitForConversation("watercooler")
       try terminal.wait(for: "hay 40")
-      // What is searched is what is loaded.
+      // The search covers loaded messages.
       try terminal.wait(for: "the beginning") { screen in
         if !screen.messages(with: "needle").isEmpty { return true }
         try terminal.press("PPage")

@@ -25,7 +25,7 @@ extension `End to end` {
       #expect(screen.cursor != nil, "\(how)")
       let folder = terminal.folder
       #expect(try readFile(folder["after"]) == readFile(folder["before"]), "\(how)")
-      // Neither is a paste in brackets any more, nor does the mouse or the focus say anything.
+      // Pastes have no brackets any more, and mouse and focus send nothing.
       // The shell itself takes pastes in brackets, until it runs something.
       try terminal.type("stty raw -echo; echo rea''dy; cat -v\n")
       try terminal.wait(for: "ready")
@@ -80,7 +80,7 @@ extension `End to end` {
       #expect(wakes <= 3)
     }
 
-    @Test func `Ctrl+Z gives it back for a while, and fg goes on`() throws {
+    @Test func `Ctrl+Z suspends it and restores the terminal, and fg continues`() throws {
       let relay = try RelayProcess()
       let terminal = try inShell(relay)
       try terminal.type("half")
@@ -103,7 +103,7 @@ extension `End to end` {
       try terminal.wait(for: "allover")
     }
 
-    @Test func `every size is filled, and what differs is drawn as if all were`() throws {
+    @Test func `every size is filled, and drawing differences equals drawing everything`() throws {
       let relay = try RelayProcess()
       let bo = try RawClient(relay, user: "bo")
       for (number, text) in ["plain", "日本語のテキスト", "e\u{301}a\u{308}", "שלום עולם"].enumerated() {
@@ -113,7 +113,7 @@ extension `End to end` {
       try terminal.waitForConversation("General")
       for (columns, rows) in [(60, 20), (200, 60), (20, 5), (80, 24)] {
         try terminal.resize(columns: columns, rows: rows)
-        // What is typed behind it is seen behind it.
+        // Text typed after it is shown after it.
         try terminal.type("x")
         let screen = try terminal.wait(for: "\(columns)×\(rows)") { screen in
           screen.columns == columns && screen.rows == rows && screen.composer.contains("› x")
@@ -131,7 +131,7 @@ extension `End to end` {
       }
     }
 
-    @Test func `a narrow one shows the list or the conversation`() throws {
+    @Test func `a narrow screen shows the list or the conversation`() throws {
       let relay = try RelayProcess("bots: [{ user: echo, name: Echo, behaviour: echo }]")
       let terminal = try TerminalSession.wschat(relay, columns: 60, rows: 20)
       let list = try terminal.wait(for: "the list") {
@@ -147,7 +147,7 @@ extension `End to end` {
       try terminal.wait(for: "the list again") { $0.contains("General") && !$0.contains("› ") }
     }
 
-    @Test func `a key and the mouse do what the configuration says`() throws {
+    @Test func `the configuration sets keys and the mouse`() throws {
       let relay = try RelayProcess("bots: [{ user: echo, name: Echo, behaviour: echo }]")
       let home = try TemporaryFolder()
       try home.write("mouse: true\nkeys: { search: [f3] }\n", to: "config/wschat/config.yaml")
@@ -169,7 +169,7 @@ extension `End to end` {
       try terminal.waitForConversation("Echo")
     }
 
-    @Test func `NO_COLOR has none, and without it there are some`() throws {
+    @Test func `with NO_COLOR there are no colors, and without it there are some`() throws {
       let relay = try RelayProcess()
       let bo = try RawClient(relay, user: "bo")
       try bo.say("hello", in: "general", id: "1")
@@ -193,7 +193,7 @@ extension `End to end` {
       #expect(try !colours([]).contains { $0.contains("38;2;") })
     }
 
-    /// What stands between `ESC [` and `m`.
+    /// The parameters between `ESC [` and `m`.
     private func sequences(in text: String) -> [String] {
       text.split(separator: "\u{1B}[").dropFirst().compactMap { part in
         part.firstIndex(of: "m").map { String(part[..<$0]) }
@@ -223,7 +223,7 @@ extension `End to end` {
       #expect(screen.list.contains { $0.contains("Eve") })
     }
 
-    @Test func `a mistake in the configuration is told with its line, and nothing is started`()
+    @Test func `an error in the configuration is reported with its line, and nothing is started`()
       throws
     {
       let relay = try RelayProcess()
@@ -238,7 +238,7 @@ extension `End to end` {
       #expect(screen.text.contains("did you mean messages?"))
     }
 
-    @Test func `with --plain it works in lines there too`() throws {
+    @Test func `with --plain it works in lines on a terminal too`() throws {
       let relay = try RelayProcess()
       let terminal = try TerminalSession.wschat(relay, ["--plain", "--room", "general"])
       try terminal.type("hello\n")

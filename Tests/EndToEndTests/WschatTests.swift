@@ -89,7 +89,7 @@ extension `End to end` {
       #expect(entries.compactMap(\.text) == ["short", "again"])
     }
 
-    @Test func `wrong usage ends with 2, and says what is wrong`() throws {
+    @Test func `wrong usage ends with 2, and an error names it`() throws {
       for (arguments, complaint) in [
         (["--room", "a/b", "--user", "ada"], "\"a/b\" is not a valid room name"),
         (["--room", "a", "--to", "bo", "--user", "ada"], "cannot be combined"),
@@ -104,7 +104,7 @@ extension `End to end` {
       }
     }
 
-    @Test func `who is not let in ends with 4`() throws {
+    @Test func `a client that is not admitted ends with 4`() throws {
       let relay = try RelayProcess(Self.echo)
       let asBot = try wschat(relay, "--user", "echo", input: "")
       #expect(try asBot.wait() == .exit(4))
@@ -126,11 +126,11 @@ extension `End to end` {
       #expect(chat.errors.contains("cannot connect"))
     }
 
-    @Test func `what is not acknowledged in time ends with 1`() throws {
+    @Test func `a line that is not acknowledged in time ends with 1`() throws {
       let relay = try RelayProcess()
       let chat = try wschat(relay, "--user", "ada", "--timeout", "0.5", "--json")
       try chat.waitForOutput { $0.contains(#""type":"joined""#) }
-      // It is there, and does nothing any more.
+      // It exists, and does nothing any more.
       relay.process.signal(SIGSTOP)
       chat.write("hello\n")
       chat.closeInput()

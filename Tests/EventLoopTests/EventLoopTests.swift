@@ -171,7 +171,7 @@ import Testing
     #expect(recorder.events.count == 2)
   }
 
-  @Test func `edge-triggered events come once per change`() throws {
+  @Test func `edge-triggered events are reported once per change`() throws {
     let loop = try EventLoop()
     let event = try EventDescriptor()
     event.signal()
@@ -196,7 +196,7 @@ import Testing
 }
 
 @Suite struct `Ends of connections in a loop` {
-  @Test func `a half-closed peer is told once and can still be written to`() throws {
+  @Test func `a half-closed peer is reported once and can still be written to`() throws {
     let pair = try SocketPair()
     let loop = try EventLoop()
     let recorder = Recorder()
@@ -223,7 +223,7 @@ import Testing
     #expect(pair.client.borrowed.readAll(upTo: 3) == [1, 2, 3])
   }
 
-  @Test func `a connection that is reset while paused is told once`() throws {
+  @Test func `a connection that is reset while paused is reported once`() throws {
     let pair = try SocketPair()
     let loop = try EventLoop()
     let recorder = Recorder()

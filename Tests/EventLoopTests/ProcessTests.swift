@@ -6,7 +6,7 @@ import Testing
 
 /// What changes the whole process is tried in a process of its own.
 @Suite struct `Process-wide settings` {
-  @Test func `without descriptors the loop rests, then goes on with the same clients`() async {
+  @Test func `without descriptors the loop pauses, then continues with the same clients`() async {
     await #expect(processExitsWith: .success) {
       let loop = try EventLoop()
       let listener = try Listener.claim(Address("127.0.0.1:0"))

@@ -105,7 +105,7 @@ import Testing
     #expect(fired(&queue, at: at(2)) == [2])
   }
 
-  @Test func `what is scheduled while timers fire waits for the next turn`() {
+  @Test func `a timer that is scheduled while timers fire waits for the next turn`() {
     var queue = TimerQueue()
     _ = queue.schedule(at: at(1), token: 1)
     let mark = queue.mark

@@ -6,7 +6,7 @@ import WebSocket
 /// Every input that is kept, and so every past finding, fed once: without libFuzzer.
 @Suite struct `Fuzzing's corpora` {
   @Test(arguments: FuzzTarget.allCases)
-  func `every kept input holds what its target promises`(target: FuzzTarget) throws {
+  func `every kept input satisfies its target's properties`(target: FuzzTarget) throws {
     let inputs = try Corpus.inputs(of: target)
     #expect(inputs.count >= 5, "the corpus of \(target.rawValue) is missing")
     for input in inputs {

@@ -22,7 +22,7 @@ import Testing
       + "Content-Type: application/json\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"
   }
 
-  @Test func `a client that says nothing is let go when its time is over`() {
+  @Test func `a silent client is disconnected at its timeout`() {
     let loop = ArrayLoop()
     let stream = loop.connect()
     loop.pass(milliseconds: 4750)
@@ -52,7 +52,7 @@ import Testing
     #expect(loop.takeOutput(of: stream).hasPrefix("HTTP/1.1 408 "))
   }
 
-  @Test func `who is silent is pinged, and let go in the end`() {
+  @Test func `a silent client is pinged, and disconnected in the end`() {
     let loop = ArrayLoop {
       $0.heartbeatSeconds = 20
       $0.idleTimeoutSeconds = 60
@@ -70,7 +70,7 @@ import Testing
     #expect(loop.world.streams[stream]?.isClosed == true)
   }
 
-  @Test func `a shutdown waits for the log, and in the end for nobody`() {
+  @Test func `a shutdown waits for the log, but not beyond its time limit`() {
     let loop = ArrayLoop()
     let stream = loop.connect()
     loop.send(Self.opening, on: stream)

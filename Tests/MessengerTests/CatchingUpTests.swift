@@ -29,7 +29,7 @@ import Wire
     return harness
   }
 
-  @Test func `still has unread what came after one's own message from elsewhere`() {
+  @Test func `keeps messages unread that follow a message of the user's other device`() {
     var harness = away(read: 5, unread: 5)
     #expect(open(harness)?.unread == 5)
     harness.joined(head: 10, after: 4, read: 5)
@@ -49,7 +49,7 @@ import Wire
     #expect(open(harness)?.unread == 0)
   }
 
-  @Test func `tells the relay what was read without it`() {
+  @Test func `sends the relay marks of messages read while disconnected`() {
     var harness = Harness()
     var kept = Conversation(room: Harness.room, title: "Bo", peer: "bo")
     (kept.head, kept.latest, kept.read, kept.isMember) = (10, 10, 10, true)
@@ -59,7 +59,7 @@ import Wire
     #expect(harness.effects.contains(.mark(Harness.room, received: 0, read: 10)))
   }
 
-  @Test func `counts, tells and reads on when its log was replaced by a shorter one`() {
+  @Test func `counts, notifies and reads on when its log was replaced by a shorter one`() {
     var harness = away(read: 10, unread: 0)
     harness.joined(head: 10, after: 10, read: 10)
     harness.take(.input(.focus(false)))
@@ -87,7 +87,7 @@ import Wire
     #expect(harness.effects.contains(.mark(Harness.room, received: 3, read: 3)))
   }
 
-  @Test func `is listed by the newest, not by what comes late`() {
+  @Test func `is listed by its newest message, not by one that arrives late`() {
     var harness = away(unread: 6)
     let newest = Harness.entry(
       10, "bo", .init(room: Harness.room, id: "n", text: "newest"), at: harness.now + 9)
@@ -121,7 +121,7 @@ import Wire
     #expect(harness.chat.timeline?.isLoading == false)
   }
 
-  @Test func `goes on where nothing can be loaded`() {
+  @Test func `continues if nothing can be loaded`() {
     var harness = Harness.talking()
     harness.entry(1, "there")
     harness.take(.noPage(room: Harness.room))
@@ -129,7 +129,7 @@ import Wire
     #expect(harness.chat.timeline?.isLoading == false)
   }
 
-  @Test func `loads what the relay finds further back, also when nothing here says anything`() {
+  @Test func `loads older messages from the relay, even if none here is shown`() {
     var harness = Harness.talking()
     harness.chat.historyIsAsked(for: Harness.room)
     harness.kept[Harness.room] = [
@@ -155,7 +155,7 @@ import Wire
   }
 }
 
-@Suite struct `A list of people that is longer than what is loaded` {
+@Suite struct `A list of people that is not completely loaded` {
   private func page(_ users: [String], next: String?, asOf: Int64 = 1) -> ServerMessage {
     .people(
       .init(

@@ -38,7 +38,7 @@ import Testing
     #expect(try #require(completion("@ech")).candidates[0].label == "@echo")
   }
 
-  @Test func `an emoji takes the place of its name`() throws {
+  @Test func `an emoji replaces its name`() throws {
     let found = try #require(completion("well :smi"))
     #expect(found.candidates[0] == .init(replacement: "😄", label: "😄 :smile:"))
     #expect(found.candidates.count <= 8)
@@ -47,7 +47,7 @@ import Testing
     #expect(editor.text == "well 😄")
   }
 
-  @Test func `only what stands before the cursor counts`() throws {
+  @Test func `only the text before the cursor counts`() throws {
     var editor = TextEditor("hi @ad there")
     for _ in 0..<6 { editor.moveLeft() }
     let found = try #require(Completion(before: editor, users: Self.users))

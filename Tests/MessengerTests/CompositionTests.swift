@@ -16,7 +16,7 @@ import Wire
     #expect(harness.chat.overlay != nil)
   }
 
-  @Test func `finds its message also when that is not loaded any more`() {
+  @Test func `finds its message even if it is no longer loaded`() {
     var harness = Harness.talking()
     harness.entry(1, "old")
     harness.press(Key(.up, .control), Key(.character("r")))
@@ -27,7 +27,7 @@ import Wire
     #expect(harness.sent.last?.reference == .reply(to: 1))
   }
 
-  @Test func `is an edit of a message that is not loaded any more`() {
+  @Test func `can edit a message that is no longer loaded`() {
     var harness = Harness.talking()
     harness.type("old")
     harness.press(Key(.enter))
@@ -40,7 +40,7 @@ import Wire
     #expect(harness.chat.composer.isEmpty)
   }
 
-  @Test func `closes what lies over the screen when another conversation is opened`() {
+  @Test func `closes overlays when another conversation is opened`() {
     var harness = Harness.talking()
     harness.entry(1, "hello")
     harness.press(Key(.up, .control), Key(.enter))
@@ -49,7 +49,7 @@ import Wire
     #expect(harness.chat.overlay == nil)
   }
 
-  @Test func `waits until it is known who writes`() {
+  @Test func `waits until the user is known`() {
     var harness = Harness()
     harness.chat.user = nil
     harness.open("general")
@@ -64,7 +64,7 @@ import Wire
 }
 
 @Suite struct `The list` {
-  @Test func `says of the last that waits, not of one before it, how far it has come`() {
+  @Test func `shows the state of the last waiting message, not of an earlier one`() {
     var harness = Harness.talking()
     for text in ["one", "two"] {
       harness.type(text)
@@ -80,7 +80,7 @@ import Wire
 }
 
 @Suite struct `What was changed twice` {
-  @Test func `does not show the first again when that comes back`() {
+  @Test func `does not show the first message twice when it returns`() {
     var harness = Harness.talking()
     harness.entry(1, from: "ada", id: "x", "a")
     for more in ["b", "c"] {

@@ -14,7 +14,7 @@ import Wire
       peer: peer, last: head > 0 ? last : nil)
   }
 
-  @Test func `are listed by what happened last, and people behind them`() {
+  @Test func `are listed by their latest activity, followed by people`() {
     var harness = Harness()
     harness.welcome()
     harness.see(
@@ -43,7 +43,7 @@ import Wire
     #expect(harness.effects.contains(.join("general", head: 5)))
   }
 
-  @Test func `come page by page until all are there`() {
+  @Test func `are loaded page by page until all are there`() {
     var harness = Harness()
     harness.welcome()
     #expect(harness.requests.contains(.rooms(.init())))
@@ -68,7 +68,7 @@ import Wire
     #expect(harness.chat.conversations["general"]?.unread == 0)
   }
 
-  @Test func `that are open are read while somebody looks`() {
+  @Test func `that are open are read while the terminal is focused`() {
     var harness = Harness.talking()
     harness.entry(1, "hi")
     #expect(harness.effects.contains(.mark(Harness.room, received: 1, read: 1)))
@@ -82,7 +82,7 @@ import Wire
     #expect(harness.effects.contains(.mark(Harness.room, received: 2, read: 2)))
   }
 
-  @Test func `tell of what comes while nobody looks, at most once a second`() {
+  @Test func `notify while the terminal is not focused, at most once per second`() {
     var harness = Harness.talking()
     harness.take(.input(.focus(false)))
     harness.entry(1, "one")
@@ -95,7 +95,7 @@ import Wire
     #expect(harness.effects.filter { if case .notify = $0 { true } else { false } }.count == 1)
   }
 
-  @Test func `keep what was being written`() {
+  @Test func `keep their drafts`() {
     var harness = Harness.talking()
     harness.type("unfini")
     harness.open("general")
@@ -132,7 +132,7 @@ import Wire
     #expect(harness.chat.timeline?.room == "dm:ada:zoe")
   }
 
-  @Test func `show who is typing until it ends`() {
+  @Test func `show typing users until they stop`() {
     var harness = Harness.talking()
     harness.see(.typing(room: Harness.room, user: "bo", on: true))
     #expect(harness.chat.open?.typing.map(\.user) == ["bo"])
@@ -146,7 +146,7 @@ import Wire
 }
 
 @Suite struct `The connection` {
-  @Test func `says how long the way is, and counts down to the next attempt`() {
+  @Test func `shows the round-trip time, and counts down to the next attempt`() {
     var harness = Harness.talking()
     harness.now += 42
     harness.see(.pong(t: nil, time: 0))
@@ -173,7 +173,7 @@ import Wire
     #expect(harness.requests.count > asked)
   }
 
-  @Test func `that comes back brings what was missed into its place`() {
+  @Test func `that returns puts missed messages in their places`() {
     var harness = Harness.talking()
     harness.entry(1, "one")
     harness.lose()

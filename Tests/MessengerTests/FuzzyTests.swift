@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [("x", "Ada"), ("adaa", "Ada"), ("la", "Al"), ("ß", "s")])
-  func `what is not there is not found`(query: String, candidate: String) {
+  func `a text without the letters does not match`(query: String, candidate: String) {
     #expect(Fuzzy.match(query, candidate) == nil)
   }
 
@@ -36,7 +36,7 @@ import Testing
     #expect(Set(scores).count == scores.count)
   }
 
-  @Test func `what is far behind still matches`() {
+  @Test func `letters far apart still match`() {
     let match = Fuzzy.match("az", "a" + String(repeating: "-", count: 200) + "z")
     #expect(match?.offsets == [0, 201])
   }

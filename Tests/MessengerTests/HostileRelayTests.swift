@@ -43,7 +43,7 @@ import Wire
   ]
 
   @Test(arguments: numbers)
-  func `ends nothing, whatever it says and of what`(number: String) throws {
+  func `does not end the program, whatever it sends`(number: String) throws {
     for message in Self.messages {
       // All of them at once, and each one alone beside others that are sound.
       let places = message.split(separator: "#", omittingEmptySubsequences: false)

@@ -36,7 +36,7 @@ import Testing
       ("tab", .list, .nextPane), ("end", .messages, .newest), ("end", .list, .last),
       ("ctrl+w", .overlay, .deleteWord), ("shift+up", .composer, .selectMessage),
     ] as [(String, Keymap.Context, Command?)])
-  func `keys do what people know them to do`(
+  func `keys have their customary commands`(
     name: String, context: Keymap.Context, command: Command?
   ) throws {
     #expect(Keymap().command(for: try key(name), in: context) == command)
@@ -56,18 +56,18 @@ import Testing
   @Test(arguments: [
     "", "ctrl", "ctrl+", "hyper+x", "f0", "f25", "f01", "ab", " ", "shift+1", "ctrl+upp",
   ])
-  func `what names no key is none`(name: String) {
+  func `an unknown name is no key`(name: String) {
     #expect(throws: Key.Unnameable.unknown(name)) { try Key.named(name).get() }
   }
 
   @Test(arguments: [
     ("ctrl+m", "enter"), ("ctrl+i", "tab"), ("ctrl+[", "escape"), ("ctrl+shift+k", "ctrl+k"),
   ])
-  func `keys that terminals send alike are not told apart`(name: String, same: String) {
+  func `keys that terminals send as the same bytes are the same`(name: String, same: String) {
     #expect(throws: Key.Unnameable.sameAs(same)) { try Key.named(name).get() }
   }
 
-  @Test func `other keys take the place of the ones before`() throws {
+  @Test func `other keys replace the earlier ones`() throws {
     var keymap = Keymap()
     keymap.remap(.switcher, to: [try key("ctrl+p")])
     #expect(keymap.command(for: try key("ctrl+p"), in: .composer) == .switcher)
@@ -77,7 +77,7 @@ import Testing
     #expect(keymap.conflicts.isEmpty)
   }
 
-  @Test func `a label is of the place where one is`() {
+  @Test func `a label is that of the focused place`() {
     let keymap = Keymap()
     #expect(keymap.label(of: .help, in: .composer) == "F1")
     #expect(keymap.label(of: .help, in: .messages) == "?")

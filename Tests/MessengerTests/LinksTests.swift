@@ -17,7 +17,7 @@ import Testing
     ("http://[::1]:8080/x", ["http://[::1]:8080/x"]), ("https://a.b/c:d", ["https://a.b/c:d"]),
     ("https://a.b/?u=http://c.d", ["https://a.b/?u=http://c.d"]), ("https://a.b…", ["https://a.b"]),
   ])
-  func `are found without what surrounds them`(text: String, links: [String]) {
+  func `are found without the characters around them`(text: String, links: [String]) {
     #expect(Links.find(in: text).map { String(text[$0]) } == links)
   }
 

@@ -39,7 +39,7 @@ import Wire
     #expect(harness.chat.timeline?.selected?.id == "bo-2")
   }
 
-  @Test func `scrolls the list beyond what is selected`() {
+  @Test func `scrolls the list beyond the selection`() {
     var harness = Harness.talking()
     for number in 0..<60 { harness.open("room-\(number)") }
     harness.chat.prepareToDraw()
@@ -57,7 +57,7 @@ import Wire
     #expect(abs(harness.chat.listTop - top) < 12)
   }
 
-  @Test func `chooses what Tab offers`() throws {
+  @Test func `chooses among the completions`() throws {
     var harness = Harness.talking()
     harness.type(":smi")
     harness.press(Key(.tab))

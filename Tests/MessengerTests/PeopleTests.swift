@@ -54,7 +54,7 @@ import Wire
     #expect(harness.chat.timeline?.room == "dm:ada:general-lee")
   }
 
-  @Test func `that fails is told once, with the id to ask for help with`() {
+  @Test func `that fails is reported once, with the id for support`() {
     var harness = Harness()
     harness.welcome()
     var failed = WireError(.directoryFailed, "GitHub does not answer.", re: "people")

@@ -35,7 +35,7 @@ extension Harness {
 }
 
 @Suite struct `What is read` {
-  @Test func `is what was opened, also when all of it had come before`() {
+  @Test func `opens a conversation, even if all of it arrived before`() {
     var harness = Harness.kept(3, read: 0)
     harness.welcome()
     harness.joined(head: 3)
@@ -86,7 +86,7 @@ extension Harness {
     #expect(harness.chat.conversations[Harness.room]?.unread == 0)
   }
 
-  @Test func `in a log that is no more does not count in the one that took its place`() {
+  @Test func `in a log that was replaced does not count in the new one`() {
     var harness = Harness.kept(500, read: 500)
     harness.open("general")
     harness.welcome()
@@ -122,7 +122,7 @@ extension Harness {
     harness.type(query)
   }
 
-  @Test func `goes on in older pages until it finds something`() {
+  @Test func `continues with older pages until it finds something`() {
     var harness = Harness.kept(900, read: 900) {
       $0 == 40 || $0 == 890 ? "needle \($0)" : "hay \($0)"
     }
@@ -138,7 +138,7 @@ extension Harness {
     #expect(harness.chat.notice != nil)
   }
 
-  @Test func `finds what is not on the first page at all`() {
+  @Test func `finds text that is not on the first page`() {
     var harness = Harness.kept(400, read: 400) { $0 == 40 ? "needle" : "hay" }
     harness.open(Harness.room)
     search(&harness, "needle")
@@ -148,7 +148,7 @@ extension Harness {
     #expect(harness.chat.search?.selected == 0)
   }
 
-  @Test func `stops after so many pages, and goes on with the next key`() {
+  @Test func `stops after a number of pages, and continues with the next key`() {
     var harness = Harness.kept(5000, read: 5000) { $0 == 1 ? "needle" : "hay" }
     harness.open(Harness.room)
     search(&harness, "needle")

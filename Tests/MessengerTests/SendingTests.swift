@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 @Suite struct `What is sent` {
-  @Test func `is seen at once, and then how far it has come`() throws {
+  @Test func `is shown at once, and then its state`() throws {
     var harness = Harness.talking()
     harness.type("hello")
     harness.press(Key(.enter))
@@ -24,7 +24,7 @@ import Wire
     #expect(harness.chat.composer.isEmpty)
   }
 
-  @Test func `is one message, whichever of ack and entry comes first`() throws {
+  @Test func `is one message, whichever of ack and entry arrives first`() throws {
     var harness = Harness.talking()
     harness.type("a")
     harness.press(Key(.enter))
@@ -35,7 +35,7 @@ import Wire
     #expect(harness.texts == ["a"])
   }
 
-  @Test func `stands where the log has it, however it came`() throws {
+  @Test func `is at its place in the log, however it arrived`() throws {
     var harness = Harness.talking()
     harness.type("mine")
     harness.press(Key(.enter))
@@ -63,7 +63,7 @@ import Wire
     #expect(harness.sent.count == 2)
   }
 
-  @Test func `by an earlier run is there again, once`() throws {
+  @Test func `by an earlier run is shown again, once`() throws {
     var harness = Harness()
     let send = ClientMessage.Send(room: Harness.room, id: "old-1", text: "from yesterday")
     harness.take(
@@ -83,7 +83,7 @@ import Wire
     #expect(harness.states == [.sent])
   }
 
-  @Test func `as a copy of another by an earlier run says what it is a copy of`() {
+  @Test func `as a forward by an earlier run shows its source`() {
     var harness = Harness()
     let original = Harness.entry(
       7, "bo", .init(room: Harness.room, id: "b", text: "a joke"), at: harness.now)
@@ -99,7 +99,7 @@ import Wire
     #expect(harness.chat.timeline?.messages.last?.forwardedFrom == "bo")
   }
 
-  @Test func `shows how far it had come also while there is no relay`() {
+  @Test func `shows its state while there is no connection`() {
     var harness = Harness()
     var kept = Conversation(room: Harness.room, title: "Bo", peer: "bo")
     kept.head = 2
@@ -138,7 +138,7 @@ import Wire
     #expect(harness.effects.contains(.discard(room: send.room, id: send.id)))
   }
 
-  @Test func `is not what was pasted, however many lines that has`() {
+  @Test func `does not include a paste of several lines`() {
     var harness = Harness.talking()
     harness.take(.input(.paste("rm -rf\nls\n")))
     #expect(harness.sent.isEmpty)
@@ -176,7 +176,7 @@ import Wire
     #expect(harness.chat.composer.text == "perhaps")
   }
 
-  @Test func `is there again after another message was changed`() throws {
+  @Test func `is shown again after an edit of another message`() throws {
     var harness = Harness.talking()
     harness.entry(1, from: "ada", id: "x", "helo")
     harness.type("half a thought")
@@ -208,8 +208,8 @@ import Wire
   }
 }
 
-@Suite struct `What is said about a message` {
-  @Test func `says why something cannot be done with it`() {
+@Suite struct `Replies, edits and reactions` {
+  @Test func `shows why an action is not possible`() {
     var harness = Harness.talking()
     harness.entry(1, "theirs")
     harness.press(Key(.up, .control), Key(.character("d")))
@@ -270,7 +270,7 @@ import Wire
     #expect(harness.texts == ["first"])
   }
 
-  @Test func `a reply quotes what it answers`() throws {
+  @Test func `a reply quotes its message`() throws {
     var harness = Harness.talking()
     harness.entry(1, "shall we?")
     harness.press(Key(.up, .control), Key(.character("r")))

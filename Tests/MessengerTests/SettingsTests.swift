@@ -13,7 +13,7 @@ import YAML
   private func key(_ name: String) throws -> Key { try Key.named(name).get() }
 
   @Test(arguments: ["", "# nothing\n", "{}", "keys:\nsounds:\nurl:\n", "url: \"\""])
-  func `what is not set has its default`(text: String) throws {
+  func `a key that is not set has its default`(text: String) throws {
     #expect(try read(text) == Settings())
   }
 
@@ -130,12 +130,12 @@ import YAML
       "3: keys.help: Ctrl+G is already a key of mute; choose another key for one of them"
     ),
   ])
-  func `what is wrong is said, with its line and what is possible`(text: String, problem: String) {
+  func `an error is reported with its line and the possible values`(text: String, problem: String) {
     let error = #expect(throws: SettingsError.self) { try read(text) }
     #expect(error?.description == "config.yaml:\(problem)")
   }
 
-  @Test func `all that is wrong is said, in the order of the file`() {
+  @Test func `all errors are reported, in the order of the file`() {
     let error = #expect(throws: SettingsError.self) {
       try read("mouse: 1\nkeys: { quit: [] }\nbell: 2\nbell: 3")
     }

@@ -42,14 +42,14 @@ import Wire
     #expect(sleeps(harness, milliseconds: 31_000))
   }
 
-  @Test func `sleeps while the relay is gone and nobody looks`() {
+  @Test func `sleeps while there is no connection and the terminal is not focused`() {
     var harness = Harness.talking()
     harness.take(.input(.focus(false)))
     harness.lose()
     #expect(sleeps(harness, milliseconds: 400_000))
   }
 
-  @Test func `goes on when the clock is set back by an hour`() throws {
+  @Test func `continues when the clock is set back by an hour`() throws {
     var harness = Harness.talking()
     harness.see(.typing(room: Harness.room, user: "bo", on: true))
     harness.take(.failed("Something went wrong."))
@@ -71,7 +71,7 @@ import Wire
     #expect(sleeps(harness, milliseconds: 20_000))
   }
 
-  @Test func `forgets who was typing, wherever that is, and when it has to`() throws {
+  @Test func `ends typing indicators in every conversation, at their time`() throws {
     var harness = Harness.talking()
     harness.see(.typing(room: Harness.room, user: "bo", on: true))
     harness.see(.typing(room: "nowhere", user: "bo", on: true))

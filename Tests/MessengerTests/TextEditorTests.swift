@@ -25,7 +25,7 @@ import Testing
     #expect(holds, sourceLocation: location)
   }
 
-  @Test func `what is typed stands before the cursor`() throws {
+  @Test func `typed text is before the cursor`() throws {
     var editor = editor("he|o")
     try editor.insert("l")
     try editor.insert("l")
@@ -65,7 +65,7 @@ import Testing
     #expect(editor.byteCount == 0)
   }
 
-  @Test func `what comes together by a deletion is one character`() {
+  @Test func `characters that a deletion joins are one character`() {
     var editor = editor("e\n|\u{301}x")
     editor.deleteBackward()
     #expect(marked(editor) == "é|x")
@@ -79,7 +79,7 @@ import Testing
     #expect(editor.lines.count == 4)
   }
 
-  @Test func `a paste of lines goes between what is there`() throws {
+  @Test func `a paste of several lines is inserted at the cursor`() throws {
     var editor = editor("a|z")
     try editor.insert("1\n2\n3")
     #expect(marked(editor) == "a1\n2\n3|z")
@@ -89,7 +89,7 @@ import Testing
     ("one two|", "one |", "two"), ("one two  |x", "one |x", "two  "), ("a.b-c|", "a.b-|", "c"),
     ("one\n  |two", "|two", "one\n  "), ("日本 語|", "日本 |", "語"), ("|x", "|x", ""),
   ])
-  func `a word is deleted with what follows it, and comes back`(
+  func `a word is deleted with the space after it, and yanked back`(
     start: String, end: String, killed: String
   ) throws {
     var editor = editor(start)
@@ -100,7 +100,7 @@ import Testing
     #expect(marked(editor) == start)
   }
 
-  @Test func `kills one after the other come back together`() throws {
+  @Test func `consecutive deletions are yanked together`() throws {
     var editor = editor("one two three| four")
     editor.deleteWord()
     editor.deleteWord()
@@ -178,7 +178,7 @@ import Testing
     #expect(editor.isEmpty)
   }
 
-  @Test func `a text that is too long to send is kept, and said to be so`() throws {
+  @Test func `a text that is too long to send is kept, with an error`() throws {
     var editor = TextEditor("äb")
     editor.textLimitBytes = 3
     #expect(editor.excessBytes == 0)
@@ -187,7 +187,7 @@ import Testing
     #expect(editor.text == "äbcd")
   }
 
-  @Test func `nothing is taken of what is far too long`() throws {
+  @Test func `a paste that is far too long is refused as a whole`() throws {
     var editor = TextEditor("a")
     let text = String(repeating: "x", count: 65_536)
     #expect(throws: TextEditor.Full(bytes: 65_537, capacityBytes: 65_536)) {

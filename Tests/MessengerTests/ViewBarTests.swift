@@ -9,7 +9,7 @@ import Wire
       .map(String.init)
   }
 
-  @Test func `the title says how the connection is, and how far it is behind`() {
+  @Test func `the title shows the state of the connection, and how far it lags`() {
     var chat = Sample.busy(100, 24)
     let states: [(Chat.Connection, String)] = [
       (.connecting, "◌ connecting…"),
@@ -28,7 +28,7 @@ import Wire
     #expect(rows(chat)[0].contains("lagging by 100"))
   }
 
-  @Test func `the title says whether somebody is there, or when they were`() {
+  @Test func `the title shows the presence of the peer, or when they were last online`() {
     var chat = Sample.busy(100, 24)
     #expect(rows(chat)[0].contains("Grace Hopper  online"))
     chat.conversations["dm:ada:grace"]?.presence = .offline
@@ -42,7 +42,7 @@ import Wire
     #expect(!rows(chat)[0].contains("typing…"))
   }
 
-  @Test func `in a room it says who is typing`() {
+  @Test func `in a room it names typing users`() {
     var chat = Sample.room(100, 24)
     chat.conversations["general"]?.typing = [.init(user: "bo", until: Sample.now + 1)]
     #expect(rows(chat)[0].contains("Bo is typing…"))
@@ -50,7 +50,7 @@ import Wire
     #expect(rows(chat)[0].contains("Bo and 1 more are typing…"))
   }
 
-  @Test func `a notice takes the place of the keys until its time has come`() {
+  @Test func `a notice replaces the keys until its time is over`() {
     var chat = Sample.busy(100, 24)
     chat.notice = Chat.Notice(text: "copied\u{1B}[2J", isError: false, until: Sample.now + 1)
     #expect(rows(chat).last == " copied[2J")

@@ -130,7 +130,7 @@ import Testing
       """)
   }
 
-  @Test func `a composer of several lines stands below what is answered, and completes`() {
+  @Test func `a composer of several lines is below the quoted message, and completes`() {
     var chat = writing
     chat.completion = Completion(before: TextEditor("hello :smi"), users: [])
     expect(
@@ -157,7 +157,7 @@ import Testing
       """)
   }
 
-  @Test func `a search stands below what it looks through, and newer messages are counted`() {
+  @Test func `a search is below the searched messages, and newer messages are counted`() {
     var chat = writing
     chat.search = Chat.Search()
     chat.search?.query = LineEditor("first")
@@ -213,7 +213,7 @@ import Testing
     #expect(chat.draw(.plain).grid.cursor == nil)
   }
 
-  @Test func `the cursor stands behind wide characters`() {
+  @Test func `the cursor is after wide characters`() {
     var chat = Sample.busy(60, 20)
     chat.composer = TextEditor("東京👩‍👩‍👧‍👦é")
     #expect(chat.draw(.plain).grid.cursor == Position(column: 9, row: 18))
@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  @Test func `the mouse finds what it sees`() {
+  @Test func `the mouse hits the visible elements`() {
     var chat = Sample.busy(80, 24)
     chat.timeline?.scroll = .at(Message.Key(from: "ada", id: "m2"), line: 0)
     let drawing = chat.draw(.plain)

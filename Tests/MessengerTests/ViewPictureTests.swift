@@ -44,7 +44,7 @@ import Testing
       """)
   }
 
-  @Test func `of a room names who writes, and says what became of each message`() {
+  @Test func `of a room shows senders and the state of each message`() {
     let chat = Sample.room(100, 40)
     expect(
       chat,
@@ -166,7 +166,7 @@ import Testing
       """)
   }
 
-  @Test func `says that it is loading before there is anything`() {
+  @Test func `shows that it is loading before there is anything`() {
     var chat = Sample.chat(80, 12)
     chat.directory = .loading
     chat.connection = .connecting
@@ -188,7 +188,7 @@ import Testing
       """)
   }
 
-  @Test func `says why it is offline, and that nothing was said yet`() {
+  @Test func `shows why it is offline, and that there are no messages yet`() {
     var chat = Sample.busy(80, 12)
     chat.timeline?.messages = []
     chat.connection = .ended("access denied: the token has expired")

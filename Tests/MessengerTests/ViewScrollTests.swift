@@ -102,7 +102,7 @@ import Wire
   }
 
   @Test(arguments: 0..<8)
-  func `so many lines up and as many down is where it was`(seed: Int) {
+  func `scrolling up and down by the same lines returns to the same place`(seed: Int) {
     var dice = SplitMix64(seed: UInt64(seed))
     var chat = randomChat(&dice, columns: 80, rows: 24, count: 80)
     _ = chat.scroll(byLines: -20)
@@ -131,7 +131,7 @@ import Wire
   }
 
   @Test(arguments: 0..<8)
-  func `what is seen stays put when messages come above and below`(seed: Int) {
+  func `the visible messages stay in place when others arrive above and below`(seed: Int) {
     var dice = SplitMix64(seed: UInt64(seed))
     var chat = randomChat(&dice, columns: 80, rows: 24, count: 60)
     let all = chat.timeline?.messages ?? []
@@ -163,7 +163,7 @@ import Wire
     #expect(chat.timeline?.newBelow == 0)
   }
 
-  @Test func `the first line in sight is said, to load what is before it`() {
+  @Test func `the first visible line is reported, to load earlier messages`() {
     var chat = Sample.busy(80, 11)
     let near = chat.scroll(byLines: -1)
     let far = chat.scroll(byLines: -100)
@@ -191,7 +191,7 @@ import Wire
     #expect(seen.first == next)
   }
 
-  @Test func `a message is brought into sight, and what is in sight does not move`() {
+  @Test func `a message is scrolled into view, and visible messages do not move`() {
     var dice = SplitMix64(seed: 2)
     var chat = randomChat(&dice, columns: 80, rows: 24, count: 100)
     for index in [50, 49, 3, 0, 97, 99] {

@@ -8,7 +8,7 @@ import Testing
     Wrapping.lines(of: ShownText.lines(text), columns: columns).map(String.init)
   }
 
-  @Test func `lines end between words, whose blanks are on neither`() {
+  @Test func `lines end between words, and the blanks between them are dropped`() {
     #expect(wrap("one two three", 7) == ["one two", "three"])
     #expect(wrap("one two   three", 7) == ["one two", "three"])
     #expect(wrap("one two ", 7) == ["one two"])
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `what could harm the terminal or mislead the eye is left out`() {
+  @Test func `control characters and direction overrides are left out`() {
     #expect(ShownText.line("a\u{1B}[2Jb\u{202E}c\u{9B}d\ne") == "a[2Jbcd⏎e")
     #expect(ShownText.lines("a\u{1B}[2Jb\r\nc\u{2028}d\u{7}") == "a[2Jb\nc\nd")
     #expect(ShownText.lines("\u{2066}x\u{2069}") == "x")
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `what does not fit ends with an ellipsis`() {
+  @Test func `text that does not fit ends with an ellipsis`() {
     #expect(ShownText.fit("hello", columns: 5) == "hello")
     #expect(ShownText.fit("hello", columns: 4) == "hel…")
     #expect(ShownText.fit("東京の", columns: 5) == "東京…")
@@ -97,7 +97,7 @@ import Testing
     #expect(Moment.seconds(until: 0, now: 5) == 0)
   }
 
-  @Test func `links are underlined, also over the end of a line, and what is found stands out`() {
+  @Test func `links are underlined, also across lines, and matches are highlighted`() {
     var chat = Sample.busy(60, 20)
     chat.search = Chat.Search()
     chat.search?.query = LineEditor("PAGE")
@@ -127,7 +127,7 @@ import Testing
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
   }
 
-  @Test func `persons and texts are readable on what is behind them`() {
+  @Test func `names and texts are readable on their background`() {
     let dark = Theme.dark()
     let light = Theme.light()
     for (theme, screen) in [(dark, Color.rgb(18, 18, 18)), (light, .rgb(255, 255, 255))] {
@@ -160,7 +160,7 @@ import Testing
     #expect(colors.count == theme.people.count)
   }
 
-  @Test func `without colours there is none on the screen, and what matters stands out`() {
+  @Test func `without colors the screen has none, and important text is still marked`() {
     var chat = Sample.room(80, 24)
     chat.pane = .list
     chat.listSelection = "general"

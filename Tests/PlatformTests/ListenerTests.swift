@@ -17,7 +17,9 @@ import Testing
     }
   }
 
-  @Test func `a port that somebody has cannot be claimed, though the port is shared`() throws {
+  @Test func `a port that another process uses cannot be claimed, although the port is shared`()
+    throws
+  {
     let first = try Listener.claim(loopback())
     #expect(first.address.port != 0)
     #expect(refusal(of: first.address)?.code == EADDRINUSE)

@@ -38,7 +38,7 @@ import Testing
     #expect(try pair.server.peerAddress() == pair.client.localAddress())
   }
 
-  @Test func `a connection comes from the address that it is made from`() throws {
+  @Test func `a connection has the source address that it was given`() throws {
     let listener = try Listener.claim(Address("127.0.0.1:0"))
     let client = try Socket.connect(to: listener.address, from: Address("127.0.0.3:0"))
     let server = try accept(from: listener)
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `connecting to a port where nobody listens fails when it finishes`() throws {
+  @Test func `connecting to a port without a listener fails when it finishes`() throws {
     let address: Address
     do {
       let listener = try Listener.claim(Address("127.0.0.1:0"))

@@ -130,7 +130,7 @@ import Testing
         + "expected a text, or a wait such as { wait_s: 2 } (0 to 86400 seconds)"
     ),
   ])
-  func `what a bot lacks or has wrong is said by its name`(bot: String, sentence: String) throws {
+  func `an error in a bot is reported with the bot's name`(bot: String, sentence: String) throws {
     #expect(try complaints(about: "bots: [{ \(bot) }]") == [":1: bots[0].\(sentence)"])
   }
 
@@ -144,7 +144,7 @@ import Testing
         ])
   }
 
-  @Test func `what is no bot at all is called what it is`() throws {
+  @Test func `an element that is no bot is reported by its kind`() throws {
     #expect(
       try complaints(about: "bots: [echo]") == [#":1: bots[0] is "echo"; expected keys and values"#]
     )
@@ -190,7 +190,7 @@ import Testing
       ])
   }
 
-  @Test func `bots stand in one place`() throws {
+  @Test func `bots are configured in one place`() throws {
     let bots = try ConfigurationFixture("[]")
     let yaml = "bots: [{ user: b, behaviour: echo }]\nbots_file: \(bots.path)"
     #expect(

@@ -3,7 +3,7 @@ import RelayConfiguration
 import Testing
 
 @Suite struct `Configuration of the directory` {
-  @Test func `people come from a file unless something else is said`() throws {
+  @Test func `people come from a file by default`() throws {
     let directory = Configuration().directory
     #expect(directory.kind == .local)
     #expect(directory.file == "config/people.yaml")
@@ -125,7 +125,7 @@ import Testing
     ),
     ("max: 0", #":1: directory.max is "0"; expected a whole number from 1 to 1000000"#),
   ])
-  func `what is wrong is said with its key`(yaml: String, sentence: String) throws {
+  func `an error is reported with its key`(yaml: String, sentence: String) throws {
     let told = try complaints(about: "directory: { \(yaml) }")
     let expected = yaml == "kind: github" ? "defaults\(sentence.dropFirst(2))" : sentence
     #expect(told == [expected])
@@ -137,7 +137,7 @@ import Testing
     "kind: github, source: following:Ada-L, token_command: gh auth token",
     "kind: x, source: followers:rust_lang, key: a, secret: b, api: 2",
   ])
-  func `what goes together is taken`(yaml: String) throws {
+  func `valid combinations are accepted`(yaml: String) throws {
     #expect(try complaints(about: "directory: { \(yaml) }") == [])
   }
 }

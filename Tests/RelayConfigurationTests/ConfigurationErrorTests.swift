@@ -1,7 +1,7 @@
 import RelayConfiguration
 import Testing
 
-@Suite struct `Configuration, what is wrong with it` {
+@Suite struct `Configuration, its errors` {
   @Test(arguments: [
     ("loops: many", #":1: loops is "many"; expected a whole number from 0 to 1024"#),
     ("loops: -1", #":1: loops is "-1"; expected a whole number from 0 to 1024"#),
@@ -77,7 +77,7 @@ import Testing
     ),
     ("rooms: { listed: [a] }", #":1: rooms.listed[0] is "a"; expected keys and values"#),
   ])
-  func `is said with its line, its key, what was found and what is expected`(
+  func `have the line, the key, the value and the expected value`(
     yaml: String, sentence: String
   ) throws {
     #expect(try complaints(about: yaml) == [sentence])
@@ -140,13 +140,13 @@ import Testing
         + "https://chat.example.org (scheme, host, port, no path)"
     ),
   ])
-  func `a variable is named as it stands in the environment`(
+  func `a variable has its name in the environment`(
     name: String, value: String, sentence: String
   ) throws {
     #expect(try complaints(about: "", [name: value]) == ["environment: \(sentence)"])
   }
 
-  @Test func `a flag is named as it stands on the command line`() throws {
+  @Test func `a flag has its name on the command line`() throws {
     let error = #expect(throws: ConfigurationError.self) {
       try Configuration.load(
         file: nil, environment: [:], overrides: Configuration.Overrides(listen: "here", data: ""))
@@ -158,7 +158,7 @@ import Testing
         """)
   }
 
-  @Test func `all problems of all sources are told at once`() throws {
+  @Test func `all errors of all sources are reported at once`() throws {
     let yaml = """
       loops: x
       colour: red

@@ -49,7 +49,7 @@ import YAML
     ("/nowhere/relay.yaml", "cannot be opened: No such file or directory"),
     ("/", "cannot be read: Is a directory"),
   ])
-  func `a file that cannot be read is said to be so`(file: String, found: String) {
+  func `a file that cannot be read is reported`(file: String, found: String) {
     let error = #expect(throws: ConfigurationError.self) {
       try Configuration.load(file: file, environment: [:])
     }

@@ -99,7 +99,7 @@ import Testing
 }
 
 @Suite struct `Configuration, described` {
-  @Test func `what is described loads as what it describes`() throws {
+  @Test func `a described configuration loads as the same configuration`() throws {
     let fixture = try ConfigurationFixture(
       """
       listen: localhost:0
@@ -126,7 +126,7 @@ import Testing
     #expect(described.load() == .success(loaded))
   }
 
-  @Test func `a secret is not shown, and what is shown is no secret`() throws {
+  @Test func `a secret is not shown`() throws {
     let secret = String(repeating: "s", count: 32)
     let loaded = try Configuration.load(
       file: nil, environment: ["RELAY_AUTH_SECRET": secret, "RELAY_AUTH_MODE": "jwt"])

@@ -6,7 +6,7 @@ import Wire
 private let session = SessionID(index: 1, generation: 0)
 
 /// What entries about others cost, in entries that are read.
-@Suite struct `The cost of what an entry has become` {
+@Suite struct `The cost of changed entries` {
   private typealias Send = ClientMessage.Send
 
   private struct Harness {
@@ -104,7 +104,7 @@ private let session = SessionID(index: 1, generation: 0)
     #expect(harness.store.counts - counts < 64)
   }
 
-  @Test func `a page looks for its entries so often and no more, and leads on from there`() throws {
+  @Test func `a page makes a bounded number of lookups, and the next one continues there`() throws {
     var harness = Harness()
     let gap = 64
     for round in 0..<250 {
@@ -164,7 +164,7 @@ private let session = SessionID(index: 1, generation: 0)
     #expect(lastEntries.allSatisfy { $0 != nil })
   }
 
-  @Test func `a limit that a refused batch reached is not held against what comes with it`() {
+  @Test func `a limit that only a refused batch reached does not refuse later entries`() {
     var harness = Harness()
     harness.sequencer = Sequencer(
       lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0,

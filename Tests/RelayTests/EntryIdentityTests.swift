@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `An entry's identity, SipHash-2-4` {
   /// The paper's example, and the first of the vectors of its reference implementation.
-  @Test func `is what the reference says`() throws {
+  @Test func `equals the reference values`() throws {
     let key = try #require(EntryIdentity.Key(bytes: Array(0..<16)))
     var hasher = SipHash(key)
     for byte in 0..<15 as Range<UInt8> { hasher.combine(byte) }
@@ -14,7 +14,7 @@ import Testing
     #expect(EntryIdentity.Key(bytes: Array(0..<15)) == nil)
   }
 
-  @Test func `tells where the sender's name ends`() {
+  @Test func `depends on where the sender's name ends`() {
     let key = EntryIdentity.Key(low: 1, high: 2)
     #expect(
       EntryIdentity(room: 1, sender: "ab", id: "c", key: key)

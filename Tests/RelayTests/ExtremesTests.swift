@@ -40,7 +40,7 @@ private let templates = [
 @Suite struct `Numbers from outside` {
   /// Marks that are taken are not answered.
   @Test(arguments: templates)
-  func `whatever number stands there, the relay answers and goes on`(_ template: String) throws {
+  func `the relay answers any number and continues`(_ template: String) throws {
     for keep: Int64 in [0, 3] {
       let relay = SimulatedRelay(keepEntriesPerRoom: keep) {
         unlimited(&$0)
@@ -139,7 +139,7 @@ private let templates = [
     #expect(throws: StoreFailure.self) { try room.checked("r") }
   }
 
-  @Test func `a room whose numbers are used up takes no more entries`() throws {
+  @Test func `a room whose numbers are exhausted accepts no more entries`() throws {
     let relay = SimulatedRelay(unlimited)
     let ada = relay.connect("ada")
     ada.post("r", "first")
@@ -158,7 +158,7 @@ private let templates = [
 }
 
 @Suite struct `More than fits` {
-  @Test func `entries beyond what a batch may come to are refused for a while, in order`() {
+  @Test func `entries beyond the size of a batch are refused for a while, in order`() {
     let relay = SimulatedRelay(unlimited)
     relay.sequencer.batchBytesLimit = 10_000
     let ada = relay.connect("ada")

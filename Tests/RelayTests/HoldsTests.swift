@@ -21,7 +21,10 @@ import Wire
     return (relay, ada)
   }
 
-  @Test func `what a slowed client had sent before it knew is refused, however late it is read`() {
+  @Test
+  func
+    `sends that a slowed client made before the refusal are refused, however late they are read`()
+  {
     let (relay, ada) = refused()
     relay.run(forMilliseconds: 3950)
     let messages = ada.take()
@@ -34,7 +37,7 @@ import Wire
     #expect(ada.take().acks.map(\.id) == (1...40).map { "\($0)" })
   }
 
-  @Test func `what is sent again behind it ends that`() {
+  @Test func `sending the refused message again ends the hold`() {
     let (relay, ada) = refused()
     relay.run(forMilliseconds: 1000)
     // While most of the forty have yet to be read.
@@ -46,7 +49,7 @@ import Wire
     #expect(messages.acks.map(\.seq) == Array(1...40))
   }
 
-  @Test func `a client that gives it up goes on when its wait is over`() {
+  @Test func `a client that gives up a refused message continues when its wait is over`() {
     let relay = SimulatedRelay()
     let ada = relay.connect("ada")
     relay.store.failsCommits = true
@@ -100,7 +103,7 @@ import Wire
     #expect(holds.wait("one more", id: "2", now: 600) == 1400)
   }
 
-  @Test func `lines beyond those that are remembered are held as their room is`() {
+  @Test func `sends beyond the remembered ids are held with their room`() {
     var holds = Holds()
     for id in 0...Holds.lineLimit {
       holds.refuse("r", id: "\(id)", until: 1000, isPaused: false, now: 0)

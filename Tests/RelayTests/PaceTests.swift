@@ -4,7 +4,7 @@ import Wire
 @testable import Relay
 
 @Suite struct `Entries that share writes` {
-  @Test func `what is committed waits once for what its room has in the log`() {
+  @Test func `committed entries wait once for entries of their room that are in the log`() {
     let (relay, ada, bo) = pair()
     let before = (ada: ada.writes, bo: bo.writes)
     ada.post("r", "1")
@@ -43,7 +43,7 @@ import Wire
     #expect(ada.take().acks.map(\.seq) == [1])
   }
 
-  @Test func `what the log has of other rooms is not waited for`() {
+  @Test func `entries of other rooms in the log are not waited for`() {
     let (relay, ada, bo) = pair()
     ada.post("r", "1")
     relay.turn(0)
@@ -53,7 +53,7 @@ import Wire
     #expect(bo.take().entries.map(\.seq) == [1])
   }
 
-  @Test func `nothing is held where the configuration does not want it`() {
+  @Test func `nothing is held if the configuration disables it`() {
     let (relay, ada, bo) = pair { $0.holds = false }
     ada.post("r", "1")
     relay.turn(0)
@@ -79,7 +79,8 @@ import Wire
     }
   }
 
-  @Test func `in a crowd a fan-out waits as long as the last one took, and is told acks at once`() {
+  @Test
+  func `in a large room a fan-out waits as long as the last one took, and acks are sent at once`() {
     let (relay, ada, bo) = crowd()
     post(ada, 1...2)
     relay.run()
@@ -105,7 +106,7 @@ import Wire
     }
   }
 
-  @Test func `who joins while entries wait gets each once`() {
+  @Test func `a client that joins while entries wait gets each once`() {
     let (relay, ada, _) = crowd()
     post(ada, 1...2)
     relay.run()
@@ -124,7 +125,7 @@ import Wire
     }
   }
 
-  @Test func `a shutdown shows what waits before it says goodbye`() {
+  @Test func `a shutdown delivers waiting entries before it closes`() {
     let (relay, ada, bo) = crowd()
     post(ada, 1...2)
     relay.run()

@@ -4,14 +4,14 @@ import Wire
 
 @testable import Relay
 
-@Suite struct `As many rooms as a user may belong to` {
+@Suite struct `The limit of a user's memberships` {
   private func full(_ rooms: Int = 3) throws -> (SimulatedRelay, SimulatedSocket) {
     let relay = SimulatedRelay(roomsPerUser: 3, unlimited)
     try relay.give("ada", rooms: rooms)
     return (relay, relay.connect("ada"))
   }
 
-  @Test func `a join or a send to one more is refused, and says what is full`() throws {
+  @Test func `a join or a send to one more room is refused with the limit`() throws {
     let (relay, ada) = try full()
     ada.join("new")
     ada.post("other", "1")
@@ -48,7 +48,8 @@ import Wire
     #expect(ada.take().joined.map(\.room) == ["r-0"])
   }
 
-  @Test func `a direct message comes all the same, but does not push beyond the bound`() throws {
+  @Test func `a direct message is stored anyway, but makes no membership beyond the limit`() throws
+  {
     let (relay, ada) = try full()
     let bo = relay.connect("bo")
     _ = try relay.page(ada)
@@ -70,7 +71,7 @@ import Wire
     #expect(try relay.allRooms(ada).contains("dm:ada:bo"))
   }
 
-  @Test func `a full disk lets nobody in beyond the bound`() throws {
+  @Test func `no membership beyond the limit is made on a full disk`() throws {
     let (relay, ada) = try full(1)
     relay.connect("eve").join("elsewhere")
     relay.connect("eve").post("elsewhere", "1")
@@ -105,7 +106,7 @@ import Wire
   }
 
   @Test(arguments: 1...30)
-  func `what is counted in memory is what there is`(_ seed: Int) throws {
+  func `the counts in memory equal the memberships`(_ seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let relay = SimulatedRelay(roomsPerUser: 4, unlimited)
     let users = ["ada", "bo", "cy"]

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// Very many entries about one other, as every log holds them.
-@Suite struct `Limits of what an entry may be given` {
+@Suite struct `Limits of edits and reactions of an entry` {
   private typealias Send = ClientMessage.Send
 
   private static func folded(
@@ -29,7 +29,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a text is edited as often as the limit says, whatever batches that comes in`(
+  func `a text is edited up to the limit, in batches of any size`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run(limits: EntryLimits(editsPerEntry: 7)) { harness in
@@ -51,7 +51,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `an entry has as many different emoji as the limit says, and a user gives ten`(
+  func `an entry has different emoji up to the limit, ten of them by one user`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run(limits: EntryLimits(reactionsPerEntry: 12)) { harness in
@@ -104,7 +104,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `once a text is deleted nobody is shown one of its edits, however many there are`(
+  func `after a text is deleted none of its edits is delivered, however many there are`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run(limits: EntryLimits(editsPerEntry: 0)) { harness in
@@ -134,7 +134,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases, 1...4)
-  func `what a folded page says is what the entries about it add up to`(
+  func `a folded page equals the result of applying all entries`(
     _ conformer: Conformer, seed: UInt64
   ) async throws {
     var dice = SplitMix64(seed: seed)
@@ -189,7 +189,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a reply stays within its bound however many react, and says how many did`(
+  func `a reply stays within its bound and counts all users that reacted`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in

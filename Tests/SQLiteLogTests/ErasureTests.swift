@@ -7,7 +7,7 @@ import Testing
 import Wire
 
 /// What was deleted, or is no longer kept, is in no file of the relay.
-@Suite struct `Erasing what was deleted` {
+@Suite struct `Erasing deleted content` {
   private typealias Send = ClientMessage.Send
 
   private let directory: TemporaryFolder
@@ -110,7 +110,7 @@ import Wire
     #expect(files(with: ["<a secret of mine>"], in: "killed").isEmpty)
   }
 
-  @Test func `what is no longer kept is in no file, whatever rows were moved meanwhile`()
+  @Test func `entries that are no longer kept are in no file, even if rows were moved meanwhile`()
     async throws
   {
     let log = try SQLiteLog(
@@ -145,7 +145,7 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  @Test func `rooms that nobody sends to are held to a limit that came later`() async throws {
+  @Test func `idle rooms are trimmed to a limit that was set later`() async throws {
     do {
       let log = try SQLiteLog(directory: directory["data"])
       let harness = try LogHarness(log)
@@ -170,7 +170,9 @@ import Wire
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 11)
   }
 
-  @Test func `an export has what readers have, and an import keeps its numbers`() async throws {
+  @Test func `an export has the entries that readers see, and an import keeps their numbers`()
+    async throws
+  {
     let log = try SQLiteLog(
       directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 1_000_000)
     let harness = try LogHarness(log)

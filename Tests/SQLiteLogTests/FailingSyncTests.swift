@@ -7,7 +7,7 @@ import Wire
 
 @Suite struct `A checkpoint whose sync fails` {
   @Test(arguments: ["relay.db", "index.db"])
-  func `ends the process, says so, and loses nothing`(file: String) async throws {
+  func `ends the process with a message, and loses nothing`(file: String) async throws {
     let directory = try TemporaryFolder()
     let data = directory["data"]
     // A new file is synced before there is a log to write it from again.

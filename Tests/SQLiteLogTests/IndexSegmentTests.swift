@@ -38,7 +38,7 @@ import Wire
     #expect(postings == Int64(next - 1))
   }
 
-  @Test func `need no more memory than they may have, and then as many look-ups as there are`()
+  @Test func `stay within their memory limit, and then need one lookup for each segment`()
     throws
   {
     let limit = 32 << 10
@@ -68,7 +68,7 @@ import Wire
       from: 20_101)
   }
 
-  @Test func `give their memory back with what is no longer kept`() throws {
+  @Test func `release the memory of entries that are no longer kept`() throws {
     let harness = try StoreHarness(directory["data"], keep: 100, segmentEntries: 1000)
     var most = 0
     for batch in 0..<60 {

@@ -132,7 +132,7 @@ import Wire
     expectAll(try open())
   }
 
-  @Test func `indexes at a start what is much`() throws {
+  @Test func `indexes a large backlog at startup`() throws {
     do { try fill(try open()) }
     try run("rm", directory["data/index.db"])
     let harness = try open(segmentEntries: 10)
@@ -141,7 +141,7 @@ import Wire
     expectAll(harness)
   }
 
-  @Test func `goes on where the index cannot be written, and indexes later`() throws {
+  @Test func `continues if the index cannot be written, and indexes later`() throws {
     let harness = try open()
     harness.send(1...20)
     harness.indexer.limit(pages: 1)
@@ -158,7 +158,7 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  @Test func `forgets by the index what a member sent before it left`() throws {
+  @Test func `removes the ids of a member that left from the index`() throws {
     do {
       let harness = try open()
       harness.send(1...5)
@@ -172,7 +172,7 @@ import Wire
     #expect(try open().subscribe("general", as: "ada")?.read == 10)
   }
 
-  @Test func `gives back the space of what is no longer kept`() throws {
+  @Test func `releases the space of entries that are no longer kept`() throws {
     let harness = try open(keep: 100)
     for batch in 0..<100 {
       harness.send(batch * 100 + 1...batch * 100 + 100)
@@ -200,7 +200,7 @@ import Wire
     #expect(harness.send(17...17).map(\.duplicate) == [false])
   }
 
-  @Test func `keeps the marks of those whose entries are no longer kept`() throws {
+  @Test func `keeps the marks of users whose entries are no longer kept`() throws {
     do {
       let harness = try open(keep: 10)
       _ = harness.subscribe("general", as: "bo")
@@ -216,7 +216,7 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  @Test func `does not find what is no longer kept, though it is still there`() throws {
+  @Test func `does not find entries that are no longer kept but still in the file`() throws {
     let harness = try open(keep: 10)
     harness.send(1...30)
     #expect(harness.send(3...3).map(\.seq) == [31])
@@ -225,7 +225,7 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  @Test func `has many indexSegments, and finds what is on each`() throws {
+  @Test func `has many index segments, and finds the entries of each`() throws {
     let harness = try open(segmentEntries: 64)
     for id in 1...1000 {
       harness.send(id...id, to: "room-\(id % 7)")
@@ -251,7 +251,7 @@ import Wire
     ("UPDATE progress SET epoch = 'x'", "it belongs to another store"),
     ("UPDATE progress SET seen = 9999", "it is ahead of the store"),
   ])
-  func `is held against its journal by verify`(_ change: String, _ problem: String) throws {
+  func `is compared with its journal by verify`(_ change: String, _ problem: String) throws {
     do { try fill(try open()) }
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
     try SQL(directory["data/index.db"]).run(change)

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// What a commit leaves for later, and what is kept of entries as they stand.
-@Suite struct `What becomes of entries in a store` {
+@Suite struct `Entries that are deleted or no longer kept` {
   private typealias Send = ClientMessage.Send
   private let directory: TemporaryFolder
   private static let unlimited = EntryLimits(editsPerEntry: 0, reactionsPerEntry: 0)
@@ -87,7 +87,9 @@ import Wire
         "SELECT count(*) FROM entries WHERE CAST(body AS TEXT) LIKE '%secret%'"))
   }
 
-  @Test func `what one batch overwrites is bounded for all of its deletions together`() throws {
+  @Test func `the bytes that one batch overwrites are bounded for all its deletions together`()
+    throws
+  {
     let harness = try harness()
     for target in stride(from: 1, to: 400, by: 41) as StrideTo<Int64> {
       var batch = [LogRequest.append("general", "ada", "\(target)", text: "secret")]
@@ -136,7 +138,7 @@ import Wire
     #expect(try breaks() == [])
   }
 
-  @Test func `reactions to what is no longer kept are deleted in slices`() throws {
+  @Test func `reactions to entries that are no longer kept are deleted in slices`() throws {
     let harness = try harness(keep: 3000)
     _ = harness.submit([.append("general", "ada", "0")])
     _ = harness.submit(
@@ -158,7 +160,7 @@ import Wire
     #expect(try file.integer("SELECT count(*) FROM emoji") == 0)
   }
 
-  @Test func `a reaction that changes nothing leaves nothing behind`() throws {
+  @Test func `a reaction that changes nothing stores nothing`() throws {
     let harness = try harness()
     _ = harness.submit([.append("general", "ada", "0")])
     for number in 0..<50 {
@@ -219,7 +221,7 @@ import Wire
     #expect(try breaks() == [])
   }
 
-  @Test func `an import has of every entry what the export had`() throws {
+  @Test func `an import has every entry as in the export`() throws {
     let harness = try harness()
     fill(harness)
     var lines: [[UInt8]] = []
@@ -239,7 +241,7 @@ import Wire
     ("INSERT INTO reactions VALUES (1, 1, 'eve', 'x', 9)", "the stored reactions do not match"),
     ("UPDATE emoji SET users = users + 1", "the stored emoji counts do not match"),
   ])
-  func `verifying finds what is not as the entries say`(_ statement: String, _ finding: String)
+  func `verify finds tables that contradict the entries`(_ statement: String, _ finding: String)
     throws
   {
     let harness = try harness()

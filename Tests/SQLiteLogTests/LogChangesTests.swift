@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 /// Edits, deletions, reactions, replies and forwards, as every log holds them.
-@Suite struct `Entries that are about others` {
+@Suite struct `Entries that refer to other entries` {
   private typealias Send = ClientMessage.Send
 
   private static func texts(_ harness: LogHarness, _ room: String) async -> [String?] {
@@ -43,7 +43,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `what is deleted is gone from every later read, and so is each edit of it`(
+  func `a deleted text and its edits are in no later read`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -68,7 +68,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `data is deleted as a text is, and says so wherever it is read`(
+  func `data is deleted like a text, and every read shows it as deleted`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -137,7 +137,9 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `what may not be changed is refused with the reason`(_ conformer: Conformer) async throws {
+  func `a change that is not allowed is refused with the reason`(_ conformer: Conformer)
+    async throws
+  {
     try await conformer.run { harness in
       await harness.submit([
         .append("r", "ada", "1"), .append("r", "ada", "2", data: "1"),
@@ -178,7 +180,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a reply keeps what it answers, and an edit of it as well`(
+  func `a reply and its edits keep the reference`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -192,7 +194,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a forward says what its source says now, and who had said it`(
+  func `a forward has the current text and the sender of its source`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -214,7 +216,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `an id that comes again is a duplicate, though its target is gone meanwhile`(
+  func `an id that is sent again is a duplicate, even if its target was deleted meanwhile`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -228,7 +230,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `only what says something of its own counts as unread`(_ conformer: Conformer) async throws {
+  func `only texts and data count as unread`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in
       _ = await harness.subscribe("r", as: "bo")
       await harness.submit([.append("r", "ada", "1"), .append("r", "ada", "2")])
@@ -250,7 +252,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `where entries are no longer kept, the count of what is unread is still right`(
+  func `the unread count is right if entries are no longer kept`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run(keepEntriesPerRoom: 10) { harness in
@@ -307,9 +309,11 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `who came and went is told once they did, and when they were last there is kept`(
-    _ conformer: Conformer
-  ) async throws {
+  func
+    `users that connect and disconnect are reported once, and when they were last online is stored`(
+      _ conformer: Conformer
+    ) async throws
+  {
     try await conformer.run(loops: 2) { harness in
       let came = await harness.submit([.presence(user: "ada", from: .offline, to: .online)])
       #expect(came.commit?.presences.map(\.presence) == [.online])

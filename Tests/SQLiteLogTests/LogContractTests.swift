@@ -58,7 +58,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `an id that was sent before is answered with the first entry, whatever it says`(
+  func `an id that was sent before is answered with the first entry, whatever the content`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -89,7 +89,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `what every loop sees is one order`(_ conformer: Conformer) async throws {
+  func `all loops see the same order`(_ conformer: Conformer) async throws {
     try await conformer.run(loops: 3) { harness in
       await withTaskGroup { group in
         for loop in 0..<3 {

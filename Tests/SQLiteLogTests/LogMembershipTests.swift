@@ -2,7 +2,7 @@ import Relay
 import Testing
 import Wire
 
-@Suite struct `The contract of a log, for those who belong` {
+@Suite struct `The contract of a log: memberships` {
   @Test(arguments: Conformer.allCases)
   func `marks are cut to the head and never go back`(_ conformer: Conformer) async throws {
     try await conformer.run(loops: 2) { harness in
@@ -41,7 +41,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a user belongs to what was joined or sent to, until it is forgotten`(
+  func `a user is a member of rooms joined or sent to, until it forgets them`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -75,7 +75,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a listed room is told to those who do not belong to it as well`(
+  func `a listed room is listed for users that are not members as well`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -106,7 +106,8 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a cursor is set by what the client says it has`(_ conformer: Conformer) async throws {
+  func `a cursor is set by the position that the client sends`(_ conformer: Conformer) async throws
+  {
     try await conformer.run { harness in
       await harness.submit((1...5).map { .append("general", "ada", "\($0)") })
       let epoch = harness.log.epoch

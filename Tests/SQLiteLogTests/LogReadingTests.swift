@@ -2,7 +2,7 @@ import Relay
 import Testing
 import Wire
 
-@Suite struct `The contract of a log, for those who read` {
+@Suite struct `The contract of a log: reading` {
   @Test(arguments: Conformer.allCases)
   func `history pages from the newest backwards and from the oldest forwards`(
     _ conformer: Conformer
@@ -98,7 +98,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `data comes back byte for byte, by every way`(_ conformer: Conformer) async throws {
+  func `data is returned byte for byte by every kind of read`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in
       let data = "{ \"a\" : [1, 2.50,\r\n\t\"\\u00e9\\/ü\"] }"
       await harness.submit([.append("general", "ada", "a1", data: data)])
@@ -132,7 +132,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `last entries come in the order asked for, and nil where there is none`(
+  func `last entries are in the requested order, with nil for a room without one`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in

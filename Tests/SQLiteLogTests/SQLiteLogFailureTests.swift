@@ -49,7 +49,7 @@ import Wire
 
   struct NeverFull: Error {}
 
-  @Test func `refuses while it is full, loses nothing, and goes on by itself`() async throws {
+  @Test func `refuses while it is full, loses nothing, and resumes by itself`() async throws {
     let surroundings = Surroundings()
     let log = try open(surroundings)
     let harness = try LogHarness(log)
@@ -108,7 +108,7 @@ import Wire
     #expect(again.acks.allSatisfy { !$0.duplicate })
   }
 
-  @Test func `acknowledges a duplicate of what is stored even then`() async throws {
+  @Test func `acknowledges a duplicate of a stored entry even then`() async throws {
     let log = try open(Surroundings())
     defer { log.stop() }
     let harness = try LogHarness(log)
@@ -143,7 +143,7 @@ import Wire
     #expect(await harness.memberships(of: "bo").first?.head == 1)
   }
 
-  @Test func `says where it cannot read, and reads again when it can`() async throws {
+  @Test func `reports a failed read, and reads again when it can`() async throws {
     let surroundings = Surroundings()
     let log = try open(surroundings)
     defer { log.stop() }

@@ -48,7 +48,7 @@ import Testing
     #expect(refusal() == nil)
   }
 
-  @Test func `is refused where a file stands in the way`() throws {
+  @Test func `is refused if a file has the name of the folder`() throws {
     try directory.write([1], to: "file")
     let inside = try #require(refusal("file/data"))
     #expect(inside.kind == .environment)

@@ -23,7 +23,7 @@ import Wire
     await harness.submit(ids.map { .append("general", "ada", "\($0)") }).acks.map(\.seq)
   }
 
-  @Test func `goes on where it was: numbers, ids, marks, memberships`() async throws {
+  @Test func `continues with the same numbers, ids, marks and memberships`() async throws {
     let first = try await open { harness in
       #expect(await send(harness, 1...5) == [1, 2, 3, 4, 5])
       await harness.submit([
@@ -46,7 +46,7 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  @Test func `resumes those who were with an earlier epoch of it`() async throws {
+  @Test func `resumes clients of an earlier epoch`() async throws {
     let first = try await open { harness in
       _ = await send(harness, 1...5)
       return harness.log.epoch
@@ -70,8 +70,7 @@ import Wire
   }
 
   /// Retention has left nothing of the first epoch, as it does wherever somebody is away for long.
-  @Test func `does not take the history of those whose whole epoch is no longer kept`() async throws
-  {
+  @Test func `resets clients of an epoch of which nothing is kept`() async throws {
     let first = try await open(keepEntriesPerRoom: 10) { harness in
       _ = await send(harness, 1...5)
       return harness.log.epoch
@@ -112,7 +111,7 @@ import Wire
     }
   }
 
-  @Test func `tells those who are ahead of a restored backup what was lost`() async throws {
+  @Test func `tells clients that are ahead of a restored backup what was lost`() async throws {
     _ = try await open { harness in await send(harness, 1...5) }
     try directory.copy("data", to: "backup")
     let lost = try await open { harness in
@@ -130,7 +129,7 @@ import Wire
     #expect(kept != lost)
   }
 
-  @Test func `tells those who saw more of an epoch than the backup has`() async throws {
+  @Test func `tells clients that have more of an epoch than the backup`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     let harness = try LogHarness(log)
     _ = await send(harness, 1...5)
@@ -165,7 +164,7 @@ import Wire
     }
   }
 
-  @Test func `remembers what it no longer keeps`() async throws {
+  @Test func `remembers the numbers of entries that it no longer keeps`() async throws {
     _ = try await open(keepEntriesPerRoom: 10) { harness in
       for id in 1...30 { _ = await send(harness, id...id) }
     }

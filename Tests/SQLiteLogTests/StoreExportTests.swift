@@ -123,7 +123,7 @@ import Wire
     #expect(joined?.resume == .truncated)
   }
 
-  @Test func `refuses a room that is there`() async throws {
+  @Test func `refuses a room that exists`() async throws {
     _ = try await fill()
     let error = #expect(throws: StoreError.self) { try bring(try export(), to: "data") }
     #expect(error?.description.contains("Line 1") == true)
@@ -168,7 +168,7 @@ import Wire
     #expect(try bring([Array(Self.good.utf8)], to: "data") == StoreCount(rooms: 1, entries: 1))
   }
 
-  @Test func `refuses what is not UTF-8`() throws {
+  @Test func `refuses text that is not UTF-8`() throws {
     let line = Array(Self.good.utf8).map { $0 == UInt8(ascii: "h") ? 0xFF : $0 }
     let error = #expect(throws: StoreError.self) { try bring([line], to: "data") }
     #expect(error?.description.contains("not valid UTF-8") == true)

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `counts what a sound store has`() async throws {
+  @Test func `counts the content of a sound store`() async throws {
     try await fill()
     let verification = try Store.verify(directory: directory["data"])
     #expect(verification.count == StoreCount(rooms: 2, entries: 24))

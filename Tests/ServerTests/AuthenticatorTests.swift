@@ -70,7 +70,7 @@ import Wire
     #expect(outcome(byWord, bearer) == "unauthorized")
   }
 
-  @Test func `who is banned gets in no more, and who no longer is, again`() throws {
+  @Test func `a banned user is refused, and admitted again when the ban is lifted`() throws {
     let request = try request("/ws?token=\(try token("ada"))")
     #expect(outcome(byToken, request) == "ada")
     byToken.ban(["ada"])

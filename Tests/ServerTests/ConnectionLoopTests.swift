@@ -8,7 +8,7 @@ import WebSocket
 @Suite struct `A connection that the relay has closed` {
   /// The relay reads on after its close, to find the peer's; what it answers meanwhile is bounded
   /// by what the kernel takes, since nothing holds the peer's input back any more.
-  @Test func `does not fill memory with answers to pings that nobody reads`() throws {
+  @Test func `does not fill memory with answers to pings that the client does not read`() throws {
     try withServer(keepEntriesPerRoom: 0) { server in
       let socket = try Socket.connect(to: server.address)
       try socket.borrowed.setReceiveBuffer(bytes: 65_536)

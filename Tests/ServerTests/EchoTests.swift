@@ -6,7 +6,7 @@ import Testing
 import WebSocket
 
 @Suite struct `The echo at /echo` {
-  @Test func `gives back text and binary, whole messages as they came`() throws {
+  @Test func `returns text and binary, whole messages unchanged`() throws {
     try withEcho { peer in
       for length in [0, 1, 125, 126, 4096, 65_535, 65_536] {
         let payload = (0..<length).map { UInt8(truncatingIfNeeded: $0 % 127) }
@@ -18,7 +18,7 @@ import WebSocket
     }
   }
 
-  @Test func `gives back fragments as one message, with a ping answered in between`() throws {
+  @Test func `returns fragments as one message, and answers a ping in between`() throws {
     try withEcho { peer in
       try peer.send(frame(.text, "one, ", fin: false))
       try peer.send(frame(.ping, "?"))
@@ -80,7 +80,7 @@ import WebSocket
     }
   }
 
-  @Test func `is told of a shutdown by a close and nothing else`() throws {
+  @Test func `ends at a shutdown with a close and nothing else`() throws {
     try withServer(echo: true) { server in
       let peer = try EchoPeer(server)
       server.shutDown()
@@ -88,7 +88,7 @@ import WebSocket
     }
   }
 
-  @Test func `is not there unless the configuration wants it`() throws {
+  @Test func `exists only if the configuration enables it`() throws {
     try withServer { server in
       _ = #expect(throws: Unexpected.self) { _ = try EchoPeer(server) }
     }

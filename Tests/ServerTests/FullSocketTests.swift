@@ -2,7 +2,7 @@ import Server
 import Testing
 
 /// A socket takes nothing more, since its client has not read what was said before.
-@Suite struct `What a socket does not take at once` {
+@Suite struct `Output that a socket does not accept at once` {
   @Test(arguments: [
     ("GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
     ("no request at all\r\n\r\n", "400"),

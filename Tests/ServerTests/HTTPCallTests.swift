@@ -33,7 +33,7 @@ import Wire
     #"{"id":"1","text":"}"#, #"{"id":"1","text":"hi",}"#, #"{"id":"1","text":{"a":1}"#,
     #"{"id":"1","text":"hi","x":"\"}"#, "{,}",
   ])
-  func `is refused where the content is not one object`(_ content: String) throws {
+  func `is refused if the content is not one object`(_ content: String) throws {
     guard case .failure(let error) = message(content) else {
       Issue.record("taken: \(content)")
       return
@@ -62,7 +62,7 @@ import Wire
     }
   }
 
-  @Test func `one sends it, the others wait with it, and its answer holds for five seconds`() {
+  @Test func `one loop sends it, the others wait, and its answer is reused for five seconds`() {
     let canary = Canary()
     #expect(advice(canary, at: 0) == "send")
     #expect(advice(canary, at: 10) == "wait")
@@ -73,7 +73,7 @@ import Wire
     #expect(advice(canary, at: 6000) == "failed(\"no\")")
   }
 
-  @Test func `one that is never heard of again does not keep others from sending`() {
+  @Test func `one without an answer does not keep others from sending`() {
     let canary = Canary()
     #expect(advice(canary, at: 0) == "send")
     #expect(advice(canary, at: 5999) == "wait")

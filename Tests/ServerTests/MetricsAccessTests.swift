@@ -12,11 +12,11 @@ import WebSocket
     "Forwarded: for=203.0.113.7", "Via: 1.1 proxy", "X-Forwarded-For: 203.0.113.7",
     "x-forwarded-proto: https", "X-Real-IP: 127.0.0.1", "CF-Connecting-IP: 203.0.113.7",
   ])
-  func `are not for whoever comes through a proxy of this machine`(field: String) throws {
+  func `are refused to clients behind a proxy on this machine`(field: String) throws {
     #expect(try status(field) == 401)
   }
 
-  @Test func `are for this machine, and nobody else without a token`() throws {
+  @Test func `are for this machine, and with a token for others`() throws {
     #expect(try status() == 200)
     #expect(try status("X-Request-ID: 7", "Accept: text/plain") == 200)
     #expect(try status(isLocal: false) == 401)
@@ -34,7 +34,7 @@ import WebSocket
     #expect(try status("Authorization: Bearer x", isLocal: false) == 401)
   }
 
-  @Test func `are no longer for who is no longer an operator`() throws {
+  @Test func `are refused to a user that is no longer an operator`() throws {
     var configuration = Configuration()
     try withServer(
       secret: SignedToken.secret,

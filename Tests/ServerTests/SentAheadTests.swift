@@ -35,7 +35,7 @@ import WebSocket
       testDescription: "in a frame", first: upgrade + frame(.ping, "before").prefix(3),
       rest: frame(.ping, "before").suffix(9), answer: [0x8A, 6] + Array("before".utf8)),
   ])
-  func `is taken behind that answer, wherever it is cut`(ahead: Ahead) throws {
+  func `is read after that answer, wherever it is cut`(ahead: Ahead) throws {
     try withHeldAnswer(followedBy: ahead.first) { socket, release in
       try Self.send(ahead.rest, to: socket)
       try release()

@@ -7,7 +7,7 @@ import Wire
 
 @testable import Server
 
-@Suite struct `Tokens: who vouches, and for whom` {
+@Suite struct `Tokens: signatures and claims` {
   static let wall: Int64 = 1_763_650_000_000
   static let now = 1_763_650_000
   static let bySecret = TokenVerifier(key: TokenKey(secret: SignedToken.secret), reserved: ["echo"])
@@ -46,7 +46,7 @@ import Wire
     }
   }
 
-  @Test func `a key of another pair, and one of another kind, vouch for nobody`() throws {
+  @Test func `signatures by a key of another pair or of another kind are refused`() throws {
     let (mine, theirs) = (try KeyPair.ec(), try KeyPair.ec())
     let verifier = TokenVerifier(key: try TokenKey(publicKey: mine.publicKey), reserved: [])
     for token in [
@@ -59,7 +59,7 @@ import Wire
     }
   }
 
-  @Test func `only HS256 is taken where there is a secret`() throws {
+  @Test func `with a secret only HS256 is accepted`() throws {
     #expect(refusal(try SignedToken.make(#"{"sub":"ada"}"#)) == nil)
     for algorithm in [JWT_ALG_HS384, JWT_ALG_HS512] {
       #expect(refusal(try SignedToken.make(#"{"sub":"ada"}"#, algorithm)) != nil)
@@ -97,7 +97,7 @@ import Wire
 
   // MARK: Times
 
-  @Test func `a token goes on for 30 s beyond its exp, and may begin as much sooner`() throws {
+  @Test func `a token is valid for 30 s after its exp, and 30 s before its nbf`() throws {
     for (claims, isValid) in [
       (#""exp":\#(Self.now - 29)"#, true), (#""exp":\#(Self.now - 30)"#, false),
       (#""exp":\#(Self.now + 1)"#, true), (#""nbf":\#(Self.now + 30)"#, true),
@@ -124,7 +124,7 @@ import Wire
     }
   }
 
-  @Test func `the expiry that is told is that of the token, to the millisecond`() throws {
+  @Test func `the reported expiry is that of the token, to the millisecond`() throws {
     for (value, told) in [("1795000000", 1_795_000_000_000), ("1795000000.25", 1_795_000_000_250)] {
       let token = try SignedToken.make(#"{"sub":"ada","exp":\#(value)}"#)
       #expect(try Self.bySecret.verify(token, wall: Self.wall).expires == Int64(told))
@@ -196,7 +196,7 @@ import Wire
 
   // MARK: Garbage
 
-  @Test func `what is too long is not even looked at`() throws {
+  @Test func `a token that is too long is refused unread`() throws {
     let long = String(repeating: "n", count: 7000)
     let token = try SignedToken.make(#"{"sub":"ada","x":"\#(long)"}"#)
     #expect(token.utf8.count > TokenVerifier.tokenBytesLimit)
@@ -239,7 +239,7 @@ import Wire
 
   // MARK: Keys
 
-  @Test func `a key that would not do is refused with what to do`() throws {
+  @Test func `an unsuitable key is refused with what to do`() throws {
     for (key, complaint) in [
       (
         try KeyPair.rsa(bits: 1024).publicKey,
@@ -261,7 +261,7 @@ import Wire
 
   // MARK: Issuing
 
-  @Test func `what the relay signs it takes, and says what was asked for`() throws {
+  @Test func `the relay accepts the tokens that it signs, with the requested claims`() throws {
     var configuration = Configuration()
     configuration.auth.secret = SignedToken.secret
     var claims = TokenIssuer.Claims(user: "ada", seconds: 60)

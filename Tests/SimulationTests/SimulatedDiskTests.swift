@@ -45,8 +45,7 @@ import Testing
     }
   }
 
-  @Test func `what was committed with a sync survives every loss of power, whatever else is lost`()
-  {
+  @Test func `synced commits survive every loss of power, whatever else is lost`() {
     for seed in 0..<60 as Range<UInt64> {
       let desk = Desk(seed: seed)
       desk.open()
@@ -60,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `what was not synced is lost now and then`() {
+  @Test func `unsynced writes are lost at times`() {
     var losses = 0
     for seed in 0..<40 as Range<UInt64> {
       let desk = Desk(seed: seed)
@@ -89,7 +88,7 @@ import Testing
     desk.close()
   }
 
-  @Test func `a full disk refuses to grow, and goes on when it has space again`() {
+  @Test func `a full disk refuses to grow, and continues when it has space again`() {
     let desk = Desk(seed: 1)
     desk.open()
     desk.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x)")

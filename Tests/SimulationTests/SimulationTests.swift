@@ -35,7 +35,7 @@ import Wire
     #expect(!outcome.missing.contains(.syncFailed))
   }
 
-  @Test func `the ledger knows what a join must be told`() {
+  @Test func `the ledger determines the answer to a join`() {
     var ledger = Ledger()
     ledger.begin(epoch: "one")
     for seq in 1...10 { #expect(ledger.append(entry(seq), now: 0) == nil) }

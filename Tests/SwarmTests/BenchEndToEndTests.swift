@@ -39,7 +39,7 @@ import Testing
     #expect(again.output.contains("regression: room-1"))
   }
 
-  @Test func `what is missing or wrong is said in a sentence`() throws {
+  @Test func `missing programs and wrong arguments are reported in a sentence`() throws {
     let folder = try TemporaryFolder()
     let peers = "--peers '\(Project["LoadTests/peers"])'"
     let noFloor = try Shell.run("'\(Programs.swarm)' bench --built '\(folder.path)' \(peers)")
@@ -54,7 +54,7 @@ import Testing
     #expect(noFolder.output.contains("there is no folder \(folder.path)/none"))
   }
 
-  @Test func `the floor echoes what it is told, whatever its length`() throws {
+  @Test func `the floor echoes messages of any length`() throws {
     let folder = try TemporaryFolder()
     try Self.buildFloor(in: folder.path)
     let places = BenchProgram.Places(commands: folder.path, built: folder.path, peers: folder.path)

@@ -34,7 +34,7 @@ enum PlantedBench {
   }
 }
 
-@Suite struct `Bench, what is reported` {
+@Suite struct `The report of a benchmark` {
   @Test func `a ratio is the median of the pairs' ratios, not the ratio of the medians`() throws {
     let row = PlantedBench.report().rows[0]
     #expect(row.ratio == 1.25)
@@ -44,7 +44,7 @@ enum PlantedBench {
     #expect(BenchRow.median([]) == nil)
   }
 
-  @Test func `a goal is met, missed, or there is none to meet`() {
+  @Test func `a goal is met, missed, or not set`() {
     let rows = PlantedBench.report().rows
     #expect(rows.map(\.isMet) == [true, false, true, nil, nil])
     var row = BenchRow("a", "a", .deliveries, goal: .ofFloor(1))
@@ -58,7 +58,7 @@ enum PlantedBench {
     #expect(row.isMet == false)
   }
 
-  @Test func `what is written as JSON is read as it was`() throws {
+  @Test func `a report written as JSON is read back unchanged`() throws {
     let report = PlantedBench.report()
     let text = BenchJSON.text(of: report)
     #expect(try BenchJSON.read(Array(text.utf8), file: "a") == report)
@@ -71,14 +71,14 @@ enum PlantedBench {
     }
   }
 
-  @Test func `a unit that nobody knows is refused with its line`() throws {
+  @Test func `an unknown unit is refused with its line`() throws {
     let text = "{\"bench\":1,\"rows\":[\n{\"id\":\"a\",\"unit\":\"parsecs\"}]}"
     #expect(throws: BenchJSON.Failure(description: "a:2: rows: unit: \"parsecs\" is none")) {
       try BenchJSON.read(Array(text.utf8), file: "a")
     }
   }
 
-  @Test func `the table has a line for each row, with figures one can read`() throws {
+  @Test func `the table has a line for each row, with readable figures`() throws {
     let text = BenchTable.text(of: PlantedBench.report())
     let lines = text.split(separator: "\n").map(String.init)
     let room = try #require(lines.first { $0.hasPrefix("room-1") })
@@ -113,7 +113,7 @@ enum PlantedBench {
     #expect(BenchTable.figure(value, .deliveries) == text)
   }
 
-  @Test func `the page is well formed and tells the same`() {
+  @Test func `the page is well formed and shows the same figures`() {
     let page = BenchPage.text(of: PlantedBench.report())
     #expect(Tags.fault(in: page) == nil)
     #expect(page.contains("2 of 3 goals met, 1 faults"))
@@ -150,7 +150,7 @@ enum PlantedBench {
         == "regression: room-1: 0.8 × floor, 20 % below the baseline's 1\n")
   }
 
-  @Test func `what is missing is missed only where it was to be measured`() {
+  @Test func `a missing row is reported only if it was to be measured`() {
     var report = PlantedBench.report(ratio: 1)
     report.rows.removeFirst()
     #expect(BenchJudgement(report, against: Self.baseline).missing == ["room-1"])

@@ -3,7 +3,7 @@ import Testing
 @testable import Swarm
 
 @Suite struct `Catching up` {
-  @Test func `lasts from joined until the head that it told`() {
+  @Test func `lasts from joined until the head that joined named`() {
     var catchUps = CatchUps()
     #expect(catchUps.isEmpty)
     catchUps.begin(3, room: 1, head: 10, at: 500)
@@ -17,7 +17,7 @@ import Testing
     #expect(catchUps.isEmpty)
   }
 
-  @Test func `goes on where the relay breaks the connection, and ends where the plan does`() {
+  @Test func `continues after the relay breaks the connection, and ends with the plan`() {
     var catchUps = CatchUps()
     catchUps.begin(3, room: 1, head: 10, at: 500)
     catchUps.begin(3, room: 1, head: 20, at: 900)

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(.enabled(if: isPossible, "mounting a file system of its own takes root or user namespaces"))
-  func `one that acknowledges what its full disk has not taken is found out when it is killed`()
+  func `a relay that acknowledges entries on a full disk is detected when it is killed`()
     throws
   {
     let chaos = "{ do: fill_disk, at_s: 1.6, ms: 1000 }, { do: restart, at_s: 3 }"
@@ -88,7 +88,7 @@ import Testing
     .enabled(
       if: isPossible && SwarmProcess.mayBeRun(by: nobody),
       "takes root, to become somebody else who may run what was built"))
-  func `nobody needs to be root for it, and nothing stays mounted`() throws {
+  func `it does not need root, and nothing stays mounted`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
         spawn: Self.wrong("none"), chaos: "{ do: fill_disk, at_s: 1.6, ms: 500 }"),
@@ -102,7 +102,7 @@ import Testing
     #expect(!mounts.contains(" /tmp/swarm."))
   }
 
-  @Test func `a disk is filled only where it is the relay's own, and there is a size`() {
+  @Test func `a disk is filled only if it belongs to the relay and has a size`() {
     func faults(_ spawn: String, _ step: String = "at_s: 1") -> String? {
       do {
         _ = try Scenario(

@@ -19,7 +19,9 @@ import Testing
   }
   static let ours = "spawn: { config: { limits: { sends_per_s: 0, bytes_per_s: 0 } } }"
 
-  @Test func `cut connections come back, lose nothing, and the time that it took is said`() throws {
+  @Test func `cut connections are opened again, lose nothing, and their recovery time is reported`()
+    throws
+  {
     let run = try SwarmProcess(
       playing: Self.scenario(
         relay: Self.ours, chaos: "{ do: cut, at_s: 1.8, share: 0.5 }, { do: cut, at_s: 2.6 }"))
@@ -32,7 +34,7 @@ import Testing
     #expect(run.output.contains(" 30 resumes, 0 connections lost"), "\(run.output)")
   }
 
-  @Test func `a restart is over when those whom it disconnected have resumed`() throws {
+  @Test func `a restart is over when the clients that it disconnected have resumed`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(relay: Self.ours, chaos: "{ do: restart, at_s: 1.8 }"))
     #expect(run.keptItsPromises, "\(run.output)")
@@ -71,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a relay that stands still for a moment loses nobody, and all of it goes on`() throws {
+  @Test func `a relay that is stopped for a moment loses no client, and continues`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(relay: Self.ours, chaos: "{ do: pause, at_s: 2, ms: 300 }"))
     #expect(run.keptItsPromises, "\(run.output)")
@@ -138,7 +140,7 @@ import Testing
     #expect(recovery.clientCount == 100)
   }
 
-  @Test func `does not wait for those who go to sleep as planned`() {
+  @Test func `does not wait for clients that sleep as planned`() {
     var recovery = Recovery(
       step: 0, since: 10, clients: [(client: 1, isLost: true), (client: 2, isLost: true)])
     recovery.wentAway(1)

@@ -13,7 +13,7 @@ import Testing
     try #require(comparison.rows.first { $0.name == name }, "\(name)")
   }
 
-  @Test func `a run held against itself has no ratio but one`() throws {
+  @Test func `a run compared with itself has only ratios of one`() throws {
     let comparison = try Comparison(Self.report(), Self.report(), files: ("a", "b"))
     #expect(comparison.isSamePlan)
     #expect(comparison.rows.count > 12)
@@ -57,14 +57,14 @@ import Testing
   }
 
   @Test(arguments: ["", "{}", "[1]", "{\"status\":\"good\"}", "{\"latency_ms\":", "\u{0}"])
-  func `what is no report is named`(text: String) {
+  func `a file that is not a report is named`(text: String) {
     #expect { try Comparison(Self.report(), Array(text.utf8), files: ("a", "b.json")) } throws: {
       "\($0)".hasPrefix("b.json:")
     }
   }
 
   @Test(arguments: ["nan", "inf", "-1", "1e300", "[]", "\"\""])
-  func `what no run has is no figure`(value: String) throws {
+  func `a measure that no run has is left out`(value: String) throws {
     let text =
       "{\"status\":\"good\",\"latency_ms\":{\"ack\":{\"p50\":\(value)}},\"seconds\":\(value)}"
     let comparison = try Comparison(Self.report(), Array(text.utf8), files: ("a", "b"))

@@ -55,7 +55,7 @@ private struct Recording {
     #expect(try files(recording, from: ["a": [1, 2]], .none) == ["a": [1, 2]])
   }
 
-  @Test func `a sync covers what was written before it began, and no more`() throws {
+  @Test func `a sync covers exactly the writes before it began`() throws {
     var recording = Recording()
     recording.create("a", as: 7)
     recording.write(7, at: 0, [1])

@@ -82,7 +82,8 @@ import Testing
     #expect(run.output.contains("0 missed (never left)"), "\(run.output)")
   }
 
-  @Test func `nobody there is no connection, and a missed threshold is said`() throws {
+  @Test func `without a server there is no connection, and a missed threshold is reported`() throws
+  {
     let nobody = try SwarmProcess(playing: Self.scenario("ws://127.0.0.1:1/"))
     #expect(nobody.exitCode == 5, "\(nobody.output)")
     #expect(
@@ -122,7 +123,7 @@ import Testing
       "thresholds.ack_p99_ms has no meaning for mode: echo; expected connect or deliver"
     ),
   ])
-  func `what an echo has not is a mistake`(yaml: String, expected: String) {
+  func `keys that do not apply to an echo are errors`(yaml: String, expected: String) {
     var yaml = yaml
     if !yaml.contains("clients:") { yaml += "\nclients: [{ persona: chatter, count: 1 }]" }
     yaml += "\nphases: [{ seconds: 1, connections: { constant: 1 } }]\nurl: ws://h/\n"
@@ -154,7 +155,7 @@ import Testing
     return ledger
   }
 
-  @Test func `what comes back in order is good, however much of it`() {
+  @Test func `messages that return in order are good, in any number`() {
     var ledger = ledger(5000)
     for number in 1...5000 {
       #expect(take(&ledger, "ada #\(number) @x") == .good(intended: UInt64(number)))
@@ -177,7 +178,7 @@ import Testing
     #expect(ledger.outstanding.map(\.number) == [2])
   }
 
-  @Test func `a lost connection forgets what was to come over it`() {
+  @Test func `messages in flight on a lost connection are missing`() {
     var ledger = ledger(3)
     _ = take(&ledger, "ada #1 @x")
     #expect(ledger.forget().map(\.number) == [2, 3])

@@ -46,7 +46,7 @@ import Testing
     """
   }
 
-  @Test func `clients come from the source addresses, and their memory is told`() throws {
+  @Test func `clients connect from the source addresses, and their memory is reported`() throws {
     let four = try SwarmProcess(playing: Self.addresses("4"))
     #expect(four.keptItsPromises, "\(four.output)")
     #expect(four.output.contains("100 of 100 clients"), "\(four.output)")
@@ -116,7 +116,7 @@ import Testing
     #expect(run.output.contains("99 % have reconnected"), "\(run.output)")
   }
 
-  @Test func `the peer without a fault is good, so that the faults are what is found`() throws {
+  @Test func `the peer without faults passes, so that only its faults are detected`() throws {
     let run = try SwarmProcess(playing: Self.scenario(spawn: "binary: '\(Programs.wrongRelay)'"))
     #expect(run.keptItsPromises, "\(run.output)")
   }
@@ -134,7 +134,7 @@ import Testing
     #expect(run.output.contains("  \(promise): room "), "\(run.output)")
   }
 
-  @Test func `a relay that forgets at a restart what it acknowledged is found out`() throws {
+  @Test func `a relay that forgets acknowledged entries at a restart is detected`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
         spawn: "binary: '\(Programs.wrongRelay)', config: { fault: amnesia }",
@@ -158,7 +158,7 @@ import Testing
     #expect(run.output.contains("MISSED"), "\(run.output)")
   }
 
-  @Test func `nobody there is no connection`() throws {
+  @Test func `without a server there is no connection`() throws {
     let run = try SwarmProcess(
       playing: """
         url: ws://127.0.0.1:1/ws
@@ -172,7 +172,7 @@ import Testing
       run.output.contains("no connection to ws://127.0.0.1:1/ws: cannot connect"), "\(run.output)")
   }
 
-  @Test func `a wrong scenario, and chaos without a relay of one's own, are usage`() throws {
+  @Test func `an error in a scenario, and chaos without an own relay, are wrong usage`() throws {
     let wrong = try SwarmProcess(playing: "rooms: [{ shape: mani }]\n")
     #expect(wrong.exitCode == 2)
     #expect(

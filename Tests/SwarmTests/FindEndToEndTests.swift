@@ -75,7 +75,7 @@ import Testing
     #expect(run.output.contains("ended at ×1 (300 messages/s): the relay broke a promise"))
   }
 
-  @Test func `nobody there is no connection`() throws {
+  @Test func `without a server there is no connection`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(Self.free).replacing("3000", with: "100"),
       ["--url", "ws://127.0.0.1:1/ws"], command: "find")
@@ -84,7 +84,8 @@ import Testing
       run.output.contains("no connection to ws://127.0.0.1:1/ws: cannot connect"), "\(run.output)")
   }
 
-  @Test func `what makes no sense is usage, and says what to do`() throws {
+  @Test func `arguments that make no sense are wrong usage, and the error says what to do`() throws
+  {
     let loose = try SwarmProcess(
       playing: Self.scenario(Self.free, thresholds: ""), command: "find")
     #expect(loose.exitCode == 2)

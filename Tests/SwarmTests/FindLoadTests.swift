@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [1, 1.5, 2.83, 10])
-  func `has so many times the messages, at the same times`(factor: Double) throws {
+  func `has a multiple of the messages, at the same times`(factor: Double) throws {
     let scenario = try Self.scenario()
     let before = Self.plan(scenario)
     let after = Self.plan(scenario.loaded(factor))
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [1, 1.5, 2.83, 10])
-  func `may have so many times the clients, who are all there in time`(factor: Double) throws {
+  func `may have a multiple of the clients, all connected in time`(factor: Double) throws {
     let scenario = try Self.scenario()
     let loaded = scenario.loaded(factor, clients: true)
     let plan = Plan(loaded)
@@ -97,7 +97,7 @@ import Testing
     #expect(most(nil, true, 110).0 == 1)
   }
 
-  @Test func `a plan in which nobody could speak is refused`() throws {
+  @Test func `a plan in which no client can send is refused`() throws {
     let plan = Plan(try Self.scenario().shortened(toSeconds: 1))
     let why = try #require(plan.silence)
     #expect(why.contains("give each run more time") || why.contains("Give each run more time"))
@@ -119,7 +119,7 @@ import Testing
           """.utf8), file: "a.yaml"))
   }
 
-  @Test func `is no obstacle where nobody has to wait`() throws {
+  @Test func `is no obstacle if no client has to wait`() throws {
     let allowance = SendAllowance(sendsPerSecond: 20, burst: 40)
     #expect(allowance.obstacle(to: try Self.plan(rate: 100, chatters: 5)) == nil)
     // A little more than the rate, for as long as the burst lasts.
@@ -163,7 +163,7 @@ import Testing
     return finding
   }
 
-  @Test func `is said with both loads, their rates and what was measured`() {
+  @Test func `is printed with both loads, their rates and measures`() {
     let finding = Self.finding([
       Self.attempt(1, .holds), Self.attempt(4, .misses), Self.attempt(4, .misses),
       Self.attempt(3.2, .holds, ack: 990), Self.attempt(3.4, .misses), Self.attempt(3.4, .misses),
@@ -177,7 +177,7 @@ import Testing
     #expect(finding.exitCode == 0)
   }
 
-  @Test func `a load that failed once and then held is one that holds`() {
+  @Test func `a load that fails once and holds when repeated holds`() {
     let finding = Self.finding([
       Self.attempt(1, .holds), Self.attempt(8, .misses), Self.attempt(8, .holds),
     ])
@@ -196,7 +196,7 @@ import Testing
     #expect(Self.finding([Self.attempt(1, .misses), Self.attempt(1, .misses)]).exitCode == 1)
   }
 
-  @Test func `a load whose clients are not all there, or refused, does not hold`() {
+  @Test func `a load with missing or refused clients does not hold`() {
     var outcome = PlantedOutcome.make()
     outcome.plan.clientsLeftOut = -5
     let away = LoadTry(factor: 1, .planted, outcome)

@@ -55,13 +55,13 @@ struct SimulatedRelay {
     }
   }
 
-  @Test func `doubles first, repeats what fails, and then halves by ratio`() {
+  @Test func `doubles first, repeats a failure, and then bisects by ratio`() {
     var relay = SimulatedRelay(capacity: 3.3)
     let (_, asked) = relay.search(precision: 0.2)
     #expect(asked == [1, 2, 4, 4, 2.83, 3.36, 3.36])
   }
 
-  @Test func `a failure that does not come again does not count`() throws {
+  @Test func `a failure that is not repeated does not count`() throws {
     var search = LoadSearch(to: 4, precision: 0.05)
     #expect(search.next() == .run(1))
     #expect(search.next(.misses) == .run(1))
@@ -97,7 +97,7 @@ struct SimulatedRelay {
     #expect(search.fails == nil)
   }
 
-  @Test func `a limit of swarm's own is told from one of the relay`() throws {
+  @Test func `a limit of swarm is distinguished from one of the relay`() throws {
     var relay = SimulatedRelay(capacity: 100)
     relay.swarmLimit = 6
     let (search, _) = relay.search()
@@ -126,7 +126,7 @@ struct SimulatedRelay {
     #expect(answers.allSatisfy { $0 <= 20 })
   }
 
-  @Test func `where a capacity is not sharp, the answer lies within its blur`() {
+  @Test func `if a capacity is not sharp, the answer is within its range`() {
     for seed: UInt64 in 0..<200 {
       var relay = SimulatedRelay(capacity: 20, seed: seed)
       relay.blur = 0.1

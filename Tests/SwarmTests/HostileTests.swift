@@ -52,7 +52,7 @@ import WebSocket
     }
   }
 
-  @Test func `can be let loose on somebody else's server`() throws {
+  @Test func `can attack a server that swarm did not start`() throws {
     let server = try ForeignServer()
     defer { server.end() }
     let run = try SwarmProcess(playing: Self.scenario(relay: "spawn:"), ["--url", server.url])
@@ -110,7 +110,7 @@ import WebSocket
     }
   }
 
-  @Test func `who are alone measure nothing, and one that never rests is refused`() {
+  @Test func `alone measure nothing, and an interval of 0 is refused`() {
     for (clients, expected) in [
       ("[{ persona: hostile, count: 2 }]", "clients are all hostile; add a lurker or a chatter"),
       ("[{ persona: hostile, count: 2, every_ms: 5 }]", "every_ms is 5; expected at least 100"),

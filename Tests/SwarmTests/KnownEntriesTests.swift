@@ -128,7 +128,7 @@ private struct Ways {
 }
 
 @Suite struct `Entries that were judged before` {
-  @Test func `are passed for everyone else, all at once`() throws {
+  @Test func `are accepted for all other receivers without another check`() throws {
     var (ways, frames) = try Ways.afterTen()
     try ways.give(frames, to: 1)
     try ways.give(Array(frames[..<4]), to: 2)
@@ -139,7 +139,7 @@ private struct Ways {
     #expect((0..<3).allSatisfy { ways.quick.cursors[$0][0].next == 11 })
   }
 
-  @Test func `are passed in whichever of a receiver's rooms they come`() throws {
+  @Test func `are accepted in any of a receiver's rooms`() throws {
     var ways = Ways()
     var random = SplitMix64(seed: 5)
     let frames = (0..<200).map { _ in Ways.frame(ways.say(in: random.below(9))) }
@@ -176,7 +176,7 @@ private struct Ways {
     #expect(ways.passed == 9)
   }
 
-  @Test func `and come twice are doubled`() throws {
+  @Test func `that arrive twice are duplicates`() throws {
     var (ways, frames) = try Ways.afterTen()
     frames.insert(frames[6], at: 7)
     try ways.give(frames, to: 1)
@@ -235,7 +235,7 @@ private struct Ways {
     #expect(ways.quick.counts == [.altered: 3])
   }
 
-  @Test func `at the end of what has arrived wait for the rest of their frame`() throws {
+  @Test func `at the end of the input wait for the rest of their frame`() throws {
     let (ways, frames) = try Ways.afterTen()
     let bytes = Array(frames.flatMap(\.self).dropLast())
     #expect(ways.quick.known(bytes.span, to: 1)?.count == 9)
@@ -251,7 +251,7 @@ private struct Ways {
     Array("\(seq) ".utf8) + Array(repeating: UInt8(ascii: "x"), count: bytes)
   }
 
-  @Test func `take no more memory than they may, the oldest being forgotten`() {
+  @Test func `stay within their memory limit by dropping the oldest`() {
     var tape = RoomTape()
     for seq in 1...1000 as ClosedRange<Int64> {
       tape.append(payload(seq).span, seq: seq, intended: UInt64(seq), limitBytes: 2000)
@@ -265,7 +265,7 @@ private struct Ways {
     #expect(tape.run(in: payload(1).span, from: 1).frames == 0)
   }
 
-  @Test func `one that is larger than all that may be kept is forgotten at once`() {
+  @Test func `an entry beyond the memory limit is dropped at once`() {
     var tape = RoomTape()
     for seq in 1...3 as ClosedRange<Int64> {
       tape.append(payload(seq, bytes: 70_000).span, seq: seq, intended: 0, limitBytes: 1000)
@@ -276,7 +276,7 @@ private struct Ways {
     #expect(tape.payload(4).map(Array.init) == payload(4))
   }
 
-  @Test func `begin anew behind a gap, and do not go back`() {
+  @Test func `start again after a gap, and never go back`() {
     var tape = RoomTape()
     for seq in [1, 2, 9, 3, 10] as [Int64] {
       tape.append(payload(seq).span, seq: seq, intended: 0, limitBytes: 1000)
@@ -302,7 +302,7 @@ private struct Ways {
     }
   }
 
-  @Test(arguments: [2, 40, 70_000]) func `a frame's is found behind a header of any length`(
+  @Test(arguments: [2, 40, 70_000]) func `a payload is found after a frame header of any length`(
     bytes: Int
   ) {
     let finder = RoomFinder(["a", "b"])

@@ -38,7 +38,7 @@ import Testing
     #expect(try #require(latencies.milliseconds(.ack, .max)) < 0.11)
   }
 
-  @Test func `measures are kept apart, and what was not measured has no figure`() throws {
+  @Test func `measures are separate, and one without samples has no figure`() throws {
     var latencies = Latencies()
     latencies.record(.connect, intended: 5_000_000, happened: 2_000_000)
     latencies.record(.resume, intended: 0, happened: 2_000_000)
@@ -99,7 +99,7 @@ import Testing
     #expect(load.voidReason != nil)
   }
 
-  @Test func `nobody connected, or a room that cannot be read, is no connection`() {
+  @Test func `without a connection, or with an unreadable room, the result is no connection`() {
     var outcome = good
     outcome.verdict.unreadRooms = ["a"]
     #expect(outcome.status == .noConnection)

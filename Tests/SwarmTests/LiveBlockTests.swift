@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `what a line holds cannot move the cursor`() {
+  @Test func `the text of a line cannot move the cursor`() {
     var (block, screen) = (LiveBlock(), Screen(columns: 40, rows: 8))
     screen.take(block.draw(lines("a"), columns: 40))
     screen.take(block.log("evil \u{1B}[2J\u{1B}[1;1H\u{9B}2J\rline", columns: 40))
@@ -62,7 +62,7 @@ import Testing
     #expect(screen.lines == ["log", "x", "y"])
   }
 
-  @Test func `after somebody else has written, it begins anew below`() {
+  @Test func `after other output it is drawn again below`() {
     var (block, screen) = (LiveBlock(), Screen(columns: 20, rows: 12))
     screen.take(block.draw(lines("a", 1), columns: 20))
     screen.take(Array("$ fg\r\n".utf8))

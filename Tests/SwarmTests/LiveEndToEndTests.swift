@@ -93,7 +93,7 @@ import Testing
     #expect(run.text.contains("0.0 s: phase arrive"), "\(run.text)")
   }
 
-  @Test func `NO_COLOR leaves the view, and takes its colours`() throws {
+  @Test func `NO_COLOR removes the colors of the view only`() throws {
     let run = try Run(seconds: 0.5, environment: ["TERM=xterm", "NO_COLOR=1"])
     #expect(run.sawFigures)
     #expect(!run.isColoured)
@@ -110,7 +110,8 @@ import Testing
   private static func environment(_ name: String) -> String? { name == "TERM" ? "xterm" : nil }
 
   @Test(.timeLimit(.minutes(30)))
-  func `does not wait for a terminal that takes nothing, and is right when it does again`() throws {
+  func `does not wait for a blocked terminal, and is correct when it accepts output again`() throws
+  {
     let terminal = try PseudoTerminal(columns: 80, rows: 24)
     let descriptor = try terminal.open()
     defer { close(descriptor) }
@@ -171,7 +172,7 @@ import Testing
     #expect(screen.lines.first?.contains("planted") == true)
   }
 
-  @Test func `is not to be had on what is no terminal`() throws {
+  @Test func `is not shown if standard error is not a terminal`() throws {
     let descriptor = unsafe open("/dev/null", O_WRONLY)
     defer { close(descriptor) }
     #expect(LiveDisplay(on: descriptor, environment: Self.environment) == nil)

@@ -32,7 +32,7 @@ enum PlantedFigures {
     LiveView.frame(of: figures, columns: columns, colour: colour)
   }
 
-  @Test func `says all that it has to say in 60 columns`() {
+  @Test func `shows everything in 60 columns`() {
     let text = frame(columns: 60).joined(separator: "\n")
     for expected in [
       "planted", "0:05 left", "talk", "8.0 of 12.0 s", "98 of 100", "sends/s", "180", "unacked",
@@ -88,7 +88,7 @@ enum PlantedFigures {
     #expect(frame(figures, colour: true).joined().contains("\u{1B}[1;31mp99 10.1 ms"))
   }
 
-  @Test func `what nobody knows takes no line`() {
+  @Test func `an unknown value takes no line`() {
     var figures = PlantedFigures.make()
     let lines = frame(figures).count
     (figures.relayCores, figures.relayBytes, figures.history) = (nil, nil, [])

@@ -110,7 +110,7 @@ private struct Scene {
     #expect(scene.broken == [:])
   }
 
-  @Test func `an acknowledged message that nobody gets is lost`() throws {
+  @Test func `an acknowledged message that no client receives is lost`() throws {
     var scene = Scene()
     scene.say(from: 0)
     let lost = scene.send(from: 1, to: 0)
@@ -124,7 +124,7 @@ private struct Scene {
     #expect(violation.frames.contains { $0.hasPrefix("seq 1: ") })
   }
 
-  @Test func `what was shown and is gone is forgotten, also where nobody has the ack`() {
+  @Test func `a delivered message that disappears is forgotten, also without an ack`() {
     var scene = Scene()
     scene.say(from: 0)
     let shown = scene.send(from: 1, to: 0)
@@ -135,7 +135,7 @@ private struct Scene {
   }
 
   @Test(arguments: [ServerMessage.Resume.diverged, .reset])
-  func `being told that one's entries are gone is a broken promise`(resume: ServerMessage.Resume) {
+  func `a resume that drops a client's entries is a broken promise`(resume: ServerMessage.Resume) {
     var scene = Scene()
     scene.say(from: 0)
     scene.oracle.disconnected(2)
@@ -173,7 +173,7 @@ private struct Scene {
     #expect(scene.oracle.violations[0].seqs == [1])
   }
 
-  @Test func `being silently behind is a gap`() {
+  @Test func `a client that lacks the last entries has a gap`() {
     var scene = Scene()
     let entry = scene.send(from: 0, to: 0)
     scene.ack(entry)
@@ -259,7 +259,7 @@ private struct Scene {
     #expect(scene.broken == [.altered: 1])
   }
 
-  @Test func `what nobody sent is invented`() {
+  @Test func `a message that no client sent is invented`() {
     var scene = Scene()
     var entry = scene.send(from: 0, to: 0)
     let id = entry.id
@@ -307,7 +307,7 @@ private struct Scene {
     #expect(scene.broken == [.clock: 1])
   }
 
-  @Test func `sends of unknown outcome are told apart, and are no fault`() {
+  @Test func `sends of unknown outcome are counted separately, and are not faults`() {
     var scene = Scene()
     let stored = scene.send(from: 0, to: 0)
     scene.deliver(stored, to: 0, 1, 2)
@@ -337,7 +337,7 @@ private struct Scene {
     #expect(verdict.unreadRooms == scene.naming.rooms)
   }
 
-  @Test func `the digest of a room tells contents and orders apart`() {
+  @Test func `the digest of a room depends on contents and order`() {
     func digest(_ build: (inout Scene) -> Void) -> UInt64? {
       var scene = Scene()
       build(&scene)

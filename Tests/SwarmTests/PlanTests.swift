@@ -47,7 +47,7 @@ import Testing
     #expect(arrivals == arrivals.sorted())
   }
 
-  @Test func `events are in order, numbered, and from clients who are there`() throws {
+  @Test func `events are in order, numbered, and from connected clients`() throws {
     let plan = Plan(try Self.scenario(Self.everything))
     #expect(zip(plan.events, plan.events.dropFirst()).allSatisfy { $0.at <= $1.at })
     var isThere = Array(repeating: false, count: plan.clients.count)
@@ -74,7 +74,7 @@ import Testing
     #expect(isThere.count { $0 } == plan.clients.count - plan.clientsLeftOut)
   }
 
-  @Test func `everyone is in the rooms that the groups ask for, in each once`() throws {
+  @Test func `each client is in the rooms of its group, in each once`() throws {
     let plan = Plan(try Self.scenario(Self.everything))
     for client in plan.clients {
       #expect(client.rooms.count == 1 + 2 + 3 + 4)
@@ -151,7 +151,7 @@ import Testing
     #expect(Exponential.power(7, 1) < 7.000000001)
   }
 
-  @Test func `texts say who, which number and when, at the length they should have`() {
+  @Test func `texts contain sender, number and time, and have the right length`() {
     let id = Naming.SendID(client: 3, number: 12)
     let text = MessageText.text(user: "sw-x-3", id, at: 5_000_000, bytes: 200, seed: 1)
     #expect(text.hasPrefix("sw-x-3 #12 @5000us "))
@@ -160,7 +160,7 @@ import Testing
     #expect(MessageText.digest(text) != MessageText.digest(text + "x"))
   }
 
-  @Test func `names lead back to what they name, and others do not`() throws {
+  @Test func `names are parsed back to users and rooms, and others are not`() throws {
     let naming = Naming(
       Plan(try Self.scenario(Self.everything)), tag: "0123456789abcdefghij")
     let send = Naming.SendID(client: 17, number: 4)

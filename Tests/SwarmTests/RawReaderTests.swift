@@ -30,7 +30,7 @@ import WebSocket
     return reader
   }
 
-  @Test func `messages are told by how they begin, wherever the bytes were cut`() {
+  @Test func `messages are classified by their first bytes, wherever the input is cut`() {
     let long = #"{"type":"message","text":"~"# + String(repeating: "y", count: 70_000)
     let frames =
       [
@@ -94,7 +94,7 @@ import WebSocket
     }
   }
 
-  @Test func `pings are kept for their answers, and a close and broken frames are said`() {
+  @Test func `pings are kept for their answers, and closes and broken frames are reported`() {
     let ping = read(Self.frame(.ping, "abc"), .plain)
     #expect(ping.pings == [3, 97, 98, 99])
     let close = read(Self.frame(.close, "\u{3}C"), .plain)

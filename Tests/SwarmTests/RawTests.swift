@@ -22,7 +22,7 @@ import Testing
     "spawn: { config: { limits: { sends_per_s: 0, bytes_per_s: 0, unauthenticated_per_address: 0 } } }"
 
   @Test(arguments: ["window: 4", "window: 4, release: ack", "rate: 400"])
-  func `our relay is played, and every delivery comes`(raw: String) throws {
+  func `every delivery of the relay arrives`(raw: String) throws {
     let folder = try TemporaryFolder()
     let run = try SwarmProcess(
       playing: Self.scenario(Self.free, raw: raw), ["--raw", "--json", folder["raw.json"]])
@@ -45,7 +45,7 @@ import Testing
     #expect(number("acks") == sends)
   }
 
-  @Test func `what a relay drops is missing`() throws {
+  @Test func `deliveries that a relay drops are missing`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
         "spawn: { binary: '\(Programs.wrongRelay)', config: { fault: drop } }", raw: "rate: 800"),
@@ -64,7 +64,7 @@ import Testing
     #expect(run.output.contains("raise its limits"), "\(run.output)")
   }
 
-  @Test func `an echo that ends a connection has deliveries missing, and says why`() throws {
+  @Test func `an echo that ends a connection has missing deliveries, with the reason`() throws {
     let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py", ["close"])
     let run = try SwarmProcess(
       playing: """
@@ -79,7 +79,7 @@ import Testing
     #expect(run.output.contains("1 connections lost (the last: the server"), "\(run.output)")
   }
 
-  @Test func `nobody there is no connection, and a threshold can be missed`() throws {
+  @Test func `without a server there is no connection, and a threshold can be missed`() throws {
     let nobody = try SwarmProcess(
       playing: Self.scenario("url: ws://127.0.0.1:1/ws", raw: "window: 1"), ["--raw"])
     #expect(nobody.exitCode == 5, "\(nobody.output)")
@@ -115,7 +115,7 @@ import Testing
     ("window: 3, dialect: morse", "raw.dialect is \"morse\"; expected relay.v1, echo, plain"),
     ("window: 3, procesor: 1", "raw.procesor is not a known key; did you mean raw.processor?"),
   ])
-  func `a mistake is named with its line, its key and what was expected`(
+  func `an error has its line, its key and the expected value`(
     raw: String, expected: String
   ) {
     let yaml = """
@@ -141,7 +141,9 @@ import Testing
       "thresholds.resume_p50_ms is not measured with --raw"
     ),
   ])
-  func `what raw cannot play is refused`(extra: String, persona: String, expected: String) throws {
+  func `scenarios that raw cannot play are refused`(
+    extra: String, persona: String, expected: String
+  ) throws {
     let scenario = try Scenario(
       yaml: Array(
         """
@@ -205,7 +207,7 @@ import Testing
     #expect(moments == [.measuring, .ready, .measured, .drained])
   }
 
-  @Test func `idle connections hold still until they are told`() throws {
+  @Test func `idle connections send nothing until they are told to`() throws {
     let relay = try relay()
     var plan = RawLoad.Plan(url: relay.url, dialect: .relay)
     plan.membersPerRoom = 20
@@ -223,7 +225,7 @@ import Testing
     #expect(result.counts.deliveries == 0)
   }
 
-  @Test func `those who come back get everything, once`() throws {
+  @Test func `clients that reconnect get everything, once`() throws {
     let relay = try relay()
     var plan = RawLoad.Plan(url: relay.url, dialect: .relay)
     plan.rooms = 3

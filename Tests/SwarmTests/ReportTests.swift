@@ -74,7 +74,7 @@ enum Tags {
 }
 
 @Suite struct `The report as a page` {
-  @Test func `the verdict comes first, in words and in colour`() throws {
+  @Test func `the verdict is first, in words and in color`() throws {
     let good = HTMLReport.text(of: PlantedOutcome.make())
     #expect(good.contains("class=\"verdict good\""))
     #expect(good.contains("<strong>Good</strong>"))
@@ -124,7 +124,7 @@ enum Tags {
     #expect(page.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot; onload=&quot;x"))
   }
 
-  @Test func `what a connection costs in memory stands in every report`() {
+  @Test func `every report has the memory per connection`() {
     var outcome = PlantedOutcome.make()
     let line = "memory per connection, at 1000 of them: swarm 1600 bytes, relay 1058 bytes"
     #expect(TextReport.text(of: outcome).contains("\n\(line) (resident, in addition"))
@@ -162,7 +162,7 @@ enum Tags {
     #expect(page.contains("L366 "))
   }
 
-  @Test func `the check of tags finds what it is for`() {
+  @Test func `the check of tags finds wrong tags`() {
     #expect(Tags.fault(in: "<a><b></a></b>") != nil)
     #expect(Tags.fault(in: "<a>") != nil)
     #expect(Tags.fault(in: "<a <b>>") != nil)
@@ -261,7 +261,7 @@ enum Tags {
     #expect(Axis.logarithmic([]).ticks.count == 2)
   }
 
-  @Test func `nines are named as they are said`() {
+  @Test func `percentiles have their usual names`() {
     #expect(Axis.nines(to: 3.2).ticks.map(\.label) == ["p0", "p90", "p99", "p99.9", "p99.99"])
   }
 }

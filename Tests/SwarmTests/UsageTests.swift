@@ -5,7 +5,7 @@ import Testing
 @testable import Swarm
 
 /// What swarm says to a person who has made a mistake, or changes their mind.
-@Suite struct `swarm as its user sees it` {
+@Suite struct `The command line of swarm` {
   /// Three seconds, ten messages.
   static let scenario = """
     rooms: [{ shape: one }]
@@ -24,7 +24,7 @@ import Testing
     ("url: ws://127.0.0.1:1/ws", 5, "no connection to ws://127.0.0.1:1/ws: cannot connect:"),
     ("url: http://127.0.0.1:1/ws", 2, "does not begin with ws://"),
   ])
-  func `a relay that is not to be had is told with what to do`(
+  func `a relay that cannot be reached is reported with what to do`(
     target: String, exitCode: Int32, text: String
   ) throws {
     let run = try SwarmProcess(playing: "\(Self.scenario)\n\(target)\npatience_ms: 100\n")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `messages that nobody can send are a mistake in the scenario`() throws {
+  @Test func `messages that no client can send are an error in the scenario`() throws {
     let run = try SwarmProcess(
       playing: """
         rooms: [{ shape: one }]

@@ -20,7 +20,7 @@ import Testing
     #expect(complaint("server.pem", "server.key") == "")
   }
 
-  @Test func `what is wrong with a pair is said in a sentence that names the file`() throws {
+  @Test func `an error of a pair is reported in a sentence that names the file`() throws {
     #expect(
       complaint("none.pem", "server.key")
         == "The certificate none.pem cannot be opened: No such file or directory.")

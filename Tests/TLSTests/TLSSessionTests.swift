@@ -37,8 +37,8 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `what is sent arrives, byte by byte as well`(tls12: Bool) {
-    if tls12 { client.disableTLS13() }
+  func `sent data arrives, byte by byte as well`(tls12: Bool) {
+    if tls12 { client.forgoTLS13() }
     let pair = Pair(server, client)
     pair.carry(by: 1)
     #expect(pair.server.state == .open)
@@ -75,7 +75,7 @@ import Testing
     #expect(pair.toClient.isEmpty)
   }
 
-  @Test func `an end is told behind what came before it, and the other side may go on`() {
+  @Test func `an end is reported after the data before it, and the other side may continue`() {
     let pair = open()
     _ = pair.client.sendAll([1, 2, 3], output: &pair.toServer)
     pair.client.close(output: &pair.toServer)
@@ -101,7 +101,7 @@ import Testing
     #expect(pair.server.receive(record[10...], answer: &pair.toClient) == Array("halves".utf8))
   }
 
-  @Test func `a record that was tampered with ends the session, behind what came before it`() {
+  @Test func `an altered record ends the session, after the data before it`() {
     let pair = open()
     _ = pair.client.sendAll([1], output: &pair.toServer)
     let first = pair.toServer.count
@@ -139,7 +139,7 @@ import Testing
     ("POST /v1 HTTP/1.1\r\nHost: h\r\n\r\n", .plainHTTP),
     ("\u{0}\u{1}nothing of that kind", .notTLS),
   ])
-  func `what is no TLS is known for what it is`(text: String, failure: TLSFailure) {
+  func `input that is not TLS is recognized`(text: String, failure: TLSFailure) {
     var session = TLSSession.of(server)
     var answer: [UInt8] = []
     #expect(session.receive(Array(text.utf8)[...], answer: &answer).isEmpty)
@@ -201,7 +201,7 @@ import Testing
     #expect(try failure("expired") == .untrusted("certificate has expired"))
   }
 
-  @Test func `who trusts anyone trusts all of these`() throws {
+  @Test func `a client that verifies nothing accepts all of these`() throws {
     #expect(try failure("elsewhere", trusting: .anyone) == nil)
     #expect(try failure("expired", trusting: .anyone) == nil)
   }

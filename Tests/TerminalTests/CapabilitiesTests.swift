@@ -35,7 +35,7 @@ import Testing
     #expect(Capabilities(environment: ["TERM": "rxvt", "COLORFGBG": value]).isDark == isDark)
   }
 
-  @Test func `what the terminal says of itself is what counts`() {
+  @Test func `the terminal's own replies take precedence`() {
     var capabilities = Capabilities(environment: ["TERM": "xterm", "COLORFGBG": "15;0"])
     #expect(capabilities.isDark == true)
     #expect(!capabilities.synchronizesOutput)

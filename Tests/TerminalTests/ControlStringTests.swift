@@ -15,7 +15,7 @@ import Testing
     #expect(Self.text(ControlString.copy(text)) == "\u{1B}]52;c;\(encoded)\u{1B}\\")
   }
 
-  @Test func `what is too long for terminals is not copied`() {
+  @Test func `text that is too long for terminals is not copied`() {
     #expect(ControlString.copy(String(repeating: "x", count: 56_244)) != nil)
     #expect(ControlString.copy(String(repeating: "x", count: 56_248)) == nil)
   }

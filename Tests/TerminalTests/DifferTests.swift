@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: 0..<40 as Range<UInt64>)
-  func `what is written makes a terminal show what was meant`(seed: UInt64) {
+  func `the output makes a terminal show the grid`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var grid = Grid(Self.size)
     var differ = Differ(isSynchronized: seed % 2 == 0)

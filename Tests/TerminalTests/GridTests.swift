@@ -52,7 +52,7 @@ import Testing
     #expect(grid[row: 0].map(\.width) == [1, 1, 2, 0, 1, 1])
   }
 
-  @Test func `what has no width is not written`() {
+  @Test func `characters without width are not written`() {
     var grid = Grid(Size(columns: 8, rows: 1))
     grid.write(
       "a\u{1B}[2Jb\u{9B}\r\n\u{7F}\u{202E}c\u{200B}\t", at: .init(column: 0, row: 0), Style())
@@ -76,7 +76,7 @@ import Testing
     #expect(grid[row: 0][1].character == "b")
   }
 
-  @Test func `a standard background keeps the one that is there`() {
+  @Test func `a default background keeps the existing one`() {
     var grid = Grid(Size(columns: 3, rows: 1), style: Style(on: .palette(4)))
     grid.write("é世", at: .init(column: 0, row: 0), Style(.palette(1)))
     #expect(

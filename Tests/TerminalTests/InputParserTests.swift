@@ -79,7 +79,7 @@ import Testing
     #expect(Self.keys(text) == [key].compactMap { $0 })
   }
 
-  @Test func `what is typed in one go is one key for each cluster`() {
+  @Test func `text that arrives at once is one key for each cluster`() {
     var parser = InputParser()
     #expect(
       parser.parse(Array("e\u{301}x1️⃣".utf8)) + parser.timeout() == [
@@ -90,7 +90,8 @@ import Testing
     }
   }
 
-  @Test func `a mark that comes later is a key of its own, and no letter waits for it`() {
+  @Test func `a combining mark that arrives later is a key of its own, and no letter waits for it`()
+  {
     var parser = InputParser()
     #expect(parser.parse(Array("e".utf8)) == [.key(Key(.character("e")))])
     #expect(!parser.isWaiting)
@@ -107,7 +108,7 @@ import Testing
     #expect(parser.timeout() == [.key(Key(.escape)), .key(Key(.escape))])
   }
 
-  @Test func `a sequence that comes late is awaited for longer, and is no text`() {
+  @Test func `a sequence that arrives late is awaited longer, and is not text`() {
     var parser = InputParser()
     #expect(parser.parse(Array("\u{1B}[1;".utf8)) == [])
     #expect(parser.waitMilliseconds == InputParser.sequenceWaitMilliseconds)
@@ -207,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `what is cut off by a control character or another sequence does not take it along`() {
+  @Test func `a sequence that is cut off does not consume the character or sequence after it`() {
     let quit = Key(.character("c"), .control)
     #expect(Self.keys("\u{1B}[1;\u{3}") == [quit])
     #expect(Self.keys("\u{1B}[1;\u{1B}[A") == [Key(.up)])
@@ -216,7 +217,7 @@ import Testing
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `whatever comes, cut however, is the same`(seed: UInt64) {
+  func `any input gives the same events, however it is cut`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let alphabet: [[UInt8]] = [
       [0x1B], Array("\u{1B}[".utf8), Array("\u{1B}[200~".utf8), Array("\u{1B}[201~".utf8),

@@ -135,7 +135,7 @@ extension `The driver of a terminal` {
     device.leave()
   }
 
-  @Test func `what is typed is read as it is, and nothing when there is nothing`() throws {
+  @Test func `typed bytes are read unchanged, and none if there are none`() throws {
     let terminal = try Pseudoterminal()
     let device = try TerminalDevice(input: terminal.slave, output: terminal.slave)
     var output: [UInt8] = []
@@ -195,7 +195,7 @@ extension `The driver of a terminal` {
     #expect(try device.size() == Size(columns: 80, rows: 24))
   }
 
-  @Test func `what is no terminal is refused, and says so`() throws {
+  @Test func `a descriptor that is no terminal is refused with an error`() throws {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
     defer { ends.forEach { close($0) } }

@@ -8,7 +8,7 @@ import Testing
     #expect(TerminalText.line(text) == text)
   }
 
-  @Test func `escape sequences lose what makes them work`() {
+  @Test func `escape sequences lose their control characters`() {
     #expect(TerminalText.line("a\u{1B}[2Jb\u{1B}]0;title\u{07}c") == "a[2Jb]0;titlec")
     #expect(TerminalText.line("a\u{9B}2Jb") == "a2Jb")
   }

@@ -30,7 +30,7 @@ import Testing
     "\u{200E}", "\u{202E}", "\u{2028}", "\u{2066}", "\u{FEFF}", "\u{301}", "\u{20E3}", "\u{FE0F}",
     "\u{200D}", "\u{3164}", "\u{115F}", "\u{E0001}", "\u{897}",
   ])
-  func `what must not reach a terminal by itself has none`(text: String) {
+  func `control characters have no width`(text: String) {
     #expect(TextWidth.columns(of: text) == 0)
   }
 

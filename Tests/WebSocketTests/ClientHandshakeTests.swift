@@ -127,7 +127,7 @@ import WebSocket
     }
   }
 
-  @Test func `another status is told with the start of its body, once that is there`() throws {
+  @Test func `another status is reported with the start of its body`() throws {
     let head = "HTTP/1.1 400 Bad Request\r\nContent-Length: 10\r\n\r\n"
     let refused = HandshakeFailure.refused(status: 400, body: "No, thanks")
     #expect(try read(head) == nil)

@@ -174,7 +174,7 @@ extension DeflateAgreement {
   // MARK: Sending
 
   @Test(arguments: [Role.client, .server])
-  func `what one end compresses the other inflates`(role: Role) throws {
+  func `one end inflates the messages that the other compresses`(role: Role) throws {
     var random = SplitMix64(seed: 44)
     let streams = DeflateStreams()
     let deflater = try #require(streams.deflater())
@@ -257,7 +257,7 @@ extension DeflateAgreement {
   }
 
   @Test(arguments: [Role.server, .client], [false, true])
-  func `random messages, in random fragments and pieces, say what was meant`(
+  func `random messages, in random fragments and pieces, are read correctly`(
     role: Role, keepsContext: Bool
   ) {
     let streams = DeflateStreams()

@@ -73,7 +73,7 @@ import WebSocket
   }
 
   @Test(arguments: [Role.server, .client])
-  func `valid frames say what was meant, however they are cut`(role: Role) {
+  func `valid frames are read correctly, however they are cut`(role: Role) {
     for seed in 0..<300 as Range<UInt64> {
       var stream = Stream(seed: seed, to: role)
       let whole = receive(stream.bytes, as: role, limits: Self.limits)

@@ -65,7 +65,7 @@ import WebSocket
     #expect(connection.assembled.capacity < 1024)
   }
 
-  @Test func `control frames come between the fragments of a message`() {
+  @Test func `control frames are allowed between the fragments of a message`() {
     let outcome = receive(
       frame(.text, "Hel", fin: false) + frame(.ping, "1") + frame(.continuation, "l", fin: false)
         + frame(.pong, "2") + frame(.continuation, "o"))
@@ -135,7 +135,7 @@ import WebSocket
     #expect(bytewise.received == [.ping([]), .text("€")])
   }
 
-  @Test func `after a violation input is ignored, and closing waits for nobody`() {
+  @Test func `after a violation input is ignored, and closing does not wait for the peer`() {
     var connection = Connection(role: .server, limits: .none)
     let first = connection.receive(frame(.text, "no mask"))
     #expect(first.violation == .maskMissing)
@@ -201,7 +201,7 @@ import WebSocket
 
   // MARK: Closing
 
-  @Test func `a close is echoed with its code, and what follows it is ignored`() {
+  @Test func `a close is echoed with its code, and data after it is ignored`() {
     let stream = frame(.close, [3, 232] + Array("bye".utf8), key: 9) + [0xFF, 0xFF]
     let outcome = receive(stream, as: .server)
     #expect(outcome.received == [.close(.normal, "bye")])
@@ -261,7 +261,7 @@ import WebSocket
   // MARK: Sending
 
   @Test(arguments: [0, 1, 7, 8, 9, 125, 126, 1000, 65535, 65536])
-  func `what one end sends the other receives`(length: Int) {
+  func `one end receives the messages of the other`(length: Int) {
     var random = SplitMix64(seed: UInt64(length))
     let payload = random.bytes(length)
     var fromClient: [UInt8] = [0xAA]

@@ -61,7 +61,7 @@ import WebSocket
       ),
       (["permessage-deflate; unknown", "permessage-deflate"], both),
     ])
-  func `a legal offer is accepted, and nobody keeps context`(lines: [String], value: String)
+  func `a legal offer is accepted, without context takeover`(lines: [String], value: String)
     throws
   {
     let accepted = try #require(try response(to: lines))
@@ -93,7 +93,7 @@ import WebSocket
     ["permessage-deflate; client_max_window_bits=16"],
     ["permessage-deflate; client_max_window_bits=x"],
   ])
-  func `what is not legal, or cannot be met, is declined`(lines: [String]) throws {
+  func `an offer that is not legal, or cannot be met, is declined`(lines: [String]) throws {
     #expect(try response(to: lines) == nil)
   }
 
@@ -103,8 +103,8 @@ import WebSocket
     #"permessage-deflate; client_max_window_bits="9"#, #"a; b="""#, #"a; b="c d""#, #"a; b="c\"#,
     #"a; b="c"d"#, "a/b", "permessage-deflate; client_max_window_bits==9", #""a""#,
   ])
-  func `what is no list of extensions is answered with 400`(line: String) throws {
-    guard case .refuse(let refusal) = try answer(to: [line], compresses: true) else {
+  func `a header that is no list of extensions is answered with 400`(line: String) throws {
+    guard case .refuse(status: 400, _, _) = try answer(to: [line], compresses: true) else {
       Issue.record("not refused")
       return
     }
@@ -123,7 +123,7 @@ import WebSocket
     "permessage-deflate; server_no_context_takeover; client_no_context_takeover;"
     + " client_max_window_bits"
 
-  @Test func `our client offers no context first, and then what a server may insist on`() {
+  @Test func `the client offers no context takeover first, and then what a server may insist on`() {
     let handshake = ClientHandshake(
       host: "h", target: "/", deflate: DeflateParameters.clientOffers, nonce: Self.nonce)
     let request = String(decoding: handshake.request, as: UTF8.self)

@@ -73,7 +73,7 @@ func inflated(
 
   // MARK: Corrupt input
 
-  @Test func `what is no deflate stream, or ends in the middle, is an error`() throws {
+  @Test func `a stream that is not deflate, or ends in the middle, is an error`() throws {
     let whole = deflated(Array("abcabcabcabc, and so on and so on".utf8))
     let inflater = Inflater()
     var errors = 0
@@ -122,7 +122,7 @@ func inflated(
     }
   }
 
-  @Test func `a gibibyte in a mebibyte stops at the limit, and has cost no more`() {
+  @Test func `a gibibyte compressed to a mebibyte stops at the limit, at no further cost`() {
     let part = deflated([UInt8](repeating: 0, count: 1 << 20)) + [0x00, 0x00, 0xFF, 0xFF]
     var bomb: [UInt8] = []
     for _ in 0..<1024 { bomb += part }
@@ -158,7 +158,7 @@ func inflated(
   // MARK: Round trips
 
   @Test(arguments: [false, true])
-  func `what was compressed is inflated, with small and large windows`(keepsContext: Bool) throws {
+  func `compressed data is inflated, with small and large windows`(keepsContext: Bool) throws {
     var random = SplitMix64(seed: 12)
     for windowBits in [9, 12, 15] {
       let deflater = Deflater(

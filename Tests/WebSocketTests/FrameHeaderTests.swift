@@ -11,7 +11,7 @@ import WebSocket
   @Test(
     arguments: [0, 1, 125, 126, 127, 65535, 65536, 1 << 32, Int.max],
     [nil, 0, 0x0102_0304, UInt32.max] as [UInt32?])
-  func `what is written is read, and split at every byte only once it is whole`(
+  func `a written header is read back, and one split at any byte only once it is whole`(
     length: Int, key: UInt32?
   ) throws {
     let header = FrameHeader(opcode: .binary, maskKey: key, payloadLength: length)
@@ -79,7 +79,8 @@ import WebSocket
     }
   }
 
-  @Test func `the declared length is held against the limit before the mask has come`() throws {
+  @Test func `the declared length is checked against the limit before the mask has arrived`() throws
+  {
     #expect(try read([0x82, 100], payloadLimitBytes: 100)?.payloadLength == 100)
     #expect(throws: ProtocolViolation.frameTooBig(limitBytes: 100)) {
       try read([0x82, 101], payloadLimitBytes: 100)

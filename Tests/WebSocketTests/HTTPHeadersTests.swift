@@ -37,7 +37,7 @@ import WebSocket
     #expect(!headers.contains("tw", in: "a"))
   }
 
-  @Test func `what may be sent as a name and as a value`() {
+  @Test func `valid names and values`() {
     #expect(HTTPHeaders.isName("Sec-WebSocket-Key"))
     for name in ["", "a b", "a:", "é", "a\r", "(a)"] { #expect(!HTTPHeaders.isName(name)) }
     #expect(HTTPHeaders.isValue("Bearer a.b.c\té"))

@@ -82,7 +82,7 @@ func request(
   ]
 
   @Test(arguments: broken)
-  func `what two parsers might read in two ways is refused`(
+  func `a request that parsers may read differently is refused`(
     text: String, violation: HTTPViolation
   ) {
     #expect(throws: violation) { try request(text) }
@@ -104,7 +104,7 @@ func request(
   }
 
   @Test(arguments: broken, [0, 20, 40])
-  func `and the same is said however it is cut`(
+  func `and the answer is the same however the request is cut`(
     broken: (text: String, violation: HTTPViolation), limit: Int
   ) {
     let whole: HTTPViolation? =
@@ -145,7 +145,7 @@ func request(
     #expect(try request(page + page, headerLimitBytes: length) != nil)
   }
 
-  @Test func `violations know their status, and the response says why`() throws {
+  @Test func `violations have a status, and the response has the reason`() throws {
     let expected: [(HTTPViolation, Int)] = [
       (.controlCharacter(0), 400), (.requestLineMalformed, 400), (.statusLineMalformed, 400),
       (.versionUnsupported, 505), (.headerMalformed, 400), (.headerFolded, 400),

@@ -2,7 +2,7 @@ import Testing
 import WebSocket
 
 @Suite struct `HTTP response, RFC 9112` {
-  @Test func `a page says how long it is and ends the connection`() {
+  @Test func `a page has its length and ends the connection`() {
     var response = HTTPResponse(status: 200, text: "öl\n")
     response.add("Cache-Control", "no-store")
     let expected = """

@@ -2,7 +2,7 @@ import Testing
 import WebSocket
 
 @Suite struct `Handshake failures` {
-  @Test func `no two read alike, and a refusal repeats what the server said`() {
+  @Test func `each has its own text, and a refusal repeats the server's answer`() {
     let all: [HandshakeFailure] = [
       .malformed(.statusLineMalformed), .refused(status: 503, body: ""),
       .refused(status: 400, body: "No such room."), .upgradeMissing, .connectionMissing,

@@ -4,7 +4,7 @@ import WebSocket
 /// Cases of the Autobahn suite, without the suite: see Tests/Conformance.
 @Suite struct `Recorded cases of the Autobahn suite` {
   @Test(arguments: RecordedCase.Cut.allCases)
-  func `what the suite got back it gets back again, however its bytes are cut`(
+  func `the suite gets the recorded answers again, however its bytes are cut`(
     cut: RecordedCase.Cut
   ) throws {
     for recorded in try RecordedCase.all() {

@@ -57,7 +57,7 @@ import WebSocket
     #expect(followers.count - 1 == 1 + 30 + 16 + 5 + (1024 - 64) + 256 + 16384)
   }
 
-  @Test func `random text and broken text, in any pieces, as Swift's own decoder says`() {
+  @Test func `random and broken text, in any pieces, is judged like by Swift's decoder`() {
     var random = SplitMix64(seed: 2)
     for _ in 0..<3000 {
       let scalars = (0..<Int.random(in: 0...40, using: &random)).map { _ in
@@ -80,7 +80,7 @@ import WebSocket
     }
   }
 
-  @Test func `a bad byte is found wherever it stands among ASCII`() {
+  @Test func `a bad byte is found at any place among ASCII`() {
     for length in 0..<40 {
       for bad in 0..<length {
         var text = [UInt8](repeating: UInt8(ascii: "a"), count: length)

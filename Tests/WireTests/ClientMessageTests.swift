@@ -59,7 +59,7 @@ import Wire
     #expect(both?.field == "before")
   }
 
-  @Test func `a send is text unless it says otherwise`() throws {
+  @Test func `a send without a kind is text`() throws {
     let expected = ClientMessage.Send(
       room: "r", id: "a1", kind: .text, body: Array(#""text":"hi""#.utf8))
     #expect(
@@ -165,7 +165,7 @@ import Wire
   ]
 
   @Test(arguments: faults.indices)
-  func `what is wrong is named by code and field`(_ index: Int) throws {
+  func `an error has a code and a field`(_ index: Int) throws {
     let fault = Self.faults[index]
     let error = try #require(ClientMessage.refusal(of: fault.json), "\(fault.json)")
     #expect(error.code == fault.code, "\(fault.json)")
@@ -192,7 +192,7 @@ import Wire
   }
 
   /// One character may be as long as the whole message.
-  @Test func `what an error repeats of an unknown type is short, accents and all`() {
+  @Test func `an error repeats only the start of an unknown type`() {
     let accents = String(repeating: "\u{301}", count: 5000)
     let error = ClientMessage.refusal(of: #"{"type":"a\#(accents)"}"#)
     #expect(error?.code == .unknownType)
@@ -233,7 +233,7 @@ import Wire
   ]
 
   @Test(arguments: messages)
-  func `what a client writes the relay reads`(_ message: ClientMessage) throws {
+  func `the relay reads the messages that a client writes`(_ message: ClientMessage) throws {
     #expect(try ClientMessage(bytes: message.json) == message)
   }
 }

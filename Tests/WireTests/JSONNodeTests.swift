@@ -38,11 +38,11 @@ import Wire
     "", "{", "[1,]", "[1] x", #"{"a" 1}"#, "<html>", #""\ud800""#, "[1][2]", "nul",
     String(repeating: "[", count: 100) + String(repeating: "]", count: 100),
   ])
-  func `what is not exactly one value is nothing`(json: String) {
+  func `text that is not exactly one value is refused`(json: String) {
     #expect(node(json) == nil)
   }
 
-  @Test func `what is not UTF-8 is replaced`() {
+  @Test func `bytes that are not UTF-8 are replaced`() {
     #expect(JSONNode([0x22, 0xFF, 0x22])?.string == "\u{FFFD}")
   }
 }

@@ -32,7 +32,7 @@ import Wire
     #"{"x":"\ud800\ud800"}"#, #"{"x":"\ud800x"}"#, #"{"x":"\ud800\n"}"#, #"{"x":"\udc00\ud800"}"#,
     #"{"\ud800":1}"#, #"{"x":"\ud83d\u0041"}"#, "// x\n{}", #"{"x":1}/**/"#,
   ])
-  func `what is not one object is bad_json, which tells where`(_ json: String) throws {
+  func `text that is not one object is bad_json, with the position`(_ json: String) throws {
     let error = try #require(ClientMessage.refusal(of: json))
     #expect(error.code == .badJSON)
     #expect(error.message.contains("at byte"))
@@ -42,11 +42,11 @@ import Wire
     #"{"x":0,"y":-0.0e-0,"z":1E5}"#, "\r\n\t { } \n", #"{"":""}"#, #"{"x":"\ud83d\ude00"}"#,
     "{\"x\":\"\u{7F}\"}", #"{"x":"\u0000\u001f"}"#, #"{"x":[[],{},[{}]]}"#,
   ])
-  func `what the grammar allows is taken`(_ json: String) {
+  func `everything that the grammar allows is accepted`(_ json: String) {
     #expect(isJSON(json))
   }
 
-  @Test func `random text is taken exactly where a plain reading of the grammar takes it`() {
+  @Test func `random text is accepted exactly if a plain parser of the grammar accepts it`() {
     var accepted = 0
     for seed in 0..<20_000 {
       var generator = RandomJSON(SplitMix64(seed: UInt64(seed)))
@@ -60,7 +60,7 @@ import Wire
     #expect((4000...16_000).contains(accepted))
   }
 
-  @Test func `random messages with random fields never trap, and what is read is written back`()
+  @Test func `random messages with random fields never trap, and are written back as read`()
     throws
   {
     for seed in 0..<10_000 {

@@ -42,7 +42,7 @@ import Wire
     #expect(RoomName.direct("a_", "aa") == "dm:a_:aa")
   }
 
-  @Test func `a direct room is open to its two users alone, a reserved one to nobody`() {
+  @Test func `a direct room is open to its two users only, a reserved one to no user`() {
     #expect(RoomName.isOpen("dm:ada:bo", to: "ada"))
     #expect(RoomName.isOpen("dm:ada:bo", to: "bo"))
     #expect(!RoomName.isOpen("dm:ada:bo", to: "eve"))

@@ -3,7 +3,7 @@ import Testing
 @testable import Wire
 
 @Suite struct `Text, eight bytes at a time` {
-  @Test func `finds the first byte that needs an escape, wherever it stands`() {
+  @Test func `finds the first byte that needs an escape, at any place`() {
     for byte in UInt8.min...UInt8.max {
       for length in 0..<20 {
         for place in 0...length {

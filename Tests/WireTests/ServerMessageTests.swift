@@ -102,14 +102,14 @@ import Wire
   ]
 
   @Test(arguments: messages)
-  func `what the relay writes a client reads`(_ message: ServerMessage) throws {
+  func `a client reads the messages that the relay writes`(_ message: ServerMessage) throws {
     #expect(ReferenceJSON.isObject(message.json))
     let json = message.json
     #expect(try ServerMessage(decoding: json.span) == message)
   }
 
   @Test(arguments: ErrorCode.allCases)
-  func `every error code comes back`(_ code: ErrorCode) throws {
+  func `every error code is read back`(_ code: ErrorCode) throws {
     let json = ServerMessage.error(WireError(code, "m")).json
     #expect(try ServerMessage(decoding: json.span) == .error(WireError(code, "m")))
   }
@@ -145,7 +145,9 @@ import Wire
       .field(type: "message", name: "target")
     ),
   ])
-  func `what is not a known message is told apart`(_ json: String, _ error: UndecodableMessage) {
+  func `unknown messages are distinguished from broken ones`(
+    _ json: String, _ error: UndecodableMessage
+  ) {
     let bytes = Array(json.utf8)
     #expect(throws: error) { try ServerMessage(decoding: bytes.span) }
   }

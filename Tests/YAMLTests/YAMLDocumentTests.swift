@@ -65,7 +65,8 @@ import Testing
     ("a: 1\n\tb: 2", 2, "the line begins with a tab"),
     ("a: 1\nb: \"\\q\"", 2, "this is not YAML"),
   ])
-  func `what it cannot hold is a fault with its line`(yaml: String, line: Int, found: String) {
+  func `an unsupported construct is an error with its line`(yaml: String, line: Int, found: String)
+  {
     let faults = YAMLDocument(Array(yaml.utf8)).faults
     #expect(faults.map(\.line) == [line])
     #expect(faults.map(\.found) == [found])

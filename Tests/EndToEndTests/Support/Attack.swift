@@ -11,7 +11,7 @@ final class Attack {
 
   init(_ kind: AttackKind) throws {
     self.kind = kind
-    // That a disk is slow now and then is not what is looked at here.
+    // A disk that is slow at times is not the subject of this test.
     relay = try RelayProcess(
       "limits: { connections_per_user: 0, \(kind.limits) }\nlog: { durability: os }\n\(kind.configuration)",
       under: kind.wrapper)
@@ -28,7 +28,7 @@ final class Attack {
     #expect(try relay.violations(of: kind.rule) >= kind.times * rounds)
   }
 
-  /// Holds what a round takes against what the rounds before it took.
+  /// Compares the memory of a round with that of earlier rounds.
   ///
   /// - Returns: the relay's memory at first, in bytes.
   func measure() throws -> Int {
@@ -81,7 +81,7 @@ final class Attack {
       attackers.write("go on\n")
     }
     #expect(try attackers.wait() == .exit(0), "\(attackers.errors)")
-    // What the attackers left behind is cleared away meanwhile.
+    // The attackers' connections are cleaned up meanwhile.
     for _ in 0..<3 { try honest.probe() }
   }
 

@@ -75,12 +75,12 @@ struct AttackKind: CustomTestStringConvertible, Sendable {
   static let echoUnmasked = AttackKind(
     name: "echo-unmasked", configuration: "debug: { echo: true }", rule: "framing", times: 100)
   static let unmasked = AttackKind(name: "unmasked", rule: "framing", times: 100)
-  // One that is reset before the relay has looked at it at all may be no error any more.
+  // A connection that is reset before the relay has seen it may be no error.
   static let resets = AttackKind(name: "resets", rule: "reset", times: 900)
   static let halfOpen = AttackKind(
     name: "half-open", limits: "heartbeat_s: 1, idle_timeout_s: 3",
     rule: "limits.idle_timeout_s", times: 200, stay: .stopped)
-  // The first rounds find out how much of what was freed the allocator keeps.
+  // The first rounds show how much freed memory the allocator keeps.
   static let neverReads = AttackKind(
     name: "never-reads", rule: "limits.queue_bytes", times: 20, stay: .counted, warmUpRounds: 2)
   // Half of them by a reset, as many as the system lets be at once.

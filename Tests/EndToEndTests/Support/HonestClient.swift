@@ -3,7 +3,7 @@ import Testing
 
 /// Says something now and then, and measures how long the relay takes to store it.
 final class HonestClient: CustomStringConvertible {
-  /// Within what a client may send.
+  /// A pause that keeps a client within its limits.
   private static let pause = Duration.milliseconds(55)
 
   private let relay: RelayProcess
@@ -11,7 +11,7 @@ final class HonestClient: CustomStringConvertible {
   private var sent = 0
   private(set) var longestAnswer = Duration.zero
   private(set) var longestConnect = Duration.zero
-  /// How late the test itself was: what the machine, and not the relay, is to blame for.
+  /// How late the test itself was, because of the machine and not the relay.
   private(set) var longestOversleep = Duration.zero
 
   init(_ relay: RelayProcess) throws {

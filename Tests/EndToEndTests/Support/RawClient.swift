@@ -4,7 +4,7 @@ import TestSupport
 import WebSocket
 import Wire
 
-/// A client that does exactly what a test says, and waits for what the test waits for: it neither
+/// A client that a test controls completely, and that waits for nothing else: it neither
 /// reads nor reconnects by itself.
 final class RawClient {
   /// What the relay sent.
@@ -98,7 +98,7 @@ final class RawClient {
 
   var hasOutput: Bool { sent < output.count }
 
-  /// Sends what the system takes at once; `false` if something is left.
+  /// Sends as much as the system accepts at once; `false` if something is left.
   @discardableResult
   func flushAvailable() throws -> Bool {
     while hasOutput {
@@ -129,7 +129,7 @@ final class RawClient {
 
   // MARK: Receiving
 
-  /// The next event among what has been read; `nil` if that is used up.
+  /// The next event of the input so far; `nil` if there is none.
   func nextAvailable() throws -> Event? {
     if offset < input.count {
       switch try takeApart() {
@@ -158,7 +158,7 @@ final class RawClient {
     return try connection.next(in: &span, at: &offset, output: &output) { 0 }
   }
 
-  /// Reads what is there, without waiting for it.
+  /// Reads the available input, without waiting.
   func receive() {
     if offset == input.count {
       input.removeAll(keepingCapacity: true)
@@ -275,7 +275,7 @@ extension RawClient {
 }
 
 extension [UInt8] {
-  /// The whole number behind the first `"name":`, without decoding anything else.
+  /// The whole number after the first `"name":`, without decoding anything else.
   func integer(_ name: String) -> Int64? {
     let key = Array("\"\(name)\":".utf8)
     guard let range = firstRange(of: key) else { return nil }

@@ -12,7 +12,7 @@ final class RelayProcess {
 
   /// Starts a relay, and waits until it serves.
   /// - Parameters:
-  ///   - configuration: YAML, besides `listen` and `data`.
+  ///   - configuration: YAML, in addition to `listen` and `data`.
   ///   - data: the data directory; by default one in the folder.
   ///   - wrapper: a command that runs the one that follows it, such as `taskset -c 0`.
   init(
@@ -71,7 +71,7 @@ final class RelayProcess {
     try process.wait()
   }
 
-  /// SIGTERM, and what came of it.
+  /// Stops it with SIGTERM, and returns the outcome.
   @discardableResult
   func stop(_ deadline: Deadline = Deadline()) throws -> ChildProcess.Outcome {
     process.signal(SIGTERM)
@@ -119,7 +119,7 @@ final class RelayProcess {
     }
   }
 
-  /// Makes the peak what it has in memory now (proc(5), clear_refs).
+  /// Resets the peak to the memory that it has now (proc(5), clear_refs).
   func forgetPeakMemory() throws {
     let descriptor = unsafe open("/proc/\(process.id)/clear_refs", O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Unexpected("clear_refs: \(errno)") }

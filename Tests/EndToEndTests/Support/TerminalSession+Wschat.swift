@@ -4,7 +4,7 @@ import TestSupport
 /// wschat on a terminal, as a person has it.
 extension TerminalSession {
   /// - Parameters:
-  ///   - arguments: besides the relay's address and `--user`.
+  ///   - arguments: in addition to the relay's address and `--user`.
   ///   - folder: a home with what an earlier one has left there.
   static func wschat(
     _ relay: RelayProcess, user: String = "ada", _ arguments: [String] = [], columns: Int = 80,
@@ -44,7 +44,7 @@ extension TerminalSession {
 }
 
 extension TerminalSession.Screen {
-  /// The column at which the conversation begins: behind the list, where there is room for both.
+  /// The column at which the conversation begins: after the list, if there is room for both.
   private var left: Int {
     columns < 70 ? 0 : min(42, max(24, columns * 28 / 100)) + 1
   }
@@ -53,15 +53,15 @@ extension TerminalSession.Screen {
     lines[0].contains("ms") || lines[0].contains("connected")
   }
 
-  /// What stands on the left.
+  /// The left part of the lines.
   var list: [String] { lines.map { String($0.prefix(left)) } }
 
-  /// What stands on the right, without its bar and its composer.
+  /// The right part of the lines, without the bar and the composer.
   var conversation: [String] {
     lines.dropFirst().dropLast(3).map { String($0.dropFirst(left)) }
   }
 
-  /// The line above the last one, which tells keys or what has gone wrong.
+  /// The line above the last one; the last one shows keys or an error.
   var composer: String {
     lines.count < 3 ? "" : String(lines[lines.count - 2].dropFirst(left))
   }

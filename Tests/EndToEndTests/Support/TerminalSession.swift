@@ -1,8 +1,8 @@
 import Glibc
 import TestSupport
 
-/// A terminal with a program in it: tmux, a server of the test's own, asked and told through its
-/// control mode, so that a change of the screen is heard of and not waited out.
+/// A terminal with a program in it: a tmux server of the test's own, in control mode, which reports
+/// changes of the screen, so that a test need not poll.
 ///
 /// It ends with the object, and with the test's process, since its server does not stay without a
 /// client. What was on the screen last can still be read when the program has ended.
@@ -39,7 +39,7 @@ final class TerminalSession {
 
   /// - Parameters:
   ///   - arguments: the program, found in PATH, and its arguments.
-  ///   - environment: `NAME=value`, besides the test's own and a home that is empty.
+  ///   - environment: `NAME=value`, in addition to the test's own and an empty home.
   ///   - folder: its home, to share one between two sessions; by default a new one.
   init(
     _ arguments: [String], columns: Int = 80, rows: Int = 24, environment: [String] = [],
@@ -94,7 +94,7 @@ final class TerminalSession {
     try command("set -g window-size manual")
   }
 
-  /// Outlives the server, whose socket it has.
+  /// The folder of the server's socket, which outlives the server.
   private let sockets: TemporaryFolder
 
   deinit { _ = try? end() }
@@ -113,7 +113,7 @@ final class TerminalSession {
     }
   }
 
-  /// Whether a process is there, and no zombie for which nobody waits.
+  /// Whether a process exists, and is not a zombie.
   static func isRunning(_ id: pid_t) -> Bool {
     guard let stat = try? readFile("/proc/\(id)/stat"), let name = stat.lastIndex(of: ")") else {
       return false
@@ -183,7 +183,7 @@ final class TerminalSession {
   }
 
   /// Waits until the screen satisfies the condition.
-  /// - Parameter what: what is waited for, for the case that it does not come.
+  /// - Parameter what: what is awaited, for the error if it does not appear.
   @discardableResult
   func wait(
     for what: String, _ deadline: Deadline = Deadline(), until condition: (Screen) throws -> Bool
@@ -202,7 +202,7 @@ final class TerminalSession {
     try wait(for: "\"\(text)\"", deadline) { $0.contains(text) }
   }
 
-  /// Waits until a text is not on the screen any more.
+  /// Waits until a text has disappeared from the screen.
   @discardableResult
   func wait(forNo text: String, _ deadline: Deadline = Deadline()) throws -> Screen {
     try wait(for: "end of \"\(text)\"", deadline) { !$0.contains(text) }
@@ -232,7 +232,7 @@ final class TerminalSession {
   func waitForExit(_ deadline: Deadline = Deadline()) throws -> ChildProcess.Outcome {
     while true {
       if let text = try? readFile(sockets["end"]), let status = Int32(text.dropLast()) {
-        // As a shell tells of a signal.
+        // A shell reports a signal in this way.
         return status > 128 ? .signal(status - 128) : .exit(status)
       }
       if deadline.hasPassed { throw Unexpected("it goes on:\n\(try screen())") }
@@ -242,15 +242,15 @@ final class TerminalSession {
 
   // MARK: tmux's control mode
 
-  /// Has tmux do something, and returns what it says to that.
+  /// Runs a command of tmux, and returns its reply.
   @discardableResult
   private func command(_ line: String) throws -> String {
     client.write(line + "\n")
     return try takeReply()
   }
 
-  /// Reads until the end of the next answer, which stands between %begin and %end; what else is
-  /// told tells of changes, and answers are read behind those.
+  /// Reads until the end of the next reply, which is between %begin and %end. Notifications of
+  /// changes before it are skipped.
   @discardableResult
   private func takeReply(_ deadline: Deadline = Deadline()) throws -> String {
     var reply: [String]?
@@ -282,8 +282,8 @@ final class TerminalSession {
     return String(decoding: input[..<end], as: UTF8.self)
   }
 
-  /// Waits until tmux has told of something. Not everything that a test may wait for is told of,
-  /// so that it is looked at now and then besides.
+  /// Waits until tmux sends a notification. Not every change that a test may wait for has one,
+  /// so the wait also ends after a short time.
   private func waitForChange(_ deadline: Deadline) {
     let moment = Deadline(milliseconds: min(50, deadline.milliseconds))
     input += client.takeOutput(moment)
