@@ -394,7 +394,7 @@ extension `End to end` {
       let reader = try wschat(
         relay, "--token", try token(#"{"sub":"ada","rooms":{"send":[]}}"#), input: "hello\n")
       #expect(try reader.wait() == .exit(1))
-      #expect(reader.errors.contains("line 1 was refused: Your token does not allow to send"))
+      #expect(reader.errors.contains("line 1 was refused: Your token does not allow you to send"))
     }
   }
 }

@@ -127,7 +127,7 @@ final class EchoPeer {
     case .handshake(let failure): "\(failure)"
     case .violation(let violation): "\(violation)"
     case .closed(let code, let reason): "the server closed the connection: \(code) \(reason)"
-    case .lost(let error): error.map { "\($0)" } ?? "the server ended the connection"
+    case .lost(let error): error.map { "\($0)" } ?? "the server closed the connection without a close frame"
     }
   }
 

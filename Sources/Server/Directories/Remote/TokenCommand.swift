@@ -21,7 +21,7 @@ enum TokenCommand {
       case .notStarted(let error):
         throw .failed("The token command cannot be started.", detail: "\(error)")
       case .tookTooLong:
-        throw .failed("The token command did not end within \(timeoutMilliseconds / 1000) s.")
+        throw .failed("The token command did not exit within \(timeoutMilliseconds / 1000) s.")
       case .outputTooLong: throw .failed("The token command printed more than a token.")
       case .ended(let outcome): throw .failed("The token command failed (\(outcome)).")
       }

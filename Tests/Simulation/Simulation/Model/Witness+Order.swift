@@ -51,9 +51,11 @@ extension Witness {
       case .stored(let seq, let isDuplicate):
         guard !isDuplicate else { continue }
         if let takenAt, takenAt < place.until {
-          fault("\(fate.id) was stored in \(fate.room) behind one refused")
+          fault("\(fate.id) was stored in \(fate.room) after a refused one")
         }
-        if seq <= place.seq { fault("\(fate.id) has \(seq) in \(fate.room), an earlier one more") }
+        if seq <= place.seq {
+          fault("\(fate.id) has \(seq) in \(fate.room), less than an earlier one")
+        }
         place.seq = seq
       case .rejected, nil: break
       }
