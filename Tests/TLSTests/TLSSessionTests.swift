@@ -38,7 +38,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `sent data arrives, byte by byte as well`(tls12: Bool) {
-    if tls12 { client.forgoTLS13() }
+    if tls12 { client.disableTLS13() }
     let pair = Pair(server, client)
     pair.carry(by: 1)
     #expect(pair.server.state == .open)

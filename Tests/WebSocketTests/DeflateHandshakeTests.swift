@@ -104,7 +104,7 @@ import WebSocket
     #"a; b="c"d"#, "a/b", "permessage-deflate; client_max_window_bits==9", #""a""#,
   ])
   func `a header that is no list of extensions is answered with 400`(line: String) throws {
-    guard case .refuse(status: 400, _, _) = try answer(to: [line], compresses: true) else {
+    guard case .refuse(let refusal) = try answer(to: [line], compresses: true) else {
       Issue.record("not refused")
       return
     }

@@ -97,7 +97,9 @@ struct RunScenario: ParsableCommand {
       do { try TextFile.write(text(outcome), to: file) } catch { faults.append(error) }
     }
     StandardOutput.write(TextReport.text(of: outcome))
-    for fault in faults { StandardError.write("\(fault); the results are not in that file\n") }
+    for fault in faults {
+      StandardError.write("\(fault); the results were not written to that file\n")
+    }
     if !faults.isEmpty, outcome.status == .good { throw ExitCode(2) }
     // The exit code with which a shell reports a signal.
     if let signal = outcome.interruptingSignal { throw ExitCode(128 + signal) }

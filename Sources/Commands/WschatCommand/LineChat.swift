@@ -180,7 +180,7 @@ final class LineChat {
     switch line {
     case .bytes(let bytes):
       guard let text = String(validating: bytes, as: UTF8.self) else {
-        return refuse(number, "it is not UTF-8")
+        return refuse(number, "it is not valid UTF-8")
       }
       if text.unicodeScalars.allSatisfy(\.properties.isWhitespace) { return }
       if pending.isEmpty { noteProgress() }

@@ -23,7 +23,7 @@ package enum ConfigurationFile {
       let isOpened = !error.call.hasPrefix("open ")
       throw Failure(
         found: "cannot be \(isOpened ? "read" : "opened"): \(error.reason)",
-        expected: "name a file that exists and that you may read")
+        expected: "use a file that exists and is readable")
     }
   }
 }

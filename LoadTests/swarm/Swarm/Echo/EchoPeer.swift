@@ -127,7 +127,8 @@ final class EchoPeer {
     case .handshake(let failure): "\(failure)"
     case .violation(let violation): "\(violation)"
     case .closed(let code, let reason): "the server closed the connection: \(code) \(reason)"
-    case .lost(let error): error.map { "\($0)" } ?? "the server closed the connection without a close frame"
+    case .lost(let error):
+      error.map { "\($0)" } ?? "the server closed the connection without a close frame"
     }
   }
 
