@@ -73,7 +73,7 @@ enum PlantedBench {
 
   @Test func `an unknown unit is refused with its line`() throws {
     let text = "{\"bench\":1,\"rows\":[\n{\"id\":\"a\",\"unit\":\"parsecs\"}]}"
-    #expect(throws: BenchJSON.Failure(description: "a:2: rows: unit: \"parsecs\" is none")) {
+    #expect(throws: BenchJSON.Failure(description: "a:2: rows: unit: \"parsecs\" is not a unit")) {
       try BenchJSON.read(Array(text.utf8), file: "a")
     }
   }

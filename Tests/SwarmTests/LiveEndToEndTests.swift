@@ -67,7 +67,7 @@ import Testing
     #expect(run.screen.isUsual, "\(run.screen.strange)")
     #expect(!run.text.contains("unacked"), "\(run.text)")
     let order = [
-      "0.0 s: phase arrive", "1.2 s: phase talk", "all is sent", "scenario shown", "ack ",
+      "0.0 s: phase arrive", "1.2 s: phase talk", "all sent", "scenario shown", "ack ",
     ]
     var rest = run.text[...]
     for expected in order {
