@@ -4,54 +4,6 @@ import Wire
 
 @testable import Relay
 
-private struct NoRooms: Error {}
-
-extension SimulatedRelay {
-  /// Gives a user so many rooms, each with an entry of somebody else's, one a second: `r-0` is the oldest.
-  func give(
-    _ user: String, rooms count: Int, from first: Int = 0, text: String = "x"
-  ) throws {
-    var changes = StoreChanges()
-    let number = try store.nextRoomNumber()
-    for index in 0..<count {
-      let (name, number) = ("r-\(first + index)", number + Int64(index))
-      changes.newRooms.append((number, name))
-      changes.entries.append(
-        StoreChanges.NewEntry(
-          room: number,
-          identity: EntryIdentity(
-            room: number, sender: "eve", id: "1", key: store.identityKey),
-          entry: Entry(
-            room: name, seq: 1, id: "1", from: "eve", at: Int64(first + index) * 1000 + 1,
-            kind: .text, body: ClientMessage.Send(room: name, id: "1", text: text).body)))
-      for member in [user, "eve"] { changes.members.append((number, member, MemberMarks(), 0)) }
-    }
-    try store.memory.commit(changes)
-  }
-
-  func page(
-    _ socket: SimulatedSocket, _ cursor: String? = nil, limit: Int = 50
-  ) throws -> (rows: [ServerMessage.RoomSummary], next: String?) {
-    socket.send(.rooms(.init(cursor: cursor, limit: limit)))
-    run()
-    for case .rooms(let rows, let next) in socket.take() { return (rows, next) }
-    throw NoRooms()
-  }
-
-  func allRooms(_ socket: SimulatedSocket, limit: Int = 200) throws -> [String] {
-    var names: [String] = []
-    var cursor: String?
-    repeat {
-      let (rows, next) = try page(socket, cursor, limit: limit)
-      names += rows.map(\.room)
-      cursor = next
-    } while cursor != nil
-    return names
-  }
-
-  var nodes: Int { shard { $0.lists.rooms.count } }
-}
-
 @Suite struct `A shard and the rooms of a user` {
   @Test(arguments: [1, 7, 50, 200])
   func `the latest come first, each once, page by page`(_ limit: Int) throws {
