@@ -5,8 +5,11 @@ import Testing
 
 /// What takes a loop minutes, over arrays and in no time.
 @Suite struct `A loop over arrays` {
-  private static let opening = """
-    GET /ws?user=ada HTTP/1.1\r
+  private static let opening = opening(as: "ada")
+
+  private static func opening(as user: String) -> String.UTF8View {
+    """
+    GET /ws?user=\(user) HTTP/1.1\r
     Host: relay\r
     Upgrade: websocket\r
     Connection: Upgrade\r
@@ -16,6 +19,7 @@ import Testing
     \r
 
     """.utf8
+  }
 
   private static func post(_ content: String) -> String {
     "POST /v1/rooms/r/messages?user=ada HTTP/1.1\r\nHost: relay\r\n"
@@ -68,6 +72,23 @@ import Testing
     #expect(loop.world.streams[stream]?.isClosed == false)
     loop.pass(milliseconds: 250)
     #expect(loop.world.streams[stream]?.isClosed == true)
+  }
+
+  @Test func `a connection that takes the place of a banned one in the same turn stays open`() {
+    let loop = ArrayLoop()
+    let banned = loop.connect()
+    loop.send(Self.opening, on: banned)
+    loop.loop.take([.ban(["ada"])])
+    loop.loop.remove(stream: banned)
+    let next = loop.connect()
+    #expect(next == banned)
+    let output = loop.send(Self.opening(as: "bo"), on: next)
+    #expect(output.contains(#""type":"welcome""#))
+    #expect(loop.world.streams[next]?.isFinished == false)
+    // A closing one is finished at the latest when its time is over.
+    loop.pass(milliseconds: 10_000)
+    #expect(loop.world.streams[next]?.isFinished == false)
+    #expect(loop.world.streams[next]?.isClosed == false)
   }
 
   @Test func `a shutdown waits for the log, but not beyond its time limit`() {

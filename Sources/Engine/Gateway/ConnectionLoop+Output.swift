@@ -78,7 +78,8 @@ extension ConnectionLoop {
   func closeWhatIsToBeClosed() {
     for closing in shard.takeClosings() {
       let index = ConnectionSlot(closing.connection)
-      guard connections.contains(index) else { continue }
+      guard connections.contains(index), connections[index].session == closing.session
+      else { continue }
       switch connections[index].phase {
       case .exchange(let exchange): end(exchange, index, closing.reason, closing.text)
       case .canary: finishCanary(index, .failed(closing.text))

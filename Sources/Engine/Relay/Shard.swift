@@ -110,6 +110,9 @@ public struct Shard: ~Copyable {
   /// A connection that the relay closes.
   public struct Closing: Sendable {
     public var connection: Int32
+    /// The connection's session: the owner may have removed it since, and may use its name for another
+    /// connection.
+    public var session: SessionID
     public var reason: CloseReason
     public var text: String
   }
@@ -200,7 +203,9 @@ public struct Shard: ~Copyable {
     if let error { reply(.error(error), to: session) }
     silence(session)
     closings.append(
-      Closing(connection: sessions[session].connection, reason: reason, text: text))
+      Closing(
+        connection: sessions[session].connection, session: sessions.id(of: session),
+        reason: reason, text: text))
   }
 
   /// Nothing may follow the close frame.
