@@ -191,7 +191,7 @@ final class FakeRelay: BotHost {
           .history(
             ServerMessage.HistoryPage(
               room: request.room, entries: Array(page), first: 1, head: room.head,
-              more: (page.first?.seq ?? 1) > 1)))
+              more: (page.first?.seq ?? 1) > 1, epoch: "E")))
       case .rooms:
         let rows = state.rooms.filter { RoomName.isOpen($0.key, to: user) }.map { name, room in
           ServerMessage.RoomSummary(
@@ -208,7 +208,7 @@ final class FakeRelay: BotHost {
         var room = state.rooms[name] ?? Room()
         room.received[user] = max(seq, room.received[user] ?? 0)
         state.rooms[name] = room
-      case .typing, .auth, .people, .presence, .ping: break
+      case .joinRooms, .typing, .auth, .people, .presence, .ping: break
       }
     }
     record.yield(Event(user: user, at: clock.now.offset, message: message))

@@ -14,7 +14,7 @@ import Wire
       .welcome(
         .init(
           user: "ada", session: "s", server: "t/1", time: time, heartbeatSeconds: 25,
-          limits: .init(), expires: expires)))
+          limits: .init(), expiresInMilliseconds: expires.map { max(0, $0 - time) })))
   }
 
   private func wanted(_ sim: SimulatedSession) -> [String?] {
@@ -52,15 +52,15 @@ import Wire
     #expect(wanted(sim).isEmpty)
   }
 
-  @Test func `each welcome sets the time of renewal, and one without expiry removes it`() {
+  @Test func `each token sets the time of renewal, and one without expiry removes it`() {
     let sim = session()
     welcome(sim, expires: 1_010_000)
-    welcome(sim, time: 1_005_000, expires: 1_105_000)
+    sim.receive(.renewed(expiresInMilliseconds: 100_000))
     advance(sim, milliseconds: 79_999)
     #expect(wanted(sim).isEmpty)
     advance(sim, milliseconds: 1)
     #expect(wanted(sim) == [nil])
-    welcome(sim, expires: nil)
+    sim.receive(.renewed(expiresInMilliseconds: nil))
     advance(sim, milliseconds: 600_000)
     #expect(wanted(sim).isEmpty)
     #expect(sim.connects == 1)

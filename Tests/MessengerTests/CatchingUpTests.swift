@@ -135,7 +135,8 @@ import Wire
     harness.kept[Harness.room] = [
       Harness.entry(1, "bo", .init(room: Harness.room, id: "o", text: "old"), at: harness.now)
     ]
-    harness.see(.history(.init(room: Harness.room, entries: [], first: 1, head: 1, more: false)))
+    harness.see(
+      .history(.init(room: Harness.room, entries: [], first: 1, head: 1, more: false, epoch: "E")))
     #expect(harness.texts == ["old"])
     #expect(harness.chat.timeline?.isLoading == false)
   }

@@ -211,7 +211,7 @@ final class ModelClient {
       for entry in page.entries where relay.log[page.room]?[entry.seq] != entry {
         fault("a history that is not the log's")
       }
-    case .welcome, .pong, .closing: break
+    case .welcome, .renewed, .ok, .pong, .closing: break
     }
   }
 

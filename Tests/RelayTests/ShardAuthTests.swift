@@ -46,11 +46,11 @@ import Wire
       return
     }
     #expect(welcome.user == "ada")
-    #expect(welcome.expires == Self.start + 60_000)
+    #expect(welcome.expiresInMilliseconds == 60_000)
     #expect(messages.joined.map(\.room) == ["r"])
     let endless = client(relay, "bo|||").take()
     guard case .welcome(let welcome)? = endless.first else { return }
-    #expect(welcome.expires == nil)
+    #expect(welcome.expiresInMilliseconds == nil)
   }
 
   @Test(arguments: [
@@ -136,16 +136,11 @@ import Wire
   @Test func `a token is renewed in place, and the old end is forgotten`() {
     let relay = relay()
     let ada = client(relay, "ada|||10")
-    guard case .welcome(let first)? = ada.take().first else { return }
+    _ = ada.take()
     relay.run(forMilliseconds: 5000)
     ada.send(.auth(token: "ada|||100"))
     relay.run()
-    guard case .welcome(let second)? = ada.take().first else {
-      Issue.record("no welcome")
-      return
-    }
-    #expect(second.session == first.session)
-    #expect(second.expires == Self.start + 100_000)
+    #expect(ada.take() == [.renewed(expiresInMilliseconds: 95_000)])
     relay.run(forMilliseconds: 5000 + 30_000 + 60_000 + 29_999)
     #expect(ada.closeCode == nil)
     #expect(ada.take().isEmpty)

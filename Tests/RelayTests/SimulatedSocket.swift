@@ -27,7 +27,12 @@ final class SimulatedSocket {
   /// What arrived but could not be read as a message.
   private(set) var garbage: [String] = []
   private var rest: [UInt8] = []
-  private var messages: [ServerMessage] = []
+  private var messages: [Answer] = []
+
+  struct Answer: Equatable {
+    var ref: String?
+    var message: ServerMessage
+  }
 
   init(loop: Int, connection: Int32, session: SessionID) {
     self.loop = loop
@@ -35,7 +40,7 @@ final class SimulatedSocket {
     self.session = session
   }
 
-  func send(_ message: ClientMessage) { input.append(message.json) }
+  func send(_ message: ClientMessage, ref: String? = nil) { input.append(message.json(ref: ref)) }
 
   /// The next message that the relay takes.
   func next(at now: Int64) -> [UInt8] {
@@ -49,7 +54,10 @@ final class SimulatedSocket {
   func send(_ json: String) { input.append(Array(json.utf8)) }
 
   /// The messages that have arrived since the last call.
-  func take() -> [ServerMessage] {
+  func take() -> [ServerMessage] { takeAnswers().map(\.message) }
+
+  /// The same, with the `ref` of the request that each answers.
+  func takeAnswers() -> [Answer] {
     defer { messages = [] }
     return messages
   }
@@ -131,7 +139,9 @@ final class SimulatedSocket {
 
   private func take(_ json: [UInt8]) {
     do throws(UndecodableMessage) {
-      messages.append(try ServerMessage(decoding: json.span))
+      messages.append(
+        Answer(
+          ref: ServerMessage.ref(in: json.span), message: try ServerMessage(decoding: json.span)))
     } catch {
       garbage.append(String(decoding: json, as: UTF8.self))
     }

@@ -45,3 +45,11 @@ func unlimited(_ configuration: inout Shard.Configuration) {
   configuration.limits.budget.connections = 0
   configuration.limits.textBytes = 0
 }
+
+extension ServerMessage {
+  /// The `type` on the wire.
+  var type: String {
+    String(decoding: json.dropFirst(#"{"type":""#.utf8.count), as: UTF8.self)
+      .split(separator: #"""#, maxSplits: 1).first.map(String.init) ?? ""
+  }
+}

@@ -192,6 +192,7 @@ extension LogAnswer {
   var session: SessionID {
     switch self {
     case .memberships: .test
+    case .answer(let origin, _): origin.session
     case .ack(let session, _), .refused(let session, _), .subscribed(let session, _),
       .entries(let session, _), .reply(let session, _),
       .lastEntries(let session, _), .lastSeen(let session, _):

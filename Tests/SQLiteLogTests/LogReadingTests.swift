@@ -87,7 +87,8 @@ import Wire
         empty
           == .history(
             ServerMessage.HistoryPage(
-              room: "dm:ada:bo", entries: [], first: 1, head: 0, more: false)))
+              room: "dm:ada:bo", entries: [], first: 1, head: 0, more: false,
+              epoch: "")))
       guard case .error(let error) = await harness.history(request, mayCreate: false) else {
         throw NotAPage()
       }

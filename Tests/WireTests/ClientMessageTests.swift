@@ -213,6 +213,13 @@ import Wire
   static let messages: [ClientMessage] = [
     .auth(token: "a\"b"), .join(.init(room: "r")),
     .join(.init(room: "r", after: 0, epoch: "E\\", subscribers: true)),
+    .join(.init(room: "r", after: 9, lineage: [])),
+    .join(.init(room: "r", after: 9, lineage: [.init(epoch: "E", after: 5)])),
+    .joinRooms([
+      .success(.init(room: "r", after: 9, lineage: [.init(epoch: "E", after: 5)])),
+      .success(.init(room: "s", subscribers: true)),
+    ]),
+    .history(.init(room: "r", after: 3, epoch: "E", lineage: [.init(epoch: "E", after: 1)])),
     .leave(room: "r", forget: false), .leave(room: "r", forget: true),
     .send(.init(room: "dm:a:b", id: "a \"1\"", text: "x\n\t\"y\\ \u{1F600} é")),
     .send(.init(room: "r", id: "1", kind: .data, body: Array(#""data":{"a" : [1.0]}"#.utf8))),

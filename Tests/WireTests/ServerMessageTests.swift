@@ -36,7 +36,7 @@ import Wire
 
   static var expiring: ServerMessage.Welcome {
     var welcome = welcome
-    welcome.expires = 1_763_650_000_000
+    welcome.expiresInMilliseconds = 3_600_000
     return welcome
   }
 
@@ -45,7 +45,7 @@ import Wire
     .joined(
       .init(
         room: "r", epoch: "E", head: 9, first: 1, after: 3, resume: .ok, read: 2, received: 3,
-        members: nil)),
+        members: nil, lineage: [.init(epoch: "E", after: 3), .init(epoch: "D", after: 0)])),
     .joined(
       .init(
         room: "r", epoch: "E", head: 0, first: 1, after: 0, resume: .reset, read: 0, received: 0,
@@ -81,9 +81,13 @@ import Wire
     .message(entry(1, data: "null")),
     .ack(.init(room: "r", id: "a\"", seq: 1, at: 2, duplicate: false)),
     .ack(.init(room: "r", id: "a", seq: 1, at: 2, duplicate: true)),
-    .history(.init(room: "r", entries: [], first: 1, head: 0, more: false)),
+    .ack(.init(room: "r", id: "a", seq: 1, at: 2, duplicate: false, ref: "7")),
+    .renewed(expiresInMilliseconds: nil), .renewed(expiresInMilliseconds: 5), .ok,
+    .history(.init(room: "r", entries: [], first: 1, head: 0, more: false, epoch: "E")),
     .history(
-      .init(room: "r", entries: [entry(1), entry(2, data: "{}")], first: 1, head: 2, more: true)),
+      .init(
+        room: "r", entries: [entry(1), entry(2, data: "{}")], first: 1, head: 2, more: true,
+        epoch: "E", resume: .diverged, after: 0)),
     .receipt(room: "r", .init(user: "a", read: 1, received: 2)),
     .typing(room: "r", user: "a", on: true), .typing(room: "r", user: "a", on: false),
     .subscribers(room: "r", count: 51), .rooms([], next: nil),
@@ -123,7 +127,7 @@ import Wire
     let deep = Self.entry(1, data: data)
     let messages: [ServerMessage] = [
       .message(deep), .activity(.init(room: "r", head: 1, unread: 1, last: deep)),
-      .history(.init(room: "r", entries: [deep], first: 1, head: 1, more: false)),
+      .history(.init(room: "r", entries: [deep], first: 1, head: 1, more: false, epoch: "E")),
       .rooms(
         [
           .init(

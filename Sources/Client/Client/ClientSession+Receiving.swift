@@ -20,6 +20,10 @@ extension ClientSession {
     case .message(let entry): return receive(entry, at: now, &actions)
     case .ack(let ack): receive(ack, at: now, &actions)
     case .welcome(let welcome): receive(welcome, at: now, &actions)
+    case .renewed(let expiresIn):
+      hasAskedForToken = false
+      renewAt = renewal(expiresIn, at: now)
+      actions.append(.event(.message(message)))
     case .joined(let joined): return receive(joined, at: now, &actions)
     case .left(let room): left(room, &actions)
     case .error(let error): receive(error, at: now, &actions)
@@ -57,23 +61,36 @@ extension ClientSession {
   ) {
     limits = welcome.limits
     hasAskedForToken = false
-    renewAt = settings.renewsTokens ? renewal(welcome, at: now) : nil
+    renewAt = renewal(welcome.expiresInMilliseconds, at: now)
     actions.append(.event(.welcomed(welcome)))
-    // A renewed token is welcomed on the same connection.
     guard case .connecting = phase else { return }
     phase = .live(since: now)
     heard(at: now)
-    for index in subscriptions.indices {
-      actions.append(.transmit(subscriptions[index].ask()))
-    }
+    joinAll(&actions)
     pump(at: now, &actions)
   }
 
-  /// Returns when to ask for a token that replaces the one just welcomed: by the relay's clock, and
-  /// after at least one second, because the source may have none that lasts longer.
-  private func renewal(_ welcome: ServerMessage.Welcome, at now: Instant) -> Instant? {
-    guard let expires = welcome.expires else { return nil }
-    let left = max(0, expires - max(0, welcome.time))
+  /// So many rooms are joined with one message.
+  private static let roomsPerJoin = 32
+
+  private mutating func joinAll(_ actions: inout [Action]) {
+    let joins = subscriptions.indices.map { subscriptions[$0].askedJoin() }
+    for start in stride(from: 0, to: joins.count, by: Self.roomsPerJoin) {
+      let some = joins[start..<min(start + Self.roomsPerJoin, joins.count)]
+      let message = ClientMessage.joinRooms(some.map { .success($0) })
+      if some.count > 1, limits.frameBytes == 0 || message.json.count <= limits.frameBytes {
+        actions.append(.transmit(message))
+      } else {
+        for join in some { actions.append(.transmit(.join(join))) }
+      }
+    }
+  }
+
+  /// Returns when to ask for a token that replaces the current one: after at least one second, because
+  /// the source may have none that lasts longer.
+  private func renewal(_ expiresIn: Int64?, at now: Instant) -> Instant? {
+    guard settings.renewsTokens, let expiresIn else { return nil }
+    let left = max(0, expiresIn)
     let margin = min(Int64(settings.renewBeforeMilliseconds), left / 5)
     // The time is capped at a year, so that the clock cannot overflow; no connection lasts that
     // long.

@@ -61,12 +61,15 @@ struct Subscription: Sendable {
   }
 
   /// Returns the join to send, which starts after the last delivered entry.
-  mutating func ask() -> ClientMessage {
+  mutating func ask() -> ClientMessage { .join(askedJoin()) }
+
+  /// As `ask`, for a message that joins other rooms as well.
+  mutating func askedJoin() -> ClientMessage.Join {
     asked += 1
     isJoined = false
     retryAt = nil
-    return .join(
-      .init(room: room, after: last, epoch: epoch, subscribers: countsSubscribers))
+    return ClientMessage.Join(
+      room: room, after: last, epoch: epoch, subscribers: countsSubscribers)
   }
 
   /// Records that answers to earlier joins are still to come.

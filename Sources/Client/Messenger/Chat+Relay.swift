@@ -152,7 +152,7 @@ extension Chat {
     case .error(let error): take(error, &effects)
     case .closing(let reason, _):
       complain("The relay is closing the connection: \(reason)", isError: false)
-    case .welcome, .joined, .left, .message, .ack, .subscribers: break
+    case .welcome, .renewed, .ok, .joined, .left, .message, .ack, .subscribers: break
     }
   }
 

@@ -58,7 +58,7 @@ struct HTTPProblem: Equatable {
 
   private static func status(of code: ErrorCode) -> Int {
     switch code {
-    case .badJSON, .badField, .notJoined, .tooManyRooms: 400
+    case .badJSON, .badField, .notJoined, .tooManyRooms, .superseded: 400
     case .tooLarge: 413
     case .unauthorized, .tokenExpired: 401
     case .forbidden: 403

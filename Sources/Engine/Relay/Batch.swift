@@ -74,6 +74,8 @@ struct Batch {
   var refusals: [RefusedAppend] = []
   var subscribing: [Subscribing] = []
   var questions: [Question] = []
+  /// Answers that do not depend on whether the batch is stored.
+  var answers: [(loop: Int, LogAnswer)] = []
   /// Rooms whose stored state changed, without duplicates.
   var touched: [Int] = []
   var newRooms: [Int] = []

@@ -3,6 +3,8 @@ public import Wire
 /// An answer to a request of one session.
 public enum LogAnswer: Sendable {
   case ack(SessionID, ServerMessage.Ack)
+  /// The answer to an `Origin`.
+  case answer(LogRequest.Origin, ServerMessage)
   /// A refused append, or a failed `subscribe`; `re`, `room` and `id` are set.
   case refused(SessionID, WireError)
   case subscribed(SessionID, Subscribed)

@@ -7,18 +7,33 @@ public enum LogRequest: Sendable {
   /// A subscription has ended; one for each `subscribe` that was answered with `subscribed`.
   case unsubscribe(room: String, user: String)
   /// A user has received or read entries up to a `seq`. The value is limited to the head, and never
-  /// decreases a mark.
-  case mark(room: String, Marks)
-  /// A user leaves the room for good.
-  case forget(room: String, user: String)
-  /// A user started or stopped typing: published to all loops, and not stored.
-  case typing(room: String, user: String, on: Bool)
+  /// decreases a mark. Its origin is answered `ok`, or `not_joined` if the user does not belong to the
+  /// room.
+  case mark(room: String, Marks, from: Origin? = nil)
+  /// A user leaves the room for good. Its origin is answered `left`, or `not_joined`.
+  case forget(room: String, user: String, from: Origin? = nil)
+  /// A user started or stopped typing: published to all loops, and not stored. Its origin is answered
+  /// `ok`.
+  case typing(room: String, user: String, on: Bool, from: Origin? = nil)
   /// The presence of a user in the sessions of this loop has changed; `offline` = there are none.
   case presence(user: String, from: Presence, to: Presence)
   /// Asks for a slice of the rooms that a user belongs to, at most `limit` of them. The answer
   /// includes the `listed` rooms that the user does not belong to, and has the same ticket.
   case memberships(
     ticket: UInt32, user: String, listed: [String], after: MembershipsCursor, limit: Int)
+
+  /// The request of a client that awaits an answer.
+  public struct Origin: Sendable {
+    public var session: SessionID
+    public var re: String
+    public var ref: String?
+
+    public init(session: SessionID, re: String, ref: String?) {
+      self.session = session
+      self.re = re
+      self.ref = ref
+    }
+  }
 
   /// A request to append an entry.
   public struct Append: Sendable {
@@ -32,10 +47,12 @@ public enum LogRequest: Sendable {
     public var reference: ClientMessage.Reference?
     /// Whether this send may create the room.
     public var mayCreate: Bool
+    /// As in `ClientRequest`.
+    public var ref: String?
 
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],
-      reference: ClientMessage.Reference? = nil, mayCreate: Bool
+      reference: ClientMessage.Reference? = nil, mayCreate: Bool, ref: String? = nil
     ) {
       self.session = session
       self.room = room
@@ -45,6 +62,7 @@ public enum LogRequest: Sendable {
       self.body = body
       self.reference = reference
       self.mayCreate = mayCreate
+      self.ref = ref
     }
   }
 

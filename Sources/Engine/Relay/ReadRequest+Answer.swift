@@ -15,11 +15,11 @@ extension ReadRequest {
         page
           ?? EntriesPage(
             room: room, firstSeq: after + 1, firstKept: 1, frames: Frames(), failed: true))
-    case .history(let session, let request, let mayCreate, let limitBytes):
+    case .history(let session, let request, let ref, let mayCreate, let limitBytes):
       let reply = try? Self.history(request, mayCreate: mayCreate, limitBytes, &reader)
       let message =
         reply ?? .error(Sequencer.unavailable(re: "history", room: request.room))
-      return .reply(session, json: message.json)
+      return .reply(session, json: message.json(ref: ref))
     case .lastEntries(let session, let places):
       return .lastEntries(session, Self.lastEntries(places, &reader))
     case .lastSeen(let session, let users, let purpose):
@@ -55,7 +55,7 @@ extension ReadRequest {
     _ reader: inout some EntryReader
   ) throws(StoreFailure) -> ServerMessage {
     var page = ServerMessage.HistoryPage(
-      room: request.room, entries: [], first: 1, head: 0, more: false)
+      room: request.room, entries: [], first: 1, head: 0, more: false, epoch: "")
     guard let bounds = try reader.bounds(of: request.room) else {
       guard mayCreate else {
         return .error(Sequencer.noSuchRoom(re: "history", request.room))

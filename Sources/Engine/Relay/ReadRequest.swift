@@ -9,7 +9,7 @@ public enum ReadRequest: Sendable {
   /// `history`; or with an `error` if reading failed, or if the room does not exist and the user
   /// may not create it.
   case history(
-    SessionID, ClientMessage.HistoryRequest, mayCreate: Bool, limitBytes: Int)
+    SessionID, ClientMessage.HistoryRequest, ref: String? = nil, mayCreate: Bool, limitBytes: Int)
   /// The last entry with content of each of these rooms at or before this `seq`, in its current
   /// state, as `message` JSON. Answered by `.lastEntries`.
   case lastEntries(SessionID, [(room: String, seq: Int64)])
@@ -21,7 +21,7 @@ public enum ReadRequest: Sendable {
 
   public var session: SessionID {
     switch self {
-    case .entries(let session, _, _, _, _), .history(let session, _, _, _),
+    case .entries(let session, _, _, _, _), .history(let session, _, _, _, _),
       .lastEntries(let session, _),
       .lastSeen(let session, _, _):
       session

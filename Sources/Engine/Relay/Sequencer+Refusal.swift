@@ -79,19 +79,31 @@ extension Sequencer {
     case .append(let append):
       batch.refuse(
         append.session, from: loop,
-        Self.unavailable(re: "send", room: append.room, id: append.id))
+        Self.unavailable(re: "send", room: append.room, id: append.id, ref: append.ref))
     case .subscribe(let enter):
       batch.refuse(enter.session, from: loop, Self.unavailable(re: "join", room: enter.room))
-    case .mark(let name, let marks):
+    case .mark(let name, let marks, let origin):
+      refuse(origin, room: name, from: loop, &batch)
       guard let room = indices[name] else { return }
       let key = MemberKey(room: room, user: marks.user)
       guard membersToRetry[key]?.belongs != false else { return }
       let marks = MemberMarks(read: marks.read, received: marks.received)
       keep(MemberRetry(belongs: true, marks: marks), for: key)
-    case .forget(let name, let user):
+    case .forget(let name, let user, let origin):
+      refuse(origin, room: name, from: loop, &batch)
       guard let room = indices[name] else { return }
       keep(MemberRetry(belongs: false), for: MemberKey(room: room, user: user))
-    case .unsubscribe, .typing, .presence, .memberships: break
+    case .typing(let name, _, _, let origin): refuse(origin, room: name, from: loop, &batch)
+    case .unsubscribe, .presence, .memberships: break
     }
+  }
+
+  /// The room could not be read: whether the user belongs to it is unknown.
+  private func refuse(
+    _ origin: LogRequest.Origin?, room: String, from loop: Int, _ batch: inout Batch
+  ) {
+    guard let origin else { return }
+    batch.answers.append(
+      (loop, .answer(origin, .error(Self.unavailable(re: origin.re, room: room)))))
   }
 }

@@ -15,13 +15,17 @@ extension Sequencer {
           batch.audienceRooms.insert(room)
           forgetIfAbandoned(room, &batch)
         }
-      case .mark(let name, let marks):
+      case .mark(let name, let marks, let origin):
         let room = try room(name, &store)
+        answer(origin, .ok, ifMember: marks.user, of: room, from: loop, &batch)
         mark(
           room, user: marks.user, MemberMarks(read: marks.read, received: marks.received), &batch)
-      case .forget(let name, let user):
-        forget(user, try room(name, &store), &batch)
-      case .typing(let name, let user, let on):
+      case .forget(let name, let user, let origin):
+        let room = try room(name, &store)
+        answer(origin, .left(room: name), ifMember: user, of: room, from: loop, &batch)
+        forget(user, room, &batch)
+      case .typing(let name, let user, let on, let origin):
+        if let origin { batch.answers.append((loop, .answer(origin, .ok))) }
         let room = try room(name, &store)
         if rooms[room].members.count <= SequencedRoom.memberListLimit {
           batch.typing.append(Commit.TypingChange(room: name, user: user, on: on))
@@ -38,6 +42,22 @@ extension Sequencer {
       batch.failure = error
       refuseUnread(request, from: loop, &batch)
     }
+  }
+
+  /// Answers a request that needs only the belonging.
+  private func answer(
+    _ origin: LogRequest.Origin?, _ message: ServerMessage, ifMember user: String, of room: Int,
+    from loop: Int, _ batch: inout Batch
+  ) {
+    guard let origin else { return }
+    let answer =
+      rooms[room].members[user] == nil
+      ? .error(Self.notJoined(rooms[room].name, re: origin.re)) : message
+    batch.answers.append((loop, .answer(origin, answer)))
+  }
+
+  static func notJoined(_ room: String, re: String) -> WireError {
+    WireError(.notJoined, "\(re) needs room \(room) to be joined first.", re: re, room: room)
   }
 
   // MARK: - Rooms
@@ -80,6 +100,8 @@ extension Sequencer {
   ) throws(StoreFailure) {
     let room = try room(append.room, &store)
     func refuse(_ error: WireError) {
+      var error = error
+      error.ref = append.ref
       batch.refuse(append.session, from: loop, error)
     }
     guard append.mayCreate || rooms[room].exists else {
@@ -94,7 +116,8 @@ extension Sequencer {
     }
     func acknowledge(_ seq: Int64, _ at: Int64, duplicate: Bool, wasStored: Bool) {
       let ack = ServerMessage.Ack(
-        room: append.room, id: append.id, seq: seq, at: at, duplicate: duplicate)
+        room: append.room, id: append.id, seq: seq, at: at, duplicate: duplicate,
+        ref: append.ref)
       batch.acks.append(
         Batch.Acknowledgement(loop: loop, session: append.session, ack: ack, wasStored: wasStored))
     }

@@ -135,6 +135,7 @@ public struct Sequencer {
     for refusal in batch.refusals {
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
+    for (loop, answer) in batch.answers { answers[loop].append(answer) }
     for subscribing in batch.subscribing {
       let session = subscribing.request.session
       answers[subscribing.loop].append(
@@ -243,14 +244,15 @@ public struct Sequencer {
       refusals.append(
         Batch.RefusedAppend(
           loop: outcome.loop, session: outcome.session,
-          error: Self.unavailable(re: "send", room: outcome.ack.room, id: outcome.ack.id),
+          error: Self.unavailable(outcome.ack),
           acksBefore: index))
     }
     let until = batch.now + Refusal.retryAfterMilliseconds
     for var refusal in refusals + others {
       if refusal.error.isAboutEntries, let room = refusal.error.room {
         // The entry that it refers to may have been of this batch: the next batch decides.
-        refusal.error = Self.unavailable(re: "send", room: room, id: refusal.error.id)
+        refusal.error = Self.unavailable(
+          re: "send", room: room, id: refusal.error.id, ref: refusal.error.ref)
       }
       if refusal.error.re == "send", refusal.error.code == .unavailable,
         let room = refusal.error.room
@@ -260,6 +262,7 @@ public struct Sequencer {
       }
       answers[refusal.loop].append(.refused(refusal.session, refusal.error))
     }
+    for (loop, answer) in batch.answers { answers[loop].append(answer) }
     var subscribed: Set<MemberKey> = []
     for subscribing in batch.subscribing {
       // A join only reads, so it succeeds as long as the store can be read.
@@ -305,13 +308,19 @@ public struct Sequencer {
   }
 
   static func unavailable(
-    re: String, room: String?, id: String? = nil,
+    re: String, room: String?, id: String? = nil, ref: String? = nil,
     retryAfterMilliseconds: Int64 = Refusal.retryAfterMilliseconds
   ) -> WireError {
-    WireError(
+    var error = WireError(
       .unavailable,
       "The log is unavailable. Nothing was stored; retry, a send with the same id.",
       re: re, room: room, id: id, retryAfterMilliseconds: retryAfterMilliseconds)
+    error.ref = ref
+    return error
+  }
+
+  private static func unavailable(_ ack: ServerMessage.Ack) -> WireError {
+    unavailable(re: "send", room: ack.room, id: ack.id, ref: ack.ref)
   }
 
   private func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {

@@ -17,6 +17,12 @@ final class SessionExtras {
   var paging: RoomsPaging?
   /// The answer to `rooms` while the last entries are being read.
   var summaries: [ServerMessage.RoomSummary] = []
+  /// The rooms of a `join` that are not subscribed yet.
+  var joins: PendingJoins?
+  /// The `ref` of each join that the log has not answered.
+  var joinRefs: [Slot<Subscription>: String] = [:]
+  /// The `ref` of the request whose answer is awaited: see `Session.awaitsReply`.
+  var replyRef: String?
   /// Whether the session has requested `people`.
   var asksForPeople = false
   /// The answer to `people` while the times at which offline users were last online are being read.

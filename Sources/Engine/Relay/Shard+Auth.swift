@@ -34,14 +34,15 @@ extension Shard {
   /// - Parameter isPresence: whether the session makes the user online; if not, it serves a single
   ///   request.
   public mutating func identify(
-    _ id: SessionID, as user: String, isPresence: Bool = true, now: Moment
+    _ id: SessionID, as user: String, isPresence: Bool = true, ref: String? = nil, now: Moment
   ) {
-    identify(id, as: Identity(user: user), isPresence: isPresence, now: now)
+    identify(id, as: Identity(user: user), isPresence: isPresence, ref: ref, now: now)
   }
 
   /// As above, with the rights and the expiry of an identity.
   public mutating func identify(
-    _ id: SessionID, as identity: Identity, isPresence: Bool = true, now: Moment
+    _ id: SessionID, as identity: Identity, isPresence: Bool = true, ref: String? = nil,
+    now: Moment
   ) {
     guard isCurrent(id), !sessions[id.slot].isClosing else { return }
     let session = id.slot
@@ -64,7 +65,7 @@ extension Shard {
       // A session for a single request ends sooner, and would leave a timer behind.
       if isPresence { scheduleExpiry(of: grant, id, now) }
     }
-    welcome(session, name: name, expires: identity.expires, now)
+    welcome(session, name: name, expires: identity.expires, ref: ref, now)
   }
 
   private mutating func refuseConnection(of user: String, _ session: Slot<Session>) {
@@ -100,7 +101,7 @@ extension Shard {
   }
 
   private mutating func welcome(
-    _ session: Slot<Session>, name: String, expires: Int64?, _ now: Moment
+    _ session: Slot<Session>, name: String, expires: Int64?, ref: String?, _ now: Moment
   ) {
     let limits = configuration.limits
     var published = ServerMessage.Welcome.Limits()
@@ -116,19 +117,24 @@ extension Shard {
         ServerMessage.Welcome(
           user: sessions[session].user, session: name, server: configuration.server,
           time: now.wall, heartbeatSeconds: Int64(limits.heartbeatSeconds), limits: published,
-          expires: expires)),
-      to: session)
+          expiresInMilliseconds: Self.milliseconds(until: expires, now))),
+      ref: ref, to: session)
+  }
+
+  private static func milliseconds(until expires: Int64?, _ now: Moment) -> Int64? {
+    expires.map { max(0, $0.subtractingReportingOverflow(now.wall).partialValue) }
   }
 
   // MARK: - `auth`
 
   /// Handles the first message of a client that is not authenticated.
-  mutating func receiveFirst(_ message: ClientMessage, _ session: Slot<Session>, _ now: Moment) {
-    let refusal: WireError
-    switch (message, configuration.verifyToken) {
+  mutating func receiveFirst(_ request: ClientRequest, _ session: Slot<Session>, _ now: Moment) {
+    var refusal: WireError
+    switch (request.message, configuration.verifyToken) {
     case (.auth(let token), let verify?):
       do throws(WireError) {
-        identify(sessions.id(of: session), as: try verify(token, now.wall), now: now)
+        identify(
+          sessions.id(of: session), as: try verify(token, now.wall), ref: request.ref, now: now)
         return
       } catch {
         refusal = error
@@ -138,40 +144,53 @@ extension Shard {
         .unauthorized, "This relay does not use tokens; connect with ?user=NAME.", re: "auth")
     case (_, nil):
       refusal = WireError(
-        .unauthorized, "Authentication is required; connect with ?user=NAME.", re: message.type)
+        .unauthorized, "Authentication is required; connect with ?user=NAME.",
+        re: request.message.type)
     default:
       refusal = WireError(
-        .unauthorized, "Authentication is required; send auth with a token.", re: message.type)
+        .unauthorized, "Authentication is required; send auth with a token.",
+        re: request.message.type)
     }
+    refusal.ref = request.ref
     refuseIdentity(sessions.id(of: session), refusal)
   }
 
   /// Replaces the session's token; an invalid one changes nothing.
-  mutating func renew(_ token: String, _ session: Slot<Session>, _ now: Moment) {
+  mutating func renew(
+    _ token: String, ref: String?, _ session: Slot<Session>, _ now: Moment
+  ) {
+    func refusal(_ code: ErrorCode, _ text: String) -> WireError {
+      WireError(code, text, re: "auth")
+    }
     guard let verify = configuration.verifyToken, let grant = sessions[session].grant else {
-      refuseRenewal("This relay does not use tokens; the session continues unchanged.", session)
+      let error = refusal(
+        .unauthorized, "This relay does not use tokens; the session continues unchanged.")
+      reply(error, ref: ref, to: session)
       return
     }
     chargeRequests(Self.renewalRequests - 1, session)
     do throws(WireError) {
       let identity = try verify(token, now.wall)
       guard identity.user == grant.identity.user else {
-        refuseRenewal(
-          "The connection belongs to \(grant.identity.user), but the token to \(identity.user); the old token stays valid.",
-          session)
+        let error = refusal(
+          .unauthorized,
+          "The connection belongs to \(grant.identity.user), but the token to \(identity.user); the old token stays valid."
+        )
+        reply(error, ref: ref, to: session)
         return
       }
       grant.identity = identity
       scheduleExpiry(of: grant, sessions.id(of: session), now)
-      welcome(session, name: grant.session, expires: identity.expires, now)
+      reply(
+        .renewed(
+          expiresInMilliseconds: Self.milliseconds(until: identity.expires, now)),
+        ref: ref, to: session)
       leaveForbiddenRooms(session)
     } catch {
-      refuseRenewal("\(error.message) The old token stays valid.", session)
+      let code: ErrorCode = error.code == .tokenExpired ? .tokenExpired : .unauthorized
+      let error = refusal(code, "\(error.message) The old token stays valid.")
+      reply(error, ref: ref, to: session)
     }
-  }
-
-  private mutating func refuseRenewal(_ text: String, _ session: Slot<Session>) {
-    reply(.error(WireError(.unauthorized, text, re: "auth")), to: session)
   }
 
   // MARK: - Rights

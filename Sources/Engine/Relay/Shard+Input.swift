@@ -33,14 +33,17 @@ extension Shard {
   private static let owedBytesAtLeast = 16_384
   /// The longest `ack` or refusal without its room and id, and the longest `joined`.
   static let answerBytes = 320
-  static let joinedBytes = 8192
+  static let joinedBytes = 9216
+  /// The longest answer to an `Origin`.
+  static let originBytes = 768
 
   /// Whether only its user's budget may delay a session's next message.
   private func hasRoomForRequests(_ session: Slot<Session>) -> Bool {
-    !log.isFull && !sessions[session].awaitsReply && hasRoomForReplies(session)
+    !log.isFull && !sessions[session].awaitsReply && !isJoining(session)
+      && hasRoomForReplies(session)
   }
 
-  private func hasRoomForReplies(_ session: Slot<Session>) -> Bool {
+  func hasRoomForReplies(_ session: Slot<Session>) -> Bool {
     let queued = sessions[session].queuedBytes
     let owed = sessions[session].owedBytes
     return queued <= replyThreshold

@@ -20,7 +20,9 @@ extension Shard {
     }
     guard !held.isEmpty else { return }
     for send in log.removeSends(held) {
-      refused(send.session, Sequencer.unavailable(re: "send", room: send.room, id: send.id), now)
+      refused(
+        send.session,
+        Sequencer.unavailable(re: "send", room: send.room, id: send.id, ref: send.ref), now)
     }
   }
 
@@ -87,6 +89,14 @@ extension Shard {
       if ack.duplicate { sessions[id.slot].budget?.noteDuplicate() }
       acknowledge(ack, to: id.slot)
     case .refused(let id, let error): refused(id, error, now)
+    case .answer(let origin, let message):
+      release(origin.session, Self.originBytes)
+      guard isOpen(origin.session) else { return }
+      if case .error(let error) = message {
+        reply(error, ref: origin.ref, to: origin.session.slot)
+      } else {
+        reply(message, ref: origin.ref, to: origin.session.slot)
+      }
     case .subscribed(let id, let subscribed): self.subscribed(id, subscribed)
     case .memberships(let ticket, let user, let memberships, let next, let isComplete):
       apply(memberships, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
@@ -134,8 +144,10 @@ extension Shard {
       let subscribing = subscribing(of: session, to: room)
     {
       let wasAbandoned = subscriptions[subscribing].state == .abandoned
+      let ref = takeJoinRef(subscribing)
       end(subscribing, tellLog: false)
-      if wasAbandoned { return }
+      if !wasAbandoned { reply(error, ref: ref, to: session) }
+      return
     }
     if error.code == .unavailable, error.re == "send", let room = error.room {
       let wait = error.retryAfterMilliseconds ?? Refusal.retryAfterMilliseconds
@@ -157,9 +169,12 @@ extension Shard {
     }
     let session = id.slot
     var answer = joined
+    let ref = takeJoinRef(index)
     if !subscriptions[index].wantsSubscribers { answer.subscribers = nil }
     if !subscriptions[index].isWanted {
-      if subscriptions[index].state == .replaced { reply(.joined(answer), to: session) }
+      if subscriptions[index].state == .replaced {
+        reply(.joined(answer), ref: ref, to: session)
+      }
       log.append(.unsubscribe(room: joined.room, user: subscribed.user))
       end(index, tellLog: false)
       return
@@ -169,7 +184,7 @@ extension Shard {
     subscriptions[index].cursor = joined.after
     noteJoined(index, true)
     subscriptions.add(index, to: &rooms[room].subscribers)
-    reply(.joined(answer), to: session)
+    reply(.joined(answer), ref: ref, to: session)
     watchPeer(inRoom: joined.room, session)
     if joined.after < rooms[room].head {
       lag(index)

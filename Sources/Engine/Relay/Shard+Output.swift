@@ -3,9 +3,18 @@ import Wire
 /// From rooms to sockets: the end of a turn.
 extension Shard {
   /// Appends a message to a session's queue.
-  mutating func reply(_ message: ServerMessage, to session: Slot<Session>) {
+  /// - Parameter ref: of the request that it answers.
+  mutating func reply(_ message: ServerMessage, ref: String? = nil, to session: Slot<Session>) {
     counters.note(reply: message)
-    queue(to: session) { message.append(to: &$0) }
+    queue(to: session) { message.append(to: &$0, ref: ref) }
+  }
+
+  /// Appends an error to a session's queue.
+  /// - Parameter ref: of the request that it answers.
+  mutating func reply(_ error: WireError, ref: String?, to session: Slot<Session>) {
+    var error = error
+    error.ref = ref ?? error.ref
+    reply(.error(error), to: session)
   }
 
   /// Appends a message to a session's queue, as one frame.
@@ -187,6 +196,7 @@ extension Shard {
     if !sessions[session].isBlocked {
       noteDrained(session)
       catchUp(session, now: now, write: write)
+      continueJoining(session)
     }
     noteProgress(session, now)
   }

@@ -20,17 +20,19 @@ extension Shard {
 
   // MARK: - A page
 
-  mutating func people(_ request: ClientMessage.PeopleRequest, _ session: Slot<Session>) {
+  mutating func people(
+    _ request: ClientMessage.PeopleRequest, ref: String?, _ session: Slot<Session>
+  ) {
     let cursor = request.cursor.flatMap { PeopleCursor($0) }
     if request.cursor != nil, cursor == nil {
-      reply(.error(Self.badCursor(re: "people")), to: session)
+      reply(Self.badCursor(re: "people"), ref: ref, to: session)
       return
     }
     let answer = roster.page(request.query, after: cursor, limit: request.limit)
     let extras = sessions.extras(of: session)
     extras.asksForPeople = true
     extras.people = answer
-    sessions[session].awaitsReply = true
+    awaitReply(ref: ref, session)
     let offline = answer.people.map(\.person.user).filter { presence(of: $0) == .offline }
     reads.append(.lastSeen(sessions.id(of: session), offline, for: .people))
   }
@@ -64,8 +66,9 @@ extension Shard {
       last = PeopleCursor(user: person.user, place: place)
     }
     for row in page.people { watch(row.user, lastSeen: row.lastSeen, session) }
-    reply(.people(page), to: session)
-    if let problem = roster.directory.problem { reply(.error(problem.error), to: session) }
+    let ref = takeReplyRef(session)
+    reply(.people(page), ref: ref, to: session)
+    if let problem = roster.directory.problem { reply(problem.error, ref: ref, to: session) }
   }
 
   // MARK: - Peers

@@ -6,38 +6,43 @@ extension Shard {
   public mutating func receive(_ id: SessionID, _ json: Span<UInt8>, now: Moment) {
     guard isCurrent(id), !sessions[id.slot].isClosing else { return }
     let session = id.slot
-    let message: ClientMessage
+    let request: ClientRequest
     do throws(WireError) {
-      message = try ClientMessage(
-        decoding: json, textLimitBytes: configuration.limits.textBytes)
+      request = try ClientRequest(
+        decoding: json, textLimitBytes: configuration.limits.textBytes,
+        roomsLimit: configuration.limits.roomsPerConnection)
     } catch {
       charge(.request, bytes: json.count, session)
       refuse(error, to: session)
       return
     }
-    counters.note(received: message)
-    if case .send = message {
+    counters.note(received: request.message)
+    if case .send = request.message {
       charge(.send, bytes: json.count, session)
     } else {
       charge(.request, bytes: json.count, session)
     }
     guard !sessions[session].user.isEmpty else {
-      receiveFirst(message, session, now)
+      receiveFirst(request, session, now)
       return
     }
-    switch message {
-    case .send(let send): self.send(send, session, now)
-    case .received(let room, let seq): mark(room, read: 0, received: seq, "received", session)
-    case .read(let room, let seq): mark(room, read: seq, received: seq, "read", session)
-    case .typing(let room, let on): typing(room, on, session)
-    case .presence(let isAway): setAway(isAway, session)
-    case .join(let join): self.join(join, session)
-    case .leave(let room, let forget): leave(room, forget: forget, session)
-    case .history(let request): history(request, session)
-    case .rooms(let request): askForRooms(request, session)
-    case .people(let request): people(request, session)
-    case .ping(let t): reply(.pong(t: t, time: now.wall), to: session)
-    case .auth(let token): renew(token, session, now)
+    let ref = request.ref
+    switch request.message {
+    case .send(let send): self.send(send, ref: ref, session, now)
+    case .received(let room, let seq): received(room, seq, ref: ref, session)
+    case .read(let room, let seq): read(room, seq, ref: ref, session)
+    case .typing(let room, let on): typing(room, on, ref: ref, session)
+    case .presence(let isAway):
+      setAway(isAway, session)
+      if ref != nil { reply(.ok, ref: ref, to: session) }
+    case .join(let join): self.join(join, ref: ref, session)
+    case .joinRooms(let joins): self.join(joins, ref: ref, session)
+    case .leave(let room, let forget): leave(room, forget: forget, ref: ref, session)
+    case .history(let request): history(request, ref: ref, session)
+    case .rooms(let request): askForRooms(request, ref: ref, session)
+    case .people(let request): people(request, ref: ref, session)
+    case .ping(let t): reply(.pong(t: t, time: now.wall), ref: ref, to: session)
+    case .auth(let token): renew(token, ref: ref, session, now)
     }
   }
 
@@ -50,14 +55,12 @@ extension Shard {
     }
   }
 
-  /// Whether the room's name and the client's rights allow a request; answers `forbidden` if not.
-  private mutating func isOpen(
-    _ room: String, re: String, _ session: Slot<Session>, id: String? = nil
-  ) -> Bool {
+  /// Returns why the room's name or the client's rights do not allow a request; `nil` if they do.
+  func refusal(_ room: String, re: String, _ session: Slot<Session>) -> WireError? {
     let sends = re == "send"
     let text: String
     if sessions[session].isInternal, RoomName.isReserved(room) {
-      return true
+      return nil
     } else if !RoomName.isOpen(room, to: sessions[session].user) {
       text =
         RoomName.isReserved(room)
@@ -66,110 +69,36 @@ extension Shard {
     } else if sends ? !rightsAllowSending(room, session) : !rightsAllowReading(room, session) {
       text = "Your token does not allow you to \(sends ? "send to" : "read") \(room)."
     } else {
-      return true
+      return nil
     }
-    reply(.error(WireError(.forbidden, text, re: re, room: room, id: id)), to: session)
-    return false
+    return WireError(.forbidden, text, re: re, room: room)
   }
 
-  private func mayCreate(_ room: String) -> Bool {
+  func mayCreate(_ room: String) -> Bool {
     configuration.anyoneMayCreate || RoomName.isDirect(room) || RoomName.isReserved(room)
       || listedTitles[room] != nil
   }
 
-  // MARK: - Subscribing
-
-  private mutating func join(_ join: ClientMessage.Join, _ session: Slot<Session>) {
-    guard isOpen(join.room, re: "join", session) else { return }
-    let limit = configuration.limits.roomsPerConnection
-    let existing = subscription(of: session, to: join.room)
-    if existing == nil, limit > 0, sessions[session].subscriptionCount >= limit,
-      joinedCount(session) >= limit
-    {
-      reply(
-        .error(
-          WireError(
-            .tooManyRooms,
-            "This connection has reached the limit of \(limit) rooms; leave one first.",
-            re: "join", room: join.room)),
-        to: session)
-      return
-    }
-    if let existing { drop(existing, as: .replaced) }
-    sessions[session].owedBytes += Self.joinedBytes
-    addSubscription(
-      of: session, to: rooms.findOrInsert(join.room), wantsSubscribers: join.subscribers)
-    log.append(
-      .subscribe(
-        LogRequest.Subscribe(
-          session: sessions.id(of: session), room: join.room, user: sessions[session].user,
-          after: join.after, epoch: join.epoch, mayCreate: mayCreate(join.room))))
-  }
-
-  /// The number of rooms that the session has not left, without those that wait for the log.
-  private func joinedCount(_ session: Slot<Session>) -> Int {
-    subscriptions.slots(in: sessions[session].firstSubscription) { $0.isWanted }.count
-  }
-
-  private mutating func leave(_ room: String, forget: Bool, _ session: Slot<Session>) {
-    guard subscription(of: session, to: room) != nil else {
-      notJoined(room, re: "leave", session)
-      return
-    }
-    leave(room, session)
-    if forget { log.append(.forget(room: room, user: sessions[session].user)) }
-  }
-
-  /// Ends the subscription to a room that the session has joined.
-  mutating func leave(_ room: String, _ session: Slot<Session>) {
-    guard let subscription = subscription(of: session, to: room) else { return }
-    drop(subscription, as: .abandoned)
-    abandonReplaced(session, room)
-    reply(.left(room: room), to: session)
-  }
-
-  /// Ends a subscription of a session that continues; an unanswered one gets the given state.
-  private mutating func drop(_ index: Slot<Subscription>, as state: Subscription.State) {
-    if subscriptions[index].state == .subscribing {
-      noteJoined(index, false)
-      subscriptions[index].state = state
-    } else {
-      end(index, tellLog: true)
-    }
-  }
-
-  /// After `left`, earlier joins get no answer.
-  private mutating func abandonReplaced(_ session: Slot<Session>, _ room: String) {
-    guard let room = rooms.find(room) else { return }
-    let chain = sessions[session].firstSubscription
-    for index in subscriptions.slots(in: chain, where: { $0.room == room && $0.state == .replaced })
-    {
-      subscriptions[index].state = .abandoned
-    }
-  }
-
-  private mutating func notJoined(_ room: String, re: String, _ session: Slot<Session>) {
-    reply(
-      .error(
-        WireError(.notJoined, "This connection has not joined \(room).", re: re, room: room)),
-      to: session)
-  }
-
   // MARK: - Sending
 
-  private mutating func send(_ send: ClientMessage.Send, _ session: Slot<Session>, _ now: Moment) {
-    guard isOpen(send.room, re: "send", session, id: send.id) else { return }
-    if case .forward(let source)? = send.reference, !mayForward(source, send, session) { return }
+  private mutating func send(
+    _ send: ClientMessage.Send, ref: String?, _ session: Slot<Session>, _ now: Moment
+  ) {
+    if var error = refusal(send.room, re: "send", session) ?? forwardRefusal(send, session) {
+      error.id = send.id
+      reply(error, ref: ref, to: session)
+      return
+    }
     if isShuttingDown {
       refuseSend(
-        "The relay is shutting down. Nothing was stored; retry with the same id.", send,
+        "The relay is shutting down. Nothing was stored; retry with the same id.", send, ref,
         Refusal.retryAfterMilliseconds, session, now)
       return
     }
     if let wait = sessions[session].extras?.holds.wait(send.room, id: send.id, now: now.monotonic) {
       refuseSend(
         "An earlier message to \(send.room) could not be stored; wait, to keep the order.", send,
-        wait, session, now)
+        ref, wait, session, now)
       return
     }
     noteSend(to: send.room, session)
@@ -178,22 +107,20 @@ extension Shard {
       LogRequest.Append(
         session: sessions.id(of: session), room: send.room, user: sessions[session].user,
         id: send.id, kind: send.kind, body: send.body, reference: send.reference,
-        mayCreate: mayCreate(send.room)),
+        mayCreate: mayCreate(send.room), ref: ref),
       receivedAt: now.microseconds)
   }
 
   /// The sender must be allowed to read what it forwards.
-  private mutating func mayForward(
-    _ source: Forward, _ send: ClientMessage.Send, _ session: Slot<Session>
-  ) -> Bool {
-    if mayRead(source.room, session) { return true }
-    reply(
-      .error(
-        WireError(
-          .forbidden, "You are not allowed to read \(source.room), and cannot forward from it.",
-          re: "send", room: send.room, id: send.id, field: "forward")),
-      to: session)
-    return false
+  private func forwardRefusal(
+    _ send: ClientMessage.Send, _ session: Slot<Session>
+  ) -> WireError? {
+    guard case .forward(let source)? = send.reference, !mayRead(source.room, session) else {
+      return nil
+    }
+    return WireError(
+      .forbidden, "You are not allowed to read \(source.room), and cannot forward from it.",
+      re: "send", room: send.room, field: "forward")
   }
 
   /// Notes that entries for the room are on their way, if this loop knows the room.
@@ -215,16 +142,15 @@ extension Shard {
 
   /// Refuses a send, and with it those that follow to the same room, so that order is kept.
   private mutating func refuseSend(
-    _ text: String, _ send: ClientMessage.Send, _ wait: Int64, _ session: Slot<Session>,
-    _ now: Moment
+    _ text: String, _ send: ClientMessage.Send, _ ref: String?, _ wait: Int64,
+    _ session: Slot<Session>, _ now: Moment
   ) {
     hold(send.room, id: send.id, session, for: wait, now)
     reply(
-      .error(
-        WireError(
-          .unavailable, text, re: "send", room: send.room, id: send.id,
-          retryAfterMilliseconds: wait)),
-      to: session)
+      WireError(
+        .unavailable, text, re: "send", room: send.room, id: send.id,
+        retryAfterMilliseconds: wait),
+      ref: ref, to: session)
   }
 
   mutating func hold(
@@ -237,34 +163,79 @@ extension Shard {
 
   // MARK: - Marks and typing
 
-  private mutating func mark(
-    _ room: String, read: Int64, received: Int64, _ re: String, _ session: Slot<Session>
+  private mutating func received(
+    _ room: String, _ seq: Int64, ref: String?, _ session: Slot<Session>
   ) {
     guard subscription(of: session, to: room) != nil else {
-      notJoined(room, re: re, session)
+      reply(Sequencer.notJoined(room, re: "received"), ref: ref, to: session)
       return
     }
-    log.append(
-      .mark(room: room, Marks(user: sessions[session].user, read: read, received: received)))
+    let marks = Marks(user: sessions[session].user, read: 0, received: seq)
+    let asked = ref == nil ? nil : origin("received", ref: ref, session)
+    log.append(.mark(room: room, marks, from: asked))
   }
 
-  private mutating func typing(_ room: String, _ on: Bool, _ session: Slot<Session>) {
-    guard subscription(of: session, to: room) != nil else {
-      notJoined(room, re: "typing", session)
+  /// Needs only the belonging, which the log knows.
+  private mutating func read(
+    _ room: String, _ seq: Int64, ref: String?, _ session: Slot<Session>
+  ) {
+    let isJoined = subscription(of: session, to: room) != nil
+    if !isJoined, let error = refusal(room, re: "read", session) {
+      reply(error, ref: ref, to: session)
       return
     }
-    log.append(.typing(room: room, user: sessions[session].user, on: on))
+    let marks = Marks(user: sessions[session].user, read: seq, received: seq)
+    let asked = isJoined && ref == nil ? nil : origin("read", ref: ref, session)
+    log.append(.mark(room: room, marks, from: asked))
+  }
+
+  private mutating func typing(
+    _ room: String, _ on: Bool, ref: String?, _ session: Slot<Session>
+  ) {
+    guard subscription(of: session, to: room) != nil else {
+      reply(Sequencer.notJoined(room, re: "typing"), ref: ref, to: session)
+      return
+    }
+    let asked = ref == nil ? nil : origin("typing", ref: ref, session)
+    log.append(.typing(room: room, user: sessions[session].user, on: on, from: asked))
+  }
+
+  /// Returns the origin of a request whose answer comes from the log, and reserves its place in the
+  /// queue.
+  mutating func origin(
+    _ re: String, ref: String?, _ session: Slot<Session>
+  ) -> LogRequest.Origin {
+    sessions[session].owedBytes += Self.originBytes
+    return LogRequest.Origin(session: sessions.id(of: session), re: re, ref: ref)
   }
 
   // MARK: - Reading
 
-  private mutating func history(_ request: ClientMessage.HistoryRequest, _ session: Slot<Session>) {
-    guard isOpen(request.room, re: "history", session) else { return }
+  private mutating func history(
+    _ request: ClientMessage.HistoryRequest, ref: String?, _ session: Slot<Session>
+  ) {
+    if let error = refusal(request.room, re: "history", session) {
+      reply(error, ref: ref, to: session)
+      return
+    }
     sessions[session].awaitsReply = true
     reads.append(
       .history(
-        sessions.id(of: session), request, mayCreate: mayCreate(request.room),
+        sessions.id(of: session), request, ref: ref, mayCreate: mayCreate(request.room),
         limitBytes: Self.replyBytes))
+  }
+
+  /// The session's input waits for an answer from storage.
+  mutating func awaitReply(ref: String?, _ session: Slot<Session>) {
+    sessions[session].awaitsReply = true
+    if ref != nil || sessions[session].extras != nil {
+      sessions.extras(of: session).replyRef = ref
+    }
+  }
+
+  func takeReplyRef(_ session: Slot<Session>) -> String? {
+    defer { sessions[session].extras?.replyRef = nil }
+    return sessions[session].extras?.replyRef
   }
 
   // MARK: - To the log
@@ -272,7 +243,10 @@ extension Shard {
   /// Returns the requests that have gathered, if the log is ready for the next batch.
   public mutating func takeRequests(now: Moment) -> [LogRequest]? {
     guard let requests = log.takeBatch() else { return nil }
-    for id in congested where isCurrent(id) { noteProgress(id.slot, now) }
+    for id in congested where isCurrent(id) {
+      noteProgress(id.slot, now)
+      markDirty(id.slot)
+    }
     congested.removeAll()
     return requests
   }

@@ -12,15 +12,17 @@ extension Shard {
 
   /// Starts to answer `rooms`. Activity is noted from here on, so that none falls between the list
   /// and the first `activity`; it is sent after the answer.
-  mutating func askForRooms(_ request: ClientMessage.RoomsRequest, _ session: Slot<Session>) {
+  mutating func askForRooms(
+    _ request: ClientMessage.RoomsRequest, ref: String?, _ session: Slot<Session>
+  ) {
     if let cursor = request.cursor, RoomsCursor(cursor) == nil {
-      reply(.error(Self.badCursor(re: "rooms")), to: session)
+      reply(Self.badCursor(re: "rooms"), ref: ref, to: session)
       return
     }
     beginWatching(session)
     guard let watch = lists.find(sessions[session].user) else { return }
     sessions.extras(of: session).roomsRequest = request
-    sessions[session].awaitsReply = true
+    awaitReply(ref: ref, session)
     switch lists.users[watch].state {
     case .idle: beginLoading(watch)
     case .loading: break
@@ -156,7 +158,7 @@ extension Shard {
           room: included.last?.room ?? "-"
         ).text
     }
-    reply(.rooms(included, next: next), to: session)
+    reply(.rooms(included, next: next), ref: takeReplyRef(session), to: session)
   }
 
   // MARK: - Activity

@@ -22,13 +22,22 @@ extension Shard {
   }
 
   mutating func addSubscription(
-    of session: Slot<Session>, to room: Slot<Room>, wantsSubscribers: Bool
+    of session: Slot<Session>, to room: Slot<Room>, wantsSubscribers: Bool, ref: String?
   ) {
     var subscription = Subscription(session: session, room: room)
     subscription.wantsSubscribers = wantsSubscribers
     subscriptions.insert(subscription, into: &sessions[session].firstSubscription)
     sessions[session].subscriptionCount += 1
     rooms[room].uses += 1
+    if let ref, let added = sessions[session].firstSubscription.slot {
+      sessions.extras(of: session).joinRefs[added] = ref
+    }
+  }
+
+  /// Returns the `ref` of the join that is answered now.
+  func takeJoinRef(_ subscription: Slot<Subscription>) -> String? {
+    sessions[subscriptions[subscription].session].extras?.joinRefs.removeValue(
+      forKey: subscription)
   }
 
   /// Ends a subscription.
@@ -38,6 +47,7 @@ extension Shard {
     let session = subscription.session
     let room = subscription.room
     noteJoined(index, false)
+    _ = takeJoinRef(index)
     subscriptions.remove(index, from: &rooms[room].subscribers)
     sessions[session].lagging.removeAll { $0 == index }
     if tellLog, subscription.isSubscribed {

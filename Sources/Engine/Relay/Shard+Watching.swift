@@ -222,7 +222,9 @@ extension Shard {
     guard isComplete else {
       lists.users[watch].state = .idle
       forEachWaiting(of: user, ticket: 0) { shard, session, _ in
-        shard.reply(.error(Sequencer.unavailable(re: "rooms", room: nil)), to: session)
+        shard.reply(
+          Sequencer.unavailable(re: "rooms", room: nil), ref: shard.takeReplyRef(session),
+          to: session)
       }
       return
     }

@@ -213,6 +213,7 @@ public struct Shard: ~Copyable {
     sessions[session].isClosing = true
     stopWaiting(session)
     sessions[session].extras?.ephemera = [:]
+    sessions[session].extras?.joins = nil
     endSubscriptions(of: session)
   }
 

@@ -1,87 +1,205 @@
-extension ClientMessage {
-  /// Decodes one message.
-  /// - Parameter textLimitBytes: the maximum length of a `text` entry in UTF-8; 0 = no limit.
-  /// - Throws: the `error` message with which to answer invalid input.
-  public init(decoding json: Span<UInt8>, textLimitBytes: Int) throws(WireError) {
+extension ClientRequest {
+  /// Decodes one request.
+  /// - Parameters:
+  ///   - textLimitBytes: the maximum length of a `text` entry in UTF-8; 0 = no limit.
+  ///   - roomsLimit: the maximum number of rooms of one `join`; 0 = no limit.
+  /// - Throws: the `error` message with which to answer invalid input. It names the request as far as
+  ///   it can be read.
+  public init(
+    decoding json: Span<UInt8>, textLimitBytes: Int, roomsLimit: Int = 0
+  ) throws(WireError) {
     let fields: JSONFields
     do {
       fields = try JSONFields(json)
     } catch {
-      throw WireError(
-        .badJSON,
-        "The message is not a JSON object: expected \(error.expected) at byte \(error.offset).")
+      throw FieldReader(JSONFields(readableIn: json)).named(
+        WireError(
+          .badJSON,
+          "The message is not a JSON object: expected \(error.expected) at byte \(error.offset)."),
+        json)
     }
+    let reader = FieldReader(fields)
     guard fields[.type].isString else {
-      throw WireError(.badField, "A message must have a \"type\", a string.", field: "type")
+      throw reader.bad(.type, "a string; each message has one", json)
     }
-    let reader = FieldReader(type: fields[.type], fields: fields)
-    if json.jsonEquals(fields[.type], "send") {
-      self = .send(try reader.send(json, textLimitBytes: textLimitBytes))
-      return
-    }
-    switch json.jsonString(fields[.type]) {
-    case "join":
-      self = .join(
-        Join(
-          room: try reader.room(json), after: try reader.optionalSequence(.after, json),
-          epoch: try reader.optionalString(.epoch, json),
-          subscribers: try reader.flag(.subscribers, json) ?? false))
-    case "leave":
-      self = .leave(room: try reader.room(json), forget: try reader.flag(.forget, json) ?? false)
-    case "received":
-      self = .received(room: try reader.room(json), seq: try reader.sequence(.seq, json))
-    case "read":
-      self = .read(room: try reader.room(json), seq: try reader.sequence(.seq, json))
-    case "typing":
-      guard let on = try reader.flag(.on, json) else {
-        throw reader.bad(.on, "true or false", json)
-      }
-      self = .typing(room: try reader.room(json), on: on)
-    case "history": self = .history(try reader.history(json))
-    case "rooms": self = .rooms(try reader.rooms(json))
-    case "people": self = .people(try reader.people(json))
-    case "presence": self = .presence(isAway: try reader.isAway(json))
-    case "ping":
-      let t = fields[.t]
-      self = .ping(t: t.kind == .absent ? nil : json.extracting(t.range).bytes)
-    case "auth":
-      guard let token = try reader.optionalString(.token, json) else {
-        throw reader.bad(.token, "a string", json)
-      }
-      self = .auth(token: token)
-    case let unknown:
-      // Scalars, because a character may be of any length: it can have any number of accents.
-      throw WireError(
-        .unknownType, "Unknown message type.",
-        re: String(String.UnicodeScalarView(unknown.unicodeScalars.prefix(64))))
-    }
+    ref = try reader.ref(json)
+    message = try reader.message(json, textLimitBytes: textLimitBytes, roomsLimit: roomsLimit)
+  }
+}
+
+extension ClientMessage {
+  /// Decodes one message without its `ref`.
+  public init(decoding json: Span<UInt8>, textLimitBytes: Int) throws(WireError) {
+    self = try ClientRequest(decoding: json, textLimitBytes: textLimitBytes).message
   }
 }
 
 /// Returns the typed values of fields, and errors that say what is expected instead.
 private struct FieldReader {
-  let type: JSONValue
   let fields: JSONFields
+
+  init(_ fields: JSONFields) { self.fields = fields }
+
+  func message(
+    _ json: Span<UInt8>, textLimitBytes: Int, roomsLimit: Int
+  ) throws(WireError) -> ClientMessage {
+    if json.jsonEquals(fields[.type], "send") {
+      return .send(try send(json, textLimitBytes: textLimitBytes))
+    }
+    switch json.jsonString(fields[.type]) {
+    case "join":
+      guard fields[.rooms].isAbsent else { return .joinRooms(try joins(json, limit: roomsLimit)) }
+      return .join(try join(json))
+    case "leave":
+      return .leave(room: try room(json), forget: try flag(.forget, json) ?? false)
+    case "received":
+      return .received(room: try room(json), seq: try sequence(.seq, json))
+    case "read":
+      return .read(room: try room(json), seq: try sequence(.seq, json))
+    case "typing":
+      guard let on = try flag(.on, json) else { throw bad(.on, "true or false", json) }
+      return .typing(room: try room(json), on: on)
+    case "history": return .history(try history(json))
+    case "rooms": return .rooms(try rooms(json))
+    case "people": return .people(try people(json))
+    case "presence": return .presence(isAway: try isAway(json))
+    case "ping":
+      let t = fields[.t]
+      return .ping(t: t.kind == .absent ? nil : json.extracting(t.range).bytes)
+    case "auth":
+      guard let token = try optionalString(.token, json) else {
+        throw bad(.token, "a string", json)
+      }
+      return .auth(token: token)
+    default: throw named(WireError(.unknownType, "Unknown message type."), json)
+    }
+  }
 
   func bad(_ key: JSONFields.Key, _ expected: String, _ json: Span<UInt8>) -> WireError {
     refusal(.badField, "\"\(key.name)\" must be \(expected).", key, json)
   }
 
-  /// Returns an error that identifies the message as far as it could be read.
   func refusal(
     _ code: ErrorCode, _ message: String, _ key: JSONFields.Key, _ json: Span<UInt8>
   ) -> WireError {
-    var error = WireError(code, message, re: json.jsonString(type), field: key.name)
-    if key != .room, fields[.room].isString {
-      let room = json.jsonString(fields[.room])
-      if RoomName.isValid(room) { error.room = room }
+    named(WireError(code, message, field: key.name), json)
+  }
+
+  /// Returns an error that names the request by what of it is valid.
+  func named(_ error: WireError, _ json: Span<UInt8>) -> WireError {
+    var error = error
+    if fields[.type].isString {
+      // Scalars, because a character may be of any length: it can have any number of accents.
+      let type = json.jsonString(fields[.type]).unicodeScalars.prefix(64)
+      error.re = String(String.UnicodeScalarView(type))
     }
-    if key != .id, fields[.id].isString {
-      let id = json.jsonString(fields[.id])
-      if Self.isValidID(id) { error.id = id }
-    }
+    error.ref = valid(.ref, Self.isValidID, json)
+    error.room = valid(.room, RoomName.isValid, json)
+    error.id = valid(.id, Self.isValidID, json)
     return error
   }
+
+  private func valid(
+    _ key: JSONFields.Key, _ isValid: (String) -> Bool, _ json: Span<UInt8>
+  ) -> String? {
+    guard fields[key].isString else { return nil }
+    let value = json.jsonString(fields[key])
+    return isValid(value) ? value : nil
+  }
+
+  func ref(_ json: Span<UInt8>) throws(WireError) -> String? {
+    if fields[.ref].isAbsent { return nil }
+    guard let ref = valid(.ref, Self.isValidID, json) else {
+      throw bad(.ref, "1 to 64 printable ASCII characters", json)
+    }
+    return ref
+  }
+
+  // MARK: - Joining
+
+  func join(_ json: Span<UInt8>) throws(WireError) -> ClientMessage.Join {
+    var join = ClientMessage.Join(room: try room(json))
+    join.after = try optionalSequence(.after, json)
+    join.epoch = try optionalString(.epoch, json)
+    join.lineage = try lineage(json)
+    join.subscribers = try flag(.subscribers, json) ?? false
+    return join
+  }
+
+  /// Reads the rooms of a `join`, each of which can be wrong.
+  func joins(
+    _ json: Span<UInt8>, limit: Int
+  ) throws(WireError) -> [Result<ClientMessage.Join, WireError>] {
+    let ref = valid(.ref, Self.isValidID, json)
+    var joins: [Result<ClientMessage.Join, WireError>] = []
+    var named: Set<String> = []
+    try forEachObject(in: .rooms, json) { inner in
+      guard limit == 0 || joins.count <= limit else { return }
+      guard let fields = try? JSONFields(inner) else {
+        joins.append(.failure(bad(.rooms, "an array of objects", json)))
+        return
+      }
+      let reader = FieldReader(fields)
+      do throws(WireError) {
+        let join = try reader.join(inner)
+        guard named.insert(join.room).inserted else {
+          throw reader.bad(.room, "named once", inner)
+        }
+        joins.append(.success(join))
+      } catch {
+        var error = error
+        error.re = "join"
+        error.ref = ref
+        joins.append(.failure(error))
+      }
+    }
+    guard limit == 0 || joins.count <= limit else {
+      throw bad(.rooms, "an array of at most \(limit) objects", json)
+    }
+    guard !joins.isEmpty else { throw bad(.rooms, "an array of at least one object", json) }
+    return joins
+  }
+
+  func lineage(_ json: Span<UInt8>) throws(WireError) -> [EpochStart]? {
+    if fields[.lineage].isAbsent { return nil }
+    var lineage: [EpochStart] = []
+    var isValid = true
+    try forEachObject(in: .lineage, json) { inner in
+      guard lineage.count < EpochStart.limit, let reader = try? ObjectReader(inner),
+        let start = try? EpochStart(reader, inner)
+      else {
+        isValid = false
+        return
+      }
+      lineage.append(start)
+    }
+    guard isValid else {
+      throw bad(
+        .lineage, "an array of at most \(EpochStart.limit) objects with an epoch and an after",
+        json)
+    }
+    return lineage
+  }
+
+  /// Calls `body` with each value of an array.
+  private func forEachObject(
+    in key: JSONFields.Key, _ json: Span<UInt8>, _ body: (Span<UInt8>) -> Void
+  ) throws(WireError) {
+    guard fields[key].kind == .array else { throw bad(key, "an array of objects", json) }
+    var at = fields[key].range.lowerBound + 1
+    json.jsonSkipSpace(&at)
+    if json[at] == UInt8(ascii: "]") { return }
+    do {
+      repeat {
+        let value = try json.jsonSkipValue(&at, limit: Span<UInt8>.jsonDepthLimit)
+        body(json.extracting(value.range))
+      } while try json.jsonSkipComma(&at, orClosing: UInt8(ascii: "]"))
+    } catch {
+      throw bad(key, "an array of objects", json)
+    }
+  }
+
+  // MARK: - Fields
 
   func room(_ json: Span<UInt8>) throws(WireError) -> String {
     if fields[.room].isString {
@@ -130,6 +248,8 @@ private struct FieldReader {
     }
     if let limit = try limit(ClientMessage.HistoryRequest.limits, json) { request.limit = limit }
     request.isFolded = try flag(.fold, json) ?? false
+    request.epoch = try optionalString(.epoch, json)
+    request.lineage = try lineage(json)
     return request
   }
 

@@ -2,6 +2,8 @@
 public enum ClientMessage: Equatable, Sendable {
   case auth(token: String)
   case join(Join)
+  /// Joins several rooms; an error stands for one that could not be read.
+  case joinRooms([Result<Join, WireError>])
   case leave(room: String, forget: Bool)
   case send(Send)
   case received(room: String, seq: Int64)
@@ -22,15 +24,19 @@ public enum ClientMessage: Equatable, Sendable {
     public var after: Int64?
     /// The epoch of the log to which `after` refers.
     public var epoch: String?
+    /// As the client was told in `joined`, the newest first; tells more than `epoch`.
+    public var lineage: [EpochStart]?
     /// Whether to receive the number of subscribed users.
     public var subscribers: Bool
 
     public init(
-      room: String, after: Int64? = nil, epoch: String? = nil, subscribers: Bool = false
+      room: String, after: Int64? = nil, epoch: String? = nil, lineage: [EpochStart]? = nil,
+      subscribers: Bool = false
     ) {
       self.room = room
       self.after = after
       self.epoch = epoch
+      self.lineage = lineage
       self.subscribers = subscribers
     }
   }
@@ -117,16 +123,21 @@ public enum ClientMessage: Equatable, Sendable {
     public var limit: Int
     /// Whether to return entries in their current state instead of the log as it is.
     public var isFolded: Bool
+    /// With `after`: as in `Join`.
+    public var epoch: String?
+    public var lineage: [EpochStart]?
 
     public init(
       room: String, before: Int64? = nil, after: Int64? = nil, limit: Int = defaultLimit,
-      isFolded: Bool = false
+      isFolded: Bool = false, epoch: String? = nil, lineage: [EpochStart]? = nil
     ) {
       self.room = room
       self.before = before
       self.after = after
       self.limit = limit
       self.isFolded = isFolded
+      self.epoch = epoch
+      self.lineage = lineage
     }
   }
 
@@ -170,7 +181,7 @@ public enum ClientMessage: Equatable, Sendable {
   public var type: String {
     switch self {
     case .auth: "auth"
-    case .join: "join"
+    case .join, .joinRooms: "join"
     case .leave: "leave"
     case .send: "send"
     case .received: "received"
@@ -187,9 +198,14 @@ public enum ClientMessage: Equatable, Sendable {
 
 extension ClientMessage {
   /// The JSON text of this message.
-  public var json: [UInt8] {
+  public var json: [UInt8] { json(ref: nil) }
+
+  /// Returns the JSON text of this message as a request that its answer names.
+  /// - Parameter ref: 1 to 64 printable ASCII characters.
+  public func json(ref: String?) -> [UInt8] {
     var json: [UInt8] = []
     append(to: &json)
+    json.append(ref: ref)
     return json
   }
 
@@ -200,10 +216,16 @@ extension ClientMessage {
     case .auth(let token):
       json.append(member: ",\"token\":", token)
     case .join(let join):
-      json.append(member: ",\"room\":", join.room)
-      if let after = join.after { json.append(member: ",\"after\":", after) }
-      if let epoch = join.epoch { json.append(member: ",\"epoch\":", epoch) }
-      if join.subscribers { json.append(",\"subscribers\":true") }
+      json.append(",")
+      join.appendMembers(to: &json)
+    case .joinRooms(let joins):
+      json.append(",\"rooms\":[")
+      for (index, join) in joins.compactMap({ try? $0.get() }).enumerated() {
+        json.append(index == 0 ? "{" : ",{")
+        join.appendMembers(to: &json)
+        json.append("}")
+      }
+      json.append("]")
     case .leave(let room, let forget):
       json.append(member: ",\"room\":", room)
       if forget { json.append(",\"forget\":true") }
@@ -225,6 +247,8 @@ extension ClientMessage {
       if let after = request.after { json.append(member: ",\"after\":", after) }
       json.append(member: ",\"limit\":", Int64(request.limit))
       if request.isFolded { json.append(",\"fold\":true") }
+      if let epoch = request.epoch { json.append(member: ",\"epoch\":", epoch) }
+      json.append(lineage: request.lineage)
     case .rooms(let request):
       if let cursor = request.cursor { json.append(member: ",\"cursor\":", cursor) }
       if request.limit != RoomsRequest.defaultLimit {
@@ -243,5 +267,15 @@ extension ClientMessage {
       }
     }
     json.append(UInt8(ascii: "}"))
+  }
+}
+
+extension ClientMessage.Join {
+  fileprivate func appendMembers(to json: inout [UInt8]) {
+    json.append(member: "\"room\":", room)
+    if let after { json.append(member: ",\"after\":", after) }
+    if let epoch { json.append(member: ",\"epoch\":", epoch) }
+    json.append(lineage: lineage)
+    if subscribers { json.append(",\"subscribers\":true") }
   }
 }

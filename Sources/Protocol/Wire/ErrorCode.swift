@@ -11,6 +11,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case noSuchEntry = "no_such_entry"
   case notJoined = "not_joined"
   case tooManyRooms = "too_many_rooms"
+  case superseded = "superseded"
   case limitReached = "limit_reached"
   case rateLimited = "rate_limited"
   case directoryLimited = "directory_limited"

@@ -7,10 +7,11 @@ struct JSONFields {
     case message, code, re, field, support, head, first, resume, read, received, members, user
     case entries, more, rooms, title, unread, listed, peer, last, reason, session, server, time
     case limits, from, at, duplicate, retryAfter, resetAt, reconnectAfter, heartbeat, version
-    case expires, subscribers, frameBytes, textBytes, sendsPerSecond, burst
+    case subscribers, frameBytes, textBytes, sendsPerSecond, burst
     case requestsPerSecond, bytesPerSecond
     case replyTo, forward, target, emoji, fold, editedAt, deleted, reactions, reactionsMore
     case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
+    case ref, lineage, expiresIn
 
     /// The name on the wire.
     var name: String {
@@ -29,6 +30,7 @@ struct JSONFields {
       case .editedAt: "edited_at"
       case .reactionsMore: "reactions_more"
       case .asOf: "as_of"
+      case .expiresIn: "expires_in_ms"
       case .lastSeen: "last_seen"
       default: "\(self)"
       }
@@ -45,6 +47,15 @@ struct JSONFields {
   init(
     _ json: Span<UInt8>, depthLimit: Int = Span<UInt8>.jsonDepthLimit
   ) throws(JSONError) {
+    try read(json, depthLimit)
+  }
+
+  /// Creates the members before the first error in `json`.
+  init(readableIn json: Span<UInt8>) {
+    try? read(json, Span<UInt8>.jsonDepthLimit)
+  }
+
+  private mutating func read(_ json: Span<UInt8>, _ depthLimit: Int) throws(JSONError) {
     try json.jsonCheckLength()
     var at = 0
     json.jsonSkipSpace(&at)

@@ -9,11 +9,19 @@ public enum UndecodableMessage: Error, Equatable, Sendable {
 }
 
 extension ServerMessage {
+  /// Returns the `ref` of the request that a message answers.
+  public static func ref(in json: Span<UInt8>) -> String? {
+    (try? ObjectReader(json))?.optionalString(.ref, json)
+  }
+
   /// Decodes one message as a client does. Unknown fields are ignored.
   public init(decoding json: Span<UInt8>) throws(UndecodableMessage) {
     let reader = try ObjectReader(json)
     switch reader.type {
     case "welcome": self = .welcome(try Welcome(reader, json))
+    case "renewed":
+      self = .renewed(expiresInMilliseconds: json.jsonSequence(reader.fields[.expiresIn]))
+    case "ok": self = .ok
     case "joined": self = .joined(try Joined(reader, json))
     case "left": self = .left(room: try reader.string(.room, json))
     case "message": self = .message(try Entry(reader, json))
@@ -22,14 +30,16 @@ extension ServerMessage {
         Ack(
           room: try reader.string(.room, json), id: try reader.string(.id, json),
           seq: try reader.integer(.seq, json), at: try reader.integer(.at, json),
-          duplicate: reader.flag(.duplicate)))
+          duplicate: reader.flag(.duplicate), ref: reader.optionalString(.ref, json)))
     case "history":
       self = .history(
         HistoryPage(
           room: try reader.string(.room, json),
           entries: try reader.array(.entries, json) ?? [],
           first: try reader.integer(.first, json), head: try reader.integer(.head, json),
-          more: reader.flag(.more)))
+          more: reader.flag(.more), epoch: reader.optionalString(.epoch, json) ?? "",
+          resume: reader.optionalString(.resume, json).flatMap(Resume.init),
+          after: json.jsonSequence(reader.fields[.after])))
     case "receipt":
       self = .receipt(room: try reader.string(.room, json), try Marks(reader, json))
     case "typing":
@@ -128,6 +138,7 @@ extension ServerMessage.Joined: WireObject {
       after: try reader.integer(.after, json), resume: resume,
       read: try reader.integer(.read, json), received: try reader.integer(.received, json),
       members: try reader.array(.members, json),
+      lineage: try reader.array(.lineage, json) ?? [],
       subscribers: json.jsonSequence(reader.fields[.subscribers]))
   }
 }
@@ -139,7 +150,7 @@ extension ServerMessage.Welcome: WireObject {
       server: reader.optionalString(.server, json) ?? "", time: try reader.integer(.time, json),
       heartbeatSeconds: try reader.integer(.heartbeat, json),
       limits: try reader.object(.limits, json) ?? ServerMessage.Welcome.Limits(),
-      expires: json.jsonSequence(reader.fields[.expires]))
+      expiresInMilliseconds: json.jsonSequence(reader.fields[.expiresIn]))
   }
 }
 
@@ -167,6 +178,7 @@ extension WireError: WireObject {
       field: reader.optionalString(.field, json),
       retryAfterMilliseconds: json.jsonSequence(reader.fields[.retryAfter]))
     resetAt = json.jsonSequence(reader.fields[.resetAt])
+    ref = reader.optionalString(.ref, json)
     support = reader.optionalString(.support, json)
   }
 }

@@ -1,15 +1,30 @@
 extension ServerMessage {
   /// The JSON text of this message.
-  public var json: [UInt8] {
+  public var json: [UInt8] { json(ref: nil) }
+
+  /// Returns the JSON text of this message as the answer to a request.
+  public func json(ref: String?) -> [UInt8] {
     var json: [UInt8] = []
-    append(to: &json)
+    append(to: &json, ref: ref)
     return json
+  }
+
+  /// Appends the JSON text of this message as the answer to a request. An `ack` and an `error` have a
+  /// `ref` of their own.
+  public func append(to json: inout [UInt8], ref: String?) {
+    append(to: &json)
+    json.append(ref: ref)
   }
 
   /// Appends the JSON text of this message.
   public func append(to json: inout [UInt8]) {
     switch self {
     case .welcome(let welcome): welcome.append(to: &json)
+    case .renewed(let expiresIn):
+      json.append("{\"type\":\"renewed\"")
+      if let expiresIn { json.append(member: ",\"expires_in_ms\":", expiresIn) }
+      json.append("}")
+    case .ok: json.append("{\"type\":\"ok\"}")
     case .joined(let joined): joined.append(to: &json)
     case .left(let room):
       json.append(member: "{\"type\":\"left\",\"room\":", room)
@@ -75,7 +90,9 @@ extension ServerMessage.Welcome {
     json.append(member: ",\"requests_per_s\":", Int64(limits.requestsPerSecond))
     json.append(member: ",\"bytes_per_s\":", Int64(limits.bytesPerSecond))
     json.append("}")
-    if let expires { json.append(member: ",\"expires\":", expires) }
+    if let expiresInMilliseconds {
+      json.append(member: ",\"expires_in_ms\":", expiresInMilliseconds)
+    }
     json.append("}")
   }
 }
@@ -100,6 +117,7 @@ extension ServerMessage.Joined {
       }
       json.append("]")
     }
+    if !lineage.isEmpty { json.append(lineage: lineage) }
     if let subscribers { json.append(member: ",\"subscribers\":", subscribers) }
     json.append("}")
   }
@@ -113,6 +131,7 @@ extension ServerMessage.Ack {
     json.append(member: ",\"seq\":", seq)
     json.append(member: ",\"at\":", at)
     if duplicate { json.append(",\"duplicate\":true") }
+    if let ref { json.append(member: ",\"ref\":", ref) }
     json.append("}")
   }
 }
@@ -127,7 +146,11 @@ extension ServerMessage.HistoryPage {
     }
     json.append(member: "],\"first\":", first)
     json.append(member: ",\"head\":", head)
-    json.append(more ? ",\"more\":true}" : ",\"more\":false}")
+    json.append(more ? ",\"more\":true" : ",\"more\":false")
+    json.append(member: ",\"epoch\":", epoch)
+    if let resume { json.append(member: ",\"resume\":", resume.rawValue) }
+    if let after { json.append(member: ",\"after\":", after) }
+    json.append("}")
   }
 }
 
@@ -222,6 +245,7 @@ extension WireError {
       json.append(member: ",\"retry_after_ms\":", retryAfterMilliseconds)
     }
     if let resetAt { json.append(member: ",\"reset_at\":", resetAt) }
+    if let ref { json.append(member: ",\"ref\":", ref) }
     if let support { json.append(member: ",\"support\":", support) }
     json.append("}")
   }

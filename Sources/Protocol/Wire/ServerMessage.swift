@@ -1,6 +1,10 @@
 /// A message from the relay to a client.
 public enum ServerMessage: Equatable, Sendable {
   case welcome(Welcome)
+  /// `auth` has renewed the token. `expiresInMilliseconds`: until the new one expires; `nil` = never.
+  case renewed(expiresInMilliseconds: Int64?)
+  /// A request that has no other answer has taken effect.
+  case ok
   case joined(Joined)
   case left(room: String)
   case message(Entry)
@@ -42,12 +46,12 @@ public enum ServerMessage: Equatable, Sendable {
     public var time: Int64
     public var heartbeatSeconds: Int64
     public var limits: Limits
-    /// When the token expires, in milliseconds since 1970; `nil` = never.
-    public var expires: Int64?
+    /// Until the token expires; `nil` = never.
+    public var expiresInMilliseconds: Int64?
 
     public init(
       user: String, session: String, server: String, time: Int64, heartbeatSeconds: Int64,
-      limits: Limits, expires: Int64? = nil
+      limits: Limits, expiresInMilliseconds: Int64? = nil
     ) {
       self.user = user
       self.session = session
@@ -55,7 +59,7 @@ public enum ServerMessage: Equatable, Sendable {
       self.time = time
       self.heartbeatSeconds = heartbeatSeconds
       self.limits = limits
-      self.expires = expires
+      self.expiresInMilliseconds = expiresInMilliseconds
     }
   }
 
@@ -96,12 +100,15 @@ public enum ServerMessage: Equatable, Sendable {
     public var received: Int64
     /// The members of the room; `nil` if there are more than 50.
     public var members: [Marks]?
+    /// The epochs of the room's entries, the newest first, and the current one.
+    public var lineage: [EpochStart]
     /// As in `subscribers`; `nil` if the join did not request it.
     public var subscribers: Int64?
 
     public init(
       room: String, epoch: String, head: Int64, first: Int64, after: Int64, resume: Resume,
-      read: Int64, received: Int64, members: [Marks]?, subscribers: Int64? = nil
+      read: Int64, received: Int64, members: [Marks]?, lineage: [EpochStart] = [],
+      subscribers: Int64? = nil
     ) {
       self.room = room
       self.epoch = epoch
@@ -112,6 +119,7 @@ public enum ServerMessage: Equatable, Sendable {
       self.read = read
       self.received = received
       self.members = members
+      self.lineage = lineage
       self.subscribers = subscribers
     }
   }
@@ -124,13 +132,18 @@ public enum ServerMessage: Equatable, Sendable {
     /// Milliseconds since 1970.
     public var at: Int64
     public var duplicate: Bool
+    /// The `ref` of the send.
+    public var ref: String?
 
-    public init(room: String, id: String, seq: Int64, at: Int64, duplicate: Bool) {
+    public init(
+      room: String, id: String, seq: Int64, at: Int64, duplicate: Bool, ref: String? = nil
+    ) {
       self.room = room
       self.id = id
       self.seq = seq
       self.at = at
       self.duplicate = duplicate
+      self.ref = ref
     }
   }
 
@@ -141,13 +154,24 @@ public enum ServerMessage: Equatable, Sendable {
     public var first: Int64
     public var head: Int64
     public var more: Bool
+    /// The current epoch.
+    public var epoch: String
+    /// Where the request named an epoch: as in `Joined`.
+    public var resume: Resume?
+    public var after: Int64?
 
-    public init(room: String, entries: [Entry], first: Int64, head: Int64, more: Bool) {
+    public init(
+      room: String, entries: [Entry], first: Int64, head: Int64, more: Bool, epoch: String,
+      resume: Resume? = nil, after: Int64? = nil
+    ) {
       self.room = room
       self.entries = entries
       self.first = first
       self.head = head
       self.more = more
+      self.epoch = epoch
+      self.resume = resume
+      self.after = after
     }
   }
 

@@ -8,6 +8,8 @@ public struct WireError: Error, Equatable, Sendable {
   public var room: String?
   public var id: String?
   public var field: String?
+  /// The `ref` of the request that it answers.
+  public var ref: String?
   public var retryAfterMilliseconds: Int64?
   /// Milliseconds since 1970.
   public var resetAt: Int64?

@@ -258,7 +258,7 @@ extension Bot {
     case .history(let page): finish(.history(room: page.room), .history(page))
     case .error(let error): refuse(error)
     case .closing(_, let delay): reconnectAfter = .milliseconds(delay)
-    case .welcome, .receipt, .typing, .people, .presence, .pong: break
+    case .welcome, .renewed, .ok, .receipt, .typing, .people, .presence, .pong: break
     }
   }
 }

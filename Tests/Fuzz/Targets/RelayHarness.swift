@@ -274,7 +274,7 @@ struct RelayHarness: ~Copyable {
     var reader = CountingReader(store.base, reading)
     let answer = request.answer(from: &reader, framing)
     let work = reading.take()
-    if case .history(_, let history, _, _) = request {
+    if case .history(_, let history, _, _, _) = request {
       let most = history.limit * Bound.changesPerFoldedEntry
       try expect(
         work.changes <= most, "\(work.changes) changes are read to fold \(history.limit) entries")

@@ -17,6 +17,10 @@ enum WireTargets {
     }
     // What is not UTF-8 the WebSocket has refused: here it may mean anything, but not trap.
     guard isUTF8(json) else { return }
+    if case .joinRooms(let joins) = message {
+      for case .failure(let error) in joins { try check(error) }
+      return
+    }
     let written = message.json
     guard let again = try? ClientMessage(decoding: written.span, textLimitBytes: limit) else {
       throw FuzzFinding(description: "\(message) is not read when it is written")
@@ -58,7 +62,7 @@ enum WireTargets {
     try check(
       .history(
         ServerMessage.HistoryPage(
-          room: send.room, entries: [entry, entry], first: 1, head: 1, more: false)))
+          room: send.room, entries: [entry, entry], first: 1, head: 1, more: false, epoch: "E")))
     let summary = ServerMessage.RoomSummary(
       room: send.room, title: "", head: 1, read: 0, unread: 1, listed: false, peer: nil,
       last: entry)

@@ -40,11 +40,9 @@ final class Witness {
 
   func noteSent(_ message: ClientMessage) {
     switch message {
-    case .join(let join):
-      rooms[join.room, default: Room()].pending.append(
-        .join(
-          after: join.after, epoch: join.epoch, headAtLeast: referee.ledger.room(join.room).head,
-          marksAtLeast: referee.ledger.marks(of: user, in: join.room)))
+    case .join(let join): noteSent(join)
+    case .joinRooms(let joins):
+      for case .success(let join) in joins { noteSent(join) }
     case .leave(let room, let forget):
       rooms[room, default: Room()].pending.append(.leave)
       if forget { referee.noteLeft(room, user) }
@@ -77,6 +75,13 @@ final class Witness {
       asksForPeople = true
     case .auth, .received, .read, .typing, .presence, .ping: break
     }
+  }
+
+  private func noteSent(_ join: ClientMessage.Join) {
+    rooms[join.room, default: Room()].pending.append(
+      .join(
+        after: join.after, epoch: join.epoch, headAtLeast: referee.ledger.room(join.room).head,
+        marksAtLeast: referee.ledger.marks(of: user, in: join.room)))
   }
 
   // MARK: - Received messages
@@ -122,7 +127,7 @@ final class Witness {
       referee.tally.count(.presenceTold)
       // The directory may contain the client's own user.
       if presence.user == user, !asksForPeople { fault("received its own presence") }
-    case .pong: break
+    case .pong, .ok, .renewed: break
     }
   }
 
