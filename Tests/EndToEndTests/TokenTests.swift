@@ -137,7 +137,7 @@ extension `End to end` {
       let longer = try token(#"{"sub":"ada","exp":60}"#)
       try renewed.send(.auth(token: longer))
       let left = try renewed.first { if case .renewed(let left) = $0 { left } else { nil } }
-      #expect((30_000...60_000).contains(left ?? 0))
+      #expect((30_000...60_000).contains(left))
       let ended = try idle.untilClosed()
       guard case .error(let error)? = ended.messages.last else {
         Issue.record("\(ended.messages)")

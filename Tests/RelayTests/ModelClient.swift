@@ -286,7 +286,10 @@ final class ModelClient {
       } else {
         fault("\(error)")
       }
-    case ("history", .unavailable), ("received", .notJoined), ("read", .notJoined),
+    case ("leave", .unavailable):
+      rooms[room]?.pending.removeAll { $0 == .leave }
+    case ("history", .unavailable), ("read", .unavailable), ("received", .notJoined),
+      ("read", .notJoined),
       ("typing", .notJoined):
       break
     default: fault("\(error)")

@@ -119,9 +119,14 @@ import Wire
     relay.run(forMilliseconds: 5000)
     let messages = eve.take()
     #expect(
-      messages.errors.map(\.code) == [.forbidden, .forbidden, .forbidden, .forbidden]
-        + Array(repeating: .notJoined, count: 4))
-    #expect(messages.errors.prefix(3).map(\.re) == ["join", "send", "history"])
+      messages.errors.map(\.code) == [
+        .forbidden, .forbidden, .forbidden, .forbidden, .notJoined, .forbidden, .notJoined,
+        .notJoined,
+      ])
+    #expect(
+      messages.errors.map(\.re) == [
+        "join", "send", "history", "join", "typing", "read", "received", "leave",
+      ])
     #expect(messages.contains(.rooms([], next: nil)))
     #expect(messages.joined.isEmpty)
     #expect(messages.entries.isEmpty)

@@ -43,6 +43,19 @@ extension Sequencer {
     }
   }
 
+  /// Returns the members who were added by a send alone, and are none if the batch is not stored.
+  func membersBySending(_ batch: Batch) -> Set<MemberKey> {
+    var members: Set<MemberKey> = []
+    for change in batch.membershipChanges where change.belongs {
+      if let room = indices[change.room] {
+        members.insert(MemberKey(room: room, user: change.user))
+      }
+    }
+    return members.subtracting(
+      batch.subscribing.lazy.filter { $0.refusal == nil }
+        .map { MemberKey(room: $0.room, user: $0.request.user) })
+  }
+
   /// Keeps the changes that no client requests a second time.
   /// - Parameter subscribed: users whose join succeeded although the batch was not stored.
   mutating func retryLater(_ batch: Batch, _ subscribed: Set<MemberKey>) {
@@ -82,27 +95,26 @@ extension Sequencer {
         Self.unavailable(re: "send", room: append.room, id: append.id, ref: append.ref))
     case .subscribe(let enter):
       batch.refuse(enter.session, from: loop, Self.unavailable(re: "join", room: enter.room))
-    case .mark(let name, let marks, let origin):
+    case .mark(let name, _, let origin?), .forget(let name, _, let origin?):
       refuse(origin, room: name, from: loop, &batch)
+    case .mark(let name, let marks, nil):
       guard let room = indices[name] else { return }
       let key = MemberKey(room: room, user: marks.user)
       guard membersToRetry[key]?.belongs != false else { return }
       let marks = MemberMarks(read: marks.read, received: marks.received)
       keep(MemberRetry(belongs: true, marks: marks), for: key)
-    case .forget(let name, let user, let origin):
-      refuse(origin, room: name, from: loop, &batch)
+    case .forget(let name, let user, nil):
       guard let room = indices[name] else { return }
       keep(MemberRetry(belongs: false), for: MemberKey(room: room, user: user))
-    case .typing(let name, _, _, let origin): refuse(origin, room: name, from: loop, &batch)
-    case .unsubscribe, .presence, .memberships: break
+    case .typing(let name, _, _, let origin?): refuse(origin, room: name, from: loop, &batch)
+    case .typing, .unsubscribe, .presence, .memberships: break
     }
   }
 
   /// The room could not be read: whether the user belongs to it is unknown.
   private func refuse(
-    _ origin: LogRequest.Origin?, room: String, from loop: Int, _ batch: inout Batch
+    _ origin: LogRequest.Origin, room: String, from loop: Int, _ batch: inout Batch
   ) {
-    guard let origin else { return }
     batch.answers.append(
       (loop, .answer(origin, .error(Self.unavailable(re: origin.re, room: room)))))
   }

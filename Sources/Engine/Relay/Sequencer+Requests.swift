@@ -57,7 +57,7 @@ extension Sequencer {
   }
 
   static func notJoined(_ room: String, re: String) -> WireError {
-    WireError(.notJoined, "\(re) needs room \(room) to be joined first.", re: re, room: room)
+    WireError(.notJoined, "You do not belong to \(room); join it first.", re: re, room: room)
   }
 
   // MARK: - Rooms

@@ -220,7 +220,8 @@ public struct Sequencer {
     _ refused: Batch, _ failure: StoreFailure, _ store: inout some EntryStore
   ) -> Outcome {
     var batch = refused
-    for key in batch.marked where !batch.newRooms.contains(key.room) {
+    let senders = membersBySending(batch)
+    for key in batch.marked where !batch.newRooms.contains(key.room) && !senders.contains(key) {
       if let marks = rooms[key.room].members[key.user] {
         batch.retried[key, default: .init(belongs: true)].marks = marks
       }

@@ -105,7 +105,7 @@ extension Shard {
       // Needs only the belonging, which the log knows.
       log.append(.forget(room: room, user: user, from: origin("leave", ref: ref, session)))
     } else {
-      reply(Sequencer.notJoined(room, re: "leave"), ref: ref, to: session)
+      reply(Self.notJoined(room, re: "leave"), ref: ref, to: session)
     }
   }
 

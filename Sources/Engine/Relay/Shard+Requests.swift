@@ -167,7 +167,7 @@ extension Shard {
     _ room: String, _ seq: Int64, ref: String?, _ session: Slot<Session>
   ) {
     guard subscription(of: session, to: room) != nil else {
-      reply(Sequencer.notJoined(room, re: "received"), ref: ref, to: session)
+      reply(Self.notJoined(room, re: "received"), ref: ref, to: session)
       return
     }
     let marks = Marks(user: sessions[session].user, read: 0, received: seq)
@@ -193,11 +193,15 @@ extension Shard {
     _ room: String, _ on: Bool, ref: String?, _ session: Slot<Session>
   ) {
     guard subscription(of: session, to: room) != nil else {
-      reply(Sequencer.notJoined(room, re: "typing"), ref: ref, to: session)
+      reply(Self.notJoined(room, re: "typing"), ref: ref, to: session)
       return
     }
     let asked = ref == nil ? nil : origin("typing", ref: ref, session)
     log.append(.typing(room: room, user: sessions[session].user, on: on, from: asked))
+  }
+
+  static func notJoined(_ room: String, re: String) -> WireError {
+    WireError(.notJoined, "This connection has not joined \(room).", re: re, room: room)
   }
 
   /// Returns the origin of a request whose answer comes from the log, and reserves its place in the
