@@ -8,6 +8,7 @@ import Testing
     ("a_b.c", "a_b.c"), ("", nil), ("zoë", nil), ("a b", nil), ("[bot]", ".bot"), ("a[b]", nil),
     (String(repeating: "a", count: 64), String(repeating: "a", count: 64)),
     (String(repeating: "a", count: 65), nil), ("İ", nil), ("a\n", nil),
+    (".", nil), ("..", nil),
   ])
   func `are lower-cased, and invalid ones are left out`(login: String, user: String?) {
     #expect(Listing.user(login) == user)

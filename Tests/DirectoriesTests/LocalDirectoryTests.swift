@@ -102,8 +102,8 @@ import Testing
     #expect(list.leftOut == 2)
     #expect(
       observer.told == [
-        #"\#(path):2: [1].user is "two words" and left out; expected 1 to 64 of a-z 0-9 . _ -"#,
-        #"\#(path):3: [2].user is "" and left out; expected 1 to 64 of a-z 0-9 . _ -"#,
+        #"\#(path):2: [1].user is "two words" and left out; expected 1 to 64 of a-z 0-9 . _ -, not . or .."#,
+        #"\#(path):3: [2].user is "" and left out; expected 1 to 64 of a-z 0-9 . _ -, not . or .."#,
       ])
   }
 

@@ -76,7 +76,10 @@ import YAML
       "history_entries: -1",
       "1: history_entries: \"-1\" is not a whole number from 0; 0 keeps all"
     ),
-    ("user: Ada", "1: user: \"Ada\" is not a valid user name: use 1 to 64 of a-z 0-9 . _ -"),
+    (
+      "user: Ada",
+      "1: user: \"Ada\" is not a valid user name: use 1 to 64 of a-z 0-9 . _ -, not . or .."
+    ),
     ("ca: [a]", "1: ca: a list is not a string"),
     (
       "url: example.org",

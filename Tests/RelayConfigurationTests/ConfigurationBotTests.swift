@@ -78,12 +78,13 @@ import Testing
       "user: b, behaviour: [echo, echo]",
       #"behaviour of the bot "b" names echo twice; list each behaviour once"#
     ),
-    ("behaviour: echo", "user is missing; expected 1 to 64 of a-z 0-9 . _ -"),
-    ("user: B, behaviour: echo", #"user is "B"; expected 1 to 64 of a-z 0-9 . _ -"#),
+    ("behaviour: echo", "user is missing; expected 1 to 64 of a-z 0-9 . _ -, not . or .."),
+    ("user: B, behaviour: echo", #"user is "B"; expected 1 to 64 of a-z 0-9 . _ -, not . or .."#),
+    ("user: .., behaviour: echo", #"user is ".."; expected 1 to 64 of a-z 0-9 . _ -, not . or .."#),
     (
       "user: b, behaviour: echo, rooms: ['a b']",
       #"rooms[0] of the bot "b" is "a b"; "#
-        + "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not . or .., and not beginning with dm: or sys:"
     ),
     (
       "user: b, behaviour: echo, rooms: general",

@@ -28,7 +28,7 @@ import Testing
     ),
     (
       "auth: { banned: [Ada] }",
-      ":1: auth.banned is a list; expected a list of users, each 1 to 64 of a-z 0-9 . _ -"
+      ":1: auth.banned is a list; expected a list of users, each 1 to 64 of a-z 0-9 . _ -, not . or .."
     ),
     // What is secret is not repeated.
     ("auth: { secret: [hush] }", ":1: auth.secret is invalid; expected a text"),
@@ -51,17 +51,22 @@ import Testing
     (
       "rooms: { listed: [{ room: a/b }] }",
       #":1: rooms.listed[0].room is "a/b"; "#
-        + "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not . or .., and not beginning with dm: or sys:"
     ),
     (
       "rooms: { listed: [{ room: \"dm:a:b\" }] }",
       #":1: rooms.listed[0].room is "dm:a:b"; "#
-        + "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not . or .., and not beginning with dm: or sys:"
+    ),
+    (
+      "rooms: { listed: [{ room: .. }] }",
+      #":1: rooms.listed[0].room is ".."; "#
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not . or .., and not beginning with dm: or sys:"
     ),
     (
       "rooms: { listed: [{ title: A }] }",
       ":1: rooms.listed[0].room is missing; "
-        + "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
+        + "expected 1 to 140 of a-z 0-9 . _ : -, not . or .., and not beginning with dm: or sys:"
     ),
     (
       "rooms:\n  listed:\n  - room: a\n  - room: a",
@@ -173,7 +178,7 @@ import Testing
         ":3: loops is given twice; the first is on line 1; remove one of them",
         #":1: loops is "x"; expected a whole number from 0 to 1024"#,
         ":2: colour is not a known key; see config/relay.yaml for all keys",
-        #":5: bots[0].user is "Ada"; expected 1 to 64 of a-z 0-9 . _ -"#,
+        #":5: bots[0].user is "Ada"; expected 1 to 64 of a-z 0-9 . _ -, not . or .."#,
         #":6: bots[0].behaviour is "sing"; expected echo, echo-twice, every, script or exec"#,
         ":7: limits.burst is a list; expected a whole number from 0 to 1000000000",
         #"environment: RELAY_DRAIN_S is "soon"; expected a whole number from 0 to 3600"#,

@@ -135,13 +135,13 @@ import Wire
 
   @Test(arguments: [
     "{}", #"{"sub":null}"#, #"{"sub":7}"#, #"{"sub":""}"#, #"{"sub":"Ada"}"#, #"{"sub":"a b"}"#,
-    #"{"sub":["ada"]}"#, #"{"sub":"ada\n"}"#, #"{"user":"ada"}"#,
+    #"{"sub":["ada"]}"#, #"{"sub":"ada\n"}"#, #"{"sub":".."}"#, #"{"user":"ada"}"#,
     #"{"sub":"\#(String(repeating: "a", count: 65))"}"#,
   ])
   func `sub must be a user`(claims: String) throws {
     #expect(
       refusal(try SignedToken.make(claims))
-        == "The token's sub must be a user name: 1 to 64 of a-z 0-9 . _ -")
+        == "The token's sub must be a user name: 1 to 64 of a-z 0-9 . _ -, not . or ..")
   }
 
   @Test func `a bot cannot be claimed`() throws {

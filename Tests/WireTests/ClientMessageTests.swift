@@ -110,7 +110,8 @@ import Wire
     (#"{"type":"join","room":"a/b"}"#, .badField, "room"),
     (#"{"type":"join","room":"dm:b:a"}"#, .badField, "room"),
     (#"{"type":"join","room":"r","after":-1}"#, .badField, "after"),
-    (#"{"type":"join","room":"r","after":1.0}"#, .badField, "after"),
+    (#"{"type":"join","room":"r","after":1.5}"#, .badField, "after"),
+    (#"{"type":"join","room":".."}"#, .badField, "room"),
     (#"{"type":"join","room":"r","after":"1"}"#, .badField, "after"),
     (#"{"type":"join","room":"r","after":9007199254740992}"#, .badField, "after"),
     (#"{"type":"join","room":"r","epoch":1}"#, .badField, "epoch"),
@@ -118,15 +119,15 @@ import Wire
     (#"{"type":"leave","room":"R"}"#, .badField, "room"),
     (#"{"type":"leave","room":"r","forget":1}"#, .badField, "forget"),
     (#"{"type":"received","room":"r"}"#, .badField, "seq"),
-    (#"{"type":"received","room":"r","seq":1e2}"#, .badField, "seq"),
-    (#"{"type":"read","room":"r","seq":-0}"#, .badField, "seq"),
+    (#"{"type":"received","room":"r","seq":1e-2}"#, .badField, "seq"),
+    (#"{"type":"read","room":"r","seq":-1e0}"#, .badField, "seq"),
     (#"{"type":"read","room":"r","seq":99999999999999999999}"#, .badField, "seq"),
     (#"{"type":"typing","room":"r"}"#, .badField, "on"),
     (#"{"type":"typing","room":"r","on":"true"}"#, .badField, "on"),
     (#"{"type":"typing","on":true}"#, .badField, "room"),
     (#"{"type":"history","room":"r","limit":0}"#, .badField, "limit"),
     (#"{"type":"history","room":"r","limit":501}"#, .badField, "limit"),
-    (#"{"type":"history","room":"r","limit":1.0}"#, .badField, "limit"),
+    (#"{"type":"history","room":"r","limit":1.1}"#, .badField, "limit"),
     (#"{"type":"history","room":"r","before":"x"}"#, .badField, "before"),
     (#"{"type":"history"}"#, .badField, "room"),
     (#"{"type":"send","room":"r","text":"x"}"#, .badField, "id"),
@@ -197,6 +198,66 @@ import Wire
     let error = ClientMessage.refusal(of: #"{"type":"a\#(accents)"}"#)
     #expect(error?.code == .unknownType)
     #expect(error?.re == "a" + String(repeating: "\u{301}", count: 63))
+  }
+
+  @Test(
+    arguments: [
+      ("1.0", 1), ("1e0", 1), ("10e-1", 1), ("1E+2", 100), ("0.5e1", 5), ("-0", 0), ("-0.0e5", 0),
+      ("0e999999999999999999999", 0), ("0.00000000000000000001e20", 1), ("1200.00", 1200),
+      ("9007199254740991.0", Entry.sequenceLimit), ("90071992547409910e-1", Entry.sequenceLimit),
+      ("9.007199254740991e15", Entry.sequenceLimit),
+      ("1\(String(repeating: "0", count: 40))e-40", 1),
+    ] as [(String, Int64)])
+  func `a whole number may be written with a point or an exponent`(
+    _ written: String, _ number: Int64
+  ) throws {
+    let message = try ClientMessage(#"{"type":"read","room":"r","seq":\#(written)}"#)
+    #expect(message == .read(room: "r", seq: number))
+  }
+
+  @Test(arguments: [
+    "1.5", "1e-1", "10.01e1", "-1", "-1.0", "-1e-99", "9007199254740992", "9007199254740991.5",
+    "9.007199254740992e15", "1e16", "1e999999999", "1e-999999999", "1e99999999999999999999999",
+    "123456789012345678.9e1", "99999999999999999999", "12345678901234567890e-19",
+  ])
+  func `another number is not a whole one from 0 to 2^53 - 1`(_ written: String) throws {
+    let error = ClientMessage.refusal(of: #"{"type":"read","room":"r","seq":\#(written)}"#)
+    #expect(error?.field == "seq")
+  }
+
+  /// With a cost that grew with the exponent, or with the square of the digits, this would not end.
+  @Test func `the cost of a number is that of its digits`() {
+    let zeros = String(repeating: "0", count: 200_000)
+    for (number, isWhole) in [
+      ("1e999999999", false), ("1e-999999999", false), ("1\(zeros)e-200000", true),
+      ("0.\(zeros)1e200001", true), ("1e\(zeros)1", true), ("1.\(zeros)1", false),
+    ] {
+      let error = ClientMessage.refusal(of: #"{"type":"read","room":"r","seq":\#(number)}"#)
+      #expect((error == nil) == isWhole)
+    }
+  }
+
+  @Test func `a whole number is stored as digits, however it was sent`() throws {
+    let reply = #"{"type":"send","room":"r","id":"a","text":"x","reply_to":7.0}"#
+    #expect(try ClientMessage.body(ofSend: reply) == #""text":"x","reply_to":7"#)
+    let delete = #"{"type":"send","room":"r","id":"a","kind":"delete","target":70e-1}"#
+    #expect(try ClientMessage.body(ofSend: delete) == #""target":7"#)
+  }
+
+  @Test func `half of a surrogate pair in a name or an id is refused with the field`() {
+    let room = #"{"type":"send","room":"\ud83d","id":"a","text":"x"}"#
+    #expect(ClientMessage.refusal(of: room)?.field == "room")
+    let id = #"{"type":"send","room":"r","id":"\ud83d","text":"x"}"#
+    #expect(ClientMessage.refusal(of: id)?.field == "id")
+  }
+
+  @Test func `half of a surrogate pair stands for U+FFFD in every string`() throws {
+    #expect(
+      try ClientMessage(#"{"type":"people","query":"a\ud83d"}"#)
+        == .people(.init(query: "a\u{FFFD}")))
+    #expect(
+      try ClientMessage(#"{"type":"join","room":"r","epoch":"\udc00"}"#)
+        == .join(.init(room: "r", epoch: "\u{FFFD}")))
   }
 
   @Test func `an id has 1 to 64 printable ASCII characters`() throws {

@@ -28,9 +28,8 @@ import Wire
     #"{"x":.5}"#, #"{"x":1e}"#, #"{"x":1e+}"#, #"{"x":0x1}"#, #"{"x":NaN}"#, #"{"x":Infinity}"#,
     #"{"x":True}"#, #"{"x":tru}"#, #"{"x":truex}"#, #"{"x":nul"#, #"{"x":"\a"}"#, #"{"x":"\u12"}"#,
     #"{"x":"\u12G4"}"#, #"{"x":"\"#, #"{"x":"y"#, "{\"x\":\"\n\"}", "{\"x\":\"\t\"}",
-    "{\"x\":\"\0\"}", "\u{FEFF}{}", "{\u{A0}}", #"{"x":"\ud800"}"#, #"{"x":"\udc00"}"#,
-    #"{"x":"\ud800\ud800"}"#, #"{"x":"\ud800x"}"#, #"{"x":"\ud800\n"}"#, #"{"x":"\udc00\ud800"}"#,
-    #"{"\ud800":1}"#, #"{"x":"\ud83d\u0041"}"#, "// x\n{}", #"{"x":1}/**/"#,
+    "{\"x\":\"\0\"}", "\u{FEFF}{}", "{\u{A0}}", #"{"x":"\ud800\u"}"#,
+    #"{"x":"\ud800\u12G4"}"#, #"{"x":"\ud800\"}"#, #"{"x":"\ud80"}"#, "// x\n{}", #"{"x":1}/**/"#,
   ])
   func `text that is not one object is bad_json, with the position`(_ json: String) throws {
     let error = try #require(ClientMessage.refusal(of: json))
@@ -41,6 +40,8 @@ import Wire
   @Test(arguments: [
     #"{"x":0,"y":-0.0e-0,"z":1E5}"#, "\r\n\t { } \n", #"{"":""}"#, #"{"x":"\ud83d\ude00"}"#,
     "{\"x\":\"\u{7F}\"}", #"{"x":"\u0000\u001f"}"#, #"{"x":[[],{},[{}]]}"#,
+    #"{"x":"\ud800"}"#, #"{"x":"\udc00"}"#, #"{"x":"\ud800\ud800"}"#, #"{"x":"\ud800x"}"#,
+    #"{"x":"\ud800\n"}"#, #"{"x":"\udc00\ud800"}"#, #"{"\ud800":1}"#, #"{"x":"\ud83d\u0041"}"#,
   ])
   func `everything that the grammar allows is accepted`(_ json: String) {
     #expect(isJSON(json))
@@ -191,13 +192,7 @@ struct ReferenceJSON {
         guard Array("\"\\/bfnrt".utf8).contains(letter) else { throw Invalid() }
         continue
       }
-      switch try hex() {
-      case 0xD800...0xDBFF:
-        try expect("\\u")
-        guard (0xDC00...0xDFFF).contains(try hex()) else { throw Invalid() }
-      case 0xDC00...0xDFFF: throw Invalid()
-      default: break
-      }
+      _ = try hex()
     }
   }
 

@@ -3,31 +3,35 @@ import Wire
 
 @Suite struct `Names of users and rooms` {
   @Test func `a user has 1 to 64 of a few characters`() {
-    for name in ["a", "0", "a.b_c-9", "-", ".", String(repeating: "a", count: 64)] {
+    for name in ["a", "0", "a.b_c-9", "-", "...", ".a", "a.", String(repeating: "a", count: 64)] {
       #expect(UserName.isValid(name), "\(name)")
     }
     let wrong = [
       "", "A", "a b", "a:b", "é", "a/b", "a\n", String(repeating: "a", count: 65), "a\0",
+      ".", "..",
     ]
     for name in wrong { #expect(!UserName.isValid(name), "\(name)") }
   }
 
   @Test func `a room has 1 to 140 of a few characters, colons among them`() {
-    for name in ["a", ":", "x:y:z", "dmx", "dm", "sys:canary", String(repeating: "r", count: 140)] {
+    for name in [
+      "a", ":", "x:y:z", "dmx", "dm", "sys:canary", "...", ".:", String(repeating: "r", count: 140),
+    ] {
       #expect(RoomName.isValid(name), "\(name)")
     }
-    for name in ["", "A", "a b", "a/b", "é", "r\n", String(repeating: "r", count: 141)] {
+    for name in ["", "A", "a b", "a/b", "é", "r\n", ".", "..", String(repeating: "r", count: 141)] {
       #expect(!RoomName.isValid(name), "\(name)")
     }
   }
 
   @Test func `a direct room names two valid users in bytewise order`() {
     let long = String(repeating: "a", count: 64)
-    for name in ["dm:a:b", "dm:-:.", "dm:9:a", "dm:a:a0", "dm:\(long):b"] {
+    for name in ["dm:a:b", "dm:-:_", "dm:-:...", "dm:9:a", "dm:a:a0", "dm:\(long):b"] {
       #expect(RoomName.isValid(name), "\(name)")
     }
     let wrong = [
       "dm:", "dm:a", "dm:a:", "dm::a", "dm:b:a", "dm:a:a", "dm:a:b:c", "dm:A:b", "dm:\(long)a:b",
+      "dm:-:.", "dm:..:a",
     ]
     for name in wrong {
       #expect(!RoomName.isValid(name), "\(name)")

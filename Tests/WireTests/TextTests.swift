@@ -34,14 +34,23 @@ import Wire
 
   @Test(arguments: [
     "", " ", "\u{A0}", "\u{3000}", "\u{2028}\u{2003} ", #"\n\t \u00a0"#, #"\u3000"#,
+    // Zero width, bidirectional marks, variation selectors, tags, fillers.
+    "\u{200B}", "\u{2060}", "\u{FEFF}", "\u{AD}", "\u{200D}", "\u{200E}\u{202E}\u{2066}",
+    "\u{61C}", "\u{FE0F}", "\u{E0101}", "\u{E0061}\u{E007F}", "\u{115F}\u{1160}", "\u{3164}",
+    "\u{FFA0}", "\u{180E}", "\u{34F}", " \u{200B} ", #"\u200b\n"#,
   ])
   func `blank text is refused`(_ inner: String) {
     #expect(refusal(inner)?.field == "text")
     #expect(refusal(inner)?.code == .badField)
   }
 
-  @Test(arguments: ["\u{200B}", "\u{FE0F}", ".", "\u{A0}x", "\u{E9}"])
-  func `text with anything beside white space is not blank`(_ inner: String) {
+  @Test(arguments: [
+    ".", "\u{A0}x", "\u{E9}", "\u{200B}x", "\u{2764}\u{FE0F}", "\u{1F469}\u{200D}\u{1F680}",
+    "\u{1F3F4}\u{E0067}\u{E0062}\u{E007F}", "\u{1F1E9}\u{1F1EA}", "\u{65}\u{301}",
+    "\u{5D0}\u{200F}",
+    "\u{FFFD}", "1\u{FE0F}\u{20E3}",
+  ])
+  func `text with anything visible is not blank`(_ inner: String) {
     #expect(refusal(inner) == nil)
   }
 
@@ -74,6 +83,42 @@ import Wire
     #expect(try text(#"\"\\\/\u0041\u00e9\ud83d\ude00\t"#) == "\"\\/Aé\u{1F600}\t")
     #expect(try text(#"\\u0041"#) == #"\u0041"#)
     #expect(try body(#"\/"#) == #""text":"/""#)
+  }
+
+  @Test(arguments: [
+    (#"a\ud83d"#, "a\u{FFFD}"), (#"\uDE00b"#, "\u{FFFD}b"), (#"\ud83d\n"#, "\u{FFFD}\n"),
+    (#"\ud83d\ud83d\ude00"#, "\u{FFFD}\u{1F600}"), (#"\ude00\ud83d"#, "\u{FFFD}\u{FFFD}"),
+    (#"\ud83d\u0041"#, "\u{FFFD}A"), (#"\ud83d"#, "\u{FFFD}"),
+  ])
+  func `half of a surrogate pair is stored as U+FFFD`(_ inner: String, _ stored: String) throws {
+    #expect(try Array(body(inner).utf8) == Array(#""text":"#.utf8) + quoted(stored))
+    #expect(try text(inner) == stored)
+  }
+
+  private func quoted(_ text: String) -> [UInt8] {
+    var json: [UInt8] = []
+    json.append(jsonString: text)
+    return json
+  }
+
+  @Test func `half of a surrogate pair takes three bytes of the limit, as U+FFFD does`() {
+    #expect(refusal(#"\ud83d"#, limit: 3) == nil)
+    #expect(refusal(#"\ud83d"#, limit: 2)?.code == .tooLarge)
+  }
+
+  @Test func `data with half of a surrogate pair is refused, since it is kept byte for byte`() {
+    func error(_ data: String) -> WireError? {
+      ClientMessage.refusal(
+        of: #"{"type":"send","room":"r","id":"a","kind":"data","data":\#(data)}"#)
+    }
+    for data in [#""\ud83d""#, #"{"\uDE00":1}"#, #"["\ud83d\ud83d\ude00"]"#] {
+      #expect(error(data)?.code == .badField, "\(data)")
+      #expect(error(data)?.field == "data", "\(data)")
+      #expect(error(data)?.id == "a", "\(data)")
+    }
+    for data in [#""\ud83d\ude00""#, #""\ufffd""#, #""\\ud83d""#, "\"\u{1F600}\""] {
+      #expect(error(data) == nil, "\(data)")
+    }
   }
 
   @Test(arguments: [

@@ -97,7 +97,9 @@ struct SettingsReader {
     if UserName.isValid(user) {
       settings.user = user
     } else {
-      report(pair, "\(pair.value.shown) is not a valid user name: use 1 to 64 of a-z 0-9 . _ -")
+      report(
+        pair,
+        "\(pair.value.shown) is not a valid user name: use 1 to 64 of a-z 0-9 . _ -, not . or ..")
     }
   }
 

@@ -90,7 +90,8 @@ struct Wschat: ParsableCommand {
     }
     if let room, !RoomName.isValid(room) {
       throw ValidationError(
-        "\"\(room)\" is not a valid room name: use 1 to 140 of a-z 0-9 . _ : -, or --to USER")
+        "\"\(room)\" is not a valid room name: use 1 to 140 of a-z 0-9 . _ : -, not . or .., or --to USER"
+      )
     }
     if let to, !UserName.isValid(to) { throw ValidationError(Self.badUser(to)) }
     if let user, !UserName.isValid(user) { throw ValidationError(Self.badUser(user)) }
@@ -181,7 +182,7 @@ struct Wschat: ParsableCommand {
   }
 
   private static func badUser(_ name: String) -> String {
-    "\"\(name)\" is not a valid user name: use 1 to 64 of a-z 0-9 . _ -."
+    "\"\(name)\" is not a valid user name: use 1 to 64 of a-z 0-9 . _ -, not . or .."
   }
 
   // A message repeats the user's arguments, which may have been pasted.

@@ -100,7 +100,8 @@ package final class Authenticator: Sendable {
     }
     guard let user = request.query("user") else { return .unknown }
     guard UserName.isValid(user) else {
-      throw WireError(.unauthorized, "A user name must be 1 to 64 of a-z 0-9 . _ -", re: "auth")
+      throw WireError(
+        .unauthorized, "A user name must be 1 to 64 of a-z 0-9 . _ -, not . or ..", re: "auth")
     }
     guard !botUsers.contains(user) else {
       throw WireError(

@@ -34,6 +34,14 @@ extension ClientMessage {
   }
 }
 
+extension Unicode.Scalar {
+  /// Whether the scalar by itself shows nothing: white space, and what is ignored in display, such
+  /// as joiners, variation selectors and bidirectional marks.
+  fileprivate var isBlank: Bool {
+    properties.isWhitespace || properties.isDefaultIgnorableCodePoint
+  }
+}
+
 /// Returns the typed values of fields, and errors that say what is expected instead.
 private struct FieldReader {
   let fields: JSONFields
@@ -208,8 +216,8 @@ private struct FieldReader {
     }
     throw bad(
       .room,
-      "1 to 140 of a-z 0-9 . _ : -; after dm: two users in ascending order, joined by a colon", json
-    )
+      "1 to 140 of a-z 0-9 . _ : -, not . or ..; after dm: two users in ascending order, joined by"
+        + " a colon", json)
   }
 
   func optionalString(_ key: JSONFields.Key, _ json: Span<UInt8>) throws(WireError) -> String? {
@@ -319,6 +327,9 @@ private struct FieldReader {
     case "data":
       guard fields[.data].kind != .absent else {
         throw bad(.data, "present, with any JSON value", json)
+      }
+      guard !json.extracting(fields[.data].range).jsonHasLoneSurrogate else {
+        throw bad(.data, "free of lone surrogate escapes", json)
       }
       var body: [UInt8] = []
       body.reserveCapacity(fields[.data].range.count + 8)
@@ -450,9 +461,7 @@ private struct FieldReader {
       }
       index += 1
     }
-    if isBlank, hasHighBytes {
-      isBlank = text.asString.unicodeScalars.allSatisfy(\.properties.isWhitespace)
-    }
+    if isBlank, hasHighBytes { isBlank = text.asString.unicodeScalars.allSatisfy(\.isBlank) }
     if isBlank { throw bad(.text, "non-blank", json) }
   }
 

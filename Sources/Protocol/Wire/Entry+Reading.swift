@@ -41,6 +41,9 @@ extension Entry {
     }
   }
 
+  /// Whether a string has the escape of a lone surrogate, which the relay neither stores nor sends.
+  public var hasLoneSurrogate: Bool { body.span.jsonHasLoneSurrogate }
+
   /// When the text was last edited, in milliseconds since 1970; only in folded entries.
   public var editedAt: Int64? { read { $1.jsonSequence($0.fields[.editedAt]) } }
 

@@ -62,8 +62,8 @@ extension Span where Element == UInt8 {
       try jsonSkipWord("null", &at)
       return JSONValue(.null, start, at)
     default:
-      let isInteger = try jsonSkipNumber(&at)
-      return JSONValue(isInteger ? .integer : .fraction, start, at)
+      try jsonSkipNumber(&at)
+      return JSONValue(.number, start, at)
     }
   }
 
@@ -85,26 +85,21 @@ extension Span where Element == UInt8 {
     guard at > start else { throw JSONError(expected: "a digit", offset: at) }
   }
 
-  /// - Returns: whether the number is an integer, without fraction or exponent.
-  private func jsonSkipNumber(_ at: inout Int) throws(JSONError) -> Bool {
-    var isInteger = true
+  private func jsonSkipNumber(_ at: inout Int) throws(JSONError) {
     if self[at] == UInt8(ascii: "-") { at += 1 }
     guard at < count, self[at] &- 0x30 < 10 else {
       throw JSONError(expected: "a value", offset: at)
     }
     if self[at] == UInt8(ascii: "0") { at += 1 } else { try jsonSkipDigits(&at) }
     if at < count, self[at] == UInt8(ascii: ".") {
-      isInteger = false
       at += 1
       try jsonSkipDigits(&at)
     }
     if at < count, self[at] | 0x20 == UInt8(ascii: "e") {
-      isInteger = false
       at += 1
       if at < count, self[at] == UInt8(ascii: "+") || self[at] == UInt8(ascii: "-") { at += 1 }
       try jsonSkipDigits(&at)
     }
-    return isInteger
   }
 
   /// - Returns: whether the string has escapes.
@@ -127,7 +122,7 @@ extension Span where Element == UInt8 {
     throw JSONError(expected: "the end of a string", offset: at)
   }
 
-  /// Reads the escape at `at`; a surrogate pair is one scalar.
+  /// Reads the escape at `at`; a surrogate pair is one scalar, a lone surrogate is U+FFFD.
   func jsonReadEscape(_ at: inout Int) throws(JSONError) -> Unicode.Scalar {
     guard at + 1 < count else { throw JSONError(expected: "an escape", offset: at) }
     let letter = self[at + 1]
@@ -146,12 +141,12 @@ extension Span where Element == UInt8 {
       }
       guard high < 0xDC00, at + 1 < count, self[at] == UInt8(ascii: "\\"),
         self[at + 1] == UInt8(ascii: "u")
-      else { throw JSONError(expected: "the second half of a surrogate pair", offset: at) }
-      at += 2
-      let low = try jsonReadHex(&at)
-      guard low & 0xFC00 == 0xDC00 else {
-        throw JSONError(expected: "the second half of a surrogate pair", offset: at - 4)
-      }
+      else { return "\u{FFFD}" }
+      var end = at + 2
+      let low = try jsonReadHex(&end)
+      // Any other escape stands for itself, and is read next.
+      guard low & 0xFC00 == 0xDC00 else { return "\u{FFFD}" }
+      at = end
       let scalar = 0x10000 + (UInt32(high & 0x3FF) << 10 | UInt32(low & 0x3FF))
       return Unicode.Scalar(scalar) ?? "\u{FFFD}"
     default:
@@ -241,6 +236,21 @@ extension Span where Element == UInt8 {
     return jsonUnescaped(value).span.asString
   }
 
+  /// Whether valid JSON has the escape of a lone surrogate: many parsers reject such JSON.
+  var jsonHasLoneSurrogate: Bool {
+    var at = 0
+    while at < count {
+      let start = plainEnd(from: at)
+      at = start + 1
+      guard start < count, self[start] == UInt8(ascii: "\\") else { continue }
+      at = start
+      guard let scalar = try? jsonReadEscape(&at) else { return false }
+      // U+FFFD itself is escaped as fffd, a surrogate as d800 to dfff.
+      if scalar == "\u{FFFD}", self[start + 2] | 0x20 == UInt8(ascii: "d") { return true }
+    }
+    return false
+  }
+
   /// Returns the content of a JSON string without escapes.
   func jsonUnescaped(_ value: JSONValue) -> [UInt8] {
     let inside = value.inside
@@ -258,16 +268,78 @@ extension Span where Element == UInt8 {
     return bytes
   }
 
-  /// Returns an integer from 0 to 2^53 - 1, or `nil`.
+  /// Returns a whole number from 0 to 2^53 - 1, however it is written (`1.0`, `10e-1`, `-0`);
+  /// otherwise `nil`. The cost is linear in the length, whatever the exponent.
   func jsonSequence(_ value: JSONValue) -> Int64? {
-    guard value.kind == .integer, value.range.count <= 16 else { return nil }
+    guard value.kind == .number else { return nil }
     var result: Int64 = 0
     for index in value.range {
       let digit = self[index] &- 0x30
-      guard digit < 10 else { return nil }
+      guard digit < 10, index - value.range.lowerBound < 16 else {
+        return jsonWholeNumber(value.range)
+      }
       result = result * 10 + Int64(digit)
     }
     return result <= Entry.sequenceLimit ? result : nil
+  }
+
+  /// Reads a valid number of any length as `significand` × 10^`scale`; the significand does not end
+  /// with a zero.
+  private func jsonWholeNumber(_ range: Range<Int>) -> Int64? {
+    var significand: Int64 = 0
+    var scale = 0
+    // Zeros that count only if another digit follows.
+    var zeros = 0
+    var isFraction = false
+    var at = range.lowerBound
+    let isNegative = self[at] == UInt8(ascii: "-")
+    if isNegative { at += 1 }
+    while at < range.upperBound, self[at] | 0x20 != UInt8(ascii: "e") {
+      let digit = self[at] &- 0x30
+      at += 1
+      guard digit < 10 else {
+        isFraction = true
+        continue
+      }
+      if isFraction { scale -= 1 }
+      if digit == 0 {
+        zeros += 1
+        continue
+      }
+      // More digits than 2^53 has are either too large, or do not end before the point.
+      let shift = significand == 0 ? 0 : zeros + 1
+      guard let shifted = Self.shifted(significand, by: shift) else { return nil }
+      significand = shifted + Int64(digit)
+      zeros = 0
+    }
+    if significand == 0 { return 0 }
+    guard !isNegative else { return nil }
+    scale += zeros + jsonExponent(at..<range.upperBound)
+    guard scale >= 0, let result = Self.shifted(significand, by: scale) else { return nil }
+    return result <= Entry.sequenceLimit ? result : nil
+  }
+
+  /// Returns the exponent of a number, which begins at the `e` if there is one. Exponents that no
+  /// number of digits outweighs are cut.
+  private func jsonExponent(_ range: Range<Int>) -> Int {
+    var exponent = 0
+    for index in range {
+      let digit = self[index] &- 0x30
+      if digit < 10 { exponent = Swift.min(exponent * 10 + Int(digit), 4 * Self.jsonLengthLimit) }
+    }
+    let isNegative = range.count > 1 && self[range.lowerBound + 1] == UInt8(ascii: "-")
+    return isNegative ? -exponent : exponent
+  }
+
+  /// Returns `value` × 10^`digits`; `nil` if that has more than 17 digits.
+  private static func shifted(_ value: Int64, by digits: Int) -> Int64? {
+    guard digits <= 17 else { return nil }
+    var value = value
+    for _ in 0..<digits {
+      guard value < 10_000_000_000_000_000 else { return nil }
+      value *= 10
+    }
+    return value
   }
 
   /// Whether a value is this string, with or without escapes.

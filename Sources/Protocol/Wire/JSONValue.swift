@@ -1,7 +1,7 @@
 /// The kind of a JSON value and its range in the text.
 struct JSONValue: Equatable {
   enum Kind: UInt8 {
-    case absent, string, escapedString, integer, fraction, object, array, `true`, `false`, null
+    case absent, string, escapedString, number, object, array, `true`, `false`, null
   }
   var kind: Kind
   var lower: Int32

@@ -3,7 +3,8 @@ public enum RoomName {
   public static let lengthLimit = 140
   private static let prefixLength = 3
 
-  /// 1 to 140 of `a-z 0-9 . _ : -`; after `dm:`, two valid users in bytewise order.
+  /// 1 to 140 of `a-z 0-9 . _ : -`, except `.` and `..`; after `dm:`, two valid users in bytewise
+  /// order.
   public static func isValid(_ name: String) -> Bool {
     let bytes = name.utf8.span
     guard !bytes.isEmpty, bytes.count <= lengthLimit else { return false }
@@ -11,7 +12,8 @@ public enum RoomName {
     where !UserName.isAllowed(bytes[index]) && bytes[index] != UInt8(ascii: ":") {
       return false
     }
-    return !isDirect(bytes) || colon(inDirect: bytes) != nil
+    return !UserName.isPathSegment(bytes)
+      && (!isDirect(bytes) || colon(inDirect: bytes) != nil)
   }
 
   /// Returns the two users of a direct room, in order; `nil` for any other room.

@@ -1,4 +1,4 @@
-/// The syntax of user names: 1 to 64 of `a-z 0-9 . _ -`.
+/// The syntax of user names: 1 to 64 of `a-z 0-9 . _ -`, except `.` and `..`.
 public enum UserName {
   public static let lengthLimit = 64
 
@@ -7,7 +7,13 @@ public enum UserName {
   static func isValid(_ name: Span<UInt8>) -> Bool {
     guard !name.isEmpty, name.count <= lengthLimit else { return false }
     for index in 0..<name.count where !isAllowed(name[index]) { return false }
-    return true
+    return !isPathSegment(name)
+  }
+
+  /// Whether a name is `.` or `..`, which clients and proxies remove from the path of a URL (RFC
+  /// 3986 §5.2.4).
+  static func isPathSegment(_ name: Span<UInt8>) -> Bool {
+    name.count <= 2 && name[0] == UInt8(ascii: ".") && name[name.count - 1] == UInt8(ascii: ".")
   }
 
   static func isAllowed(_ byte: UInt8) -> Bool {

@@ -69,10 +69,11 @@ extension ConfigurationKey {
       "a list of origins such as https://chat.example.org (scheme, host, port, no path)",
       where: ConfigurationRules.isOrigin),
     .texts(
-      "auth.banned", \.auth.banned, "a list of users, each 1 to 64 of a-z 0-9 . _ -",
+      "auth.banned", \.auth.banned, "a list of users, each 1 to 64 of a-z 0-9 . _ -, not . or ..",
       where: ConfigurationRules.isUser),
     .texts(
-      "auth.operators", \.auth.operators, "a list of users, each 1 to 64 of a-z 0-9 . _ -",
+      "auth.operators", \.auth.operators,
+      "a list of users, each 1 to 64 of a-z 0-9 . _ -, not . or ..",
       where: ConfigurationRules.isUser),
 
     .integer("limits.connections", \.limits.connections, 0...10_000_000),

@@ -1,18 +1,19 @@
 /// The rules of the protocol for names, texts and origins.
 package enum ConfigurationRules {
-  static let expectedUser = "expected 1 to 64 of a-z 0-9 . _ -"
+  static let expectedUser = "expected 1 to 64 of a-z 0-9 . _ -, not . or .."
   static let expectedRoom =
-    "expected 1 to 140 of a-z 0-9 . _ : -, not beginning with dm: or sys:"
+    "expected 1 to 140 of a-z 0-9 . _ : -, not . or .., and not beginning with dm: or sys:"
 
   static func isUser(_ name: String) -> Bool {
     (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { isNameByte($0) }
+      && !isPathSegment(name)
   }
 
   /// Whether a configuration may name this room; direct rooms and the relay's own cannot be named.
   static func isRoom(_ name: String) -> Bool {
     (1...140).contains(name.utf8.count)
       && name.utf8.allSatisfy { isNameByte($0) || $0 == UInt8(ascii: ":") }
-      && !name.hasPrefix("dm:") && !name.hasPrefix("sys:")
+      && !isPathSegment(name) && !name.hasPrefix("dm:") && !name.hasPrefix("sys:")
   }
 
   /// Whether a text is a valid display name: one line of at most 200 bytes.
@@ -58,8 +59,13 @@ package enum ConfigurationRules {
     (97...122).contains(byte) || (48...57).contains(byte) || ".-_".utf8.contains(byte)
   }
 
+  /// Clients and proxies remove these segments from the path of a URL (RFC 3986 §5.2.4).
+  private static func isPathSegment(_ name: String) -> Bool { name == "." || name == ".." }
+
   private static func isBlank(_ text: String) -> Bool {
-    text.unicodeScalars.allSatisfy(\.properties.isWhitespace)
+    text.unicodeScalars.allSatisfy {
+      $0.properties.isWhitespace || $0.properties.isDefaultIgnorableCodePoint
+    }
   }
 
   /// Whether a character is neither C0 (except newline and tab), DEL nor C1.

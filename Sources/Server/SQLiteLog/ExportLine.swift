@@ -81,6 +81,9 @@ struct ExportLine: Equatable {
     guard (1...64).contains(entry.id.utf8.count),
       entry.id.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
     else { throw Malformed(reason: "the \"id\" is not 1 to 64 printable ASCII characters") }
+    guard !entry.hasLoneSurrogate else {
+      throw Malformed(reason: "a string has half of a surrogate pair")
+    }
     guard entry.seq > 0 else { throw Malformed(reason: "\"seq\" must be at least 1") }
   }
 

@@ -38,7 +38,7 @@ struct TokenVerifier: Sendable {
       throw refusal("The token is not valid yet.")
     }
     guard let user = decoded.string("sub"), UserName.isValid(user) else {
-      throw refusal("The token's sub must be a user name: 1 to 64 of a-z 0-9 . _ -")
+      throw refusal("The token's sub must be a user name: 1 to 64 of a-z 0-9 . _ -, not . or ..")
     }
     guard !reserved.contains(user) else {
       throw refusal("\(user) is a bot of this relay; tokens for it are not accepted.")

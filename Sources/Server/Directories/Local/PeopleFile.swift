@@ -86,7 +86,7 @@ package struct PeopleFile: Equatable {
         YAMLDocument.Fault(
           line: node.line, key: "[\(index)].user",
           found: "is \(YAMLText.quoted(login)) and left out",
-          expected: "expected 1 to 64 of a-z 0-9 . _ -"))
+          expected: "expected 1 to 64 of a-z 0-9 . _ -, not . or .."))
     }
     listing.add(login: login, name: name, avatar: avatar)
   }
