@@ -95,7 +95,7 @@ test-machine:
 	  $(TEST) --no-parallel --filter $(MEASURED)
 
 # The checks to run before each commit.
-PURE := ^(Package|Mixing|WebSocket|Wire|Relay|Gateway)Tests\.
+PURE := ^(Package|Mixing|Folding|WebSocket|Wire|Relay|Gateway)Tests\.
 check: lint
 	@config/setup
 	@$(SWIFT) build $(RELEASE) --product simulate

@@ -89,7 +89,8 @@ let package = Package(
     Floor.protocol.module("WebSocket", ["CZlib"]),
     Floor.protocol.module("Wire"),
     Floor.engine.module("Mixing"),
-    Floor.engine.module("Relay", ["Wire", "Mixing", deque, heap]),
+    Floor.engine.module("Folding", ["CUtf8proc"]),
+    Floor.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap]),
     Floor.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"]),
 
     .target(name: "CLinux", path: Floor.system.folder("CLinux")),
@@ -125,7 +126,7 @@ let package = Package(
       "Client", ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing", deque]),
     Floor.client.module("Archive", ["Wire", "Platform", "Mixing", "SQLite", "CSQLite"]),
     Floor.client.module("Terminal", ["CTerminal", "CUtf8proc", "Platform"]),
-    Floor.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing"]),
+    Floor.client.module("Messenger", ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"]),
 
     // The `main` that all commands share.
     Floor.commands.module("CommandMain", ["Platform", argumentParser]),
@@ -203,6 +204,7 @@ let package = Package(
     tests("Fuzz", ["FuzzTargets", "WebSocket", "TestSupport"]),
     tests("Simulation", ["Simulation", "SimulateCommand", "Wire", "CSQLite", "TestSupport"]),
     tests("Mixing", ["Mixing"]),
+    tests("Folding", ["Folding"]),
     tests("WebSocket", ["WebSocket", "Mixing", "TestSupport"], excluding: ["RecordedCases.txt"]),
     tests("Wire", ["Wire", "Mixing"]),
     tests("Relay", ["Relay", "Wire", "Mixing", containers]),

@@ -8,7 +8,8 @@ import Testing
     "Protocol/WebSocket": ["CZlib"],
     "Protocol/Wire": [],
     "Engine/Mixing": [],
-    "Engine/Relay": ["Wire", "Mixing"],
+    "Engine/Folding": ["CUtf8proc"],
+    "Engine/Relay": ["Wire", "Mixing", "Folding"],
     "Engine/Gateway": ["WebSocket", "Wire", "Relay", "Mixing"],
     "System/Platform": ["CLinux"],
     "System/EventLoop": ["Platform", "CLinux"],
@@ -26,7 +27,7 @@ import Testing
     "Client/Client": ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing"],
     "Client/Archive": ["Wire", "Platform", "Mixing", "SQLite", "CSQLite"],
     "Client/Terminal": ["CTerminal", "CUtf8proc", "Platform"],
-    "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing"],
+    "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
     "Commands/CommandMain": ["Platform", "ArgumentParser"],
     "Commands/RelayCommand": [
       "CommandMain", "Server", "RelayConfiguration", "SQLiteLog", "EventLoop", "Platform",

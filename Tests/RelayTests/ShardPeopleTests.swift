@@ -155,12 +155,28 @@ extension SimulatedRelay {
     #expect(second.people.map(\.user) == ["user-33"])
   }
 
-  @Test(arguments: ["NÄME 1", "user-1", "ÄmE 1"])
+  @Test(arguments: ["NÄME 1", "user-1", "ÄmE 1", "name 1", "NA\u{308}me 1"])
   func `who is looked for is found by name and by user, however written`(_ query: String) throws {
     let relay = SimulatedRelay(unlimited)
     relay.update(directory(30))
     let page = try relay.page(relay.connect("ada"), .init(query: query))
     #expect(page.people.map(\.user) == ["user-1"] + (10..<20).map { "user-\($0)" })
+  }
+
+  @Test(arguments: [
+    ("José", "jose"), ("Jose\u{301}", "josé"), ("José", "Jose\u{301}"), ("Weißstraße", "STRASSE"),
+    ("Strasse", "straße"), ("Łukasz", "lukasz"), ("Ærø", "aero"), ("Ａｄａ", "ada"),
+    ("ΟΔΥΣΣΕΥΣ", "οδυσσευς"),
+  ])
+  func `a name is found without regard to case, diacritics and form`(name: String, query: String)
+    throws
+  {
+    let relay = SimulatedRelay(unlimited)
+    let people = [Person(user: "one", name: name), Person(user: "other", name: "Ulf")]
+    relay.update(DirectoryUpdate(people: PeopleList(people, source: "s", asOf: 1)))
+    let page = try relay.page(relay.connect("ada"), .init(query: query))
+    #expect(page.people.map(\.user) == ["one"])
+    #expect(page.people.map(\.name) == [name])
   }
 
   @Test func `a hundred thousand people are looked through in steps, each of them short`() throws {

@@ -1,4 +1,4 @@
-internal import Terminal
+internal import Folding
 
 /// A fuzzy search: finds names that contain the query's letters in order, ignoring case and
 /// diacritics.

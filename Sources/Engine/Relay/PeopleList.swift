@@ -1,3 +1,5 @@
+import Folding
+
 /// The people of a directory at one time, in its order, without duplicates. Shared by all loops.
 public final class PeopleList: Sendable {
   public let people: [Person]
@@ -8,8 +10,8 @@ public final class PeopleList: Sendable {
   /// The number of people who were left out because their names do not make valid user names.
   public let leftOut: Int
   private let places: [String: Int32]
-  /// The text that is searched, name and user of each in lower case, in one contiguous buffer: so a
-  /// search through a hundred thousand people scans memory linearly.
+  /// The text that is searched, name and user of each, folded, in one contiguous buffer: so a search
+  /// through a hundred thousand people scans memory linearly.
   private let searched: [UInt8]
   private let searchedEnds: [Int]
 
@@ -23,7 +25,7 @@ public final class PeopleList: Sendable {
     for person in people where places[person.user] == nil {
       places[person.user] = Int32(kept.count)
       kept.append(person)
-      searched += Array(person.name.lowercased().utf8)
+      searched += TextFolding.utf8(person.name)
       searched.append(0)
       searched += Array(person.user.utf8)
       searchedEnds.append(searched.count)
@@ -41,7 +43,7 @@ public final class PeopleList: Sendable {
   public func index(of user: String) -> Int? { places[user].map(Int.init) }
 
   /// Whether the name or user at an index contains a text.
-  /// - Parameter text: in lower case, as UTF-8.
+  /// - Parameter text: folded, as UTF-8.
   func matches(_ place: Int, _ text: [UInt8]) -> Bool {
     guard let first = text.first else { return true }
     let end = searchedEnds[place] - text.count

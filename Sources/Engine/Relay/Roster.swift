@@ -1,3 +1,5 @@
+import Folding
+
 /// The users whom `people` lists: those of the directory, then the configured bots.
 struct Roster {
   var directory = DirectoryUpdate(people: PeopleList([], source: "", asOf: 0))
@@ -30,7 +32,7 @@ struct Roster {
   /// - Parameter cursor: the end of the page before; `nil` = the first page.
   func page(_ query: String, after cursor: PeopleCursor?, limit: Int) -> PeopleAnswer {
     var place = cursor.map(place(after:)) ?? 0
-    let query = Array(query.lowercased().utf8)
+    let query = TextFolding.utf8(query)
     var answer = PeopleAnswer(source: directory.people.source, asOf: directory.people.asOf)
     let end = min(count, place + Self.scanLimit)
     while place < end, answer.people.count < limit {

@@ -1,4 +1,4 @@
-import Terminal
+import Folding
 import Testing
 
 @Suite struct `Text as a search compares it` {
@@ -10,6 +10,15 @@ import Testing
     ] as [(Character, String)])
   func `letters lose case and marks`(character: Character, folded: String) {
     #expect(TextFolding.folded(character) == folded.unicodeScalars.map(\.value))
+  }
+
+  @Test(arguments: [
+    ("José", "jose"), ("jose\u{301}", "jose"), ("Straße", "strasse"), ("\u{FF21}da", "ada"),
+    ("", ""),
+    ("\u{301}", ""), ("Ada  Łukasz", "ada  lukasz"), ("ПРИВЕТ", "привет"), ("Ǆ", "dz"),
+  ])
+  func `a text is folded letter by letter, as UTF-8`(text: String, folded: String) {
+    #expect(String(decoding: TextFolding.utf8(text), as: UTF8.self) == folded)
   }
 
   @Test func `the longest decomposition is whole`() {

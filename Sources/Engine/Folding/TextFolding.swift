@@ -13,6 +13,23 @@ public enum TextFolding {
     return folded
   }
 
+  /// Returns a folded text as UTF-8; see `folded`.
+  public static func utf8(_ text: String) -> [UInt8] {
+    var folded: [UInt32] = []
+    folded.reserveCapacity(text.utf8.count)
+    for scalar in text.unicodeScalars { fold(scalar, into: &folded) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(folded.count)
+    for value in folded {
+      if value < 0x80 {
+        bytes.append(UInt8(value))
+      } else if let scalar = Unicode.Scalar(value), let encoded = UTF8.encode(scalar) {
+        bytes.append(contentsOf: encoded)
+      }
+    }
+    return bytes
+  }
+
   /// Appends the folding of one scalar; see `folded`.
   public static func fold(_ scalar: Unicode.Scalar, into folded: inout [UInt32]) {
     let value = Int(scalar.value)
