@@ -54,6 +54,27 @@ import Wire
   }
 
   @Test(arguments: [
+    ("ada|||", "dm:ada:bo"), ("ada||team|", "dm:ada:bo"), ("ada|*||", nil),
+    ("ada|dm:ada:bo||", nil),
+  ])
+  func `people name the direct room if the token allows to join it`(token: String, room: String?)
+    throws
+  {
+    let relay = relay {
+      unlimited(&$0)
+      $0.bots = [("bo", "Bo")]
+    }
+    let ada = client(relay, token)
+    ada.send(.people(.init()))
+    ada.join("dm:ada:bo")
+    relay.run()
+    let messages = ada.take()
+    let pages = messages.compactMap { if case .people(let page) = $0 { page } else { nil } }
+    #expect(pages.map { $0.people.map(\.room) } == [[room]])
+    #expect(messages.joined.isEmpty == (room == nil))
+  }
+
+  @Test(arguments: [
     (ClientMessage.auth(token: "x"), ErrorCode.unauthorized, UInt16(4401)),
     (.rooms(.init()), .unauthorized, 4401), (.auth(token: "eve|||"), .forbidden, 4403),
   ])

@@ -53,10 +53,11 @@ extension Shard {
     var last: PeopleCursor?
     for (person, isBot, place) in answer.people {
       let presence = presence(of: person.user)
+      let room = RoomName.direct(person.user, user)
       let row = ServerMessage.PersonRow(
         user: person.user, name: person.name, avatar: person.avatar, presence: presence,
         lastSeen: presence == .offline ? seen[person.user] : nil, isBot: isBot,
-        room: person.user == user ? nil : RoomName.direct(person.user, user))
+        room: person.user == user || !rightsAllowReading(room, session) ? nil : room)
       bytes += encoder.length { row.append(to: &$0) } + 1
       if bytes > Self.replyBytes, let last {
         page.next = last.text
