@@ -88,7 +88,8 @@ private let templates = [
 
   @Test(arguments: [
     "nobody@9223372036854775807", "nobody@9223372036854755807", "nobody@2147483648",
-    "nobody@-1", "nobody@99999999999999999999", "@1", "@", "", "user-1", "user-1@", "user-1@1@1",
+    "nobody@-1", "nobody@0", "user-1@0", "nobody@99999999999999999999", "@1", "@", "", "user-1",
+    "user-1@", "user-1@1@1",
     "user-1@+1", "user-1@ 1", "USER@1", "\u{FF11}@\u{FF11}", "user-1@\u{661}",
   ])
   func `a cursor that no answer has had is refused`(_ cursor: String) {

@@ -10,12 +10,12 @@ struct PeopleCursor: Equatable {
 
   /// A valid user name; the directory may no longer contain it.
   var user: String
-  /// The position after the user, from 0 to `placeLimit`.
+  /// The position after the user, from 1 to `placeLimit`.
   private(set) var place: Int
 
   init(user: String, place: Int) {
     self.user = user
-    self.place = min(max(place, 0), Self.placeLimit)
+    self.place = min(max(place, 1), Self.placeLimit)
   }
 
   /// Parses `user@place`; returns `nil` for anything else.
@@ -23,7 +23,7 @@ struct PeopleCursor: Equatable {
     let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
     guard parts.count == 2, (1...10).contains(parts[1].count),
       parts[1].allSatisfy({ 0x30...0x39 ~= $0 }), let place = Int(Substring(parts[1])),
-      place <= Self.placeLimit
+      (1...Self.placeLimit).contains(place)
     else { return nil }
     user = String(Substring(parts[0]))
     self.place = place
