@@ -27,7 +27,7 @@ extension ConnectionLoop {
     else { return }
     guard let avatar else {
       let name = UserName.isValid(user) ? user : "This user"
-      return finish(index, HTTPProblem(404, "\(name) has no picture.").response)
+      return finish(index, HTTPProblem(404, "\(name) has no picture.", code: .noSuchEntry).response)
     }
     let tag = "\"\(Self.digest(avatar.bytes))\""
     let isKnown = known.contains {

@@ -221,7 +221,10 @@ extension ConnectionLoop {
       context.violations.note(.handshakeTimeout)
       // The end of the content is unknown.
       exchange.endsConnection = true
-      finish(index, HTTPProblem(408, "The content did not arrive in time.").response)
+      var problem = HTTPProblem(
+        408, "The content did not arrive in time. Nothing was stored.", code: .unavailable)
+      problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
+      finish(index, problem.response)
     case .held, .waiting:
       var problem = HTTPProblem(
         503,

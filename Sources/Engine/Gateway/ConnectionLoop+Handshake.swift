@@ -48,7 +48,9 @@ extension ConnectionLoop {
       }
     } catch {
       context.violations.note(error.rule)
-      answer(HTTPProblem(error.status, error.description).response, index)
+      let isTooLarge = error.status == 414 || error.status == 431
+      let code = isTooLarge ? ErrorCode.tooLarge : .badField
+      answer(HTTPProblem(error.status, error.description, code: code).response, index)
       return false
     }
   }

@@ -11,7 +11,7 @@ struct HTTPProblem: Equatable {
   var status: Int
   /// For a person: what happened, to what, and what to do.
   var detail: String
-  var code: ErrorCode?
+  var code: ErrorCode
   var room: String?
   var id: String?
   var field: String?
@@ -22,10 +22,12 @@ struct HTTPProblem: Equatable {
   /// The methods that the resource supports, for `Allow`.
   var allowed: String?
 
-  init(_ status: Int, _ detail: String, code: ErrorCode? = nil) {
+  /// - Parameter field: the part of the request that is wrong: of a message, or of the head.
+  init(_ status: Int, _ detail: String, code: ErrorCode, field: String? = nil) {
     self.status = status
     self.detail = detail
     self.code = code
+    self.field = field
   }
 
   /// Creates a problem from an error of the relay.
@@ -51,7 +53,8 @@ struct HTTPProblem: Equatable {
 
   /// - Parameter allowed: the methods that the resource supports.
   static func wrongMethod(allowed: String) -> HTTPProblem {
-    var problem = HTTPProblem(405, "Method not allowed; use \(allowed).")
+    var problem = HTTPProblem(
+      405, "Method not allowed; use \(allowed).", code: .unknownType)
     problem.allowed = allowed
     return problem
   }
@@ -87,7 +90,7 @@ struct HTTPProblem: Equatable {
     json += Array(",\"status\":\(status),\"detail\":".utf8)
     json.append(jsonString: detail)
     let members = [
-      ("code", code?.rawValue), ("room", room), ("id", id), ("field", field), ("support", support),
+      ("code", code.rawValue), ("room", room), ("id", id), ("field", field), ("support", support),
     ]
     for case (let name, let value?) in members {
       json += Array(",\"\(name)\":".utf8)

@@ -16,8 +16,7 @@ extension RequestRouter {
     _ problem: HTTPProblem, _ request: HTTPRequest, _ rule: Violations.Rule? = nil
   ) -> Route {
     var response = problem.response
-    // WebSocket clients show the answer to a person, and JSON is hard to read.
-    if request.headers.contains("websocket", in: "Upgrade") {
+    if Self.isWebSocket(request) {
       response = HTTPResponse(status: problem.status, text: "\(problem.detail)\n")
     }
     if let origin = foreignOrigin(of: request) { response.allowReading(by: origin) }
@@ -50,8 +49,8 @@ extension RequestRouter {
     HTTPProblem(
       404,
       "Not found. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
-        + " /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics."
-    )
+        + " /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics.",
+      code: .unknownType)
   }
 
   private func wrongMethod(_ request: HTTPRequest) -> Route? {
@@ -200,24 +199,33 @@ extension RequestRouter {
       return HTTPProblem(
         413, "The content is longer than \(contentLimitBytes) bytes (limits.frame_bytes).",
         code: .tooLarge)
-    case .none: return HTTPProblem(411, "Content-Length is required.")
+    case .none:
+      return HTTPProblem(
+        411, "Content-Length is required.", code: .badField, field: "Content-Length")
     case .coded(let coding):
       guard coding.lowercased() == "chunked" else {
-        return HTTPProblem(501, "This transfer coding is not supported; use Content-Length.")
+        return HTTPProblem(
+          501, "This transfer coding is not supported; use Content-Length.", code: .badField,
+          field: "Transfer-Encoding")
       }
       return HTTPProblem(
-        411, "Chunked content is not supported; use Content-Length.")
+        411, "Chunked content is not supported; use Content-Length.", code: .badField,
+        field: "Transfer-Encoding")
     case .ambiguous:
       return HTTPProblem(
-        400, "Content-Length and Transfer-Encoding cannot be combined (RFC 9112 §6.3).")
+        400, "Content-Length and Transfer-Encoding cannot be combined (RFC 9112 §6.3).",
+        code: .badField, field: "Transfer-Encoding")
     }
     let type = request.headers.only("Content-Type")?.prefix { $0 != ";" }
     guard type?.filter({ $0 != " " && $0 != "\t" }).lowercased() == "application/json" else {
-      return HTTPProblem(415, "The content must be JSON: Content-Type: application/json.")
+      return HTTPProblem(
+        415, "The content must be JSON: Content-Type: application/json.", code: .badField,
+        field: "Content-Type")
     }
     if let expectation = request.headers["Expect"].first {
       guard expectation.lowercased() == "100-continue" else {
-        return HTTPProblem(417, "The only supported expectation is 100-continue.")
+        return HTTPProblem(
+          417, "The only supported expectation is 100-continue.", code: .badField, field: "Expect")
       }
       call.expectsContinue = true
     }

@@ -58,7 +58,7 @@ package struct RequestRouter: Sendable {
       guard servesEcho else {
         return refuse(
           HTTPProblem(
-            404, "Not found. The setting debug.echo: true enables the echo."),
+            404, "Not found. The setting debug.echo: true enables the echo.", code: .unknownType),
           request)
       }
       return open(request, []) { .echo($0) }
@@ -73,8 +73,27 @@ package struct RequestRouter: Sendable {
     switch ServerHandshake.answer(request, subprotocols: subprotocols, compresses: compresses) {
     case .accept(let response, _, let deflate):
       return route(Opening(response: response, deflate: deflate))
-    case .refuse(let response): return .refuse(response, .handshake)
+    case .refuse(var response):
+      if !Self.isWebSocket(request) { response = Self.problem(response) }
+      response.answersHEAD = request.method == "HEAD"
+      return .refuse(response, .handshake)
     }
+  }
+
+  /// WebSocket clients show the answer to a person, and JSON is hard to read.
+  static func isWebSocket(_ request: HTTPRequest) -> Bool {
+    request.headers.contains("websocket", in: "Upgrade")
+  }
+
+  /// Returns the refusal of a handshake, whose content is a sentence, as a problem.
+  private static func problem(_ refusal: HTTPResponse) -> HTTPResponse {
+    let detail = String(decoding: refusal.body, as: UTF8.self).filter { $0 != "\n" }
+    let code = refusal.status == 405 ? ErrorCode.unknownType : .badField
+    var response = HTTPProblem(refusal.status, detail, code: code).response
+    for field in refusal.headers where field.name != "Content-Type" {
+      response.add(field.name, field.value)
+    }
+    return response
   }
 
   /// Returns a problem if the request's `Origin` is not allowed: a browser sends it, and a page of

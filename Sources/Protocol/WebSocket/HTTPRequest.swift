@@ -127,19 +127,34 @@ public struct HTTPRequest: Equatable, Sendable {
       }
   }
 
-  /// Returns the value of the first query item with this name; `nil` if there is none or if it is
-  /// not percent-encoded UTF-8.
+  /// Returns the value of the first query item with this name; `nil` if there is none.
   ///
-  /// A `+` remains a `+` (RFC 3986): only HTML forms treat it differently.
+  /// It is decoded like an HTML form (the URL standard, `application/x-www-form-urlencoded`): a `+` is
+  /// a space, an invalid percent-encoding stands for itself, and invalid UTF-8 for U+FFFD.
   public func query(_ name: String) -> String? {
     guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
     let query = target[target.utf8.index(after: mark)...]
     for item in query.utf8.split(separator: UInt8(ascii: "&")) {
       let end = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
-      guard Self.percentDecoded(item[..<end]) == name else { continue }
-      return Self.percentDecoded(item[end...].dropFirst())
+      guard Self.formDecoded(item[..<end]) == name else { continue }
+      return Self.formDecoded(item[end...].dropFirst())
     }
     return nil
+  }
+
+  private static func formDecoded(_ text: Substring.UTF8View) -> String {
+    var bytes: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      let digits = byte == UInt8(ascii: "%") ? rest.prefix(2).compactMap(\.hexValue) : []
+      if digits.count == 2 {
+        bytes.append(digits[0] << 4 | digits[1])
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Decodes percent-encoding (RFC 3986 §2.1); returns `nil` for a percent sign without two digits,

@@ -115,8 +115,8 @@ def problems():
         ("POST", MESSAGES, {"id": "1", "text": " "}, JSON, 400, "bad_field", "text"),
         ("POST", MESSAGES, {"id": "1", "text": "a" * 8193}, JSON, 413, "too_large", "text"),
         ("POST", MESSAGES, {"id": "1", "text": "a" * 65536}, JSON, 413, "too_large", None),
-        ("POST", MESSAGES, good, {"Content-Type": "text/plain"}, 415, None, None),
-        ("POST", MESSAGES, good, {}, 415, None, None),
+        ("POST", MESSAGES, good, {"Content-Type": "text/plain"}, 415, "bad_field", "Content-Type"),
+        ("POST", MESSAGES, good, {}, 415, "bad_field", "Content-Type"),
         ("POST", "/v1/rooms/Big/messages?user=ada", good, JSON, 400, "bad_field", "room"),
         ("POST", "/v1/rooms/dm:bo:cy/messages?user=ada", good, JSON, 403, "forbidden", None),
         ("POST", "/v1/rooms/sys:canary/messages?user=sys.canary", good, JSON, 403, "forbidden", None),
@@ -134,12 +134,20 @@ def problems():
         ("GET", "/v1/rooms/%2E%2e/messages?user=ada", None, {}, 400, "bad_field", "room"),
         ("POST", "/v1/rooms/../messages?user=ada", good, JSON, 400, "bad_field", "room"),
         ("GET", "/v1/people?user=..", None, {}, 401, "unauthorized", None),
-        ("PUT", MESSAGES, good, JSON, 405, None, None),
-        ("DELETE", "/healthz", None, {}, 405, None, None),
-        ("GET", "/v1", None, {}, 404, None, None),
-        ("GET", "/v1/rooms/general", None, {}, 404, None, None),
-        ("GET", "/v1/rooms/%ff/messages", None, {}, 404, None, None),
-        ("GET", "/nowhere", None, {}, 404, None, None),
+        ("PUT", MESSAGES, good, JSON, 405, "unknown_type", None),
+        ("DELETE", "/healthz", None, {}, 405, "unknown_type", None),
+        ("GET", "/v1", None, {}, 404, "unknown_type", None),
+        ("GET", "/v1/rooms/general", None, {}, 404, "unknown_type", None),
+        ("GET", "/v1/rooms/%ff/messages", None, {}, 404, "unknown_type", None),
+        ("GET", "/nowhere", None, {}, 404, "unknown_type", None),
+        ("GET", "/echo", None, {}, 404, "unknown_type", None),
+        ("GET", "/ws", None, {}, 426, "bad_field", None),
+        ("POST", "/ws", good, JSON, 405, "unknown_type", None),
+        ("GET", "/v1/avatars/nobody?user=ada", None, {}, 404, "no_such_entry", None),
+        ("GET", "/v1/people?user=%zz", None, {}, 401, "unauthorized", None),
+        ("GET", "/v1/people?user=ada&cursor=%ff", None, {}, 400, "bad_field", "cursor"),
+        ("GET", "/v1/people?user=ada&cursor=", None, {}, 400, "bad_field", "cursor"),
+        ("GET", MESSAGES + "&after=%zz", None, {}, 400, "bad_field", "after"),
     ]:
         what = (method, path, body if body is None or len(body) < 100 else "long")
         connection = connect()
@@ -166,6 +174,8 @@ def problems():
         answer = raw(head + rest)
         assert answer.startswith(b"HTTP/1.1 %d " % status), (rest, answer)
         assert b"application/problem+json" in answer and b"Connection: close" in answer, answer
+        assert b'"code":"too_large"' in answer or b'"code":"bad_field","field":"' in answer or status == 400, answer
+        assert b'"code":"' in answer, answer
     # Nothing of all this has left anything behind.
     assert ask(connect(), "GET", MESSAGES)[2]["head"] == 0
 
@@ -256,6 +266,10 @@ def people():
     assert found == names, found
     status, _, some = ask(connect(), "GET", "/v1/people?user=ada&query=Num%62er%205")
     assert [person["user"] for person in some["people"]] == ["bot-5"], some
+    status, _, some = ask(connect(), "GET", "/v1/people?user=ada&query=number+5")
+    assert [person["user"] for person in some["people"]] == ["bot-5"], some
+    status, _, some = ask(connect(), "GET", "/v1/people?user=ada&query=number%2B5")
+    assert some["people"] == [], some
     for query, field in [("limit=0", "limit"), ("limit=201", "limit"), ("limit=a", "limit")]:
         status, _, problem = ask(connect(), "GET", "/v1/people?user=ada&" + query)
         assert (status, problem["field"]) == (400, field), problem
@@ -294,6 +308,7 @@ def bodies():
     # Half of it, and then nothing more, or nobody.
     answer = raw(head % len(body) + b"\r\n" + body[:9])
     assert answer.startswith(b"HTTP/1.1 408 ") and b"problem+json" in answer, answer
+    assert b'"code":"unavailable"' in answer and b'"retry_after_ms":' in answer, answer
     for _ in range(50):
         raw(head % len(body) + b"\r\n" + body[:9], wait=False)
     # A byte at a time is as good as any, as long as it is in time; and too late is too late.
