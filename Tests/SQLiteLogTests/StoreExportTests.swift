@@ -28,8 +28,12 @@ import Wire
   private func export(_ name: String = "data", room: String? = nil) throws -> [[UInt8]] {
     var lines: [[UInt8]] = []
     let count = try Store.export(directory: directory[name], room: room) { lines.append($0) }
-    #expect(count.entries == lines.count)
+    #expect(count.entries == lines.count { !Self.isMarks($0) })
     return lines
+  }
+
+  private static func isMarks(_ line: [UInt8]) -> Bool {
+    line.starts(with: #"{"type":"marks","#.utf8)
   }
 
   @discardableResult
@@ -43,7 +47,7 @@ import Wire
   @Test func `brings back every byte`() async throws {
     let epochs = try await fill()
     let lines = try export()
-    #expect(lines.count == 8)
+    #expect(lines.count { !Self.isMarks($0) } == 8)
     #expect(lines.allSatisfy { $0.split(separator: UInt8(ascii: "\n")).count == 1 })
     #expect(lines.allSatisfy { $0.last == UInt8(ascii: "\n") })
     #expect(try bring(lines, to: "copy") == StoreCount(rooms: 2, entries: 8))
@@ -83,7 +87,8 @@ import Wire
   @Test func `can be for one room`() async throws {
     _ = try await fill()
     let lines = try export(room: "dm:ada:bo")
-    #expect(lines.count == 2)
+    #expect(lines.count { !Self.isMarks($0) } == 2)
+    #expect(lines.allSatisfy { String(decoding: $0, as: UTF8.self).contains("dm:ada:bo") })
     #expect(throws: StoreError.self) { try export(room: "nowhere") }
   }
 
@@ -94,6 +99,78 @@ import Wire
       line.hasSuffix(
         #""kind":"data","data":{ \#u{9}"a" : [1.50,   "\n\u00e9/"] },"epoch":"\#(epochs[0])","#
           + #""raw":"{\n\t\"a\" : [1.50,\r\n \"\\n\\u00e9/\"] }"}"# + "\n"), "\(line)")
+  }
+
+  /// `ada` has sent two entries and read three; `cy` has sent none, and read the first of five.
+  private func fillWithMarks() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    defer { log.stop() }
+    let harness = try LogHarness(log)
+    _ = await harness.subscribe("general", as: "cy")
+    await harness.submit([
+      .append("general", "ada", "1"), .append("general", "bo", "2"), .append("general", "bo", "3"),
+    ])
+    await harness.submit([
+      .mark(room: "general", Marks(user: "ada", read: 2, received: 3)),
+      .mark(room: "general", Marks(user: "cy", read: 1, received: 2)),
+    ])
+    await harness.submit([.append("general", "bo", "4"), .append("sys:canary", "sys.canary", "5")])
+  }
+
+  private func marks(_ name: String) async throws -> [String] {
+    let log = try SQLiteLog(directory: directory[name])
+    defer { log.stop() }
+    let joined = try await LogHarness(log).subscribe("general", as: "dan")
+    return (joined?.members ?? []).filter { $0.user != "dan" }
+      .map { "\($0.user) \($0.read) \($0.received)" }.sorted()
+  }
+
+  @Test func `keeps the marks of all members, also of those that never sent`() async throws {
+    try await fillWithMarks()
+    let lines = try export()
+    try bring(lines, to: "copy")
+    #expect(try export("copy") == lines)
+    #expect(try await marks("copy") == ["ada 2 3", "bo 4 4", "cy 1 2"])
+    #expect(try await marks("data") == ["ada 2 3", "bo 4 4", "cy 1 2"])
+    #expect(try Store.verify(directory: directory["copy"]).breaks.isEmpty)
+  }
+
+  @Test func `without marks, as it was once written, makes the senders members`() async throws {
+    try await fillWithMarks()
+    try bring(try export().filter { !Self.isMarks($0) }, to: "copy")
+    #expect(try await marks("copy") == ["ada 1 1", "bo 4 4"])
+  }
+
+  @Test func `leaves out the relay's own rooms`() async throws {
+    try await fillWithMarks()
+    let lines = try export().map { String(decoding: $0, as: UTF8.self) }
+    #expect(!lines.contains { $0.contains("sys:") })
+    let canary = try export(room: "sys:canary")
+    #expect(canary.count { !Self.isMarks($0) } == 1)
+    #expect(try bring(canary, to: "copy") == StoreCount())
+  }
+
+  @Test(arguments: [
+    (#""room":"r""#, #""room":"other""#, "no entry of the room other"),
+    (#""read":1"#, #""read":2"#, "the marks of ada exceed"),
+    (#""received":1"#, #""received":2"#, "the marks of ada exceed"),
+    (#""since":1"#, #""since":2"#, "the marks of ada exceed"),
+    (#""since":1"#, #""until":1"#, "\"since\" is missing"),
+    (#""user":"ada""#, #""user":"..""#, "not a valid user name"),
+    (#""room":"r""#, #""room":7"#, "not a valid room name"),
+  ])
+  func `refuses marks that cannot be`(_ part: String, _ replacement: String, _ reason: String)
+    throws
+  {
+    let good = #"{"type":"marks","room":"r","user":"ada","read":1,"received":1,"since":1}"#
+    let bad = good.replacing(part, with: replacement)
+    let error = #expect(throws: StoreError.self) {
+      try bring([Array(Self.good.utf8), Array(bad.utf8)], to: "data")
+    }
+    #expect(error?.description.hasPrefix("Line 2 cannot be imported: ") == true)
+    #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+    let count = try bring([Array(Self.good.utf8), Array(good.utf8)], to: "data")
+    #expect(count == StoreCount(rooms: 1, entries: 1))
   }
 
   @Test func `into a store with other rooms begins those rooms anew for clients`() async throws {
@@ -153,6 +230,7 @@ import Wire
     (#""text":"hi""#, #""text":7"#, "\"text\" is missing or invalid"),
     (#","epoch":"e""#, "", "\"epoch\" is missing"),
     (#""hi","#, #""hi""#, "not a JSON object"),
+    (#""hi""#, #""\ud83d""#, "half of a surrogate pair"),
     (#""kind":"text","text":"hi""#, #""kind":"data","data":1,"raw":"2""#, "differ"),
   ])
   func `refuses a line that is not as it should be, and with it all`(

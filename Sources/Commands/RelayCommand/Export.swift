@@ -8,7 +8,10 @@ import Server
 struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write the entries as JSON, one per line, in the order in which they were stored.",
-    discussion: "May run beside a relay that has the store open.")
+    discussion: """
+      The members of the rooms follow, with their marks. May run beside a relay that has the store \
+      open.
+      """)
 
   @OptionGroup var store: StoreOptions
 

@@ -1,9 +1,13 @@
 internal import SQLite
+internal import Wire
 
 extension Store {
   /// Exports the entries of a store, or of one of its rooms, as JSON lines in commit order and as
   /// readers see them: without trimmed entries and deleted content. Each line is the `message`
-  /// object with `epoch`, and with `raw` if a `data` entry contains line breaks.
+  /// object with `epoch`, and with `raw` if a `data` entry contains line breaks. The marks of the
+  /// members of these rooms follow; see `MarksLine`.
+  ///
+  /// The relay's own rooms (`sys:`) are left out, unless `room` is one of them.
   /// - Parameter write: receives one line with its line break; an error that it throws ends the
   ///   export.
   /// - Throws: `StoreError`, or the error of `write`.
@@ -33,13 +37,14 @@ extension Store {
       var count = StoreCount()
       var line: [UInt8] = []
       while try select.step() {
-        let room = select.text(6)
+        let name = select.text(6)
+        if room == nil, RoomName.isReserved(name) { continue }
         line.removeAll(keepingCapacity: true)
-        var entry = try select.entry(in: room)
+        var entry = try select.entry(in: name)
         if let deleted = redacted[select.integer(8)] { entry.redact(ifAbout: deleted) }
         ExportLine(entry: entry, epoch: select.text(7)).append(to: &line)
         try write(line)
-        rooms.insert(room)
+        rooms.insert(name)
         count.entries += 1
       }
       if let room, rooms.isEmpty {
@@ -49,6 +54,21 @@ extension Store {
         )
       }
       count.rooms = rooms.count
+      var selectMarks = try Statement(
+        """
+        SELECT rooms.name, user, read, received, since
+        FROM members JOIN rooms ON rooms.number = members.room
+        ORDER BY rooms.name, user
+        """, on: database)
+      while try selectMarks.step() {
+        let marks = MarksLine(
+          room: selectMarks.text(0), user: selectMarks.text(1), read: selectMarks.integer(2),
+          received: selectMarks.integer(3), since: selectMarks.integer(4))
+        guard rooms.contains(marks.room) else { continue }
+        line.removeAll(keepingCapacity: true)
+        marks.append(to: &line)
+        try write(line)
+      }
       return count
     } catch let error as SQLiteError {
       throw StoreError(error, "read", path: directory.databasePath)

@@ -4,8 +4,9 @@ internal import SQLite
 internal import Wire
 
 extension Store {
-  /// Adds the rooms of an export: all of them or, if a line is rejected, none. Senders become
-  /// members of their rooms again, with everything up to their own last entry marked as read.
+  /// Adds the rooms of an export: all of them or, if a line is rejected, none. The relay's own rooms
+  /// are left out. In a room without marks the senders become members again, with everything up to
+  /// their own last entry marked as read.
   ///
   /// A store without entries also takes the epochs of the lines, so that clients of the old store
   /// resume where they were. Any other store gives them a new epoch, and clients start those rooms
@@ -30,7 +31,10 @@ extension Store {
         while let line = try nextLine() {
           number += 1
           if line.allSatisfy({ $0 <= 0x20 }) { continue }
-          try importer.add(ExportLine(decoding: line), line: number)
+          switch try ImportLine(decoding: line) {
+          case .entry(let line): try importer.add(line, line: number)
+          case .marks(let marks): try importer.add(marks)
+          }
         }
         try importer.checkSuspects()
       } catch let error as ExportLine.Malformed {
@@ -56,8 +60,23 @@ private struct Importer: ~Copyable {
     var epoch: Int64 = 0
     /// How many of its entries change other entries.
     var changes: Int64 = 0
-    /// Each member's read mark: the sender's last entry.
-    var members: [String: Int64] = [:]
+    /// The last entry of each sender.
+    var senders: [String: Int64] = [:]
+    /// The members; empty if the export has no marks.
+    var members: [String: MarksLine] = [:]
+
+    /// The members as they are stored.
+    func stored(named name: String) -> [MarksLine] {
+      if !members.isEmpty { return Array(members.values) }
+      var users = senders
+      if let (a, b) = RoomName.peers(of: name) {
+        users[a] = users[a] ?? 0
+        users[b] = users[b] ?? 0
+      }
+      return users.map {
+        MarksLine(room: name, user: $0, read: $1, received: $1, since: head)
+      }
+    }
   }
 
   /// An entry whose id may be a duplicate.
@@ -100,7 +119,7 @@ private struct Importer: ~Copyable {
       "INSERT INTO rooms (name, first) VALUES (?1, ?2) RETURNING number", on: database)
     let insertEntry = try Statement(Schema.insertEntry, on: database)
     let insertMember = try Statement(
-      "INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?3, ?4)",
+      "INSERT INTO members (room, user, read, received, since) VALUES (?1, ?2, ?3, ?4, ?5)",
       on: database)
     let changes = try ChangeStatements.prepare(on: database)
     let updateChanges = try Statement(Schema.updateChanges, on: database)
@@ -136,6 +155,7 @@ private struct Importer: ~Copyable {
   /// - Throws: `ExportLine.Malformed` or `SQLiteError`.
   mutating func add(_ line: ExportLine, line number: Int) throws {
     let entry = line.entry
+    if RoomName.isReserved(entry.room) { return }
     let epoch = try epoch(line.epoch)
     if rooms[entry.room] == nil { rooms[entry.room] = try makeRoom(of: entry) }
     guard var room = rooms[entry.room] else { return }
@@ -175,24 +195,32 @@ private struct Importer: ~Copyable {
     room.head = entry.seq
     room.lastAt = entry.at
     room.epoch = epoch
-    room.members[entry.from] = entry.seq
+    room.senders[entry.from] = entry.seq
     rooms[entry.room] = room
     count.entries += 1
+  }
+
+  mutating func add(_ marks: MarksLine) throws(ExportLine.Malformed) {
+    if RoomName.isReserved(marks.room) { return }
+    guard let room = rooms[marks.room] else {
+      throw ExportLine.Malformed(reason: "no entry of the room \(marks.room) precedes the marks")
+    }
+    guard max(marks.read, marks.received, marks.since) <= room.head else {
+      throw ExportLine.Malformed(
+        reason: "the marks of \(marks.user) exceed the last entry of \(marks.room), \(room.head)")
+    }
+    rooms[marks.room]?.members[marks.user] = marks
   }
 
   /// Writes the members of the rooms, and commits the transaction.
   mutating func commit() throws(SQLiteError) -> StoreCount {
     for (name, room) in rooms {
-      var members = room.members
-      if let (a, b) = RoomName.peers(of: name) {
-        members[a] = members[a] ?? 0
-        members[b] = members[b] ?? 0
-      }
-      for (user, mark) in members {
+      for marks in room.stored(named: name) {
         try insertMember.bind(1, room.number)
-        try insertMember.bind(2, user)
-        try insertMember.bind(3, mark)
-        try insertMember.bind(4, room.head)
+        try insertMember.bind(2, marks.user)
+        try insertMember.bind(3, marks.read)
+        try insertMember.bind(4, marks.received)
+        try insertMember.bind(5, marks.since)
         try insertMember.run()
       }
       try updateChanges.bind(1, room.number)

@@ -1,0 +1,15 @@
+/// A line of an export of either kind.
+enum ImportLine {
+  case entry(ExportLine)
+  case marks(MarksLine)
+
+  init(decoding line: [UInt8]) throws(ExportLine.Malformed) {
+    do {
+      self = .entry(try ExportLine(decoding: line))
+    } catch {
+      // Nearly all lines are entries.
+      guard let marks = try MarksLine(decoding: line) else { throw error }
+      self = .marks(marks)
+    }
+  }
+}
