@@ -43,6 +43,7 @@ enum WireTargets {
   ) throws(FuzzFinding) {
     let entry = Entry(
       room: send.room, seq: 1, id: send.id, from: "ada", at: 2, kind: send.kind, body: send.body)
+    try expect(!entry.hasLoneSurrogate, "\(entry) has a lone surrogate")
     switch send.kind {
     case .text where entry.forward != nil:
       // The relay puts the text in.
