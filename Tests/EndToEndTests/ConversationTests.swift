@@ -23,6 +23,28 @@ extension `End to end` {
       #expect(try relay.stop() == .exit(0))
     }
 
+    @Test func `"build-4711" twice with other text is refused and the first stays`() throws {
+      let relay = try RelayProcess()
+      let ada = try RawClient(relay, user: "ada")
+      #expect(try ada.say("passed", in: "builds", id: "build-4711").seq == 1)
+      func sendAgain(_ text: String) throws -> WireError {
+        try ada.send(.send(.init(room: "builds", id: "build-4711", text: text)))
+        return try ada.error()
+      }
+      let refused = try sendAgain("failed")
+      #expect(refused.code == .idConflict)
+      #expect(refused.re == "send")
+      #expect(refused.room == "builds")
+      #expect(refused.id == "build-4711")
+      #expect(refused.seq == 1)
+      try relay.kill()
+      try relay.start()
+      let again = try RawClient(relay, user: "ada")
+      #expect(try again.say("passed", in: "builds", id: "build-4711").duplicate)
+      #expect(try again.everything(in: "builds").map(\.text) == ["passed"])
+      #expect(try relay.stop() == .exit(0))
+    }
+
     @Test func `a deleted text is in no read, no export, and no file`() throws {
       let relay = try RelayProcess()
       let ada = try RawClient(relay, user: "ada")

@@ -1,5 +1,6 @@
 import Testing
 import WebSocket
+import Wire
 
 @testable import Gateway
 
@@ -12,6 +13,17 @@ import WebSocket
     #expect(get.hasPrefix(head))
     #expect(head.hasSuffix("\r\n\r\n"))
     #expect(get.count > head.count)
+  }
+
+  @Test func `a taken id is a conflict that names the first entry`() {
+    var error = WireError(.idConflict, "Taken.", re: "send", room: "builds", id: "build-4711")
+    error.seq = 7
+    let text = String(decoding: HTTPProblem(error).response.bytes, as: UTF8.self)
+    #expect(text.hasPrefix("HTTP/1.1 409 Conflict\r\n"))
+    #expect(text.contains("\r\nContent-Type: application/problem+json\r\n"))
+    #expect(
+      text.hasSuffix(
+        #""code":"id_conflict","room":"builds","id":"build-4711","seq":7}"#))
   }
 
   private struct NoAnswer: Error {}

@@ -105,10 +105,10 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   public mutating func nextRoomNumber() throws(StoreFailure) -> Int64 { try base.nextRoomNumber() }
 
   public mutating func find(
-    _ identity: EntryIdentity, room: Int64, sender: String, id: String
-  ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
+    _ identity: EntryIdentity, room: Int64, named name: String, sender: String, id: String
+  ) throws(StoreFailure) -> Entry? {
     meter.lookUp()
-    return try base.find(identity, room: room, sender: sender, id: id)
+    return try base.find(identity, room: room, named: name, sender: sender, id: id)
   }
 
   public mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(StoreFailure)

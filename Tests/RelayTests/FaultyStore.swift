@@ -35,10 +35,10 @@ struct FaultyStore: EntryStore, EntryReader {
   }
 
   mutating func find(
-    _ identity: EntryIdentity, room: Int64, sender: String, id: String
-  ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
+    _ identity: EntryIdentity, room: Int64, named name: String, sender: String, id: String
+  ) throws(StoreFailure) -> Entry? {
     try check()
-    return try memory.find(identity, room: room, sender: sender, id: id)
+    return try memory.find(identity, room: room, named: name, sender: sender, id: id)
   }
 
   mutating func lastSeq(

@@ -92,6 +92,37 @@ import Wire
     #expect(outcome.refusals.map(\.id) == ["2", "2"])
   }
 
+  @Test func `an id has no other content if the batch with the first is refused`() {
+    var harness = SequencerHarness()
+    harness.store.failsCommits = true
+    let refused = harness.submit(
+      .append("r", "ada", "1"), .append("r", "ada", "1", text: "other"))
+    #expect(refused.refusals.map(\.code) == [.unavailable, .unavailable])
+    harness.store.failsCommits = false
+    harness.now += 1000
+    let stored = harness.submit(
+      .append("r", "ada", "1", text: "other"), .append("r", "ada", "1"))
+    #expect(stored.acks.map(\.seq) == [1])
+    #expect(stored.refusals.map(\.code) == [.idConflict])
+    #expect(harness.store.commits.last?.entries.first?.entry.text == "other")
+  }
+
+  @Test func `other content is not acknowledged because of a deletion that is not stored`() {
+    var harness = SequencerHarness()
+    harness.submit(.append("r", "ada", "1"))
+    harness.store.failsCommits = true
+    let requests: [LogRequest] = [
+      .append(ClientMessage.Send(room: "r", id: "2", delete: 1), "ada"),
+      .append("r", "ada", "1", text: "other"), .append("r", "ada", "1"),
+    ]
+    let refused = harness.submit(requests)
+    #expect(refused.refusals.map(\.code) == [.unavailable, .unavailable])
+    #expect(refused.acks.map(\.seq) == [1])
+    harness.store.failsCommits = false
+    harness.now += 1000
+    #expect(harness.submit(requests).acks.map(\.seq) == [2, 1, 1])
+  }
+
   @Test func `a join succeeds while the log cannot write, and its membership is stored later`() {
     var harness = SequencerHarness()
     harness.submit(.append("r", "ada", "1"))

@@ -64,13 +64,20 @@ extension Sequencer.Outcome {
   }
 }
 
-/// Requests as tests write them. The text of a sent entry is its id.
+/// Requests as tests write them. The text of a sent entry is its id, unless it is given.
 extension LogRequest {
+  static func append(_ send: ClientMessage.Send, _ user: String) -> LogRequest {
+    .append(
+      .init(
+        session: SequencerHarness.session, room: send.room, user: user, id: send.id,
+        kind: send.kind, body: send.body, reference: send.reference, mayCreate: true))
+  }
+
   static func append(
-    _ room: String, _ user: String, _ id: String, session: SessionID = SequencerHarness.session,
-    mayCreate: Bool = true
+    _ room: String, _ user: String, _ id: String, text: String? = nil,
+    session: SessionID = SequencerHarness.session, mayCreate: Bool = true
   ) -> LogRequest {
-    let send = ClientMessage.Send(room: room, id: id, text: id)
+    let send = ClientMessage.Send(room: room, id: id, text: text ?? id)
     return .append(
       .init(
         session: session, room: room, user: user, id: id, kind: .text, body: send.body,

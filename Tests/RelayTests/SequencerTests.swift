@@ -100,6 +100,30 @@ import Wire
     #expect(harness.submit(.append("r", "ada", "1")).commit?.membershipChanges.map(\.room) == ["r"])
   }
 
+  @Test func `of two sends with one id in one batch the second is compared with the first`() {
+    var sequencer = Sequencer(
+      lineage: Lineage([.init(number: 1, name: "new")]), keepEntriesPerRoom: 0, loops: 2)
+    var store = MemoryStore()
+    let outcome = sequencer.process(
+      [
+        (0, [.append("r", "ada", "1", text: "one"), .append("r", "ada", "1", text: "two")]),
+        (1, [.append("r", "ada", "1", text: "three"), .append("r", "ada", "1", text: "one")]),
+      ], store: &store, now: 1, framing: SimulatedSocket.framing)
+    var answers: [[String]] = [[], []]
+    for (loop, told) in outcome.answers.enumerated() {
+      for answer in told {
+        switch answer {
+        case .ack(_, let ack): answers[loop].append("\(ack.seq) \(ack.duplicate)")
+        case .refused(_, let error):
+          answers[loop].append("\(error.code.rawValue) \(error.seq ?? 0)")
+        default: answers[loop].append("\(answer)")
+        }
+      }
+    }
+    #expect(answers == [["1 false", "id_conflict 1"], ["1 true", "id_conflict 1"]])
+    #expect(outcome.commit?.frames.count == 1)
+  }
+
   @Test func `a join in the batch that trims its room reports the missing entries`() {
     var harness = SequencerHarness(keepEntriesPerRoom: 10)
     for id in 1...11 { harness.submit(.append("r", "ada", "\(id)")) }

@@ -80,6 +80,28 @@ import Wire
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM redactions") == 0)
   }
 
+  @Test func `an edit that is still to be overwritten has no content to compare`() throws {
+    let harness = try harness()
+    edit(1000, in: harness)
+    func again() -> LogAnswer? {
+      harness.submit([.append("general", "ada", "999", text: "other")]).first
+    }
+    guard case .refused(_, let error)? = again(), error.code == .idConflict else {
+      Issue.record("not refused: \(String(describing: again()))")
+      return
+    }
+    delete(in: harness)
+    #expect(harness.store.hasLeftovers)
+    for _ in 0..<2 {
+      guard case .ack(_, let ack)? = again() else {
+        Issue.record("not acknowledged: \(String(describing: again()))")
+        return
+      }
+      #expect(ack.seq == 1000)
+      while harness.store.hasLeftovers { try harness.store.tidy() }
+    }
+  }
+
   /// How many entries have the text still.
   private func left() throws -> Int {
     Int(

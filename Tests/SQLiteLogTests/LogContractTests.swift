@@ -58,25 +58,6 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `an id that was sent before is answered with the first entry, whatever the content`(
-    _ conformer: Conformer
-  ) async throws {
-    try await conformer.run { harness in
-      let first = await harness.submit([
-        .append("general", "ada", "a1", text: "one"), .append("general", "ada", "a1", text: "two"),
-        .append("general", "ada", "a2"),
-      ])
-      #expect(first.acks.map(\.seq) == [1, 1, 2])
-      #expect(first.acks.map(\.duplicate) == [false, true, false])
-      let second = await harness.submit([.append("general", "ada", "a1", text: "three")])
-      #expect(second.acks.map(\.seq) == [1])
-      #expect(second.acks.map(\.duplicate) == [true])
-      #expect(second.acks[0].at == first.acks[0].at)
-      #expect(harness.entries().map(\.text) == ["one", "hi"])
-    }
-  }
-
-  @Test(arguments: Conformer.allCases)
   func `an id belongs to a room and a sender`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in
       let delivery = await harness.submit([

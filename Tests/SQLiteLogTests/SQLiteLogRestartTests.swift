@@ -46,6 +46,24 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
+  @Test func `compares the content of ids with entries of earlier runs`() async throws {
+    _ = try await open { harness in
+      await harness.submit([
+        .append("general", "ada", "1", text: "one"), .append("general", "ada", "2", data: "1"),
+        .append(ClientMessage.Send(room: "general", id: "3", delete: 2), from: "ada"),
+      ])
+    }
+    try await open { harness in
+      let delivery = await harness.submit([
+        .append("general", "ada", "1", text: "one"), .append("general", "ada", "1", text: "two"),
+        .append("general", "ada", "2", text: "two"), .append("general", "ada", "3", text: "two"),
+      ])
+      #expect(delivery.acks.map(\.seq) == [1, 2])
+      #expect(delivery.refusals.map(\.code) == [.idConflict, .idConflict])
+      #expect(delivery.refusals.map(\.seq) == [1, 3])
+    }
+  }
+
   @Test func `resumes clients of an earlier epoch`() async throws {
     let first = try await open { harness in
       _ = await send(harness, 1...5)

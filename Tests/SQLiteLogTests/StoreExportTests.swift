@@ -76,9 +76,13 @@ import Wire
     let ahead = await harness.subscribe("general", as: "cy", after: 5, epoch: epochs[0])
     #expect(ahead?.resume == .diverged)
     #expect(ahead?.after == 3)
-    let ack = await harness.submit([.append("general", "bo", "0-d1")]).acks.first
-    #expect(ack?.duplicate == true)
-    #expect(ack?.seq == 2)
+    let data = "{\n\t\"a\" : [1.50,\r\n \"\\n\\u00e9/\"] }"
+    let again = await harness.submit([
+      .append("general", "bo", "0-d1", data: data), .append("general", "bo", "0-d1", data: "1"),
+    ])
+    #expect(again.acks.map(\.duplicate) == [true])
+    #expect(again.acks.map(\.seq) == [2])
+    #expect(again.refusals.map(\.seq) == [2])
     // Whoever sent belongs, and so does the other one of a dm.
     #expect(await harness.memberships(of: "bo").map(\.room).sorted() == ["dm:ada:bo", "general"])
     #expect(joined?.members?.first { $0.user == "ada" }?.read == 4)

@@ -20,6 +20,7 @@ import Wire
       retryAfterMilliseconds: 0)
     error.resetAt = 5
     error.support = "s-1"
+    error.seq = 7
     return error
   }
 

@@ -19,6 +19,7 @@ struct HTTPProblem: Equatable {
   /// Milliseconds since 1970.
   var resetAt: Int64?
   var support: String?
+  var seq: Int64?
   /// The methods that the resource supports, for `Allow`.
   var allowed: String?
 
@@ -41,6 +42,7 @@ struct HTTPProblem: Equatable {
     retryAfterMilliseconds = error.retryAfterMilliseconds
     resetAt = error.resetAt
     support = error.support
+    seq = error.seq
     if let resetAt, let wall, retryAfterMilliseconds == nil {
       retryAfterMilliseconds = max(0, resetAt - wall)
     }
@@ -66,7 +68,7 @@ struct HTTPProblem: Equatable {
     case .unauthorized, .tokenExpired: 401
     case .forbidden: 403
     case .noSuchRoom, .noSuchEntry: 404
-    case .limitReached: 409
+    case .limitReached, .idConflict: 409
     case .rateLimited: 429
     case .unknownType: 501
     case .directoryLimited, .directoryFailed, .unavailable: 503
@@ -100,6 +102,7 @@ struct HTTPProblem: Equatable {
       json += Array(",\"retry_after_ms\":\(retryAfterMilliseconds)".utf8)
     }
     if let resetAt { json += Array(",\"reset_at\":\(resetAt)".utf8) }
+    if let seq { json += Array(",\"seq\":\(seq)".utf8) }
     json.append(UInt8(ascii: "}"))
     return json
   }

@@ -164,6 +164,13 @@ struct Batch {
     changes[Place(room: room, seq: target), default: []].append(entries.count - 1)
   }
 
+  /// Whether this batch deletes an entry that an earlier batch has stored, or the text that it
+  /// edits.
+  func redacts(_ entry: Entry, room: Int) -> Bool {
+    let target = entry.kind == .edit ? entry.target : nil
+    return redactions.contains { $0.room == room && ($0.seq == entry.seq || $0.seq == target) }
+  }
+
   /// Returns the indices of the entries of this batch that are edits of another entry.
   func edits(of target: Int64, room: Int) -> [Int] {
     (changes[Place(room: room, seq: target)] ?? []).filter { entries[$0].entry.kind == .edit }

@@ -21,10 +21,10 @@ public protocol EntryStore {
   mutating func nextRoomNumber() throws(StoreFailure) -> Int64
 
   /// Returns the entry that a user has sent to a room with this id, if it is kept.
-  /// - Parameter identity: the hash of the other three.
+  /// - Parameter identity: the hash of the room's number, the sender and the id.
   mutating func find(
-    _ identity: EntryIdentity, room: Int64, sender: String, id: String
-  ) throws(StoreFailure) -> (seq: Int64, at: Int64)?
+    _ identity: EntryIdentity, room: Int64, named name: String, sender: String, id: String
+  ) throws(StoreFailure) -> Entry?
 
   /// Returns the last `seq` of the room that was written in epoch `number` or earlier; 0 if none of
   /// these entries is kept, whether or not there were any.

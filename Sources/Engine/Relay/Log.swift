@@ -11,8 +11,9 @@ public import Wire
 /// - **Durability.** Nothing is published or acknowledged before it is as durable as the log is
 ///   configured to make it.
 /// - **No duplicates.** An entry is identified by room, sender and id for as long as it is kept. A
-///   second one is answered with the `seq` of the first, whatever its content, and not before the
-///   first is durable.
+///   second one is answered with the `seq` of the first, and not before the first is durable: it is
+///   acknowledged if the content is the same or the first is redacted, and otherwise refused with
+///   `idConflict`.
 /// - **Refusal.** If the log cannot write, every append of the batch is refused and nothing of it
 ///   is stored. For `Refusal.retryAfterMilliseconds` the log also refuses later sends of the same
 ///   session to the same room, which keeps the order of one sender. Reading continues as far as

@@ -73,12 +73,12 @@ public struct MemoryStore: EntryStore, EntryReader {
   }
 
   public mutating func find(
-    _ identity: EntryIdentity, room: Int64, sender: String, id: String
-  ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
+    _ identity: EntryIdentity, room: Int64, named name: String, sender: String, id: String
+  ) throws(StoreFailure) -> Entry? {
     guard let room = rooms[room],
       let seq = room.identities[Identity(sender: sender, id: id)]
     else { return nil }
-    return (seq, room.entries[Int(seq - room.first)].at)
+    return room.entry(seq)
   }
 
   /// There is only one epoch, to which all entries belong.

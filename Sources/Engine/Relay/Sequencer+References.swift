@@ -225,8 +225,10 @@ extension Sequencer {
 }
 
 extension WireError {
-  /// Whether the error says that a send may not refer to its target.
+  /// Whether a send was refused because of other entries, possibly of the same batch.
   var isAboutEntries: Bool {
-    re == "send" && (code == .noSuchEntry || code == .forbidden || code == .limitReached)
+    guard re == "send" else { return false }
+    return code == .noSuchEntry || code == .forbidden || code == .limitReached
+      || code == .idConflict
   }
 }

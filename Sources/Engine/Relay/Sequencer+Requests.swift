@@ -121,18 +121,30 @@ extension Sequencer {
       batch.acks.append(
         Batch.Acknowledgement(loop: loop, session: append.session, ack: ack, wasStored: wasStored))
     }
+    /// Answers a send whose id an earlier entry has.
+    func answer(as first: Entry, wasStored: Bool) {
+      if append.hasContent(of: first) || first.isRedacted {
+        acknowledge(first.seq, first.at, duplicate: true, wasStored: wasStored)
+      } else if batch.redacts(first, room: room) {
+        // If the batch is not stored, the content is not redacted either.
+        acknowledge(first.seq, first.at, duplicate: true, wasStored: false)
+      } else {
+        refuse(Self.idConflict(append, first.seq))
+      }
+    }
     var known: EntryIdentity?
     if let number = rooms[room].number {
       let identity = EntryIdentity(
         room: number, sender: append.user, id: append.id, key: store.identityKey)
       known = identity
       if let index = batch.find(identity, room: room, sender: append.user, id: append.id) {
-        let first = batch.entries[index].entry
-        acknowledge(first.seq, first.at, duplicate: true, wasStored: false)
+        answer(as: batch.entries[index].entry, wasStored: false)
         return
       }
-      if let first = try store.find(identity, room: number, sender: append.user, id: append.id) {
-        acknowledge(first.seq, first.at, duplicate: true, wasStored: true)
+      if let first = try store.find(
+        identity, room: number, named: append.room, sender: append.user, id: append.id)
+      {
+        answer(as: first, wasStored: true)
         return
       }
     }

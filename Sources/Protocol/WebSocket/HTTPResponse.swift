@@ -77,6 +77,7 @@ public struct HTTPResponse: Equatable, Sendable {
     case 404: "Not Found"
     case 405: "Method Not Allowed"
     case 408: "Request Timeout"
+    case 409: "Conflict"
     case 411: "Length Required"
     case 413: "Content Too Large"
     case 414: "URI Too Long"

@@ -17,4 +17,5 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case directoryLimited = "directory_limited"
   case directoryFailed = "directory_failed"
   case unavailable = "unavailable"
+  case idConflict = "id_conflict"
 }

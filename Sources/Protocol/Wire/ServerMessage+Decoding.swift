@@ -180,5 +180,6 @@ extension WireError: WireObject {
     resetAt = json.jsonSequence(reader.fields[.resetAt])
     ref = reader.optionalString(.ref, json)
     support = reader.optionalString(.support, json)
+    seq = json.jsonSequence(reader.fields[.seq])
   }
 }

@@ -247,6 +247,7 @@ extension WireError {
     if let resetAt { json.append(member: ",\"reset_at\":", resetAt) }
     if let ref { json.append(member: ",\"ref\":", ref) }
     if let support { json.append(member: ",\"support\":", support) }
+    if let seq { json.append(member: ",\"seq\":", seq) }
     json.append("}")
   }
 }

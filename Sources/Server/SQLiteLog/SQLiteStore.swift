@@ -105,10 +105,10 @@ package final class SQLiteStore: EntryStore {
   }
 
   package func find(
-    _ identity: EntryIdentity, room: Int64, sender: String, id: String
-  ) throws(StoreFailure) -> (seq: Int64, at: Int64)? {
+    _ identity: EntryIdentity, room: Int64, named name: String, sender: String, id: String
+  ) throws(StoreFailure) -> Entry? {
     do {
-      return try state.find(identity, room: room, sender: sender, id: id)
+      return try state.find(identity, room: room, named: name, sender: sender, id: id)
     } catch {
       throw failure("read", error)
     }

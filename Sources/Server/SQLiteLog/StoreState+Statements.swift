@@ -20,6 +20,7 @@ extension StoreState {
     var selectOwnEmoji: Statement
     var selectEditsToRedact: Statement
     var selectRedaction: Statement
+    var selectPendingRedaction: Statement
     var upsertRedaction: Statement
     var deleteRedaction: Statement
     var selectReactionsBefore: Statement
@@ -59,7 +60,8 @@ extension StoreState {
           "SELECT user, read, received, since FROM members WHERE room = ?1", on: database),
         selectIdentical: try Statement(
           """
-          SELECT seq, at FROM entries WHERE position = ?1 AND room = ?2 AND sender = ?3 AND id = ?4
+          SELECT seq, at, sender, id, kind, body FROM entries
+          WHERE position = ?1 AND room = ?2 AND sender = ?3 AND id = ?4
             AND seq >= (SELECT first FROM rooms WHERE number = ?2)
           """, on: database),
         selectEpoch: try Statement("SELECT epoch FROM entries WHERE position = ?1", on: database),
@@ -96,6 +98,8 @@ extension StoreState {
           """, on: database),
         selectRedaction: try Statement(
           "SELECT room, target, through FROM redactions LIMIT 1", on: database),
+        selectPendingRedaction: try Statement(
+          "SELECT 1 FROM redactions WHERE room = ?1 AND target = ?2", on: database),
         upsertRedaction: try Statement(
           """
           INSERT INTO redactions (room, target, through) VALUES (?1, ?2, ?3)

@@ -131,39 +131,6 @@ struct StoreState: ~Copyable {
     return try index.head(of: room)
   }
 
-  mutating func find(
-    _ identity: EntryIdentity, room: Int64, sender: String, id: String
-  ) throws(SQLiteError) -> (seq: Int64, at: Int64)? {
-    var lookup = tail.lookup(of: identity)
-    for position in lookup.positions {
-      if let entry = try entry(at: position, room, sender, id) { return entry }
-    }
-    while true {
-      for position in try index.candidates(for: identity, on: lookup.indexSegments) {
-        if let entry = try entry(at: position, room, sender, id) { return entry }
-      }
-      // Rows of merged index segments are deleted: a queried segment may have been removed
-      // meanwhile.
-      if lookup.indexSegments.isEmpty || tail.isCurrent(lookup) { return nil }
-      lookup = tail.lookup(of: identity)
-    }
-  }
-
-  /// How many index segments were queried for identities.
-  var probes: Int { index.probes }
-
-  private mutating func entry(
-    at position: Int64, _ room: Int64, _ sender: String, _ id: String
-  ) throws(SQLiteError) -> (seq: Int64, at: Int64)? {
-    try statements.selectIdentical.bind(1, position)
-    try statements.selectIdentical.bind(2, room)
-    try statements.selectIdentical.bind(3, sender)
-    try statements.selectIdentical.bind(4, id)
-    defer { statements.selectIdentical.reset() }
-    guard try statements.selectIdentical.step() else { return nil }
-    return (statements.selectIdentical.integer(0), statements.selectIdentical.integer(1))
-  }
-
   /// Epochs increase with `seq`, so a binary search finds the boundary in some twenty lookups; a
   /// scan from the head would hold up commits.
   mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(SQLiteError) -> Int64 {

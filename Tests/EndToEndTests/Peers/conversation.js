@@ -57,10 +57,13 @@ async function chat() {
   assert.deepStrictEqual(acks.map((m) => [m.id, m.seq]), [['n1', 1]]);
   assert(seen.some((m) => m.type === 'typing' && m.user === 'echo' && m.on));
 
-  say({ type: 'send', room: 'dm:ada:echo', id: 'n1', text: 'again' });
+  say({ type: 'send', room: 'dm:ada:echo', id: 'n1', text });
   const again = await until((m) => m.type === 'ack');
   assert.strictEqual(again.seq, 1);
   assert.strictEqual(again.duplicate, true);
+  say({ type: 'send', room: 'dm:ada:echo', id: 'n1', text: 'again' });
+  const other = await until((m) => m.type === 'error');
+  assert.deepStrictEqual([other.code, other.id, other.seq], ['id_conflict', 'n1', 1]);
 
   // In two frames, with a ping between them.
   const request = JSON.stringify({ type: 'history', room: 'dm:ada:echo', after: 0 });

@@ -41,9 +41,12 @@ async def chat(url):
         assert len(acks) == 1 and acks[0]["id"] == "p1" and acks[0]["seq"] == 1, acks
         assert any(m["type"] == "typing" and m["user"] == "echo" and m["on"] for m in seen), seen
 
-        await say(type="send", room="dm:ada:echo", id="p1", text="again")
+        await say(type="send", room="dm:ada:echo", id="p1", text=text)
         again = await until(lambda m: m["type"] == "ack")
         assert again["seq"] == 1 and again["duplicate"] is True, again
+        await say(type="send", room="dm:ada:echo", id="p1", text="again")
+        other = await until(lambda m: m["type"] == "error")
+        assert (other["code"], other["id"], other["seq"]) == ("id_conflict", "p1", 1), other
 
         # In two frames, with a ping between them.
         async def halves():

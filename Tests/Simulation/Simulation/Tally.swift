@@ -81,6 +81,7 @@ public struct Tally: Sendable {
     case deleted = "deletions"
     case referred = "replies and forwards"
     case changeRefused = "sends refused because of their target"
+    case conflictTold = "sends refused because their id has other content"
     case closingTold = "announcements of a restart"
     case botTold = "entries delivered to a bot"
     case botSaid = "messages of a bot"

@@ -10,6 +10,8 @@ final class PosterParticipant: Participant {
   /// A request that is in flight.
   private enum Question {
     case post(ClientMessage.Send)
+    /// The same id as an accepted line, possibly with another text.
+    case again(ClientMessage.Send)
     case history
     case people
     case readiness
@@ -27,6 +29,7 @@ final class PosterParticipant: Participant {
   private var line: ClientMessage.Send?
   private var lineIsUnderWay = false
   private var lines = 0
+  private var accepted: [ClientMessage.Send] = []
   private var nextAct: Int64
   private var connectAt: Int64
   private var askedAt: Int64 = 0
@@ -98,6 +101,11 @@ final class PosterParticipant: Participant {
   private func post() {
     guard let line, let http = connection() else { return }
     lineIsUnderWay = true
+    post(line, over: http)
+    expect(.post(line))
+  }
+
+  private func post(_ line: ClientMessage.Send, over http: HTTPEnd) {
     world.referee.noteSent(line, by: user)
     world.referee.tally.count(.posted)
     let text = String(decoding: ClientMessage.send(line).json, as: UTF8.self)
@@ -106,20 +114,24 @@ final class PosterParticipant: Participant {
     http.request(
       "POST", "/v1/rooms/\(Self.escaped(line.room))/messages?\(http.link.query)", head,
       content: Array(text.utf8))
-    expect(.post(line))
   }
 
   private func ask() {
     guard let http = connection(), questions.count < 4 else { return }
     world.referee.tally.count(.askedOverHTTP)
     let method = world.chance(80) ? "GET" : "HEAD"
-    switch Int.random(in: 0..<3, using: &world.random) {
+    switch Int.random(in: 0..<4, using: &world.random) {
     case 0:
+      guard var line = accepted.randomElement(using: &world.random) else { return }
+      if world.chance(60) { line = .init(room: line.room, id: line.id, text: "\(name) again") }
+      post(line, over: http)
+      expect(.again(line))
+    case 1:
       let room = room(in: Simulation.rooms, using: &world.random)
       http.request(
         method, "/v1/rooms/\(Self.escaped(room))/messages?\(http.link.query)&limit=5&fold")
       expect(.history)
-    case 1:
+    case 2:
       http.request(method, "/v1/people?\(http.link.query)&limit=3")
       expect(.people)
     default:
@@ -165,10 +177,20 @@ final class PosterParticipant: Participant {
         connectAt = world.now.monotonic + (response.retryAfterMilliseconds ?? 1000)
       } else if response.status == 201 || response.status == 200 {
         check(response, of: send, link)
+        accepted = accepted.suffix(20) + [send]
         line = nil
         world.referee.tally.count(response.status == 201 ? .postTaken : .postKnown)
       } else {
         fault(response, "a post to \(send.room)")
+      }
+    case .again(let send):
+      if isForNow { break }
+      if response.status == 409 {
+        checkConflict(response, of: send, link)
+      } else if response.status == 201 || response.status == 200 {
+        check(response, of: send, link)
+      } else {
+        fault(response, "a post of a known id to \(send.room)")
       }
     case .history, .people:
       // A room may not exist any more after a store was wiped.
@@ -197,10 +219,28 @@ final class PosterParticipant: Participant {
     guard link.life == world.life, ack.seq >= world.referee.ledger.room(ack.room).first else {
       return
     }
-    let entry = world.referee.ledger.entry(ack.room, ack.seq)
-    if entry?.id != send.id || entry?.from != user {
+    let ledger = world.referee.ledger
+    let entry = ledger.entry(ack.room, ack.seq)
+    if entry?.id != send.id || entry?.from != user
+      || ledger.hasContent(of: send, ack.seq) == false && !ledger.isRedacted(ack.room, ack.seq)
+    {
       world.referee.fault(
         "\(name): \(send.id) is acknowledged, but is not \(ack.room) \(ack.seq)")
+    }
+  }
+
+  private func checkConflict(
+    _ response: HTTPEnd.Response, of send: ClientMessage.Send, _ link: Link
+  ) {
+    world.referee.tally.count(.conflictTold)
+    guard link.life == world.life else { return }
+    let ledger = world.referee.ledger
+    let body = String(decoding: response.body, as: UTF8.self)
+    guard let seq = ledger.seqs[.init(room: send.room, user: user, id: send.id)] else { return }
+    if !body.contains("\"code\":\"id_conflict\"") || !body.contains("\"seq\":\(seq)}")
+      || ledger.hasContent(of: send, seq) == true
+    {
+      fault(response, "a post of \(send.id) to \(send.room)")
     }
   }
 

@@ -134,7 +134,7 @@ final class ProbeParticipant: Participant {
       if error.re == "join" { joined.remove(room) }
       guard error.re == "send", let id = error.id else { return }
       waitUntil[room] = max(waitUntil[room] ?? 0, world.now.monotonic + wait)
-      if let line = outbox[room]?.firstIndex(where: { $0.send.id == id }) {
+      if let line = outbox[room]?.firstIndex(where: { $0.send.id == id && $0.isInFlight }) {
         outbox[room]?[line].isInFlight = false
       }
     default: break
@@ -150,9 +150,12 @@ final class ProbeParticipant: Participant {
     case 0..<14 where outbox[room, default: []].count < 20:
       for _ in 0...Int.random(in: 0...2, using: &world.random) {
         sent += 1
+        let id = "\(name)-\(sent)"
         let text = Speech.text(name, sent, using: &world.random)
         outbox[room, default: []].append(
-          Line(send: .init(room: room, id: "\(name)-\(sent)", text: text)))
+          Line(send: world.chance(15) ? data(room, id) : .init(room: room, id: id, text: text)))
+        // The same id again, before the first is answered.
+        if world.chance(5) { outbox[room]?.append(Line(send: other(than: id, in: room))) }
       }
     case 14..<20: join(room)
     case 20..<23: joinAnywhere(room)
@@ -218,10 +221,22 @@ final class ProbeParticipant: Participant {
       waitUntil[known.room] ?? 0 <= world.now.monotonic
     else { return }
     var again = known
-    if world.chance(50) {
-      again = .init(room: known.room, id: known.id, text: "\(name) again \(sent)")
-    }
+    if world.chance(50) { again = other(than: known.id, in: known.room) }
     end?.send(.send(again))
+  }
+
+  /// Returns a send with a known id and, most likely, other content.
+  private func other(than id: String, in room: String) -> ClientMessage.Send {
+    switch Int.random(in: 0..<4, using: &world.random) {
+    case 0: .init(room: room, id: id, delete: world.pick(1...20))
+    case 1: data(room, id)
+    default: .init(room: room, id: id, text: "\(name) again \(sent)")
+    }
+  }
+
+  private func data(_ room: String, _ id: String) -> ClientMessage.Send {
+    let body = Array("\"data\":{\"by\": \"\(name)\", \"n\":\(sent).0}".utf8)
+    return .init(room: room, id: id, kind: .data, body: body)
   }
 
   private func historyRequest(_ room: String) -> ClientMessage.HistoryRequest {

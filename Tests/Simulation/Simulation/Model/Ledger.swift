@@ -65,6 +65,30 @@ struct Ledger {
     return entry.kind == .text && !entry.isDeleted
   }
 
+  /// Returns whether an entry of this kind may refer to the entry.
+  func mayChange(_ room: String, _ seq: Int64, by kind: EntryKind) -> Bool {
+    guard let entry = entry(room, seq), !entry.isDeleted else { return false }
+    return entry.kind == .text || entry.kind == .data && kind == .delete
+  }
+
+  /// Returns whether the content of an entry was removed.
+  func isRedacted(_ room: String, _ seq: Int64) -> Bool {
+    guard let entry = entry(room, seq) else { return false }
+    return entry.isDeleted || entry.kind == .edit && entry.text == ""
+  }
+
+  /// Returns whether a send has the content that an entry had before its deletion; `nil` if that is
+  /// unknown.
+  func hasContent(of send: ClientMessage.Send, _ seq: Int64) -> Bool? {
+    let deleted = rooms[send.room]?.deleted[seq]?.entry
+    if deleted == nil, isRedacted(send.room, seq) { return nil }
+    guard let entry = deleted ?? entry(send.room, seq) else { return nil }
+    if case .forward(let source)? = send.reference {
+      return entry.forward?.room == source.room && entry.forward?.seq == source.seq
+    }
+    return entry.kind == send.kind && entry.body == send.body
+  }
+
   /// Returns every version of a text: its original and all its edits.
   func versions(of seq: Int64, in room: String) -> Set<String> {
     var versions: Set<String> = []

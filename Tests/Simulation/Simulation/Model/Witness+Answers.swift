@@ -70,6 +70,29 @@ extension Witness {
     }
   }
 
+  /// Whether a send may be acknowledged with the `seq` of an entry: the content must be the same,
+  /// unless the entry was redacted meanwhile.
+  func mayAcknowledge(_ fate: Fate, as seq: Int64) -> Bool {
+    referee.ledger.hasContent(of: fate.send, seq) != false
+      || referee.ledger.isRedacted(fate.room, seq)
+  }
+
+  func takeConflict(_ error: WireError, in room: String) {
+    referee.tally.count(.conflictTold)
+    guard let id = error.id, let seq = error.seq else {
+      fault("a conflict without id or seq: \(error)")
+      return
+    }
+    let known = referee.ledger.seqs[.init(room: room, user: user, id: id)]
+    if known != seq, known != nil || seq >= referee.ledger.room(room).first {
+      fault("a conflict of \(id) with \(room) \(seq), but it is \(known ?? 0)")
+    }
+    answer(room, id, .rejected) { fate in
+      referee.ledger.hasContent(of: fate.send, seq) != true
+        && !(fate.first == seq && fate.isFirstRedacted)
+    }
+  }
+
   func take(_ activity: ServerMessage.Activity) {
     referee.tally.count(.activityTold)
     if let room = rooms[activity.room], room.isJoined, room.pending.isEmpty {

@@ -25,8 +25,7 @@ extension Witness {
   }
   /// One send and its answer.
   struct Fate {
-    var id: String
-    var room: String
+    var send: ClientMessage.Send
     /// The index among this connection's sends.
     var place: Int
     var sentAt: Int64
@@ -37,6 +36,12 @@ extension Witness {
     var target: Int64?
     /// Whether it was sent again before it was answered: the answers cannot be told apart.
     var isAmbiguous = false
+    /// The `seq` of the entry that had the id when it was sent, and whether it was redacted.
+    var first: Int64?
+    var isFirstRedacted = false
+
+    var id: String { send.id }
+    var room: String { send.room }
   }
   enum Answer {
     case stored(seq: Int64, isDuplicate: Bool)

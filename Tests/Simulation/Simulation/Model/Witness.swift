@@ -48,12 +48,14 @@ final class Witness {
       if forget { referee.noteLeft(room, user) }
     case .send(let send):
       referee.noteSent(send, by: user)
-      var fate = Fate(id: send.id, room: send.room, place: fates.count, sentAt: referee.now)
+      var fate = Fate(send: send, place: fates.count, sentAt: referee.now)
+      fate.first = referee.ledger.seqs[.init(room: send.room, user: user, id: send.id)]
+      fate.isFirstRedacted = fate.first.map { referee.ledger.isRedacted(send.room, $0) } ?? false
       if case .target(let target)? = send.reference {
         fate.target = target
         let about = referee.ledger.entry(send.room, target)
         fate.isRightful =
-          referee.ledger.isText(send.room, target)
+          referee.ledger.mayChange(send.room, target, by: send.kind)
           && (send.kind == .react || about?.from == user)
           && (send.kind != .edit || about?.forward == nil)
       }
@@ -266,19 +268,27 @@ final class Witness {
     if !ack.duplicate {
       referee.ledger.note(MemberMarks(read: ack.seq, received: ack.seq), of: user, in: ack.room)
     }
-    answer(ack.room, ack.id, .stored(seq: ack.seq, isDuplicate: ack.duplicate))
+    answer(ack.room, ack.id, .stored(seq: ack.seq, isDuplicate: ack.duplicate)) { fate in
+      self.mayAcknowledge(fate, as: ack.seq)
+    }
   }
 
-  /// Records the answer for the oldest unanswered send with this id: the relay answers each.
-  private func answer(_ room: String, _ id: String, _ answer: Answer) {
-    guard
-      let place = fates.firstIndex(where: { $0.id == id && $0.room == room && $0.answer == nil })
-    else {
+  /// Records the answer for the oldest unanswered send with this id that may be answered so: the
+  /// relay answers each.
+  func answer(
+    _ room: String, _ id: String, _ answer: Answer, where fits: (Fate) -> Bool = { _ in true }
+  ) {
+    let open = fates.indices.filter {
+      fates[$0].id == id && fates[$0].room == room && fates[$0].answer == nil
+    }
+    guard let oldest = open.first else {
       fault("\(id) in \(room) was answered, but not sent")
       return
     }
-    fates[place].answer = answer
-    fates[place].answeredAt = referee.now
+    let place = open.first { fits(fates[$0]) }
+    if place == nil { fault("\(id) in \(room) was answered with \(answer)") }
+    fates[place ?? oldest].answer = answer
+    fates[place ?? oldest].answeredAt = referee.now
   }
 
   private func take(_ error: WireError) {
@@ -306,12 +316,21 @@ final class Witness {
         return
       }
       if let fate = fates.first(where: { $0.id == id && $0.room == room && $0.answer == nil }),
-        !fate.isAmbiguous, fate.isRightful, let target = fate.target,
-        referee.ledger.isText(room, target)
+        !fate.isAmbiguous
       {
-        fault("\(id) was refused, although \(room) \(target) exists: \(error.code)")
+        if fate.isRightful, let target = fate.target,
+          referee.ledger.mayChange(room, target, by: fate.send.kind)
+        {
+          fault("\(id) was refused, although \(room) \(target) exists: \(error.code)")
+        }
+        if error.code == .noSuchEntry, let first = fate.first,
+          referee.ledger.seqs[.init(room: room, user: user, id: id)] == first
+        {
+          fault("\(id) was refused because of its target, but is \(room) \(first)")
+        }
       }
       answer(room, id, .rejected)
+    case ("send", .idConflict): takeConflict(error, in: room)
     case ("send", .limitReached):
       referee.tally.count(.changeRefused)
       guard let id = error.id else {
