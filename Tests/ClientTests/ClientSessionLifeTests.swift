@@ -53,6 +53,7 @@ import Wire
 
   @Test(arguments: [
     ErrorCode.badField, .tooLarge, .forbidden, .noSuchRoom, .noSuchEntry, .unauthorized,
+    .idConflict,
   ])
   func `a line refused for good is reported once and not sent again`(code: ErrorCode) {
     let sim = SimulatedSession()

@@ -138,6 +138,22 @@ import Wire
     #expect(harness.effects.contains(.discard(room: send.room, id: send.id)))
   }
 
+  @Test func `and refused because another message has its id does not change that message`()
+    throws
+  {
+    var harness = Harness.talking()
+    harness.type("two")
+    harness.press(Key(.enter))
+    let send = try #require(harness.sent.first)
+    harness.entry(1, from: "ada", id: send.id, "one")
+    let error = WireError(.idConflict, "Entry 1 has this id.", re: "send", id: send.id)
+    harness.take(.client(.refused(send, error)))
+    #expect(harness.texts == ["one"])
+    #expect(harness.states == [.sent])
+    #expect(harness.chat.notice?.text == "Entry 1 has this id.")
+    #expect(harness.chat.notice?.isError == true)
+  }
+
   @Test func `does not include a paste of several lines`() {
     var harness = Harness.talking()
     harness.take(.input(.paste("rm -rf\nls\n")))

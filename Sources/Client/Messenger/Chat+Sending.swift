@@ -169,6 +169,8 @@ extension Chat {
       guard let user, let index = timeline?.index(of: .init(from: user, id: send.id)) else {
         return
       }
+      // After an `idConflict` the message may be the one that has the id.
+      if timeline?.messages[index].seq != nil { return complain(reason) }
       timeline?.messages[index].state = .failed(reason)
     } else {
       // It was displayed already; restores the previous state.
