@@ -317,7 +317,8 @@ private struct Scene {
     scene.log[0].removeLast()
     let refused = scene.send(from: 2, to: 0)
     scene.log[0].removeLast()
-    scene.oracle.refused(scene.naming.send(ofID: refused.id) ?? .init(client: 0, number: 1))
+    let error = WireError(.forbidden, "no")
+    scene.oracle.refused(scene.naming.send(ofID: refused.id) ?? .init(client: 0, number: 1), error)
     #expect(scene.oracle.unanswered.count == 3)
     let verdict = scene.finish()
     #expect(scene.broken == [:])
@@ -326,6 +327,16 @@ private struct Scene {
     #expect(verdict.missed == 1)
     #expect(verdict.refused == 1)
     #expect(verdict.acknowledged == 0)
+  }
+
+  @Test func `a send that is refused as another one is a fault`() throws {
+    var scene = Scene()
+    let entry = scene.send(from: 0, to: 0)
+    var error = WireError(.idConflict, "Entry 1 has this id.")
+    error.seq = entry.seq
+    scene.oracle.refused(try #require(scene.naming.send(ofID: entry.id)), error)
+    #expect(scene.broken == [.conflict: 1])
+    #expect(scene.oracle.violations.first?.seqs == [entry.seq])
   }
 
   @Test func `a room that could not be read proves nothing, and is named`() {

@@ -95,9 +95,15 @@ public struct Oracle: Sendable {
     sends[send.client][send.number - 1].isTransmitted = true
   }
 
-  /// Records that a send was refused for good.
-  public mutating func refused(_ send: Naming.SendID) {
+  /// Records that a send was refused for good. Ids are unique and texts never change, so a conflict
+  /// is the relay's error.
+  public mutating func refused(_ send: Naming.SendID, _ error: WireError) {
     sends[send.client][send.number - 1].isRefused = true
+    guard error.code == .idConflict else { return }
+    let room = sends[send.client][send.number - 1].room
+    report(
+      .conflict, naming.rooms[room], error.seq.map { [$0] } ?? [],
+      "\(naming.id(of: send)) was refused: \(error.message)")
   }
 
   /// Handles an ack.

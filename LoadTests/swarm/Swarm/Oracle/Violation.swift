@@ -21,6 +21,8 @@ public enum Promise: String, CaseIterable, Sendable {
   case misnumbered
   /// The relay's time went backwards within a room.
   case clock
+  /// A send was refused as a conflict with an earlier one, although no other has its id.
+  case conflict
   /// `relay verify` finds the store damaged.
   case broken
 
@@ -38,6 +40,7 @@ public enum Promise: String, CaseIterable, Sendable {
     case .forgotten: "delivered entries are durable"
     case .misnumbered: "an ack names the entry's seq"
     case .clock: "at never decreases in a room"
+    case .conflict: "a message that is sent again unchanged is never refused as another one"
     case .broken: "the store is intact after a power loss at any time"
     }
   }

@@ -133,7 +133,7 @@ extension Run: PeerObserver {
       }
     case .joined: roomJoined(receiver)
     case .refused(let send, let error):
-      if let id = naming.send(ofID: send.id) { oracle.refused(id) }
+      if let id = naming.send(ofID: send.id) { oracle.refused(id, error) }
       gauge.refused()
       outcome.lastRefusal = TerminalText.line(error.message)
     case .joinRefused(let room, let error):
