@@ -84,6 +84,34 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
+  @Test func `deleted data is in no file within 3 seconds, and in no export`() async throws {
+    let log = try SQLiteLog(directory: directory["data"])
+    let harness = try LogHarness(log)
+    let words = (0..<3).map { "<secret-\($0)-data>" }
+    for (index, length) in [40, 8192, 61_440].enumerated() {
+      let data = "{\"x\": \"\(Self.text(words[index], bytes: length))\"}"
+      await harness.submit([
+        .append("r", "ada", "t\(index)", data: data),
+        .append("r", "bo", "t\(index)", text: Self.text("<kept>", bytes: 900)),
+      ])
+    }
+    #expect(!files(with: words).isEmpty)
+    for seq in [1, 3, 5] as [Int64] {
+      let delivery = await harness.submit([
+        .append(Send(room: "r", id: "d\(seq)", delete: seq), from: "ada")
+      ])
+      #expect(delivery.acks.count == 1)
+    }
+    #expect(try await erased(words, within: .seconds(3)) != nil, "\(files(with: words))")
+    #expect(files(with: ["<kept>"]).contains("relay.db"))
+    log.stop()
+    #expect(files(with: words).isEmpty)
+    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
+    var lines: [UInt8] = []
+    _ = try Store.export(directory: directory["data"]) { lines += $0 }
+    #expect(!String(decoding: lines, as: UTF8.self).contains("secret"))
+  }
+
   @Test func `a deletion just before the process is killed is carried out by the next start`()
     async throws
   {
