@@ -61,11 +61,7 @@ struct RoomLists {
     let newest = users[watch].newest
     rooms[node].newer = .none
     rooms[node].older = newest
-    if let newest = newest.slot {
-      rooms[newest].newer = Link(node)
-    } else {
-      users[watch].oldest = Link(node)
-    }
+    if let newest = newest.slot { rooms[newest].newer = Link(node) }
     users[watch].newest = Link(node)
     users[watch].stamp += 1
     rooms[node].stamp = users[watch].stamp
@@ -78,11 +74,7 @@ struct RoomLists {
     } else {
       users[watch].newest = older
     }
-    if let older = older.slot {
-      rooms[older].newer = newer
-    } else {
-      users[watch].oldest = newer
-    }
+    if let older = older.slot { rooms[older].newer = newer }
   }
 
   /// Puts a list that has just been loaded into order: the latest first, rooms of the same time by
@@ -95,7 +87,6 @@ struct RoomLists {
       return known[x.room].name > known[y.room].name
     }
     users[watch].newest = .none
-    users[watch].oldest = .none
     for node in nodes { linkAtFront(node) }
   }
 

@@ -20,9 +20,8 @@ struct UserWatch {
   var pagings: Int32 = 0
   /// The user's rooms, each with its place in the list.
   var rooms: [Slot<Room>: Slot<WatchedRoom>] = [:]
-  /// Both ends of the list in the order of activity.
+  /// The first of the list in the order of activity.
   var newest = Link<WatchedRoom>.none
-  var oldest = Link<WatchedRoom>.none
   /// Counts the moves to the front.
   var stamp: Int64 = 0
 
