@@ -44,7 +44,7 @@ extension Shard {
     _ id: SessionID, as identity: Identity, isPresence: Bool = true, ref: String? = nil,
     now: Moment
   ) {
-    guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+    guard isActive(id) else { return }
     let session = id.slot
     let user = identity.user
     if isPresence, !budgets.isUnlimited {

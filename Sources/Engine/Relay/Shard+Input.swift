@@ -6,9 +6,8 @@ extension Shard {
   /// from the connection until it appears in `takeResumable`. To be called only if there is input: a
   /// session that waits for its user's budget takes its place in the order in which that is spent.
   public mutating func mayReceive(_ id: SessionID, now: Moment) -> Bool {
-    guard isCurrent(id) else { return false }
+    guard isActive(id) else { return false }
     let session = id.slot
-    if sessions[session].isClosing { return false }
     guard hasRoomForRequests(session) else {
       pause(session, now)
       stopWaiting(session)

@@ -104,7 +104,7 @@ extension Shard {
       guard isCurrent(id) else { return }
       apply(page, to: id.slot, now: now)
     case .reply(let id, let json):
-      guard isOpen(id) else { return }
+      guard isActive(id) else { return }
       counters.note(reply: json)
       let session = id.slot
       encoder.append(
@@ -112,15 +112,13 @@ extension Shard {
       sessions[session].awaitsReply = false
       markDirty(session)
     case .lastEntries(let id, let lastEntries):
-      guard isOpen(id) else { return }
+      guard isActive(id) else { return }
       answerRooms(lastEntries, id.slot, now)
     case .lastSeen(let id, let seen):
-      guard isOpen(id) else { return }
+      guard isActive(id) else { return }
       apply(seen, to: id.slot)
     }
   }
-
-  private func isOpen(_ id: SessionID) -> Bool { isCurrent(id) && !sessions[id.slot].isClosing }
 
   private mutating func acknowledge(_ ack: ServerMessage.Ack, to session: Slot<Session>) {
     let room = sendRoom(of: session, named: ack.room)

@@ -4,7 +4,7 @@ import Wire
 extension Shard {
   /// Processes one text message. The owner has called `mayReceive` before.
   public mutating func receive(_ id: SessionID, _ json: Span<UInt8>, now: Moment) {
-    guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+    guard isActive(id) else { return }
     let session = id.slot
     let request: ClientRequest
     do throws(WireError) {

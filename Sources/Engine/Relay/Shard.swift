@@ -187,6 +187,9 @@ public struct Shard: ~Copyable {
 
   package func isCurrent(_ id: SessionID) -> Bool { sessions.contains(id) }
 
+  /// Whether the session is open and not closing: it takes messages, and may be sent some.
+  func isActive(_ id: SessionID) -> Bool { isCurrent(id) && !sessions[id.slot].isClosing }
+
   // MARK: - Closing
 
   /// Returns the connections to close when their queues have been written.
@@ -220,7 +223,7 @@ public struct Shard: ~Copyable {
   /// The owner closes the connection: what is queued is still sent, and after it only what is passed
   /// to `append(frames:to:)`, which is the close frame.
   public mutating func beginClosing(_ id: SessionID) {
-    guard isCurrent(id), !sessions[id.slot].isClosing else { return }
+    guard isActive(id) else { return }
     silence(id.slot)
   }
 
