@@ -58,18 +58,18 @@ import SQLiteLog
     var results: [Result] = []
     do {
       let log = try open(folder)
+      defer { log.stop() }
       let run = try Run(log, batch: batch, underWay: underWay)
       // Creates the rooms as well.
-      _ = run.append(max(stored, rooms), from: &workload, perSecond: 0)
+      _ = try run.append(max(stored, rooms), from: &workload, perSecond: 0)
       var left = entries
       while left > 0 {
         let count = window > 0 ? min(window, left) : left
-        let measured = run.append(count, from: &workload, perSecond: rate)
+        let measured = try run.append(count, from: &workload, perSecond: rate)
         left -= count
         results.append(Result(stored: max(stored, rooms) + entries - left, measured))
         if !json { print(results[results.count - 1].line) }
       }
-      log.stop()
     }
     let total = Double(max(stored, rooms) + entries)
     let bytes = (

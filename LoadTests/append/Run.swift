@@ -18,6 +18,11 @@ final class Run: Sendable {
     var latencies = Latencies()
   }
 
+  /// The log refused entries, so there is nothing to measure.
+  struct RefusedEntries: Error, CustomStringConvertible {
+    let description = "The log refused entries; check whether the disk is full."
+  }
+
   private struct State {
     var begun: [Int64]
     var latencies = Latencies()
@@ -58,7 +63,9 @@ final class Run: Sendable {
   }
 
   /// Appends `count` entries as fast as the log accepts them, or at this rate.
-  func append(_ count: Int, from workload: inout Workload, perSecond rate: Int) -> Window {
+  func append(
+    _ count: Int, from workload: inout Workload, perSecond rate: Int
+  ) throws(RefusedEntries) -> Window {
     let before = ThreadTimes()
     let start = Self.now
     state.withLock { state in
@@ -80,8 +87,8 @@ final class Run: Sendable {
     }
     drain()
     let after = ThreadTimes()
-    return state.withLock { state in
-      if state.refused > 0 { fatalError("the log refused entries; check whether the disk is full") }
+    return try state.withLock { state throws(RefusedEntries) in
+      if state.refused > 0 { throw RefusedEntries() }
       return Window(
         entries: sent, seconds: Double(Self.now - start) / 1e9, commits: state.commits,
         commitTime: after.total("log-write") - before.total("log-write"),
