@@ -105,7 +105,7 @@ let package = Package(
     library("CZlib", package: "zlib1g-dev", pkgConfig: "zlib"),
     Floor.system.module("Platform", ["CLinux"]),
     Floor.system.module("EventLoop", ["Platform", "CLinux", heap]),
-    Floor.system.module("TLS", ["COpenSSL"]),
+    Floor.system.module("TLS", ["Platform", "COpenSSL"]),
     Floor.system.module("SQLite", ["CSQLite"]),
     Floor.system.module("YAML", ["CYAML"]),
 
@@ -211,7 +211,7 @@ let package = Package(
     tests("Gateway", ["Gateway", "Relay", "WebSocket"]),
     tests("Platform", ["Platform", "TestSupport"]),
     tests("EventLoop", ["EventLoop", "Platform", "TestSupport"]),
-    tests("TLS", ["TLS", "COpenSSL", "TestSupport"]),
+    tests("TLS", ["TLS", "Platform", "COpenSSL", "TestSupport"]),
     tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport"]),
     tests("YAML", ["YAML"]),
     tests(

@@ -13,7 +13,7 @@ import Testing
     "Engine/Gateway": ["WebSocket", "Wire", "Relay", "Mixing"],
     "System/Platform": ["CLinux"],
     "System/EventLoop": ["Platform", "CLinux"],
-    "System/TLS": ["COpenSSL"],
+    "System/TLS": ["Platform", "COpenSSL"],
     "System/SQLite": ["CSQLite"],
     "System/YAML": ["CYAML"],
     "Server/SQLiteLog": ["Relay", "Wire", "Platform", "SQLite", "CSQLite"],

@@ -59,11 +59,11 @@ extension Client {
     do {
       let context = try shared.context(trusting: trust)
       let known = ticket.flatMap { $0.1 == url && $0.2 == trust ? $0.0 : nil }
-      guard let encryption = LinkEncryption(context, host: url.host, resuming: known) else {
+      guard let tls = TLSChannel(client: context, host: url.host, resuming: known) else {
         lose(.notEncrypted(.broken("out of memory")))
         return
       }
-      link.secure(encryption)
+      link.secure(tls)
       markDirty()
     } catch {
       lose(.noAuthorities(error))
@@ -72,8 +72,8 @@ extension Client {
 
   /// Handles the state of the TLS session after a read; it may have ended.
   func followEncryption() {
-    guard let encryption = link.encryption else { return }
-    switch encryption.state {
+    guard let tls = link.tls else { return }
+    switch tls.state {
     case .handshaking: markDirty()
     case .open:
       if case .securing = link.phase { greet() }

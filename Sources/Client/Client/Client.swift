@@ -190,7 +190,7 @@ public final class Client {
 
   /// Drops the connection or the attempt.
   func drop() {
-    if let ticket = link.encryption?.ticket {
+    if let ticket = link.tls?.ticket {
       self.ticket = (ticket, configuration.url, configuration.trust)
     }
     link.drop(from: shared.loop)

@@ -44,7 +44,7 @@ package struct Link: ~Copyable {
   private var output: [UInt8] = []
   private var sent = 0
   /// `nil` without TLS.
-  private(set) var encryption: LinkEncryption?
+  private(set) var tls: TLSChannel?
   /// Sending failed; what the server sent before that is still to be read.
   private var isBroken = false
 
@@ -57,7 +57,7 @@ package struct Link: ~Copyable {
   package var hasSocket: Bool { registration != nil }
   /// Whether the next byte begins a message or a control frame.
   package var isBetweenMessages: Bool { isOpen && connection.isBetweenMessages }
-  package var outputBytes: Int { output.count - sent + (encryption?.unsentBytes ?? 0) }
+  package var outputBytes: Int { output.count - sent + (tls?.backlogBytes ?? 0) }
   package var hasOutput: Bool { outputBytes > 0 }
 
   // MARK: Connecting
@@ -91,9 +91,8 @@ package struct Link: ~Copyable {
     }
   }
 
-  mutating func secure(_ encryption: LinkEncryption) {
-    self.encryption = encryption
-    encryption.begin()
+  mutating func secure(_ tls: TLSChannel) {
+    self.tls = tls
     phase = .securing
   }
 
@@ -112,7 +111,7 @@ package struct Link: ~Copyable {
     var whole = input.bytes.mutableSpan
     var span = whole._mutatingExtracting(0..<capacity)
     let result =
-      encryption.map { $0.read(from: borrowed, into: &span) } ?? borrowed.read(into: &span)
+      tls.map { $0.read(from: borrowed, into: &span).plaintext } ?? borrowed.read(into: &span)
     switch result {
     case .bytes(let count):
       input.begin(count: count, isFull: count == capacity)
@@ -235,10 +234,9 @@ package struct Link: ~Copyable {
   @discardableResult
   package mutating func flush() -> Bool {
     guard let borrowed, !isBroken, hasOutput else { return false }
-    switch send(output.span.extracting(sent..<output.count), to: borrowed) {
-    case .sent(let count): sent += count
-    case .wouldBlock: break
-    case .failed:
+    if let count = send(output.span.extracting(sent..<output.count), to: borrowed) {
+      sent += count
+    } else {
       isBroken = true
       sent = output.count
     }
@@ -256,9 +254,14 @@ package struct Link: ~Copyable {
     return false
   }
 
-  private func send(_ bytes: Span<UInt8>, to socket: BorrowedSocket) -> SendResult {
-    if let encryption { return encryption.send(bytes, to: socket) }
-    return socket.send(bytes)
+  /// Returns the number of bytes that were accepted; `nil` if the connection is gone.
+  private func send(_ bytes: Span<UInt8>, to socket: BorrowedSocket) -> Int? {
+    if let tls { return tls.write(bytes, to: socket)?.taken }
+    switch socket.send(bytes) {
+    case .sent(let count): return count
+    case .wouldBlock: return 0
+    case .failed: return nil
+    }
   }
 
   // MARK: The end
@@ -268,7 +271,7 @@ package struct Link: ~Copyable {
 
   /// Ends the connection or the attempt; with TLS the server is told that no more data follows.
   package mutating func drop(from loop: EventLoop) {
-    if let borrowed, let encryption { encryption.close(to: borrowed) }
+    if let borrowed { tls?.close(to: borrowed) }
     if let registration { loop.deregister(registration) }
     self = Link(limits: connection.limits)
   }

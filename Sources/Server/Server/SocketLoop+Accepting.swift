@@ -32,7 +32,7 @@ extension SocketLoop {
     }
     var tls: TLSChannel?
     if let credentials = world.shared.credentials {
-      tls = TLSChannel(credentials.current)
+      tls = TLSChannel(server: credentials.current)
       guard tls != nil else {
         admission.leave(host)
         reject(

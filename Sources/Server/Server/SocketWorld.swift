@@ -37,8 +37,6 @@ import WebSocket
   var acceptor: Acceptor?
   /// Indexed by the connection's slot; `nil` if the slot is free.
   var streams: [Stream?] = []
-  /// A buffer for outgoing ciphertext.
-  var ciphertext: [UInt8] = []
   private var now = Moment(monotonic: 0, wall: 0)
   /// The turn of the loop in which `now` was read.
   private var turnOfNow = UInt64.max
@@ -92,7 +90,9 @@ import WebSocket
 
   func write(_ stream: Int, _ bytes: Span<UInt8>) -> StreamWrite {
     guard let open = streams[stream] else { return .gone }
-    if let tls = open.tls { return write(bytes, to: open.socket, through: tls) }
+    if let tls = open.tls {
+      return tls.write(bytes, to: open.socket).map { .taken($0.taken, sent: $0.sent) } ?? .gone
+    }
     switch open.socket.send(bytes) {
     case .sent(let count): return .taken(count, sent: count)
     case .wouldBlock: return .taken(0, sent: 0)
@@ -106,7 +106,7 @@ import WebSocket
 
   func finish(_ stream: Int) {
     guard let open = streams[stream] else { return }
-    if let tls = open.tls { sendCloseNotify(open.socket, tls) }
+    open.tls?.close(to: open.socket)
     open.socket.shutdownWrite()
     streams[stream]?.isFinished = true
   }
@@ -114,7 +114,7 @@ import WebSocket
   func close(_ stream: Int) {
     guard stream < streams.count, let open = streams[stream] else { return }
     streams[stream] = nil
-    if let tls = open.tls, !open.isFinished { sendCloseNotify(open.socket, tls) }
+    if !open.isFinished { open.tls?.close(to: open.socket) }
     if let registration = open.registration { loop.deregister(registration) }
     _ = Socket(owning: open.socket.descriptor)
   }
