@@ -113,7 +113,7 @@ let package = Package(
     Floor.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
     Floor.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
-    Floor.server.module("RelayConfiguration", ["Directories", "Platform", "YAML"]),
+    Floor.server.module("RelayConfiguration", ["Directories", "Relay", "Platform", "YAML"]),
     Floor.server.module(
       "Server",
       [
@@ -226,7 +226,7 @@ let package = Package(
     tests("Archive", ["Archive", "Relay", "Wire", "Platform", "Mixing", "CSQLite", "TestSupport"]),
     tests("Bots", ["Bots", "Wire", logging]),
     tests(
-      "RelayConfiguration", ["RelayConfiguration", "Directories", "YAML", "TestSupport"]),
+      "RelayConfiguration", ["RelayConfiguration", "Directories", "Relay", "YAML", "TestSupport"]),
     tests(
       "Server",
       [

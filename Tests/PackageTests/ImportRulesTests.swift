@@ -19,7 +19,7 @@ import Testing
     "Server/SQLiteLog": ["Relay", "Wire", "Platform", "SQLite", "CSQLite"],
     "Server/Directories": ["Relay", "Wire", "Platform", "YAML", "CCurl"],
     "Server/Bots": ["Wire", "Mixing", "Platform", "Logging", "Subprocess"],
-    "Server/RelayConfiguration": ["Directories", "Platform", "YAML"],
+    "Server/RelayConfiguration": ["Directories", "Relay", "Platform", "YAML"],
     "Server/Server": [
       "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
       "TLS", "SQLiteLog", "Bots", "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", "Logging",

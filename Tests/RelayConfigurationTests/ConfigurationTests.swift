@@ -1,3 +1,4 @@
+import Relay
 import RelayConfiguration
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
     expected.auth.publicKey = "keys/public.pem"
     expected.auth.banned = ["mallory", "eve"]
     expected.auth.operators = ["prometheus"]
-    expected.limits.sendsPerSecond = 0
+    expected.limits.shard.budget.sendsPerSecond = 0
     expected.limits.handshakeTimeoutMilliseconds = 250
     expected.debug.echo = true
     expected.debug.commitDelayMilliseconds = 40
@@ -64,7 +65,7 @@ import Testing
     ).get()
     #expect(loaded.listen == "127.0.0.1:3")
     #expect(loaded.dataDirectory == "environment")
-    #expect(loaded.limits.burst == 12)
+    #expect(loaded.limits.shard.budget.burst == 12)
     #expect(loaded.loops == 1)
     #expect(loaded.drainSeconds == 10)
   }
@@ -79,7 +80,7 @@ import Testing
       ])
     #expect(loaded.logLevel == .error)
     #expect(loaded.log.durability == .memory)
-    #expect(loaded.limits.sendsPerSecond == 7)
+    #expect(loaded.limits.shard.budget.sendsPerSecond == 7)
     #expect(loaded.auth.allowOpenRemote)
     #expect(loaded.auth.origins == ["https://a.example", "http://b.example:81"])
     #expect(loaded.botsFile == "")

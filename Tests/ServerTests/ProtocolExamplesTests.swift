@@ -1,3 +1,4 @@
+import Relay
 import RelayConfiguration
 import Server
 import TestSupport
@@ -52,16 +53,17 @@ import Testing
   @Test func `the default limits are as documented`() throws {
     let reference = try Article("Protocol")
     let limits = Configuration().limits
+    let (shard, budget) = (limits.shard, limits.shard.budget)
     let documented: [(key: String, value: Int)] = [
-      ("frame_bytes", limits.frameBytes), ("text_bytes", limits.textBytes),
-      ("edits_per_entry", limits.editsPerEntry),
-      ("reactions_per_entry", limits.reactionsPerEntry),
-      ("rooms_per_connection", limits.roomsPerConnection),
+      ("frame_bytes", shard.frameBytes), ("text_bytes", shard.textBytes),
+      ("edits_per_entry", limits.entry.editsPerEntry),
+      ("reactions_per_entry", limits.entry.reactionsPerEntry),
+      ("rooms_per_connection", shard.roomsPerConnection),
       ("rooms_per_user", limits.roomsPerUser),
-      ("sends_per_s", limits.sendsPerSecond), ("burst", limits.burst),
-      ("requests_per_s", limits.requestsPerSecond), ("bytes_per_s", limits.bytesPerSecond),
-      ("connections_per_user", limits.connectionsPerUser), ("queue_bytes", limits.queueBytes),
-      ("heartbeat_s", limits.heartbeatSeconds), ("idle_timeout_s", limits.idleTimeoutSeconds),
+      ("sends_per_s", budget.sendsPerSecond), ("burst", budget.burst),
+      ("requests_per_s", budget.requestsPerSecond), ("bytes_per_s", budget.bytesPerSecond),
+      ("connections_per_user", budget.connections), ("queue_bytes", shard.queueBytes),
+      ("heartbeat_s", shard.heartbeatSeconds), ("idle_timeout_s", limits.idleTimeoutSeconds),
       ("handshake_timeout_ms", limits.handshakeTimeoutMilliseconds),
       ("header_bytes", limits.headerBytes), ("message_fragments", limits.messageFragments),
       ("connections", limits.connections),

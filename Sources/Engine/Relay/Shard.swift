@@ -14,13 +14,18 @@ public import Wire
 /// (`rooms` and `activity`), `WatchedUsers`, `Roster` (`people`), `Throttles` and `Typers`.
 public struct Shard: ~Copyable {
   /// The limits of a client; 0 = no limit.
-  public struct Limits: Sendable {
+  public struct Limits: Equatable, Sendable {
+    /// The size of a client's frame, of a whole message, and of its inflated form.
     public var frameBytes = 65_536
+    /// The size of an entry's `text`, in UTF-8.
     public var textBytes = 8192
+    /// The number of rooms joined by one connection.
     public var roomsPerConnection = 256
     /// Of a user, over all connections.
     public var budget = UserBudget.Limits()
+    /// Output queued for one socket; beyond it the client is lagging and catches up from the log.
     public var queueBytes = 262_144
+    /// The relay pings a connection that is silent for this long.
     public var heartbeatSeconds = 25
     public init() {}
   }
@@ -49,7 +54,7 @@ public struct Shard: ~Copyable {
   }
 
   /// The most that catching up and replies from storage add to a connection's queue at once.
-  static let pageBytes = 65_536
+  package static let pageBytes = 65_536
   /// The largest `history` or `rooms`.
   static let replyBytes = 131_072
 

@@ -11,11 +11,15 @@ import Synchronization
 public final class UserBudget: Sendable {
   /// 0 = no limit.
   public struct Limits: Equatable, Sendable {
+    /// Sustained sends over all connections; beyond it the user is slowed.
     public var sendsPerSecond = 20
+    /// The burst of sends.
     public var burst = 40
+    /// All other requests, and duplicate sends; a separate bucket.
     public var requestsPerSecond = 50
-    /// Of input, after decompression.
+    /// Of input, after decompression; a third bucket.
     public var bytesPerSecond = 262_144
+    /// Concurrent connections.
     public var connections = 50
     public init() {}
 

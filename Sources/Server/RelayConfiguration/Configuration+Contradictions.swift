@@ -1,3 +1,4 @@
+internal import Relay
 internal import YAML
 
 extension Configuration {
@@ -10,9 +11,6 @@ extension Configuration {
     var found: String
     var expected: String
   }
-
-  /// The page size of catch-up.
-  private static var pageBytes: Int { 65_536 }
 
   /// Returns combinations of settings that are valid each, but contradict each other.
   package func contradictions() -> [Contradiction] {
@@ -91,27 +89,28 @@ extension Configuration {
         found.append(Contradiction(key: "limits.\(key)", found: "is \(value)", expected: expected))
       }
     }
+    let (shard, budget) = (limits.shard, limits.shard.budget)
     // JSON may take three times the bytes of UTF-8 for a character (é as \u00e9); the rest is for
     // room, id and braces.
-    let frameNeeded = limits.textBytes * 3 + 1024
+    let frameNeeded = shard.textBytes * 3 + 1024
     check(
-      limits.frameBytes == 0 || limits.textBytes == 0 || limits.frameBytes >= frameNeeded,
-      "frame_bytes", limits.frameBytes,
-      "a text of limits.text_bytes (\(limits.textBytes)) takes up to \(frameNeeded) as JSON; "
+      shard.frameBytes == 0 || shard.textBytes == 0 || shard.frameBytes >= frameNeeded,
+      "frame_bytes", shard.frameBytes,
+      "a text of limits.text_bytes (\(shard.textBytes)) takes up to \(frameNeeded) as JSON; "
         + "raise it, or lower limits.text_bytes")
     check(
-      limits.queueBytes == 0 || limits.queueBytes >= max(limits.frameBytes, Self.pageBytes),
-      "queue_bytes", limits.queueBytes,
-      "expected at least \(max(limits.frameBytes, Self.pageBytes)), "
-        + "for one message of limits.frame_bytes and one page of \(Self.pageBytes)")
+      shard.queueBytes == 0 || shard.queueBytes >= max(shard.frameBytes, Shard.pageBytes),
+      "queue_bytes", shard.queueBytes,
+      "expected at least \(max(shard.frameBytes, Shard.pageBytes)), "
+        + "for one message of limits.frame_bytes and one page of \(Shard.pageBytes)")
     check(
-      limits.sendsPerSecond == 0 || limits.burst > 0, "burst", limits.burst,
+      budget.sendsPerSecond == 0 || budget.burst > 0, "burst", budget.burst,
       "expected at least 1 if limits.sends_per_s is set, or no send would be accepted")
     check(
-      limits.heartbeatSeconds == 0 || limits.idleTimeoutSeconds == 0
-        || limits.idleTimeoutSeconds > limits.heartbeatSeconds,
+      shard.heartbeatSeconds == 0 || limits.idleTimeoutSeconds == 0
+        || limits.idleTimeoutSeconds > shard.heartbeatSeconds,
       "idle_timeout_s", limits.idleTimeoutSeconds,
-      "expected more than limits.heartbeat_s (\(limits.heartbeatSeconds)), "
+      "expected more than limits.heartbeat_s (\(shard.heartbeatSeconds)), "
         + "or quiet clients are disconnected before they are pinged")
     return found
   }
@@ -133,11 +132,11 @@ extension Configuration {
         if case .say(let text) = step { text } else { nil }
       }
       let longest = (bot.lines + said).map(\.utf8.count).max() ?? 0
-      if limits.textBytes > 0, longest > limits.textBytes {
+      if limits.shard.textBytes > 0, longest > limits.shard.textBytes {
         found.append(
           Contradiction(
             key: "bots[\(index)]", bot: index, found: "\(name) has a text of \(longest) bytes",
-            expected: "limits.text_bytes allows \(limits.textBytes)"))
+            expected: "limits.text_bytes allows \(limits.shard.textBytes)"))
       }
     }
     return found

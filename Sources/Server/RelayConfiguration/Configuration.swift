@@ -1,8 +1,10 @@
 public import Directories
+public import Relay
 
 /// The settings of a relay with their defaults: one property for each key of `config/relay.yaml`.
 ///
-/// The structs mirror the YAML; a unit in a key's name is spelled out in the property's name.
+/// The structs mirror the YAML, except that limits which the engine enforces are in the engine's own
+/// types, with their defaults; a unit in a key's name is spelled out in the property's name.
 /// `Configuration()` has the defaults; `load(file:environment:overrides:)` reads all sources. A
 /// limit of 0 means no limit.
 public struct Configuration: Equatable, Sendable {
@@ -119,37 +121,16 @@ extension Configuration {
     public var handshakeTimeoutMilliseconds = 5000
     /// The size of an HTTP request's request line and headers.
     public var headerBytes = 8192
-    /// The size of a client's frame, of a whole message, and of its inflated form.
-    public var frameBytes = 65_536
     /// The number of frames in one message.
     public var messageFragments = 1024
     /// Pings and pongs per second on one connection; more close it.
     public var controlFramesPerSecond = 100
-    /// The size of an entry's `text`, in UTF-8.
-    public var textBytes = 8192
-    /// The number of edits of one text.
-    public var editsPerEntry = 100
-    /// The number of different emoji on one entry; each user may give 10 of them.
-    public var reactionsPerEntry = 50
-    /// The number of rooms joined by one connection.
-    public var roomsPerConnection = 256
+    /// The limits of a session and of its user.
+    public var shard = Shard.Limits()
+    /// The limits of the changes of one entry.
+    public var entry = EntryLimits()
     /// The number of rooms that a user may belong to.
     public var roomsPerUser = 10_000
-    /// Concurrent connections of one user.
-    public var connectionsPerUser = 50
-    /// Sustained sends per second of one user over all connections; beyond it the user is
-    /// throttled.
-    public var sendsPerSecond = 20
-    /// The burst of sends.
-    public var burst = 40
-    /// All other requests, and duplicate sends, per second of one user; a separate bucket.
-    public var requestsPerSecond = 50
-    /// Input bytes per second of one user, after inflating; a third bucket.
-    public var bytesPerSecond = 262_144
-    /// Output queued for one socket; beyond it the client is lagging and catches up from the log.
-    public var queueBytes = 262_144
-    /// The relay pings a connection that is silent for this long.
-    public var heartbeatSeconds = 25
     /// Closes a connection that has neither received a byte nor sent a queued one for this long.
     public var idleTimeoutSeconds = 60
   }

@@ -1,4 +1,5 @@
 internal import Directories
+internal import Relay
 package import YAML
 
 /// The definition of one configuration key, used by the reader, the environment and the printer:
@@ -83,22 +84,22 @@ extension ConfigurationKey {
     .integer(
       "limits.handshake_timeout_ms", \.limits.handshakeTimeoutMilliseconds, 0...3_600_000),
     .integer("limits.header_bytes", \.limits.headerBytes, 0...1_048_576),
-    .integer("limits.frame_bytes", \.limits.frameBytes, 0...1_073_741_824),
+    .integer("limits.frame_bytes", \.limits.shard.frameBytes, 0...1_073_741_824),
     .integer("limits.message_fragments", \.limits.messageFragments, 0...1_000_000_000),
     .integer(
       "limits.control_frames_per_s", \.limits.controlFramesPerSecond, 0...1_000_000_000),
-    .integer("limits.text_bytes", \.limits.textBytes, 0...268_435_456),
-    .integer("limits.edits_per_entry", \.limits.editsPerEntry, 0...1_000_000_000),
-    .integer("limits.reactions_per_entry", \.limits.reactionsPerEntry, 0...1_000_000),
-    .integer("limits.rooms_per_connection", \.limits.roomsPerConnection, 0...1_000_000),
+    .integer("limits.text_bytes", \.limits.shard.textBytes, 0...268_435_456),
+    .integer("limits.edits_per_entry", \.limits.entry.editsPerEntry, 0...1_000_000_000),
+    .integer("limits.reactions_per_entry", \.limits.entry.reactionsPerEntry, 0...1_000_000),
+    .integer("limits.rooms_per_connection", \.limits.shard.roomsPerConnection, 0...1_000_000),
     .integer("limits.rooms_per_user", \.limits.roomsPerUser, 0...1_000_000),
-    .integer("limits.connections_per_user", \.limits.connectionsPerUser, 0...10_000_000),
-    .integer("limits.sends_per_s", \.limits.sendsPerSecond, 0...1_000_000_000),
-    .integer("limits.burst", \.limits.burst, 0...1_000_000_000),
-    .integer("limits.requests_per_s", \.limits.requestsPerSecond, 0...1_000_000_000),
-    .integer("limits.bytes_per_s", \.limits.bytesPerSecond, 0...1_000_000_000),
-    .integer("limits.queue_bytes", \.limits.queueBytes, 0...1_099_511_627_776),
-    .integer("limits.heartbeat_s", \.limits.heartbeatSeconds, 0...86_400),
+    .integer("limits.connections_per_user", \.limits.shard.budget.connections, 0...10_000_000),
+    .integer("limits.sends_per_s", \.limits.shard.budget.sendsPerSecond, 0...1_000_000_000),
+    .integer("limits.burst", \.limits.shard.budget.burst, 0...1_000_000_000),
+    .integer("limits.requests_per_s", \.limits.shard.budget.requestsPerSecond, 0...1_000_000_000),
+    .integer("limits.bytes_per_s", \.limits.shard.budget.bytesPerSecond, 0...1_000_000_000),
+    .integer("limits.queue_bytes", \.limits.shard.queueBytes, 0...1_099_511_627_776),
+    .integer("limits.heartbeat_s", \.limits.shard.heartbeatSeconds, 0...86_400),
     .integer("limits.idle_timeout_s", \.limits.idleTimeoutSeconds, 0...604_800),
 
     .boolean("delivery.hold", \.delivery.hold),

@@ -3,21 +3,10 @@ import Relay
 internal import RelayConfiguration
 
 extension Configuration {
-  /// The limits of edits and reactions per entry, for the log.
-  var entryLimits: EntryLimits {
-    EntryLimits(
-      editsPerEntry: limits.editsPerEntry, reactionsPerEntry: limits.reactionsPerEntry)
-  }
-
   /// The configuration of the shards.
   var shard: Shard.Configuration {
     var shard = Shard.Configuration()
-    shard.limits.frameBytes = limits.frameBytes
-    shard.limits.textBytes = limits.textBytes
-    shard.limits.roomsPerConnection = limits.roomsPerConnection
-    shard.limits.budget = limits.budget
-    shard.limits.queueBytes = limits.queueBytes
-    shard.limits.heartbeatSeconds = limits.heartbeatSeconds
+    shard.limits = limits.shard
     shard.server = "relay/\(Server.version)"
     shard.anyoneMayCreate = rooms.create == .anyone
     shard.listed = rooms.listed.map { ($0.room, $0.title) }
@@ -35,25 +24,14 @@ extension Configuration.Limits {
     var limits = ConnectionLimits()
     limits.handshakeTimeoutMilliseconds = handshakeTimeoutMilliseconds
     limits.headerBytes = headerBytes
-    limits.frameBytes = frameBytes
+    limits.frameBytes = shard.frameBytes
     limits.messageFragments = messageFragments
     limits.controlFramesPerSecond = controlFramesPerSecond
-    limits.heartbeatSeconds = heartbeatSeconds
+    limits.heartbeatSeconds = shard.heartbeatSeconds
     limits.idleTimeoutSeconds = idleTimeoutSeconds
     limits.connections = connections
     limits.connectionsPerAddress = connectionsPerAddress
     limits.unauthenticatedPerAddress = unauthenticatedPerAddress
     return limits
-  }
-
-  /// The limits of one user.
-  var budget: UserBudget.Limits {
-    var budget = UserBudget.Limits()
-    budget.connections = connectionsPerUser
-    budget.sendsPerSecond = sendsPerSecond
-    budget.burst = burst
-    budget.requestsPerSecond = requestsPerSecond
-    budget.bytesPerSecond = bytesPerSecond
-    return budget
   }
 }

@@ -65,7 +65,7 @@ public final class Server: Sendable {
         origins: Set(configuration.auth.origins),
         requiresLoopbackHost: listener.address.isLoopback && !authenticator.takesTokens)
       router.servesEcho = configuration.debug.echo
-      router.contentLimitBytes = configuration.limits.frameBytes
+      router.contentLimitBytes = configuration.limits.shard.frameBytes
       router.compresses = configuration.compression.enabled
       let limits = configuration.limits.connection
       let context = ConnectionLoop.Context(
@@ -182,7 +182,7 @@ public final class Server: Sendable {
       return MemoryLog(
         epoch: Lineage.randomName(using: &random),
         keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
-        roomsPerUser: configuration.limits.roomsPerUser, limits: configuration.entryLimits,
+        roomsPerUser: configuration.limits.roomsPerUser, limits: configuration.limits.entry,
         identityKey: .random(using: &random), clock: { WallClock.milliseconds })
     case .fsync: durability = .fsync
     case .os: durability = .os
@@ -191,7 +191,7 @@ public final class Server: Sendable {
     options.durability = durability
     options.keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
     options.roomsPerUser = configuration.limits.roomsPerUser
-    options.limits = configuration.entryLimits
+    options.limits = configuration.limits.entry
     options.commitDelayMilliseconds = configuration.debug.commitDelayMilliseconds
     do {
       return try SQLiteLog(directory: configuration.dataDirectory, options: options) {
