@@ -23,7 +23,8 @@ final class EchoPeer {
   }
 
   let client: Int
-  private let server: EchoServer
+  private let shared: PeerLoop
+  private let target: String
   private unowned let observer: any EchoObserver
   private var link = Link()
   private var backoff = Backoff(firstMilliseconds: 100, limitMilliseconds: 2_000)
@@ -31,9 +32,11 @@ final class EchoPeer {
   /// In the order of intended times.
   private(set) var queue: [Send] = []
 
-  init(client: Int, on server: EchoServer, observer: any EchoObserver) {
+  /// - Parameter target: of the handshake.
+  init(client: Int, target: String, on shared: PeerLoop, observer: any EchoObserver) {
     self.client = client
-    self.server = server
+    self.target = target
+    self.shared = shared
     self.observer = observer
   }
 
@@ -47,7 +50,7 @@ final class EchoPeer {
   /// Closes the connection.
   func end() {
     isEnded = true
-    link.close(.normal, with: server.links)
+    link.close(.normal, with: shared.links)
     link.flush()
     drop()
   }
@@ -58,7 +61,7 @@ final class EchoPeer {
     guard !isEnded else { return }
     do {
       try link.connect(
-        to: server.address, from: server.source(of: client), on: server.loop,
+        to: shared.addresses[0], from: shared.source(of: client), on: shared.loop,
         token: UInt64(client))
     } catch {
       lose("cannot connect: \(error)")
@@ -72,7 +75,7 @@ final class EchoPeer {
       if let error = link.connectionError() { return lose("cannot connect: \(error)") }
       link.begin(
         ClientHandshake(
-          host: server.authority, target: server.target, nonce: server.links.nonce()))
+          host: shared.url.authority, target: target, nonce: shared.links.nonce()))
       flush()
     case .handshaking, .open:
       if !readiness.isDisjoint(with: [.readable, .closed, .failed]) { read() }
@@ -84,18 +87,18 @@ final class EchoPeer {
     drop()
     observer.echoPeer(self, lostConnection: reason)
     guard !isEnded else { return }
-    server.loop.schedule(
-      afterMilliseconds: backoff.nextMilliseconds(using: &server.links.random),
-      token: EchoServer.timerBit | UInt64(client))
+    shared.loop.schedule(
+      afterMilliseconds: backoff.nextMilliseconds(using: &shared.links.random),
+      token: PeerLoop.token(of: client))
   }
 
-  private func drop() { link.drop(from: server.loop) }
+  private func drop() { link.drop(from: shared.loop) }
 
   // MARK: Reading
 
   private func read() {
-    var input = server.links.borrowInput()
-    defer { server.links.returnInput(input) }
+    var input = shared.links.borrowInput()
+    defer { shared.links.returnInput(input) }
     for _ in 0..<Link.readsPerTurn {
       switch link.read(into: &input) {
       case .bytes:
@@ -108,7 +111,7 @@ final class EchoPeer {
   }
 
   private func take(_ input: inout LinkInput) {
-    while let event = link.next(in: &input, with: server.links) {
+    while let event = link.next(in: &input, with: shared.links) {
       switch event {
       case .opened:
         backoff.reset()
@@ -136,7 +139,7 @@ final class EchoPeer {
 
   private func transmit() {
     for send in queue {
-      link.append(.text, send.text.span, with: server.links)
+      link.append(.text, send.text.span, with: shared.links)
       observer.echoPeer(self, transmits: send)
     }
     queue.removeAll(keepingCapacity: true)
@@ -145,7 +148,7 @@ final class EchoPeer {
 
   private func flush() {
     do {
-      try link.flush(on: server.loop)
+      try link.flush(on: shared.loop)
     } catch {
       lose("\(error)")
     }

@@ -24,7 +24,8 @@ public final class EchoRun {
   private let plan: Plan
   private let naming: Naming
   private let loop: EventLoop
-  private let server: EchoServer
+  private let shared: PeerLoop
+  private let target: String
   private let url: String
   private let relay: SpawnedRelay?
   private let log: (String) -> Void
@@ -90,16 +91,17 @@ public final class EchoRun {
     } catch {
       throw Run.Failure(description: "\(error)", isUsage: false)
     }
-    server = EchoServer(
-      loop, address: try SourceAddresses.check(scenario.sourceAddresses, to: addresses)[0],
-      sources: scenario.sourceAddresses, authority: place.authority,
-      target: RawDialect.target(in: self.url))
+    shared = PeerLoop(
+      loop, url: place,
+      addresses: try SourceAddresses.check(scenario.sourceAddresses, to: addresses),
+      sources: scenario.sourceAddresses)
+    target = RawDialect.target(in: self.url)
     var random = SystemRandomNumberGenerator()
     naming = Naming(plan, tag: String(random.next(), radix: 36))
     outcome = Outcome(plan: plan)
     outcome.mode = .echo
     // The query may contain a token.
-    outcome.url = "ws://\(server.authority)\(server.target.prefix { $0 != "?" })"
+    outcome.url = "ws://\(place.authority)\(target.prefix { $0 != "?" })"
     peers = Array(repeating: nil, count: plan.clients.count)
     ledgers = naming.users.map(EchoLedger.init)
     awaited = Array(repeating: nil, count: plan.clients.count)
@@ -155,7 +157,7 @@ public final class EchoRun {
     case .phase(let name): mark("phase \(name)", isPhase: true)
     case .connect(let client):
       awaited[client] = event.at
-      let peer = EchoPeer(client: client, on: server, observer: self)
+      let peer = EchoPeer(client: client, target: target, on: shared, observer: self)
       peers[client] = peer
       peer.connect()
     case .send(let client, room: _, let number, let bytes):
@@ -314,8 +316,8 @@ extension EchoRun: EventHandler {
 
   /// See `EventHandler`.
   public func timerFired(_ timer: TimerID, token: UInt64) {
-    if token & EchoServer.timerBit != 0 {
-      peers[Int(token & ~EchoServer.timerBit)]?.connect()
+    if token & PeerLoop.tokenBit != 0 {
+      peers[Int(token & ~PeerLoop.tokenBit)]?.connect()
       return
     }
     switch token {

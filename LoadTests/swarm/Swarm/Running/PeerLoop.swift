@@ -22,8 +22,10 @@ final class PeerLoop {
   private var dirty: [Int] = []
   let links = LinkResources()
 
-  init(_ loop: EventLoop, url: RelayURL, addresses: [Address], sources: [Address], rooms: [String])
-  {
+  init(
+    _ loop: EventLoop, url: RelayURL, addresses: [Address], sources: [Address],
+    rooms: [String] = []
+  ) {
     self.loop = loop
     self.url = url
     self.addresses = addresses
