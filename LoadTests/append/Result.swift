@@ -29,7 +29,7 @@ struct Result {
     """
     {"stored":\(stored),"entries":\(window.entries),"seconds":\(round(window.seconds)),\
     "entries_per_s":\(perSecond),"commit_cpu_us":\(round(microseconds(window.commitTime))),\
-    "settle_cpu_us":\(round(microseconds(window.indexTime))),\
+    "index_cpu_us":\(round(microseconds(window.indexTime))),\
     "checkpoint_cpu_us":\(round(microseconds(window.checkpointTime))),\
     "cpu_us":\(round(microseconds(all))),"batches":\(window.commits),\
     "batch_p50_ms":\(round(window.latencies.percentile(0.5))),\

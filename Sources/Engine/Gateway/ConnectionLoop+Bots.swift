@@ -13,7 +13,7 @@ extension ConnectionLoop {
       return
     }
     let index = addConnection(.bot(BotSession(bot)))
-    connections[index].isIdentified = true
+    connections[index].isAuthenticated = true
     let session = shard.open(connection: index.place, now: now)
     connections[index].session = session
     botConnections[ObjectIdentifier(bot)] = index

@@ -19,7 +19,7 @@ extension ConnectionLoop {
   /// Begins a request whose head is complete.
   func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: ConnectionSlot) {
     let exchange = addExchange(call, index)
-    noteIdentified(index)
+    noteAuthenticated(index)
     connections[index].deadline = requestDeadline
     if call.expectsContinue, rest.count == 0, call.contentBytes > 0 {
       let interim = HTTPResponse(status: 100).bytes

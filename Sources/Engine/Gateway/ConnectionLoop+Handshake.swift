@@ -17,7 +17,7 @@ extension ConnectionLoop {
       }
       offset = length
       // Each request has its own credentials.
-      connections[index].isIdentified = false
+      connections[index].isAuthenticated = false
       switch context.router.route(
         request, isLocal: connections[index].isLocal,
         isOperator: context.authenticator.isOperator,
@@ -43,7 +43,7 @@ extension ConnectionLoop {
       case .echo(let opening):
         _ = open(index, opening)
         connections[index].phase = .echo
-        noteIdentified(index)
+        noteAuthenticated(index)
         return true
       }
     } catch {
@@ -72,21 +72,21 @@ extension ConnectionLoop {
   ) {
     switch answer {
     case .known(let identity):
-      noteIdentified(index)
+      noteAuthenticated(index)
       shard.identify(session, as: identity, now: now)
     case .unknown: break
-    case .refused(let error): shard.refuseIdentity(session, error)
+    case .refused(let error): shard.reject(session, error)
     }
   }
 
   /// Notes that the client has authenticated, if the message just received did that.
-  func noteIfIdentified(_ session: SessionID, _ index: ConnectionSlot) {
-    if shard.isIdentified(session) { noteIdentified(index) }
+  func noteIfAuthenticated(_ session: SessionID, _ index: ConnectionSlot) {
+    if shard.isAuthenticated(session) { noteAuthenticated(index) }
   }
 
   /// Ends the limits that apply to an unauthenticated connection.
-  func noteIdentified(_ index: ConnectionSlot) {
-    connections[index].isIdentified = true
+  func noteAuthenticated(_ index: ConnectionSlot) {
+    connections[index].isAuthenticated = true
     connections[index].deadline = 0
     if connections[index].isCountedAsUnauthenticated, let host = connections[index].host {
       connections[index].isCountedAsUnauthenticated = false

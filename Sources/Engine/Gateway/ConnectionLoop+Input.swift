@@ -233,11 +233,11 @@ extension ConnectionLoop {
         case .message(.text, .input(let range)):
           observer?.loopTakes(input.span.extracting(range), from: index.stream, session)
           shard.receive(session, input.span.extracting(range), now: now)
-          if !connections[index].isIdentified { noteIfIdentified(session, index) }
+          if !connections[index].isAuthenticated { noteIfAuthenticated(session, index) }
         case .message(.text, .assembled):
           observer?.loopTakes(webSocket.assembled.span, from: index.stream, session)
           shard.receive(session, webSocket.assembled.span, now: now)
-          if !connections[index].isIdentified { noteIfIdentified(session, index) }
+          if !connections[index].isAuthenticated { noteIfAuthenticated(session, index) }
         case .message: return .binary
         case .close: return .closedByPeer
         case .ping, .pong: guard mayTakeControlFrame(index) else { return .tooManyControlFrames }

@@ -143,7 +143,7 @@ extension ConnectionLoop {
       guard connections.contains(index) else { continue }
       switch connections[index].phase {
       case .handshake:
-        if connections[index].isIdentified {
+        if connections[index].isAuthenticated {
           sweepRested(index)
         } else {
           sweepUnauthenticated(index)
@@ -154,7 +154,7 @@ extension ConnectionLoop {
       case .closing, .lingering:
         if now.monotonic >= connections[index].deadline { remove(index) }
       case .open, .echo:
-        guard connections[index].isIdentified else {
+        guard connections[index].isAuthenticated else {
           sweepUnauthenticated(index)
           continue
         }

@@ -174,7 +174,7 @@ import Wire
   }
 
   /// Whether the session is authenticated.
-  package func isIdentified(_ session: SessionID) -> Bool { shard.isIdentified(session) }
+  package func isAuthenticated(_ session: SessionID) -> Bool { shard.isAuthenticated(session) }
 
   /// When the loop next has work without an event, in microseconds of the monotonic clock; `nil` =
   /// never. Valid after a turn.

@@ -32,7 +32,7 @@ struct ServerConnection {
   /// The peer has stopped sending, so the connection is read until the end of the stream.
   var sawEnd = false
   var isPaused = false
-  var isIdentified = false
+  var isAuthenticated = false
   var host: HostKey?
   /// Whether the client is on this machine.
   var isLocal = false

@@ -86,12 +86,12 @@ extension Shard {
   }
 
   /// Whether the client is authenticated.
-  public func isIdentified(_ id: SessionID) -> Bool {
+  public func isAuthenticated(_ id: SessionID) -> Bool {
     isCurrent(id) && !sessions[id.slot].user.isEmpty
   }
 
   /// Rejects a client: `error`, then close 4403 if it is forbidden, otherwise 4401.
-  public mutating func refuseIdentity(_ id: SessionID, _ error: WireError) {
+  public mutating func reject(_ id: SessionID, _ error: WireError) {
     guard isCurrent(id) else { return }
     if error.code == .forbidden {
       end(id.slot, error, .forbidden, "forbidden")
@@ -152,7 +152,7 @@ extension Shard {
         re: request.message.type)
     }
     refusal.ref = request.ref
-    refuseIdentity(sessions.id(of: session), refusal)
+    reject(sessions.id(of: session), refusal)
   }
 
   /// Replaces the session's token; an invalid one changes nothing.
@@ -229,7 +229,7 @@ extension Shard {
   public mutating func ban(_ users: Set<String>) {
     for user in users.sorted() {
       forEachSession(of: user) { shard, session in
-        shard.refuseIdentity(shard.sessions.id(of: session), Self.banned(user))
+        shard.reject(shard.sessions.id(of: session), Self.banned(user))
       }
     }
   }

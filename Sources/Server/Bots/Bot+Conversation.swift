@@ -10,7 +10,7 @@ extension Bot {
       if !isBot(entry.from) { conversations[room]?.phase = .leaving(again: true) }
       return
     }
-    guard !isBot(entry.from) else { return pass(entry) }
+    guard !isBot(entry.from) else { return noteEntryOfBot(entry) }
     guard conversation.take(entry) else {
       conversations[room] = conversation
       return
@@ -19,12 +19,12 @@ extension Bot {
     conversation.isAnswering = true
     conversations[room] = conversation
     touch(room)
-    tell(.received(room: room, seq: entry.seq))
+    send(.received(room: room, seq: entry.seq))
     if isFirst { start(.answer(room: room)) }
   }
 
   /// Records an entry of a bot, which is not answered.
-  private func pass(_ entry: Entry) {
+  private func noteEntryOfBot(_ entry: Entry) {
     guard var conversation = conversations[entry.room], conversation.phase == .following,
       !conversation.isLagging, let taken = conversation.taken, entry.seq > taken
     else { return }
@@ -33,7 +33,7 @@ extension Bot {
     conversations[entry.room] = conversation
     guard entry.from != description.user else { return }
     // The read mark is cumulative: it must not pass an entry that is still to be answered.
-    tell(
+    send(
       conversation.isAnswering
         ? .received(room: entry.room, seq: entry.seq) : .read(room: entry.room, seq: entry.seq))
   }
@@ -52,7 +52,7 @@ extension Bot {
     conversation.isLagging = false
     conversations[room] = conversation
     // The rest is in the log, after the last entry taken.
-    if isLagging, conversation.phase == .following { want(room) }
+    if isLagging, conversation.phase == .following { enqueue(room) }
     startEnrolling()
   }
 
@@ -62,10 +62,10 @@ extension Bot {
     // Before the first answer in a room, only the read mark records the bot's position there.
     let mayReadFirst =
       isDirect || !description.answers || conversations[room]?.hasSpoken == true
-    if mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
+    if mayReadFirst { send(.read(room: room, seq: entry.seq)) }
     guard entry.kind.isContent, !entry.isDeleted else {
       // Entries that change earlier ones, and deleted entries, are not answered.
-      if !mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
+      if !mayReadFirst { send(.read(room: room, seq: entry.seq)) }
       return
     }
     // An echo does not repeat the entry's reply reference or forward source.
@@ -84,7 +84,7 @@ extension Bot {
     {
       isAnswered = await play(to: entry)
     }
-    if isAnswered, !mayReadFirst { tell(.read(room: room, seq: entry.seq)) }
+    if isAnswered, !mayReadFirst { send(.read(room: room, seq: entry.seq)) }
   }
 
   private func play(to entry: Entry) async -> Bool {
@@ -138,14 +138,14 @@ extension Bot {
   private func write(for delay: Duration, in room: String) async throws {
     var rest = delay
     while description.typing, rest > Self.typingRenewal {
-      tell(.typing(room: room, on: true))
+      send(.typing(room: room, on: true))
       try await time.sleep(Self.typingRenewal)
       rest -= Self.typingRenewal
     }
-    if description.typing { tell(.typing(room: room, on: true)) }
+    if description.typing { send(.typing(room: room, on: true)) }
     try await time.sleep(rest)
     guard description.uploadDelay > .zero else { return }
-    if description.typing { tell(.typing(room: room, on: false)) }
+    if description.typing { send(.typing(room: room, on: false)) }
     try await time.sleep(description.uploadDelay)
   }
 }

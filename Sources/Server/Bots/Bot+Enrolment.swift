@@ -13,13 +13,15 @@ extension Bot {
       conversations[room]?.phase = .waiting
       conversations[room]?.subscribers = 0
     }
-    for room in description.rooms { want(room) }
-    for room in conversations.keys.sorted() where !description.rooms.contains(room) { want(room) }
+    for room in description.rooms { enqueue(room) }
+    for room in conversations.keys.sorted() where !description.rooms.contains(room) {
+      enqueue(room)
+    }
   }
 
   /// Adds a room to the queue of rooms to join.
   /// - Parameter isOptional: joins it only if that does not require leaving another room.
-  func want(_ room: String, isOptional: Bool = false) {
+  func enqueue(_ room: String, isOptional: Bool = false) {
     guard !waiting.contains(room) else {
       if !isOptional { conversations[room]?.isOptional = false }
       return
@@ -46,10 +48,10 @@ extension Bot {
       guard let peer = peer(in: room.room), conversations[room.room] == nil else { return false }
       return !isBot(peer)
     }
-    for room in direct where mayOweAnswer(room) { want(room.room) }
+    for room in direct where mayOweAnswer(room) { enqueue(room.room) }
     let others = direct.filter { !mayOweAnswer($0) }
     for room in others.sorted(by: { ($0.last?.at ?? 0) > ($1.last?.at ?? 0) }) {
-      want(room.room, isOptional: true)
+      enqueue(room.room, isOptional: true)
     }
   }
 
@@ -68,7 +70,7 @@ extension Bot {
   func receive(_ activity: ServerMessage.Activity) {
     guard activity.unread > 0, let peer = peer(in: activity.room), !isBot(peer) else { return }
     switch conversations[activity.room]?.phase {
-    case nil, .waiting: want(activity.room)
+    case nil, .waiting: enqueue(activity.room)
     case .leaving: conversations[activity.room]?.phase = .leaving(again: true)
     case .joining, .following: break
     }
@@ -79,7 +81,7 @@ extension Bot {
     switch conversation.phase {
     case .leaving(let again):
       conversations[room] = nil
-      if again { want(room) }
+      if again { enqueue(room) }
       startEnrolling()
     case .following where !conversation.isAnswering:
       // Not requested: the bot has lost the right to the room.
@@ -100,7 +102,7 @@ extension Bot {
       // The bot's own answers may be among the lost entries: read the log again.
       conversation.forget()
       conversations[room] = conversation
-      if conversation.phase == .following { want(room) }
+      if conversation.phase == .following { enqueue(room) }
       return
     case (.joining, _) where conversation.taken == nil:
       break  // This join only served to learn the marks.
@@ -119,27 +121,27 @@ extension Bot {
     defer { isEnrolling = false }
     while !hasEnded, let room = nextToEnrol() {
       conversations[room]?.phase = .joining
-      if conversations[room]?.taken == nil { await locate(room) }
+      if conversations[room]?.taken == nil { await findPosition(in: room) }
       guard conversations[room]?.phase == .joining else { continue }
       let conversation = conversations[room]
       let join = ClientMessage.Join(
         room: room, after: conversation?.taken, epoch: conversation?.epoch, subscribers: true)
       guard conversation?.taken != nil,
-        case .joined(let joined)? = await askAgain(.join(join), .join(room: room))
+        case .joined(let joined)? = await retriedReply(to: .join(join), as: .join(room: room))
       else {
-        giveUp(room)
+        abandonJoin(room)
         continue
       }
-      if joined.resume == .reset || joined.resume == .diverged { again(room) }
+      if joined.resume == .reset || joined.resume == .diverged { joinAgain(room) }
     }
   }
 
-  private func again(_ room: String) {
-    if conversations[room]?.phase == .joining { want(room) }
+  private func joinAgain(_ room: String) {
+    if conversations[room]?.phase == .joining { enqueue(room) }
   }
 
   /// Handles a refused join or a lost connection; the next connection joins again.
-  private func giveUp(_ room: String) {
+  private func abandonJoin(_ room: String) {
     guard let conversation = conversations[room], conversation.phase == .joining else { return }
     if conversation.isAnswering || description.rooms.contains(room) {
       conversations[room]?.phase = .leaving(again: false)
@@ -165,7 +167,7 @@ extension Bot {
         return nil
       }
       conversations[oldest]?.phase = .leaving(again: false)
-      tell(.leave(room: oldest, forget: false))
+      send(.leave(room: oldest, forget: false))
       return room
     }
     return nil
@@ -179,14 +181,16 @@ extension Bot {
 
   /// Determines the bot's position in a room from its own entries in the log or, if these are not
   /// conclusive, from its read mark.
-  private func locate(_ room: String) async {
+  private func findPosition(in room: String) async {
     let isDirect = RoomName.isDirect(room)
     if description.answers {
       var recollection = Recollection()
       while recollection.wantsMore {
         let request = ClientMessage.HistoryRequest(
           room: room, before: recollection.before, limit: Recollection.pageLimit)
-        guard case .history(let page)? = await askAgain(.history(request), .history(room: room))
+        guard
+          case .history(let page)? = await retriedReply(
+            to: .history(request), as: .history(room: room))
         else { break }
         recollection.note(page, of: description.user, lastStep: description.lastSaying)
       }
@@ -199,13 +203,14 @@ extension Bot {
       }
     }
     let join = ClientMessage.Join(room: room)
-    guard case .joined(let joined)? = await askAgain(.join(join), .join(room: room)) else {
+    guard case .joined(let joined)? = await retriedReply(to: .join(join), as: .join(room: room))
+    else {
       return
     }
     // The bot was never here: earlier messages of others are not addressed to it.
     let isNew = !isDirect && joined.read == 0 && joined.received == 0
     if isNew, joined.head > 0 {
-      tell(.read(room: room, seq: joined.head))
+      send(.read(room: room, seq: joined.head))
       conversations[room]?.programAfter = joined.head
     }
     conversations[room]?.taken = isNew ? joined.head : joined.read
@@ -213,9 +218,9 @@ extension Bot {
   }
 
   /// Repeats a request until the reply is not "later".
-  private func askAgain(_ message: ClientMessage, _ request: Request) async -> Reply? {
+  private func retriedReply(to message: ClientMessage, as request: Request) async -> Reply? {
     while !hasEnded {
-      switch await ask(message, request) {
+      switch await reply(to: message, as: request) {
       case .refused(let error) where error.code == .unavailable:
         let delay = Duration.milliseconds(error.retryAfterMilliseconds ?? 1000)
         guard (try? await time.sleep(delay)) != nil else { return nil }

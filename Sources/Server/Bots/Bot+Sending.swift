@@ -23,7 +23,7 @@ extension Bot {
         return .refused
       }
       guard (try? await waitWhileHeld()) != nil else { return .ended }
-      switch await ask(message, .send(room: send.room, id: send.id)) {
+      switch await reply(to: message, as: .send(room: send.room, id: send.id)) {
       case .ack(let ack): return .sent(ack)
       case .refused(let error) where error.code == .unavailable:
         let delay = Duration.milliseconds(error.retryAfterMilliseconds ?? 1000)

@@ -141,10 +141,10 @@ extension Bot {
   }
 
   /// Sends a message that has no reply.
-  func tell(_ message: ClientMessage) { connection?.send(message) }
+  func send(_ message: ClientMessage) { connection?.send(message) }
 
   /// Sends a message and waits for its reply.
-  func ask(_ message: ClientMessage, _ request: Request) async -> Reply {
+  func reply(to message: ClientMessage, as request: Request) async -> Reply {
     guard let connection, !hasEnded else { return .cut }
     connection.send(message)
     return await withCheckedContinuation { waiting in
@@ -192,7 +192,7 @@ extension Bot {
     connection = new
     whenOnline.forEach { $0.resume() }
     whenOnline = []
-    tell(.rooms(.init()))
+    send(.rooms(.init()))
     enrolAgain()
   }
 
@@ -243,7 +243,7 @@ extension Bot {
       receive(rooms)
       if let next {
         let most = ClientMessage.RoomsRequest.limits.upperBound
-        tell(.rooms(.init(cursor: next, limit: most)))
+        send(.rooms(.init(cursor: next, limit: most)))
       }
     case .activity(let activity): receive(activity)
     case .joined(let joined):

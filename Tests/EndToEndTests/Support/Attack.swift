@@ -33,23 +33,23 @@ final class Attack {
   /// - Returns: the relay's memory at first, in bytes.
   func measure() throws -> Int {
     let fresh = try relay.memory.now
-    var settled = fresh
+    var baseline = fresh
     for _ in 0..<kind.warmUpRounds {
       try attack()
       _ = try quietDescriptors()
-      settled = max(settled, try quietMemory())
+      baseline = max(baseline, try quietMemory())
     }
     try relay.forgetPeakMemory()
     let processor = try relay.processorSeconds
     honest.forget()
     try attack()
     let peak = try relay.memory.peak
-    let isBack = try relay.memory(atMost: settled + settled / 10)
+    let isBack = try relay.memory(atMost: baseline + baseline / 10)
     let after = try relay.memory.now
-    #expect(isBack, "\(settled) bytes before, \(after) now")
+    #expect(isBack, "\(baseline) bytes before, \(after) now")
     for _ in 0..<3 { try honest.probe(connecting: true) }
     print(
-      "\(kind.name): memory \(fresh >> 10) KiB at first, \(settled >> 10) before, \(peak >> 10) at most,"
+      "\(kind.name): memory \(fresh >> 10) KiB at first, \(baseline >> 10) before, \(peak >> 10) at most,"
         + " \(after >> 10) after; processor "
         + "\((try relay.processorSeconds - processor).rounded(toPlaces: 2)) s; \(honest)")
     // In a release build 100 ms are promised; and what was late by itself was this test.

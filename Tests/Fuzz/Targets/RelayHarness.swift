@@ -159,7 +159,7 @@ struct RelayHarness: ~Copyable {
       shards[loop].mayReceive(session, now: now)
     {
       let json = clients[client].waiting.removeFirst()
-      if shards[loop].isIdentified(session) { note(json, client) }
+      if shards[loop].isAuthenticated(session) { note(json, client) }
       shards[loop].receive(session, json.span, now: now)
     }
   }

@@ -177,7 +177,7 @@ final class RelayProcess {
   /// Notes a message that is about to be taken.
   private func note(_ json: Span<UInt8>, _ link: Link, _ session: SessionID) {
     let loop = loops[link.loop]
-    if loop.connections.isIdentified(session) {
+    if loop.connections.isAuthenticated(session) {
       if loop.banned.contains(link.user) { onServed(link.user, .ban) }
       // An expired token is noticed at the end of a turn.
       if let token = link.token, token.end <= loop.lastTurn {
