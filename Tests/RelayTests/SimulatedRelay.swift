@@ -3,8 +3,14 @@ import Wire
 
 @testable import Relay
 
-/// Loops, their log and the clients' sockets on one thread and one clock. A test decides who has a turn;
-/// a loop has one only where an event, or the shard itself, says that there is something to do.
+/// Drives shards and their log on one thread and one clock, for the tests of this module. A test
+/// decides which of them has a turn; a shard has one only if there is an event, or if the shard itself
+/// says that it has work.
+///
+/// `Gateway.ConnectionLoop` is the same layer in the relay, and this is not a copy of it: there are no
+/// handshakes, frames, HTTP, timeouts or lingering here, only the calls of a turn, whose order is
+/// `Shard`'s contract. In return, a test can look into a shard, and hold back the log, its reads and
+/// the space of a socket. The simulation (Tests/Simulation) drives the `ConnectionLoop` itself.
 final class SimulatedRelay {
   private var shards: UniqueArray<Shard>
   var loops: Int { shards.count }
@@ -63,7 +69,7 @@ final class SimulatedRelay {
 
   // MARK: - Connections
 
-  /// A client that is known, or with `nil` one that has not said who it is.
+  /// Connects a client; with `nil` one that is not authenticated.
   func connect(_ user: String?, loop: Int = 0, compresses: Bool = false) -> SimulatedSocket {
     connections += 1
     let session = shards[loop].open(connection: connections, compresses: compresses, now: now)
@@ -73,7 +79,7 @@ final class SimulatedRelay {
     return socket
   }
 
-  /// The client is gone without a word.
+  /// Ends a connection without a close frame.
   func disconnect(_ socket: SimulatedSocket) {
     guard socket.isOpen else { return }
     socket.isOpen = false
@@ -135,7 +141,7 @@ final class SimulatedRelay {
 
   // MARK: - Turns
 
-  /// One turn of a loop, in the order in which the server's loop has it.
+  /// One turn of a shard, in the order that the comment on `Shard` gives.
   func turn(_ loop: Int, deliveries: Int = .max, messages: Int = .max) {
     for _ in 0..<min(deliveries, inboxes[loop].count) {
       shards[loop].apply(inboxes[loop].removeFirst(), now: now)

@@ -22,7 +22,7 @@ final class SimulatedSocket {
   /// How many messages came compressed.
   private(set) var packed = 0
   private(set) var closeCode: UInt16?
-  /// Whether the relay said anything behind its close.
+  /// Whether the relay said anything after its close frame.
   private(set) var saidMoreAfterClose = false
   /// What arrived but could not be read as a message.
   private(set) var garbage: [String] = []

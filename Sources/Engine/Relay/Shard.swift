@@ -6,8 +6,9 @@ public import Wire
 /// The state of one event loop: its sessions, their cursors, and what these sessions need of the
 /// rooms. Confined to the loop's thread; has no clock and no descriptor.
 ///
-/// In each turn, the loop passes input to `receive` and the log's deliveries to `apply`; then it
-/// passes `takeRequests` and `takeReads` to the log, and `flush` writes at most once per socket.
+/// In each turn, the loop passes the log's deliveries to `apply` and input to `receive`. It ends the
+/// turn by `tick`, `takeClosings`, `takeRequests` (for the log), `flush` (which writes at most once
+/// per socket), `takeReads` (for the log) and `takeResumable`, in this order.
 ///
 /// The parts, which know nothing of each other: `Sessions`, `Rooms` and `Subscriptions` (the
 /// cursors), `LogQueue`, `Turn` (the fan-out), `RecentCommits`, `RoomLists` and `RoomsLoads`
