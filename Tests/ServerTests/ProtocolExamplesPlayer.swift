@@ -10,7 +10,8 @@ import TestSupport
 struct TranscriptPlayer {
   /// What differs from run to run, and prose: it is there, and of the same kind.
   static let varying: Set<String> = [
-    "at", "edited_at", "epoch", "last_seen", "message", "reconnect_after_ms", "retry_after_ms",
+    "at", "edited_at", "epoch", "expires_in_ms", "last_seen", "message", "reconnect_after_ms",
+    "retry_after_ms",
     "server", "session", "time",
   ]
   /// What may come earlier than shown: acknowledgements are ordered with nothing, and the rest

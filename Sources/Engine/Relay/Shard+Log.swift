@@ -91,7 +91,7 @@ extension Shard {
     case .refused(let id, let error): refused(id, error, now)
     case .answer(let origin, let message):
       release(origin.session, Self.originBytes)
-      guard isOpen(origin.session) else { return }
+      guard isActive(origin.session) else { return }
       if case .error(let error) = message {
         reply(error, ref: origin.ref, to: origin.session.slot)
       } else {
