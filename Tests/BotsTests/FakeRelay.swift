@@ -132,9 +132,10 @@ final class FakeRelay: BotHost {
     let entry = Entry(
       room: send.room, seq: room.head + 1, id: send.id, from: user, at: 1000, kind: send.kind,
       body: send.body)
+    let others = room.log.last { $0.from != user }?.seq ?? 0
     room.log.append(entry)
-    room.read[user] = entry.seq
-    room.received[user] = entry.seq
+    if room.read[user] ?? 0 >= others { room.read[user] = entry.seq }
+    if room.received[user] ?? 0 >= others { room.received[user] = entry.seq }
     state.rooms[send.room] = room
     for (other, connection) in state.connections {
       if state.joined[other]?.contains(send.room) == true {

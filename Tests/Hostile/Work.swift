@@ -16,6 +16,8 @@ public struct Work {
   public var changes = 0
   /// Entries that were read sequentially, and names that were listed.
   public var rows = 0
+  /// Runs of entries of one sender that were looked up to count unread entries.
+  public var runs = 0
   public var appended = 0
   public var bytes = 0
 
@@ -23,6 +25,7 @@ public struct Work {
     left.lookups += right.lookups
     left.changes += right.changes
     left.rows += right.rows
+    left.runs += right.runs
     left.appended += right.appended
     left.bytes += right.bytes
   }
@@ -30,7 +33,7 @@ public struct Work {
   /// The time for these counts on the machine on which the product was measured, with SQLite: 20 µs
   /// per index lookup, 5 µs per committed entry, 2 µs per sequentially read row.
   public var microseconds: Int {
-    20 * (lookups + changes) + 5 * appended + 2 * rows + bytes / 1000
+    20 * (lookups + runs + changes) + 5 * appended + 2 * rows + bytes / 1000
   }
 
   /// The factor by which the simulated machine is slower: a run has hundreds of entries where a
@@ -50,6 +53,10 @@ public enum Bound {
   /// The maximum number of lookups of the log's thread for a request: its room, id and target, one
   /// edit of a forwarded text, or a slice of the edits of a deleted text.
   public static let lookupsPerRequest = 48
+  /// The maximum number of runs that are looked up to count unread entries, for all marks of a batch
+  /// or for a slice of rooms. Each comes with at most one further lookup.
+  public static let runsPerCount =
+    Sequencer.unreadRunsLimit + 2 * Int(Sequencer.unreadLimit) + 3
   /// The maximum number of rooms of a page of `rooms`, each with its unread count.
   public static let roomsPerPage = 256
   /// The maximum number of changes read to fold an entry: its last edit, its deletion and its
@@ -80,6 +87,7 @@ public final class WorkMeter {
   }
 
   public func lookUp(_ count: Int = 1) { work.lookups += count }
+  public func lookUpRun() { work.runs += 1 }
   public func read(rows: Int) { work.rows += rows }
   public func read(changes: Int) { work.changes += changes }
   public func append(_ count: Int) { work.appended += count }
@@ -157,6 +165,13 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
   ) throws(StoreFailure) -> Int64 {
     meter.lookUp()
     return try base.changes(inRoom: number, through: seq, total: total)
+  }
+
+  public mutating func contentRun(
+    endingAt seq: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> ContentRun? {
+    meter.lookUpRun()
+    return try base.contentRun(endingAt: seq, inRoom: number)
   }
 
   public mutating func memberships(

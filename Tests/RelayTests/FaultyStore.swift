@@ -16,6 +16,8 @@ struct FaultyStore: EntryStore, EntryReader {
   private(set) var entriesRead = 0
   private(set) var usersRead = 0
   private(set) var counts = 0
+  /// How many runs of content were read.
+  private(set) var runsRead = 0
 
   var identityKey: EntryIdentity.Key { memory.identityKey }
 
@@ -107,6 +109,14 @@ struct FaultyStore: EntryStore, EntryReader {
   ) throws(StoreFailure) -> Int64 {
     try check()
     return try memory.changes(inRoom: number, through: seq, total: total)
+  }
+
+  mutating func contentRun(
+    endingAt seq: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> ContentRun? {
+    try check()
+    runsRead += 1
+    return try memory.contentRun(endingAt: seq, inRoom: number)
   }
 
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure) {

@@ -138,8 +138,8 @@ import Wire
 
   @Test func `marks that could not be stored are tried again, and never go back`() throws {
     var harness = SequencerHarness()
-    harness.submit(.append("r", "ada", "1"), .append("r", "ada", "2"), .append("r", "ada", "3"))
     harness.submit(.subscribe("r", "bo"))
+    harness.submit(.append("r", "ada", "1"), .append("r", "ada", "2"), .append("r", "ada", "3"))
     harness.store.failsCommits = true
     harness.submit(.read("r", "bo", 1))
     harness.submit(.read("r", "bo", 3))

@@ -39,6 +39,7 @@ import Wire
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
     ada.join("r")
     bo.join("r")
+    relay.run()
     for id in 1...50 { ada.post("r", "\(id)") }
     relay.run()
     for seq in 1...50 {

@@ -84,9 +84,16 @@ import Wire
     ada.post("r-3", "mine")
     relay.run()
     let mine = try #require(try relay.page(ada, limit: 1).rows.first)
-    #expect(mine.read == 3)
-    #expect(mine.unread == 0)
+    // The second is eve's, and still unread.
+    #expect(mine.read == 1)
+    #expect(mine.unread == 1)
     #expect(mine.head == 3)
+    ada.send(.read(room: "r-3", seq: 2))
+    ada.post("r-3", "mine too")
+    relay.run()
+    let all = try #require(try relay.page(ada, limit: 1).rows.first)
+    #expect(all.read == 4)
+    #expect(all.unread == 0)
   }
 
   @Test func `listed rooms have their place among them`() throws {

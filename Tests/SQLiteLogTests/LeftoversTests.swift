@@ -236,6 +236,7 @@ import Wire
         """
         DROP TABLE edits; DROP TABLE reactions; DROP TABLE emoji; DROP TABLE redactions;
         DROP TABLE trims; DROP TABLE secrets; PRAGMA user_version = 3;
+        ALTER TABLE entries DROP COLUMN others; ALTER TABLE entries DROP COLUMN content;
         """)
     }
     harness = try self.harness()

@@ -3,11 +3,13 @@ import Testing
 import Wire
 
 @Suite struct `The contract of a log: memberships` {
+  private typealias Send = ClientMessage.Send
+
   @Test(arguments: Conformer.allCases)
   func `marks are cut to the head and never go back`(_ conformer: Conformer) async throws {
     try await conformer.run(loops: 2) { harness in
-      await harness.submit((1...5).map { .append("general", "ada", "\($0)") })
       _ = await harness.subscribe("general", as: "bo")
+      await harness.submit((1...5).map { .append("general", "ada", "\($0)") })
       func mark(read: Int64, received: Int64) async -> [Commit.MarkChange] {
         let marks = Marks(user: "bo", read: read, received: received)
         return await harness.submit([.mark(room: "general", marks)]).commit?.marks ?? []
@@ -26,17 +28,53 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a send moves the marks of its sender`(_ conformer: Conformer) async throws {
+  func `marks begin at the head of a room, and in a dm before the first entry`(
+    _ conformer: Conformer
+  ) async throws {
     try await conformer.run { harness in
-      await harness.submit([.append("general", "bo", "1"), .append("general", "ada", "1")])
-      await harness.submit([.append("general", "ada", "2")])
-      let joined = try #require(await harness.subscribe("general", as: "ada"))
-      #expect(joined.read == 3)
-      #expect(joined.received == 3)
+      await harness.submit([
+        .append("general", "bo", "1"), .append("general", "ada", "1"),
+        .append("dm:ada:bo", "bo", "1"),
+      ])
+      let joined = try #require(await harness.subscribe("general", as: "cy"))
       #expect(
         joined.members == [
-          Marks(user: "ada", read: 3, received: 3), Marks(user: "bo", read: 1, received: 1),
+          Marks(user: "ada", read: 2, received: 2), Marks(user: "bo", read: 1, received: 1),
+          Marks(user: "cy", read: 2, received: 2),
         ])
+      let direct = try #require(await harness.subscribe("dm:ada:bo", as: "ada"))
+      #expect(
+        direct.members == [
+          Marks(user: "ada", read: 0, received: 0), Marks(user: "bo", read: 1, received: 1),
+        ])
+    }
+  }
+
+  @Test(arguments: Conformer.allCases)
+  func `a send moves each mark of its sender over entries of its own, and over no others`(
+    _ conformer: Conformer
+  ) async throws {
+    try await conformer.run { harness in
+      await harness.submit([.append("r", "ada", "1"), .append("r", "ada", "2")])
+      await harness.submit([.append("r", "bo", "1"), .append("r", "ada", "3")])
+      func ada() async -> Marks? {
+        await harness.subscribe("r", as: "cy")?.members?.first { $0.user == "ada" }
+      }
+      #expect(await ada() == Marks(user: "ada", read: 2, received: 2))
+      #expect(await harness.memberships(of: "ada").map(\.unread) == [Unread(1)])
+      await harness.submit([.mark(room: "r", Marks(user: "ada", read: 0, received: 3))])
+      await harness.submit([.append("r", "ada", "4")])
+      #expect(await ada() == Marks(user: "ada", read: 2, received: 5))
+      await harness.submit([.mark(room: "r", Marks(user: "ada", read: 3, received: 0))])
+      #expect(await ada() == Marks(user: "ada", read: 3, received: 5))
+      #expect(await harness.memberships(of: "ada").map(\.unread) == [Unread()])
+      await harness.submit([.append("r", "ada", "5")])
+      #expect(await ada() == Marks(user: "ada", read: 6, received: 6))
+      // A reaction is of its sender like any other entry.
+      let react = Send(room: "r", id: "2", react: 1, emoji: "👍", isOn: true)
+      await harness.submit([.append(react, from: "bo"), .append("r", "ada", "6")])
+      #expect(await ada() == Marks(user: "ada", read: 6, received: 6))
+      #expect(await harness.memberships(of: "ada").map(\.unread) == [Unread()])
     }
   }
 
@@ -68,9 +106,10 @@ import Wire
       #expect(
         bo
           == LogAnswer.Membership(
-            room: "dm:ada:bo", belongs: true, head: 1, read: 0, unread: 1, lastAt: bo.lastAt))
+            room: "dm:ada:bo", belongs: true, head: 1, read: 0, unread: Unread(1), lastAt: bo.lastAt
+          ))
       #expect(bo.lastAt > 0)
-      #expect(await harness.memberships(of: "ada").first?.unread == 0)
+      #expect(await harness.memberships(of: "ada").first?.unread == Unread())
     }
   }
 
@@ -84,8 +123,9 @@ import Wire
       #expect(
         bo == [
           LogAnswer.Membership(
-            room: "general", belongs: false, head: 2, read: 0, unread: 0, lastAt: bo[0].lastAt),
-          LogAnswer.Membership(room: "random", belongs: false, head: 0, read: 0, unread: 0),
+            room: "general", belongs: false, head: 2, read: 0, unread: Unread(),
+            lastAt: bo[0].lastAt),
+          LogAnswer.Membership(room: "random", belongs: false, head: 0, read: 0, unread: Unread()),
         ])
       let ada = await harness.memberships(of: "ada", listed: ["general"])
       #expect(ada.map(\.belongs) == [true])

@@ -25,9 +25,10 @@ import Wire
 
   @Test func `continues with the same numbers, ids, marks and memberships`() async throws {
     let first = try await open { harness in
+      _ = await harness.subscribe("general", as: "bo")
       #expect(await send(harness, 1...5) == [1, 2, 3, 4, 5])
       await harness.submit([
-        .append("dm:ada:bo", "ada", "1"), .subscribe("general", "bo"),
+        .append("dm:ada:bo", "ada", "1"),
         .mark(room: "general", Marks(user: "bo", read: 3, received: 4)),
       ])
       return harness.log.epoch
@@ -62,6 +63,72 @@ import Wire
       #expect(delivery.refusals.map(\.code) == [.idConflict, .idConflict])
       #expect(delivery.refusals.map(\.seq) == [1, 3])
     }
+  }
+
+  @Test func `continues with the marks of senders, wherever the last entries leave them`()
+    async throws
+  {
+    typealias Send = ClientMessage.Send
+    // For each room: what is sent, or marked as read by ada; her mark; what is unread to her.
+    let cases: [(steps: [String], read: Int64, unread: Int64)] = [
+      (["ada", "ada"], 2, 0),
+      (["bo", "ada"], 2, 0),
+      (["ada", "bo", "ada"], 1, 1),
+      (["ada", "bo", "read 2", "ada", "ada"], 4, 0),
+      (["ada", "bo", "ada", "ada", "read 2"], 2, 0),
+      (["ada", "bo", "ada", "ada", "read 3"], 3, 0),
+      (["ada", "bo", "ada", "ada", "read 3", "ada"], 5, 0),
+      (["ada", "ada", "bo", "ada", "bo", "ada"], 2, 2),
+      (["ada", "ada", "bo", "read 3", "ada", "bo"], 4, 1),
+      (["ada", "bo 👍", "ada"], 1, 0),
+      (["bo", "ada", "ada 👍", "bo 👍", "bo", "ada"], 3, 1),
+    ]
+    func room(_ number: Int) -> String { "room-\(number)" }
+    func check(_ harness: LogHarness) async {
+      for (number, expected) in cases.enumerated() {
+        let row = await harness.memberships(of: "ada").first { $0.room == room(number) }
+        #expect(row?.read == expected.read, "\(expected.steps)")
+        #expect(row?.unread == Unread(expected.unread), "\(expected.steps)")
+        let joined = await harness.subscribe(room(number), as: "cy")
+        #expect(
+          joined?.members?.first { $0.user == "ada" }?.read == expected.read, "\(expected.steps)")
+      }
+    }
+    try await open { harness in
+      for (number, expected) in cases.enumerated() {
+        for (place, step) in expected.steps.enumerated() {
+          let words = step.split(separator: " ").map(String.init)
+          let id = "\(place)"
+          if words[0] == "read" {
+            let seq = Int64(words[1]) ?? 0
+            await harness.submit([
+              .mark(room: room(number), Marks(user: "ada", read: seq, received: seq))
+            ])
+          } else if words.count > 1 {
+            let react = Send(room: room(number), id: id, react: 1, emoji: words[1], isOn: true)
+            await harness.submit([.append(react, from: words[0])])
+          } else {
+            await harness.submit([.append(room(number), words[0], id)])
+          }
+        }
+      }
+    }
+    // Once read for the list, and once as a room in use.
+    try await open { await check($0) }
+    try await open { harness in
+      await check(harness)
+      // From here on they go on as without a restart.
+      await harness.submit([.append(room(0), "ada", "x"), .append(room(2), "ada", "x")])
+      await harness.submit([.append(room(0), "bo", "x"), .append(room(2), "bo", "x")])
+    }
+    try await open { harness in
+      let rows = await harness.memberships(of: "ada")
+      #expect(rows.first { $0.room == room(0) }?.read == 3)
+      #expect(rows.first { $0.room == room(0) }?.unread == Unread(1))
+      #expect(rows.first { $0.room == room(2) }?.read == 1)
+      #expect(rows.first { $0.room == room(2) }?.unread == Unread(2))
+    }
+    #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
   @Test func `resumes clients of an earlier epoch`() async throws {

@@ -12,8 +12,8 @@ extension Chat {
     conversation.typing.removeAll { $0.user == entry.from }
     let isNews = entry.seq > conversation.knownTo && !isOwn && entry.kind.isContent
     conversation.knownTo = max(conversation.knownTo, entry.seq)
-    let readsOn = isOwn && entry.seq > conversation.read
-    // Sending an entry moves its sender's read mark.
+    // An entry moves its sender's read mark if nothing of others lies between.
+    let readsOn = isOwn && entry.seq == conversation.read + 1
     if readsOn { conversation.read = entry.seq }
     if entry.seq > conversation.countedTo {
       conversation.countedTo = entry.seq
@@ -29,7 +29,7 @@ extension Chat {
     conversations[room] = conversation
     if readsOn { recount(room, &effects) }
     isListStale = true
-    effects.append(.mark(room, received: entry.seq, read: isOwn ? entry.seq : 0))
+    effects.append(.mark(room, received: entry.seq, read: 0))
     effects.append(.save(room))
     if timeline?.room == room {
       insert(entry, &effects)

@@ -13,6 +13,8 @@ public final class Commit: Sendable {
     public var firstKept: Int64
     /// The time of the last entry, in milliseconds since 1970.
     public var lastAt: Int64
+    /// The last `seq` before the span that the sender of its first entry did not send.
+    public var others: Int64
 
     public var lastSeq: Int64 { firstSeq + Int64(frames.count) - 1 }
   }
@@ -23,8 +25,8 @@ public final class Commit: Sendable {
     public var marks: Marks
     /// The number of members of the room.
     public var members: Int
-    /// The number of entries that the user has not read, including those of this commit.
-    public var unread: Int64
+    /// The entries that the user has not read, including those of this commit.
+    public var unread: Unread
   }
 
   /// A user became a member of a room or left it.
@@ -32,8 +34,11 @@ public final class Commit: Sendable {
     public var room: String
     public var user: String
     public var belongs: Bool
-    /// The number of entries that the user has not read, without those of this commit.
-    public var unread: Int64
+    /// The user's read mark after this commit.
+    public var read: Int64 = 0
+    /// The entries that the user has not read, without those of this commit. The number is negative
+    /// if the membership began after some of them.
+    public var unread = Unread()
     /// The state of the room after this commit: its last `seq`, the oldest that is kept, and the
     /// time of the last entry in milliseconds since 1970.
     public var head: Int64 = 0

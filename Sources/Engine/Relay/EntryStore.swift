@@ -57,6 +57,12 @@ public protocol EntryStore {
     inRoom number: Int64, through seq: Int64, total: Int64
   ) throws(StoreFailure) -> Int64
 
+  /// Returns the run of content that ends with the last text or data up to `seq`; `nil` if that
+  /// entry is not kept. The cost does not depend on the length of the run.
+  mutating func contentRun(
+    endingAt seq: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> ContentRun?
+
   /// Returns at most `limit` rooms that the user belongs to and whose number is greater than
   /// `after`, in ascending order. The cost depends on the number of these rooms, not on the user's
   /// total.
@@ -80,9 +86,38 @@ public protocol EntryStore {
 public struct MemberMarks: Equatable, Sendable {
   public var read: Int64
   public var received: Int64
+  /// The member sent no later entry than this one; 0 if none after the read mark. It need not have
+  /// sent this one.
+  public var sent: Int64
 
-  public init(read: Int64 = 0, received: Int64 = 0) {
+  public init(read: Int64 = 0, received: Int64 = 0, sent: Int64 = 0) {
     self.read = read
     self.received = received
+    self.sent = sent
+  }
+
+  /// Notes an entry of the member's own: it moves a mark if all entries after the mark are the
+  /// member's own.
+  /// - Parameter others: the last `seq` that the member did not send.
+  /// - Returns: whether a mark moved.
+  mutating func noteSend(_ seq: Int64, others: Int64) -> Bool {
+    sent = seq
+    if read >= others { read = seq }
+    guard received >= others else { return false }
+    received = seq
+    return true
+  }
+
+  /// Returns the marks of a member, of which only those at an earlier head are stored: an entry
+  /// that the member has sent since, with nothing of others after the mark, has moved it. All other
+  /// moves are stored; see `StoreChanges.members`.
+  /// - Parameter since: the last `seq` of the room when they were stored.
+  public func current(
+    of user: String, since: Int64, head: Int64, _ last: LastSenders
+  ) -> MemberMarks {
+    guard user == last.sender, since < head else { return self }
+    var marks = self
+    _ = marks.noteSend(head, others: last.others)
+    return marks
   }
 }

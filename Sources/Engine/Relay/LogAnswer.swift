@@ -53,16 +53,15 @@ public enum LogAnswer: Sendable {
     public var belongs: Bool
     public var head: Int64
     public var read: Int64
-    /// The number of entries with content, of other users, after the read mark. A send moves the
-    /// sender's own mark, so none of the user's own entries can follow it.
-    public var unread: Int64
+    /// The entries with content, of other users, after the read mark.
+    public var unread: Unread
     /// The oldest `seq` that is kept.
     public var first: Int64
     /// The time of the last entry, in milliseconds since 1970; 0 if there is none.
     public var lastAt: Int64
 
     public init(
-      room: String, belongs: Bool, head: Int64, read: Int64, unread: Int64, first: Int64 = 1,
+      room: String, belongs: Bool, head: Int64, read: Int64, unread: Unread, first: Int64 = 1,
       lastAt: Int64 = 0
     ) {
       self.room = room

@@ -6,6 +6,8 @@ public struct MemoryStore: EntryStore, EntryReader {
     var name: String
     /// The `seq` of the first of them is `first`.
     var entries: [Entry] = []
+    /// `others` and `content` of each entry; see `StoreChanges.NewEntry`.
+    var predecessors: [(others: Int64, content: Int64)] = []
     var first: Int64 = 1
     var members: [String: MemberMarks] = [:]
     var identities: [Identity: Int64] = [:]
@@ -39,6 +41,24 @@ public struct MemoryStore: EntryStore, EntryReader {
       seq >= first && seq - first < entries.count ? entries[Int(seq - first)] : nil
     }
 
+    /// The last entry's sender and run.
+    var last: LastSenders {
+      var last = LastSenders()
+      guard let entry = entries.last else { return last }
+      last.sender = entry.from
+      last.others = predecessors[entries.count - 1].others
+      last.content = contentRun(endingAt: entry.seq) ?? ContentRun()
+      return last
+    }
+
+    func contentRun(endingAt seq: Int64) -> ContentRun? {
+      guard let entry = entry(seq) else { return nil }
+      let content = predecessors[Int(seq - first)].content
+      return entry.kind.isContent
+        ? ContentRun(last: seq, sender: entry.from, others: content)
+        : contentRun(endingAt: content)
+    }
+
     /// Returns the number of `changeSeqs` up to `seq`.
     func changes(through seq: Int64) -> Int {
       changeSeqs.partitioningIndex { $0 > seq }
@@ -65,7 +85,7 @@ public struct MemoryStore: EntryStore, EntryReader {
     return StoredRoom(
       number: number, head: room.first + Int64(room.entries.count) - 1, first: room.first,
       lastAt: room.entries.last?.at ?? 0, members: room.members,
-      changes: room.forgottenChanges + Int64(room.changeSeqs.count))
+      changes: room.forgottenChanges + Int64(room.changeSeqs.count), last: room.last)
   }
 
   public mutating func nextRoomNumber() throws(StoreFailure) -> Int64 {
@@ -158,6 +178,12 @@ public struct MemoryStore: EntryStore, EntryReader {
     return room.forgottenChanges + Int64(room.changes(through: seq))
   }
 
+  public mutating func contentRun(
+    endingAt seq: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> ContentRun? {
+    rooms[number]?.contentRun(endingAt: seq)
+  }
+
   public mutating func memberships(
     of user: String, after number: Int64, limit: Int
   ) throws(StoreFailure) -> [StoredMembership] {
@@ -192,10 +218,9 @@ public struct MemoryStore: EntryStore, EntryReader {
     for new in changes.entries {
       let entry = new.entry
       rooms[new.room]?.entries.append(entry)
+      rooms[new.room]?.predecessors.append((new.others, new.content))
       rooms[new.room]?.identities[Identity(sender: entry.from, id: entry.id)] = entry.seq
-      if rooms[new.room]?.members[entry.from] != nil {
-        rooms[new.room]?.members[entry.from] = MemberMarks(read: entry.seq, received: entry.seq)
-      }
+      _ = rooms[new.room]?.members[entry.from]?.noteSend(entry.seq, others: new.others)
       if let change = new.change {
         rooms[new.room]?.targets[change.target, default: .init()].note(entry)
         rooms[new.room]?.changeSeqs.append(entry.seq)
@@ -232,6 +257,7 @@ public struct MemoryStore: EntryStore, EntryReader {
     room.changeSeqs.removeFirst(forgotten)
     room.forgottenChanges += Int64(forgotten)
     room.entries.removeFirst(count)
+    room.predecessors.removeFirst(count)
     room.first = first
     rooms[number] = room
   }

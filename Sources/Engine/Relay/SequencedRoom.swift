@@ -13,6 +13,11 @@ struct SequencedRoom {
   /// As in `StoredRoom`.
   var changes: Int64 = 0
   var members: [String: MemberMarks] = [:]
+  /// Who sent the last entries.
+  var last = LastSenders()
+  /// Whether the last sender's marks moved by sends, which the store derives until another user
+  /// sends an entry.
+  var hasDerivedMarks = false
   /// The number of subscriptions of each user.
   var subscribers: [String: Int] = [:]
   /// Whether the stored state has to be read again before use.
@@ -42,11 +47,17 @@ struct SequencedRoom {
       .sorted { $0.user < $1.user }
   }
 
-  /// Sets the marks of a member.
+  /// The marks with which a membership begins now: nothing before it is unread. A direct room has
+  /// been both users' from the first entry on.
+  var firstMarks: MemberMarks {
+    RoomName.isDirect(name) ? MemberMarks(sent: head) : MemberMarks(read: head, received: head)
+  }
+
+  /// Moves the marks of the last entry's sender, if they move.
   /// - Returns: whether the user is a member of the room.
-  mutating func setMarks(of user: String, _ marks: MemberMarks) -> Bool {
+  mutating func noteSend(by user: String) -> Bool {
     guard let index = members.index(forKey: user) else { return false }
-    members.values[index] = marks
+    if members.values[index].noteSend(head, others: last.others) { hasDerivedMarks = true }
     return true
   }
 
@@ -57,6 +68,8 @@ struct SequencedRoom {
     lastAt = stored.lastAt
     changes = stored.changes
     members = stored.members
+    last = stored.last
+    hasDerivedMarks = members[last.sender]?.received == head
     isStale = false
   }
 
@@ -68,6 +81,8 @@ struct SequencedRoom {
     first = 1
     lastAt = 0
     changes = 0
+    last = LastSenders()
+    hasDerivedMarks = false
     for user in members.keys { members[user] = MemberMarks() }
   }
 }

@@ -5,6 +5,13 @@ import Wire
 extension Sequencer {
   // MARK: - A slice
 
+  /// Whether a user belongs to a room at this point of the batch.
+  mutating func belongs(
+    _ user: String, to name: String, _ store: inout some EntryStore
+  ) throws(StoreFailure) -> Bool {
+    rooms[try room(name, &store)].members[user] != nil
+  }
+
   /// Answers a question for one slice of a user's memberships. This neither loads rooms that are
   /// not in use into memory nor reads their members.
   mutating func memberships(
@@ -43,7 +50,8 @@ extension Sequencer {
     // of them.
     var names = Heap((unstored[question.user] ?? []).lazy.filter { $0 > last })
     while slice.count < question.limit, let name = names.popMin() {
-      slice.append(LogAnswer.Membership(room: name, belongs: true, head: 0, read: 0, unread: 0))
+      slice.append(
+        LogAnswer.Membership(room: name, belongs: true, head: 0, read: 0, unread: Unread()))
       last = name
     }
     return names.isEmpty ? .stored(after: 0) : .unstored(after: last)
@@ -57,23 +65,29 @@ extension Sequencer {
     let limit = question.limit - slice.count
     guard limit > 0 else { return .stored(after: number) }
     let stored = try store.memberships(of: question.user, after: number, limit: limit)
+    var last = number
+    var runs = 0
     for stored in stored {
+      // The rest is for the next slices.
+      if runs >= Self.unreadRunsLimit { return .stored(after: last) }
+      last = stored.number
       let stored = try current(stored, question.user).checked()
       guard let marks = stored.marks else { continue }
       slice.append(
         LogAnswer.Membership(
           room: stored.room, belongs: true, head: stored.head, read: marks.read,
-          unread: try Self.unread(stored, read: marks.read, &store), first: stored.first,
-          lastAt: stored.lastAt))
+          unread: try Self.unread(of: question.user, stored, runs: &runs, &store),
+          first: stored.first, lastAt: stored.lastAt))
     }
-    return stored.count < limit ? nil : stored.last.map { .stored(after: $0.number) }
+    return stored.count < limit ? nil : .stored(after: last)
   }
 
   /// Returns a listed room; `nil` if the user belongs to it.
   private mutating func listed(
     _ name: String, _ user: String, _ store: inout some EntryStore
   ) throws(StoreFailure) -> LogAnswer.Membership? {
-    var membership = LogAnswer.Membership(room: name, belongs: false, head: 0, read: 0, unread: 0)
+    var membership = LogAnswer.Membership(
+      room: name, belongs: false, head: 0, read: 0, unread: Unread())
     if let index = indices[name], !rooms[index].isStale {
       if rooms[index].members[user] != nil { return nil }
       membership.head = rooms[index].head
@@ -99,18 +113,6 @@ extension Sequencer {
     stored.changes = rooms[index].changes
     stored.marks = rooms[index].members[user]
     return stored
-  }
-
-  /// Returns the same as `unread(_:read:_:)`, for a room that may not be in memory.
-  private static func unread(
-    _ room: StoredMembership, read: Int64, _ store: inout some EntryStore
-  ) throws(StoreFailure) -> Int64 {
-    let base = max(read, room.first - 1)
-    guard base < room.head else { return 0 }
-    let unread = room.head - base
-    if room.changes == 0 { return unread }
-    let before = try store.changes(inRoom: room.number, through: base, total: room.changes)
-    return unread - (room.changes - before)
   }
 
   // MARK: - The limit of memberships

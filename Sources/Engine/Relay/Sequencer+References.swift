@@ -196,32 +196,6 @@ extension Sequencer {
     }
     return through.map { Commit.Redaction(room: rooms[$0.key].name, through: $0.value) }
   }
-
-  /// Returns the number of unread entries after a read mark, as of the last batch. Changes do not
-  /// count, and a user's own entries are never after the mark.
-  mutating func unread(
-    _ room: Int, read: Int64, _ store: inout some EntryStore
-  ) throws(StoreFailure) -> Int64 {
-    let base = max(read, rooms[room].first - 1)
-    let total = rooms[room].changes
-    guard base < rooms[room].head else { return 0 }
-    var unread = rooms[room].head - base
-    if total > 0, let number = rooms[room].number {
-      unread -= total - (try store.changes(inRoom: number, through: base, total: total))
-    }
-    return unread
-  }
-}
-
-extension Sequencer {
-  /// Returns the same as `unread`, or an upper bound if the store cannot be read: an `activity`
-  /// that counts too many is better than none, and the next `rooms` corrects it.
-  mutating func unreadIfKnown(
-    _ room: Int, read: Int64, _ store: inout some EntryStore
-  ) -> Int64 {
-    (try? unread(room, read: read, &store))
-      ?? max(0, rooms[room].head - max(read, rooms[room].first - 1))
-  }
 }
 
 extension WireError {

@@ -12,7 +12,7 @@ extension Sequencer {
       guard rooms[key.room].number != nil else { continue }
       batch.retried[key] = retry
       if retry.belongs {
-        add(key.user, to: key.room, &batch)
+        add(key.user, to: key.room, marks: MemberMarks(sent: rooms[key.room].head), &batch)
         mark(key.room, user: key.user, retry.marks, &batch)
       } else {
         forget(key.user, key.room, &batch)
@@ -66,7 +66,7 @@ extension Sequencer {
       if !change.belongs {
         keep(MemberRetry(belongs: false), for: key)
       } else if subscribed.contains(key) {
-        keep(MemberRetry(belongs: true), for: key)
+        keep(MemberRetry(belongs: true, marks: rooms[room].firstMarks), for: key)
       }
     }
   }

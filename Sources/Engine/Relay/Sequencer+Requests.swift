@@ -176,13 +176,20 @@ extension Sequencer {
     let at = max(batch.now, rooms[room].lastAt)
     rooms[room].head = seq
     rooms[room].lastAt = at
+    if rooms[room].hasDerivedMarks, rooms[room].last.sender != append.user {
+      // From here on they do not follow from the last entries.
+      batch.dirtyMembers.insert(MemberKey(room: room, user: rooms[room].last.sender))
+      rooms[room].hasDerivedMarks = false
+    }
+    rooms[room].last.note(append.user, seq: seq, isContent: append.kind.isContent)
     var entry = StoreChanges.NewEntry(
       room: number,
       identity: known
         ?? EntryIdentity(room: number, sender: append.user, id: append.id, key: store.identityKey),
       entry: Entry(
         room: append.room, seq: seq, id: append.id, from: append.user, at: at, kind: append.kind,
-        body: body))
+        body: body),
+      last: rooms[room].last)
     if case .target(let target)? = append.reference {
       rooms[room].changes += 1
       entry.change = StoreChanges.Change(target: target, number: rooms[room].changes)
@@ -191,11 +198,9 @@ extension Sequencer {
     } else {
       batch.append(entry, room: room)
     }
-    if !rooms[room].setMarks(of: append.user, MemberMarks(read: seq, received: seq)),
-      !rooms[room].isReserved
-    {
+    if !rooms[room].noteSend(by: append.user), !rooms[room].isReserved {
       add(append.user, to: room, &batch)
-      rooms[room].members[append.user] = MemberMarks(read: seq, received: seq)
+      _ = rooms[room].noteSend(by: append.user)
     }
     if rooms[room].members.count < 2, let (a, b) = RoomName.peers(of: append.room) {
       // A peer who has reached the limit of rooms receives the entries but does not become a
@@ -303,9 +308,12 @@ extension Sequencer {
   }
 
   /// Makes the user belong to the room, if not so already.
-  mutating func add(_ user: String, to room: Int, _ batch: inout Batch) {
+  /// - Parameter marks: the marks to begin with; `nil` = those of a membership that begins now.
+  mutating func add(
+    _ user: String, to room: Int, marks: MemberMarks? = nil, _ batch: inout Batch
+  ) {
     guard rooms[room].members[user] == nil, !rooms[room].isReserved else { return }
-    rooms[room].members[user] = MemberMarks()
+    rooms[room].members[user] = marks ?? rooms[room].firstMarks
     noteMembership(user, 1, isStored: rooms[room].number != nil, &batch)
     if rooms[room].number == nil {
       unstored[user, default: []].insert(rooms[room].name)
@@ -314,7 +322,7 @@ extension Sequencer {
       batch.dirtyMembers.insert(MemberKey(room: room, user: user))
     }
     batch.membershipChanges.append(
-      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true, unread: 0))
+      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: true))
   }
 
   mutating func forget(_ user: String, _ room: Int, _ batch: inout Batch) {
@@ -329,7 +337,7 @@ extension Sequencer {
       batch.formerMembers.append(key)
     }
     batch.membershipChanges.append(
-      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: false, unread: 0))
+      Commit.MembershipChange(room: rooms[room].name, user: user, belongs: false))
   }
 
   mutating func mark(_ room: Int, user: String, _ marks: MemberMarks, _ batch: inout Batch) {

@@ -173,13 +173,15 @@ public struct Sequencer {
   private mutating func commit(
     of batch: Batch, _ store: inout some EntryStore, _ framing: Framing
   ) -> Commit? {
+    var runs = 0
     let marks = batch.marked.sorted().compactMap { key -> Commit.MarkChange? in
       let room = rooms[key.room]
       guard let marks = room.members[key.user] else { return nil }
       return Commit.MarkChange(
         room: room.name,
         marks: Marks(user: key.user, read: marks.read, received: marks.received),
-        members: room.members.count, unread: unreadIfKnown(key.room, read: marks.read, &store))
+        members: room.members.count,
+        unread: unreadIfKnown(key.room, of: key.user, runs: &runs, &store))
     }
     let presences = presenceChanges(batch)
     if batch.entries.isEmpty, marks.isEmpty, batch.membershipChanges.isEmpty, batch.typing.isEmpty,
@@ -189,24 +191,30 @@ public struct Sequencer {
     }
     return Commit(
       spans(of: batch, framing), marks: marks,
-      membershipChanges: membershipChanges(of: batch, &store),
+      membershipChanges: membershipChanges(of: batch, runs: &runs, &store),
       typing: batch.typing, audiences: batch.audiences, presences: presences,
       redactions: Self.redactions(batch, rooms))
   }
 
-  /// Returns the membership changes; to a new member everything is unread.
+  /// Returns the membership changes with the state of the rooms.
   private mutating func membershipChanges(
-    of batch: Batch, _ store: inout some EntryStore
+    of batch: Batch, runs: inout Int, _ store: inout some EntryStore
   ) -> [Commit.MembershipChange] {
     if batch.membershipChanges.isEmpty { return [] }
+    // The text and data of this batch, in total and by sender.
     var fresh: [Int: Int64] = [:]
+    var own: [MemberKey: Int64] = [:]
     for (room, new) in zip(batch.entryRooms, batch.entries) where new.change == nil {
       fresh[room, default: 0] += 1
+      own[MemberKey(room: room, user: new.entry.from), default: 0] += 1
     }
     return batch.membershipChanges.map { change in
       var change = change
       if change.belongs, let room = indices[change.room] {
-        change.unread = max(0, unreadIfKnown(room, read: 0, &store) - (fresh[room] ?? 0))
+        change.read = rooms[room].members[change.user]?.read ?? 0
+        change.unread = unreadIfKnown(room, of: change.user, runs: &runs, &store)
+        change.unread.count -=
+          (fresh[room] ?? 0) - (own[MemberKey(room: room, user: change.user)] ?? 0)
         change.head = rooms[room].head
         change.first = rooms[room].first
         change.lastAt = rooms[room].lastAt
@@ -326,7 +334,7 @@ public struct Sequencer {
 
   private func subscribed(_ subscribing: Batch.Subscribing) -> LogAnswer.Subscribed {
     var room = rooms[subscribing.room]
-    let marks = room.members[subscribing.request.user] ?? MemberMarks()
+    let marks = room.members[subscribing.request.user] ?? room.firstMarks
     // If the batch was refused, the store does not have the new member yet.
     if room.members[subscribing.request.user] == nil {
       room.members[subscribing.request.user] = marks

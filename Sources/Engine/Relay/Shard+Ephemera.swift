@@ -46,7 +46,8 @@ extension Shard {
   }
 
   /// Applies the side effects of new entries: an entry ends the typing of its sender without a
-  /// message, moves the sender's marks, and is unread for all other users.
+  /// message, may move the sender's marks (as `MemberMarks.noteSend`), and is unread for all other
+  /// users.
   mutating func noteSenders(_ commit: Commit, _ span: Commit.RoomSpan, in room: Slot<Room>) {
     let isWatched = !rooms[room].watchers.isEmpty
     guard isWatched || !typers.isEmpty else { return }
@@ -54,20 +55,26 @@ extension Shard {
       let new = commit.contents(of: span.frames)
       for place in rooms[room].watchers.indices {
         let node = rooms[room].watchers[place]
-        if lists.rooms[node].belongs { lists.rooms[node].unread += new }
+        if lists.rooms[node].belongs { lists.rooms[node].unread.count += new }
         moveToFront(node, lastAt: span.lastAt)
       }
     }
+    // The last `seq` that the sender of the current entry did not send.
+    var others = span.others
     for frame in span.frames {
       let user = commit.senders[frame]
+      let seq = span.firstSeq + Int64(frame - span.frames.lowerBound)
+      if frame > span.frames.lowerBound, commit.senders[frame - 1] != user { others = seq - 1 }
       if !typers.isEmpty {
         let key = self.key(.typing, room, user)
         if typers.stop(key) { throttles.cancel(key) }
       }
       if isWatched {
-        guard let node = lists.find(user, room) else { continue }
-        lists.rooms[node].unread = commit.contents(of: frame + 1..<span.frames.upperBound)
-        lists.rooms[node].read = span.firstSeq + Int64(frame - span.frames.lowerBound)
+        guard let node = lists.find(user, room), lists.rooms[node].belongs else { continue }
+        lists.rooms[node].unread.count -= commit.contents(of: frame..<frame + 1)
+        if lists.rooms[node].read >= others {
+          lists.rooms[node].read = max(lists.rooms[node].read, seq)
+        }
       }
     }
   }

@@ -102,7 +102,8 @@ extension Shard {
     let title = listedTitles[room.name]
     var summary = ServerMessage.RoomSummary(
       room: room.name, title: title ?? room.name, head: room.head, read: watched.read,
-      unread: unread(watched), listed: title != nil, peer: nil, last: nil)
+      unread: 0, listed: title != nil, peer: nil, last: nil)
+    (summary.unread, summary.unreadMore) = unread(watched)
     if let peer = peer(in: room.name, of: user) {
       let profile = roster.profile(of: peer)
       summary.peer = peer
@@ -113,9 +114,11 @@ extension Shard {
   }
 
   /// The number of unread entries that are still kept.
-  private func unread(_ watched: WatchedRoom) -> Int64 {
+  private func unread(_ watched: WatchedRoom) -> (count: Int64, isMore: Bool) {
     let room = rooms[watched.room]
-    return max(0, min(watched.unread, room.head - room.firstKept + 1))
+    let kept = room.head - room.firstKept + 1
+    let unread = watched.unread
+    return (max(0, min(unread.count, kept)), unread.isMore && unread.count < kept)
   }
 
   /// Takes the last entries, which complete the answer.
@@ -210,8 +213,9 @@ extension Shard {
     let watched = lists.rooms[node]
     let room = rooms[watched.room]
     let last = room.tail.lastEntry ?? room.last[...]
+    let unread = unread(watched)
     let activity = ServerMessage.Activity(
-      room: room.name, head: room.head, unread: unread(watched), last: nil)
+      room: room.name, head: room.head, unread: unread.count, unreadMore: unread.isMore, last: nil)
     encoder.encode { activity.append(to: &$0, last: last) }
   }
 }

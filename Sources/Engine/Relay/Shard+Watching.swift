@@ -93,11 +93,12 @@ extension Shard {
     guard let watch = lists.find(change.user) else { return }
     if change.belongs {
       let membership = LogAnswer.Membership(
-        room: change.room, belongs: true, head: change.head, read: 0, unread: change.unread,
+        room: change.room, belongs: true, head: change.head, read: change.read,
+        unread: change.unread,
         first: change.first, lastAt: change.lastAt)
       put(membership, on: watch) { shard, room in shard.joinedCount(room, change.user) }
     } else if let room = rooms.find(change.room), let node = lists.users[watch].rooms[room] {
-      lists.rooms[node].unread = 0
+      lists.rooms[node].unread = Unread()
       lists.rooms[node].read = 0
       lists.rooms[node].belongs = false
       if listedTitles[change.room] == nil { remove(node) }

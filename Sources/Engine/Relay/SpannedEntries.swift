@@ -40,7 +40,8 @@ struct SpannedEntries {
       spans.append(
         Commit.RoomSpan(
           room: entry.room, firstSeq: entry.seq, frames: next[group]..<ends[group],
-          firstKept: first, lastAt: entries[order[ends[group] - 1]].entry.at))
+          firstKept: first, lastAt: entries[order[ends[group] - 1]].entry.at,
+          others: entries[order[next[group]]].others))
     }
   }
 }

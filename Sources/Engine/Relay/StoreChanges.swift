@@ -9,12 +9,33 @@ public struct StoreChanges: Sendable {
     public var entry: Entry
     /// Set if the entry changes another one.
     public var change: Change?
+    /// The last `seq` before it that another user sent.
+    public var others: Int64
+    /// The last text or data before it: if it is content itself, that of another user.
+    public var content: Int64
 
-    public init(room: Int64, identity: EntryIdentity, entry: Entry, change: Change? = nil) {
+    /// - Parameters:
+    ///   - others: `nil` = the entry before it.
+    ///   - content: `nil` = the entry before it.
+    public init(
+      room: Int64, identity: EntryIdentity, entry: Entry, change: Change? = nil,
+      others: Int64? = nil, content: Int64? = nil
+    ) {
       self.room = room
       self.identity = identity
       self.entry = entry
       self.change = change
+      self.others = others ?? entry.seq - 1
+      self.content = content ?? entry.seq - 1
+    }
+
+    /// - Parameter last: who sent the last entries of the room, this one included.
+    public init(
+      room: Int64, identity: EntryIdentity, entry: Entry, change: Change? = nil, last: LastSenders
+    ) {
+      self.init(
+        room: room, identity: identity, entry: entry, change: change, others: last.others,
+        content: entry.kind.isContent ? last.content.others : last.content.last)
     }
   }
 
@@ -37,8 +58,8 @@ public struct StoreChanges: Sendable {
   /// New entries, each with its room's number, in commit order.
   public var entries: [NewEntry] = []
   /// Members to add, or whose marks moved by a `mark`, and the last `seq` of the room with this
-  /// batch. Members whose marks moved only by sends are not included: the store derives these from
-  /// the entries after that `seq`.
+  /// batch. A member whose marks moved only by sends is not included until another user sends an
+  /// entry: until then the store derives the marks (`MemberMarks.current`).
   public var members: [(room: Int64, user: String, marks: MemberMarks, head: Int64)] = []
   /// Members to remove, before `members` are written.
   public var formerMembers: [(room: Int64, user: String)] = []

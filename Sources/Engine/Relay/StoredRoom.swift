@@ -14,10 +14,12 @@ public struct StoredRoom: Sendable {
   public var members: [String: MemberMarks]
   /// The number of its entries that were not content, including those that are no longer kept.
   public var changes: Int64
+  /// Who sent its last entries.
+  public var last: LastSenders
 
   public init(
     number: Int64, head: Int64, first: Int64, lastAt: Int64, members: [String: MemberMarks],
-    changes: Int64 = 0
+    changes: Int64 = 0, last: LastSenders = LastSenders()
   ) {
     self.number = number
     self.head = head
@@ -25,6 +27,7 @@ public struct StoredRoom: Sendable {
     self.lastAt = lastAt
     self.members = members
     self.changes = changes
+    self.last = last
   }
 }
 
@@ -34,6 +37,8 @@ extension StoredRoom {
   func checked(_ name: String) throws(StoreFailure) -> StoredRoom {
     let seqs = 0...Entry.sequenceLimit
     guard seqs.contains(head), (1...head + 1).contains(first), seqs.contains(changes),
+      seqs.contains(last.others), seqs.contains(last.content.last),
+      seqs.contains(last.content.others),
       members.values.allSatisfy({ seqs.contains($0.read) && seqs.contains($0.received) })
     else {
       throw StoreFailure("room \(name) has invalid numbers; run `relay verify` for details")

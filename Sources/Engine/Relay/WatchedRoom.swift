@@ -11,9 +11,9 @@ struct WatchedRoom {
   var stamp: Int64 = 0
   /// The time of the last entry, in milliseconds since 1970.
   var lastAt: Int64 = 0
-  /// The user's mark, and the number of entries of others since.
+  /// The user's mark, and the entries of others since.
   var read: Int64 = 0
-  var unread: Int64 = 0
+  var unread = Unread()
   /// The earliest time of the next `activity`, in milliseconds of the monotonic clock.
   var nextAt: Int64 = 0
   /// The number of connections that requested `rooms` and have joined this one: they get the

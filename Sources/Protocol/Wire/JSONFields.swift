@@ -10,6 +10,7 @@ struct JSONFields {
     case subscribers, frameBytes, textBytes, sendsPerSecond, burst
     case requestsPerSecond, bytesPerSecond
     case replyTo, forward, target, emoji, fold, editedAt, deleted, reactions, reactionsMore
+    case unreadMore
     case query, cursor, people, next, source, asOf, name, avatar, presence, lastSeen, bot
     case ref, lineage, expiresIn
 
@@ -29,6 +30,7 @@ struct JSONFields {
       case .replyTo: "reply_to"
       case .editedAt: "edited_at"
       case .reactionsMore: "reactions_more"
+      case .unreadMore: "unread_more"
       case .asOf: "as_of"
       case .expiresIn: "expires_in_ms"
       case .lastSeen: "last_seen"

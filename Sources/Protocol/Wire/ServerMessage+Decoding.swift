@@ -58,7 +58,8 @@ extension ServerMessage {
       self = .activity(
         Activity(
           room: try reader.string(.room, json), head: try reader.integer(.head, json),
-          unread: try reader.integer(.unread, json), last: try reader.object(.last, json)))
+          unread: try reader.integer(.unread, json), unreadMore: reader.flag(.unreadMore),
+          last: try reader.object(.last, json)))
     case "pong":
       let t = reader.fields[.t]
       self = .pong(
@@ -92,7 +93,8 @@ extension ServerMessage.RoomSummary: WireObject {
     self.init(
       room: try reader.string(.room, json), title: reader.optionalString(.title, json) ?? "",
       head: try reader.integer(.head, json), read: try reader.integer(.read, json),
-      unread: try reader.integer(.unread, json), listed: reader.flag(.listed),
+      unread: try reader.integer(.unread, json), unreadMore: reader.flag(.unreadMore),
+      listed: reader.flag(.listed),
       peer: reader.optionalString(.peer, json), last: try reader.object(.last, json))
     avatar = reader.optionalString(.avatar, json)
     presence = reader.presence(json)

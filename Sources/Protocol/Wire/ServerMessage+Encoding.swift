@@ -162,6 +162,7 @@ extension ServerMessage.RoomSummary {
     json.append(member: ",\"head\":", head)
     json.append(member: ",\"read\":", read)
     json.append(member: ",\"unread\":", unread)
+    if unreadMore { json.append(",\"unread_more\":true") }
     if listed { json.append(",\"listed\":true") }
     if let peer { json.append(member: ",\"peer\":", peer) }
     if let avatar { json.append(member: ",\"avatar\":", avatar) }
@@ -225,6 +226,7 @@ extension ServerMessage.Activity {
     json.append(member: "{\"type\":\"activity\",\"room\":", room)
     json.append(member: ",\"head\":", head)
     json.append(member: ",\"unread\":", unread)
+    if unreadMore { json.append(",\"unread_more\":true") }
     if !last.isEmpty {
       json.append(",\"last\":")
       json.append(contentsOf: last)

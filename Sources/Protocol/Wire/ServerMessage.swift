@@ -182,6 +182,8 @@ public enum ServerMessage: Equatable, Sendable {
     public var head: Int64
     public var read: Int64
     public var unread: Int64
+    /// Whether `unread` is a lower bound.
+    public var unreadMore: Bool
     public var listed: Bool
     /// The other user of a direct room.
     public var peer: String?
@@ -192,14 +194,15 @@ public enum ServerMessage: Equatable, Sendable {
     public var last: Entry?
 
     public init(
-      room: String, title: String, head: Int64, read: Int64, unread: Int64, listed: Bool,
-      peer: String?, last: Entry?
+      room: String, title: String, head: Int64, read: Int64, unread: Int64,
+      unreadMore: Bool = false, listed: Bool, peer: String?, last: Entry?
     ) {
       self.room = room
       self.title = title
       self.head = head
       self.read = read
       self.unread = unread
+      self.unreadMore = unreadMore
       self.listed = listed
       self.peer = peer
       self.last = last
@@ -211,12 +214,17 @@ public enum ServerMessage: Equatable, Sendable {
     public var room: String
     public var head: Int64
     public var unread: Int64
+    /// Whether `unread` is a lower bound.
+    public var unreadMore: Bool
     public var last: Entry?
 
-    public init(room: String, head: Int64, unread: Int64, last: Entry?) {
+    public init(
+      room: String, head: Int64, unread: Int64, unreadMore: Bool = false, last: Entry?
+    ) {
       self.room = room
       self.head = head
       self.unread = unread
+      self.unreadMore = unreadMore
       self.last = last
     }
   }

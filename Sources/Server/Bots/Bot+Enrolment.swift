@@ -55,8 +55,8 @@ extension Bot {
     }
   }
 
-  /// An answer moves the read mark past entries before it, so the mark alone is not sufficient: an
-  /// answer must immediately follow the entry that it answers.
+  /// An entry is read before it is answered, so the read mark alone is not sufficient: an answer
+  /// must immediately follow the entry that it answers.
   private func mayOweAnswer(_ room: ServerMessage.RoomSummary) -> Bool {
     if room.unread > 0 { return true }
     guard description.answers, let last = room.last else { return false }

@@ -1,8 +1,8 @@
-/// Entries that are no longer kept: their positions in the journal, the index rows that refer to
-/// them, and the read marks to preserve.
+/// Entries that are no longer kept: their positions in the journal, and the index rows that refer
+/// to them.
 package struct Garbage: Sendable {
-  /// The read mark of a sender that follows from an entry which is about to be deleted.
-  struct Mark: Sendable {
+  /// A sender's last entry in a room, which is about to be deleted.
+  struct Sender: Sendable {
     var room: Int64
     var user: String
     var seq: Int64
@@ -11,7 +11,6 @@ package struct Garbage: Sendable {
   /// The part that is deleted in one transaction.
   package struct Slice: Sendable {
     let positions: ArraySlice<Int64>
-    let marks: [Mark]
   }
 
   struct Row: Sendable {
@@ -25,22 +24,16 @@ package struct Garbage: Sendable {
   /// In ascending order, so that neighbours in the file are deleted together.
   package internal(set) var positions: [Int64] = []
   var rows: [Row] = []
-  var marks: [Mark] = []
+  var senders: [Sender] = []
 
   /// How many entries are deleted in one transaction, between two batches: some two milliseconds.
   /// Fewer would not keep up with batches of 512 under full load.
   package static let sliceEntries = 1024
 
-  /// The slices to pass to `SQLiteStore.delete`, in this order: all marks before any entry.
+  /// The slices to pass to `SQLiteStore.delete`, in this order.
   package var slices: [Slice] {
-    let marks = stride(from: 0, to: marks.count, by: Self.sliceEntries).map {
-      Slice(
-        positions: [], marks: Array(self.marks[$0..<min($0 + Self.sliceEntries, self.marks.count)]))
+    stride(from: 0, to: positions.count, by: Self.sliceEntries).map {
+      Slice(positions: positions[$0..<min($0 + Self.sliceEntries, positions.count)])
     }
-    return marks
-      + stride(from: 0, to: positions.count, by: Self.sliceEntries).map {
-        Slice(
-          positions: positions[$0..<min($0 + Self.sliceEntries, positions.count)], marks: [])
-      }
   }
 }

@@ -98,8 +98,8 @@ extension Indexer.State {
       try selectSenders.bind(2, first)
       defer { selectSenders.reset() }
       while try selectSenders.step() {
-        garbage.marks.append(
-          Garbage.Mark(room: room, user: selectSenders.text(0), seq: selectSenders.integer(1)))
+        garbage.senders.append(
+          Garbage.Sender(room: room, user: selectSenders.text(0), seq: selectSenders.integer(1)))
       }
       try selectRuns.bind(1, room)
       try selectRuns.bind(2, first)
@@ -142,10 +142,10 @@ extension Indexer.State {
       }
       var deleteSender = try Statement(
         "DELETE FROM senders WHERE room = ?1 AND user = ?2 AND seq = ?3", on: database)
-      for mark in garbage.marks {
-        try deleteSender.bind(1, mark.room)
-        try deleteSender.bind(2, mark.user)
-        try deleteSender.bind(3, mark.seq)
+      for sender in garbage.senders {
+        try deleteSender.bind(1, sender.room)
+        try deleteSender.bind(2, sender.user)
+        try deleteSender.bind(3, sender.seq)
         try deleteSender.run()
       }
       let indexSegments = try forgetSegments(garbage, except: busy, store)

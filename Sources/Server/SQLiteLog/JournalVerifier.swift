@@ -90,8 +90,8 @@ struct JournalVerifier: ~Copyable {
   private mutating func checkEntries(_ indexedThrough: Int64) throws(SQLiteError) {
     var select = try Statement(
       """
-      SELECT seq, at, sender, id, kind, body, room, position, epoch, identity FROM entries
-      ORDER BY position
+      SELECT seq, at, sender, id, kind, body, room, position, epoch, identity, others, content
+      FROM entries ORDER BY position
       """, on: database)
     while try select.step() {
       let (seq, number) = (select.integer(0), select.integer(6))
@@ -171,6 +171,9 @@ struct JournalVerifier: ~Copyable {
     let identity = EntryIdentity(room: row.integer(6), sender: sender, id: id, key: identityKey)
     if row.integer(9) != identity.hash {
       findings.add("it cannot be found by its id: the hash does not match", room: room, seq: seq)
+    }
+    if !(1...seq).contains(row.integer(10)) || !(1...seq).contains(row.integer(11)) {
+      findings.add("the entries before it are counted wrongly", room: room, seq: seq)
     }
     if !UserName.isValid(sender) {
       findings.add("the sender's name is invalid", room: room, seq: seq)

@@ -174,6 +174,16 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
+  package func contentRun(
+    endingAt seq: Int64, inRoom number: Int64
+  ) throws(StoreFailure) -> ContentRun? {
+    do {
+      return try state.contentRun(endingAt: seq, inRoom: number)
+    } catch {
+      throw failure("read", error)
+    }
+  }
+
   package func memberships(
     of user: String, after number: Int64, limit: Int
   ) throws(StoreFailure) -> [StoredMembership] {

@@ -12,8 +12,9 @@ enum Schema {
   static let pageBytes = 16_384
 
   static let insertEntry = """
-    INSERT INTO entries (position, room, seq, epoch, at, identity, sender, id, kind, body)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+    INSERT INTO entries
+      (position, room, seq, epoch, at, identity, sender, id, kind, body, others, content)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
     """
 
   /// Sets how many of a room's entries change other entries.
@@ -146,6 +147,18 @@ enum Schema {
       name TEXT PRIMARY KEY,
       value BLOB NOT NULL
     ) STRICT, WITHOUT ROWID;
+    """,
+    """
+    -- Who sent the entries before it, so that no run of entries of one sender has to be read. Both
+    -- are distances in seq. Entries of older versions have 1, and are read one by one.
+    ALTER TABLE entries ADD COLUMN others INTEGER NOT NULL DEFAULT 1;  -- to one of another sender
+    -- To the last text or data: if it is one itself, to that of another sender.
+    ALTER TABLE entries ADD COLUMN content INTEGER NOT NULL DEFAULT 1;
+    -- So far every entry has moved the marks of its sender.
+    UPDATE members SET read = max(read, sent.seq), received = max(received, sent.seq)
+      FROM (SELECT room, sender, max(seq) AS seq FROM entries GROUP BY room, sender) AS sent
+      WHERE sent.room = members.room AND sent.sender = members.user
+        AND sent.seq > members.since;
     """,
   ]
 

@@ -60,6 +60,7 @@ private struct Importer: ~Copyable {
     var epoch: Int64 = 0
     /// How many of its entries change other entries.
     var changes: Int64 = 0
+    var last = LastSenders()
     /// The last entry of each sender.
     var senders: [String: Int64] = [:]
     /// The members; empty if the export has no marks.
@@ -184,6 +185,11 @@ private struct Importer: ~Copyable {
     try insertEntry.bind(8, entry.id)
     try insertEntry.bind(9, entry.kind.rawValue)
     try insertEntry.bind(10, entry.body)
+    room.last.note(entry.from, seq: entry.seq, isContent: entry.kind.isContent)
+    let new = StoreChanges.NewEntry(
+      room: room.number, identity: identity, entry: entry, last: room.last)
+    try insertEntry.bind(11, entry.seq - new.others)
+    try insertEntry.bind(12, entry.seq - new.content)
     try insertEntry.run()
     try note(identity, line: number)
     if let target = entry.target, !entry.kind.isContent {

@@ -58,33 +58,78 @@ extension StoreState {
     )
   }
 
-  /// Adds the read mark that follows from the user's own entries.
+  /// Adds the state of the room, and what follows from it for the user's marks.
   private mutating func complete(
     _ membership: inout StoredMembership, _ stored: StoredMember?, of user: String
   ) throws(SQLiteError) {
     let room = membership.number
+    var last = LastSenders()
     if let head = try head(of: room) {
+      let row = try sender(ofEntry: head.seq, at: head.position, room)
       membership.head = head.seq
-      membership.lastAt = try time(ofLast: head, room)
+      membership.lastAt = row.at
+      last.sender = row.sender
+      last.others = row.others
     }
-    guard let stored else { return }
-    membership.marks = stored.marks
-    // A member's own entries count as read.
+    guard var stored else { return }
     var sent = tail.lastSeq(of: user, inRoom: room)
     if sent == nil { sent = try index.lastSeq(of: user, inRoom: room) }
-    if let sent, sent > stored.since {
-      membership.marks?.read = max(stored.marks.read, sent)
-      membership.marks?.received = max(stored.marks.received, sent)
-    }
+    stored.marks.sent = sent ?? 0
+    membership.marks = stored.marks.current(
+      of: user, since: stored.since, head: membership.head, last)
   }
 
-  mutating func time(
-    ofLast head: (seq: Int64, position: Int64), _ room: Int64
-  ) throws(SQLiteError) -> Int64 {
-    try statements.selectTime.bind(1, head.position)
-    defer { statements.selectTime.reset() }
-    guard try statements.selectTime.step() else { throw Self.missing(head.seq, room: room) }
-    return statements.selectTime.integer(0)
+  // MARK: - Senders
+
+  /// An entry's time, sender, and `StoreChanges.NewEntry.others` and `content`.
+  struct SenderRow {
+    var at: Int64
+    var sender: String
+    var isContent: Bool
+    var others: Int64
+    var content: Int64
+  }
+
+  mutating func sender(
+    ofEntry seq: Int64, at position: Int64, _ room: Int64
+  ) throws(SQLiteError) -> SenderRow {
+    try statements.selectLast.bind(1, position)
+    defer { statements.selectLast.reset() }
+    guard try statements.selectLast.step() else { throw Self.missing(seq, room: room) }
+    return SenderRow(
+      at: statements.selectLast.integer(0), sender: statements.selectLast.text(1),
+      isContent: EntryKind(rawValue: statements.selectLast.text(2)).isContent,
+      others: max(0, seq - max(1, statements.selectLast.integer(3))),
+      content: max(0, seq - max(1, statements.selectLast.integer(4))))
+  }
+
+  /// Returns the position of an entry; `nil` if it is no longer kept.
+  private mutating func positionIfKept(
+    of seq: Int64, inRoom room: Int64
+  ) throws(SQLiteError) -> Int64? {
+    try statements.selectFirst.bind(1, room)
+    defer { statements.selectFirst.reset() }
+    guard try statements.selectFirst.step(), seq >= statements.selectFirst.integer(0) else {
+      return nil
+    }
+    return try position(of: seq, inRoom: room)
+  }
+
+  /// How many changes of an older version, each of which only leads to the entry before it, are
+  /// read to find the content before them.
+  private static let olderChangesLimit = 1024
+
+  mutating func contentRun(
+    endingAt seq: Int64, inRoom room: Int64
+  ) throws(SQLiteError) -> ContentRun? {
+    var seq = seq
+    for _ in 0..<Self.olderChangesLimit where seq > 0 {
+      guard let position = try positionIfKept(of: seq, inRoom: room) else { return nil }
+      let row = try sender(ofEntry: seq, at: position, room)
+      if row.isContent { return ContentRun(last: seq, sender: row.sender, others: row.content) }
+      seq = row.content
+    }
+    return nil
   }
 
   mutating func membershipCount(of user: String) throws(SQLiteError) -> Int {

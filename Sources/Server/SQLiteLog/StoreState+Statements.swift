@@ -7,7 +7,7 @@ extension StoreState {
     var commit: Statement
     var selectRoom: Statement
     var selectFirst: Statement
-    var selectTime: Statement
+    var selectLast: Statement
     var selectMembers: Statement
     var selectIdentical: Statement
     var selectEpoch: Statement
@@ -41,7 +41,6 @@ extension StoreState {
     var deleteMember: Statement
     var updateFirst: Statement
     var deleteEntries: Statement
-    var raiseMarks: Statement
 
     static func prepare(
       on database: borrowing Database, epoch: Int64
@@ -55,7 +54,9 @@ extension StoreState {
         selectRoom: try Statement(
           "SELECT number, first, changes FROM rooms WHERE name = ?1", on: database),
         selectFirst: try Statement("SELECT first FROM rooms WHERE number = ?1", on: database),
-        selectTime: try Statement("SELECT at FROM entries WHERE position = ?1", on: database),
+        selectLast: try Statement(
+          "SELECT at, sender, kind, others, content FROM entries WHERE position = ?1",
+          on: database),
         selectMembers: try Statement(
           "SELECT user, read, received, since FROM members WHERE room = ?1", on: database),
         selectIdentical: try Statement(
@@ -147,12 +148,7 @@ extension StoreState {
           "DELETE FROM members WHERE room = ?1 AND user = ?2", on: database),
         updateFirst: try Statement("UPDATE rooms SET first = ?2 WHERE number = ?1", on: database),
         deleteEntries: try Statement(
-          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database),
-        raiseMarks: try Statement(
-          """
-          UPDATE members SET read = max(read, ?3), received = max(received, ?3)
-          WHERE room = ?1 AND user = ?2 AND since < ?3
-          """, on: database))
+          "DELETE FROM entries WHERE position BETWEEN ?1 AND ?2", on: database))
     }
   }
 }

@@ -99,14 +99,18 @@ struct StoreState: ~Copyable {
       number: number, head: first - 1, first: first, lastAt: 0, members: [:],
       changes: statements.selectRoom.integer(2))
     if let head = try head(of: number) {
+      let last = try sender(ofEntry: head.seq, at: head.position, number)
       room.head = head.seq
-      room.lastAt = try time(ofLast: head, number)
+      room.lastAt = last.at
+      room.last.sender = last.sender
+      room.last.others = last.others
+      room.last.content =
+        try contentRun(endingAt: head.seq, inRoom: number) ?? ContentRun(last: last.content)
     }
     try loadMembers(of: &room)
     return room
   }
 
-  /// A member's own entries count as read.
   private mutating func loadMembers(of room: inout StoredRoom) throws(SQLiteError) {
     let indexed = try index.senders(inRoom: room.number)
     let unindexed = tail.senders(inRoom: room.number)
@@ -114,13 +118,11 @@ struct StoreState: ~Copyable {
     defer { statements.selectMembers.reset() }
     while try statements.selectMembers.step() {
       let user = statements.selectMembers.text(0)
-      var marks = MemberMarks(
-        read: statements.selectMembers.integer(1), received: statements.selectMembers.integer(2))
-      if let sent = unindexed[user] ?? indexed[user], sent > statements.selectMembers.integer(3) {
-        marks.read = max(marks.read, sent)
-        marks.received = max(marks.received, sent)
-      }
-      room.members[user] = marks
+      let marks = MemberMarks(
+        read: statements.selectMembers.integer(1), received: statements.selectMembers.integer(2),
+        sent: unindexed[user] ?? indexed[user] ?? 0)
+      room.members[user] = marks.current(
+        of: user, since: statements.selectMembers.integer(3), head: room.head, room.last)
     }
   }
 
@@ -152,7 +154,7 @@ struct StoreState: ~Copyable {
     return lower == first ? 0 : lower - 1
   }
 
-  private mutating func position(of seq: Int64, inRoom room: Int64) throws(SQLiteError) -> Int64 {
+  mutating func position(of seq: Int64, inRoom room: Int64) throws(SQLiteError) -> Int64 {
     var places = tail.places(ofRoom: room, in: seq...seq)
     if places.isEmpty { places = try index.places(ofRoom: room, in: seq...seq) }
     guard let place = places.first else { throw Self.missing(seq, room: room) }
@@ -329,12 +331,6 @@ struct StoreState: ~Copyable {
   mutating func delete(_ slice: Garbage.Slice) throws(SQLiteError) {
     do throws(SQLiteError) {
       try statements.begin.run()
-      for mark in slice.marks {
-        try statements.raiseMarks.bind(1, mark.room)
-        try statements.raiseMarks.bind(2, mark.user)
-        try statements.raiseMarks.bind(3, mark.seq)
-        try statements.raiseMarks.run()
-      }
       var rest = slice.positions
       while let first = rest.popFirst() {
         var last = first
@@ -362,6 +358,8 @@ struct StoreState: ~Copyable {
     try statements.insertEntry.bind(6, new.identity.hash)
     try statements.insertEntry.bind(
       from: 7, texts: entry.from, entry.id, entry.kind.rawValue, blob: entry.body)
+    try statements.insertEntry.bind(11, entry.seq - new.others)
+    try statements.insertEntry.bind(12, entry.seq - new.content)
     try statements.insertEntry.run()
   }
 }

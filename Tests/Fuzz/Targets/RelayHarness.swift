@@ -297,7 +297,7 @@ struct RelayHarness: ~Copyable {
     }
     // What could not be stored is read again later.
     try expect(
-      work.lookups <= most + lookupsToRetry,
+      work.lookups <= most + work.runs + lookupsToRetry,
       "\(work.lookups) lookups are made for \(requests) requests")
     lookupsToRetry = outcome.failure == nil ? 0 : lookupsToRetry + most
     for loop in shards.indices {

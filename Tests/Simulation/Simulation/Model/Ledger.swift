@@ -44,8 +44,10 @@ struct Ledger {
   private var lostEpochs: [String: Int] = [:]
   /// The `seq` of every kept entry.
   private(set) var seqs: [Identity: Int64] = [:]
-  /// The highest own marks that a user was told.
+  /// The highest own marks that a user was told, or that follow from these.
   private var marks: [String: MemberMarks] = [:]
+  /// The highest `seq` up to which a user has asked to mark entries as read.
+  private var readsAsked: [String: Int64] = [:]
 
   func room(_ name: String) -> Room { rooms[name] ?? Room() }
 
@@ -244,6 +246,53 @@ struct Ledger {
     let known = marks(of: user, in: room)
     marks["\(room) \(user)"] = MemberMarks(
       read: max(known.read, told.read), received: max(known.received, told.received))
+  }
+
+  /// Moves the marks of the sender of an acknowledged entry if all entries after them are its own.
+  /// - Parameter known: the marks when it was sent, or earlier ones.
+  mutating func noteSend(
+    _ seq: Int64, of user: String, in room: String, _ known: MemberMarks
+  ) {
+    var moved = known
+    if isAllOwn(after: known.read, through: seq, of: user, in: room, ifUnknown: false) {
+      moved.read = seq
+    }
+    if isAllOwn(after: known.received, through: seq, of: user, in: room, ifUnknown: false) {
+      moved.received = seq
+    }
+    if moved != known { note(moved, of: user, in: room) }
+  }
+
+  mutating func noteReadAsked(_ seq: Int64, of user: String, in room: String) {
+    readsAsked["\(room) \(user)", default: 0] = max(
+      seq, readsAsked["\(room) \(user)"] ?? 0)
+  }
+
+  /// Returns whether a read mark can be where a user is told that it is: the user was told so
+  /// before, has asked for it, or has sent everything between that and the mark.
+  func mayHaveRead(_ read: Int64, of user: String, in room: String) -> Bool {
+    // A membership begins at the head, and begins anew if it was never stored: it certainly was
+    // with an entry of the user's.
+    guard let known = marks["\(room) \(user)"],
+      self.room(room).entries.values.contains(where: { $0.from == user && $0.seq <= known.read })
+    else { return true }
+    let explained = max(known.read, readsAsked["\(room) \(user)"] ?? 0)
+    return read <= explained
+      || isAllOwn(after: explained, through: read, of: user, in: room, ifUnknown: true)
+  }
+
+  /// - Parameter ifUnknown: the answer if some of the entries are no longer kept.
+  private func isAllOwn(
+    after: Int64, through seq: Int64, of user: String, in name: String, ifUnknown: Bool
+  ) -> Bool {
+    let room = room(name)
+    var next = seq
+    while next > after {
+      guard let entry = room.entries[next] else { return ifUnknown }
+      if entry.from != user { return false }
+      next -= 1
+    }
+    return true
   }
 
   func marks(of user: String, in room: String) -> MemberMarks {

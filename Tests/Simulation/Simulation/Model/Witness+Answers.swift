@@ -1,3 +1,4 @@
+internal import Relay
 internal import Wire
 
 /// Checks of answers to requests, and of activity.
@@ -49,14 +50,18 @@ extension Witness {
         fault("rooms has \(summary.room) at \(summary.head), not \(truth.head)")
       }
       if summary.unread > max(0, summary.head - summary.read) { fault("unread: \(summary)") }
-      if summary.unread > 0, truth.first == 1 {
+      // Without a mark, the user may not belong to a room that is listed.
+      if summary.unread > 0 || summary.read > 0, truth.first == 1 {
         let unread = truth.entries.values.count {
-          $0.kind.isContent && $0.seq > summary.read && $0.seq <= summary.head
+          $0.kind.isContent && $0.seq > summary.read && $0.seq <= summary.head && $0.from != user
         }
         // If the store cannot be read, the relay reports the upper bound.
         if summary.unread < unread || !referee.readsMayFail && summary.unread > unread {
           fault("unread is \(unread): \(summary)")
         }
+      }
+      if summary.read > 0 {
+        take(MemberMarks(read: summary.read, received: summary.read), in: summary.room)
       }
       if let last = summary.last { checkFolded(last) }
       toldHeads[summary.room] = summary.head
@@ -101,6 +106,13 @@ extension Witness {
     if activity.last?.seq != activity.head { fault("activity with a last that is not the head") }
     if activity.head < toldHeads[activity.room] ?? 0 { fault("activity went back: \(activity)") }
     if let last = activity.last { check(last) }
+    let truth = referee.ledger.room(activity.room)
+    let others = truth.entries.values.count {
+      $0.kind.isContent && $0.seq <= activity.head && $0.from != user
+    }
+    if truth.first == 1, activity.unread > others, !referee.readsMayFail {
+      fault("activity counts \(activity.unread), but others sent \(others)")
+    }
     toldHeads[activity.room] = activity.head
   }
 }

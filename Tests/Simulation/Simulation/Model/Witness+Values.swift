@@ -29,6 +29,8 @@ extension Witness {
     /// The index among this connection's sends.
     var place: Int
     var sentAt: Int64
+    /// The sender's marks at that time, or earlier ones.
+    var marks = MemberMarks()
     var answer: Answer?
     var answeredAt: Int64 = 0
     /// Whether the target existed when it was sent, and the sender may change it.

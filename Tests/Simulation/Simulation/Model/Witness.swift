@@ -51,6 +51,7 @@ final class Witness {
       var fate = Fate(send: send, place: fates.count, sentAt: referee.now)
       fate.first = referee.ledger.seqs[.init(room: send.room, user: user, id: send.id)]
       fate.isFirstRedacted = fate.first.map { referee.ledger.isRedacted(send.room, $0) } ?? false
+      fate.marks = referee.ledger.marks(of: user, in: send.room)
       if case .target(let target)? = send.reference {
         fate.target = target
         let about = referee.ledger.entry(send.room, target)
@@ -75,7 +76,8 @@ final class Witness {
     case .people:
       peopleAsked += 1
       asksForPeople = true
-    case .auth, .received, .read, .typing, .presence, .ping: break
+    case .read(let room, let seq): referee.ledger.noteReadAsked(seq, of: user, in: room)
+    case .auth, .received, .typing, .presence, .ping: break
     }
   }
 
@@ -216,8 +218,7 @@ final class Witness {
     for member in joined.members ?? [] where member.read > member.received {
       fault("\(member.user) has read more of \(joined.room) than received: \(member)")
     }
-    let own = MemberMarks(read: joined.read, received: joined.received)
-    referee.ledger.note(own, of: user, in: joined.room)
+    take(MemberMarks(read: joined.read, received: joined.received), in: joined.room)
     rooms[joined.room, default: Room()].isJoined = true
     rooms[joined.room, default: Room()].cursor = joined.after
   }
@@ -248,10 +249,19 @@ final class Witness {
     let mayWatch = watchesRooms && (marks.user == user || RoomName.isDirect(room))
     if !isJoined, !mayWatch { fault("a receipt in \(room), which is not joined") }
     if marks.user == user {
-      referee.ledger.note(
-        MemberMarks(read: marks.read, received: marks.received), of: user, in: room)
+      take(MemberMarks(read: marks.read, received: marks.received), in: room)
     }
     if marks.read > referee.ledger.room(room).head { fault("a receipt beyond the head: \(marks)") }
+  }
+
+  /// Takes the user's own marks.
+  func take(_ marks: MemberMarks, in room: String) {
+    if !referee.hasLeft(room, user),
+      !referee.ledger.mayHaveRead(marks.read, of: user, in: room)
+    {
+      fault("its read mark in \(room) passed entries of others: \(marks.read)")
+    }
+    referee.ledger.note(marks, of: user, in: room)
   }
 
   private func take(_ ack: ServerMessage.Ack) {
@@ -264,9 +274,12 @@ final class Witness {
     } else if ack.seq >= room.first || ack.seq < 1 {
       fault("the acknowledged entry is not in the log: \(ack)")
     }
-    // A send advances its sender's own marks.
-    if !ack.duplicate {
-      referee.ledger.note(MemberMarks(read: ack.seq, received: ack.seq), of: user, in: ack.room)
+    if !ack.duplicate, !referee.hasLeft(ack.room, user),
+      let fate = fates.first(where: {
+        $0.id == ack.id && $0.room == ack.room && $0.answer == nil
+      })
+    {
+      referee.ledger.noteSend(ack.seq, of: user, in: ack.room, fate.marks)
     }
     answer(ack.room, ack.id, .stored(seq: ack.seq, isDuplicate: ack.duplicate)) { fate in
       self.mayAcknowledge(fate, as: ack.seq)

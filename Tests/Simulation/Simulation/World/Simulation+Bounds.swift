@@ -43,7 +43,10 @@ extension Simulation {
       if case .memberships = $0 { true } else { false }
     }
     let most = requests * Bound.lookupsPerRequest + questions * 2 * Bound.roomsPerPage
-    if work.lookups > most + lookupsToRetry {
+    if work.runs > (questions + 1) * Bound.runsPerCount {
+      referee.fault("\(work.runs) runs are read to count unread entries")
+    }
+    if work.lookups > most + work.runs + lookupsToRetry {
       referee.fault("\(work.lookups) lookups for \(requests) requests, not \(most)")
     }
     // A later batch repeats the lookups of a batch that could not be stored, and does so again if
