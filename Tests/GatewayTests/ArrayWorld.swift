@@ -17,6 +17,8 @@ final class ArrayWorld: LoopWorld {
   var streams: [Int: Stream] = [:]
   var submitted: [LogRequest] = []
   var mail: [LoopMessage] = []
+  /// Takes the requests to the log.
+  var onSubmit: (([LogRequest]) -> Void)?
 
   func moment() -> Moment { now }
   var microseconds: Int64 { now.monotonic * 1000 }
@@ -39,7 +41,10 @@ final class ArrayWorld: LoopWorld {
   func millisecondsSinceAcknowledgement(_ stream: Int) -> Int64 { 0 }
   func finish(_ stream: Int) { streams[stream]?.isFinished = true }
   func close(_ stream: Int) { streams[stream]?.isClosed = true }
-  func submit(_ requests: [LogRequest]) { submitted += requests }
+  func submit(_ requests: [LogRequest]) {
+    submitted += requests
+    onSubmit?(requests)
+  }
   func read(_ request: ReadRequest) {}
   func post(_ message: LoopMessage, to loop: Int) { mail.append(message) }
   func stopAccepting() {}
@@ -53,14 +58,17 @@ struct ArrayLoop {
   let world = ArrayWorld()
   let loop: ConnectionLoop
 
-  init(_ configure: (inout ConnectionLimits) -> Void = { _ in }) {
+  init(
+    authenticator: Authenticator = Authenticator(verify: nil, botUsers: []),
+    _ configure: (inout ConnectionLimits) -> Void = { _ in }
+  ) {
     var limits = ConnectionLimits()
     limits.handshakeTimeoutMilliseconds = 5000
     configure(&limits)
     let context = ConnectionLoop.Context(
       limits: limits, shard: Shard.Configuration(),
       router: RequestRouter(origins: [], requiresLoopbackHost: false),
-      authenticator: Authenticator(verify: nil, botUsers: []),
+      authenticator: authenticator,
       admission: Admission(limits: limits, descriptors: nil), epoch: "first", loopCount: 1,
       compressesFromBytes: 1024, drainSeconds: 10)
     loop = ConnectionLoop(index: 0, context: context, world: world, seed: 1)
@@ -68,10 +76,10 @@ struct ArrayLoop {
 
   /// A client connects.
   /// - Returns: its stream.
-  func connect() -> Int {
+  func connect(isLocal: Bool = false) -> Int {
     let host = HostKey(network: 1, isIPv6: false)
     _ = loop.context.admission.admit(host, descriptor: 0)
-    let stream = loop.accept(from: host, isLocal: false)
+    let stream = loop.accept(from: host, isLocal: isLocal)
     world.streams[stream] = ArrayWorld.Stream()
     return stream
   }

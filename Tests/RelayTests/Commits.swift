@@ -23,7 +23,8 @@ extension Commit {
     }
     return Commit(
       SpannedEntries(
-        entries, groups: groups, firstKept: spans.map { _ in 1 }, SimulatedSocket.framing),
+        entries, groups: groups, firstKept: spans.map { _ in 1 },
+        receivedAt: entries.map(\.entry.seq), SimulatedSocket.framing),
       marks: [], membershipChanges: [], typing: [], audiences: [], presences: [], redactions: [])
   }
 }

@@ -191,7 +191,7 @@ extension LogRequest {
 extension LogAnswer {
   var session: SessionID {
     switch self {
-    case .memberships: .test
+    case .memberships, .traced: .test
     case .answer(let origin, _): origin.session
     case .ack(let session, _), .refused(let session, _), .subscribed(let session, _),
       .entries(let session, _), .reply(let session, _),

@@ -51,6 +51,7 @@ extension ConnectionLoop {
     case .readiness: askWhetherReady(exchange, index)
     case .metrics: gatherMetrics(for: exchange, index)
     case .nothing: break
+    case .trace(let question): askForTrace(question, exchange, index)
     case .avatar(let user, let identity, let known):
       askForAvatar(of: user, as: identity, known, exchange, index)
     }

@@ -156,11 +156,14 @@ import Wire
         answer(avatar, ConnectionSlot(connection), exchange)
       case .countsWanted(let gathering): addCounts(to: gathering)
       case .countsGathered(let gathering): answerMetrics(gathering)
+      case .fanOutWanted(let gathering): addFanOut(to: gathering)
+      case .fanOutsGathered(let gathering): answerTrace(gathering)
       case .people(let update): shard.update(people: update, now: now)
       case .ban(let users): shard.ban(users)
       case .shutDown: beginShutdown()
       }
     }
+    takeTraced()
   }
 
   /// The state of the loop at the end of a turn.
@@ -210,7 +213,7 @@ import Wire
 
   private func flush() {
     let began = world.microseconds
-    let count = shard.flush(now: now) { connection, bytes in
+    let count = shard.flush(now: now, began: began) { connection, bytes in
       write(ConnectionSlot(connection), bytes)
     }
     if count > 1 {

@@ -32,6 +32,22 @@ struct HTTPCall {
     }
   }
 
+  /// A request to trace an entry.
+  struct TraceQuestion {
+    var room: String
+    var entry: LogRequest.Trace.Entry
+    /// `nil` for an operator on this machine, who needs no credentials.
+    var identity: Identity?
+    var isOperator = false
+
+    func asked(by identity: Identity?, isOperator: Bool = false) -> Self {
+      var question = self
+      question.identity = identity
+      question.isOperator = isOperator
+      return question
+    }
+  }
+
   enum Target {
     /// The answer was decided by the head, and is being sent.
     case nothing
@@ -40,6 +56,8 @@ struct HTTPCall {
     case readiness
     /// The metrics.
     case metrics
+    /// When an entry passed through the relay.
+    case trace(TraceQuestion)
     /// A user's picture, unless it is one that `known` names (`If-None-Match`).
     case avatar(of: String, Identity, known: [String])
   }

@@ -16,6 +16,10 @@ package enum LoopMessage: Sendable {
   case countsWanted(MetricsGathering)
   /// All loops have added theirs.
   case countsGathered(MetricsGathering)
+  /// Asks the loop to add its fan-out of an entry.
+  case fanOutWanted(TraceGathering)
+  /// All loops have added theirs.
+  case fanOutsGathered(TraceGathering)
   case people(DirectoryUpdate)
   /// Disconnects these users.
   case ban(Set<String>)

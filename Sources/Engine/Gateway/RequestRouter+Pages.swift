@@ -41,7 +41,7 @@ extension RequestRouter {
       guard let segments = request.pathSegments, segments.first == "v1" else {
         return refuse(nothingHere, request)
       }
-      return api(request, segments.dropFirst(), identify)
+      return api(request, segments.dropFirst(), isLocal, isOperator, identify)
     }
   }
 
@@ -116,8 +116,8 @@ extension RequestRouter {
 /// `/v1`: relay.v1 over HTTP.
 extension RequestRouter {
   private func api(
-    _ request: HTTPRequest, _ segments: ArraySlice<String>,
-    _ identify: () -> Authenticator.Answer
+    _ request: HTTPRequest, _ segments: ArraySlice<String>, _ isLocal: Bool,
+    _ isOperator: (Identity) -> Bool, _ identify: () -> Authenticator.Answer
   ) -> Route {
     if let problem = problem(ofOriginIn: request) { return refuse(problem, request, .origins) }
     // As for the metrics: in open mode a page must not pose as a local client.
@@ -129,6 +129,7 @@ extension RequestRouter {
     }
     let parts = Array(segments)
     let target: (Identity) -> HTTPCall.Target
+    var traced: HTTPCall.TraceQuestion?
     let allowed: String
     if parts.count == 3, parts[0] == "rooms", parts[2] == "messages" {
       allowed = "GET, HEAD, POST, OPTIONS"
@@ -136,6 +137,14 @@ extension RequestRouter {
         request.method == "POST"
         ? HTTPCall.Message.send(room: parts[1]) : Self.history(of: parts[1], request)
       target = { .relay(message, $0) }
+    } else if parts.count == 5, parts[0] == "rooms", parts[2] == "messages", parts[4] == "trace" {
+      allowed = "GET, HEAD, OPTIONS"
+      switch Self.traceQuestion(parts[1], parts[3], request) {
+      case .failure(let mistake): return refuse(mistake.problem, request)
+      case .success(let question):
+        traced = question
+        target = { .trace(question.asked(by: $0)) }
+      }
     } else if parts.count == 2, parts[0] == "avatars" {
       allowed = "GET, HEAD, OPTIONS"
       target = { .avatar(of: parts[1], $0, known: request.headers["If-None-Match"]) }
@@ -149,17 +158,23 @@ extension RequestRouter {
       return refuse(.wrongMethod(allowed: allowed), request)
     }
     if request.method == "OPTIONS" { return options(request, allowed: allowed) }
-    let identity: Identity
+    var call: HTTPCall
     switch identify() {
-    case .known(let known): identity = known
+    case .known(let identity):
+      call = HTTPCall(target: target(identity))
+      if let traced, isOperator(identity) {
+        call.target = .trace(traced.asked(by: identity, isOperator: true))
+      }
     case .refused(let error): return refuse(HTTPProblem(error), request)
     case .unknown:
-      return refuse(
-        .unauthorized(
-          "Authentication is required: send Authorization: Bearer, or ?user=NAME if the relay does not"
-            + " use tokens."), request)
+      guard let traced, Self.isOperator(request, isLocal: isLocal) else {
+        return refuse(
+          .unauthorized(
+            "Authentication is required: send Authorization: Bearer, or ?user=NAME if the relay does"
+              + " not use tokens."), request)
+      }
+      call = HTTPCall(target: .trace(traced.asked(by: nil, isOperator: true)))
     }
-    var call = HTTPCall(target: target(identity))
     call.headOnly = request.method == "HEAD"
     call.keepsAlive = !request.closes
     call.origin = foreignOrigin(of: request)

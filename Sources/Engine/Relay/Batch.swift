@@ -68,6 +68,8 @@ struct Batch {
   private var bytes = 0
   /// The room of each of `entries`.
   var entryRooms: [Int] = []
+  /// When each of `entries` was received, in microseconds of the monotonic clock.
+  var received: [Int64] = []
   /// Indices of `entries` by identity.
   var identities: SlotTable
   var acks: [Acknowledgement] = []
@@ -117,6 +119,7 @@ struct Batch {
     identities = SlotTable(capacity: requests)
     entries.reserveCapacity(requests)
     entryRooms.reserveCapacity(requests)
+    received.reserveCapacity(requests)
     acks.reserveCapacity(requests)
   }
 
@@ -142,10 +145,11 @@ struct Batch {
     entries.isEmpty || bytes + bodyBytes + Self.entryBytes <= limitBytes
   }
 
-  mutating func append(_ entry: StoreChanges.NewEntry, room: Int) {
+  mutating func append(_ entry: StoreChanges.NewEntry, room: Int, receivedAt: Int64) {
     bytes += entry.entry.body.count + Self.entryBytes
     entries.append(entry)
     entryRooms.append(room)
+    received.append(receivedAt)
     identities.insert(entries.count - 1) { UInt64(bitPattern: entries[$0].identity.hash) }
   }
 

@@ -79,6 +79,8 @@ public final class Commit: Sendable {
   public let frames: Frames
   /// The sender of each of `frames`.
   public let senders: [String]
+  /// When each of `frames` was received, in microseconds of the monotonic clock.
+  public let received: [Int64]
   public let marks: [MarkChange]
   public let membershipChanges: [MembershipChange]
   public let typing: [TypingChange]
@@ -97,6 +99,7 @@ public final class Commit: Sendable {
     spans = entries.spans
     frames = entries.frames
     senders = entries.senders
+    received = entries.received
     changes = entries.changes
     self.presences = presences
     self.redactions = redactions

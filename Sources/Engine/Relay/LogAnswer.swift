@@ -18,6 +18,8 @@ public enum LogAnswer: Sendable {
   /// Answers `ReadRequest.lastEntries` in its order, with folded entries; `nil` for a room that has
   /// no content. There are fewer if not all fit into a reply.
   case lastEntries(SessionID, [[UInt8]?])
+  /// Answers `LogRequest.trace`.
+  case traced(LogRequest.Trace.Ticket, TraceResult)
   /// Answers `ReadRequest.lastSeen`.
   case lastSeen(SessionID, Seen)
 

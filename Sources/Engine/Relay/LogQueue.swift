@@ -35,9 +35,12 @@ struct LogQueue {
     bytes += Self.otherBytes
   }
 
-  mutating func append(_ send: LogRequest.Append, receivedAt microseconds: Int64) {
-    requests.append(.append(send))
+  mutating func append(
+    _ send: consuming LogRequest.Append, receivedAt microseconds: Int64
+  ) {
+    send.receivedAt = microseconds
     bytes += send.body.count + Self.sendBytes
+    requests.append(.append(send))
     if gatheringSince == nil { gatheringSince = microseconds }
   }
 

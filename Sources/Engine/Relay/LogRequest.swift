@@ -21,6 +21,8 @@ public enum LogRequest: Sendable {
   /// includes the `listed` rooms that the user does not belong to, and has the same ticket.
   case memberships(
     ticket: UInt32, user: String, listed: [String], after: MembershipsCursor, limit: Int)
+  /// Asks for the times of an entry. Answered by `.traced`.
+  case trace(Trace)
 
   /// The request of a client that awaits an answer.
   public struct Origin: Sendable {
@@ -32,6 +34,42 @@ public enum LogRequest: Sendable {
       self.session = session
       self.re = re
       self.ref = ref
+    }
+  }
+
+  /// A request to trace an entry.
+  public struct Trace: Sendable {
+    /// Whose answer it is, unknown to the log: a connection of the loop, and its HTTP exchange.
+    public struct Ticket: Equatable, Sendable {
+      public var connection: Int32
+      public var exchange: UInt64
+
+      public init(connection: Int32, exchange: UInt64) {
+        self.connection = connection
+        self.exchange = exchange
+      }
+    }
+
+    public enum Entry: Equatable, Sendable {
+      case seq(Int64)
+      /// The last one with this id that the user sent, or for an operator any user.
+      case id(String)
+    }
+
+    public var ticket: Ticket
+    public var room: String
+    public var entry: Entry
+    /// The user, who gets traces of own entries only; `nil` = an operator.
+    public var user: String?
+    /// Whether the request may learn which entries the room has.
+    public var mayRead: Bool
+
+    public init(ticket: Ticket, room: String, entry: Entry, user: String?, mayRead: Bool) {
+      self.ticket = ticket
+      self.room = room
+      self.entry = entry
+      self.user = user
+      self.mayRead = mayRead
     }
   }
 
@@ -49,6 +87,8 @@ public enum LogRequest: Sendable {
     public var mayCreate: Bool
     /// As in `ClientRequest`.
     public var ref: String?
+    /// When it was received, in microseconds of the monotonic clock.
+    public var receivedAt: Int64 = 0
 
     public init(
       session: SessionID, room: String, user: String, id: String, kind: EntryKind, body: [UInt8],

@@ -20,6 +20,7 @@ public final class MemoryLog: Log {
   private let limits: EntryLimits
   private let identityKey: EntryIdentity.Key
   private let clock: @Sendable () -> Int64
+  private let microseconds: (@Sendable () -> Int64)?
   private let state = Mutex<State?>(nil)
 
   /// - Parameters:
@@ -28,10 +29,11 @@ public final class MemoryLog: Log {
   ///   - roomsPerUser: 0 = no limit.
   ///   - identityKey: as in `MemoryStore`.
   ///   - clock: milliseconds since 1970.
+  ///   - microseconds: of the monotonic clock; without it there are no traces.
   public init(
     epoch: String, keepEntriesPerRoom: Int64, roomsPerUser: Int = 0,
     limits: EntryLimits = EntryLimits(), identityKey: EntryIdentity.Key = .none,
-    clock: @escaping @Sendable () -> Int64
+    clock: @escaping @Sendable () -> Int64, microseconds: (@Sendable () -> Int64)? = nil
   ) {
     self.identityKey = identityKey
     self.epoch = epoch
@@ -40,6 +42,7 @@ public final class MemoryLog: Log {
     self.keepEntriesPerRoom = keepEntriesPerRoom
     self.limits = limits
     self.clock = clock
+    self.microseconds = microseconds
   }
 
   /// Starts to process requests.
@@ -61,6 +64,7 @@ public final class MemoryLog: Log {
   public func submit(_ requests: [LogRequest], from loop: Int) {
     state.withLock {
       guard var state = $0.take() else { return }
+      let began = microseconds?()
       let outcome = state.sequencer.process(
         [(loop, requests)], store: &state.store, now: clock(), framing: state.framing)
       state.statistics.note(outcome)
@@ -70,6 +74,14 @@ public final class MemoryLog: Log {
           LogDelivery(
             commit: outcome.commit, answers: outcome.answers[index],
             completesSubmit: index == loop))
+      }
+      if let began {
+        state.sequencer.note(
+          CommitStages(batched: began, committed: began, synced: began), of: outcome)
+      }
+      for (loop, answer) in state.sequencer.takeTraces(&state.store) {
+        state.publish(
+          loop, LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
       }
       $0 = state
     }

@@ -37,6 +37,7 @@ extension Sequencer {
         batch.questions.append(
           Batch.Question(
             loop: loop, ticket: ticket, user: user, listed: listed, after: after, limit: limit))
+      case .trace(let request): traces.append((loop, request))
       }
     } catch {
       batch.failure = error
@@ -193,10 +194,10 @@ extension Sequencer {
     if case .target(let target)? = append.reference {
       rooms[room].changes += 1
       entry.change = StoreChanges.Change(target: target, number: rooms[room].changes)
-      batch.append(entry, room: room)
+      batch.append(entry, room: room, receivedAt: append.receivedAt)
       batch.noteChange(of: target, room: room)
     } else {
-      batch.append(entry, room: room)
+      batch.append(entry, room: room, receivedAt: append.receivedAt)
     }
     if !rooms[room].noteSend(by: append.user), !rooms[room].isReserved {
       add(append.user, to: room, &batch)

@@ -53,6 +53,10 @@ public struct Sequencer {
   /// `forgetIdleRooms` does not run at fewer rooms: it would free too little.
   var roomsBeforeForgetting = Sequencer.idleRoomLimit
 
+  var history = CommitHistory()
+  /// Requests that `takeTraces` answers.
+  var traces: [(loop: Int, request: LogRequest.Trace)] = []
+
   private var batchNumber = 0
   /// `Batch.bytesLimit`, except in tests.
   var batchBytesLimit = Batch.bytesLimit
@@ -167,7 +171,8 @@ public struct Sequencer {
       }
       groups.append(rooms[room].span.index)
     }
-    return SpannedEntries(batch.entries, groups: groups, firstKept: firstKept, framing)
+    return SpannedEntries(
+      batch.entries, groups: groups, firstKept: firstKept, receivedAt: batch.received, framing)
   }
 
   private mutating func commit(

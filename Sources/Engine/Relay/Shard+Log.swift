@@ -114,6 +114,7 @@ extension Shard {
     case .lastEntries(let id, let lastEntries):
       guard isActive(id) else { return }
       answerRooms(lastEntries, id.slot, now)
+    case .traced(let ticket, let result): traced.append((ticket, result))
     case .lastSeen(let id, let seen):
       guard isActive(id) else { return }
       apply(seen, to: id.slot)

@@ -67,15 +67,17 @@ extension Shard {
   }
 
   /// Ends the turn: lays out the new entries, and writes once to each socket that has output.
-  /// - Parameter write: passes bytes to a connection's socket and returns how many it accepted. If
-  ///   not all, the socket is blocked until `unblock`.
+  /// - Parameters:
+  ///   - began: the current time in microseconds of the monotonic clock; by default that of `now`.
+  ///   - write: passes bytes to a connection's socket and returns how many it accepted. If not all,
+  ///     the socket is blocked until `unblock`.
   /// - Returns: the number of connections that were processed; see `noteFlush`.
   @discardableResult
   public mutating func flush(
-    now: Moment, write: (_ connection: Int32, _ bytes: Span<UInt8>) -> Int
+    now: Moment, began: Int64? = nil, write: (_ connection: Int32, _ bytes: Span<UInt8>) -> Int
   ) -> Int {
     layOut(now)
-    fanOut()
+    fanOut(began ?? now.microseconds)
     // Sessions that become dirty from here on are for the next turn.
     let due = dirty
     dirty.removeAll(keepingCapacity: true)
@@ -130,11 +132,12 @@ extension Shard {
       limits: paceLimits)
   }
 
-  private mutating func fanOut() {
+  private mutating func fanOut(_ began: Int64) {
     // Packing appends slices; these are for the sessions for which they were made.
     for place in turn.slices.indices {
       let slice = turn.slices[place]
       let room = slice.room
+      let before = turn.deliveries.count
       // The compressed copy, made for the first session that takes it.
       var packed: Slot<Turn.Slice>?
       for position in 0..<rooms[room].subscribers.count {
@@ -161,6 +164,7 @@ extension Shard {
         sessions[session].delivery = Link(delivery)
         markDirty(session)
       }
+      noteFanOut(slice, at: began, sessions: turn.deliveries.count - before)
     }
   }
 

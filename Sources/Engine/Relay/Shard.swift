@@ -85,6 +85,10 @@ public struct Shard: ~Copyable {
   /// Connections to close when their queues have been written.
   var closings: [Closing] = []
 
+  /// For traces of entries, as are the answers of the log.
+  var fanOuts = FanOuts()
+  var traced: [(ticket: LogRequest.Trace.Ticket, result: TraceResult)] = []
+
   // From the sockets.
   let budgets: Budgets<String>
   /// When the slowed sessions of users are checked, in milliseconds of the monotonic clock.

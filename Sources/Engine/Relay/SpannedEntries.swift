@@ -5,6 +5,7 @@ struct SpannedEntries {
   private(set) var spans: [Commit.RoomSpan] = []
   private(set) var frames = Frames()
   private(set) var senders: [String] = []
+  private(set) var received: [Int64] = []
   private(set) var changes: [Int] = []
 
   /// Creates an empty value.
@@ -14,8 +15,10 @@ struct SpannedEntries {
   ///   - entries: in commit order; the entries of one room have consecutive `seq`.
   ///   - groups: the index of each entry's span, from 0 on in the order of appearance.
   ///   - firstKept: the oldest `seq` that is kept in each span's room.
+  ///   - receivedAt: when each entry was received.
   init(
-    _ entries: [StoreChanges.NewEntry], groups: [Int], firstKept: [Int64], _ framing: Framing
+    _ entries: [StoreChanges.NewEntry], groups: [Int], firstKept: [Int64], receivedAt: [Int64],
+    _ framing: Framing
   ) {
     var ends = Array(repeating: 0, count: firstKept.count)
     for group in groups { ends[group] += 1 }
@@ -29,11 +32,13 @@ struct SpannedEntries {
     frames.reserve(
       frames: entries.count, bytes: entries.reduce(0) { $0 + $1.entry.body.count + 192 })
     senders.reserveCapacity(entries.count)
+    received.reserveCapacity(entries.count)
     spans.reserveCapacity(firstKept.count)
     for index in order {
       frames.append(entries[index].entry, framing)
       if entries[index].change != nil { changes.append(senders.count) }
       senders.append(entries[index].entry.from)
+      received.append(receivedAt[index])
     }
     for (group, first) in firstKept.enumerated() {
       let entry = entries[order[next[group]]].entry

@@ -64,9 +64,16 @@ struct LogWriter: Sendable {
         framing: framing)
       meter.note(
         outcome, nanoseconds: MonotonicClock.nanoseconds - began,
-        syncNanoseconds: store.commits > commits ? store.syncNanoseconds : nil,
+        syncNanoseconds: store.commits > commits ? Int64(store.sync.count) : nil,
         rooms: store.roomCount)
       publish(outcome, submitters: Set(batches.map(\.loop)))
+      if store.commits > commits {
+        sequencer.note(stages(of: store, batched: began), of: outcome)
+      }
+      for (loop, answer) in sequencer.takeTraces(&store) {
+        publishers[loop].post(
+          LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
+      }
       if let failure = outcome.failure {
         outage.note(failure)
       } else if store.commits > commits {
@@ -84,6 +91,13 @@ struct LogWriter: Sendable {
       if checkpointer.commitEnded(walBytes: store.walBytes) { checkpoint(store) }
     }
     checkpoint(store)
+  }
+
+  /// - Parameter batched: nanoseconds of the monotonic clock.
+  private func stages(of store: SQLiteStore, batched: Int64) -> CommitStages {
+    CommitStages(
+      batched: batched / 1000, committed: store.sync.lowerBound / 1000,
+      synced: store.sync.upperBound / 1000)
   }
 
   private func checkpoint(_ store: SQLiteStore) {

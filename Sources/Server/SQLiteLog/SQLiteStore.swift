@@ -241,7 +241,7 @@ package final class SQLiteStore: EntryStore {
   package func nextRoomNumber() throws(StoreFailure) -> Int64 { state.nextRoomNumber() }
 
   /// See `StoreState`.
-  var syncNanoseconds: Int64 { state.syncNanoseconds }
+  var sync: Range<Int64> { state.sync }
   var roomCount: Int { state.roomCount }
 
   /// Whether a segment was sealed since the last call.

@@ -9,8 +9,8 @@ struct StoreState: ~Copyable {
   var database: Database
   /// The `position` of the last entry.
   private(set) var position: Int64
-  /// The duration of the last COMMIT, which makes a commit durable.
-  private(set) var syncNanoseconds: Int64 = 0
+  /// The time of the last COMMIT, which makes a commit durable: nanoseconds of the monotonic clock.
+  private(set) var sync: Range<Int64> = 0..<0
   /// Whether commits have left work for `tidy`.
   var hasLeftovers: Bool
   /// How many edits were overwritten since startup.
@@ -241,7 +241,7 @@ struct StoreState: ~Copyable {
       try apply(changes)
       let began = MonotonicClock.nanoseconds
       try statements.commit.run()
-      syncNanoseconds = MonotonicClock.nanoseconds - began
+      sync = began..<MonotonicClock.nanoseconds
     } catch {
       database.rollback()
       throw error

@@ -183,7 +183,8 @@ public final class Server: Sendable {
         epoch: Lineage.randomName(using: &random),
         keepEntriesPerRoom: Int64(configuration.log.keepEntriesPerRoom),
         roomsPerUser: configuration.limits.roomsPerUser, limits: configuration.limits.entry,
-        identityKey: .random(using: &random), clock: { WallClock.milliseconds })
+        identityKey: .random(using: &random), clock: { WallClock.milliseconds },
+        microseconds: { Int64(Instant.now().nanoseconds / 1000) })
     case .fsync: durability = .fsync
     case .os: durability = .os
     }

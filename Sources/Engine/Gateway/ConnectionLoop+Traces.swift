@@ -1,0 +1,116 @@
+import Relay
+import WebSocket
+import Wire
+
+/// `GET /v1/rooms/{room}/messages/{entry}/trace`: asks the log when it had the entry, then all loops
+/// when they fanned it out.
+extension ConnectionLoop {
+  func askForTrace(
+    _ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange, _ index: ConnectionSlot
+  ) {
+    if let user = question.identity?.user,
+      let wait = context.budgets.take(.request, bytes: 0, from: user, now: now.monotonic)
+    {
+      context.violations.note(.requestsPerSecond)
+      return finish(index, Self.tooManyRequests(wait).response)
+    }
+    shard.trace(
+      question.entry, inRoom: question.room,
+      as: question.isOperator ? nil : question.identity,
+      ticket: LogRequest.Trace.Ticket(connection: index.place, exchange: exchange.serial))
+  }
+
+  /// Takes the log's answers to such requests.
+  func takeTraced() {
+    for (ticket, result) in shard.takeTraced() {
+      switch result {
+      case .found(let trace):
+        let gathering = TraceGathering(
+          loop: index, ticket: ticket, trace: trace, loops: context.loopCount)
+        for loop in 0..<context.loopCount { world.post(.fanOutWanted(gathering), to: loop) }
+      case .expired:
+        finish(
+          ticket,
+          HTTPProblem(
+            410,
+            "The trace of this entry is not kept any longer: the relay has those of its last entries"
+              + " since it started.", code: .noSuchEntry
+          ).response)
+      case .refused(let error): finish(ticket, HTTPProblem(error).response)
+      }
+    }
+  }
+
+  func addFanOut(to gathering: TraceGathering) {
+    let fanOut = shard.fanOut(of: gathering.trace.seq, inRoom: gathering.trace.room)
+    if gathering.add(fanOut, of: index) {
+      world.post(.fanOutsGathered(gathering), to: gathering.loop)
+    }
+  }
+
+  func answerTrace(_ gathering: TraceGathering) {
+    let trace = gathering.trace
+    let wall = now.wall - (now.microseconds - trace.received) / 1000
+    let json = trace.json(receivedAt: wall, fanOuts: gathering.fanOuts)
+    var response = HTTPResponse(status: 200, contentType: "application/json", body: json)
+    response.add("Cache-Control", "no-store")
+    finish(gathering.ticket, response)
+  }
+
+  /// Answers the exchange, if it still waits.
+  private func finish(_ ticket: LogRequest.Trace.Ticket, _ response: HTTPResponse) {
+    let index = ConnectionSlot(ticket.connection)
+    guard exchange(ticket.exchange, at: index) != nil else { return }
+    finish(index, response)
+  }
+}
+
+extension EntryTrace {
+  /// Returns the trace as JSON, with times relative to that of receipt.
+  /// - Parameter receivedAt: milliseconds since 1970.
+  func json(receivedAt: Int64, fanOuts: [(loop: Int, fanOut: FanOut)]) -> [UInt8] {
+    var json = Array(#"{"room":"#.utf8)
+    json.append(jsonString: room)
+    json += Array(#","seq":\#(seq),"from":"#.utf8)
+    json.append(jsonString: from)
+    json += Array(
+      """
+      ,"received_at":\(receivedAt),"batched_ms":\(milliseconds(stages.batched)),\
+      "committed_ms":\(milliseconds(stages.committed)),"synced_ms":\(milliseconds(stages.synced)),\
+      "batch_entries":\(batchEntries),"fanned_out":[
+      """.utf8)
+    for (index, (loop, fanOut)) in fanOuts.enumerated() {
+      if index > 0 { json.append(UInt8(ascii: ",")) }
+      json += Array(
+        """
+        {"loop":\(loop),"ms":\(milliseconds(fanOut.at)),"connections":\(fanOut.sessions),\
+        "lagging":\(fanOut.lagging)}
+        """.utf8)
+    }
+    json += Array("],\"members\":\(members)".utf8)
+    append(receivedBy, "received_by", to: &json)
+    append(readBy, "read_by", to: &json)
+    json.append(UInt8(ascii: "}"))
+    return json
+  }
+
+  private func append(_ users: [Acknowledgement]?, _ name: String, to json: inout [UInt8]) {
+    guard let users else { return }
+    json += Array(",\"\(name)\":[".utf8)
+    for (index, user) in users.enumerated() {
+      json += Array((index == 0 ? "" : ",").utf8)
+      json += Array("{\"user\":".utf8)
+      json.append(jsonString: user.user)
+      if let at = user.at { json += Array(",\"ms\":\(milliseconds(at))".utf8) }
+      json.append(UInt8(ascii: "}"))
+    }
+    json.append(UInt8(ascii: "]"))
+  }
+
+  /// Returns the milliseconds from receipt to a time, with three decimals.
+  private func milliseconds(_ time: Int64) -> String {
+    let microseconds = max(0, time - received)
+    let decimals = String(microseconds % 1000 + 1000).dropFirst()
+    return "\(microseconds / 1000).\(decimals)"
+  }
+}
