@@ -133,8 +133,8 @@ let package = Package(
     command(
       "RelayCommand", folder: Floor.commands.folder("RelayCommand"),
       [
-        "CommandMain", "Server", "RelayConfiguration", "SQLiteLog", "EventLoop", "Platform",
-        argumentParser,
+        "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "EventLoop",
+        "Platform", "Wire", argumentParser,
       ],
       excluding: ["relay.1"]),
     command(

@@ -16,7 +16,7 @@ extension `End to end` {
     static let pages = [
       Page(
         command: "relay", file: "Sources/Commands/RelayCommand/relay.1",
-        subcommands: ["serve", "check-config", "token", "verify", "export", "import"]),
+        subcommands: ["serve", "check-config", "token", "trace", "verify", "export", "import"]),
       Page(command: "wschat", file: "Sources/Commands/WschatCommand/wschat.1"),
       Page(
         command: "swarm", file: "LoadTests/swarm/swarm.1",

@@ -30,8 +30,8 @@ import Testing
     "Client/Messenger": ["Terminal", "Client", "Wire", "YAML", "Mixing", "Folding"],
     "Commands/CommandMain": ["Platform", "ArgumentParser"],
     "Commands/RelayCommand": [
-      "CommandMain", "Server", "RelayConfiguration", "SQLiteLog", "EventLoop", "Platform",
-      "ArgumentParser",
+      "CommandMain", "Server", "RelayConfiguration", "Directories", "SQLiteLog", "EventLoop",
+      "Platform", "Wire", "ArgumentParser",
     ],
     "Commands/WschatCommand": [
       "CommandMain", "Archive", "Client", "EventLoop", "Platform", "Messenger", "Terminal", "TLS",

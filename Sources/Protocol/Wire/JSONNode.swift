@@ -51,6 +51,12 @@ package struct JSONNode: Sendable {
   /// An integer from 0 to 2^53 - 1.
   package var integer: Int64? { text.span.jsonSequence(value) }
 
+  /// A number as it is written.
+  package var number: String? {
+    guard value.kind == .integer || value.kind == .fraction else { return nil }
+    return String(decoding: text[value.range], as: UTF8.self)
+  }
+
   package var boolean: Bool? {
     switch value.kind {
     case .true: true

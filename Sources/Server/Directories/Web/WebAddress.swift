@@ -39,8 +39,8 @@ package struct WebAddress: Equatable, Sendable {
       || bytes.count == 4 && bytes[0] == "127" && bytes.allSatisfy { UInt8($0) != nil }
   }
 
-  /// Percent-encodes a value for a query (RFC 3986 §2.3).
-  static func escaped(_ text: String) -> String {
+  /// Percent-encodes a value for a path or a query (RFC 3986 §2.3).
+  package static func escaped(_ text: String) -> String {
     let hex = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
     for byte in text.utf8 {

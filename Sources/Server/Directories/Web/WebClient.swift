@@ -9,6 +9,8 @@ struct WebOptions: Sendable {
   /// Which hosts may be connected to, including redirects and proxies; `nil` = all. Called with the
   /// address of the actual connection, so that a second DNS lookup cannot lead elsewhere.
   var mayConnect: (@Sendable (PeerAddress) -> Bool)?
+  /// See `WebPage`.
+  var isOfCommand = false
 }
 
 /// An HTTP client based on libcurl: several concurrent requests, reused connections, and one

@@ -23,9 +23,17 @@ internal import CCurl
     unsafe ccurl_set_headers(handle, headers)
     set(CURLOPT_USERAGENT, options.userAgent)
     // No proxy can reach this machine.
-    if WebAddress(request.url)?.isLoopback == true { set(CURLOPT_PROXY, "") }
+    let isLoopback = WebAddress(request.url)?.isLoopback == true
+    if isLoopback { set(CURLOPT_PROXY, "") }
     setLimits(options)
     setRedirects(request)
+    if options.isOfCommand {
+      set(CURLOPT_FOLLOWLOCATION, 0)
+      if isLoopback {
+        set(CURLOPT_SSL_VERIFYPEER, 0)
+        set(CURLOPT_SSL_VERIFYHOST, 0)
+      }
+    }
     if let form = request.form {
       unsafe ccurl_set_body(handle, form, form.utf8.count)
     }

@@ -1,0 +1,38 @@
+internal import Platform
+
+/// One request of a command, whose process has nothing else to do.
+package enum WebPage {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// The size beyond which an answer is refused.
+  private static let limitBytes = 1_048_576
+
+  /// Requests a page, without following redirects. The certificate of a host on this machine is not
+  /// verified: it is usually for another name, and the connection does not leave the machine.
+  /// - Parameter headers: `Name: value`, without line breaks.
+  package static func get(
+    _ url: String, headers: [String] = []
+  ) throws(Failure) -> (status: Int, body: [UInt8]) {
+    var options = WebOptions()
+    options.isOfCommand = true
+    let stop: StopSignal
+    do { stop = try StopSignal() } catch { throw Failure(description: "\(error)") }
+    var request = WebRequest(url: url)
+    request.headers = headers
+    request.limitBytes = limitBytes
+    do {
+      let answer = try WebClient(options, wakeDescriptor: stop.descriptor)
+        .perform(request, until: stop)
+      return (answer.status, answer.body)
+    } catch {
+      switch error {
+      case .network(_, let detail): throw Failure(description: detail)
+      case .tooLong(let limitBytes):
+        throw Failure(description: "the answer is longer than \(limitBytes) bytes")
+      case .stopped: throw Failure(description: "stopped")
+      }
+    }
+  }
+}
