@@ -68,6 +68,14 @@ extension `End to end` {
       try play("limits", "loops: 2\nlimits: { sends_per_s: 2, burst: 4, requests_per_s: 4 }")
     }
 
+    @Test func `a batch of requests is worked off in order, and each has its answer`() throws {
+      try play("requests", RelayProcess.withoutLimits)
+    }
+
+    @Test func `a batch is charged as a whole`() throws {
+      try play("batch_limits", "limits: { sends_per_s: 2, burst: 4 }")
+    }
+
     @Test func `a token determines the user that publishes, and its rights`() throws {
       try play(
         "tokens",

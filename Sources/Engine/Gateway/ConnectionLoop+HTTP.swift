@@ -48,6 +48,8 @@ extension ConnectionLoop {
     exchange.state = .waiting
     switch exchange.call.target {
     case .relay(let message, let identity): ask(message, as: identity, exchange, index)
+    case .requests(let identity):
+      if isUTF8(exchange.content, index) { ask(exchange, as: identity, index) }
     case .readiness: askWhetherReady(exchange, index)
     case .metrics: gatherMetrics(for: exchange, index)
     case .nothing: break
@@ -83,11 +85,7 @@ extension ConnectionLoop {
     _ message: HTTPCall.Message, as identity: Identity, _ exchange: HTTPExchange,
     _ index: ConnectionSlot
   ) {
-    var validator = UTF8Validator()
-    guard validator.accept(exchange.content.span), validator.isComplete else {
-      return finish(
-        index, HTTPProblem(400, "The content is not valid UTF-8.", code: .badJSON).response)
-    }
+    guard isUTF8(exchange.content, index) else { return }
     if let wait = pay(for: message, exchange.content.count, identity.user) {
       shard.counters.note(.rateLimited)
       var problem = Self.tooManyRequests(wait)
@@ -106,17 +104,26 @@ extension ConnectionLoop {
     submit(exchange, index)
   }
 
+  /// Whether the content of a request is valid UTF-8; if not, the request is answered.
+  private func isUTF8(_ content: [UInt8], _ index: ConnectionSlot) -> Bool {
+    var validator = UTF8Validator()
+    if validator.accept(content.span), validator.isComplete { return true }
+    finish(index, HTTPProblem(400, "The content is not valid UTF-8.", code: .badJSON).response)
+    return false
+  }
+
   private func pay(for message: HTTPCall.Message, _ bytes: Int, _ user: String) -> Int64? {
     let charge: UserBudget.Charge =
       switch message {
       case .send: .send
-      case .history, .people: .request
+      case .history, .people, .rooms: .request
       }
     return context.budgets.take(charge, bytes: bytes, from: user, now: now.monotonic)
   }
 
   /// Passes the message to the shard, now or as soon as the shard accepts input again.
   func submit(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
+    if exchange.batch != nil { return submitNext(exchange, index) }
     guard let session = connections[index].session else { return }
     guard shard.mayReceive(session, now: now) else {
       exchange.state = .held
@@ -160,8 +167,8 @@ extension ConnectionLoop {
       shard.close(session)
       connections[index].session = nil
     }
-    if exchange.isDuplicate, case .relay(_, let identity) = exchange.call.target {
-      context.budgets.noteDuplicate(of: identity.user)
+    if exchange.duplicates > 0, let user = exchange.call.user {
+      for _ in 0..<exchange.duplicates { context.budgets.noteDuplicate(of: user) }
     }
     exchange.state = .answering
     exchange.content = []
@@ -226,6 +233,9 @@ extension ConnectionLoop {
         408, "The content did not arrive in time. Nothing was stored.", code: .unavailable)
       problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
       finish(index, problem.response)
+    case .held where exchange.batch != nil, .waiting where exchange.batch != nil:
+      refuseRest(of: exchange, .unavailable, "The relay did not answer in time.")
+      sendResponse(exchange, index)
     case .held, .waiting:
       var problem = HTTPProblem(
         503,
@@ -247,16 +257,36 @@ extension ConnectionLoop {
       exchange.closing = (reason, text)
       toReap.append(index)
     } else {
-      finish(index, Self.problem(reason, text).response)
+      answer(exchange, reason, text)
+      sendResponse(exchange, index)
     }
   }
 
   /// Takes the next step of an exchange, once the session's output so far has been read.
   func advance(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
+    exchange.finishBatch()
     if exchange.response == nil, let (reason, text) = exchange.closing {
-      exchange.answer(Self.problem(reason, text).response)
+      answer(exchange, reason, text)
     }
     sendResponse(exchange, index)
+  }
+
+  /// Answers a request whose session is closed.
+  private func answer(_ exchange: HTTPExchange, _ reason: CloseReason, _ text: String) {
+    let problem = Self.problem(reason, text)
+    if exchange.batch != nil {
+      refuseRest(of: exchange, problem.code ?? .unavailable, problem.detail)
+    } else {
+      exchange.answer(problem.response)
+    }
+  }
+
+  /// Answers the requests of a batch that have no answer.
+  private func refuseRest(of exchange: HTTPExchange, _ code: ErrorCode, _ text: String) {
+    exchange.batch?.refuseRest(
+      code, text,
+      retryAfterMilliseconds: code == .unavailable ? Refusal.retryAfterMilliseconds : nil)
+    exchange.finishBatch()
   }
 
   private static func problem(_ reason: CloseReason, _ text: String) -> HTTPProblem {

@@ -10,13 +10,14 @@ struct HTTPCall {
     /// The whole message, as JSON.
     case history([UInt8])
     case people([UInt8])
+    case rooms([UInt8])
 
     /// Returns the message as JSON.
     /// - Parameter content: of the request. Its `type` and `room` have no effect, since the last
     ///   one of a repeated member counts; content that is not an object stays invalid.
     func json(_ content: [UInt8]) -> [UInt8] {
       switch self {
-      case .history(let json), .people(let json): return json
+      case .history(let json), .people(let json), .rooms(let json): return json
       case .send(let room):
         guard let last = content.lastIndex(where: { !$0.isJSONSpace }),
           content[last] == UInt8(ascii: "}")
@@ -52,6 +53,8 @@ struct HTTPCall {
     /// The answer was decided by the head, and is being sent.
     case nothing
     case relay(Message, Identity)
+    /// Several messages, which are the content.
+    case requests(Identity)
     /// Whether the relay works from end to end.
     case readiness
     /// The metrics.
@@ -73,6 +76,15 @@ struct HTTPCall {
   var keepsAlive = false
   /// The origin of a page of another site that may read the answer.
   var origin: String?
+
+  /// The user that asks.
+  var user: String? {
+    switch target {
+    case .relay(_, let identity), .requests(let identity), .avatar(_, let identity, _):
+      identity.user
+    case .nothing, .readiness, .metrics: nil
+    }
+  }
 }
 
 extension UInt8 {

@@ -28,8 +28,10 @@ final class HTTPExchange {
   var endsConnection = false
   /// Why the shard closes the session, if it does.
   var closing: (reason: CloseReason, text: String)?
-  /// Whether the entry that was sent existed already.
-  private(set) var isDuplicate = false
+  /// The requests and answers of `POST /v1/requests`.
+  var batch: RequestBatch?
+  /// The number of sent entries that existed already.
+  private(set) var duplicates = 0
 
   init(_ call: HTTPCall, serial: UInt64) {
     self.call = call
@@ -44,17 +46,27 @@ final class HTTPExchange {
   /// Takes messages of the session, and finds the answer among them. Other messages, such as
   /// `welcome`, are ignored.
   func take(_ messages: [InternalMessage], wall: Int64) {
+    if batch != nil {
+      for message in messages where batch?.take(message) == true { duplicates += 1 }
+      return
+    }
     guard case .relay(let question, _) = call.target else { return }
     for message in messages where response == nil {
       switch (question, message.value) {
       case (_, .error(let error)): answer(HTTPProblem(error, wall: wall).response)
       case (.send, .ack(let ack)):
-        isDuplicate = ack.duplicate
+        duplicates = ack.duplicate ? 1 : 0
         answer(Self.response(ack.duplicate ? 200 : 201, message.json))
-      case (.history, .history), (.people, .people): answer(Self.response(200, message.json))
+      case (.history, .history), (.people, .people), (.rooms, .rooms):
+        answer(Self.response(200, message.json))
       default: break
       }
     }
+  }
+
+  /// Sets the response if all requests of the batch have an answer.
+  func finishBatch() {
+    if let batch, batch.isDone { answer(Self.response(200, batch.json)) }
   }
 
   private static func response(_ status: Int, _ json: [UInt8]) -> HTTPResponse {

@@ -49,7 +49,7 @@ extension RequestRouter {
     HTTPProblem(
       404,
       "Not found. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
-        + " /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics.",
+        + " /v1/rooms, /v1/requests, /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics.",
       code: .unknownType)
   }
 
@@ -148,6 +148,12 @@ extension RequestRouter {
     } else if parts.count == 2, parts[0] == "avatars" {
       allowed = "GET, HEAD, OPTIONS"
       target = { .avatar(of: parts[1], $0, known: request.headers["If-None-Match"]) }
+    } else if parts == ["requests"] {
+      allowed = "POST, OPTIONS"
+      target = { .requests($0) }
+    } else if parts == ["rooms"] {
+      allowed = "GET, HEAD, OPTIONS"
+      target = { .relay(Self.rooms(request), $0) }
     } else if parts == ["people"] {
       allowed = "GET, HEAD, OPTIONS"
       target = { .relay(Self.people(request), $0) }
@@ -255,6 +261,13 @@ extension RequestRouter {
     for name in ["before", "after", "limit"] { query.add(name, number: request.query(name)) }
     query.add("fold", flag: request.query("fold"))
     return .history(query.json)
+  }
+
+  private static func rooms(_ request: HTTPRequest) -> HTTPCall.Message {
+    var query = MessageQuery("rooms")
+    if let cursor = request.query("cursor") { query.add("cursor", string: cursor) }
+    query.add("limit", number: request.query("limit"))
+    return .rooms(query.json)
   }
 
   private static func people(_ request: HTTPRequest) -> HTTPCall.Message {

@@ -34,9 +34,18 @@ public final class Budgets<Payer: Hashable & Sendable>: Sendable {
   public func take(
     _ charge: UserBudget.Charge, bytes: Int, from payer: Payer, now: Int64
   ) -> Int64? {
+    let sends = charge == .send ? 1 : 0
+    return take(sends: sends, requests: 1 - sends, bytes: bytes, from: payer, now: now)
+  }
+
+  /// As above, for several sends and other requests at once. They are charged if the budget allows
+  /// the first one of each kind, and may leave a debt.
+  public func take(
+    sends: Int, requests: Int, bytes: Int, from payer: Payer, now: Int64
+  ) -> Int64? {
     if limits.isUnlimited { return nil }
     guard let budget = budget(of: payer, now: now) else { return Self.waitMilliseconds }
-    return budget.take(charge, bytes: bytes, now: now)
+    return budget.take(sends: sends, requests: requests, bytes: bytes, now: now)
   }
 
   /// Charges the last send as a request instead, because it was a duplicate.

@@ -2,9 +2,9 @@ import Wire
 
 /// The rest of a `join` of several rooms. It waits while the answers so far fill the queue; until it is
 /// done, its session reads nothing.
-struct PendingJoins {
+public struct PendingJoins {
   /// So many rooms count as one request.
-  static let roomsPerRequest = 16
+  public static let roomsPerRequest = 16
 
   /// The next one last; an error stands for a room that cannot be joined.
   private var joins: [Result<ClientMessage.Join, WireError>]

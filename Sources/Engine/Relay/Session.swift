@@ -15,6 +15,8 @@ struct Session {
   var isPresence = false
   /// Whether the client says that its user is away.
   var isAway = false
+  /// Whether its subscriptions begin at the head, whatever the client has.
+  var skipsEntries = false
 
   /// Replies, catch-up pages, and the rest of a frame: bytes that must be sent as they are.
   var outbox: [UInt8] = []

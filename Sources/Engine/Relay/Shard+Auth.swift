@@ -85,6 +85,12 @@ extension Shard {
     sessions[id.slot].isInternal = true
   }
 
+  /// Makes a session join rooms without receiving the entries that it may lack.
+  public mutating func skipEntries(_ id: SessionID) {
+    guard isCurrent(id) else { return }
+    sessions[id.slot].skipsEntries = true
+  }
+
   /// Whether the client is authenticated.
   public func isAuthenticated(_ id: SessionID) -> Bool {
     isCurrent(id) && !sessions[id.slot].user.isEmpty

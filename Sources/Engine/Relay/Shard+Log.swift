@@ -180,12 +180,13 @@ extension Shard {
     }
     rooms[room].head = max(rooms[room].head, joined.head)
     rooms[room].firstKept = max(rooms[room].firstKept, joined.first)
-    subscriptions[index].cursor = joined.after
+    subscriptions[index].cursor =
+      sessions[session].skipsEntries ? rooms[room].head : joined.after
     noteJoined(index, true)
     subscriptions.add(index, to: &rooms[room].subscribers)
     reply(.joined(answer), ref: ref, to: session)
     watchPeer(inRoom: joined.room, session)
-    if joined.after < rooms[room].head {
+    if subscriptions[index].cursor < rooms[room].head {
       lag(index)
     } else {
       subscriptions[index].state = .live

@@ -195,11 +195,11 @@ public final class UserBudget: Sendable {
   // MARK: - HTTP
 
   /// See `Budgets.take`.
-  func take(_ charge: Charge, bytes: Int, now: Int64) -> Int64? {
+  func take(sends: Int, requests: Int, bytes: Int, now: Int64) -> Int64? {
     state.withLock { state in
       state.refill(now)
-      let bucket = charge == .send ? state.sends : state.requests
-      let wait = max(bucket.wait, state.bytes.wait)
+      let wait = max(
+        sends > 0 ? state.sends.wait : 0, requests > 0 ? state.requests.wait : 0, state.bytes.wait)
       let first = state.waiting.first
       // A script on a WebSocket takes each token as it comes. So if HTTP was served least recently,
       // one request may leave a debt, after which every waiting connection has a turn before the
@@ -208,7 +208,9 @@ public final class UserBudget: Sendable {
       if wait > 0, !isNext || wait > Self.debtMilliseconds { return wait }
       // Nor may a script over HTTP take each token before a waiting connection gets it.
       if first != nil, !isNext { return 1 }
-      state.charge(charge, bytes: bytes)
+      state.sends.charge(sends)
+      state.requests.charge(requests)
+      state.bytes.charge(bytes)
       state.rankOfHTTP = state.nextRank()
       return nil
     }

@@ -475,5 +475,84 @@ def avatars():
     assert [person.get("avatar") is not None for person in people] == [True, True, False], people
 
 
+def requests():
+    """A batch is worked off in order, and each of its requests has its answer in its place."""
+    def post(body, user="ada", connection=None):
+        return ask(connection or connect(), "POST", "/v1/requests?user=" + user, json.dumps(body))
+
+    status, _, answers = post([
+        {"type": "join", "room": "general", "after": 0, "ref": "j"},
+        {"type": "send", "room": "general", "id": "1", "text": "one"},
+        {"type": "nonsense", "ref": "n"},
+        {"type": "send", "room": "general", "id": "1", "text": "one", "ref": "again"},
+        {"type": "read", "room": "general", "seq": 1, "ref": "r"},
+        {"type": "typing", "room": "general", "on": True},
+        {"type": "received", "room": "elsewhere", "seq": 1},
+        {"type": "history", "room": "general", "ref": "h"},
+        {"type": "rooms"}, {"type": "people", "ref": "p"}, {"type": "ping", "t": [1]},
+        {"type": "auth", "token": "x"}, 7,
+        {"type": "leave", "room": "general"}])
+    assert status == 200, (status, answers)
+    assert [(a["type"], a.get("code"), a.get("ref")) for a in answers] == [
+        ("joined", None, "j"), ("ack", None, None), ("error", "unknown_type", "n"), ("ack", None, "again"),
+        ("ok", None, "r"), ("ok", None, None), ("error", "not_joined", None), ("history", None, "h"),
+        ("rooms", None, None), ("people", None, "p"), ("pong", None, None), ("error", "bad_field", None),
+        ("error", "bad_json", None), ("left", None, None)], answers
+    assert answers[1]["seq"] == 1 and answers[3]["duplicate"] and answers[7]["entries"][0]["text"] == "one"
+    assert answers[10]["t"] == [1]
+    # Who has joined belongs to the room, and a hundred sends are in their order.
+    connection = connect()
+    for batch in range(2):
+        sends = [{"type": "send", "room": "general", "id": "b%d" % n, "text": "x"} for n in range(100)]
+        status, _, answers = post(sends, "bo", connection)
+        assert status == 200 and [a["seq"] for a in answers] == list(range(2, 102)), answers
+        assert [a.get("duplicate", False) for a in answers] == [batch == 1] * 100
+    status, _, rooms = ask(connect(), "GET", "/v1/rooms?user=ada&limit=1")
+    assert (status, rooms["type"], rooms["rooms"][0]["room"]) == (200, "rooms", "general"), rooms
+    assert rooms["rooms"][0]["unread"] == 100, rooms
+    # Several rooms in one join are several answers.
+    status, _, answers = post([{"type": "join", "ref": "x", "rooms": [
+        {"room": "a"}, {"room": "NO"}, {"room": "general", "after": 99}]}, {"type": "ping"}])
+    assert [(a["type"], a.get("room"), a.get("ref")) for a in answers] == [
+        ("joined", "a", "x"), ("error", None, "x"), ("joined", "general", "x"), ("pong", None, None)], answers
+    assert answers[2]["after"] == 99 and answers[2]["head"] == 101
+    # Long answers: what does not fit is not carried out.
+    for n in range(20):
+        assert post([{"type": "send", "room": "long", "id": "l%d" % n, "text": "y" * 8000}])[0] == 200
+    status, _, answers = post([{"type": "history", "room": "long"}] * 3 + [
+        {"type": "send", "room": "long", "id": "never", "text": "z"}])
+    assert [a.get("code") for a in answers] == [None, None, "too_large", "too_large"], answers
+    assert ask(connect(), "GET", "/v1/rooms/long/messages?user=ada&limit=1")[2]["head"] == 20
+    for body, status in [([], 200), ({}, 400), ([{"type": "ping"}] * 101, 400), ("[", 400)]:
+        got, _, answer = post(body)
+        assert got == status, (body, got, answer)
+    assert ask(connect(), "GET", "/v1/requests?user=ada")[0] == 405
+    assert post([], "Not+a+name")[0] == 401
+    # Pages of rooms.
+    seen, cursor = [], ""
+    while True:
+        status, _, page = ask(connect(), "GET", "/v1/rooms?user=ada&limit=1" + cursor)
+        seen += [row["room"] for row in page["rooms"]]
+        if "next" not in page:
+            break
+        cursor = "&cursor=" + page["next"]
+    assert sorted(seen) == ["a", "general", "long"], seen
+    status, _, problem = ask(connect(), "GET", "/v1/rooms?user=ada&cursor=nonsense")
+    assert (status, problem["code"], problem["field"]) == (400, "bad_field", "cursor"), problem
+
+
+def batch_limits():
+    """A batch is charged as a whole: afterwards the budget is empty, and nothing of the next is done."""
+    def post(count, start=0):
+        body = [{"type": "send", "room": "general", "id": "n%d" % (start + n), "text": "x"} for n in range(count)]
+        return ask(connect(), "POST", "/v1/requests?user=ada", json.dumps(body))
+
+    assert post(20)[0] == 200
+    status, response, problem = post(1, 20)
+    assert (status, problem["code"]) == (429, "rate_limited"), problem
+    assert int(response.getheader("Retry-After")) >= 5, response.headers
+    assert ask(connect(), "GET", MESSAGES)[2]["head"] == 20
+
+
 globals()[sys.argv[1]]()
 print("good")

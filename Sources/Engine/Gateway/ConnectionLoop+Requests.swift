@@ -1,0 +1,45 @@
+import Relay
+import WebSocket
+import Wire
+
+/// `POST /v1/requests`: several requests of relay.v1 in one request of HTTP.
+extension ConnectionLoop {
+  func ask(_ exchange: HTTPExchange, as identity: Identity, _ index: ConnectionSlot) {
+    let batch: RequestBatch
+    do throws(WireError) {
+      batch = try RequestBatch(exchange.content, limits: context.shard.limits)
+    } catch {
+      return finish(index, HTTPProblem(error).response)
+    }
+    if let wait = context.budgets.take(
+      sends: batch.sends, requests: batch.requests, bytes: exchange.content.count,
+      from: identity.user, now: now.monotonic)
+    {
+      shard.counters.note(.rateLimited)
+      context.violations.note(batch.sends > 0 ? .sendsPerSecond : .requestsPerSecond)
+      return finish(index, Self.tooManyRequests(wait).response)
+    }
+    exchange.content = []
+    exchange.batch = batch
+    let session = shard.open(connection: index.place, now: now)
+    connections[index].session = session
+    shard.identify(session, as: identity, isPresence: false, now: now)
+    shard.skipEntries(session)
+    submitNext(exchange, index)
+  }
+
+  /// Submits requests as long as the shard accepts them, and answers when all have an answer.
+  func submitNext(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
+    guard let session = connections[index].session else { return }
+    exchange.state = .waiting
+    while exchange.batch?.hasNext() == true {
+      guard shard.mayReceive(session, now: now) else {
+        exchange.state = .held
+        return
+      }
+      if let json = exchange.batch?.takeNext() { shard.receive(session, json.span, now: now) }
+    }
+    exchange.finishBatch()
+    sendResponse(exchange, index)
+  }
+}
