@@ -60,6 +60,20 @@ import Wire
     #expect(answers(batch) == #"[{"type":"ok"}]"#)
   }
 
+  @Test func `reads when what comes before is answered`() throws {
+    var batch = try batch(
+      #"[{"type":"leave","room":"a"},{"type":"ping"},{"type":"history","room":"a"}]"#)
+    for _ in 1...2 {
+      #expect(!batch.nextMustWait)
+      _ = batch.takeNext()
+    }
+    #expect(batch.nextMustWait)
+    answer(&batch, .ok, ref: 0)
+    #expect(batch.nextMustWait)
+    answer(&batch, .ok, ref: 1)
+    #expect(!batch.nextMustWait)
+  }
+
   @Test func `answers invalid requests in their place, and carries out the others`() throws {
     var batch = try batch(
       #"[{"type":"nonsense","ref":"n"},{"type":"ping"},7,{"type":"auth","token":"x","ref":"a"}]"#)

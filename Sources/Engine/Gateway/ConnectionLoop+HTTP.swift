@@ -14,7 +14,7 @@ import Wire
 /// connection.
 extension ConnectionLoop {
   /// The maximum time for the relay to answer; longer than a disk needs that is only slow.
-  private static let answerMilliseconds: Int64 = 30_000
+  static let answerMilliseconds: Int64 = 30_000
 
   /// Begins a request whose head is complete.
   func begin(_ call: HTTPCall, _ rest: Span<UInt8>, _ index: ConnectionSlot) {
@@ -50,6 +50,7 @@ extension ConnectionLoop {
     case .relay(let message, let identity): ask(message, as: identity, exchange, index)
     case .requests(let identity):
       if isUTF8(exchange.content, index) { ask(exchange, as: identity, index) }
+    case .stream(let request, let identity): openStream(request, as: identity, exchange, index)
     case .readiness: askWhetherReady(exchange, index)
     case .metrics: gatherMetrics(for: exchange, index)
     case .nothing: break
@@ -100,7 +101,12 @@ extension ConnectionLoop {
     exchange.content = message.json(exchange.content)
     let session = shard.open(connection: index.place, now: now)
     connections[index].session = session
-    shard.identify(session, as: identity, isPresence: false, now: now)
+    shard.identify(
+      session, as: identity, isPresence: false, lasts: exchange.call.poll != nil, now: now)
+    if let poll = exchange.call.poll {
+      exchange.pollsUntil = now.monotonic + poll.milliseconds
+      shard.beginPolling(session, poll.room)
+    }
     submit(exchange, index)
   }
 
@@ -221,6 +227,7 @@ extension ConnectionLoop {
 
   /// Answers or ends an exchange whose deadline has passed.
   func expire(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
+    if exchange.state == .streaming { return sweepStream(exchange, index) }
     guard connections[index].deadline > 0, now.monotonic >= connections[index].deadline else {
       return
     }
@@ -243,6 +250,8 @@ extension ConnectionLoop {
         code: .unavailable)
       problem.retryAfterMilliseconds = Refusal.retryAfterMilliseconds
       finish(index, problem.response)
+    case .polling: finishPoll(exchange, index)
+    case .streaming: break
     case .answering:
       context.violations.note(.idleTimeout)
       remove(index)
@@ -253,7 +262,11 @@ extension ConnectionLoop {
   func end(_ exchange: HTTPExchange, _ index: ConnectionSlot, _ reason: CloseReason, _ text: String)
   {
     guard let session = connections[index].session else { return }
-    if shard.hasOutput(session) {
+    if exchange.state == .streaming {
+      exchange.closing = (reason, text)
+      connections[index].deadline = now.monotonic + Self.lingerMilliseconds
+      toReap.append(index)
+    } else if shard.hasOutput(session) {
       exchange.closing = (reason, text)
       toReap.append(index)
     } else {
@@ -264,7 +277,16 @@ extension ConnectionLoop {
 
   /// Takes the next step of an exchange, once the session's output so far has been read.
   func advance(_ exchange: HTTPExchange, _ index: ConnectionSlot) {
-    exchange.finishBatch()
+    if exchange.state == .streaming { return advanceStream(exchange, index) }
+    if let error = exchange.stream?.refusal {
+      exchange.answer(HTTPProblem(error, wall: now.wall).response)
+    }
+    if exchange.batch != nil, exchange.state == .waiting, exchange.closing == nil {
+      return submitNext(exchange, index)
+    }
+    if exchange.response == nil, exchange.emptyPage != nil, exchange.state == .waiting {
+      poll(exchange, index)
+    }
     if exchange.response == nil, let (reason, text) = exchange.closing {
       answer(exchange, reason, text)
     }

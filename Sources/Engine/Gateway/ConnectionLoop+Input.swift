@@ -12,6 +12,12 @@ extension ConnectionLoop {
     if readiness.contains(.closed) || readiness.contains(.failed) {
       connections[index].sawEnd = true
       connections[index].isReadable = true
+      if let exchange = connections[index].exchange {
+        if exchange.state == .streaming { return remove(index) }
+        // The client may be gone, or wait for the answer with its side of the connection closed.
+        if exchange.state == .polling { finishPoll(exchange, index) }
+        guard connections.contains(index) else { return }
+      }
       if isSlowed(index) {
         if readiness.contains(.failed) {
           context.violations.note(.reset)
@@ -25,7 +31,9 @@ extension ConnectionLoop {
     }
     if readiness.contains(.writable) {
       if world.hasBacklog(index.stream) { drain(index) }
-      if let exchange = connections[index].exchange {
+      if let exchange = connections[index].exchange, exchange.state == .streaming {
+        continueStream(exchange, index)
+      } else if let exchange = connections[index].exchange {
         if exchange.state == .answering || !exchange.output.isEmpty { sendRest(exchange, index) }
       } else if let session = connections[index].session {
         shard.unblock(session)

@@ -8,6 +8,8 @@ extension ConnectionLoop {
   func write(_ index: ConnectionSlot, _ bytes: Span<UInt8>) -> Int {
     switch connections[index].phase {
     case .bot(let bot): return tell(bot, InternalMessage.all(in: bytes)) ? bytes.count : 0
+    case .exchange(let exchange) where exchange.stream != nil:
+      return writeEvents(of: exchange, index, bytes)
     case .exchange(let exchange):
       // The shard is being called, so what follows from this has to wait.
       exchange.take(InternalMessage.all(in: bytes), wall: now.wall)

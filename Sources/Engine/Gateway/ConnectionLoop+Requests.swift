@@ -33,6 +33,7 @@ extension ConnectionLoop {
     guard let session = connections[index].session else { return }
     exchange.state = .waiting
     while exchange.batch?.hasNext() == true {
+      if exchange.batch?.nextMustWait == true { return }
       guard shard.mayReceive(session, now: now) else {
         exchange.state = .held
         return

@@ -193,6 +193,7 @@ import Wire
     nextRequests.removeAll(keepingCapacity: true)
     for index in next { takeNextRequest(index) }
     shard.tick(now: now)
+    readPolled()
     advanceShutdown()
     closeWhatIsToBeClosed()
     if let requests = shard.takeRequests(now: now) { world.submit(requests) }
@@ -282,6 +283,7 @@ import Wire
     shard.beginShutdown()
     let milliseconds = Int64(context.drainSeconds) * 1000
     shutdown = Shutdown(deadline: now.monotonic + milliseconds * 8 / 10)
+    finishPolls()
   }
 
   private func advanceShutdown() {

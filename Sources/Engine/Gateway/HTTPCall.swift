@@ -1,4 +1,5 @@
 import Relay
+import WebSocket
 import Wire
 
 /// The parsed head of an HTTP request whose answer has to be found.
@@ -55,6 +56,8 @@ struct HTTPCall {
     case relay(Message, Identity)
     /// Several messages, which are the content.
     case requests(Identity)
+    /// The messages of rooms as events.
+    case stream(HTTPRequest, Identity)
     /// Whether the relay works from end to end.
     case readiness
     /// The metrics.
@@ -66,6 +69,8 @@ struct HTTPCall {
   }
 
   var target: Target
+  /// How long an empty answer waits for an entry; `nil` = not at all.
+  var poll: LongPoll?
   /// The length of the content that follows the head.
   var contentBytes = 0
   /// The client waits for `100 Continue` before it sends the content (RFC 9110 §10.1.1).
@@ -80,7 +85,8 @@ struct HTTPCall {
   /// The user that asks.
   var user: String? {
     switch target {
-    case .relay(_, let identity), .requests(let identity), .avatar(_, let identity, _):
+    case .relay(_, let identity), .requests(let identity), .stream(_, let identity),
+      .avatar(_, let identity, _):
       identity.user
     case .nothing, .readiness, .metrics: nil
     }

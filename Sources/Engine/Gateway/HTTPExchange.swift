@@ -10,6 +10,10 @@ final class HTTPExchange {
     case held
     /// The relay is processing the request.
     case waiting
+    /// The request waits for an entry.
+    case polling
+    /// The answer is a stream of events.
+    case streaming
     /// The answer is being sent.
     case answering
   }
@@ -21,15 +25,23 @@ final class HTTPExchange {
   var content: [UInt8] = []
   /// The response, until it can be sent.
   private(set) var response: HTTPResponse?
-  /// The bytes of the answer; before it, those of the `100 Continue`.
+  /// The bytes of the answer, or the events that the socket has not taken; before them, those of the `100 Continue`.
   var output: [UInt8] = []
   var sent = 0
   /// The connection ends after the answer.
   var endsConnection = false
   /// Why the shard closes the session, if it does.
   var closing: (reason: CloseReason, text: String)?
+  /// The events of `GET /v1/stream`.
+  var stream: EventStream?
   /// The requests and answers of `POST /v1/requests`.
   var batch: RequestBatch?
+  /// The answer to a long poll if no entry comes, and the room's last entry then.
+  var emptyPage: (json: [UInt8], head: Int64)?
+  /// When a long poll ends, in milliseconds of the loop's clock.
+  var pollsUntil: Int64 = 0
+  /// How often a long poll has read its room again.
+  var rereads = 0
   /// The number of sent entries that existed already.
   private(set) var duplicates = 0
 
@@ -57,6 +69,8 @@ final class HTTPExchange {
       case (.send, .ack(let ack)):
         duplicates = ack.duplicate ? 1 : 0
         answer(Self.response(ack.duplicate ? 200 : 201, message.json))
+      case (.history, .history(let page)) where call.poll?.isUnanswered(by: page) == true:
+        emptyPage = (message.json, page.head)
       case (.history, .history), (.people, .people), (.rooms, .rooms):
         answer(Self.response(200, message.json))
       default: break
@@ -67,6 +81,11 @@ final class HTTPExchange {
   /// Sets the response if all requests of the batch have an answer.
   func finishBatch() {
     if let batch, batch.isDone { answer(Self.response(200, batch.json)) }
+  }
+
+  /// Sets the response of a long poll that has waited for an entry.
+  func answerWithEmptyPage() {
+    if let emptyPage { answer(Self.response(200, emptyPage.json)) }
   }
 
   private static func response(_ status: Int, _ json: [UInt8]) -> HTTPResponse {

@@ -35,7 +35,9 @@ struct HTTPProblem: Equatable {
   /// - Parameter wall: the current time in milliseconds since 1970; `nil` if the answer has no
   ///   times.
   init(_ error: WireError, wall: Int64? = nil) {
-    self.init(Self.status(of: error.code), error.message, code: error.code)
+    let isConnection = error.code == .limitReached && error.field == "connections_per_user"
+    self.init(
+      isConnection ? 429 : Self.status(of: error.code), error.message, code: error.code)
     room = error.room
     id = error.id
     field = error.field

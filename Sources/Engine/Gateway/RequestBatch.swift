@@ -23,6 +23,8 @@ struct RequestBatch {
   /// The number of requests that were submitted or have an answer.
   private var reached = 0
   private var unanswered = 0
+  /// The number of requests that were submitted and have no answer.
+  private var pending = 0
   private var answeredBytes = 0
   /// What the user's budget is charged with.
   private(set) var sends = 0
@@ -109,9 +111,20 @@ struct RequestBatch {
     return false
   }
 
-  /// Returns the JSON of the next request, if there is one.
+  /// Whether the next request has to wait for the answers to those before it: it reads what they
+  /// may change.
+  var nextMustWait: Bool {
+    guard pending > 0, reached < items.count else { return false }
+    return switch items[reached].request.message {
+    case .history, .rooms, .people: true
+    default: false
+    }
+  }
+
+  /// Returns the JSON of the next request; there is one.
   mutating func takeNext() -> [UInt8] {
     defer { reached += 1 }
+    pending += 1
     return items[reached].request.message.json(ref: "\(reached)")
   }
 
@@ -121,6 +134,7 @@ struct RequestBatch {
     guard let index = ServerMessage.ref(in: message.json.span).flatMap({ Int($0) }),
       items.indices.contains(index), items[index].answer == nil
     else { return false }
+    pending -= 1
     answer(index, ServerMessage.renamed(message.json, to: items[index].request.ref))
     guard case .send = items[index].request.message, case .ack(let ack) = message.value else {
       return false

@@ -49,7 +49,7 @@ extension RequestRouter {
     HTTPProblem(
       404,
       "Not found. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
-        + " /v1/rooms, /v1/requests, /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics.",
+        + " /v1/rooms, /v1/stream, /v1/requests, /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics.",
       code: .unknownType)
   }
 
@@ -151,6 +151,9 @@ extension RequestRouter {
     } else if parts == ["requests"] {
       allowed = "POST, OPTIONS"
       target = { .requests($0) }
+    } else if parts == ["stream"] {
+      allowed = "GET, HEAD, OPTIONS"
+      target = { .stream(request, $0) }
     } else if parts == ["rooms"] {
       allowed = "GET, HEAD, OPTIONS"
       target = { .relay(Self.rooms(request), $0) }
@@ -184,6 +187,17 @@ extension RequestRouter {
     call.headOnly = request.method == "HEAD"
     call.keepsAlive = !request.closes
     call.origin = foreignOrigin(of: request)
+    if case .relay(.history, _) = call.target, let seconds = request.query("wait_s") {
+      guard let poll = Self.poll(parts[1], seconds, request) else {
+        var problem = HTTPProblem(
+          400,
+          "\"wait_s\" must be a whole number of seconds, at most \(LongPoll.secondsLimit), and needs"
+            + " \"after\".", code: .badField)
+        problem.field = "wait_s"
+        return refuse(problem, request)
+      }
+      if poll.milliseconds > 0 { call.poll = poll }
+    }
     if request.method == "POST" {
       if let problem = readContent(of: request, into: &call) { return refuse(problem, request) }
     }
@@ -203,7 +217,7 @@ extension RequestRouter {
     if let origin = foreignOrigin(of: request) {
       response.allowReading(by: origin)
       response.add("Access-Control-Allow-Methods", allowed)
-      response.add("Access-Control-Allow-Headers", "Authorization, Content-Type")
+      response.add("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")
       response.add("Access-Control-Max-Age", "600")
     }
     return .answer(response)
@@ -261,6 +275,15 @@ extension RequestRouter {
     for name in ["before", "after", "limit"] { query.add(name, number: request.query(name)) }
     query.add("fold", flag: request.query("fold"))
     return .history(query.json)
+  }
+
+  private static func poll(
+    _ room: String, _ seconds: String, _ request: HTTPRequest
+  ) -> LongPoll? {
+    guard let seconds = Int64(seconds), 0...LongPoll.secondsLimit ~= seconds,
+      let after = request.query("after").flatMap({ Int64($0) })
+    else { return nil }
+    return LongPoll(room: room, after: after, milliseconds: seconds * 1000)
   }
 
   private static func rooms(_ request: HTTPRequest) -> HTTPCall.Message {

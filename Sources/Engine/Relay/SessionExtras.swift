@@ -4,6 +4,9 @@ import Wire
 /// State that only some sessions have.
 final class SessionExtras {
   var holds = Holds()
+  /// The connection that an HTTP request counts as while it lasts. It is charged by the owner, so it
+  /// is not `Session.budget`.
+  var connection: (UserBudget, rank: UInt64)?
   /// The latest of each ephemeral message while the client does not read; empty for messages that
   /// are built only when they can be sent.
   var ephemera: [EphemeralKey: [UInt8]] = [:]

@@ -40,14 +40,22 @@ extension Shard {
   }
 
   /// As above, with the rights and the expiry of an identity.
+  /// - Parameter lasts: whether the session serves an HTTP request that lasts: it counts as a
+  ///   connection and ends with its token, but the owner charges its requests.
   public mutating func identify(
-    _ id: SessionID, as identity: Identity, isPresence: Bool = true, ref: String? = nil,
-    now: Moment
+    _ id: SessionID, as identity: Identity, isPresence: Bool = true, lasts: Bool = false,
+    ref: String? = nil, now: Moment
   ) {
     guard isActive(id) else { return }
     let session = id.slot
     let user = identity.user
-    if isPresence, !budgets.isUnlimited {
+    if lasts, !budgets.isUnlimited {
+      guard let connection = budgets.connect(user, now: now.monotonic) else {
+        refuseConnection(of: user, session)
+        return
+      }
+      sessions.extras(of: session).connection = connection
+    } else if isPresence, !budgets.isUnlimited {
       guard let (budget, rank) = budgets.connect(user, now: now.monotonic) else {
         refuseConnection(of: user, session)
         return
@@ -63,7 +71,7 @@ extension Shard {
       let grant = Grant(session: name, identity)
       sessions[session].grant = grant
       // A session for a single request ends sooner, and would leave a timer behind.
-      if isPresence { scheduleExpiry(of: grant, id, now) }
+      if isPresence || lasts { scheduleExpiry(of: grant, id, now) }
     }
     welcome(session, name: name, expires: identity.expires, ref: ref, now)
   }

@@ -37,6 +37,7 @@ extension Shard {
       noteActivity(in: room, now)
     }
     if !commit.spans.isEmpty {
+      if !polls.isEmpty { notePolls(commit) }
       recent.append(commit)
       evict()
     }

@@ -12,7 +12,7 @@ public import Wire
 ///
 /// The parts, which know nothing of each other: `Sessions`, `Rooms` and `Subscriptions` (the
 /// cursors), `LogQueue`, `Turn` (the fan-out), `RecentCommits`, `RoomLists` and `RoomsLoads`
-/// (`rooms` and `activity`), `WatchedUsers`, `Roster` (`people`), `Throttles` and `Typers`.
+/// (`rooms` and `activity`), `Polls`, `WatchedUsers`, `Roster` (`people`), `Throttles` and `Typers`.
 public struct Shard: ~Copyable {
   /// The limits of a client; 0 = no limit.
   public struct Limits: Equatable, Sendable {
@@ -108,6 +108,7 @@ public struct Shard: ~Copyable {
   var roster: Roster
   var lists = RoomLists()
   var loads = RoomsLoads()
+  var polls = Polls()
 
   // Ephemeral messages and time.
   var throttles = Throttles()
@@ -176,6 +177,10 @@ public struct Shard: ~Copyable {
     if let budget = sessions[session].budget {
       budgets.disconnect(budget, rank: sessions[session].rank)
     }
+    if let (budget, rank) = sessions[session].extras?.connection {
+      budgets.disconnect(budget, rank: rank)
+    }
+    if !polls.isEmpty { polls.end(id) }
     sessions.remove(session)
     if !user.isEmpty { notePresence(of: user) }
   }

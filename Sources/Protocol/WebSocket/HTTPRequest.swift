@@ -132,14 +132,17 @@ public struct HTTPRequest: Equatable, Sendable {
   /// It is decoded like an HTML form (the URL standard, `application/x-www-form-urlencoded`): a `+` is
   /// a space, an invalid percent-encoding stands for itself, and invalid UTF-8 for U+FFFD.
   public func query(_ name: String) -> String? {
-    guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-    let query = target[target.utf8.index(after: mark)...]
-    for item in query.utf8.split(separator: UInt8(ascii: "&")) {
-      let end = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
-      guard Self.formDecoded(item[..<end]) == name else { continue }
-      return Self.formDecoded(item[end...].dropFirst())
-    }
-    return nil
+    queryItems.first { $0.name == name }?.value
+  }
+
+  /// The items of the query, in order, decoded like those of `query`.
+  public var queryItems: [(name: String, value: String)] {
+    guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+    return target[target.utf8.index(after: mark)...].utf8.split(separator: UInt8(ascii: "&"))
+      .map { item in
+        let end = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+        return (Self.formDecoded(item[..<end]), Self.formDecoded(item[end...].dropFirst()))
+      }
   }
 
   private static func formDecoded(_ text: Substring.UTF8View) -> String {

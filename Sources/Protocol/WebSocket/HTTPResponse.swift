@@ -17,6 +17,9 @@ public struct HTTPResponse: Equatable, Sendable {
   public var keepsAlive = false
   /// Whether it answers HEAD, and is sent without its content (RFC 9110 §9.3.2).
   public var answersHEAD = false
+  /// Whether content of unknown length follows the head: the connection ends with it (RFC 9112
+  /// §6.3).
+  public var endsWithConnection = false
   /// The content.
   public let body: [UInt8]
 
@@ -55,7 +58,7 @@ public struct HTTPResponse: Equatable, Sendable {
   private var head: [UInt8] {
     var text = "HTTP/1.1 \(status) \(Self.phrase(status))\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
-    if hasContent { text += "Content-Length: \(body.count)\r\n" }
+    if hasContent, !endsWithConnection { text += "Content-Length: \(body.count)\r\n" }
     if status >= 200, !keepsAlive { text += "Connection: close\r\n" }
     return Array("\(text)\r\n".utf8)
   }

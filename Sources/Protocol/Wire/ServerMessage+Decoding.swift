@@ -14,6 +14,16 @@ extension ServerMessage {
     (try? ObjectReader(json))?.optionalString(.ref, json)
   }
 
+  /// Returns the type of a message, and the room and `seq` that it names.
+  public static func place(
+    in json: Span<UInt8>
+  ) -> (type: String, room: String?, seq: Int64?)? {
+    guard let reader = try? ObjectReader(json) else { return nil }
+    return (
+      reader.type, reader.optionalString(.room, json), json.jsonSequence(reader.fields[.seq])
+    )
+  }
+
   /// Decodes one message as a client does. Unknown fields are ignored.
   public init(decoding json: Span<UInt8>) throws(UndecodableMessage) {
     let reader = try ObjectReader(json)
