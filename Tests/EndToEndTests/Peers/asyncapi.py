@@ -1,0 +1,363 @@
+"""asyncapi.py RELAY: holds docs/asyncapi.yaml against itself, against Protocol.md, and against a relay,
+to which it sends every example and whose every answer it checks."""
+import asyncio
+import json
+import pathlib
+import re
+import signal
+import sys
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import jsonschema
+import websockets
+import yaml
+
+from client_harness import WITHOUT_LIMITS, Relay
+
+PROGRAM = sys.argv[1]
+PROJECT = pathlib.Path(__file__).resolve().parents[3]
+API = yaml.safe_load((PROJECT / "docs/asyncapi.yaml").read_text())
+PROTOCOL = (PROJECT / "Sources/Protocol/Wire/Wire.docc/Protocol.md").read_text()
+MESSAGES = API["components"]["messages"]
+SECRET = "0123456789abcdef0123456789abcdef"
+
+REFERENCE = {"type": "object", "required": ["$ref"], "additionalProperties": False,
+             "properties": {"$ref": {"type": "string", "pattern": "^#/"}}}
+NAMED_REFERENCES = {"type": "object", "minProperties": 1, "additionalProperties": REFERENCE}
+# The parts of AsyncAPI 3 that the document uses, and nothing else.
+STRUCTURE = {
+    "type": "object", "additionalProperties": False,
+    "required": ["asyncapi", "info", "channels", "operations", "components"],
+    "properties": {
+        "asyncapi": {"const": "3.1.0"}, "id": {"type": "string"},
+        "info": {"type": "object", "required": ["title", "version"]},
+        "defaultContentType": {"const": "application/json"},
+        "servers": {"additionalProperties": {"type": "object", "required": ["host", "protocol"]}},
+        "channels": {"additionalProperties": {
+            "type": "object", "required": ["address", "messages"], "additionalProperties": False,
+            "properties": {
+                "address": {"type": "string", "pattern": "^/"}, "title": {"type": "string"},
+                "servers": {"type": "array", "items": REFERENCE}, "parameters": {"type": "object"},
+                "bindings": {"type": "object"}, "messages": NAMED_REFERENCES}}},
+        "operations": {"additionalProperties": {
+            "type": "object", "required": ["action", "channel", "messages"], "additionalProperties": False,
+            "properties": {
+                "action": {"enum": ["send", "receive"]}, "channel": REFERENCE,
+                "messages": {"type": "array", "items": REFERENCE}, "bindings": {"type": "object"},
+                "reply": {"type": "object", "required": ["channel", "messages"],
+                          "additionalProperties": False,
+                          "properties": {"channel": REFERENCE,
+                                         "messages": {"type": "array", "items": REFERENCE}}}}}},
+        "components": {"type": "object", "required": ["messages", "schemas"], "additionalProperties": False,
+                       "properties": {
+                           "messages": {"additionalProperties": {
+                               "type": "object", "required": ["name", "summary", "payload"]}},
+                           "schemas": {"type": "object"}}}}}
+
+FROM_RELAY = {name: m for name, m in MESSAGES.items()
+              if f"send{name[0].upper()}{name[1:]}" in API["operations"]}
+FROM_CLIENT = {name: m for name, m in MESSAGES.items()
+               if f"on{name[0].upper()}{name[1:]}" in API["operations"]}
+OF_TYPE = {message["name"]: name for name, message in FROM_RELAY.items()}
+seen = set()
+
+
+def validator(name):
+    """Of a message's payload; the whole document is the schema, so that its references are found."""
+    return jsonschema.Draft202012Validator({**API, "$ref": f"#/components/messages/{name}/payload"})
+
+
+VALIDATORS = {name: validator(name) for name in MESSAGES}
+
+
+def check(value, name):
+    errors = [f"{'/'.join(map(str, e.path))}: {e.message}" for e in VALIDATORS[name].iter_errors(value)]
+    assert not errors, f"{name} {json.dumps(value)[:500]}: {errors}"
+
+
+def check_message(message):
+    """A message from the relay, by its type."""
+    assert message.get("type") in OF_TYPE, f"no such type: {message}"
+    check(message, OF_TYPE[message["type"]])
+    seen.add(message["type"])
+
+
+# MARK: The document
+
+
+def target(reference):
+    value = API
+    for part in reference[2:].split("/"):
+        value = value[part.replace("~1", "/")]
+    return value
+
+
+def walk(value, path=()):
+    yield path, value
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from walk(child, (*path, key))
+
+
+def document():
+    jsonschema.Draft202012Validator.check_schema(STRUCTURE)
+    errors = [f"{list(e.path)}: {e.message}" for e in jsonschema.Draft202012Validator(STRUCTURE).iter_errors(API)]
+    assert not errors, errors
+    for path, value in walk(API):
+        if isinstance(value, dict) and isinstance(value.get("$ref"), str):
+            target(value["$ref"])
+    for name, operation in API["operations"].items():
+        channel = operation["channel"]["$ref"]
+        for reference in operation["messages"]:
+            assert reference["$ref"].startswith(f"{channel}/messages/"), name
+        for reference in operation.get("reply", {}).get("messages", []):
+            assert reference["$ref"].startswith(f"{operation['reply']['channel']['$ref']}/messages/"), name
+    for name, message in MESSAGES.items():
+        jsonschema.Draft202012Validator.check_schema(message["payload"])
+        assert message["payload"] is False or message["examples"], name
+        for example in message.get("examples", []):
+            check(example["payload"], name)
+    for schema in API["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    # What the relay sends is described completely: an object allows no other fields.
+    for name, message in FROM_RELAY.items():
+        check_strict(name, message["payload"])
+
+
+def check_strict(name, schema):
+    if not isinstance(schema, dict):
+        return
+    if "$ref" in schema:
+        return check_strict(schema["$ref"], target(schema["$ref"]))
+    if schema.get("type") == "object":
+        assert "additionalProperties" in schema, f"{name} allows other fields"
+        assert schema["additionalProperties"] is not True, name
+    for part in (*schema.get("properties", {}).values(), schema.get("items")):
+        check_strict(name, part)
+
+
+# MARK: Protocol.md
+
+# Fields of relay.v1 that Protocol.md does not list in the table of their message: it explains `ref`, `type`
+# and what the kinds of `message` have in common elsewhere.
+ELSEWHERE = {"ref", "type"}
+AS_IN_SEND = {"reply_to", "emoji", "on"}
+# Fields that are agreed and not yet in Protocol.md.
+UPCOMING = {"rooms", "lineage", "epoch", "resume", "after", "seq", "unread_more"}
+
+
+def tables(section):
+    """The tables of a section: for each, the fields that its first column names."""
+    for table in re.split(r"\n\n", section):
+        rows = [row for row in table.splitlines() if row.startswith("| ")]
+        if rows and rows[0].startswith("| field"):
+            yield rows[0], {field for row in rows[1:] for field in re.findall(r"`(\w+)`", row.split("|")[1])}
+
+
+def payload(name):
+    schema = MESSAGES[name]["payload"]
+    fields = set((target(schema["$ref"]) if "$ref" in schema else schema)["properties"])
+    for part in schema.get("allOf", []):
+        fields |= set(target(part["$ref"])["properties"])
+    return fields
+
+
+def protocol():
+    sections = dict(re.findall(r"\n### (`\w+` [→←])\n(.*?)(?=\n##)", PROTOCOL, re.DOTALL))
+    documented = {(heading.split("`")[1], heading[-1]) for heading in sections}
+    described = {(m["name"], "→") for m in FROM_CLIENT.values()} | {(m["name"], "←") for m in FROM_RELAY.values()}
+    missing = {("renewed", "←"), ("ok", "←")} - documented  # described in the text of `auth` and `ref`
+    assert documented == described - missing, documented ^ (described - missing)
+    for group, arrow in ((FROM_CLIENT, "→"), (FROM_RELAY, "←")):
+        for name, message in group.items():
+            found = list(tables(sections.get(f"`{message['name']}` {arrow}", "")))
+            fields = set().union(*(fields for head, fields in found if "row" not in head))
+            expected = payload(name) - ELSEWHERE
+            if not found and (message["name"], arrow) in missing:
+                continue
+            optional = AS_IN_SEND if name == "message" else set()
+            assert fields <= expected | optional | ELSEWHERE, (name, fields - expected)
+            assert expected - fields <= UPCOMING | optional, (name, expected - fields)
+            for head, row in found:
+                if "row" in head:
+                    schema = {"roomsPage": "RoomRow", "peoplePage": "PersonRow"}[name]
+                    difference = row ^ set(API["components"]["schemas"][schema]["properties"])
+                    assert difference <= UPCOMING, (name, difference)
+    codes = re.search(r"\n## Error codes\n(.*?)\n## ", PROTOCOL, re.DOTALL)[1]
+    documented = set(re.findall(r"\n\| `(\w+)` \|", codes))
+    described = set(API["components"]["schemas"]["ErrorCode"]["enum"])
+    assert documented <= described, documented - described
+    assert described - documented <= {"superseded", "id_conflict"}, described - documented
+    outcomes = set(API["components"]["schemas"]["Resume"]["enum"])
+    assert all(f"`{outcome}`" in PROTOCOL for outcome in outcomes)
+
+
+# MARK: A relay
+
+
+class Peer:
+    """A connection that checks every message that it gets."""
+
+    def __init__(self, socket):
+        self.socket, self.messages = socket, []
+
+    async def until(self, matches, what):
+        while True:
+            try:
+                message = json.loads(await asyncio.wait_for(self.socket.recv(), 60))
+            except asyncio.TimeoutError:
+                raise TimeoutError(f"no {what} after {self.messages[-5:]}") from None
+            check_message(message)
+            self.messages.append(message)
+            if matches(message):
+                return message
+
+    async def ask(self, request):
+        """Sends a request, and reads to its answer."""
+        request = {"ref": f"ref {len(self.messages)}", **request}
+        await self.socket.send(json.dumps(request))
+        return await self.until(lambda m: m.get("ref") == request["ref"], request)
+
+
+async def examples(relay):
+    """Every example of a client's message is answered as its operation says."""
+    async with websockets.connect(f"{relay.url}?user=ada") as a, websockets.connect(f"{relay.url}?user=bo") as b:
+        ada, bo = Peer(a), Peer(b)
+        await bo.until(lambda m: m["type"] == "welcome", "welcome")
+        await bo.ask({"type": "rooms"})
+        await bo.ask({"type": "join", "rooms": [{"room": "general"}, {"room": "tea", "subscribers": True}]})
+        await bo.until(lambda m: m["type"] == "joined" and m["room"] == "tea", "joined tea")
+        await ada.until(lambda m: m["type"] == "welcome", "welcome")
+        for name, message in FROM_CLIENT.items():
+            operation = API["operations"][f"on{name[0].upper()}{name[1:]}"]
+            replies = {target(target(r["$ref"])["$ref"])["name"] for r in operation["reply"]["messages"]}
+            for example in message["examples"]:
+                answer = await ada.ask(example["payload"])
+                assert answer["type"] in replies, (example, answer)
+                # An open relay takes no token; everything else succeeds.
+                assert answer["type"] != "error" or name == "auth", (example, answer)
+        # What comes of that to another member.
+        sent = await bo.ask({"type": "send", "room": "general", "id": "bo-1", "text": "read this"})
+        await ada.ask({"type": "read", "room": "general", "seq": sent["seq"]})
+        wanted = {"receipt", "typing", "subscribers", "message", "activity"}
+        if not wanted <= {m["type"] for m in bo.messages}:
+            await bo.until(lambda _: wanted <= {m["type"] for m in bo.messages}, wanted)
+        await ada.ask({"type": "history", "room": "general", "limit": 500})
+        for refused in ({"type": "jump"}, {"type": "typing", "room": "nowhere", "on": True},
+                        {"type": "send", "room": "sys:a", "id": "x", "text": "no"},
+                        {"type": "send", "room": "general", "id": "x", "text": "x" * 9000},
+                        {"type": "send", "room": "general", "id": "x2", "kind": "edit", "target": 99, "text": "t"},
+                        {"type": "history", "room": "general", "limit": 0}):
+            answer = await ada.ask(refused)
+            assert answer["type"] == "error", answer
+        relay.process.send_signal(signal.SIGTERM)
+        await ada.until(lambda m: m["type"] == "closing", "closing")
+    relay.process.wait(60)
+
+
+def request(relay, path, content=None, **query):
+    """The status and the JSON of an answer."""
+    url = f"http://127.0.0.1:{relay.port}{path}?{urllib.parse.urlencode({'user': 'ada', **query})}"
+    data = None if content is None else json.dumps(content).encode()
+    try:
+        with urllib.request.urlopen(
+                urllib.request.Request(url, data, {"Content-Type": "application/json"}), timeout=60) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        text = error.read()
+        return error.code, json.loads(text) if text.startswith(b"{") else {}
+
+
+def over_http(relay):
+    for name, operation in API["operations"].items():
+        if "http" not in operation.get("bindings", {}) or name == "getStream":
+            continue
+        address = target(operation["channel"]["$ref"])["address"].replace("{room}", "general")
+        binding, replies = operation["bindings"]["http"], operation["reply"]["messages"]
+        message = target(target(operation["messages"][0]["$ref"])["$ref"])
+        asked = [(None, query) for query in binding.get("query", {}).get("examples", [])]
+        if binding["method"] == "POST":
+            asked = [(example["payload"], {}) for example in message["examples"]]
+        assert asked, name
+        for content, query in asked:
+            query = {key: json.dumps(value) if isinstance(value, bool) else value for key, value in query.items()}
+            status, answer = request(relay, address, content, **query)
+            if status in (404, 405) and "code" not in answer:
+                print(f"{name}: this relay does not have it", file=sys.stderr)
+                continue
+            assert status in (200, 201), (name, status, answer)
+            check(answer, target(replies[0]["$ref"])["$ref"].split("/")[-1])
+            for part in answer if isinstance(answer, list) else []:
+                check_message(part)
+    for path, content, query in (
+            ("/v1/rooms/general/messages", {"id": "x"}, {}), ("/v1/rooms/sys:a/messages", None, {}),
+            ("/v1/rooms/general/messages", None, {"limit": 0}), ("/v1/people", None, {"cursor": "?"})):
+        status, answer = request(relay, path, content, **query)
+        assert status >= 400, (path, answer)
+        check(answer, "problem")
+
+
+def stream(relay):
+    """The events are the relay's messages."""
+    query = API["operations"]["getStream"]["bindings"]["http"]["query"]["examples"][0]
+    url = f"http://127.0.0.1:{relay.port}/v1/stream?{urllib.parse.urlencode({'user': 'ada', **query})}"
+    try:
+        events = urllib.request.urlopen(url, timeout=60)
+    except urllib.error.HTTPError as error:
+        assert error.code == 404, error
+        return print("getStream: this relay does not have it", file=sys.stderr)
+    replies = {target(target(reply["$ref"])["$ref"])["name"]
+               for reply in API["operations"]["getStream"]["reply"]["messages"]}
+    with events:
+        for line in events:
+            if line.startswith(b"data:"):
+                message = json.loads(line[5:])
+                check_message(message)
+                assert message["type"] in replies, message
+                if message["type"] == "message":
+                    return None
+
+
+async def tokens(relay, program):
+    """`renewed`, and what a token's expiry adds to `welcome`."""
+    async def token(seconds):
+        process = await asyncio.create_subprocess_exec(
+            program, "token", "--user", "ada", "--ttl", f"{seconds}s",
+            env={"RELAY_AUTH_MODE": "jwt", "RELAY_AUTH_SECRET": SECRET},
+            stdout=asyncio.subprocess.PIPE)
+        return (await process.communicate())[0].decode().strip()
+
+    async with websockets.connect(relay.url) as socket:
+        ada = Peer(socket)
+        welcome = await ada.ask({"type": "auth", "token": await token(600)})
+        assert welcome["type"] == "welcome" and welcome["expires_in_ms"] > 0, welcome
+        renewed = await ada.ask({"type": "auth", "token": await token(900)})
+        assert renewed["type"] == "renewed", renewed
+        refused = await ada.ask({"type": "auth", "token": "eyJhbGciOi"})
+        assert refused["code"] == "unauthorized", refused
+
+
+def main():
+    document()
+    protocol()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        folder = pathlib.Path(folder)
+        (folder / "people.yaml").write_text("[{ user: ada, name: Ada }, { user: bo, name: Bo }]\n")
+        configuration = (f"{WITHOUT_LIMITS}\nbots: [{{ user: echo, behaviour: echo }}]\n"
+                         f"directory: {{ file: {folder / 'people.yaml'} }}\n")
+        relay = Relay(PROGRAM, folder, configuration).start()
+        over_http(relay)
+        stream(relay)
+        asyncio.run(examples(relay))
+        relay = Relay(PROGRAM, folder, f"auth: {{ mode: jwt, secret: {SECRET} }}", name="tokens").start()
+        asyncio.run(tokens(relay, PROGRAM))
+        relay.kill()
+    unseen = set(OF_TYPE) - seen
+    assert not unseen, f"the relay has not sent {unseen}"
+    print("good")
+
+
+main()
