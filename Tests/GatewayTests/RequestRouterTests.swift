@@ -1,3 +1,4 @@
+import Relay
 import Testing
 import WebSocket
 import Wire
@@ -24,6 +25,33 @@ import Wire
     #expect(
       text.hasSuffix(
         #""code":"id_conflict","room":"builds","id":"build-4711","seq":7}"#))
+  }
+
+  @Test(arguments: [
+    ("after=9&epoch=b7Qm", #""after":9,"epoch":"b7Qm""#),
+    ("epoch=1%3A2", #""epoch":"1:2""#),
+    (
+      "after=9&lineage=b7Qm:5,Zl-_:0",
+      #""after":9,"lineage":[{"epoch":"b7Qm","after":5},{"epoch":"Zl-_","after":0}]"#
+    ),
+    ("lineage=a:b:3", #""lineage":[{"epoch":"a:b","after":3}]"#),
+    // The decoder of the message names the field.
+    ("lineage=", #""lineage":"""#), ("lineage=b7Qm", #""lineage":"b7Qm""#),
+    ("lineage=b7Qm:5,", #""lineage":"b7Qm:5,""#), ("lineage=a:-1", #""lineage":"a:-1""#),
+    ("lineage=a:9223372036854775808", #""lineage":"a:9223372036854775808""#),
+  ])
+  func `history is asked for with an epoch or a lineage`(query: String, members: String) throws {
+    let text = Array(
+      "GET /v1/rooms/general/messages?\(query) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+    let (request, _) = try #require(try HTTPRequest.read(text.span, headerLimitBytes: 0))
+    let router = RequestRouter(origins: [], requiresLoopbackHost: true)
+    let route = router.route(request, isLocal: true) { .known(Identity(user: "ada")) }
+    guard case .call(let call) = route, case .relay(.history(let json), _) = call.target else {
+      throw NoAnswer()
+    }
+    #expect(
+      String(decoding: json, as: UTF8.self)
+        == #"{"type":"history","room":"general",\#(members)}"#)
   }
 
   private struct NoAnswer: Error {}

@@ -83,7 +83,7 @@ public struct HostileGrammar: Sendable {
   /// The kind of a field's value.
   enum Kind {
     case room, seq, number, id, text, emoji, flag, limit, cursor, query, epoch, token, any, away
-    case forward
+    case forward, lineage
   }
 
   private func fields(
@@ -95,7 +95,9 @@ public struct HostileGrammar: Sendable {
     switch type {
     case "join":
       return [("room", .room)]
-        + optional([("after", .seq), ("epoch", .epoch), ("subscribers", .flag)])
+        + optional([
+          ("after", .seq), ("epoch", .epoch), ("lineage", .lineage), ("subscribers", .flag),
+        ])
     case "leave": return [("room", .room)] + optional([("forget", .flag)])
     case "received", "read": return [("room", .room), ("seq", .seq)]
     case "typing": return [("room", .room), ("on", .flag)]
@@ -108,7 +110,9 @@ public struct HostileGrammar: Sendable {
         default: [("before", .seq), ("after", .seq)]
         }
       return [("room", .room)] + place
-        + optional([("limit", .limit), ("fold", .flag), ("epoch", .epoch)])
+        + optional([
+          ("limit", .limit), ("fold", .flag), ("epoch", .epoch), ("lineage", .lineage),
+        ])
     case "rooms": return optional([("cursor", .cursor), ("limit", .limit)])
     case "people": return optional([("query", .query), ("cursor", .cursor), ("limit", .limit)])
     case "presence": return [("presence", .away)]
@@ -160,6 +164,11 @@ public struct HostileGrammar: Sendable {
           String(repeating: "q", count: 257), "\\u0000", "é",
         ]))
     case .epoch: return quoted(chooser.pick(["", "epoch-1", "never", name]))
+    case .lineage:
+      let starts = (0..<chooser.choose(18)).map { _ in
+        "{\"epoch\":\(value(.epoch, &chooser)),\"after\":\(number(&chooser))}"
+      }
+      return "[\(starts.joined(separator: ","))]"
     case .token: return quoted(chooser.pick(["", "a.b.c", String(repeating: "t", count: 5000)]))
     case .any:
       return chooser.pick(Self.extremes + Self.wrongTypes + ["\"text\"", "[1,{\"a\":[]}]"])

@@ -51,7 +51,7 @@ public enum Bound {
   /// received the bytes; waits during which the run itself has stalled a thread do not count.
   public static let waitMilliseconds: Int64 = 50 * Int64(Work.slowdown)
   /// The maximum number of lookups of the log's thread for a request: its room, id and target, one
-  /// edit of a forwarded text, or a slice of the edits of a deleted text.
+  /// edit of a forwarded text, a slice of the edits of a deleted text, or the epochs of a room.
   public static let lookupsPerRequest = 48
   /// The maximum number of runs that are looked up to count unread entries, for all marks of a batch
   /// or for a slice of rooms. Each comes with at most one further lookup.
@@ -119,11 +119,11 @@ public struct CountingStore<Base: EntryStore>: EntryStore {
     return try base.find(identity, room: room, named: name, sender: sender, id: id)
   }
 
-  public mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(StoreFailure)
-    -> Int64
-  {
+  public mutating func lastEntry(
+    ofRoom room: Int64, throughEpoch number: Int64
+  ) throws(StoreFailure) -> (seq: Int64, epoch: Int64)? {
     meter.lookUp()
-    return try base.lastSeq(room: room, throughEpoch: number)
+    return try base.lastEntry(ofRoom: room, throughEpoch: number)
   }
 
   public mutating func entry(
@@ -228,6 +228,13 @@ public struct CountingReader<Base: EntryReader>: EntryReader {
       count += 1
       return body($0)
     }
+  }
+
+  public mutating func lastSeq(
+    ofRoom room: Int64, in seqs: ClosedRange<Int64>, throughEpoch number: Int64
+  ) throws(StoreFailure) -> Int64? {
+    meter.lookUp()
+    return try base.lastSeq(ofRoom: room, in: seqs, throughEpoch: number)
   }
 
   public mutating func changes(

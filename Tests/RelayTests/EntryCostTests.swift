@@ -32,7 +32,8 @@ private let session = SessionID(index: 1, generation: 0)
       let request = ReadRequest.history(
         session, .init(room: "r", before: before, after: after, limit: limit, isFolded: true),
         mayCreate: false, limitBytes: 131_072)
-      guard case .reply(_, let json) = request.answer(from: &store, SimulatedSocket.framing),
+      let answer = request.answer(from: &store, sequencer.lineage, SimulatedSocket.framing)
+      guard case .reply(_, let json) = answer,
         case .history(let page) = try ServerMessage(decoding: json.span)
       else { throw StoreFailure("no page") }
       return page
@@ -155,7 +156,7 @@ private let session = SessionID(index: 1, generation: 0)
     let request = ReadRequest.lastEntries(session, (0..<50).map { (room: "r\($0)", seq: 1) })
     guard
       case .lastEntries(_, let lastEntries) = request.answer(
-        from: &harness.store, SimulatedSocket.framing)
+        from: &harness.store, harness.sequencer.lineage, SimulatedSocket.framing)
     else {
       Issue.record("no answer")
       return

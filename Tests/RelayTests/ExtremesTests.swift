@@ -53,9 +53,12 @@ private let templates = [
               (0..<3).map { Person(user: "user-\($0)", name: "\($0)") }, source: "s", asOf: 1)),
           now: relay.now)
       }
-      relay.store.lastSeqs = [1: 4]
       let bo = relay.connect("bo")
-      for number in 0..<9 { bo.post("r", "\(number)") }
+      for number in 0..<9 {
+        relay.store.memory.epoch = number < 4 ? 1 : 2
+        bo.post("r", "\(number)")
+        relay.run()
+      }
       bo.send(.send(.init(room: "r", id: "e", edit: 9, text: "y")))
       relay.run()
       let ada = relay.connect("ada")

@@ -6,8 +6,8 @@ struct FaultyStore: EntryStore, EntryReader {
   var memory = MemoryStore()
   var failsCommits = false
   var failsReads = false
-  /// As after a start with another line in the lineage: the last `seq` of older epochs.
-  var lastSeqs: [Int64: Int64] = [:]
+  /// How often the last entry of an epoch was looked up.
+  private(set) var epochLookups = 0
   /// How many rooms were read for lists, and how often somebody's were counted.
   var roomsRead = 0
   var membershipCounts = 0
@@ -43,12 +43,19 @@ struct FaultyStore: EntryStore, EntryReader {
     return try memory.find(identity, room: room, named: name, sender: sender, id: id)
   }
 
-  mutating func lastSeq(
-    room: Int64, throughEpoch number: Int64
-  ) throws(StoreFailure) -> Int64 {
+  mutating func lastEntry(
+    ofRoom room: Int64, throughEpoch number: Int64
+  ) throws(StoreFailure) -> (seq: Int64, epoch: Int64)? {
     try check()
-    if let seq = lastSeqs[number] { return seq }
-    return try memory.lastSeq(room: room, throughEpoch: number)
+    epochLookups += 1
+    return try memory.lastEntry(ofRoom: room, throughEpoch: number)
+  }
+
+  mutating func lastSeq(
+    ofRoom room: Int64, in seqs: ClosedRange<Int64>, throughEpoch number: Int64
+  ) throws(StoreFailure) -> Int64? {
+    try check()
+    return try memory.lastSeq(ofRoom: room, in: seqs, throughEpoch: number)
   }
 
   mutating func memberships(

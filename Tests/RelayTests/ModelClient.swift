@@ -229,6 +229,9 @@ final class ModelClient {
     } else {
       fault("joined again for no reason: \(joined)")
     }
+    if joined.lineage != [EpochStart(epoch: "second", after: joined.first - 1)] {
+      fault("a wrong lineage: \(joined)")
+    }
     if joined.resume == .reset || joined.resume == .diverged { fault("lost entries: \(joined)") }
     if joined.resume == .ok, joined.after < joined.first - 1 {
       fault("a gap is not told: \(joined)")

@@ -13,6 +13,7 @@ struct SequencerHarness {
   var now: Int64 = 1_000_000
 
   init(keepEntriesPerRoom: Int64 = 0) {
+    store.memory.epoch = 2
     sequencer = Sequencer(
       lineage: Lineage([
         .init(number: 0, name: "oldest"), .init(number: 1, name: "old"),

@@ -155,8 +155,10 @@ import Wire
     _ resume: ServerMessage.Resume
   ) throws {
     var harness = SequencerHarness()
-    for id in 1...10 { harness.submit(.append("r", "ada", "\(id)")) }
-    harness.store.lastSeqs = [0: 0, 1: 5]
+    for id in 1...10 {
+      harness.store.memory.epoch = id <= 5 ? 1 : 2
+      harness.submit(.append("r", "ada", "\(id)"))
+    }
     if first > 1 {
       var changes = StoreChanges()
       changes.trims = [(1, first)]

@@ -36,14 +36,17 @@ final class SimulatedRelay {
   var logIsHeld = false
   var readsAreHeld = false
 
+  let lineage = Lineage([.init(number: 1, name: "first"), .init(number: 2, name: "second")])
+
   init(
     loops: Int = 1, keepEntriesPerRoom: Int64 = 0, roomsPerUser: Int = 0, seed: UInt64 = 1,
     _ configure: (inout Shard.Configuration) -> Void = { _ in }
   ) {
     var configuration = Shard.Configuration()
     configure(&configuration)
+    store.memory.epoch = 2
     sequencer = Sequencer(
-      lineage: Lineage([.init(number: 1, name: "first"), .init(number: 2, name: "second")]),
+      lineage: lineage,
       keepEntriesPerRoom: keepEntriesPerRoom, roomsPerUser: roomsPerUser, loops: loops)
     let compressions = Counter()
     self.compressions = compressions
@@ -226,7 +229,7 @@ final class SimulatedRelay {
   func read() {
     guard !reads.isEmpty else { return }
     let (loop, request) = reads.removeFirst()
-    let answer = request.answer(from: &store, SimulatedSocket.framing)
+    let answer = request.answer(from: &store, lineage, SimulatedSocket.framing)
     inboxes[loop].append(LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
   }
 

@@ -83,9 +83,11 @@ final class LogHarness: Sendable {
 
 extension LogHarness {
   func subscribe(
-    _ room: String, as user: String, after: Int64? = nil, epoch: String? = nil, from loop: Int = 0
+    _ room: String, as user: String, after: Int64? = nil, epoch: String? = nil,
+    lineage: [EpochStart]? = nil, from loop: Int = 0
   ) async -> ServerMessage.Joined? {
-    let delivery = await submit([.subscribe(room, user, after: after, epoch: epoch)], from: loop)
+    let delivery = await submit(
+      [.subscribe(room, user, after: after, epoch: epoch, lineage: lineage)], from: loop)
     for case .subscribed(_, let subscribed) in delivery.answers { return subscribed.joined }
     return nil
   }
@@ -180,11 +182,12 @@ extension LogRequest {
 
   static func subscribe(
     _ room: String, _ user: String, after: Int64? = nil, epoch: String? = nil,
-    session: SessionID = .test, mayCreate: Bool = true
+    lineage: [EpochStart]? = nil, session: SessionID = .test, mayCreate: Bool = true
   ) -> LogRequest {
     .subscribe(
       Subscribe(
-        session: session, room: room, user: user, after: after, epoch: epoch, mayCreate: mayCreate))
+        session: session, room: room, user: user, after: after, epoch: epoch, lineage: lineage,
+        mayCreate: mayCreate))
   }
 }
 

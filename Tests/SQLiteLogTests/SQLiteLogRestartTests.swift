@@ -214,6 +214,57 @@ import Wire
     #expect(kept != lost)
   }
 
+  @Test func `keeps what is valid of clients with a lineage when a backup is restored`()
+    async throws
+  {
+    let first = try await open { harness in
+      _ = await send(harness, 1...5)
+      return harness.log.epoch
+    }
+    try directory.copy("data", to: "backup")
+    let told = try await open { harness in
+      _ = await send(harness, 6...9)
+      return await harness.subscribe("general", as: "bo", after: 0)?.lineage ?? []
+    }
+    #expect(told.map(\.after) == [5, 0])
+    #expect(told.last?.epoch == first)
+    try await open("backup") { harness in
+      _ = await send(harness, 10...12)
+      let joined = try #require(
+        await harness.subscribe("general", as: "bo", after: 9, lineage: told))
+      #expect(joined.resume == .diverged)
+      #expect(joined.after == 5)
+      #expect(
+        joined.lineage == [
+          EpochStart(epoch: harness.log.epoch, after: 5), EpochStart(epoch: first, after: 0),
+        ])
+      let request = ClientMessage.HistoryRequest(room: "general", after: 9, lineage: told)
+      guard case .history(let page) = await harness.history(request) else {
+        Issue.record("no history")
+        return
+      }
+      #expect(page.epoch == harness.log.epoch)
+      #expect(page.resume == .diverged)
+      #expect(page.after == 5)
+      #expect(page.entries.map(\.id) == ["10", "11", "12"])
+    }
+  }
+
+  /// Every third start writes nothing.
+  @Test func `lists the newest epochs of a room's entries, and the current one`() async throws {
+    var lineage: [EpochStart] = []
+    for start in 0..<27 {
+      try await open { harness in
+        let joined = await harness.subscribe("general", as: "bo", after: 0)
+        let current = EpochStart(epoch: harness.log.epoch, after: joined?.head ?? -1)
+        if start % 3 > 0 { _ = await send(harness, start * 100 + 1...start * 100 + 20 * start) }
+        let told = await harness.subscribe("general", as: "bo", after: 0)?.lineage
+        #expect(told == Array(([current] + lineage).prefix(EpochStart.limit)))
+        if start % 3 > 0 { lineage.insert(current, at: 0) }
+      }
+    }
+  }
+
   @Test func `tells clients that have more of an epoch than the backup`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     let harness = try LogHarness(log)

@@ -18,7 +18,7 @@ final class StoreHarness {
       directory: directory, now: 1000, segmentEntries: segmentEntries, identityKey: identityKey,
       filterLimitBytes: filterLimitBytes)
     indexer = try Indexer(store.shared)
-    reader = try SQLiteReader(store.shared)
+    reader = try SQLiteReader(store.shared, lineage: store.lineage)
     sequencer = Sequencer(
       lineage: store.lineage, keepEntriesPerRoom: keep, limits: limits, loops: 1)
   }

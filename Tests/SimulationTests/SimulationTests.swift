@@ -41,9 +41,13 @@ import Wire
     for seq in 1...10 { #expect(ledger.append(entry(seq), now: 0) == nil) }
     ledger.begin(epoch: "two")
     for seq in 11...20 { #expect(ledger.append(entry(seq), now: 0) == nil) }
-    func told(_ after: Int64?, _ epoch: String?, first: Int64 = 1) -> [Ledger.Expectation] {
+    func told(
+      _ after: Int64?, _ epoch: String?, lineage: String? = nil, first: Int64 = 1
+    ) -> [Ledger.Expectation] {
       ledger.expectations(
-        "a", after: after, epoch: epoch, current: "two", first: first, head: 20)
+        "a",
+        .init(after: after, epoch: epoch, lineage: lineage.map { [EpochStart](query: $0) ?? [] }),
+        current: "two", first: first, head: 20)
     }
     #expect(told(7, "one") == [.init(after: 7, resume: .ok)])
     #expect(told(12, "one") == [.init(after: 10, resume: .diverged)])
@@ -52,6 +56,11 @@ import Wire
     #expect(told(3, "two", first: 9) == [.init(after: 8, resume: .truncated)])
     #expect(told(3, "another") == [.init(after: 0, resume: .reset)])
     #expect(told(nil, nil) == [.init(after: 20, resume: .ok)])
+    #expect(told(15, nil, lineage: "lost:9,one:0") == [.init(after: 9, resume: .diverged)])
+    #expect(told(15, nil, lineage: "lost:12,one:0") == [.init(after: 10, resume: .diverged)])
+    #expect(told(15, nil, lineage: "lost:12") == [.init(after: 0, resume: .reset)])
+    #expect(
+      ledger.lineage(of: "a", current: "two", first: 3, head: 20).query == "two:10,one:2")
     #expect(ledger.append(entry(22), now: 0) != nil)
   }
 

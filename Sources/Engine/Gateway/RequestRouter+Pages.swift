@@ -274,6 +274,8 @@ extension RequestRouter {
     query.add("room", string: room)
     for name in ["before", "after", "limit"] { query.add(name, number: request.query(name)) }
     query.add("fold", flag: request.query("fold"))
+    if let epoch = request.query("epoch") { query.add("epoch", string: epoch) }
+    if let lineage = request.query("lineage") { query.add(lineage: lineage) }
     return .history(query.json)
   }
 
@@ -331,6 +333,11 @@ private struct MessageQuery {
     case "0", "false": members += Array(",\"\(name)\":false".utf8)
     default: add(name, string: value)
     }
+  }
+
+  mutating func add(lineage value: String) {
+    guard let lineage = [EpochStart](query: value) else { return add("lineage", string: value) }
+    members.append(lineage: lineage)
   }
 
   var json: [UInt8] { members + [UInt8(ascii: "}")] }

@@ -14,6 +14,13 @@ public protocol EntryReader {
     _ body: (Entry) -> Bool
   ) throws(StoreFailure)
 
+  /// Returns the last of these entries that was written in epoch `number` or earlier; `nil` if none
+  /// was.
+  /// - Parameter seqs: from the oldest kept to the last one, as in `bounds`.
+  mutating func lastSeq(
+    ofRoom room: Int64, in seqs: ClosedRange<Int64>, throughEpoch number: Int64
+  ) throws(StoreFailure) -> Int64?
+
   /// Returns how many of a room's entries up to `seq` are not content, counted from its very first
   /// entry.
   mutating func changes(inRoom number: Int64, through seq: Int64) throws(StoreFailure) -> Int64

@@ -26,9 +26,11 @@ public protocol EntryStore {
     _ identity: EntryIdentity, room: Int64, named name: String, sender: String, id: String
   ) throws(StoreFailure) -> Entry?
 
-  /// Returns the last `seq` of the room that was written in epoch `number` or earlier; 0 if none of
-  /// these entries is kept, whether or not there were any.
-  mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(StoreFailure) -> Int64
+  /// Returns the last entry of the room that was written in epoch `number` or earlier, and its
+  /// epoch; `nil` if none of these entries is kept, whether or not there were any.
+  mutating func lastEntry(
+    ofRoom room: Int64, throughEpoch number: Int64
+  ) throws(StoreFailure) -> (seq: Int64, epoch: Int64)?
 
   /// Returns an entry of a room; `nil` if it is not kept.
   mutating func entry(

@@ -114,17 +114,19 @@ public enum LogRequest: Sendable {
     /// The client's position, as in `ClientMessage.Join`.
     public var after: Int64?
     public var epoch: String?
+    public var lineage: [EpochStart]?
     public var mayCreate: Bool
 
     public init(
       session: SessionID, room: String, user: String, after: Int64?, epoch: String?,
-      mayCreate: Bool
+      lineage: [EpochStart]? = nil, mayCreate: Bool
     ) {
       self.session = session
       self.room = room
       self.user = user
       self.after = after
       self.epoch = epoch
+      self.lineage = lineage
       self.mayCreate = mayCreate
     }
   }

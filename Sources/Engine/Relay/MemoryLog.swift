@@ -91,7 +91,7 @@ public final class MemoryLog: Log {
   public func read(_ request: ReadRequest, from loop: Int) {
     state.withLock {
       guard var state = $0.take() else { return }
-      let answer = request.answer(from: &state.store, state.framing)
+      let answer = request.answer(from: &state.store, lineage, state.framing)
       state.publish(
         loop, LogDelivery(commit: nil, answers: [answer], completesSubmit: false))
       $0 = state

@@ -9,6 +9,8 @@ public struct MemoryStore: EntryStore, EntryReader {
     /// `others` and `content` of each entry; see `StoreChanges.NewEntry`.
     var predecessors: [(others: Int64, content: Int64)] = []
     var first: Int64 = 1
+    /// The epochs of its entries, ascending; the entries after `after` are of the epoch.
+    var epochs: [(number: Int64, after: Int64)] = []
     var members: [String: MemberMarks] = [:]
     var identities: [Identity: Int64] = [:]
     /// The state of the entries that changes refer to, by their `seq`.
@@ -36,6 +38,8 @@ public struct MemoryStore: EntryStore, EntryReader {
         }
       }
     }
+
+    var head: Int64 { first + Int64(entries.count) - 1 }
 
     func entry(_ seq: Int64) -> Entry? {
       seq >= first && seq - first < entries.count ? entries[Int(seq - first)] : nil
@@ -75,6 +79,8 @@ public struct MemoryStore: EntryStore, EntryReader {
   private var seen: [String: Int64] = [:]
 
   public let identityKey: EntryIdentity.Key
+  /// The number of the epoch to which new entries belong.
+  package var epoch: Int64 = 1
 
   /// Creates an empty store.
   /// - Parameter identityKey: has to be random if clients choose the ids.
@@ -83,7 +89,7 @@ public struct MemoryStore: EntryStore, EntryReader {
   public mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom? {
     guard let number = numbers[name], let room = rooms[number] else { return nil }
     return StoredRoom(
-      number: number, head: room.first + Int64(room.entries.count) - 1, first: room.first,
+      number: number, head: room.head, first: room.first,
       lastAt: room.entries.last?.at ?? 0, members: room.members,
       changes: room.forgottenChanges + Int64(room.changeSeqs.count), last: room.last)
   }
@@ -101,11 +107,19 @@ public struct MemoryStore: EntryStore, EntryReader {
     return room.entry(seq)
   }
 
-  /// There is only one epoch, to which all entries belong.
+  public mutating func lastEntry(
+    ofRoom room: Int64, throughEpoch number: Int64
+  ) throws(StoreFailure) -> (seq: Int64, epoch: Int64)? {
+    guard let room = rooms[room], let place = room.epochs.lastIndex(where: { $0.number <= number })
+    else { return nil }
+    let seq = place + 1 < room.epochs.count ? room.epochs[place + 1].after : room.head
+    return seq < room.first ? nil : (seq, room.epochs[place].number)
+  }
+
   public mutating func lastSeq(
-    room: Int64, throughEpoch number: Int64
-  ) throws(StoreFailure) -> Int64 {
-    rooms[room].map { $0.first + Int64($0.entries.count) - 1 } ?? 0
+    ofRoom room: Int64, in seqs: ClosedRange<Int64>, throughEpoch number: Int64
+  ) throws(StoreFailure) -> Int64? {
+    try lastEntry(ofRoom: room, throughEpoch: number)?.seq
   }
 
   public mutating func entry(
@@ -201,7 +215,7 @@ public struct MemoryStore: EntryStore, EntryReader {
   private func membership(of user: String, _ number: Int64) -> StoredMembership? {
     guard let room = rooms[number] else { return nil }
     return StoredMembership(
-      number: number, room: room.name, head: room.first + Int64(room.entries.count) - 1,
+      number: number, room: room.name, head: room.head,
       first: room.first, lastAt: room.entries.last?.at ?? 0,
       changes: room.forgottenChanges + Int64(room.changeSeqs.count), marks: room.members[user])
   }
@@ -217,6 +231,9 @@ public struct MemoryStore: EntryStore, EntryReader {
     }
     for new in changes.entries {
       let entry = new.entry
+      if rooms[new.room]?.epochs.last?.number != epoch {
+        rooms[new.room]?.epochs.append((epoch, entry.seq - 1))
+      }
       rooms[new.room]?.entries.append(entry)
       rooms[new.room]?.predecessors.append((new.others, new.content))
       rooms[new.room]?.identities[Identity(sender: entry.from, id: entry.id)] = entry.seq

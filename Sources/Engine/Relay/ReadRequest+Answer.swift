@@ -5,7 +5,9 @@ extension ReadRequest {
   static let lastEntriesLimitBytes = 131_072
 
   /// Reads what is requested; every log with an `EntryReader` uses this.
-  public func answer(from reader: inout some EntryReader, _ framing: Framing) -> LogAnswer {
+  public func answer(
+    from reader: inout some EntryReader, _ lineage: Lineage, _ framing: Framing
+  ) -> LogAnswer {
     switch self {
     case .entries(let session, let room, let after, let through, let limitBytes):
       let page = try? Self.entries(
@@ -16,7 +18,7 @@ extension ReadRequest {
           ?? EntriesPage(
             room: room, firstSeq: after + 1, firstKept: 1, frames: Frames(), failed: true))
     case .history(let session, let request, let ref, let mayCreate, let limitBytes):
-      let reply = try? Self.history(request, mayCreate: mayCreate, limitBytes, &reader)
+      let reply = try? Self.history(request, mayCreate: mayCreate, limitBytes, lineage, &reader)
       let message =
         reply ?? .error(Sequencer.unavailable(re: "history", room: request.room))
       return .reply(session, json: message.json(ref: ref))
@@ -52,18 +54,21 @@ extension ReadRequest {
 
   private static func history(
     _ request: ClientMessage.HistoryRequest, mayCreate: Bool, _ limitBytes: Int,
-    _ reader: inout some EntryReader
+    _ lineage: Lineage, _ reader: inout some EntryReader
   ) throws(StoreFailure) -> ServerMessage {
+    var request = request
     var page = ServerMessage.HistoryPage(
-      room: request.room, entries: [], first: 1, head: 0, more: false, epoch: "")
-    guard let bounds = try reader.bounds(of: request.room) else {
-      guard mayCreate else {
-        return .error(Sequencer.noSuchRoom(re: "history", request.room))
-      }
-      return .history(page)
+      room: request.room, entries: [], first: 1, head: 0, more: false, epoch: lineage.current.name)
+    let bounds = try reader.bounds(of: request.room)
+    guard bounds != nil || mayCreate else {
+      return .error(Sequencer.noSuchRoom(re: "history", request.room))
     }
-    page.first = bounds.first
-    page.head = bounds.head
+    if let bounds { (page.first, page.head) = (bounds.first, bounds.head) }
+    if let resumption = try resumption(of: request, bounds, lineage, &reader) {
+      (page.resume, page.after) = (resumption.resume, resumption.after)
+      request.after = resumption.after
+    }
+    guard let bounds else { return .history(page) }
     var gathering = Gathering(
       request, number: bounds.number, first: bounds.first, head: bounds.head,
       limitBytes: limitBytes)
@@ -75,6 +80,29 @@ extension ReadRequest {
     page.entries = gathering.isForward ? gathering.taken : gathering.taken.reversed()
     page.more = gathering.hasMore
     return .history(page)
+  }
+
+  /// Returns where a client continues that names an epoch, as `joined` tells; `nil` for others.
+  private static func resumption(
+    of request: ClientMessage.HistoryRequest, _ bounds: (number: Int64, first: Int64, head: Int64)?,
+    _ lineage: Lineage, _ reader: inout some EntryReader
+  ) throws(StoreFailure) -> Resumption? {
+    guard let after = request.after, request.epoch != nil || request.lineage?.isEmpty == false
+    else { return nil }
+    let first = bounds?.first ?? 1
+    guard let common = lineage.common(epoch: request.epoch, lineage: request.lineage) else {
+      return Resumption(after: after, limit: nil, first: first)
+    }
+    var limit: Int64 = 0
+    if let bounds, common.epoch == lineage.current {
+      limit = bounds.head
+    } else if let bounds, bounds.first <= bounds.head {
+      limit =
+        try reader.lastSeq(
+          ofRoom: bounds.number, in: bounds.first...bounds.head, throughEpoch: common.epoch.number)
+        ?? 0
+    }
+    return Resumption(after: after, limit: limit, end: common.end, first: first)
   }
 
   private static func lastEntries(

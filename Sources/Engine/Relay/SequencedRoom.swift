@@ -12,6 +12,8 @@ struct SequencedRoom {
   var lastAt: Int64 = 0
   /// As in `StoredRoom`.
   var changes: Int64 = 0
+  /// Filled by the first join.
+  var epochs: RoomEpochs?
   var members: [String: MemberMarks] = [:]
   /// Who sent the last entries.
   var last = LastSenders()

@@ -290,22 +290,28 @@ extension Sequencer {
         loop: loop, request: enter, room: room, head: rooms[room].head, resumption: resumption))
   }
 
-  func resumption(
+  /// Also reads the room's epochs, which `joined` lists.
+  mutating func resumption(
     of enter: LogRequest.Subscribe, _ room: Int, _ store: inout some EntryStore
   ) throws(StoreFailure) -> Resumption {
+    if rooms[room].epochs == nil {
+      rooms[room].epochs = try RoomEpochs(
+        ofRoom: rooms[room].number, current: lineage.current.number, from: &store)
+    }
     let head = rooms[room].head
     guard let after = enter.after else { return Resumption(after: head, resume: .ok) }
-    var limit: Int64? = head
-    if let name = enter.epoch, name != lineage.current.name {
-      limit = nil
-      if let epoch = lineage.find(name) {
-        limit = 0
-        if let number = rooms[room].number {
-          limit = try store.lastSeq(room: number, throughEpoch: epoch.number)
-        }
+    guard let common = lineage.common(epoch: enter.epoch, lineage: enter.lineage) else {
+      return Resumption(after: after, limit: nil, first: rooms[room].first)
+    }
+    var limit = head
+    if common.epoch != lineage.current {
+      limit = 0
+      if let number = rooms[room].number {
+        limit =
+          try store.lastEntry(ofRoom: number, throughEpoch: common.epoch.number)?.seq ?? 0
       }
     }
-    return Resumption(after: after, limit: limit, first: rooms[room].first)
+    return Resumption(after: after, limit: limit, end: common.end, first: rooms[room].first)
   }
 
   /// Makes the user belong to the room, if not so already.

@@ -358,7 +358,9 @@ public struct Sequencer {
       joined: ServerMessage.Joined(
         room: room.name, epoch: lineage.current.name, head: head, first: room.first,
         after: resumption.after, resume: resumption.resume, read: min(marks.read, head),
-        received: min(marks.received, head), members: room.memberList, subscribers: room.audience),
+        received: min(marks.received, head), members: room.memberList,
+        lineage: room.epochs?.lineage(first: room.first, in: lineage) ?? [],
+        subscribers: room.audience),
       user: subscribing.request.user)
   }
 }

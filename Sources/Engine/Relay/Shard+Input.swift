@@ -32,7 +32,7 @@ extension Shard {
   private static let owedBytesAtLeast = 16_384
   /// The longest `ack` or refusal without its room and id, and the longest `joined`.
   static let answerBytes = 320
-  static let joinedBytes = 9216
+  static let joinedBytes = 10_240
   /// The longest answer to an `Origin`.
   static let originBytes = 768
 

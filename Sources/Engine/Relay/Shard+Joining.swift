@@ -40,7 +40,8 @@ extension Shard {
       .subscribe(
         LogRequest.Subscribe(
           session: sessions.id(of: session), room: join.room, user: sessions[session].user,
-          after: join.after, epoch: join.epoch, mayCreate: mayCreate(join.room))))
+          after: join.after, epoch: join.epoch, lineage: join.lineage,
+          mayCreate: mayCreate(join.room))))
   }
 
   // MARK: - Several rooms

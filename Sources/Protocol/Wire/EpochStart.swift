@@ -13,6 +13,31 @@ public struct EpochStart: Equatable, Sendable {
   }
 }
 
+/// The form in a query: `epoch:after`; a lineage is such parts with commas between them.
+extension EpochStart: LosslessStringConvertible {
+  public var description: String { "\(epoch):\(after)" }
+
+  public init?(_ description: String) {
+    guard let colon = description.lastIndex(of: ":"),
+      let after = Int64(description[description.index(after: colon)...]), after >= 0
+    else { return nil }
+    self.init(epoch: String(description[..<colon]), after: after)
+  }
+}
+
+extension [EpochStart] {
+  /// Reads the form in a query; `nil` if it is not one.
+  public init?(query: String) {
+    self = []
+    for part in query.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let start = EpochStart(String(part)) else { return nil }
+      append(start)
+    }
+  }
+
+  public var query: String { map(\.description).joined(separator: ",") }
+}
+
 extension EpochStart: WireObject {
   init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
     self.init(
@@ -22,7 +47,7 @@ extension EpochStart: WireObject {
 
 extension [UInt8] {
   /// Appends a lineage as a further member of an object.
-  mutating func append(lineage: [EpochStart]?) {
+  public mutating func append(lineage: [EpochStart]?) {
     guard let lineage else { return }
     append(",\"lineage\":[")
     for (index, start) in lineage.enumerated() {

@@ -111,7 +111,7 @@ public final class SQLiteLog: Log {
     epoch = store.lineage.current.name
     meter = LogMeter(rooms: store.roomCount)
     self.store = Handover(store)
-    reader = Handover(try SQLiteReader(shared))
+    reader = Handover(try SQLiteReader(shared, lineage: store.lineage))
     indexer = Handover(try Indexer(shared))
     do throws(SQLiteError) {
       checkpointConnection = Handover(try Checkpointer.connect(directory))

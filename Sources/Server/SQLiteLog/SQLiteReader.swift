@@ -8,6 +8,7 @@ package import Wire
 package final class SQLiteReader: EntryReader {
   private let path: String
   private let store: OpenStore
+  private let lineage: Lineage
   private var state: State
 
   /// Why the last request failed; `nil` if it succeeded.
@@ -23,6 +24,7 @@ package final class SQLiteReader: EntryReader {
     var selectNumber: Statement
     var selectFirst: Statement
     var selectEntries: Statement
+    var selectEpoch: Statement
     var selectTarget: Statement
     var selectEmoji: Statement
     var selectUsers: Statement
@@ -39,9 +41,10 @@ package final class SQLiteReader: EntryReader {
   /// How many entries are looked up at once.
   private static let placesAtOnce: Int64 = 256
 
-  package init(_ store: OpenStore) throws(StoreError) {
+  package init(_ store: OpenStore, lineage: Lineage) throws(StoreError) {
     path = store.directory.databasePath
     self.store = store
+    self.lineage = lineage
     let database = try Schema.openForReading(store.directory, vfs: store.vfs)
     let index = try IndexReader.open(store, .readOnly)
     do throws(SQLiteError) {
@@ -56,6 +59,8 @@ package final class SQLiteReader: EntryReader {
         SELECT seq, at, sender, id, kind, body, position, room FROM entries WHERE position >= ?1
         ORDER BY position
         """, on: database)
+      let selectEpoch = try Statement(
+        "SELECT epoch FROM entries WHERE position = ?1", on: database)
       let selectTarget = try Statement(
         """
         SELECT target FROM changes WHERE room = ?1 AND target BETWEEN ?2 AND ?3
@@ -82,7 +87,8 @@ package final class SQLiteReader: EntryReader {
       state = State(
         tail: store.tail, database: database, index: index, begin: begin, end: end,
         selectNumber: selectNumber, selectFirst: selectFirst, selectEntries: selectEntries,
-        selectTarget: selectTarget, selectEmoji: selectEmoji, selectUsers: selectUsers,
+        selectEpoch: selectEpoch, selectTarget: selectTarget, selectEmoji: selectEmoji,
+        selectUsers: selectUsers,
         selectTotal: selectTotal, targets: targets, selectRedactions: selectRedactions,
         selectSeen: selectSeen)
     } catch {
@@ -91,7 +97,7 @@ package final class SQLiteReader: EntryReader {
   }
 
   package func answer(_ request: ReadRequest, _ framing: Framing) -> LogAnswer {
-    answer { request.answer(from: &$0, framing) }
+    answer { request.answer(from: &$0, lineage, framing) }
   }
 
   /// Returns the answer that `body` builds; calls it again if entries were deleted in the meantime.
@@ -130,10 +136,17 @@ package final class SQLiteReader: EntryReader {
         lower = upper + 1
       }
     } catch {
-      // Entries that were trimmed and deleted during the read are not missing.
-      state.endReading()
-      let isSwept = (try? state.first(ofRoom: number)).map { $0 > seqs.lowerBound } ?? false
-      throw note(error, isDamage: error.isCorruption && !isSwept)
+      throw note(error, ofRoom: number, in: seqs)
+    }
+  }
+
+  package func lastSeq(
+    ofRoom number: Int64, in seqs: ClosedRange<Int64>, throughEpoch epoch: Int64
+  ) throws(StoreFailure) -> Int64? {
+    do throws(SQLiteError) {
+      return try state.lastSeq(ofRoom: number, in: seqs, throughEpoch: epoch)
+    } catch {
+      throw note(error, ofRoom: number, in: seqs)
     }
   }
 
@@ -189,6 +202,16 @@ package final class SQLiteReader: EntryReader {
 
   package func lastSeen(_ user: String) throws(StoreFailure) -> Int64? {
     do throws(SQLiteError) { return try state.lastSeen(user) } catch { throw note(error) }
+  }
+
+  /// Notes an error of reading entries: those that were trimmed and deleted meanwhile are not
+  /// missing.
+  private func note(
+    _ error: SQLiteError, ofRoom number: Int64, in seqs: ClosedRange<Int64>
+  ) -> StoreFailure {
+    state.endReading()
+    let isSwept = (try? state.first(ofRoom: number)).map { $0 > seqs.lowerBound } ?? false
+    return note(error, isDamage: error.isCorruption && !isSwept)
   }
 
   private func note(_ error: SQLiteError) -> StoreFailure {
@@ -252,6 +275,18 @@ extension SQLiteReader.State {
       throw StoreState.missing(seqs.lowerBound, room: room)
     }
     return places
+  }
+
+  mutating func lastSeq(
+    ofRoom room: Int64, in seqs: ClosedRange<Int64>, throughEpoch number: Int64
+  ) throws(SQLiteError) -> Int64? {
+    try StoreState.lastEntry(in: seqs, throughEpoch: number) { (seq) throws(SQLiteError) in
+      let place = try places(ofRoom: room, in: seq...seq)[0]
+      try selectEpoch.bind(1, place.position)
+      defer { selectEpoch.reset() }
+      guard try selectEpoch.step() else { throw StoreState.missing(seq, room: room) }
+      return selectEpoch.integer(0)
+    }?.seq
   }
 
   mutating func changes(inRoom number: Int64, through seq: Int64) throws(SQLiteError) -> Int64 {

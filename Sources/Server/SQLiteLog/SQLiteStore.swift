@@ -114,11 +114,11 @@ package final class SQLiteStore: EntryStore {
     }
   }
 
-  package func lastSeq(
-    room: Int64, throughEpoch number: Int64
-  ) throws(StoreFailure) -> Int64 {
+  package func lastEntry(
+    ofRoom room: Int64, throughEpoch number: Int64
+  ) throws(StoreFailure) -> (seq: Int64, epoch: Int64)? {
     do {
-      return try state.lastSeq(room: room, throughEpoch: number)
+      return try state.lastEntry(ofRoom: room, throughEpoch: number)
     } catch {
       throw failure("read", error)
     }

@@ -133,39 +133,11 @@ struct StoreState: ~Copyable {
     return try index.head(of: room)
   }
 
-  /// Epochs increase with `seq`, so a binary search finds the boundary in some twenty lookups; a
-  /// scan from the head would hold up commits.
-  mutating func lastSeq(room: Int64, throughEpoch number: Int64) throws(SQLiteError) -> Int64 {
-    try statements.selectFirst.bind(1, room)
-    defer { statements.selectFirst.reset() }
-    guard try statements.selectFirst.step(), let head = try head(of: room) else { return 0 }
-    // Every entry before `lower` is of epoch `number` or earlier, every one from `upper` on later.
-    let first = statements.selectFirst.integer(0)
-    var lower = first
-    var upper = head.seq + 1
-    while lower < upper {
-      let middle = lower + (upper - lower) / 2
-      if try epoch(of: middle, inRoom: room) <= number {
-        lower = middle + 1
-      } else {
-        upper = middle
-      }
-    }
-    return lower == first ? 0 : lower - 1
-  }
-
   mutating func position(of seq: Int64, inRoom room: Int64) throws(SQLiteError) -> Int64 {
     var places = tail.places(ofRoom: room, in: seq...seq)
     if places.isEmpty { places = try index.places(ofRoom: room, in: seq...seq) }
     guard let place = places.first else { throw Self.missing(seq, room: room) }
     return place.position
-  }
-
-  private mutating func epoch(of seq: Int64, inRoom room: Int64) throws(SQLiteError) -> Int64 {
-    try statements.selectEpoch.bind(1, position(of: seq, inRoom: room))
-    defer { statements.selectEpoch.reset() }
-    guard try statements.selectEpoch.step() else { throw Self.missing(seq, room: room) }
-    return statements.selectEpoch.integer(0)
   }
 
   static func missing(_ seq: Int64, room: Int64) -> SQLiteError {

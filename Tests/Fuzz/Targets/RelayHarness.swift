@@ -70,6 +70,7 @@ struct RelayHarness: ~Copyable {
   /// What batches that could not be stored looked up is looked up again.
   private var lookupsToRetry = 0
   private let framing: Framing
+  private let lineage = Lineage([.init(number: 1, name: "epoch-1")])
 
   /// - Parameter choice: the limits.
   init(choice: UInt8) {
@@ -99,7 +100,7 @@ struct RelayHarness: ~Copyable {
     }
     self.framing = framing
     sequencer = Sequencer(
-      lineage: Lineage([.init(number: 1, name: "epoch-1")]),
+      lineage: lineage,
       keepEntriesPerRoom: choice & 64 == 0 ? 0 : 10, loops: Self.loops)
     store = CountingStore(MemoryStore(), WorkMeter())
     connect(.socket)
@@ -272,7 +273,7 @@ struct RelayHarness: ~Copyable {
 
   private mutating func answer(_ request: ReadRequest, _ loop: Int) throws(FuzzFinding) {
     var reader = CountingReader(store.base, reading)
-    let answer = request.answer(from: &reader, framing)
+    let answer = request.answer(from: &reader, lineage, framing)
     let work = reading.take()
     if case .history(_, let history, _, _, _) = request {
       let most = history.limit * Bound.changesPerFoldedEntry

@@ -72,6 +72,7 @@ public struct Tally: Sendable {
     case refusedUnavailable = "sends refused: unavailable"
     case joinRefused = "joins refused: unavailable"
     case historyRead = "pages of history"
+    case historyResumed = "histories that tell a client where its entries continue"
     case historyFailed = "pages of history that could not be read"
     case roomsListed = "lists of rooms"
     case activityTold = "activity elsewhere"

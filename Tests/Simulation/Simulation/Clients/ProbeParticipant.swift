@@ -12,6 +12,7 @@ final class ProbeParticipant: Participant {
   private struct Position {
     var last: Int64
     var epoch: String
+    var lineage: [EpochStart]
   }
 
   let name: String
@@ -113,7 +114,8 @@ final class ProbeParticipant: Participant {
       for room in positions.keys.sorted() where world.chance(70) { join(room) }
     case .joined(let told):
       joined.insert(told.room)
-      positions[told.room] = Position(last: told.after, epoch: told.epoch)
+      positions[told.room] = Position(
+        last: told.after, epoch: told.epoch, lineage: told.lineage)
       if !epochs.contains(told.epoch) { epochs.append(told.epoch) }
     case .left(let room): joined.remove(room)
     case .message(let entry): positions[entry.room]?.last = entry.seq
@@ -206,13 +208,23 @@ final class ProbeParticipant: Participant {
       .join(
         .init(
           room: room, after: position?.last ?? 0, epoch: position?.epoch,
-          subscribers: world.chance(50))))
+          lineage: world.chance(60) ? position?.lineage : nil, subscribers: world.chance(50))))
   }
 
   private func joinAnywhere(_ room: String) {
     let after: Int64? = world.chance(30) ? nil : world.pick(0...80)
     let epoch = world.chance(60) ? epochs.randomElement(using: &world.random) : nil
-    end?.send(.join(.init(room: room, after: after, epoch: epoch)))
+    end?.send(.join(.init(room: room, after: after, epoch: epoch, lineage: anyLineage())))
+  }
+
+  /// Returns epochs in any order, or none.
+  private func anyLineage() -> [EpochStart]? {
+    guard world.chance(40) else { return nil }
+    return (0..<Int(world.pick(0...5))).map { _ in
+      EpochStart(
+        epoch: epochs.randomElement(using: &world.random) ?? "never",
+        after: world.chance(90) ? world.pick(0...80) : 9_007_199_254_740_991)
+    }
   }
 
   /// Sends an acknowledged id again, with other content.
@@ -244,7 +256,17 @@ final class ProbeParticipant: Participant {
     switch Int.random(in: 0..<3, using: &world.random) {
     case 0: return .init(room: room, limit: limit)
     case 1: return .init(room: room, before: world.pick(1...100), limit: limit)
-    default: return .init(room: room, after: world.pick(0...100), limit: limit)
+    default:
+      let position = positions[room]
+      if world.chance(50), let position {
+        return .init(
+          room: room, after: position.last, limit: limit, epoch: position.epoch,
+          lineage: world.chance(70) ? position.lineage : nil)
+      }
+      return .init(
+        room: room, after: world.pick(0...100), limit: limit,
+        epoch: world.chance(50) ? epochs.randomElement(using: &world.random) : nil,
+        lineage: anyLineage())
     }
   }
 

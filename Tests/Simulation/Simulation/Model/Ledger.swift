@@ -303,30 +303,58 @@ struct Ledger {
 
   // MARK: - Resume
 
+  /// What a client tells of its entries.
+  struct Position {
+    var after: Int64?
+    var epoch: String?
+    var lineage: [EpochStart]?
+  }
+
   struct Expectation: Equatable {
     var after: Int64
     var resume: ServerMessage.Resume
   }
 
-  /// Returns the valid answers to a join from a client at `after` in `epoch`, if the room ranges
-  /// from `first` to `head` and the log is in its epoch `current`.
+  /// The newest epoch that a client and the log have in common.
+  struct Common {
+    /// Its index in `lineage`.
+    var number: Int
+    /// Where the client's next epoch begins.
+    var end: Int64?
+  }
+
+  /// Returns `nil` if the log knows none of the client's epochs.
+  func common(_ position: Position, current: String) -> Common? {
+    var named = position.epoch.map { [EpochStart(epoch: $0, after: 0)] } ?? []
+    if let lineage = position.lineage, !lineage.isEmpty { named = lineage }
+    if named.isEmpty { named = [EpochStart(epoch: current, after: 0)] }
+    for (index, start) in named.enumerated() where !start.epoch.isEmpty {
+      guard let number = lineage.lastIndex(of: start.epoch) else { continue }
+      return Common(number: number, end: index == 0 ? nil : named[index - 1].after)
+    }
+    return nil
+  }
+
+  /// Returns the valid answers to a client at a position, if the room ranges from `first` to `head`
+  /// and the log is in its epoch `current`.
   func expectations(
-    _ name: String, after: Int64?, epoch: String?, current: String, first: Int64, head: Int64
+    _ name: String, _ position: Position, current: String, first: Int64, head: Int64
   ) -> [Expectation] {
-    guard let after else {
+    guard let after = position.after else {
       // Entries after the join in its batch may be trimmed already.
       let isTrimmed = head > 0 && head == first - 1
       return [Expectation(after: head, resume: .ok)]
         + (isTrimmed ? [Expectation(after: head, resume: .truncated)] : [])
     }
     let reset = Expectation(after: first - 1, resume: .reset)
-    var limit = head
-    if let epoch, epoch != current {
-      guard let number = lineage.lastIndex(of: epoch) else { return [reset] }
+    guard let common = common(position, current: current) else { return [reset] }
+    var last = head
+    if lineage[common.number] != current {
       let epochs = room(name).epochs
-      limit = min(head, Int64(epochs.count))
-      while limit > 0, epochs[Int(limit) - 1] > number { limit -= 1 }
+      last = min(head, Int64(epochs.count))
+      while last > 0, epochs[Int(last) - 1] > common.number { last -= 1 }
     }
+    let limit = min(last, common.end ?? .max)
     let agrees =
       after < first - 1
       ? Expectation(after: first - 1, resume: .truncated) : Expectation(after: after, resume: .ok)
@@ -338,6 +366,23 @@ struct Ledger {
       }
     // If no entry of that epoch or earlier ones is kept, a log does not know its last `seq`. It
     // then believes a client whose entries would not be kept either.
-    return limit < first && first > 1 ? [exact, after < first ? agrees : reset] : [exact]
+    guard last < first, first > 1 else { return [exact] }
+    return [exact, after <= min(first - 1, common.end ?? .max) ? agrees : reset]
+  }
+
+  /// Returns the epochs of a room's entries from `first` to `head`, and the current one.
+  func lineage(
+    of name: String, current: String, first: Int64, head: Int64
+  ) -> [EpochStart] {
+    let epochs = room(name).epochs
+    var starts = [EpochStart(epoch: current, after: head)]
+    for seq in stride(from: min(head, Int64(epochs.count)), through: first, by: -1) {
+      let epoch = lineage[epochs[Int(seq) - 1]]
+      if starts[starts.count - 1].epoch != epoch {
+        starts.append(EpochStart(epoch: epoch, after: seq))
+      }
+      starts[starts.count - 1].after = seq - 1
+    }
+    return Array(starts.prefix(EpochStart.limit))
   }
 }

@@ -19,7 +19,9 @@ extension Witness {
     if let first = seqs.first, seqs != Array(first..<first + Int64(seqs.count)) {
       fault("a history with gaps: \(seqs)")
     }
-    if let after = request.after {
+    if page.epoch != epoch { fault("a history of another epoch: \(page.epoch)") }
+    checkResume(page, request)
+    if let after = page.after ?? request.after {
       let lower = max(after + 1, page.first)
       if let first = seqs.first, first != lower { fault("a history from \(first), not \(lower)") }
       if page.more != ((seqs.last ?? page.head) < page.head) {
@@ -35,6 +37,29 @@ extension Witness {
       if upper >= page.first, seqs.isEmpty { fault("an empty history: \(request)") }
     }
     if seqs.count > request.limit { fault("a history of \(seqs.count)") }
+  }
+
+  /// A request that names an epoch is told from where its entries follow.
+  private func checkResume(
+    _ page: ServerMessage.HistoryPage, _ request: ClientMessage.HistoryRequest
+  ) {
+    let isNamed = request.epoch != nil || request.lineage?.isEmpty == false
+    guard request.after != nil, isNamed else {
+      if page.resume != nil || page.after != nil { fault("an unrequested resume: \(request)") }
+      return
+    }
+    let expected = referee.ledger.expectations(
+      request.room, .init(after: request.after, epoch: request.epoch, lineage: request.lineage),
+      current: epoch, first: page.first, head: page.head)
+    guard let after = page.after, let resume = page.resume,
+      expected.contains(.init(after: after, resume: resume))
+    else {
+      fault(
+        "a history \(page.first)…\(page.head) after \(page.after ?? -1) "
+          + "\(page.resume?.rawValue ?? "without resume"): \(request)")
+      return
+    }
+    referee.tally.count(.historyResumed)
   }
 
   func take(_ summaries: [ServerMessage.RoomSummary], _ more: Bool) {

@@ -10,14 +10,17 @@ extension Witness {
     var pending: [Operation] = []
   }
   enum Operation: CustomStringConvertible {
-    case join(after: Int64?, epoch: String?, headAtLeast: Int64, marksAtLeast: MemberMarks)
+    case join(Ledger.Position, headAtLeast: Int64, marksAtLeast: MemberMarks)
     case leave
 
     var description: String {
       switch self {
       case .leave: "leave"
-      case .join(nil, _, _, _): "join"
-      case .join(let after?, let epoch, _, _): "join after \(after) of \(epoch ?? "no epoch")"
+      case .join(let position, _, _):
+        position.after.map {
+          let epochs = position.lineage?.query ?? position.epoch ?? "no epoch"
+          return "join after \($0) of \(epochs)"
+        } ?? "join"
       }
     }
 

@@ -8,7 +8,7 @@ final class Witness {
   let link: Int32
   let user: String
   /// The epoch of the log that the connection leads to.
-  private let epoch: String
+  let epoch: String
   var rooms: [String: Room] = [:]
   var fates: [Fate] = []
   var histories: [(request: ClientMessage.HistoryRequest, headAtLeast: Int64)] = []
@@ -84,7 +84,8 @@ final class Witness {
   private func noteSent(_ join: ClientMessage.Join) {
     rooms[join.room, default: Room()].pending.append(
       .join(
-        after: join.after, epoch: join.epoch, headAtLeast: referee.ledger.room(join.room).head,
+        .init(after: join.after, epoch: join.epoch, lineage: join.lineage),
+        headAtLeast: referee.ledger.room(join.room).head,
         marksAtLeast: referee.ledger.marks(of: user, in: join.room)))
   }
 
@@ -193,6 +194,11 @@ final class Witness {
     case .reset: referee.tally.count(.resumedReset)
     }
     if joined.epoch != epoch { fault("joined another epoch: \(joined.epoch)") }
+    let lineage = referee.ledger.lineage(
+      of: joined.room, current: epoch, first: joined.first, head: joined.head)
+    if joined.lineage != lineage {
+      fault("joined \(place) with the lineage \(joined.lineage.query), not \(lineage.query)")
+    }
     let truth = referee.ledger.room(joined.room)
     if joined.head > truth.head || joined.first > truth.first || joined.head < joined.first - 1 {
       fault("joined \(place), which is \(truth.first)…\(truth.head)")
@@ -205,7 +211,7 @@ final class Witness {
       // cannot be distinguished, and pending joins may still be answered.
       referee.tally.count(.overtaken)
     } else if let answered = answered(room.pending, joined) {
-      if case .join(_, _, _, let least) = room.pending[answered],
+      if case .join(_, _, let least) = room.pending[answered],
         !referee.hasLeft(joined.room, user),
         joined.read < least.read || joined.received < least.received
       {
@@ -227,18 +233,19 @@ final class Witness {
   /// some are never answered, since another join followed too soon.
   private func answered(_ pending: [Operation], _ joined: ServerMessage.Joined) -> Int? {
     pending.firstIndex {
-      guard case .join(let after, let asked, let headAtLeast, _) = $0, joined.head >= headAtLeast
+      guard case .join(let position, let headAtLeast, _) = $0, joined.head >= headAtLeast
       else { return false }
       // The answer comes from a batch that trimmed the room, and in which the room's head was still
       // lower when the join was handled.
       if joined.resume == .reset, joined.after == joined.first - 1, joined.head == joined.after,
-        asked == nil || asked == epoch, let after, after > headAtLeast
+        let after = position.after, after > headAtLeast,
+        let common = referee.ledger.common(position, current: epoch),
+        referee.ledger.lineage[common.number] == epoch
       {
         return true
       }
       return referee.ledger.expectations(
-        joined.room, after: after, epoch: asked, current: epoch, first: joined.first,
-        head: joined.head
+        joined.room, position, current: epoch, first: joined.first, head: joined.head
       ).contains(.init(after: joined.after, resume: joined.resume))
     }
   }

@@ -58,6 +58,7 @@ extension EntryReader {
 /// The log in memory, which is lost with its process.
 final class SimulatedMemoryLog: SimulatedLog {
   let epoch: String
+  private let lineage: Lineage
   private var sequencer: Sequencer
   private var store: CountingStore<MemoryStore>
   let writing = WorkMeter()
@@ -66,9 +67,9 @@ final class SimulatedMemoryLog: SimulatedLog {
   init(epoch: String, keepEntriesPerRoom: Int64, limits: EntryLimits, loops: Int) {
     self.epoch = epoch
     store = CountingStore(MemoryStore(), writing)
+    lineage = Lineage([.init(number: 1, name: epoch)])
     sequencer = Sequencer(
-      lineage: Lineage([.init(number: 1, name: epoch)]), keepEntriesPerRoom: keepEntriesPerRoom,
-      limits: limits, loops: loops)
+      lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, limits: limits, loops: loops)
   }
 
   func process(
@@ -79,7 +80,7 @@ final class SimulatedMemoryLog: SimulatedLog {
 
   func answer(_ request: ReadRequest) -> LogAnswer {
     var reader = CountingReader(store.base, reading)
-    return request.answer(from: &reader, .webSocket)
+    return request.answer(from: &reader, lineage, .webSocket)
   }
 
   var redactedEdits: Int { 0 }
@@ -128,7 +129,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
       segmentEntries: segmentEntries, vfs: fileSystem, epochName: epoch,
       identityKey: EntryIdentity.Key(bytes: Array(1...16)))
     self.store = CountingStore(store, writing)
-    reader = try SQLiteReader(store.shared)
+    reader = try SQLiteReader(store.shared, lineage: store.lineage)
     shared = store.shared
     indexer = try Indexer(shared)
     checkpoints = CheckpointConnection(path: store.path, fileSystem: fileSystem)
@@ -151,7 +152,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
       // Reads of an attempt that has to be repeated do not count.
       _ = reading.take()
       var counting = CountingReader(reader, reading)
-      return request.answer(from: &counting, .webSocket)
+      return request.answer(from: &counting, store.base.lineage, .webSocket)
     }
   }
 
