@@ -129,6 +129,45 @@ import Wire
     #expect(try archive.seqs().isEmpty)
   }
 
+  @Test func `are stored with the epochs that they are of`() throws {
+    let old = [EpochStart(epoch: "e2", after: 5), EpochStart(epoch: "e1", after: 0)]
+    do {
+      let archive = try open()
+      archive.begin("general", epoch: "e2", lineage: old, after: 0)
+      for seq in 1...9 as ClosedRange<Int64> { archive.append(.text(seq)) }
+      try archive.close()
+    }
+    let archive = try open()
+    #expect(try archive.extent(of: "general")?.lineage == old)
+    let new = [EpochStart(epoch: "e3", after: 7)] + old
+    archive.truncate("general", after: 7, epoch: "e3", lineage: new)
+    #expect(try archive.extent(of: "general")?.lineage == new)
+    #expect(try archive.seqs() == Array(1...7))
+    archive.setEpoch("general", epoch: "e3", lineage: [])
+    #expect(try archive.extent(of: "general")?.lineage == [])
+    #expect(try archive.extent(of: "general")?.epoch == "e3")
+  }
+
+  @Test func `of a file of the first version are kept, without epochs before theirs`() throws {
+    do {
+      let archive = try open()
+      archive.begin("general", epoch: "e1", after: 0)
+      archive.append(.text(1))
+      try archive.close()
+    }
+    try sql("ALTER TABLE rooms DROP COLUMN lineage", on: folder.file)
+    try sql("PRAGMA user_version = 1", on: folder.file)
+    let archive = try open()
+    #expect(try archive.rooms().map(\.epoch) == ["e1"])
+    let extent = try #require(try archive.extent(of: "general"))
+    #expect(extent.epoch == "e1")
+    #expect(extent.lineage == [])
+    // It is learned although the epoch is known.
+    archive.setEpoch("general", epoch: "e1", lineage: [EpochStart(epoch: "e1", after: 0)])
+    #expect(try archive.extent(of: "general")?.lineage == [EpochStart(epoch: "e1", after: 0)])
+    #expect(try archive.seqs() == [1])
+  }
+
   @Test func `of a log that has been left are not taken for the new one's`() throws {
     let archive = try open()
     archive.begin("general", epoch: "e1", after: 0)

@@ -120,6 +120,22 @@ import Wire
       sim.takeTransmitted() == [.join(.init(room: "r", after: following.upperBound, epoch: "e2"))])
   }
 
+  @Test func `the lineage that it was told goes with the next join`() {
+    let sim = SimulatedSession()
+    let old = [EpochStart(epoch: "e2", after: 3), EpochStart(epoch: "e1", after: 0)]
+    sim.join(from: .after(7, epoch: "e2", lineage: old))
+    sim.welcome()
+    #expect(
+      sim.takeTransmitted() == [.join(.init(room: "r", after: 7, epoch: "e2", lineage: old))])
+    let new = [EpochStart(epoch: "e3", after: 5), EpochStart(epoch: "e1", after: 0)]
+    _ = sim.joined("r", head: 5, after: 5, epoch: "e3", resume: .diverged, lineage: new)
+    sim.disconnect()
+    sim.reconnect()
+    sim.welcome()
+    #expect(
+      sim.takeTransmitted() == [.join(.init(room: "r", after: 5, epoch: "e3", lineage: new))])
+  }
+
   @Test func `a joined without a request replaces the cursor`() {
     let sim = SimulatedSession()
     sim.join(from: .after(0, epoch: nil))

@@ -70,13 +70,13 @@ final class SimulatedSession {
 
   func joined(
     _ room: String, head: Int64, first: Int64 = 1, after: Int64, epoch: String = "e1",
-    resume: ServerMessage.Resume = .ok
+    resume: ServerMessage.Resume = .ok, lineage: [EpochStart] = []
   ) -> Bool {
     receive(
       .joined(
         .init(
           room: room, epoch: epoch, head: head, first: first, after: after, resume: resume,
-          read: 0, received: 0, members: nil)))
+          read: 0, received: 0, members: nil, lineage: lineage)))
   }
 
   @discardableResult

@@ -33,8 +33,8 @@ public final class Archive {
   /// Why there is no session.
   private var failure: ArchiveError?
   private var changes: [Change] = []
-  /// The epoch of each room's entries, as known to this process.
-  private var epochs: [String: String] = [:]
+  /// The epochs of each room's entries, as known to this process.
+  private var epochs: [String: Epochs] = [:]
 
   /// Opens the file, and creates it and its folder if they are missing, accessible to the owner
   /// only.
@@ -206,7 +206,7 @@ extension Archive {
   /// Returns every room that was saved or begun.
   public func rooms() throws(ArchiveError) -> [Room] {
     let rooms = try read { (store) throws(SQLiteError) in try store.rooms() }
-    for room in rooms { epochs[room.room] = room.epoch }
+    for room in rooms { epochs[room.room] = room.epoch.map { Epochs(current: $0) } }
     return rooms
   }
 
@@ -228,28 +228,32 @@ extension Archive {
 
 extension Archive {
   /// Deletes a room's entries; the next entries begin after `after`.
-  public func begin(_ room: String, epoch: String, after: Int64) {
-    epochs[room] = epoch
-    add(.begin(room: room, epoch: epoch, after: after))
+  /// - Parameter lineage: As the relay told it with the epoch.
+  public func begin(_ room: String, epoch: String, lineage: [EpochStart] = [], after: Int64) {
+    let known = Epochs(current: epoch, lineage: lineage)
+    epochs[room] = known
+    add(.begin(room: room, known, after: after))
   }
 
   /// Deletes a room's entries after `after`, which the log has lost; the next entries belong to
   /// `epoch`.
-  public func truncate(_ room: String, after: Int64, epoch: String) {
-    epochs[room] = epoch
-    add(.truncate(room: room, epoch: epoch, after: after))
+  public func truncate(_ room: String, after: Int64, epoch: String, lineage: [EpochStart] = []) {
+    let known = Epochs(current: epoch, lineage: lineage)
+    epochs[room] = known
+    add(.truncate(room: room, known, after: after))
   }
 
   /// Records that the log continues under another epoch.
-  public func setEpoch(_ room: String, epoch: String) {
-    if epochs[room] == epoch { return }
-    epochs[room] = epoch
-    add(.setEpoch(room: room, epoch: epoch))
+  public func setEpoch(_ room: String, epoch: String, lineage: [EpochStart] = []) {
+    let known = Epochs(current: epoch, lineage: lineage)
+    if epochs[room] == known { return }
+    epochs[room] = known
+    add(.setEpoch(room: room, known))
   }
 
   /// Appends a room's next entry, unfolded; an entry that is present already or is not the next one
   /// is ignored. A deletion overwrites the text of its target and of the target's edits.
-  public func append(_ entry: Entry) { add(.append(entry, epoch: epochs[entry.room])) }
+  public func append(_ entry: Entry) { add(.append(entry, epoch: epochs[entry.room]?.current)) }
 
   /// Inserts an older page, unfolded and in ascending `seq`, directly before the oldest entry.
   /// - Returns: False, with nothing changed, if the page does not end there, the room is at its
@@ -260,7 +264,7 @@ extension Archive {
     do throws(SQLiteError) {
       guard
         let aftermath = try session.store.prepend(
-          entries, to: room, epoch: epochs[room], entriesLimit: entriesLimit)
+          entries, to: room, epoch: epochs[room]?.current, entriesLimit: entriesLimit)
       else { return false }
       session.look(after: aftermath)
       return true
@@ -286,10 +290,10 @@ extension Archive {
   /// Returns the range of a room's log that is kept; `nil` if there is none.
   public func extent(
     of room: String
-  ) throws(ArchiveError) -> (first: Int64, latest: Int64, epoch: String)? {
+  ) throws(ArchiveError) -> (first: Int64, latest: Int64, epoch: String, lineage: [EpochStart])? {
     try read { (store) throws(SQLiteError) in
-      guard let extent = try store.extent(of: room), let epoch = extent.epoch else { return nil }
-      return (extent.first, extent.latest, epoch)
+      guard let extent = try store.extent(of: room), let epochs = extent.epochs else { return nil }
+      return (extent.first, extent.latest, epochs.current, epochs.lineage)
     }
   }
 

@@ -3,9 +3,9 @@ internal import Wire
 /// A buffered change that is not in the file yet. Each is small; all of them are written in one
 /// transaction.
 enum Change {
-  case begin(room: String, epoch: String, after: Int64)
-  case truncate(room: String, epoch: String, after: Int64)
-  case setEpoch(room: String, epoch: String)
+  case begin(room: String, Archive.Epochs, after: Int64)
+  case truncate(room: String, Archive.Epochs, after: Int64)
+  case setEpoch(room: String, Archive.Epochs)
   /// - epoch: The epoch of the entry's log, as known to this process; another process may have
   ///   begun the room anew meanwhile.
   case append(Entry, epoch: String?)

@@ -59,7 +59,11 @@ enum Schema {
       refusal TEXT,
       UNIQUE (room, id)
     ) STRICT;
+    """,
     """
+    -- The epochs of the entries as the relay told them, in the form of a query.
+    ALTER TABLE rooms ADD COLUMN lineage TEXT NOT NULL DEFAULT '';
+    """,
   ]
 
   static var version: Int64 { Int64(steps.count) }

@@ -38,17 +38,19 @@ struct Statements: ~Copyable {
       beginReading: try Statement("BEGIN", on: database),
       commit: try Statement("COMMIT", on: database),
       selectRoom: try Statement(
-        "SELECT epoch, range, first, latest FROM rooms WHERE name = ?1", on: database),
+        "SELECT epoch, range, first, latest, lineage FROM rooms WHERE name = ?1", on: database),
       selectRooms: try Statement(
         """
         SELECT name, title, peer, is_bot, is_member, head, read, unread, is_muted, draft, epoch,
-          range, first, latest, marks FROM rooms ORDER BY rowid
+          range, first, latest, marks, lineage FROM rooms ORDER BY rowid
         """, on: database),
       insertRoom: try Statement(
         "INSERT INTO rooms (name, title) VALUES (?1, ?1) ON CONFLICT DO NOTHING", on: database),
       updateRange: try Statement(
-        "UPDATE rooms SET epoch = ?2, range = ?3, first = ?4, latest = ?5 WHERE name = ?1",
-        on: database),
+        """
+        UPDATE rooms SET epoch = ?2, range = ?3, first = ?4, latest = ?5, lineage = ?6
+        WHERE name = ?1
+        """, on: database),
       // Includes dropped ranges whose entries are not all deleted yet.
       selectLastRange: try Statement(
         """

@@ -26,11 +26,11 @@ private struct Writing {
 
   mutating func apply(_ change: Change, to store: Store) throws(SQLiteError) {
     switch change {
-    case .begin(let room, let epoch, let after): try begin(room, epoch, after, in: store)
-    case .truncate(let room, let epoch, let after): try truncate(room, epoch, after, in: store)
-    case .setEpoch(let room, let epoch):
+    case .begin(let room, let epochs, let after): try begin(room, epochs, after, in: store)
+    case .truncate(let room, let epochs, let after): try truncate(room, epochs, after, in: store)
+    case .setEpoch(let room, let epochs):
       guard var extent = try extent(of: room, in: store), extent.epoch != nil else { return }
-      extent.epoch = epoch
+      extent.epochs = epochs
       set(extent, of: room)
     case .append(let entry, let epoch): try append(entry, epoch, to: store)
     case .save(let room): try store.save(room)
@@ -60,22 +60,22 @@ private struct Writing {
   }
 
   private mutating func begin(
-    _ room: String, _ epoch: String, _ after: Int64, in store: Store
+    _ room: String, _ epochs: Archive.Epochs, _ after: Int64, in store: Store
   ) throws(SQLiteError) {
     try store.insertRoom(room)
     let rangesHere = extents.values.map(\.range).max() ?? 0
     let range = max(try store.lastRange(), rangesHere) + 1
-    set(Store.Extent(epoch: epoch, range: range, first: after + 1, latest: after), of: room)
+    set(Store.Extent(epochs: epochs, range: range, first: after + 1, latest: after), of: room)
     aftermath.hasGarbage = true
   }
 
   private mutating func truncate(
-    _ room: String, _ epoch: String, _ after: Int64, in store: Store
+    _ room: String, _ epochs: Archive.Epochs, _ after: Int64, in store: Store
   ) throws(SQLiteError) {
     guard var extent = try extent(of: room, in: store), extent.epoch != nil,
       after >= extent.first - 1
-    else { return try begin(room, epoch, after, in: store) }
-    extent.epoch = epoch
+    else { return try begin(room, epochs, after, in: store) }
+    extent.epochs = epochs
     if after < extent.latest {
       extent.latest = after
       aftermath.hasGarbage = true

@@ -20,7 +20,8 @@ extension Store {
         Archive.Marks.init(line:))
       room.epoch = statements.selectRooms.optionalText(10)
       let extent = Extent(
-        epoch: room.epoch, range: statements.selectRooms.integer(11),
+        epochs: Archive.Epochs(current: room.epoch, lineage: statements.selectRooms.text(15)),
+        range: statements.selectRooms.integer(11),
         first: statements.selectRooms.integer(12), latest: statements.selectRooms.integer(13))
       room.head = max(room.head, extent.latest)
       room.latest = extent.isEmpty ? 0 : extent.latest

@@ -5,13 +5,15 @@ internal import Wire
 final class Store {
   /// The kept part of a room's log: the entries of `range` from `first` to `latest`.
   struct Extent {
-    var epoch: String?
+    /// `nil` if the room was never begun.
+    var epochs: Archive.Epochs?
     var range: Int64
     var first: Int64
     /// `first` - 1 if there are no entries.
     var latest: Int64
 
     var isEmpty: Bool { latest < first }
+    var epoch: String? { epochs?.current }
   }
 
   let database: Database
@@ -126,8 +128,10 @@ final class Store {
     defer { statements.selectRoom.reset() }
     guard try statements.selectRoom.step() else { return nil }
     return Extent(
-      epoch: statements.selectRoom.optionalText(0), range: statements.selectRoom.integer(1),
-      first: statements.selectRoom.integer(2), latest: statements.selectRoom.integer(3))
+      epochs: Archive.Epochs(
+        current: statements.selectRoom.optionalText(0), lineage: statements.selectRoom.text(4)),
+      range: statements.selectRoom.integer(1), first: statements.selectRoom.integer(2),
+      latest: statements.selectRoom.integer(3))
   }
 
   func set(_ extent: Extent, of room: String) throws(SQLiteError) {
@@ -136,6 +140,7 @@ final class Store {
     try statements.updateRange.bind(3, extent.range)
     try statements.updateRange.bind(4, extent.first)
     try statements.updateRange.bind(5, extent.latest)
+    try statements.updateRange.bind(6, extent.epochs?.lineage.query ?? "")
     try statements.updateRange.run()
   }
 

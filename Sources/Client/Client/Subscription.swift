@@ -1,5 +1,5 @@
 internal import Platform
-internal import Wire
+public import Wire
 
 /// Where a subscription begins.
 public enum JoinStart: Equatable, Sendable {
@@ -7,8 +7,9 @@ public enum JoinStart: Equatable, Sendable {
   case head
   /// With this many of the newest entries.
   case newest(Int)
-  /// After this entry; 0 is before the first. The epoch is the one that came with the entry.
-  case after(Int64, epoch: String?)
+  /// After this entry; 0 is before the first. The epoch and the lineage are those of the last
+  /// `joined` before the entry.
+  case after(Int64, epoch: String?, lineage: [EpochStart] = [])
 }
 
 /// A room that is joined or will be joined again: the client's side of a cursor.
@@ -30,6 +31,7 @@ struct Subscription: Sendable {
   /// The last entry that was delivered, after the first `joined`.
   private(set) var last: Int64?
   private(set) var epoch: String?
+  private(set) var lineage: [EpochStart] = []
   /// The number of joins that are not answered on this connection.
   private(set) var asked = 0
   private(set) var isJoined = false
@@ -54,9 +56,10 @@ struct Subscription: Sendable {
     self.room = room
     self.start = start
     self.countsSubscribers = countsSubscribers
-    if case .after(let seq, let epoch) = start {
+    if case .after(let seq, let epoch, let lineage) = start {
       last = seq
       self.epoch = epoch
+      self.lineage = lineage
     }
   }
 
@@ -69,7 +72,8 @@ struct Subscription: Sendable {
     isJoined = false
     retryAt = nil
     return ClientMessage.Join(
-      room: room, after: last, epoch: epoch, subscribers: countsSubscribers)
+      room: room, after: last, epoch: epoch, lineage: lineage.isEmpty ? nil : lineage,
+      subscribers: countsSubscribers)
   }
 
   /// Records that answers to earlier joins are still to come.
@@ -101,6 +105,7 @@ struct Subscription: Sendable {
     asked = max(0, asked - 1)
     guard asked == 0 else { return .superseded }
     epoch = joined.epoch
+    lineage = joined.lineage
     if last == nil, case .newest(let count) = start {
       // The start of the last `count` entries is known now.
       let first = joined.head - Int64(clamping: max(0, count))

@@ -71,7 +71,7 @@ extension ScreenChat {
     keep { archive throws(ArchiveError) in
       guard let extent = try archive.extent(of: room) else { return }
       if (head ?? extent.latest) - extent.latest <= Self.catchUpEntries {
-        start = .after(extent.latest, epoch: extent.epoch)
+        start = .after(extent.latest, epoch: extent.epoch, lineage: extent.lineage)
       }
     }
     client.join(room, from: start)

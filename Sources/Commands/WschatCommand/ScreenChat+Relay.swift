@@ -71,14 +71,17 @@ extension ScreenChat: ClientHandler {
     keep { archive throws(ArchiveError) in
       switch joined.resume {
       case .reset:
-        archive.begin(room, epoch: joined.epoch, after: joined.after)
+        archive.begin(room, epoch: joined.epoch, lineage: joined.lineage, after: joined.after)
         reaches.remove(room)
-      case .diverged: archive.truncate(room, after: joined.after, epoch: joined.epoch)
+      case .diverged:
+        archive.truncate(
+          room, after: joined.after, epoch: joined.epoch, lineage: joined.lineage)
       case .ok, .truncated:
         if let extent = try archive.extent(of: room), joined.after <= extent.latest {
-          archive.setEpoch(room, epoch: joined.epoch)
+          archive.setEpoch(room, epoch: joined.epoch, lineage: joined.lineage)
         } else {
-          archive.begin(room, epoch: joined.epoch, after: joined.after)
+          archive.begin(
+            room, epoch: joined.epoch, lineage: joined.lineage, after: joined.after)
           reaches.remove(room)
         }
       }
