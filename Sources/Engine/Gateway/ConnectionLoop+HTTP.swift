@@ -297,7 +297,7 @@ extension ConnectionLoop {
   private func answer(_ exchange: HTTPExchange, _ reason: CloseReason, _ text: String) {
     let problem = Self.problem(reason, text)
     if exchange.batch != nil {
-      refuseRest(of: exchange, problem.code ?? .unavailable, problem.detail)
+      refuseRest(of: exchange, problem.code, problem.detail)
     } else {
       exchange.answer(problem.response)
     }

@@ -88,6 +88,7 @@ struct HTTPCall {
     case .relay(_, let identity), .requests(let identity), .stream(_, let identity),
       .avatar(_, let identity, _):
       identity.user
+    case .trace(let question): question.identity?.user
     case .nothing, .readiness, .metrics: nil
     }
   }

@@ -66,7 +66,9 @@ extension Sequencer {
       var last: Int64?
       for sender in request.user.map({ [$0] }) ?? history.senders(inRoom: request.room) {
         let identity = EntryIdentity(room: number, sender: sender, id: id, key: store.identityKey)
-        if let found = try store.find(identity, room: number, sender: sender, id: id) {
+        if let found = try store.find(
+          identity, room: number, named: request.room, sender: sender, id: id)
+        {
           last = max(last ?? 0, found.seq)
         }
       }

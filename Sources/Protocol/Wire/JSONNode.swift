@@ -53,7 +53,7 @@ package struct JSONNode: Sendable {
 
   /// A number as it is written.
   package var number: String? {
-    guard value.kind == .integer || value.kind == .fraction else { return nil }
+    guard value.kind == .number else { return nil }
     return String(decoding: text[value.range], as: UTF8.self)
   }
 
