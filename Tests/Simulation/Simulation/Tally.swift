@@ -94,6 +94,11 @@ public struct Tally: Sendable {
     case postTaken = "posts that became entries"
     case postKnown = "posts of known entries"
     case askedOverHTTP = "other requests over HTTP"
+    case streamed = "entries of event streams"
+    case eventIdentified = "positions of event streams"
+    case polled = "polls of a room"
+    case pollAnswered = "polls that got entries"
+    case batched = "requests in batches"
     case ready = "answers that the relay is ready"
     case unready = "answers that the relay is not ready"
     // Adversaries, and their impact on others.

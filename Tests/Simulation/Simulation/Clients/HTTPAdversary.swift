@@ -55,8 +55,14 @@ final class HTTPAdversary: Participant {
   private func act(on http: HTTPEnd) {
     world.referee.tally.count(.attackMessage)
     let method = pick(["GET", "POST", "POST", "HEAD", "OPTIONS", "DELETE", "PRI"])
-    let content = plot.message()
+    var content = plot.message()
     for room in rooms { noteSent(content, to: room) }
+    if world.chance(20) {
+      if case .send(let send) = try? ClientMessage(decoding: content.span, textLimitBytes: 0) {
+        world.referee.noteSent(send, by: user)
+      }
+      content = [UInt8(ascii: "[")] + content + [UInt8(ascii: "]")]
+    }
     let isAsked = method == "POST" || world.chance(10)
     var bytes = Array(
       "\(method) \(target(http.link)) HTTP/1.1\r\nHost: \(pick(["relay", "", "[", "a:b:c"]))\r\n"
@@ -93,13 +99,17 @@ final class HTTPAdversary: Participant {
   private func target(_ link: Link) -> String {
     let room = pick(rooms + ["", "..", "%2e%2e", "%00", String(repeating: "a", count: 300)])
     let number = pick(HostileGrammar.extremes)
+    let id = pick(["x.1", "x.1.2~", ".", "x.-", "x.9999999999999999", "\(name).1~~", "%00"])
     let place = pick([
       "/v1/rooms/\(room)/messages", "/v1/rooms/\(room)/messages", "/v1/people", "/v1/avatars/u0",
+      "/v1/rooms", "/v1/stream", "/v1/stream", "/v1/requests",
       "/readyz",
       "/healthz", "/metrics", "/ws", "/echo", "/", "*", "//", "/v1/rooms/\(room)",
     ])
     let who = pick([link.query, link.query, "user=\(user)", "user=u0%00", "", "token=x"])
     return "\(place)?\(who)&limit=\(number)&before=\(number)&fold=\(number)&cursor=nobody@\(number)"
+      + "&room=\(room)&after=\(number)&epoch=x&room=a&wait_s=\(pick(["1", "60", number]))"
+      + (world.chance(30) ? "&last_event_id=\(id)" : "")
   }
 
   private var fields: [String] {

@@ -24,7 +24,7 @@ struct Scenario {
   var relay: RelayProcess.Configuration
   var sessions: Int
   var probes: Int
-  /// The number of clients that post over HTTP.
+  /// The number of clients that post over HTTP, of those that poll, and of those with an event stream.
   var posters: Int
   var hasBot: Bool
   /// The adversaries: at least one.

@@ -146,6 +146,10 @@ public final class Simulation {
     for index in 0..<scenario.posters {
       clients.append(PosterParticipant("h\(index)", user: "u\(index)", self))
     }
+    for index in 0..<scenario.posters {
+      clients.append(StreamParticipant("e\(index)", user: "u\(index)", self))
+      clients.append(PollParticipant("l\(index)", user: "u\(index)", self))
+    }
     if scenario.hasBot { clients.append(BotParticipant(self)) }
     for (number, adversary) in scenario.adversaries.enumerated()
     where attacks.contains(adversary.attack) {
