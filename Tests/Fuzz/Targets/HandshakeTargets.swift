@@ -34,10 +34,19 @@ enum HandshakeTargets {
       try expect(limit == 0 || length <= limit, "a head of \(length) bytes is read")
       try expect(length <= bytes.count, "a head of \(length) bytes out of \(bytes.count)")
       try checkWrittenAgain(request)
-      _ = request.query("user")
+      try checkQuery(request)
     case .failure(let violation):
       try checkRefusal(
         violation.response.bytes, status: violation.status, body: violation.description)
+    }
+  }
+
+  private static func checkQuery(_ request: HTTPRequest) throws(FuzzFinding) {
+    _ = request.query("user")
+    for item in request.queryItems ?? [] {
+      let first = request.queryItems?.first { $0.name == item.name }
+      try expect(
+        request.query(item.name) == first?.value, "\(item.name) has two values in \(request)")
     }
   }
 

@@ -9,6 +9,7 @@ enum WireTargets {
   static func checkClient(_ input: inout FuzzInput) throws(FuzzFinding) {
     let limit = textLimits[Int(input.choice() & 3)]
     let json = Array(input.rest)
+    try checkArray(json, textLimitBytes: limit)
     let message: ClientMessage
     do throws(WireError) {
       message = try ClientMessage(decoding: json.span, textLimitBytes: limit)
@@ -28,6 +29,20 @@ enum WireTargets {
     try expect(again == message, "\(message) is read as \(again)")
     if case .send(let send) = message { try check(send, textLimitBytes: limit) }
     if case .ping(let t?) = message { try check(.pong(t: t, time: 1)) }
+  }
+
+  /// Requests in an array are the same as alone.
+  private static func checkArray(_ json: [UInt8], textLimitBytes: Int) throws(FuzzFinding) {
+    for range in RequestArray.elements(in: json.span) ?? [] {
+      _ = try? ClientRequest(
+        decoding: json.span.extracting(range), textLimitBytes: textLimitBytes)
+    }
+    guard (try? ClientRequest(decoding: json.span, textLimitBytes: textLimitBytes)) != nil else {
+      return
+    }
+    let array = [UInt8(ascii: "[")] + json + [UInt8(ascii: "]")]
+    let elements = RequestArray.elements(in: array.span) ?? []
+    try expect(elements.count == 1, "an array of one message has \(elements.count)")
   }
 
   /// What answers a message is short, and a client reads it.
