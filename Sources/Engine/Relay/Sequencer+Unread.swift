@@ -1,18 +1,5 @@
 import Wire
 
-/// A number of entries that a user has not read.
-public struct Unread: Equatable, Sendable {
-  public var count: Int64
-  /// Whether there may be more: the entries were counted beyond `Sequencer.unreadLimit`, and no
-  /// further.
-  public var isMore: Bool
-
-  public init(_ count: Int64 = 0, isMore: Bool = false) {
-    self.count = count
-    self.isMore = isMore
-  }
-}
-
 /// Counts unread entries: text and data of other users after the read mark.
 ///
 /// Only if entries of the user's own follow the mark, the entries are read, from the head back, and
