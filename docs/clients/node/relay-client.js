@@ -6,9 +6,8 @@ const WebSocket = require("ws");
 class Room {
   log = []; // the entries as they came
   shown = new Map(); // texts and data by seq, folded
-  last = 0; // the last seq, and
-  place = {}; // the epoch or lineage that it belongs to
-  own = 0; // the last seq that an ack named
+  last = 0; own = 0; // the last seq, and the last one that an ack named
+  place = {}; // the epoch or lineage that `last` belongs to
 
   // Takes an entry. Returns what to show: the entry, or the one that it changes.
   fold(entry) {
@@ -23,9 +22,8 @@ class Room {
       const reactions = new Map(Object.entries(shown.reactions ?? {}));
       const users = new Set(reactions.get(emoji));
       users[entry.on ? "add" : "delete"](from);
-      reactions.set(emoji, [...users]);
-      const given = [...reactions].filter(([, users]) => users.length > 0);
-      shown.reactions = given.length > 0 ? Object.fromEntries(given) : undefined;
+      reactions[users.size > 0 ? "set" : "delete"](emoji, [...users]);
+      shown.reactions = reactions.size > 0 ? Object.fromEntries(reactions) : undefined;
     } else if (kind === "delete") {
       for (const field of ["reply_to", "forward", "edited_at", "reactions"]) delete shown[field];
       Object.assign(shown, "data" in shown ? { data: null } : { text: "" }, { deleted: true });
@@ -60,8 +58,7 @@ exports.Client = class {
   }
 
   // Changes the state by a line of the journal: the state is what all lines make of it.
-  apply(line) {
-    const { type, id } = line;
+  apply(line, { type, id } = line) {
     if (type === "welcome") return void (this.user = line.user);
     const room = this.rooms.get(line.room) ?? new Room();
     this.rooms.set(line.room, room);
@@ -121,8 +118,11 @@ exports.Client = class {
       this.join(this.wanted);
       this.flush();
     } else if (m.type === "joined") {
-      if (m.resume !== "ok") this.warn(`${m.room}: ${m.resume}, continues after entry ${m.after}`);
       this.store({ ...m, members: undefined });
+      if (m.resume !== "ok") { // what was dropped may have changed what was kept
+        this.warn(`${m.room}: ${m.resume}, continues after entry ${m.after}`);
+        this.rooms.get(m.room).shown.forEach((entry) => this.show(entry));
+      }
     } else if (m.type === "ack") {
       this.store(m);
     } else if (m.type === "message" && m.seq === this.rooms.get(m.room).last + 1) {

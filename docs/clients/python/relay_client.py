@@ -120,9 +120,11 @@ class Client:
             await self.join(self.wanted)
             self.session, first = m["session"], ""
         elif m["type"] == "joined":
-            if m["resume"] != "ok":
-                self.warn(f"{m['room']}: {m['resume']}, continues after entry {m['after']}")
             self.store({field: m[field] for field in m if field != "members"})
+            if m["resume"] != "ok":  # what was dropped may have changed what was kept
+                self.warn(f"{m['room']}: {m['resume']}, continues after entry {m['after']}")
+                for entry in self.rooms[m["room"]].shown.values():
+                    self.show(entry)
         elif m["type"] == "ack":
             self.store(m)
         elif m["type"] == "message" and m["seq"] == self.rooms[m["room"]].last + 1:
