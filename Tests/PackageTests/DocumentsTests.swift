@@ -73,14 +73,18 @@ import Testing
 
   @Test func `every program has a test of its own`() {
     let programs = DocumentBlock.all(.program).map { "\($0.document) \($0.language)" }
-    let firstClient = "Sources/Protocol/Wire/Wire.docc/FirstClient.md"
-    #expect(
-      programs.sorted() == [
-        // `The protocol as it is documented` in ServerTests.
-        "\(firstClient) javascript", "\(firstClient) js", "\(firstClient) python",
-        // `Examples in documents` in EndToEndTests.
-        "docs/protocol.md js", "docs/protocol.md python",
-      ])
+    // `Examples in documents` in EndToEndTests.
+    #expect(programs.sorted() == ["docs/protocol.md js", "docs/protocol.md python"])
+  }
+
+  @Test(arguments: DocumentBlock.all(where: { if case .quotation = $0 { true } else { false } }))
+  func `a quotation is in the file that it names`(block: DocumentBlock) throws {
+    guard case .quotation(let file)? = block.use else { return }
+    func unindented(_ lines: [some StringProtocol]) -> [String] {
+      lines.map { String($0.drop { $0 == " " || $0 == "\t" }) }
+    }
+    let text = try SourceFile(path: Project[file]).lines()
+    #expect(unindented(text).contains(unindented(block.lines)), "\(block), \(file)")
   }
 
   /// The targets of links and pictures, `[text](target)`.

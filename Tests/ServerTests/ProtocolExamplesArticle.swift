@@ -15,9 +15,6 @@ struct Article {
 
   /// Returns those of these parts that the article does not contain.
   func lacks(_ parts: [String]) -> [String] { parts.filter { !document.text.contains($0) } }
-
-  /// Returns the article's program in this language.
-  func program(in language: String) throws -> String { try document.block(in: language).staged }
 }
 
 /// An example, ready to be played: a block of a document with lines `→ {…}` (from the client) and

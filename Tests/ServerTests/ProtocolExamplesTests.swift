@@ -1,6 +1,5 @@
 import Relay
 import RelayConfiguration
-import Server
 import TestSupport
 import Testing
 
@@ -71,51 +70,6 @@ import Testing
       ("unauthenticated_per_address", limits.unauthenticatedPerAddress),
     ]
     #expect(reference.lacks(documented.map { "\n| `\($0.key)` | \($0.value) |" }) == [])
-  }
-
-  // MARK: - The first client
-
-  /// Two runs: what the first sent is what the second is shown, before its own.
-  private func chat(_ program: Program) throws {
-    try withServer { server in
-      let url = "ws://\(server.address)/ws?user="
-      let first = try program.run([url + "ada", "general"], input: "hello\nhow are you?\n")
-      #expect(first == "ada: hello\nada: how are you?\n")
-      let second = try program.run([url + "bo", "general"], input: "fine 👋\n")
-      #expect(second == "ada: hello\nada: how are you?\nbo: fine 👋\n")
-    }
-  }
-
-  @Test func `the client in Python chats`() throws {
-    try chat(
-      Program(
-        command: ["/usr/bin/python3"], source: try Article("FirstClient").program(in: "python")))
-  }
-
-  @Test func `the client for Node chats`() throws {
-    try chat(
-      Program(
-        command: ["/usr/bin/node"], source: try Article("FirstClient").program(in: "javascript"),
-        environment: ["NODE_PATH": "/usr/share/nodejs"]))
-  }
-
-  /// With what a browser has and Node lacks, and an end after the first line that is shown.
-  @Test func `the client for a console chats`() throws {
-    let browser = """
-      globalThis.WebSocket = require("ws");
-      globalThis.crypto ??= require("crypto").webcrypto;
-      globalThis.location = { host: process.argv[2] };
-      console.log = (line) => { process.stdout.write(line + "\\n"); process.exit(0); };
-
-      """
-    let program = Program(
-      command: ["/usr/bin/node"],
-      source: browser + (try Article("FirstClient").program(in: "js")),
-      environment: ["NODE_PATH": "/usr/share/nodejs"])
-    try withServer { server in
-      let shown = try program.run(["\(server.address)"], input: "")
-      #expect(shown == "ada: hello\n")
-    }
   }
 
   // MARK: - Sources

@@ -1,8 +1,8 @@
 /// A block of code in a document.
 ///
 /// A comment right before a block, `<!-- … -->` or in a manual `.\" …`, may state how it is tested
-/// (its first line: `not run: REASON`, `on a terminal`, `alternatives`, `scenario`). All other
-/// lines of the comment set the stage: they precede the block, unseen by the reader.
+/// (its first line: `not run: REASON`, `from FILE`, `on a terminal`, `alternatives`, `scenario`). All
+/// other lines of the comment set the stage: they precede the block, unseen by the reader.
 public struct DocumentBlock: Sendable, CustomStringConvertible {
   /// How a block is tested.
   public enum Use: Equatable, Sendable {
@@ -20,6 +20,8 @@ public struct DocumentBlock: Sendable, CustomStringConvertible {
     case terminal
     /// A program, with a test of its own.
     case program
+    /// Lines of a file of the project, which has a test of its own.
+    case quotation(file: String)
     /// The block is not run; its names of commands, options and files are checked anyway.
     case notRun(reason: String)
   }
@@ -39,6 +41,9 @@ public struct DocumentBlock: Sendable, CustomStringConvertible {
   public var use: Use? {
     if let first = comment.first, first.hasPrefix("not run: ") {
       return .notRun(reason: String(first.dropFirst(9)))
+    }
+    if let first = comment.first, first.hasPrefix("from ") {
+      return .quotation(file: String(first.dropFirst(5)))
     }
     return switch (language, comment.first) {
     case ("", _) where lines.contains { $0.contains("→ ") || $0.contains("← ") }: .transcript
@@ -74,7 +79,10 @@ public struct DocumentBlock: Sendable, CustomStringConvertible {
   }
 
   /// Every block of every document that is tested in this way.
-  public static func all(_ use: Use) -> [DocumentBlock] {
-    Document.all.flatMap(\.blocks).filter { $0.use == use }
+  public static func all(_ use: Use) -> [DocumentBlock] { all { $0 == use } }
+
+  /// Every block of every document whose use satisfies a predicate.
+  public static func all(where isIncluded: (Use) -> Bool) -> [DocumentBlock] {
+    Document.all.flatMap(\.blocks).filter { $0.use.map(isIncluded) ?? false }
   }
 }
