@@ -275,7 +275,7 @@ def over_http(relay):
     for name, operation in API["operations"].items():
         if "http" not in operation.get("bindings", {}) or name == "getStream":
             continue
-        address = target(operation["channel"]["$ref"])["address"].replace("{room}", "general")
+        address = target(operation["channel"]["$ref"])["address"].replace("{room}", "general").replace("{entry}", "1")
         binding, replies = operation["bindings"]["http"], operation["reply"]["messages"]
         message = target(target(operation["messages"][0]["$ref"])["$ref"])
         asked = [(None, query) for query in binding.get("query", {}).get("examples", [])]
