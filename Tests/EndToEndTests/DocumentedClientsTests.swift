@@ -68,12 +68,13 @@ enum DocumentedClient: String, CaseIterable, CustomTestStringConvertible {
 
   /// The file that connects, resumes, keeps the outbox and folds.
   var library: String {
-    switch self {
-    case .python: "docs/clients/python/relay_client.py"
-    case .node: "docs/clients/node/relay-client.js"
-    case .go: "docs/clients/go/client.go"
-    case .browser: "docs/clients/browser/relay-client.js"
-    }
+    let suffix =
+      switch self {
+      case .python: "py"
+      case .node, .browser: "js"
+      case .go: "go"
+      }
+    return "docs/clients/\(rawValue)/client.\(suffix)"
   }
 
   /// The maximum number of its lines, without comments and blank lines.

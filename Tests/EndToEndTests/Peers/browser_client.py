@@ -16,10 +16,10 @@ import urllib.parse
 
 URL, PROFILE, ROOMS = sys.argv[1], sys.argv[2], sys.argv[3:]
 PATIENCE_S = 120
-CLIENT = pathlib.Path(__file__).resolve().parents[3] / "docs/clients/browser/relay-client.js"
+CLIENT = pathlib.Path(__file__).resolve().parents[3] / "docs/clients/browser/client.js"
 PAGE = pathlib.Path(__file__).with_name("browser_client.html")
 RUN = secrets.token_hex(8)
-FILES = {"/page": ("text/html", PAGE), "/relay-client.js": ("text/javascript", CLIENT)}
+FILES = {"/page": ("text/html", PAGE), "/client.js": ("text/javascript", CLIENT)}
 lines, ended = queue.Queue(), queue.Queue()
 
 

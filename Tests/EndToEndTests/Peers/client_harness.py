@@ -227,7 +227,7 @@ class Proxy:
         self.relay, self.received, self.answered = relay, [], []
         # Of a message from the client: a list answers it in the place of the relay, False holds it.
         self.intercept = lambda message: None
-        self.connections = 0
+        self.connections = []  # when each began
         self.sockets = set()
         self.loop, ready = asyncio.new_event_loop(), threading.Event()
 
@@ -250,7 +250,7 @@ class Proxy:
         return f"ws://127.0.0.1:{self.port}/ws"
 
     async def pass_on(self, client, path):
-        self.connections += 1
+        self.connections.append(time.monotonic())
         self.sockets.add(client)
         try:
             async with websockets.connect(
@@ -284,10 +284,12 @@ class Proxy:
             self.answered.append((time.monotonic(), json.loads(text)))
             await client.send(text)
 
-    def close(self, code=None):
-        """Closes all connections of clients; without a code, breaks them."""
+    def close(self, code=None, saying=None):
+        """Closes all connections of clients, after a last message; without a code, breaks them."""
         async def close():
             for socket in list(self.sockets):
+                if saying:
+                    await socket.send(json.dumps(saying))
                 if code:
                     await socket.close(code)
                 else:

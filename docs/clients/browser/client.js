@@ -1,6 +1,6 @@
 // A client of relay.v1 that loses no message and sends none twice, even if the browser is killed:
 //
-//   import { Client } from "./relay-client.js";
+//   import { Client } from "./client.js";
 //   const client = new Client("wss://chat.example.org/ws", "ada", ["general"], { show, warn, end, token });
 //   await client.open();
 //   client.connect();

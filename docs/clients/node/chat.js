@@ -7,7 +7,7 @@
 // contains a token.
 const fs = require("fs");
 const readline = require("readline");
-const { Client } = require("./relay-client.js");
+const { Client } = require("./client.js");
 
 const [url, journal, ...rooms] = process.argv.slice(2);
 const { TOKEN_FILE } = process.env;

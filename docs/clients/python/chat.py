@@ -7,7 +7,7 @@ line the program waits until all are acknowledged and shown. TOKEN_FILE may name
 contains a token.
 """
 import asyncio, json, os, sys, threading
-from relay_client import Client
+from client import Client
 
 
 def show(entry):
