@@ -43,8 +43,8 @@ enum HandshakeTargets {
 
   private static func checkQuery(_ request: HTTPRequest) throws(FuzzFinding) {
     _ = request.query("user")
-    for item in request.queryItems ?? [] {
-      let first = request.queryItems?.first { $0.name == item.name }
+    for item in request.queryItems {
+      let first = request.queryItems.first { $0.name == item.name }
       try expect(
         request.query(item.name) == first?.value, "\(item.name) has two values in \(request)")
     }
