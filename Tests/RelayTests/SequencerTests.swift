@@ -144,7 +144,7 @@ import Wire
     (6, "old", 1, 5, .diverged), (3, "other", 1, 0, .reset), (0, "other", 1, 0, .reset),
     (0, "new", 4, 3, .truncated), (2, "old", 4, 3, .truncated), (3, "old", 4, 3, .ok),
     (9, "old", 8, 7, .reset), (1, "old", 8, 7, .truncated), (5, "old", 8, 7, .truncated),
-    (6, "old", 8, 7, .reset), (6, "old", 6, 5, .diverged), (nil, "other", 8, 10, .ok),
+    (6, "old", 8, 7, .truncated), (6, "old", 6, 5, .reset), (nil, "other", 8, 10, .ok),
     // No entry of that epoch or of an earlier one is kept, so its last seq is unknown.
     (0, "oldest", 8, 7, .truncated), (6, "oldest", 8, 7, .truncated), (7, "oldest", 8, 7, .ok),
     (8, "oldest", 8, 7, .reset), (11, "oldest", 8, 7, .reset),

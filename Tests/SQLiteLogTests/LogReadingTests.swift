@@ -88,7 +88,7 @@ import Wire
           == .history(
             ServerMessage.HistoryPage(
               room: "dm:ada:bo", entries: [], first: 1, head: 0, more: false,
-              epoch: "")))
+              epoch: harness.log.epoch)))
       guard case .error(let error) = await harness.history(request, mayCreate: false) else {
         throw NotAPage()
       }

@@ -101,6 +101,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   let epoch: String
   /// The reason why an existing index could not be used.
   let discardedIndex: String?
+  private let lineage: Lineage
   private var sequencer: Sequencer
   private var store: CountingStore<SQLiteStore>
   private let reader: SQLiteReader
@@ -137,8 +138,9 @@ final class SimulatedSQLiteLog: SimulatedLog {
     self.end = end
     self.tally = tally
     discardedIndex = store.discardedIndex
+    lineage = store.lineage
     sequencer = Sequencer(
-      lineage: store.lineage, keepEntriesPerRoom: keepEntriesPerRoom, limits: limits, loops: loops)
+      lineage: lineage, keepEntriesPerRoom: keepEntriesPerRoom, limits: limits, loops: loops)
   }
 
   func process(
@@ -152,7 +154,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
       // Reads of an attempt that has to be repeated do not count.
       _ = reading.take()
       var counting = CountingReader(reader, reading)
-      return request.answer(from: &counting, store.base.lineage, .webSocket)
+      return request.answer(from: &counting, lineage, .webSocket)
     }
   }
 
