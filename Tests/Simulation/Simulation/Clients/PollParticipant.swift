@@ -107,6 +107,9 @@ final class PollParticipant: Participant {
       .history(.init(room: room, limit: 3)), .leave(room: room, forget: false),
     ]
     batch += others.filter { _ in world.chance(30) }
+    for case .read(_, let seq) in batch {
+      world.referee.ledger.noteReadAsked(seq, of: user, in: room)
+    }
     return batch.shuffled(using: &world.random)
   }
 
