@@ -29,7 +29,8 @@ import Wire
     history.append(.entries([("r", 1, 1)]), Self.stages)
     let marks = (0..<1000).map {
       Commit.MarkChange(
-        room: "r", marks: Marks(user: "u\($0)", read: 1, received: 1), members: 1000, unread: Unread())
+        room: "r", marks: Marks(user: "u\($0)", read: 1, received: 1), members: 1000,
+        unread: Unread())
     }
     let commit = Commit(
       SpannedEntries(), marks: marks, membershipChanges: [], typing: [], audiences: [],

@@ -62,7 +62,8 @@ extension Simulation {
         referee.fault("\(work.changes) changes to fold \(history.limit) entries, not \(most)")
       }
     }
-    if bounds.contains(.folding), case .history(_, let history, _, _, _) = request, history.isFolded {
+    if bounds.contains(.folding), case .history(_, let history, _, _, _) = request, history.isFolded
+    {
       let most = Bound.rowsPerFoldedPage + history.limit * Bound.rowsPerFoldedEntry
       if work.rows > most {
         referee.fault("\(work.rows) entries are read to fold \(history.limit), not \(most)")
