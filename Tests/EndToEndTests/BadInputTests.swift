@@ -92,7 +92,7 @@ extension `End to end` {
       for (json, code, field) in [
         ("{", .badJSON, nil),
         ("[]", .badJSON, nil),
-        (#"{"type":"send","room":"a","id":"1","text":"\ud800"}"#, .badJSON, nil),
+        (#"{"type":"send","room":"a","id":"1","text":"\q"}"#, .badJSON, nil),
         (#"{"room":"a"}"#, .badField, "type"),
         (#"{"type":"persons"}"#, .unknownType, nil),
         (#"{"type":"join","room":"a/b"}"#, .badField, "room"),

@@ -88,9 +88,14 @@ def has_all(member, relay):
 # MARK: Chaos
 
 
-def chaos(folder):
-    """30 kills of the relay, and some of its clients, while they send and receive."""
-    kills, rooms = 30, ("general", "__proto__", "dm:ada:bo")
+def chaos30(folder):
+    """As `chaos`, for longer."""
+    chaos(folder, kills=30)
+
+
+def chaos(folder, kills=10):
+    """Kills of the relay, and some of its clients, while they send and receive."""
+    rooms = ("general", "__proto__", "dm:ada:bo")
     relay = new_relay(folder, WITHOUT_LIMITS)
     members = [client(user, folder, relay.url, *rooms).start() for user in ("ada", "bo")]
     chance, count = random.Random(7), 0
@@ -381,6 +386,6 @@ def codes(folder):
 
 
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-    cases = {case.__name__: case for case in (chaos, offline, guessed, refused, rooms, resume, codes)}
+    cases = {case.__name__: case for case in (chaos, chaos30, offline, guessed, refused, rooms, resume, codes)}
     result = cases[CASE](pathlib.Path(folder))
     print("good" if result is None else f"good: {result}")

@@ -150,7 +150,7 @@ def refusals():
         ("room=a&epoch=%22", 400, "bad_field", "epoch"),
         ("", 400, "bad_field", "room"),
         ("room=NO", 400, "bad_field", "room"),
-        ("room=%ff", 400, "bad_field", None),
+        ("room=%ff", 400, "bad_field", "room"),
         ("room=dm:ada:cy", 403, "forbidden", None),
         ("room=dm:ada:cy&room=NO", 403, "forbidden", None),
         ("room=secret", 404, "no_such_room", None),

@@ -117,8 +117,10 @@ extension Witness {
     if known != seq, known != nil || seq >= referee.ledger.room(room).first {
       fault("a conflict of \(id) with \(room) \(seq), but it is \(known ?? 0)")
     }
+    // An entry that was redacted meanwhile may have taken the ack of another send with this id.
+    let isRedacted = referee.ledger.isRedacted(room, seq)
     answer(room, id, .rejected) { fate in
-      referee.ledger.hasContent(of: fate.send, seq) != true
+      (isRedacted || referee.ledger.hasContent(of: fate.send, seq) != true)
         && !(fate.first == seq && fate.isFirstRedacted)
     }
   }
