@@ -5,13 +5,6 @@ import Wire
 extension Sequencer {
   // MARK: - A slice
 
-  /// Whether a user belongs to a room at this point of the batch.
-  mutating func belongs(
-    _ user: String, to name: String, _ store: inout some EntryStore
-  ) throws(StoreFailure) -> Bool {
-    rooms[try room(name, &store)].members[user] != nil
-  }
-
   /// Answers a question for one slice of a user's memberships. This neither loads rooms that are
   /// not in use into memory nor reads their members.
   mutating func memberships(

@@ -93,11 +93,7 @@ extension Shard {
     case .answer(let origin, let message):
       release(origin.session, Self.originBytes)
       guard isActive(origin.session) else { return }
-      if case .error(let error) = message {
-        reply(error, ref: origin.ref, to: origin.session.slot)
-      } else {
-        reply(message, ref: origin.ref, to: origin.session.slot)
-      }
+      reply(message, ref: origin.ref, to: origin.session.slot)
     case .subscribed(let id, let subscribed): self.subscribed(id, subscribed)
     case .memberships(let ticket, let user, let memberships, let next, let isComplete):
       apply(memberships, of: user, ticket: ticket, next: next, isComplete: isComplete, now)
