@@ -17,7 +17,8 @@ struct TokenVerifier: Sendable {
 
   /// Verifies a token, and returns its identity.
   /// - Parameter wall: the time, in milliseconds since 1970.
-  /// - Throws: `unauthorized`, with the reason as a sentence.
+  /// - Throws: `token_expired` if nothing else is wrong with it, otherwise `unauthorized`, with the
+  ///   reason as a sentence.
   func verify(_ token: String, wall: Int64) throws(WireError) -> Identity {
     guard token.utf8.count <= Self.tokenBytesLimit else {
       throw refusal("The token is longer than \(Self.tokenBytesLimit) bytes.")
@@ -31,9 +32,6 @@ struct TokenVerifier: Sendable {
       throw refusal("The token requires extensions (crit), which this relay does not support.")
     }
     let expires = try time("exp", in: decoded)
-    if let expires, expires + Identity.clockSkewMilliseconds <= wall {
-      throw refusal("The token has expired.")
-    }
     if let begins = try time("nbf", in: decoded), begins - Identity.clockSkewMilliseconds > wall {
       throw refusal("The token is not valid yet.")
     }
@@ -44,7 +42,12 @@ struct TokenVerifier: Sendable {
       throw refusal("\(user) is a bot of this relay; tokens for it are not accepted.")
     }
     let name = decoded.string("name").flatMap { ConfigurationRules.isTitle($0) ? $0 : nil }
-    return Identity(user: user, name: name, rights: try rights(in: decoded), expires: expires)
+    let rights = try rights(in: decoded)
+    // Last: a client renews an expired token and offers the new one, so nothing else may be wrong.
+    if let expires, expires + Identity.clockSkewMilliseconds <= wall {
+      throw WireError(.tokenExpired, "The token has expired.", re: "auth")
+    }
+    return Identity(user: user, name: name, rights: rights, expires: expires)
   }
 
   private func refusal(_ text: String) -> WireError { WireError(.unauthorized, text, re: "auth") }

@@ -2,7 +2,7 @@
 tokens.py ways URL KEY PUBLIC ALGORITHM: offers tokens, good ones and such as nobody may take, in each of
 the three ways, and holds what the relay says against the protocol. KEY and PUBLIC are files; in claims
 the times count from now."""
-import asyncio, base64, hashlib, hmac, json, sys, time
+import asyncio, base64, hashlib, hmac, json, sys, time, urllib.error, urllib.request
 import jwt, websockets
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
@@ -55,6 +55,7 @@ def bad_tokens(key, public, algorithm):
         "an altered header": f"{encoded(json.dumps(dict(alg=algorithm, kid='1')).encode())}.{payload}.{signature}",
         "another key": make(other_key(algorithm), algorithm, ada),
         "expired": make(key, algorithm, dict(ada, exp=-31)),
+        "expired, for a bot": make(key, algorithm, {"sub": "echo", "exp": -31}),
         "not yet valid": make(key, algorithm, dict(ada, nbf=60)),
         "exp as a text": make(key, algorithm, dict(ada, exp="tomorrow")),
         "critical extensions": make(key, algorithm, ada, {"crit": ["b64"], "b64": True}),
@@ -93,9 +94,22 @@ async def offer(url, headers, token):
         return first, socket.close_code
 
 
+def problem(url, token):
+    """The status and code with which HTTP answers; None where it serves."""
+    request = urllib.request.Request(url.replace("ws", "http", 1).removesuffix("/ws") + "/v1/rooms")
+    request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urllib.request.urlopen(request):
+            return None
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)["code"]
+
+
 async def check(url, key, public, algorithm):
     for claims in ({"sub": "ada"}, {"sub": "ada", "exp": 60.5, "nbf": 29}, {"sub": "ada", "exp": -15}):
         token = make(key, algorithm, claims)
+        assert problem(url, token) is None, claims
         for way, *rest in ways(url, token):
             first, code = await offer(*rest)
             assert (first["type"], first.get("user"), code) == ("welcome", "ada", 0), (way, claims, first, code)
@@ -103,10 +117,12 @@ async def check(url, key, public, algorithm):
             left = None if exp is None else max(0, int(exp * 1000) - first["time"])
             assert first.get("expires_in_ms") == left, (claims, first)
     for name, token in bad_tokens(key, public, algorithm).items():
+        reason = "token_expired" if name == "expired" else "unauthorized"
         for way, *rest in ways(url, token):
             first, code = await offer(*rest)
             told = (first["type"], first.get("code"), code)
-            assert told == ("error", "unauthorized", 4401), (name, way, first, code)
+            assert told == ("error", reason, 4401), (name, way, first, code)
+        assert problem(url, token) == (401, reason), name
 
 
 command, *rest = sys.argv[1:]

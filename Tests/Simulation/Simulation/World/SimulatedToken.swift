@@ -34,7 +34,7 @@ struct SimulatedToken {
       throw WireError(.unauthorized, "The token is invalid.", re: "auth")
     }
     guard token.end > wall else {
-      throw WireError(.unauthorized, "The token has expired.", re: "auth")
+      throw WireError(.tokenExpired, "The token has expired.", re: "auth")
     }
     return Identity(user: token.user, expires: token.expires)
   }
