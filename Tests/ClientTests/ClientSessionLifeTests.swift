@@ -51,9 +51,20 @@ import Wire
     #expect(sim.takeTransmitted().lines == ["two", "three", "four"])
   }
 
+  @Test func `a code that is not known is temporary if it says when to try again`() {
+    let sim = SimulatedSession()
+    sim.welcome()
+    let id = sim.send("one")
+    _ = sim.takeTransmitted()
+    sim.refuse(.unknown, re: "send", id: id, retry: 700)
+    #expect(sim.session.unacknowledged == 1)
+    sim.advance(milliseconds: 700)
+    #expect(sim.takeTransmitted().lines == ["one"])
+  }
+
   @Test(arguments: [
     ErrorCode.badField, .tooLarge, .forbidden, .noSuchRoom, .noSuchEntry, .unauthorized,
-    .idConflict,
+    .idConflict, .unknown,
   ])
   func `a line refused for good is reported once and not sent again`(code: ErrorCode) {
     let sim = SimulatedSession()

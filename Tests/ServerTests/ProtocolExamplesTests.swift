@@ -29,7 +29,7 @@ import Testing
 
   @Test func `every error code is explained`() throws {
     let reference = try Article("Protocol")
-    #expect(reference.lacks(ErrorCode.allCases.map { "\n| `\($0.rawValue)` |" }) == [])
+    #expect(reference.lacks(ErrorCode.sent.map { "\n| `\($0.rawValue)` |" }) == [])
   }
 
   @Test func `every close code is explained`() throws {

@@ -113,10 +113,20 @@ import Wire
     #expect(try ServerMessage(decoding: json.span) == message)
   }
 
-  @Test(arguments: ErrorCode.allCases)
+  @Test(arguments: ErrorCode.sent)
   func `every error code is read back`(_ code: ErrorCode) throws {
     let json = ServerMessage.error(WireError(code, "m")).json
     #expect(try ServerMessage(decoding: json.span) == .error(WireError(code, "m")))
+  }
+
+  @Test func `a code that a client does not know is read as unknown, and named if nothing else is`()
+    throws
+  {
+    for (message, text) in [(#","message":"No.""#, "No."), ("", "The relay answered too_late.")] {
+      let json = Array(#"{"type":"error","code":"too_late","id":"a"\#(message)}"#.utf8)
+      let error = WireError(.unknown, text, id: "a")
+      #expect(try ServerMessage(decoding: json.span) == .error(error))
+    }
   }
 
   @Test func `an entry as deep as it may be sent can be read in every message that carries it`()

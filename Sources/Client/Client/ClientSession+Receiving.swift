@@ -78,9 +78,7 @@ extension ClientSession {
     for start in stride(from: 0, to: joins.count, by: Self.roomsPerJoin) {
       let some = joins[start..<min(start + Self.roomsPerJoin, joins.count)]
       let message = ClientMessage.joinRooms(some.map { .success($0) })
-      if some.count > 1, settings.joinsTogether,
-        limits.frameBytes == 0 || message.json.count <= limits.frameBytes
-      {
+      if some.count > 1, limits.frameBytes == 0 || message.json.count <= limits.frameBytes {
         actions.append(.transmit(message))
       } else {
         for join in some { actions.append(.transmit(.join(join))) }
@@ -205,5 +203,5 @@ extension ClientSession {
 
 extension WireError {
   /// Whether the same request may succeed a little later.
-  var isTemporary: Bool { code == .unavailable }
+  var isTemporary: Bool { code == .unavailable || retryAfterMilliseconds != nil }
 }

@@ -74,6 +74,7 @@ struct HTTPProblem: Equatable {
     case .rateLimited: 429
     case .unknownType: 501
     case .directoryLimited, .directoryFailed, .unavailable: 503
+    case .unknown: 500
     }
   }
 

@@ -18,4 +18,10 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case directoryFailed = "directory_failed"
   case unavailable = "unavailable"
   case idConflict = "id_conflict"
+  /// A code of a later relay, as a client reads it; never sent. It is permanent for its request,
+  /// unless the error has a `retry_after_ms`.
+  case unknown
+
+  /// All codes that a relay sends.
+  public static let sent = allCases.filter { $0 != .unknown }
 }

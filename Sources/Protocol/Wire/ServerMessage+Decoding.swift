@@ -181,11 +181,11 @@ extension ServerMessage.Welcome.Limits: WireObject {
 
 extension WireError: WireObject {
   init(_ reader: ObjectReader, _ json: Span<UInt8>) throws(UndecodableMessage) {
-    guard let code = ErrorCode(rawValue: try reader.string(.code, json)) else {
-      throw reader.bad(.code)
-    }
+    let name = try reader.string(.code, json)
     self.init(
-      code, reader.optionalString(.message, json) ?? "", re: reader.optionalString(.re, json),
+      ErrorCode(rawValue: name) ?? .unknown,
+      reader.optionalString(.message, json) ?? "The relay answered \(name).",
+      re: reader.optionalString(.re, json),
       room: reader.optionalString(.room, json), id: reader.optionalString(.id, json),
       field: reader.optionalString(.field, json),
       retryAfterMilliseconds: json.jsonSequence(reader.fields[.retryAfter]))

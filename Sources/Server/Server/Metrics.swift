@@ -94,7 +94,7 @@ struct Metrics {
       counters.deliveries)
     text.counters(
       "relay_rejections_total", "Requests and sends refused, by error code.", by: "code",
-      ErrorCode.allCases.map { ($0.rawValue, counters.refusals[$0] ?? 0) })
+      ErrorCode.sent.map { ($0.rawValue, counters.refusals[$0] ?? 0) })
     text.histogram(
       "relay_ack_latency_seconds",
       "Seconds from receiving the first send of a batch to writing its acks, observed per ack.",
