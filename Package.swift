@@ -73,7 +73,7 @@ let package = Package(
     .executable(name: "simulate", targets: ["SimulateCommand"]),
     .executable(name: "conformance-client", targets: ["ConformanceClient"]),
     .library(name: "WebSocket", targets: ["WebSocket"]),
-    .library(name: "Client", targets: ["Client"]),
+    .library(name: "Client", targets: ["Client", "EventLoop", "Wire"]),
     .library(name: "PowerLossRecorder", type: .dynamic, targets: ["PowerLossRecorder"]),
   ],
   dependencies: [
@@ -195,6 +195,11 @@ let package = Package(
     command(
       "fuzz", folder: "Tests/Fuzz/Command", ["FuzzTargets"] + (fuzzes ? [] : ["WithoutFuzzer"])),
 
+    // The example of Client's documentation.
+    .target(
+      name: "ConversationExample", dependencies: ["Client", "Wire"],
+      path: "docs/clients/swift", swiftSettings: strict),
+
     // What the tests of several modules need.
     .target(
       name: "TestSupport", dependencies: ["EventLoop", "Platform"], path: "Tests/TestSupport",
@@ -242,8 +247,8 @@ let package = Package(
     tests(
       "EndToEnd",
       [
-        "Client", "EventLoop", "WebSocket", "Wire", "Platform", "RelayCommand", "WschatCommand",
-        "TestSupport",
+        "Client", "ConversationExample", "EventLoop", "WebSocket", "Wire", "Platform",
+        "RelayCommand", "WschatCommand", "TestSupport",
       ], excluding: ["Peers"]),
     tests(
       "Swarm",
