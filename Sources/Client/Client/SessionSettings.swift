@@ -20,8 +20,6 @@ public struct SessionSettings: Equatable, Sendable {
   public var window = 256
   /// The minimum interval between two `received` or two `read` messages of one room.
   public var markIntervalMilliseconds = 500
-  /// Whether rooms are joined again with as few messages as possible.
-  public var joinsTogether = true
   /// Whether tokens can be renewed: if so, `tokenWanted` asks for another one before the current
   /// one ends, and when one is refused.
   public var renewsTokens = false

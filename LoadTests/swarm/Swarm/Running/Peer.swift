@@ -37,8 +37,6 @@ final class Peer {
   /// once.
   private static let settings = {
     var settings = SessionSettings()
-    // The oracle takes note of each join, and the peers of the tests know no other.
-    settings.joinsTogether = false
     settings.backoffLimitMilliseconds = 1_000
     return settings
   }()

@@ -15,15 +15,20 @@ extension Run: PeerObserver {
 
   func peer(_ peer: Peer, transmits message: ClientMessage) {
     switch message {
-    case .join(let join):
-      guard let room = naming.room(join.room) else { return }
-      oracle.asked(peer.receiver, toJoin: room, after: join.after)
+    case .join(let join): note(join, of: peer)
+    case .joinRooms(let joins):
+      for case .success(let join) in joins { note(join, of: peer) }
     case .leave(let room, forget: _):
       if let room = naming.room(room) { oracle.left(peer.receiver, room: room) }
     case .send(let send):
       if let id = naming.send(ofID: send.id) { oracle.transmitted(id) }
     default: break
     }
+  }
+
+  private func note(_ join: ClientMessage.Join, of peer: Peer) {
+    guard let room = naming.room(join.room) else { return }
+    oracle.asked(peer.receiver, toJoin: room, after: join.after)
   }
 
   func peer(_ peer: Peer, received message: ServerMessage, _ json: Span<UInt8>) {
