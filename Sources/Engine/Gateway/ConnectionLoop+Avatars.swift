@@ -9,11 +9,8 @@ extension ConnectionLoop {
     of user: String, as identity: Identity, _ known: [String], _ exchange: HTTPExchange,
     _ index: ConnectionSlot
   ) {
-    if let wait = context.budgets.take(
-      .request, bytes: 0, from: identity.user, now: now.monotonic)
-    {
-      context.violations.note(.requestsPerSecond)
-      return finish(index, Self.tooManyRequests(wait).response)
+    if let problem = charge(requests: 1, to: identity.user) {
+      return finish(index, problem.response)
     }
     guard let url = shard.avatarURL(of: user) else { return answer(nil, index, exchange.serial) }
     // Even a picture that is cached comes as a `LoopMessage`, after this turn.

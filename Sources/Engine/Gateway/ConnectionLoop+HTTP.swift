@@ -73,7 +73,21 @@ extension ConnectionLoop {
     }
   }
 
-  static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
+  /// Charges for an HTTP request, which is refused if the user has sent too much.
+  /// - Returns: `nil`, or the refusal, which has been counted.
+  func charge(
+    sends: Int = 0, requests: Int = 0, bytes: Int = 0, to user: String
+  ) -> HTTPProblem? {
+    guard
+      let wait = context.budgets.take(
+        sends: sends, requests: requests, bytes: bytes, from: user, now: now.monotonic)
+    else { return nil }
+    shard.counters.note(.rateLimited)
+    context.violations.note(sends > 0 ? .sendsPerSecond : .requestsPerSecond)
+    return Self.tooManyRequests(wait)
+  }
+
+  private static func tooManyRequests(_ wait: Int64) -> HTTPProblem {
     var problem = HTTPProblem(
       429, "Too many requests; retry in \(wait) ms.", code: .rateLimited)
     problem.retryAfterMilliseconds = wait
@@ -87,15 +101,13 @@ extension ConnectionLoop {
     _ index: ConnectionSlot
   ) {
     guard isUTF8(exchange.content, index) else { return }
-    if let wait = pay(for: message, exchange.content.count, identity.user) {
-      shard.counters.note(.rateLimited)
-      var problem = Self.tooManyRequests(wait)
-      if case .send(let room) = message {
-        context.violations.note(.sendsPerSecond)
-        problem.room = RoomName.isValid(room) ? room : nil
-      } else {
-        context.violations.note(.requestsPerSecond)
-      }
+    var room: String?
+    if case .send(let name) = message { room = name }
+    if var problem = charge(
+      sends: room == nil ? 0 : 1, requests: room == nil ? 1 : 0, bytes: exchange.content.count,
+      to: identity.user)
+    {
+      problem.room = room.flatMap { RoomName.isValid($0) ? $0 : nil }
       return finish(index, problem.response)
     }
     exchange.content = message.json(exchange.content)
@@ -116,15 +128,6 @@ extension ConnectionLoop {
     if validator.accept(content.span), validator.isComplete { return true }
     finish(index, HTTPProblem(400, "The content is not valid UTF-8.", code: .badJSON).response)
     return false
-  }
-
-  private func pay(for message: HTTPCall.Message, _ bytes: Int, _ user: String) -> Int64? {
-    let charge: UserBudget.Charge =
-      switch message {
-      case .send: .send
-      case .history, .people, .rooms: .request
-      }
-    return context.budgets.take(charge, bytes: bytes, from: user, now: now.monotonic)
   }
 
   /// Passes the message to the shard, now or as soon as the shard accepts input again.

@@ -11,13 +11,11 @@ extension ConnectionLoop {
     } catch {
       return finish(index, HTTPProblem(error).response)
     }
-    if let wait = context.budgets.take(
+    if let problem = charge(
       sends: batch.sends, requests: batch.requests, bytes: exchange.content.count,
-      from: identity.user, now: now.monotonic)
+      to: identity.user)
     {
-      shard.counters.note(.rateLimited)
-      context.violations.note(batch.sends > 0 ? .sendsPerSecond : .requestsPerSecond)
-      return finish(index, Self.tooManyRequests(wait).response)
+      return finish(index, problem.response)
     }
     exchange.content = []
     exchange.batch = batch

@@ -20,12 +20,8 @@ extension ConnectionLoop {
     }
     if exchange.call.headOnly { return finish(index, Self.streamHead) }
     let requests = (places.rooms.count - 1) / PendingJoins.roomsPerRequest + 1
-    if let wait = context.budgets.take(
-      sends: 0, requests: requests, bytes: 0, from: identity.user, now: now.monotonic)
-    {
-      shard.counters.note(.rateLimited)
-      context.violations.note(.requestsPerSecond)
-      return finish(index, Self.tooManyRequests(wait).response)
+    if let problem = charge(requests: requests, to: identity.user) {
+      return finish(index, problem.response)
     }
     let stream = EventStream(
       places, retryMilliseconds: Int64.random(in: 1000...3000, using: &random))

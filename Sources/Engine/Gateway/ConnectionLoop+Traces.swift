@@ -8,11 +8,8 @@ extension ConnectionLoop {
   func askForTrace(
     _ question: HTTPCall.TraceQuestion, _ exchange: HTTPExchange, _ index: ConnectionSlot
   ) {
-    if let user = question.identity?.user,
-      let wait = context.budgets.take(.request, bytes: 0, from: user, now: now.monotonic)
-    {
-      context.violations.note(.requestsPerSecond)
-      return finish(index, Self.tooManyRequests(wait).response)
+    if let user = question.identity?.user, let problem = charge(requests: 1, to: user) {
+      return finish(index, problem.response)
     }
     shard.trace(
       question.entry, inRoom: question.room,
