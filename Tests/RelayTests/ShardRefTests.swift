@@ -104,6 +104,7 @@ import Wire
     relay.run()
     _ = phone.take()
     #expect(answers(relay, phone, (.read(room: "r", seq: 0), "1")).map(\.message) == [.ok])
+    #expect(answers(relay, phone, (.read(room: "r", seq: 0), nil)).isEmpty)
   }
 
   @Test func `a user can leave a room for good that this connection has not joined`() {

@@ -92,7 +92,8 @@ extension Shard {
     case .refused(let id, let error): refused(id, error, now)
     case .answer(let origin, let message):
       release(origin.session, Self.originBytes)
-      guard isActive(origin.session) else { return }
+      // Without a `ref` nobody waits for `ok`.
+      guard isActive(origin.session), message != .ok || origin.ref != nil else { return }
       reply(message, ref: origin.ref, to: origin.session.slot)
     case .subscribed(let id, let subscribed): self.subscribed(id, subscribed)
     case .memberships(let ticket, let user, let memberships, let next, let isComplete):

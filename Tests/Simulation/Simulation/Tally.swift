@@ -71,6 +71,7 @@ public struct Tally: Sendable {
     case duplicateAcknowledged = "acknowledgements of duplicates"
     case refusedUnavailable = "sends refused: unavailable"
     case joinRefused = "joins refused: unavailable"
+    case joinSuperseded = "joins with a ref that were overtaken"
     case historyRead = "pages of history"
     case historyResumed = "histories that tell a client where its entries continue"
     case historyFailed = "pages of history that could not be read"
@@ -129,8 +130,8 @@ public struct Tally: Sendable {
       .endedUnsynced, .indexed, .swept, .segmentForgotten, .indexRestored, .indexDiscarded,
       .batchRefused, .inDoubtKept, .refusedKept, .backupTaken,
       .backupRestored, .storeWiped,
-      .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .historyFailed,
-      .resumedDiverged:
+      .backgroundStep, .interlude, .refusedUnavailable, .joinRefused, .joinSuperseded,
+      .historyFailed, .resumedDiverged:
       return false
     default: return true
     }

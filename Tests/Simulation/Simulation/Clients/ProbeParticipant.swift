@@ -51,6 +51,7 @@ final class ProbeParticipant: Participant {
     let now = world.now.monotonic
     if end == nil, connectAt <= now {
       end = world.connect(user, seed: world.random.next())
+      end?.joinsWithRef = true
       heardAt = now
       if end == nil { connectAt = now + world.pick(20...500) }
     }
@@ -160,7 +161,10 @@ final class ProbeParticipant: Participant {
         if world.chance(5) { outbox[room]?.append(Line(send: other(than: id, in: room))) }
       }
     case 14..<20: join(room)
-    case 20..<23: joinAnywhere(room)
+    case 20..<22: end.send(.join(anyJoin(of: room)))
+    case 22:
+      let rooms = Simulation.rooms.filter { RoomName.isOpen($0, to: user) && world.chance(60) }
+      if !rooms.isEmpty { end.send(.joinRooms(rooms.map { .success(anyJoin(of: $0)) })) }
     case 23..<25: end.send(.leave(room: room, forget: world.chance(20)))
     case 25: sendAgain()
     case 26..<28:
@@ -211,10 +215,10 @@ final class ProbeParticipant: Participant {
           lineage: world.chance(60) ? position?.lineage : nil, subscribers: world.chance(50))))
   }
 
-  private func joinAnywhere(_ room: String) {
+  private func anyJoin(of room: String) -> ClientMessage.Join {
     let after: Int64? = world.chance(30) ? nil : world.pick(0...80)
     let epoch = world.chance(60) ? epochs.randomElement(using: &world.random) : nil
-    end?.send(.join(.init(room: room, after: after, epoch: epoch, lineage: anyLineage())))
+    return .init(room: room, after: after, epoch: epoch, lineage: anyLineage())
   }
 
   /// Returns epochs in any order, or none.
@@ -297,7 +301,7 @@ final class ProbeParticipant: Participant {
   }
 
   var isIdle: Bool {
-    guard let end, isOpen, end.witness.unanswered == 0, end.output.isEmpty else { return false }
+    guard let end, isOpen, end.witness.isAnswered, end.output.isEmpty else { return false }
     return outbox.values.allSatisfy(\.isEmpty)
       && joined.allSatisfy { positions[$0]?.last == world.referee.ledger.room($0).head }
   }
@@ -306,7 +310,7 @@ final class ProbeParticipant: Participant {
     guard !isIdle else { return }
     let open = outbox.values.reduce(0) { $0 + $1.count }
     world.referee.fault(
-      "\(name): not indexed: \(open) lines, \(end?.witness.unanswered ?? -1) unanswered, at "
+      "\(name): not indexed: \(open) lines, answered: \(end?.witness.isAnswered == true), at "
         + joined.sorted().map { room in
           "\(room) \(positions[room]?.last ?? -1) of \(world.referee.ledger.room(room).head)"
         }.joined(separator: ", "))

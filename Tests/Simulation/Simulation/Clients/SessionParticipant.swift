@@ -245,7 +245,7 @@ final class SessionParticipant: Participant {
     // It may consider itself connected to a relay that is dead and whose log had the same length by
     // chance.
     guard session.unacknowledged == 0, let end, session.isLive, end.link.life == world.life,
-      end.witness.unanswered == 0, end.output.isEmpty
+      end.witness.isAnswered, end.output.isEmpty
     else { return false }
     return wanted.allSatisfy { name in
       held[name]?.isJoined == true && held[name]?.last == world.referee.ledger.room(name).head

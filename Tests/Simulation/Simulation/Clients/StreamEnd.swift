@@ -90,7 +90,7 @@ final class StreamEnd: LinkEnd {
       if isEntry != (id != nil) {
         referee.fault("connection \(link.number): \(type ?? "") has the id \(id ?? "nil")")
       }
-      witness.take(message)
+      witness.take(message, ref: nil)
       events.append(.message(message))
     }
     if let id { events.append(.id(id)) }

@@ -2,8 +2,8 @@ internal import Relay
 
 /// The order of one connection's sends, at the end of the run.
 extension Witness {
-  /// The number of unanswered sends.
-  var unanswered: Int { fates.count { $0.answer == nil } }
+  /// Whether all sends, and all requests with a `ref`, have been answered.
+  var isAnswered: Bool { fates.allSatisfy { $0.answer != nil } && requests.isEmpty }
 
   /// Notes the rooms in which a refusal took longer to arrive than its hold lasts, or never
   /// arrived: later sends may then be stored first.

@@ -17,6 +17,7 @@ final class Witness {
   var toldHeads: [String: Int64] = [:]
   private var isWelcome = false
   private let startedAt: Int64
+  private(set) var requests = OpenRequests()
   private var peopleAsked = 0
   private var asksForPeople = false
   /// Whether the closing handshake has begun: no message may follow.
@@ -37,6 +38,9 @@ final class Witness {
   func fault(_ text: String) { referee.fault("connection \(link) of \(user): \(text)") }
 
   // MARK: - Sent messages
+
+  /// - Returns: the `ref` to send the request with.
+  func open(_ message: ClientMessage) -> String { requests.open(message) }
 
   func noteSent(_ message: ClientMessage) {
     switch message {
@@ -91,8 +95,9 @@ final class Witness {
 
   // MARK: - Received messages
 
-  func take(_ message: ServerMessage) {
+  func take(_ message: ServerMessage, ref: String?) {
     if isLenient { return }
+    if let reason = requests.take(message, ref: ref) { fault("\(reason): \(message)") }
     if isOver { fault("a message after the close: \(message)") }
     if case .welcome = message {
     } else if !isWelcome {
@@ -358,6 +363,9 @@ final class Witness {
         return
       }
       answer(room, id, .rejected)
+    case ("join", .superseded):
+      // Pending joins that are overtaken may have no answer, so it stays among them.
+      referee.tally.count(.joinSuperseded)
     case ("join", .unavailable):
       referee.tally.count(.joinRefused)
       // If the log handles several joins at once, those that fail are answered first.
