@@ -33,7 +33,7 @@ import Testing
     #expect(loop.world.streams[stream]?.isClosed == false)
     loop.pass(milliseconds: 250)
     #expect(loop.world.streams[stream]?.isClosed == true)
-    #expect(loop.loop.connections.isEmpty)
+    #expect(loop.loop.connections.isEmpty == true)
   }
 
   @Test func `a post that the log does not answer is 503 after thirty seconds`() {

@@ -80,16 +80,16 @@ import Wire
   }
 }
 
-@Suite struct `Watched users` {
+@Suite final class `Watched users` {
   private var users = WatchedUsers()
   private var sessions = Sessions()
 
-  private mutating func add() -> SessionID {
+  private func add() -> SessionID {
     let slot = sessions.insert(Session(connection: 1))
     return sessions.id(of: slot)
   }
 
-  @Test mutating func `are forgotten with the last session that watches them`() {
+  @Test func `are forgotten with the last session that watches them`() {
     let (a, b) = (add(), add())
     for session in [a, b] { users.watch("bo", .online, lastSeen: nil, session, &sessions) }
     sessions.remove(a.slot)
@@ -101,7 +101,7 @@ import Wire
     #expect(users.find("bo") == nil)
   }
 
-  @Test mutating func `do not pile up sessions that have gone`() {
+  @Test func `do not pile up sessions that have gone`() {
     let stays = add()
     users.watch("bo", .online, lastSeen: nil, stays, &sessions)
     for _ in 0..<10_000 {
@@ -114,7 +114,7 @@ import Wire
     #expect(watchers?.contains(stays) == true)
   }
 
-  @Test mutating func `beyond a session's limit, its oldest goes`() {
+  @Test func `beyond a session's limit, its oldest goes`() {
     let session = add()
     for number in 0...WatchedUsers.limitPerSession {
       users.watch("u\(number)", .offline, lastSeen: nil, session, &sessions)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Relay
 
-@Suite struct `The list of a user's rooms` {
+@Suite final class `The list of a user's rooms` {
   private var lists = RoomLists()
   private var rooms = Rooms()
 
-  private mutating func insert(_ room: String, lastAt: Int64 = 0) -> Slot<WatchedRoom> {
+  private func insert(_ room: String, lastAt: Int64 = 0) -> Slot<WatchedRoom> {
     let watch = lists.findOrInsert("ada")
     let slot = rooms.findOrInsert(room)
     let node = lists.insert(slot, on: watch, watchers: &rooms[slot].watchers)
@@ -14,7 +14,7 @@ import Testing
     return node
   }
 
-  private mutating func remove(_ node: Slot<WatchedRoom>) {
+  private func remove(_ node: Slot<WatchedRoom>) {
     lists.remove(node, watchers: &rooms[lists.rooms[node].room].watchers)
   }
 
@@ -40,12 +40,12 @@ import Testing
   ) -> [Slot<WatchedRoom>] {
     Array(
       sequence(state: start) { node in
-        defer { node = node.flatMap { lists.rooms[$0][keyPath: next].slot } }
+        defer { node = node.flatMap { self.lists.rooms[$0][keyPath: next].slot } }
         return node
       })
   }
 
-  @Test mutating func `has the latest activity first, in both directions`() {
+  @Test func `has the latest activity first, in both directions`() {
     let nodes = ["a", "b", "c"].map { insert($0) }
     #expect(names == ["c", "b", "a"])
     lists.moveToFront(nodes[1])
@@ -55,21 +55,21 @@ import Testing
     #expect(namesBackwards == ["c", "b", "a"])
   }
 
-  @Test mutating func `has stamps that decrease along the list`() {
+  @Test func `has stamps that decrease along the list`() {
     let nodes = ["a", "b", "c"].map { insert($0) }
     lists.moveToFront(nodes[0])
     let stamps = [nodes[0], nodes[2], nodes[1]].map { lists.rooms[$0].stamp }
     #expect(stamps == stamps.sorted(by: >))
   }
 
-  @Test(arguments: 0..<3) mutating func `loses a room wherever that stands`(_ place: Int) {
+  @Test(arguments: 0..<3) func `loses a room wherever that stands`(_ place: Int) {
     let nodes = ["a", "b", "c"].map { insert($0) }
     remove(nodes[place])
     #expect(names == ["c", "b", "a"].filter { $0 != ["a", "b", "c"][place] })
     #expect(namesBackwards == names.reversed())
   }
 
-  @Test mutating func `leaves the watchers of a room that others watch`() {
+  @Test func `leaves the watchers of a room that others watch`() {
     let mine = insert("a")
     let room = lists.rooms[mine].room
     let watch = lists.findOrInsert("bo")
@@ -81,7 +81,7 @@ import Testing
     #expect(lists.find("bo", room) == other)
   }
 
-  @Test mutating func `is sorted by time and then by name when it has been loaded`() {
+  @Test func `is sorted by time and then by name when it has been loaded`() {
     for (name, at) in [("a", 1), ("d", 5), ("c", 5), ("b", 9)] {
       _ = insert(name, lastAt: Int64(at))
     }
@@ -89,7 +89,7 @@ import Testing
     #expect(names == ["b", "c", "d", "a"])
   }
 
-  @Test mutating func `continues after a room that has not moved, otherwise by time`() {
+  @Test func `continues after a room that has not moved, otherwise by time`() {
     for at in 1...4 { _ = insert("r\(at)", lastAt: Int64(at)) }
     let watch = lists.findOrInsert("ada")
     func name(_ link: Link<WatchedRoom>) -> String? {
@@ -104,11 +104,11 @@ import Testing
   }
 }
 
-@Suite struct `Lists that are loaded` {
+@Suite final class `Lists that are loaded` {
   private var lists = RoomLists()
   private var loads = RoomsLoads()
 
-  private mutating func begin(_ user: String) -> UInt32 {
+  private func begin(_ user: String) -> UInt32 {
     let watch = lists.findOrInsert(user)
     let ticket = loads.nextTicket()
     lists.users[watch].state = .loading
@@ -117,7 +117,7 @@ import Testing
     return ticket
   }
 
-  @Test mutating func `come one slice at a time, in turn`() {
+  @Test func `come one slice at a time, in turn`() {
     let (ada, bo) = (begin("ada"), begin("bo"))
     let started = [loads.start(in: lists)?.ticket, loads.start(in: lists)?.ticket]
     #expect(started == [ada, nil])
@@ -133,7 +133,7 @@ import Testing
     #expect(loads.isEmpty)
   }
 
-  @Test mutating func `are skipped if their user has gone or has begun again`() {
+  @Test func `are skipped if their user has gone or has begun again`() {
     let ada = begin("ada")
     lists.remove(lists.findOrInsert("ada"))
     _ = begin("bo")

@@ -2,19 +2,24 @@ import Testing
 
 @testable import Relay
 
-@Suite struct `A turn` {
+@Suite final class `A turn` {
   private var turn = Turn()
   private var rooms = Rooms()
 
-  private mutating func stage(_ commit: Commit) {
+  private func stage(_ commit: Commit) {
     for (place, span) in commit.spans.enumerated() {
       let room = rooms.findOrInsert(span.room)
       turn.stage(commit, span: place, of: room, in: &rooms[room].staged)
     }
   }
 
-  private mutating func layOut(_ room: String) throws -> Turn.Slice {
-    let room = try #require(rooms.find(room))
+  private func room(_ name: String) throws -> Slot<Room> {
+    let room = rooms.find(name)
+    return try #require(room)
+  }
+
+  private func layOut(_ room: String) throws -> Turn.Slice {
+    let room = try self.room(room)
     turn.layOut(rooms[room].staged, of: room)
     return try #require(turn.slices.last)
   }
@@ -23,7 +28,7 @@ import Testing
     sequence(of: Array(turn.bytes[Int(slice.lower)..<Int(slice.upper)]))
   }
 
-  @Test mutating func `lays the entries of a room out as one run, over several commits`() throws {
+  @Test func `lays the entries of a room out as one run, over several commits`() throws {
     stage(.entries([("a", 1, 2), ("b", 7, 1)]))
     stage(.entries([("b", 8, 2), ("a", 3, 1)]))
     #expect(turn.rooms.map { rooms[$0].name } == ["a", "b"])
@@ -34,7 +39,7 @@ import Testing
     #expect(b.lastSeq == 9)
   }
 
-  @Test mutating func `knows where each entry of a run begins and ends`() throws {
+  @Test func `knows where each entry of a run begins and ends`() throws {
     stage(.entries([("a", 4, 3)]))
     let slice = try layOut("a")
     #expect(turn.lower(of: slice, after: 3) == slice.lower)
@@ -45,10 +50,10 @@ import Testing
     #expect(turn.lastSeq(of: slice, endingBy: turn.end(of: slice, 5) - 1) == 4)
   }
 
-  @Test mutating func `keeps the rooms that wait, in their order, for a later turn`() throws {
+  @Test func `keeps the rooms that wait, in their order, for a later turn`() throws {
     stage(.entries([("a", 1, 1), ("b", 1, 1)]))
     stage(.entries([("b", 2, 1)]))
-    let b = try #require(rooms.find("b"))
+    let b = try room("b")
     let chain = rooms[b].staged
     rooms[b].staged = Turn.Chain()
     turn.unstage(except: [(b, chain)], &rooms)
@@ -59,17 +64,17 @@ import Testing
     #expect(seqs(slice) == [1, 2, 3])
   }
 
-  @Test mutating func `has space for a room up to its limit`() throws {
+  @Test func `has space for a room up to its limit`() throws {
     let commit = Commit.entries([("a", 1, 2)])
     stage(commit)
-    let a = try #require(rooms.find("a"))
+    let a = try room("a")
     turn.bytesLimit = commit.frames.bytes.count
     #expect(turn.hasSpace(for: rooms[a].staged))
     turn.bytesLimit -= 1
     #expect(!turn.hasSpace(for: rooms[a].staged))
   }
 
-  @Test mutating func `gives up a buffer that a burst has left`() throws {
+  @Test func `gives up a buffer that a burst has left`() throws {
     let large = Commit.entries([("a", 1, 20_000)])
     #expect(large.frames.bytes.count > Turn.keptBytes)
     stage(large)

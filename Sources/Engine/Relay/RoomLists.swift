@@ -1,6 +1,6 @@
 /// The lists of rooms of those users on one loop who have requested `rooms`: each in the order of
 /// activity, the latest first.
-struct RoomLists {
+struct RoomLists: ~Copyable {
   var users = Slab(vacant: UserWatch(user: ""))
   private var slots: [String: Slot<UserWatch>] = [:]
   var rooms = Slab(vacant: WatchedRoom(watch: Slot(0), room: Slot(0), place: 0))
@@ -79,7 +79,7 @@ struct RoomLists {
 
   /// Puts a list that has just been loaded into order: the latest first, rooms of the same time by
   /// name.
-  mutating func sort(_ watch: Slot<UserWatch>, _ known: Rooms) {
+  mutating func sort(_ watch: Slot<UserWatch>, _ known: borrowing Rooms) {
     var nodes = Array(users[watch].rooms.values)
     nodes.sort { a, b in
       let (x, y) = (rooms[a], rooms[b])

@@ -1,34 +1,34 @@
 /// The rooms that one loop knows, by name and by slot: those with subscribers, with entries in
 /// memory, or in a user's list.
-struct Rooms {
+struct Rooms: ~Copyable {
   private var table = Slab(vacant: Room(name: ""))
-  private var slots: [String: Slot<Room>] = [:]
+  private var byName: [String: Slot<Room>] = [:]
 
   subscript(slot: Slot<Room>) -> Room {
-    @inline(__always) _read { yield table[slot] }
-    @inline(__always) _modify { yield &table[slot] }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(table.address(of: slot)) }
+    @inline(__always) unsafeMutableAddress { unsafe table.address(of: slot) }
   }
 
-  var all: some Sequence<Room> { table.all }
+  var slots: [Slot<Room>] { table.slots }
   var count: Int { table.count }
 
   func contains(_ slot: Slot<Room>) -> Bool { table.contains(slot) }
   func contains(_ handle: Handle<Room>) -> Bool { table.contains(handle) }
   func handle(_ slot: Slot<Room>) -> Handle<Room> { table.handle(slot) }
 
-  func find(_ name: String) -> Slot<Room>? { slots[name] }
+  func find(_ name: String) -> Slot<Room>? { byName[name] }
 
   mutating func findOrInsert(_ name: String) -> Slot<Room> {
-    if let slot = slots[name] { return slot }
+    if let slot = byName[name] { return slot }
     let slot = table.insert(Room(name: name))
-    slots[name] = slot
+    byName[name] = slot
     return slot
   }
 
   /// Removes a room that nothing refers to.
   mutating func releaseIfUnused(_ slot: Slot<Room>) {
     guard table[slot].isUnused else { return }
-    slots[table[slot].name] = nil
+    byName[table[slot].name] = nil
     table.remove(slot)
   }
 }

@@ -154,7 +154,9 @@ extension Sequencer {
       return
     }
     // This comes before the reference is resolved, because that may change the batch.
-    if let error = overflow(append, append.body.count, loop, batch) {
+    do throws(WireError) {
+      try checkRoom(for: append, append.body.count, loop, batch)
+    } catch {
       refuse(error)
       return
     }
@@ -167,9 +169,13 @@ extension Sequencer {
         return
       }
     }
-    if body.count > append.body.count, let error = overflow(append, body.count, loop, batch) {
-      refuse(error)
-      return
+    if body.count > append.body.count {
+      do throws(WireError) {
+        try checkRoom(for: append, body.count, loop, batch)
+      } catch {
+        refuse(error)
+        return
+      }
     }
     let number = try makeStorable(room, &batch, &store)
     touch(room, &batch)
@@ -213,21 +219,21 @@ extension Sequencer {
     acknowledge(seq, at, duplicate: false, wasStored: false)
   }
 
-  /// Returns an error if an entry would exceed the limit of its batch or the last possible `seq`.
-  private mutating func overflow(
-    _ append: LogRequest.Append, _ bodyBytes: Int, _ loop: Int, _ batch: Batch
-  ) -> WireError? {
+  /// Throws if an entry would exceed the limit of its batch or the last possible `seq`.
+  private mutating func checkRoom(
+    for append: LogRequest.Append, _ bodyBytes: Int, _ loop: Int, _ batch: Batch
+  ) throws(WireError) {
     if let room = indices[append.room], rooms[room].head >= Entry.sequenceLimit {
-      return WireError(
+      throw WireError(
         .limitReached, "Room \(append.room) has reached the maximum seq.",
         re: "send", room: append.room, id: append.id, field: "seq")
     }
-    if batch.hasRoom(forBody: bodyBytes, limitBytes: batchBytesLimit) { return nil }
+    if batch.hasRoom(forBody: bodyBytes, limitBytes: batchBytesLimit) { return }
     // As after a failed commit, later sends of the session to the room wait as well, which keeps
     // their order.
     holds[HoldKey(loop: loop, session: append.session, room: append.room)] =
       batch.now + Refusal.retryAfterMilliseconds
-    return Self.unavailable(re: "send", room: append.room, id: append.id)
+    throw Self.unavailable(re: "send", room: append.room, id: append.id)
   }
 
   /// Gives the room its number in the store, and schedules its existing members to be written.

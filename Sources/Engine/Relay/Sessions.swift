@@ -11,17 +11,16 @@ struct LocalUser {
 }
 
 /// The sessions of one loop, and each user's chain of them.
-struct Sessions {
+struct Sessions: ~Copyable {
   private var table = Slab(vacant: Session(connection: -1))
   /// The users who have a session, or whose presence the log does not know as offline yet.
   var users: [String: LocalUser] = [:]
 
   subscript(slot: Slot<Session>) -> Session {
-    @inline(__always) _read { yield table[slot] }
-    @inline(__always) _modify { yield &table[slot] }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(table.address(of: slot)) }
+    @inline(__always) unsafeMutableAddress { unsafe table.address(of: slot) }
   }
 
-  var all: some Sequence<Session> { table.all }
   var slots: [Slot<Session>] { table.slots }
   var count: Int { table.count }
   /// The number of slots, including free ones.

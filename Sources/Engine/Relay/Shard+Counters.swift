@@ -2,15 +2,15 @@ extension Shard {
   /// Returns the gauges. O(sessions, subscriptions and rooms).
   public func gauges() -> ShardGauges {
     var gauges = ShardGauges()
-    for session in sessions.all {
+    for slot in sessions.slots {
       gauges.sessions += 1
-      gauges.queuedBytes += session.queuedBytes + session.waitingBytes
+      gauges.queuedBytes += sessions[slot].queuedBytes + sessions[slot].waitingBytes
     }
-    for subscription in subscriptions.all {
+    for slot in subscriptions.slots {
       gauges.subscriptions += 1
-      if subscription.state == .lagging { gauges.lagging += 1 }
+      if subscriptions[slot].state == .lagging { gauges.lagging += 1 }
     }
-    gauges.rooms = rooms.all.count { !$0.subscribers.isEmpty }
+    for slot in rooms.slots where !rooms[slot].subscribers.isEmpty { gauges.rooms += 1 }
     gauges.users = sessions.users.values.count { !$0.firstSession.isNone }
     gauges.directory = roster.directory
     gauges.tailBytes = recent.bytes

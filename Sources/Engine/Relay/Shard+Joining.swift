@@ -3,22 +3,23 @@ import Wire
 /// `join` and `leave`.
 extension Shard {
   mutating func join(_ join: ClientMessage.Join, ref: String?, _ session: Slot<Session>) {
-    if let error = joinRefusal(join, session) {
-      reply(error, ref: ref, to: session)
-    } else {
+    do throws(WireError) {
+      try check(join, session)
       subscribe(join, ref: ref, session)
+    } catch {
+      reply(error, ref: ref, to: session)
     }
   }
 
-  private func joinRefusal(
+  private func check(
     _ join: ClientMessage.Join, _ session: Slot<Session>
-  ) -> WireError? {
-    if let error = refusal(join.room, re: "join", session) { return error }
+  ) throws(WireError) {
+    try checkAccess(to: join.room, re: "join", session)
     let limit = configuration.limits.roomsPerConnection
     guard limit > 0, sessions[session].subscriptionCount >= limit,
       subscription(of: session, to: join.room) == nil, joinedCount(session) >= limit
-    else { return nil }
-    return WireError(
+    else { return }
+    throw WireError(
       .tooManyRooms,
       "This connection has reached the limit of \(limit) rooms; leave one first.",
       re: "join", room: join.room)
@@ -66,9 +67,11 @@ extension Shard {
         congested.append(sessions.id(of: session))
         break
       }
-      switch check(next, session) {
-      case .success(let join): subscribe(join, ref: joins.ref, session)
-      case .failure(let error):
+      do throws(WireError) {
+        let join = try next.get()
+        try check(join, session)
+        subscribe(join, ref: joins.ref, session)
+      } catch {
         guard !awaitsJoined(session) else {
           extras.joins = joins
           return
@@ -78,15 +81,6 @@ extension Shard {
       joins.removeNext()
     }
     extras.joins = joins.isDone ? nil : joins
-  }
-
-  private func check(
-    _ join: Result<ClientMessage.Join, WireError>, _ session: Slot<Session>
-  ) -> Result<ClientMessage.Join, WireError> {
-    guard case .success(let wanted) = join, let error = joinRefusal(wanted, session) else {
-      return join
-    }
-    return .failure(error)
   }
 
   private func awaitsJoined(_ session: Slot<Session>) -> Bool {

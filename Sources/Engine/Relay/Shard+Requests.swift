@@ -55,12 +55,16 @@ extension Shard {
     }
   }
 
-  /// Returns why the room's name or the client's rights do not allow a request; `nil` if they do.
-  func refusal(_ room: String, re: String, _ session: Slot<Session>) -> WireError? {
+  /// Throws if the room's name or the client's rights do not allow a request.
+  ///
+  /// Throws rather than returns the error: a `WireError?` is copied several times, also if it is nil.
+  func checkAccess(
+    to room: String, re: String, _ session: Slot<Session>
+  ) throws(WireError) {
     let sends = re == "send"
     let text: String
     if sessions[session].isInternal, RoomName.isReserved(room) {
-      return nil
+      return
     } else if !RoomName.isOpen(room, to: sessions[session].user) {
       text =
         RoomName.isReserved(room)
@@ -69,9 +73,9 @@ extension Shard {
     } else if sends ? !rightsAllowSending(room, session) : !rightsAllowReading(room, session) {
       text = "Your token does not allow you to \(sends ? "send to" : "read") \(room)."
     } else {
-      return nil
+      return
     }
-    return WireError(.forbidden, text, re: re, room: room)
+    throw WireError(.forbidden, text, re: re, room: room)
   }
 
   func mayCreate(_ room: String) -> Bool {
@@ -84,7 +88,11 @@ extension Shard {
   private mutating func send(
     _ send: ClientMessage.Send, ref: String?, _ session: Slot<Session>, _ now: Moment
   ) {
-    if var error = refusal(send.room, re: "send", session) ?? forwardRefusal(send, session) {
+    do throws(WireError) {
+      try checkAccess(to: send.room, re: "send", session)
+      try checkForward(send, session)
+    } catch {
+      var error = error
       error.id = send.id
       reply(error, ref: ref, to: session)
       return
@@ -112,13 +120,13 @@ extension Shard {
   }
 
   /// The sender must be allowed to read what it forwards.
-  private func forwardRefusal(
+  private func checkForward(
     _ send: ClientMessage.Send, _ session: Slot<Session>
-  ) -> WireError? {
+  ) throws(WireError) {
     guard case .forward(let source)? = send.reference, !mayRead(source.room, session) else {
-      return nil
+      return
     }
-    return WireError(
+    throw WireError(
       .forbidden, "You are not allowed to read \(source.room), and cannot forward from it.",
       re: "send", room: send.room, field: "forward")
   }
@@ -180,7 +188,9 @@ extension Shard {
     _ room: String, _ seq: Int64, ref: String?, _ session: Slot<Session>
   ) {
     let isJoined = subscription(of: session, to: room) != nil
-    if !isJoined, let error = refusal(room, re: "read", session) {
+    do throws(WireError) {
+      if !isJoined { try checkAccess(to: room, re: "read", session) }
+    } catch {
       reply(error, ref: ref, to: session)
       return
     }
@@ -218,7 +228,9 @@ extension Shard {
   private mutating func history(
     _ request: ClientMessage.HistoryRequest, ref: String?, _ session: Slot<Session>
   ) {
-    if let error = refusal(request.room, re: "history", session) {
+    do throws(WireError) {
+      try checkAccess(to: request.room, re: "history", session)
+    } catch {
       reply(error, ref: ref, to: session)
       return
     }

@@ -1,6 +1,7 @@
 import DequeModule
 import HeapModule
 import Mixing
+import Synchronization
 public import Wire
 
 /// The state of one event loop: its sessions, their cursors, and what these sessions need of the
@@ -114,6 +115,10 @@ public struct Shard: ~Copyable {
   var throttles = Throttles()
   var typers = Typers()
   var timers = Heap<ShardTimer>()
+
+  /// A type that has an atomic is always passed by its address. Without one, each call of a method
+  /// that does not change the shard copies all of it, 1.5 KB, to the stack.
+  private let passedByAddress = Atomic(false)
 
   var isShuttingDown = false
   public var counters = ShardCounters()

@@ -3,10 +3,14 @@
 /// `contains` tells whether a slot has an element; a free slot must not be accessed.
 ///
 /// Public, and `contains` inlinable, so that both are inlined in other modules.
-public struct Slab<Element> {
-  // Not `[Element?]`: each access to a field would copy the whole element, with its references,
-  // which costs a fifth of the relay's throughput.
-  private var elements: [Element] = []
+@safe
+public struct Slab<Element>: ~Copyable {
+  // Not an array: where the accessors of its subscript are not inlined, they copy the element, with
+  // its references, and allocate memory for the copy. Addressors do neither.
+  @usableFromInline
+  var elements: UnsafeMutablePointer<Element>
+  /// The number of elements that there is memory for.
+  private var allocated = 0
   /// The generation of each slot's element; 0 = the slot is free.
   @usableFromInline
   var generations: [UInt32] = []
@@ -15,29 +19,47 @@ public struct Slab<Element> {
   private let vacant: Element
 
   /// - Parameter vacant: the content of free slots; it should own no memory.
-  public init(vacant: Element) { self.vacant = vacant }
+  public init(vacant: Element) {
+    self.vacant = vacant
+    unsafe elements = .allocate(capacity: 0)
+  }
+
+  deinit {
+    unsafe elements.deinitialize(count: capacity)
+    unsafe elements.deallocate()
+  }
 
   /// The number of elements.
-  public var count: Int { elements.count - free.count }
+  public var count: Int { capacity - free.count }
   public var isEmpty: Bool { count == 0 }
   /// The number of slots, including free ones.
-  public var capacity: Int { elements.count }
+  public var capacity: Int { generations.count }
 
   public mutating func insert(_ element: consuming Element) -> Slot<Element> {
     lastGeneration = lastGeneration == .max ? 1 : lastGeneration + 1
     guard let slot = free.popLast() else {
-      elements.append(element)
+      if capacity == allocated { reallocate(max(4, allocated * 2)) }
+      unsafe (elements + capacity).initialize(to: element)
       generations.append(lastGeneration)
-      return Slot(elements.count - 1)
+      return Slot(capacity - 1)
     }
-    elements[Int(slot.place)] = element
+    self[slot] = element
     generations[Int(slot.place)] = lastGeneration
     return slot
   }
 
+  /// Moves the elements to memory of another size, which they fit into.
+  private mutating func reallocate(_ size: Int) {
+    let larger = UnsafeMutablePointer<Element>.allocate(capacity: size)
+    unsafe larger.moveInitialize(from: elements, count: capacity)
+    unsafe elements.deallocate()
+    unsafe elements = larger
+    allocated = size
+  }
+
   public mutating func remove(_ slot: Slot<Element>) {
     precondition(contains(slot), "the element has already been removed")
-    elements[Int(slot.place)] = vacant
+    self[slot] = vacant
     generations[Int(slot.place)] = 0
     free.append(slot)
   }
@@ -59,36 +81,32 @@ public struct Slab<Element> {
     Int(slot.place) < generations.count ? generations[Int(slot.place)] : 0
   }
 
+  /// The address of an element, until the next one is inserted.
+  @inlinable
+  @inline(__always)
+  public func address(of slot: Slot<Element>) -> UnsafeMutablePointer<Element> {
+    precondition(slot.place >= 0 && Int(slot.place) < generations.count, "no such slot")
+    return unsafe elements + Int(slot.place)
+  }
+
+  @inlinable
   public subscript(slot: Slot<Element>) -> Element {
-    @inline(__always) _read {
-      assert(contains(slot), "a free slot must not be read")
-      yield elements[Int(slot.place)]
-    }
-    @inline(__always) _modify {
-      assert(contains(slot), "a free slot must not be changed")
-      yield &elements[Int(slot.place)]
-    }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(address(of: slot)) }
+    @inline(__always) unsafeMutableAddress { unsafe address(of: slot) }
   }
 
   /// The slots of all elements, in order. O(capacity).
   public var slots: [Slot<Element>] {
-    elements.indices.filter { generations[$0] != 0 }.map { Slot($0) }
-  }
-
-  /// All elements, in the order of their slots.
-  var all: some Sequence<Element> {
-    elements.indices.lazy.filter { generations[$0] != 0 }.map { elements[$0] }
+    generations.indices.filter { generations[$0] != 0 }.map { Slot($0) }
   }
 
   /// Cuts the table after its last element, if that makes it at most half as long.
   public mutating func shrink() {
     let end = (generations.lastIndex { $0 != 0 } ?? -1) + 1
-    guard end <= elements.count / 2 else { return }
-    var kept: [Element] = []
-    kept.reserveCapacity(end)
-    kept += elements[..<end]
-    elements = kept
+    guard end <= capacity / 2 else { return }
+    unsafe (elements + end).deinitialize(count: capacity - end)
     generations = Array(generations[..<end])
+    reallocate(end)
     free = generations.indices.reversed().filter { generations[$0] == 0 }.map { Slot($0) }
   }
 }

@@ -1,14 +1,14 @@
 /// The subscriptions of one loop. Each is in the chain of its session, the latest first; from the
 /// log's answer on, it is also in the list of its room's subscribers.
-struct Subscriptions {
+struct Subscriptions: ~Copyable {
   private var table = Slab(vacant: Subscription(session: Slot(0), room: Slot(0)))
 
   subscript(slot: Slot<Subscription>) -> Subscription {
-    @inline(__always) _read { yield table[slot] }
-    @inline(__always) _modify { yield &table[slot] }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(table.address(of: slot)) }
+    @inline(__always) unsafeMutableAddress { unsafe table.address(of: slot) }
   }
 
-  var all: some Sequence<Subscription> { table.all }
+  var slots: [Slot<Subscription>] { table.slots }
   /// The number of slots, including free ones.
   var capacity: Int { table.capacity }
 

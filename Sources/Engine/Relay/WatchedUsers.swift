@@ -5,7 +5,7 @@ import Wire
 ///
 /// A session that no longer watches is removed from a user's list when the list is used next or
 /// would grow, so that the end of a session costs nothing per watched user.
-struct WatchedUsers {
+struct WatchedUsers: ~Copyable {
   /// The number of users whose presence a connection receives: those that it requested last.
   static let limitPerSession = 2000
 
@@ -13,8 +13,8 @@ struct WatchedUsers {
   private var slots: [String: Slot<WatchedUser>] = [:]
 
   subscript(slot: Slot<WatchedUser>) -> WatchedUser {
-    @inline(__always) _read { yield table[slot] }
-    @inline(__always) _modify { yield &table[slot] }
+    @inline(__always) unsafeAddress { unsafe UnsafePointer(table.address(of: slot)) }
+    @inline(__always) unsafeMutableAddress { unsafe table.address(of: slot) }
   }
 
   var names: some Collection<String> { slots.keys }
@@ -56,14 +56,16 @@ struct WatchedUsers {
   }
 
   /// Removes the sessions that no longer watch, and a user without any.
-  mutating func releaseIfUnwatched(_ slot: Slot<WatchedUser>, _ sessions: Sessions) {
+  mutating func releaseIfUnwatched(_ slot: Slot<WatchedUser>, _ sessions: borrowing Sessions) {
     removeFormerWatchers(of: slot, sessions)
     guard table[slot].watchers.isEmpty else { return }
     slots[table[slot].name] = nil
     table.remove(slot)
   }
 
-  private mutating func removeFormerWatchers(of slot: Slot<WatchedUser>, _ sessions: Sessions) {
+  private mutating func removeFormerWatchers(
+    of slot: Slot<WatchedUser>, _ sessions: borrowing Sessions
+  ) {
     table[slot].watchers.removeAll { id in
       !sessions.contains(id) || sessions[id.slot].extras?.watchedUserSet.contains(slot) != true
     }
