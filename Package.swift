@@ -187,7 +187,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "WebSocket", "Wire", "Relay", "Server", "RelayConfiguration", "Hostile", containers,
+        "WebSocket", "Wire", "Relay", "Gateway", "Server", "RelayConfiguration", "Hostile",
+        containers,
       ],
       path: "Tests/Fuzz/Targets", swiftSettings: strict),
     .target(

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import Wire
@@ -59,6 +60,32 @@ extension `End to end` {
         limits: { connections_per_user: 0, sends_per_s: 0, burst: 0, requests_per_s: 0,
           bytes_per_s: 0, heartbeat_s: 1, idle_timeout_s: 2 }
         """)
+    }
+
+    @Test func `a stream over TLS is the same`() throws {
+      let certificates = try Certificates()
+      try certificates.use("server", key: "server")
+      let relay = try RelayProcess("\(certificates.configuration)\n\(RelayProcess.withoutLimits)")
+      let peer = try ChildProcess(
+        [
+          "/usr/bin/python3", Programs.peer("streams.py"), "basics", "\(relay.port)",
+          certificates.authority,
+        ], input: "")
+      #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
+      #expect(peer.output == "good\n")
+    }
+
+    @Test func `a ban ends streams and polls`() throws {
+      let relay = try RelayProcess(RelayProcess.withoutLimits)
+      let peer = try ChildProcess(
+        ["/usr/bin/python3", Programs.peer("streams.py"), "ban", "\(relay.port)"], input: "")
+      try peer.waitForOutput { $0 == "ready\n" }
+      try relay.folder.write(
+        "data: \(relay.dataDirectory)\nauth: { banned: [bo] }\n\(RelayProcess.withoutLimits)\n",
+        to: "relay.yaml")
+      relay.process.signal(SIGHUP)
+      #expect(try peer.wait(Deadline(seconds: 150)) == .exit(0), "\(peer.errors)")
+      #expect(peer.output == "ready\ngood\n")
     }
 
     @Test func `streams and polls end with their token`() throws {

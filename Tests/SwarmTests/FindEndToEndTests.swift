@@ -60,6 +60,11 @@ import Testing
     let run = try SwarmProcess(
       playing: Self.scenario("config: { limits: { sends_per_s: 5, burst: 2 } }", rate: 20),
       ["--max", "4"], command: "find")
+    // On a busy machine swarm itself is too slow for the load before, and says so.
+    if run.output.contains("swarm's own lag") {
+      #expect(run.exitCode == 4, "\(run.output)")
+      return
+    }
     #expect(run.exitCode == 2, "\(run.output)")
     #expect(run.output.contains("×2 cannot be measured: its busiest client would"), "\(run.output)")
     #expect(run.output.contains("limits.sends_per_s: 5"), "\(run.output)")

@@ -1,12 +1,17 @@
 import WebSocket
-import Wire
+package import Wire
 
 /// What a client of an event stream has of one room.
-struct StreamPosition: Equatable {
+package struct StreamPosition: Equatable {
   /// The last entry that it has; `nil` = it wants those that come.
-  var seq: Int64?
+  package var seq: Int64?
   /// The epoch to which `seq` refers.
-  var epoch: String?
+  package var epoch: String?
+
+  package init(seq: Int64? = nil, epoch: String? = nil) {
+    self.seq = seq
+    self.epoch = epoch
+  }
 }
 
 /// The rooms of an event stream and what its client has of them, as a request and the `id` of an
@@ -15,14 +20,14 @@ struct StreamPosition: Equatable {
 /// An `id` is the epoch of the log and the position in each room, in the order of the request:
 /// `b7QmK2xV0aA.41.7`. Rooms that were not joined yet when the entry was sent have their position as
 /// it was: `-` if there is none, `7~` without an epoch, `7~oldEpoch` with another one.
-struct StreamPlaces {
+package struct StreamPlaces {
   static let epochLimitBytes = 64
 
-  private(set) var rooms: [(name: String, position: StreamPosition)] = []
+  package private(set) var rooms: [(name: String, position: StreamPosition)] = []
 
   /// Reads `room`, `after` and `epoch`, each room with those that follow it, and the `id` of the last
   /// entry that the client got, which is newer.
-  init(_ items: [(name: String, value: String)], lastID: String?) throws(WireError) {
+  package init(_ items: [(name: String, value: String)], lastID: String?) throws(WireError) {
     for (name, value) in items {
       switch name {
       case "room": rooms.append((value, StreamPosition()))
@@ -53,7 +58,7 @@ struct StreamPlaces {
   }
 
   /// Appends the `id` that names these positions.
-  func appendID(epoch: String, to output: inout [UInt8]) {
+  package func appendID(epoch: String, to output: inout [UInt8]) {
     output += Array(epoch.utf8)
     for (_, position) in rooms {
       output.append(UInt8(ascii: "."))

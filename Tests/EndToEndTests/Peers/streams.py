@@ -1,18 +1,26 @@
 """Reads rooms as event streams and by long polls, over sockets of its own.
-streams.py CASE PORT; prints "good" where all was as it should be."""
+streams.py CASE PORT [CA]; prints "good" where all was as it should be. With CA over TLS."""
 
 import http.client
 import json
 import socket
+import ssl
 import sys
 import threading
 import time
 
 PORT = int(sys.argv[2])
+TLS = ssl.create_default_context(cafile=sys.argv[3]) if sys.argv[3:] else None
+
+
+def connect():
+    if TLS:
+        return http.client.HTTPSConnection("127.0.0.1", PORT, timeout=90, context=TLS)
+    return http.client.HTTPConnection("127.0.0.1", PORT, timeout=90)
 
 
 def ask(method, path, body=None, headers={}):
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=90)
+    connection = connect()
     if body is not None:
         body, headers = json.dumps(body), dict(headers, **{"Content-Type": "application/json"})
     connection.request(method, path, body, headers)
@@ -39,6 +47,8 @@ class Stream:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(60)
         self.socket.connect(("127.0.0.1", PORT))
+        if TLS:
+            self.socket = TLS.wrap_socket(self.socket, server_hostname="127.0.0.1")
         lines = ["GET /v1/stream?user=%s&%s HTTP/1.1" % (user, query), "Host: localhost"] + list(headers)
         self.socket.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
         self.input = b""
@@ -113,7 +123,7 @@ def basics():
     assert stream.entries(1) == [("b", 1, epoch + ".3.1")]
     # Line breaks of data are lines of the event, and the JSON is the same.
     body = b'{"id":"data","kind":"data","data":{"a":\r\n[1,\n2],\r"b":"\\n"}}'
-    connection = http.client.HTTPConnection("127.0.0.1", PORT)
+    connection = connect()
     connection.request("POST", "/v1/rooms/a/messages?user=ada", body, {"Content-Type": "application/json"})
     assert connection.getresponse().status == 201
     event, name, data = stream.until("message")[-1]
@@ -297,6 +307,30 @@ def tokens():
     status, _, problem = ask("GET", path, None, {name: value})
     assert (status, problem["code"]) == (401, "token_expired"), problem
     stream = Stream("room=a", [bearer(sub="bo", rooms={"join": ["b"]})])
+    assert stream.head.startswith("HTTP/1.1 403 "), stream.head
+
+
+def ban():
+    """Prints "ready" when a stream and a poll wait; then bo is banned."""
+    poll, answers = "/v1/rooms/a/messages?user=bo&after=0&wait_s=60", []
+    poller = threading.Thread(target=lambda: answers.append(ask("GET", poll)))
+    poller.start()
+    stream = Stream("room=a")
+    stream.until("joined")
+    while b"\nrelay_sessions 2\n" not in ask("GET", "/metrics")[2]:
+        time.sleep(0.01)
+    print("ready", flush=True)
+    error = stream.until("error")[-1][2]
+    assert error["code"] == "forbidden", error
+    try:
+        stream.next()
+        assert False
+    except EOFError:
+        pass
+    poller.join()
+    status, _, problem = answers[0]
+    assert (status, problem["code"]) == (403, "forbidden"), problem
+    stream = Stream("room=a")
     assert stream.head.startswith("HTTP/1.1 403 "), stream.head
 
 

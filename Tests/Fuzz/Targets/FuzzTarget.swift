@@ -23,6 +23,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case wireClient = "wire-client"
   /// JSON from the relay, and entries by themselves.
   case wireServer = "wire-server"
+  /// The rooms and the last id of an event stream.
+  case stream
+  /// A batch of requests.
+  case batch
   /// A configuration file.
   case configuration
   /// What clients do to the relay itself: its shards, sequencer and a store.
@@ -46,6 +50,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .handshakeClient: try HandshakeTargets.checkClient(&choices)
     case .wireClient: try WireTargets.checkClient(&choices)
     case .wireServer: try WireTargets.checkServer(&choices)
+    case .stream: try HTTPTargets.checkStream(choices.rest)
+    case .batch: try HTTPTargets.checkBatch(choices.rest)
     case .relay: try RelayTarget.check(choices)
     case .configuration: try ConfigurationTarget.check(choices.rest)
     }
