@@ -387,7 +387,7 @@ def tokens():
         ("general", bearer(sub="ada", exp=now + 60), 200, None),
         ("general", JSON, 401, "unauthorized"),
         ("general?user=ada", JSON, 401, "unauthorized"),
-        ("general", bearer(sub="ada", exp=now - 3600), 401, "unauthorized"),
+        ("general", bearer(sub="ada", exp=now - 3600), 401, "token_expired"),
         ("general", bearer(sub="ada", key="another key of thirty-two bytes!"), 401, "unauthorized"),
         ("general", bearer(sub="Not a name"), 401, "unauthorized"),
         ("general", bearer(sub="eve"), 403, "forbidden"),

@@ -36,20 +36,24 @@ func token() string {
 	return strings.TrimSpace(string(text))
 }
 
-// finished returns whether every line is settled and shown. It then closes the connection.
-func finished(c *Client) bool {
+// endIfFinished ends the program if every line is settled and shown. It does so under the lock, so
+// that Run does not return first.
+func endIfFinished(c *Client) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	for _, name := range c.wanted {
 		if r := c.room(name); r.own > r.last {
-			return false
+			return
 		}
 	}
-	if len(c.outbox) == 0 && c.session != "" {
+	if len(c.outbox) > 0 {
+		return
+	}
+	if c.session != "" {
 		bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 		c.socket.WriteMessage(websocket.CloseMessage, bye)
 	}
-	return len(c.outbox) == 0
+	os.Exit(0)
 }
 
 func main() {
@@ -82,10 +86,9 @@ func main() {
 				client.Say(fields.text("room"), fields)
 			}
 		}
-		for !finished(client) {
-			time.Sleep(50 * time.Millisecond)
+		for ; ; time.Sleep(50 * time.Millisecond) {
+			endIfFinished(client)
 		}
-		os.Exit(0)
 	}()
 	fatal(fmt.Sprint("closed with ", <-ended))
 }

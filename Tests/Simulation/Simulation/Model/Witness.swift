@@ -310,10 +310,23 @@ final class Witness {
       fault("\(id) in \(room) was answered, but not sent")
       return
     }
-    let place = open.first { fits(fates[$0]) }
+    var place = open.first { fits(fates[$0]) }
+    if place == nil, let other = refused(id, in: room, where: fits) {
+      // Of two sends with this id, the later one was refused first: the loop does not ask the log.
+      fates[oldest].answer = fates[other].answer
+      fates[oldest].answeredAt = fates[other].answeredAt
+      place = other
+    }
     if place == nil { fault("\(id) in \(room) was answered with \(answer)") }
     fates[place ?? oldest].answer = answer
     fates[place ?? oldest].answeredAt = referee.now
+  }
+
+  private func refused(_ id: String, in room: String, where fits: (Fate) -> Bool) -> Int? {
+    fates.indices.last {
+      guard case .refused? = fates[$0].answer else { return false }
+      return fates[$0].isAmbiguous && fates[$0].id == id && fates[$0].room == room && fits(fates[$0])
+    }
   }
 
   private func take(_ error: WireError) {
@@ -388,7 +401,15 @@ final class Witness {
     case ("history", .unavailable):
       referee.tally.count(.historyFailed)
       if histories.isEmpty { fault("\(error)") } else { histories.removeFirst() }
+    case ("leave", .unavailable):
+      // It was to be forgotten as well, which the log does.
+      if let index = rooms[room]?.pending.firstIndex(where: { !$0.isJoin }) {
+        rooms[room]?.pending.remove(at: index)
+      } else {
+        fault("\(error)")
+      }
     case ("received", .notJoined), ("read", .notJoined), ("typing", .notJoined): break
+    case ("received", .unavailable), ("read", .unavailable), ("typing", .unavailable): break
     default: fault("\(error)")
     }
   }
