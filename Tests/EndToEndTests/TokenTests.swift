@@ -155,12 +155,14 @@ extension `End to end` {
     @Test func `a bad token, or another user's, changes nothing on an open connection`() throws {
       let relay = try relay()
       let ada = try client(relay, #"{"sub":"ada"}"#)
-      for bad in [
-        try token(#"{"sub":"bo"}"#), try token(#"{"sub":"ada","exp":-60}"#), "garbage", "",
-      ] {
-        try ada.send(.auth(token: bad))
+      let bad: [(token: String, code: ErrorCode)] = [
+        (try token(#"{"sub":"bo"}"#), .unauthorized), ("garbage", .unauthorized),
+        (try token(#"{"sub":"ada","exp":-60}"#), .tokenExpired), ("", .unauthorized),
+      ]
+      for (token, code) in bad {
+        try ada.send(.auth(token: token))
         let error = try ada.error()
-        #expect(error.code == .unauthorized)
+        #expect(error.code == code)
         #expect(error.re == "auth")
       }
       #expect(try ada.say("still here", in: "general", id: "1").seq == 1)

@@ -24,28 +24,30 @@ struct ServerConnection {
 
   var phase: Phase
   var webSocket: WebSocket.Connection
+  // Small fields are side by side, so that no space is left between them: there is one of these for
+  // each idle connection.
   var session: SessionID?
-  /// Input that was read and not processed yet: the beginning of a request, or the rest after a
-  /// pause.
-  var pending: [UInt8] = []
   var isReadable = false
   /// The peer has stopped sending, so the connection is read until the end of the stream.
   var sawEnd = false
   var isPaused = false
   var isAuthenticated = false
-  var host: HostKey?
   /// Whether the client is on this machine.
   var isLocal = false
   /// Whether it is counted among the unauthenticated connections of its address.
   var isCountedAsUnauthenticated = false
   /// The number of sweeps that found the connection unauthenticated.
   var sweepsWaited: UInt8 = 0
+  var wasPinged = false
+  /// Pings and pongs in the second that began at `controlFramesSince`.
+  var controlFrames: Int32 = 0
+  /// Input that was read and not processed yet: the beginning of a request, or the rest after a
+  /// pause.
+  var pending: [UInt8] = []
+  var host: HostKey?
   /// In milliseconds of the loop's clock.
   var heardAt: Int64 = 0
   var takenAt: Int64 = 0
-  var wasPinged = false
-  /// Pings and pongs in the second that began at `controlFramesSince`.
-  var controlFrames = 0
   var controlFramesSince: Int64 = 0
   /// The deadline of the phase; 0 = no limit.
   var deadline: Int64 = 0

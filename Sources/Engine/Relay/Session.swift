@@ -47,12 +47,12 @@ struct Session {
   /// Whether the owner was told to stop reading, until it is told to continue.
   var isPaused = false
   var isClosing = false
+  /// Whether it has input that waits for the budget.
+  var isSlowed = false
 
   /// What the user may still request, and the session's rank there; `nil` if nothing is counted.
   var budget: UserBudget?
   var rank: UInt64 = 0
-  /// Whether it has input that waits for the budget.
-  var isSlowed = false
   /// The state that only some sessions have.
   var extras: SessionExtras?
   /// What the client's token allows, if the relay takes tokens.
