@@ -1,0 +1,171 @@
+// The types of relay-client, as JSDoc: no program loads this file. `../../../docs/javascript.md` explains them.
+
+/**
+ * @typedef {object} Options
+ * @property {string} [user] the name, on a relay that uses no tokens
+ * @property {GetToken} [getToken] called before each connection and before a token expires
+ * @property {Store} [store] by default memory: what it keeps ends with the program
+ * @property {AbortSignal} [signal] closes the client, as `close()` does
+ * @property {WebSocketClass} [WebSocket] where none is built in: Node before 22, with the package `ws`
+ * @property {typeof fetch} [fetch]
+ * @property {TransportName[]} [transports] the ladder, best first; by default all
+ */
+
+/**
+ * Returns a token. Throws `Unauthorized` if there will be none: the client then ends. Any other
+ * error is temporary: it is called again after a pause.
+ * @callback GetToken
+ * @param {{signal: AbortSignal, rejected?: string}} context `rejected` is the token that the relay refused last
+ * @returns {string | Promise<string>}
+ */
+
+/** @typedef {"websocket" | "stream" | "poll"} TransportName */
+/** @typedef {new (url: string, protocols?: string | string[]) => any} WebSocketClass */
+
+/**
+ * @typedef {object} Health
+ * @property {"connecting" | "online" | "waiting" | "ended"} state `waiting` is the pause before the next attempt
+ * @property {TransportName} transport the one in use, or tried next
+ * @property {string} [why] a reason for a person: why it waits, has ended, or uses a lesser transport
+ * @property {number} since when `state` or `transport` changed last, in milliseconds since 1970
+ * @property {number} [retryAt] when the next attempt begins, while `waiting`
+ * @property {number} [roundTripMs] of the last ping
+ */
+
+/**
+ * What a room shows: a text or data, in its current state. A change makes a new object.
+ * @typedef {object} Message
+ * @property {string} room
+ * @property {number} seq
+ * @property {string} id
+ * @property {string} from
+ * @property {number} at when the relay accepted it, in milliseconds since 1970
+ * @property {"text" | "data"} kind
+ * @property {string} [text] `""` if it was deleted
+ * @property {any} [data]
+ * @property {number} [replyTo] the `seq` of the message to which it replies
+ * @property {{room: string, seq: number, from: string}} [forward] the origin of a forwarded text
+ * @property {number} [editedAt]
+ * @property {boolean} [deleted]
+ * @property {Map<string, string[]>} reactions users by emoji
+ * @property {Map<string, number>} [reactionsMore] how many further users, by emoji
+ */
+
+/**
+ * An own entry that is not acknowledged yet, or was refused.
+ * @typedef {object} Pending
+ * @property {string} room
+ * @property {string} id becomes the `id` of the message
+ * @property {number} at when it was written, by the local clock
+ * @property {EntryKind} kind
+ * @property {string} [text]
+ * @property {any} [data]
+ * @property {number} [replyTo]
+ * @property {{room: string, seq: number}} [forward]
+ * @property {number} [target] of an edit, a deletion, a reaction
+ * @property {string} [emoji]
+ * @property {boolean} [on]
+ * @property {"queued" | "sent" | "refused"} state
+ * @property {import("./errors.js").RelayError} [error] why it was refused
+ */
+
+/** @typedef {"text" | "data" | "edit" | "delete" | "react"} EntryKind */
+
+/**
+ * @typedef {object} Ack
+ * @property {number} seq
+ * @property {number} [at] by the relay's clock
+ */
+
+/** @typedef {Promise<Ack> & {local: Pending}} Sending `local` is there at once */
+/** @typedef {string | {text: string} | {data: any} | {forward: {room: string, seq: number}}} Content */
+/** @typedef {{replyTo?: number, signal?: AbortSignal}} SendOptions */
+/** @typedef {{limit?: number, signal?: AbortSignal}} PageOptions */
+
+/**
+ * @typedef {object} Page
+ * @property {Message[]} messages in rising `seq`
+ * @property {number} first the oldest `seq` that the relay keeps
+ * @property {number} head the newest `seq` in the room
+ * @property {boolean} older whether there are older messages
+ * @property {boolean} newer
+ */
+
+/**
+ * @typedef {object} RoomOptions
+ * @property {number} [backlog] how many of the newest entries to begin with if the store has none; 100 by default
+ * @property {number} [after] begins after this entry if the store has none, without backlog; 0: all of the room
+ */
+
+/** @typedef {{read: number, received: number}} Marks */
+
+/**
+ * @typedef {object} RoomRow
+ * @property {string} room
+ * @property {string} title
+ * @property {number} head
+ * @property {number} read
+ * @property {number} unread
+ * @property {boolean} [unreadMore] there may be more
+ * @property {boolean} [listed]
+ * @property {string} [peer] of a direct room
+ * @property {string} [avatar] of the peer
+ * @property {Message} [last]
+ */
+
+/** @typedef {"online" | "away" | "offline"} PresenceName */
+/** @typedef {{user: string, presence: PresenceName, lastSeen?: number}} Presence */
+
+/**
+ * @typedef {object} Person
+ * @property {string} user
+ * @property {string} name
+ * @property {string} [avatar]
+ * @property {PresenceName} presence
+ * @property {number} [lastSeen]
+ * @property {boolean} [bot]
+ * @property {string} [room] the direct room; absent if there can be none
+ */
+
+/**
+ * @typedef {object} PeoplePage
+ * @property {Person[]} people
+ * @property {string} [next] the cursor of the next page; absent at the end
+ * @property {string} source
+ * @property {number} asOf when the list was read, in milliseconds since 1970
+ */
+
+/**
+ * Keeps what must survive: entries with the cursor up to which they go, and the outbox. Serves one
+ * client at a time, and one user.
+ * @typedef {object} Store
+ * @property {() => Promise<Stored>} open reads what an earlier client has left
+ * @property {(change: Change) => Promise<void>} commit makes all of a change durable, or nothing of it
+ * @property {(room: string, range: {before?: number, limit: number}) => Promise<Entry[]>} entries the
+ *   newest before `before`, in rising `seq`
+ * @property {() => Promise<void>} close
+ */
+
+/** @typedef {{user?: string, cursors: Cursor[], outbox: Line[]}} Stored the outbox is in its order */
+
+/**
+ * A change of the store. It is applied in the order of the fields.
+ * @typedef {object} Change
+ * @property {string} [user]
+ * @property {{room: string, after: number}[]} [drop] removes the entries of a room beyond `after`
+ * @property {Entry[]} [entries]
+ * @property {Cursor[]} [cursors]
+ * @property {Line[]} [outbox] appends lines
+ * @property {string[]} [settled] removes lines by id
+ */
+
+/** @typedef {{room: string, last: number, lineage: Epoch[]}} Cursor the last entry that is stored, and of which log */
+/** @typedef {{epoch: string, after: number}} Epoch */
+/** @typedef {{type: "send", room: string, id: string, at: number, kind: EntryKind} & Record<string, any>} Line */
+
+/**
+ * An entry as the relay sends it: a `message` of relay.v1.
+ * @typedef {{room: string, seq: number, id: string, from: string, at: number, kind: string} & Record<string, any>} Entry
+ */
+
+export {};
