@@ -9,6 +9,7 @@
  * @property {WebSocketClass} [WebSocket] where none is built in: Node before 22, with the package `ws`
  * @property {typeof fetch} [fetch]
  * @property {TransportName[]} [transports] the ladder, best first; by default all
+ * @property {Partial<Timing>} [timing] for tests
  */
 
 /**
@@ -65,7 +66,8 @@
  * @property {number} [target] of an edit, a deletion, a reaction
  * @property {string} [emoji]
  * @property {boolean} [on]
- * @property {"queued" | "sent" | "refused"} state
+ * @property {"queued" | "stored" | "refused"} state `stored`: acknowledged, and about to come as a message
+ * @property {number} [seq] once it is stored
  * @property {import("./errors.js").RelayError} [error] why it was refused
  */
 
@@ -153,6 +155,7 @@
  * @typedef {object} Change
  * @property {string} [user]
  * @property {{room: string, after: number}[]} [drop] removes the entries of a room beyond `after`
+ * @property {string[]} [forget] removes these rooms
  * @property {Entry[]} [entries]
  * @property {Cursor[]} [cursors]
  * @property {Line[]} [outbox] appends lines
@@ -166,6 +169,93 @@
 /**
  * An entry as the relay sends it: a `message` of relay.v1.
  * @typedef {{room: string, seq: number, id: string, from: string, at: number, kind: string} & Record<string, any>} Entry
+ */
+
+// Between the modules:
+
+/** @typedef {{type: string} & Record<string, any>} Wire a message of relay.v1 */
+
+/**
+ * @typedef {object} Timing
+ * @property {number} welcomeMs patience for `welcome`
+ * @property {number} pongMs patience for the answer to a ping
+ * @property {number} goodMs a connection that lasted this long shows that its transport works
+ * @property {number} climbMs how often a better transport is tried
+ * @property {number} pauseMs the longest first pause between attempts; each failure doubles it
+ * @property {number} longestPauseMs
+ */
+
+/**
+ * @typedef {object} TransportContext
+ * @property {URL} base the relay's address, `http:` or `https:`, with a slash at the end
+ * @property {string} [user]
+ * @property {string} [token]
+ * @property {any} WebSocket
+ * @property {typeof globalThis.fetch} fetch
+ * @property {() => void} opened
+ * @property {(message: Wire) => void} receive
+ * @property {(code: number, why?: string) => void} closed
+ */
+
+/** @typedef {{send(message: Wire, text: string): void, close(code: number): void}} Transport */
+/** @typedef {(context: TransportContext) => Transport} OpenTransport */
+
+/**
+ * @typedef {object} SessionOptions
+ * @property {URL} base
+ * @property {string} [user]
+ * @property {string} [token]
+ * @property {any} WebSocket
+ * @property {typeof globalThis.fetch} fetch
+ * @property {Timing} timing
+ * @property {() => Promise<string | undefined>} [getToken]
+ * @property {(session: import("./session.js").Session, welcome: Wire) => void} welcome
+ * @property {(message: Wire) => void} message
+ * @property {(ms: number) => void} roundTrip
+ */
+
+/**
+ * @typedef {object} SessionEnd
+ * @property {number} code a close code; 0 if it could not begin
+ * @property {string} why
+ * @property {import("./errors.js").RelayError} [error]
+ * @property {boolean} isWelcome
+ * @property {number} lifeMs
+ * @property {number} [reconnectAfterMs]
+ * @property {string} [token]
+ */
+
+/**
+ * @typedef {object} ConnectionEvents
+ * @property {(welcome: Wire) => void} welcome
+ * @property {(message: Wire) => void} message
+ * @property {(health: Health) => void} health
+ * @property {(error: import("./errors.js").RelayError) => void} ended
+ */
+
+/**
+ * What a client tells its view: messages of relay.v1, and
+ * `opened` {room, reason, last, entries, lines}, `entries` {room, entries}, `line` {room, line},
+ * `settled` {room, id, ack | error}, `health` {health}, `ended` {error}, `failed` {error}.
+ * @typedef {{type: string} & Record<string, any>} Event
+ */
+
+/**
+ * What a view is built on: a client of its own, or one that all tabs share.
+ * @typedef {object} Link
+ * @property {string | undefined} user
+ * @property {Health} health
+ * @property {(tell: (event: Event) => void) => void} start
+ * @property {(room: string, options: RoomOptions) => void} open answered by `opened`
+ * @property {(room: string, forget: boolean) => void} close
+ * @property {(line: Line) => void} send answered by `line` and `settled`
+ * @property {(room: string, id: string) => void} withdraw if it was not sent yet
+ * @property {(message: Wire) => void} post
+ * @property {(message: Wire, signal?: AbortSignal) => Promise<Wire>} request
+ * @property {(room: string, range: {before?: number, limit: number}) => Promise<Entry[]>} entries
+ * @property {() => Promise<void>} settled
+ * @property {() => void} look
+ * @property {() => Promise<void>} end
  */
 
 export {};

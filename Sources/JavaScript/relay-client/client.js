@@ -1,0 +1,292 @@
+// What loses nothing: cursors, joins and the outbox, on a connection and a store.
+import { Connection } from "./connection.js";
+import { RelayError } from "./errors.js";
+import { Journal } from "./journal.js";
+import { MemoryStore } from "./memory-store.js";
+import { Outbox } from "./outbox.js";
+/** @import { Cursor, Entry, Event, Line, Link, Options, RoomOptions, Wire } from "./types.js" */
+
+const joinsAtOnce = 16; // within the relay's `frame_bytes`
+const markPauseMs = 200;
+
+/** Requests without an answer: they may be refused, for a room that was left meanwhile. */
+const unanswered = ["leave", "received", "read", "typing"];
+
+/** @implements {Link} */
+export class Client {
+  /** @type {string | undefined} */
+  user;
+  #connection;
+  #journal;
+  #outbox;
+  #opened = Promise.resolve();
+  /** @type {(event: Event) => void} */
+  #tell = () => {};
+  /** @type {Map<string, Cursor>} up to which entries have arrived */
+  #cursors = new Map();
+  /** @type {Map<string, number>} up to which entries were told */
+  #told = new Map();
+  /** @type {Map<string, RoomOptions>} the rooms to join */
+  #rooms = new Map();
+  /** @type {Set<string>} rooms whose first entries are requested */
+  #beginning = new Set();
+  /** @type {Set<string>} rooms whose members see each other's marks */
+  #small = new Set();
+  /** @type {Map<string, number>} marks to send */
+  #marks = new Map();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #markTimer;
+
+  /** @param {string | URL} url @param {Options} options */
+  constructor(url, options) {
+    this.#journal = new Journal(options.store ?? new MemoryStore(), (event) => this.#emit(event));
+    this.#connection = new Connection(url, options, {
+      welcome: (welcome) => this.#welcome(welcome),
+      message: (message) => this.#receive(message),
+      health: (health) => this.#tell({ type: "health", health }),
+      ended: (error) => this.#ended(error),
+    });
+    this.#outbox = new Outbox(
+      ({ at: _, ...send }) => /** @type {Promise<any>} */ (this.#connection.request({ ...send, ref: send.id })),
+      (line, outcome) => this.#journal.add(
+        { settled: [line.id] }, { type: "settled", room: line.room, id: line.id, ...outcome }),
+    );
+  }
+
+  get health() {
+    return this.#connection.health;
+  }
+
+  /** @param {(event: Event) => void} tell */
+  start(tell) {
+    this.#tell = tell;
+    this.#opened = this.#load();
+  }
+
+  async #load() {
+    const { user, cursors, outbox } = await this.#journal.open();
+    this.user = user;
+    for (const cursor of cursors) {
+      this.#cursors.set(cursor.room, cursor);
+      this.#told.set(cursor.room, cursor.last);
+    }
+    for (const line of outbox) this.#outbox.add(line);
+    this.#connection.start();
+  }
+
+  // MARK: What the view asks for
+
+  /** @param {string} room @param {RoomOptions} options */
+  async open(room, options) {
+    await this.#opened;
+    const isNew = !this.#rooms.has(room);
+    this.#rooms.set(room, options);
+    this.#journal.add({}, () => this.#openedEvent(room, "opened"));
+    if (isNew && this.#connection.isOnline) this.#join([room]);
+  }
+
+  /** @param {string} room @param {boolean} forget */
+  close(room, forget) {
+    this.#rooms.delete(room);
+    if (!forget) return this.#connection.post({ type: "leave", room });
+    this.#cursors.delete(room);
+    this.#journal.add({ forget: [room] });
+    this.#connection.request({ type: "leave", room, forget }).catch((error) => this.#fail(error));
+  }
+
+  /** @param {Line} line */
+  async send(line) {
+    this.#tell({ type: "line", room: line.room, line });
+    await this.#opened;
+    await this.#journal.add({ outbox: [line] });
+    this.#outbox.add(line);
+  }
+
+  /** @param {string} room @param {string} id */
+  withdraw(room, id) {
+    const error = new RelayError("discarded", "It was withdrawn before it was sent.");
+    if (this.#connection.cancel(id, error)) this.#outbox.settle(room, id, { error });
+  }
+
+  /** @param {Wire} message */
+  post(message) {
+    this.#connection.post(message);
+  }
+
+  /** @param {Wire} message @param {AbortSignal} [signal] */
+  request(message, signal) {
+    return this.#connection.request(message, signal);
+  }
+
+  /** @param {string} room @param {{before?: number, limit: number}} range */
+  entries(room, range) {
+    return this.#journal.entries(room, range);
+  }
+
+  async settled() {
+    await this.#opened;
+    await this.#journal.add({});
+    await this.#outbox.settled();
+  }
+
+  look() {
+    this.#connection.look();
+  }
+
+  async end() {
+    this.#connection.end(new RelayError("closed", "The client was closed."));
+    await this.#opened;
+    await this.#journal.close();
+  }
+
+  // MARK: Rooms
+
+  /** @param {Iterable<string>} rooms */
+  #join(rooms) {
+    const joins = [];
+    for (const room of rooms) {
+      const cursor = this.#cursors.get(room);
+      const { after, backlog = 100 } = this.#rooms.get(room) ?? {};
+      if (cursor) joins.push({ room, after: cursor.last, lineage: cursor.lineage });
+      else if (after !== undefined) joins.push({ room, after });
+      else this.#begin(room, backlog);
+    }
+    for (let i = 0; i < joins.length; i += joinsAtOnce) {
+      this.#connection.post({ type: "join", rooms: joins.slice(i, i + joinsAtOnce) });
+    }
+  }
+
+  /**
+   * Begins a room that the store does not know with its newest entries, and joins it after them.
+   * @param {string} room @param {number} backlog
+   */
+  async #begin(room, backlog) {
+    if (this.#beginning.has(room)) return;
+    this.#beginning.add(room);
+    try {
+      const limit = Math.max(1, Math.min(backlog, 500));
+      const { entries, head, epoch } = await this.#connection.request({ type: "history", room, limit });
+      if (!this.#rooms.has(room)) return;
+      const cursor = { room, last: entries[entries.length - 1]?.seq ?? head, lineage: [{ epoch, after: 0 }] };
+      this.#cursors.set(room, cursor);
+      this.#journal.add({ entries: backlog > 0 ? entries : [], cursors: [cursor] },
+        () => this.#openedEvent(room, "opened", cursor.last));
+      this.#join([room]);
+    } catch (error) {
+      this.#rooms.delete(room);
+      this.#tell({ type: "refused", room, error });
+    } finally {
+      this.#beginning.delete(room);
+    }
+  }
+
+  /** What the store has of a room. @param {string} room @param {string} reason @param {number} [last] */
+  async #openedEvent(room, reason, last = this.#told.get(room)) {
+    const entries = await this.#journal.entries(room, { limit: 500 });
+    return { type: "opened", room, reason, last, entries, lines: this.#outbox.lines(room) };
+  }
+
+  // MARK: What the relay says
+
+  /** @param {Wire} welcome */
+  #welcome(welcome) {
+    if (this.user !== undefined && this.user !== welcome.user) {
+      const message = `The store belongs to ${this.user}, and not to ${welcome.user}.`;
+      return this.#connection.end(new RelayError("other_user", message));
+    }
+    if (this.user === undefined) this.#journal.add({ user: welcome.user });
+    this.user = welcome.user;
+    this.#tell(welcome);
+    this.#join(this.#rooms.keys());
+  }
+
+  /** @param {Wire} message */
+  #receive(message) {
+    switch (message.type) {
+      case "message": return this.#entry(/** @type {any} */ (message));
+      case "joined": return this.#joined(message);
+      case "left":
+        this.#rooms.delete(message.room);
+        return this.#tell(message);
+      case "error": return this.#error(message);
+      default: return this.#tell(message);
+    }
+  }
+
+  /** @param {Wire} joined */
+  #joined(joined) {
+    const { room, after, epoch, lineage, resume, received, members } = joined;
+    if (!this.#rooms.has(room)) return; // it was closed meanwhile
+    const cursor = { room, last: after, lineage: lineage ?? [{ epoch, after: 0 }] };
+    this.#cursors.set(room, cursor);
+    if (resume === "ok") {
+      this.#journal.add({ cursors: [cursor] }, joined);
+    } else { // `truncated`: what is stored would have a gap
+      const drop = [{ room, after: resume === "diverged" ? after : 0 }];
+      this.#journal.add({ drop, cursors: [cursor] }, joined, () => this.#openedEvent(room, resume, after));
+    }
+    if (members) this.#small.add(room);
+    else this.#small.delete(room);
+    if (received < after) this.#mark(room, after);
+  }
+
+  /** @param {Entry} entry */
+  #entry(entry) {
+    const { room, seq, id, from, at } = entry;
+    const cursor = this.#cursors.get(room);
+    if (!cursor || !this.#rooms.has(room) || seq <= cursor.last) return;
+    if (seq > cursor.last + 1) return this.#join([room]); // the relay skips none
+    const moved = { ...cursor, last: seq };
+    this.#cursors.set(room, moved);
+    this.#journal.add({ entries: [entry], cursors: [moved] }, { type: "entries", room, entries: [entry] });
+    // As good as its ack. Others may use the same id.
+    if (from === this.user) this.#outbox.settle(room, id, { ack: { seq, at } });
+    this.#mark(room, seq);
+  }
+
+  /** @param {Wire} error */
+  #error(error) {
+    const { re, room, retry_after_ms: pause } = error;
+    if (re === "join" && this.#rooms.has(room)) {
+      if (pause !== undefined) return void setTimeout(() => this.#rooms.has(room) && this.#join([room]), pause);
+      this.#rooms.delete(room);
+      this.#tell({ type: "refused", room, error: RelayError.from(error) });
+    } else if (re === "people") {
+      this.#tell(error);
+    } else if (!unanswered.includes(re)) {
+      this.#fail(RelayError.from(error));
+    }
+  }
+
+  /** @param {RelayError} error */
+  #fail(error) {
+    this.#tell({ type: "failed", error });
+  }
+
+  /** @param {RelayError} error */
+  #ended(error) {
+    clearTimeout(this.#markTimer);
+    this.#tell({ type: "ended", error });
+  }
+
+  // MARK: Marks and events
+
+  /** Tells the relay, soon, that all entries up to `seq` have arrived. @param {string} room @param {number} seq */
+  #mark(room, seq) {
+    if (!this.#small.has(room)) return;
+    this.#marks.set(room, seq);
+    this.#markTimer ??= setTimeout(() => {
+      this.#markTimer = undefined;
+      for (const [room, seq] of this.#marks) this.#connection.post({ type: "received", room, seq });
+      this.#marks.clear();
+    }, markPauseMs);
+  }
+
+  /** @param {Event} event */
+  #emit(event) {
+    if (event.type === "entries") this.#told.set(event.room, event.entries[event.entries.length - 1].seq);
+    if (event.type === "joined") this.#told.set(event.room, event.after);
+    if (event.type === "opened" && event.last !== undefined) this.#told.set(event.room, event.last);
+    this.#tell(event);
+  }
+}

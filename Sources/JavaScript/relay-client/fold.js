@@ -1,0 +1,51 @@
+// Folding: edits, deletions and reactions are applied to the message that they name.
+/** @import { Entry, Message } from "./types.js" */
+
+/** @param {Entry} entry */
+export const isShown = ({ kind }) => kind === "text" || kind === "data";
+
+/**
+ * The message that an entry of kind `text` or `data` is, folded or not.
+ * @param {Entry} entry
+ * @returns {Message}
+ */
+export function messageOf(entry) {
+  const { room, seq, id, from, at, text, data, forward, deleted } = entry;
+  return {
+    room, seq, id, from, at, kind: entry.kind === "data" ? "data" : "text", text, data, forward, deleted,
+    replyTo: entry.reply_to,
+    editedAt: entry.edited_at,
+    reactions: new Map(Object.entries(entry.reactions ?? {})),
+    reactionsMore: entry.reactions_more && new Map(Object.entries(entry.reactions_more)),
+  };
+}
+
+/**
+ * The message after a later entry that names it, which is the same object if nothing changes.
+ * @param {Message} message
+ * @param {Entry} entry
+ * @returns {Message}
+ */
+export function fold(message, entry) {
+  if (message.deleted) return message;
+  if (entry.kind === "edit") return { ...message, text: entry.text, editedAt: entry.at };
+  if (entry.kind === "react") return react(message, entry);
+  if (entry.kind !== "delete") return message;
+  const content = message.kind === "data" ? { data: null } : { text: "" };
+  return {
+    ...message, ...content, deleted: true, reactions: new Map(),
+    replyTo: undefined, forward: undefined, editedAt: undefined, reactionsMore: undefined,
+  };
+}
+
+/** @param {Message} message @param {Entry} entry */
+function react(message, { emoji, from, on }) {
+  const users = message.reactions.get(emoji) ?? [];
+  if (users.includes(from) === on) return message;
+  const reactions = new Map(message.reactions);
+  const others = users.filter((user) => user !== from);
+  if (on) reactions.set(emoji, [...users, from]);
+  else if (others.length > 0) reactions.set(emoji, others);
+  else reactions.delete(emoji);
+  return { ...message, reactions };
+}

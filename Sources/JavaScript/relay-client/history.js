@@ -1,0 +1,91 @@
+// Pages of a room's past: from the relay, or without a connection from the store.
+import { Timeline } from "./timeline.js";
+/** @import { Link, Page, PageOptions, Wire } from "./types.js" */
+
+export class History {
+  #link;
+  #room;
+  #timeline;
+
+  /** @param {Link} link @param {string} room @param {Timeline} timeline */
+  constructor(link, room, timeline) {
+    this.#link = link;
+    this.#room = room;
+    this.#timeline = timeline;
+  }
+
+  /** The messages before an entry. @param {number} seq @param {PageOptions} [options] */
+  before(seq, options) {
+    return this.#page({ before: seq }, options);
+  }
+
+  /** The messages after an entry. @param {number} seq @param {PageOptions} [options] */
+  after(seq, options) {
+    return this.#page({ after: seq }, options);
+  }
+
+  /** @param {PageOptions} [options] */
+  newest(options) {
+    return this.#page({}, options);
+  }
+
+  /** The messages around an entry. @param {number} seq @param {PageOptions} [options] */
+  around(seq, { limit = 50, signal } = {}) {
+    return this.after(Math.max(0, seq - Math.ceil(limit / 2)), { limit, signal });
+  }
+
+  /** The first entry at or after a time, or the newest. @param {Date} date @param {AbortSignal} [signal] */
+  async seqAt(date, signal) {
+    const raw = (/** @type {number} */ after) => this.#request({ after, limit: 1 }, signal);
+    let { first: low, head: high } = await raw(0);
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const [entry] = (await raw(middle - 1)).entries;
+      if (entry && entry.at < date.getTime()) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /**
+   * @param {{before?: number, after?: number}} range
+   * @param {PageOptions} [options]
+   * @returns {Promise<Page>}
+   */
+  async #page({ before, after }, { limit = 50, signal } = {}) {
+    const stored = this.#link.health.state === "online" ? undefined
+      : await this.#stored(before ?? Infinity, after ?? 0, limit);
+    if (stored?.messages.length) return stored;
+    const { answer, messages } = await this.#timeline.read(this.#request({ before, after, limit, fold: true }, signal));
+    const { first, head, more } = answer;
+    const isForward = after !== undefined;
+    return {
+      messages, first, head,
+      older: isForward ? after >= first : more,
+      newer: isForward ? more : before !== undefined && before <= head,
+    };
+  }
+
+  /** @param {Record<string, any>} range @param {AbortSignal} [signal] @returns {Promise<Wire>} */
+  #request(range, signal) {
+    return this.#link.request({ type: "history", room: this.#room, ...range }, signal);
+  }
+
+  /** @param {number} before @param {number} after @param {number} limit @returns {Promise<Page>} */
+  async #stored(before, after, limit) {
+    const entries = await this.#link.entries(this.#room, { limit: 2000 });
+    const folded = new Timeline(Infinity);
+    folded.add(entries);
+    const all = folded.latest.filter(({ seq }) => seq > after && seq < before);
+    const messages = after > 0 ? all.slice(0, limit) : all.slice(-limit);
+    const [first, last] = [messages[0]?.seq, messages[messages.length - 1]?.seq];
+    return {
+      messages,
+      first: entries[0]?.seq,
+      head: entries[entries.length - 1]?.seq,
+      older: first !== folded.latest[0]?.seq,
+      newer: last !== folded.latest[folded.latest.length - 1]?.seq,
+    };
+  }
+}
+

@@ -1,0 +1,128 @@
+// The client as a program sees it.
+import { checkedRoom } from "./check.js";
+import { Directory, PresenceMap } from "./directory.js";
+import { Emitter, abortable } from "./emitter.js";
+import { RelayError } from "./errors.js";
+import { Room } from "./room.js";
+import { RoomList } from "./room-list.js";
+import { Sender } from "./sender.js";
+/** @import { Event, Health, Link, Presence, RoomOptions, Wire } from "./types.js" */
+
+/** @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence}>} */
+export class Relay extends Emitter {
+  /** What the relay lets this client do. @type {Record<string, number> | undefined} */
+  limits;
+  /** Name and version of the relay. @type {string | undefined} */
+  server;
+  /** The first connection is authenticated. @type {Promise<void>} */
+  ready;
+  /** @type {RoomList} */
+  rooms;
+  /** @type {Directory} */
+  people;
+  /** @type {PresenceMap} */
+  presence;
+  /** @type {Map<string, Room>} `__proto__` is a legal name */
+  #rooms = new Map();
+  #link;
+  #sender;
+  #becomeReady = () => {};
+  /** @type {(error: RelayError) => void} */
+  #neverReady = () => {};
+
+  /** @param {Link} link @param {AbortSignal} [signal] */
+  constructor(link, signal) {
+    super();
+    this.#link = link;
+    this.#sender = new Sender(link);
+    this.presence = new PresenceMap(link, (presence) => this.emit("presence", presence));
+    this.people = new Directory(link, this.presence);
+    this.rooms = new RoomList(link, (name) => this.#rooms.get(name));
+    this.ready = new Promise((resolve, reject) => {
+      this.#becomeReady = resolve;
+      this.#neverReady = reject;
+    });
+    this.ready.catch(() => {}); // `ended` tells it too
+    link.start((event) => this.#receive(event));
+    if (signal?.aborted) this.close();
+    signal?.addEventListener("abort", () => this.close());
+  }
+
+  get user() {
+    return this.#link.user;
+  }
+
+  get health() {
+    return this.#link.health;
+  }
+
+  /**
+   * @param {string} name
+   * @param {RoomOptions} [options] count for the first call
+   */
+  room(name, options = {}) {
+    const known = this.#rooms.get(checkedRoom(name));
+    if (known) return known;
+    const room = new Room(this.#link, this.#sender, name, () => this.#rooms.delete(name));
+    room.on("marks", ({ user, read }) => user === this.user && this.rooms.read(name, read));
+    this.#rooms.set(name, room);
+    this.#link.open(name, options);
+    return room;
+  }
+
+  /** Any request of relay.v1. @param {Wire} message @param {{signal?: AbortSignal}} [options] */
+  request(message, { signal } = {}) {
+    return this.#link.request(message, signal);
+  }
+
+  /** Everything that was sent has an outcome. @param {{signal?: AbortSignal}} [options] */
+  async settled({ signal } = {}) {
+    await abortable(this.#link.settled(), signal);
+  }
+
+  /** Connects now, if it waits. */
+  retry() {
+    this.#link.look();
+  }
+
+  /** Ends the client. What is not acknowledged stays in the store. */
+  close() {
+    return this.#link.end();
+  }
+
+  /** @param {Event} event */
+  #receive(event) {
+    switch (event.type) {
+      case "health": return this.emit("health", event.health);
+      case "welcome": return this.#welcome(event);
+      case "ended": return this.#ended(event.error);
+      case "failed": return this.emit("error", event.error);
+      case "presence": return this.presence.put({ user: event.user, presence: event.presence, lastSeen: event.last_seen });
+      case "error": return this.people.receive(event);
+    }
+    const room = this.#rooms.get(event.room);
+    if (event.type === "refused") this.emit("error", event.error);
+    if (event.type === "settled") this.#sender.settle(event);
+    room?.receive(event);
+    this.rooms.receive(event);
+  }
+
+  /** @param {Event} welcome */
+  #welcome({ limits, server }) {
+    this.limits = this.#sender.limits = limits;
+    this.server = server;
+    this.#becomeReady();
+    this.rooms.renew();
+    this.people.renew();
+    this.presence.renew();
+  }
+
+  /** @param {RelayError} error */
+  #ended(error) {
+    this.#neverReady(error);
+    this.#sender.end(error);
+    const isClosed = error.code === "closed";
+    for (const room of this.#rooms.values()) room.finish("closed", isClosed ? undefined : error);
+    this.emit("ended", error);
+  }
+}

@@ -1,0 +1,161 @@
+// The rooms of the user and the listed ones, the latest activity first, as they change.
+import { Emitter, abortable } from "./emitter.js";
+import { fold, isShown, messageOf } from "./fold.js";
+/** @import { Event, Link, Message, PageOptions, RoomRow, Wire } from "./types.js" */
+/** @import { Room } from "./room.js" */
+
+const pageLimit = 50;
+
+/** @extends {Emitter<{change: void}>} */
+export class RoomList extends Emitter {
+  /** Whether all rows are loaded. */
+  complete = false;
+  /** @type {Map<string, RoomRow>} in the order of the list */
+  #rows = new Map();
+  /** @type {RoomRow[] | undefined} */
+  #list;
+  /** @type {string | undefined} */
+  #cursor;
+  /** @type {Promise<void> | undefined} the loading that is going on */
+  #loading;
+  #isUsed = false;
+  #isOutdated = false;
+  #link;
+  #roomOf;
+
+  /** @param {Link} link @param {(name: string) => Room | undefined} roomOf a room that is open */
+  constructor(link, roomOf) {
+    super();
+    this.#link = link;
+    this.#roomOf = roomOf;
+  }
+
+  get list() {
+    this.#use();
+    return this.#list ??= [...this.#rows.values()];
+  }
+
+  /**
+   * Loads the next page.
+   * @param {PageOptions} [options]
+   * @returns {Promise<boolean>} false at the end
+   */
+  async more({ limit = pageLimit, signal } = {}) {
+    this.#use(limit);
+    await abortable(/** @type {Promise<void>} */ (this.#loading), signal);
+    if (this.complete) return false;
+    if (this.#cursor !== undefined) await abortable(this.#load(limit, this.#cursor), signal);
+    return true;
+  }
+
+  /** Begins with the first use. @param {number} [limit] */
+  #use(limit = pageLimit) {
+    if (this.#isUsed) return;
+    this.#isUsed = true;
+    this.#load(limit);
+  }
+
+  /**
+   * Loads a page; without cursor the first, which renews all rows.
+   * @param {number} limit @param {string} [cursor]
+   */
+  #load(limit, cursor) {
+    this.#isOutdated = false;
+    return this.#loading = (async () => {
+      const page = await this.#link.request({ type: "rooms", limit, cursor }).catch(() => undefined);
+      if (!page) return; // the client has ended
+      const rows = page.rooms.map(rowOf);
+      const isFirst = cursor === undefined;
+      const former = isFirst ? new Map() : this.#rows;
+      this.#rows = new Map([...former, ...rows.map((/** @type {RoomRow} */ row) => [row.room, row])]);
+      this.#cursor = page.next;
+      this.complete = page.next === undefined;
+      this.#changed();
+    })();
+  }
+
+  /** After a new connection: as many rows as before. */
+  renew() {
+    if (this.#isUsed) this.#load(Math.min(200, Math.max(pageLimit, this.#rows.size)));
+  }
+
+  // MARK: What changes rows
+
+  /** @param {Event} event */
+  receive(event) {
+    if (!this.#isUsed) return;
+    const row = this.#rows.get(event.room);
+    if (event.type === "activity") this.#activity(event, row);
+    else if (row && event.type === "entries") this.#entries(event, row);
+    else if (row && event.type === "receipt" && event.user === this.#link.user) this.#read(event.read, row);
+    else if (!row && event.type === "joined") this.#outdate();
+  }
+
+  /** @param {Event} activity @param {RoomRow} [row] */
+  #activity({ room, head, unread, unread_more: unreadMore, last }, row) {
+    if (!row) return this.#outdate(); // a new room: its title is in the list alone
+    this.#put({ ...row, room, head, unread, unreadMore, last: last ? latest(row.last, last) : row.last }, true);
+  }
+
+  /** Entries of a room that is joined: the relay sends no `activity` of it. @param {Event} event @param {RoomRow} row */
+  #entries({ entries }, row) {
+    let { head, read, unread, last } = row;
+    for (const entry of entries) {
+      if (entry.seq <= head) continue;
+      const isOwn = entry.from === this.#link.user;
+      if (isOwn && read === head) read = entry.seq;
+      head = entry.seq;
+      if (isShown(entry) && !isOwn) unread += 1;
+      last = latest(last, entry);
+    }
+    if (head > row.head) this.#put({ ...row, head, read, unread, last }, true);
+  }
+
+  /** @param {number} read @param {RoomRow} row */
+  #read(read, row) {
+    if (read <= row.read) return;
+    const messages = this.#roomOf(row.room)?.latest.filter(({ seq, from }) => seq > read && from !== this.#link.user);
+    const unread = read >= row.head ? 0 : Math.min(row.unread, messages?.length ?? row.unread);
+    this.#put({ ...row, read, unread, unreadMore: unread > 0 && row.unreadMore }, false);
+  }
+
+  /** The own mark has moved, here. @param {string} room @param {number} read */
+  read(room, read) {
+    const row = this.#rows.get(room);
+    if (row) this.#read(read, row);
+  }
+
+  /** @param {RoomRow} row @param {boolean} isFirst */
+  #put(row, isFirst) {
+    if (isFirst) {
+      this.#rows.delete(row.room);
+      this.#rows = new Map([[row.room, row], ...this.#rows]);
+    } else {
+      this.#rows.set(row.room, row);
+    }
+    this.#changed();
+  }
+
+  /** Loads the rows again, soon, once for all that comes together. */
+  #outdate() {
+    if (this.#isOutdated) return;
+    this.#isOutdated = true;
+    this.#loading?.then(() => this.renew());
+  }
+
+  #changed() {
+    this.#list = undefined;
+    this.emit("change", undefined);
+  }
+}
+
+/** @param {Wire} row @returns {RoomRow} */
+function rowOf({ room, title, head, read, unread, unread_more: unreadMore, listed, peer, avatar, last }) {
+  return { room, title, head, read, unread, unreadMore, listed, peer, avatar, last: last && messageOf(last) };
+}
+
+/** The last message of a room after an entry. @param {Message | undefined} last @param {any} entry */
+function latest(last, entry) {
+  if (isShown(entry)) return messageOf(entry);
+  return last?.seq === entry.target ? fold(/** @type {Message} */ (last), entry) : last;
+}

@@ -1,0 +1,340 @@
+// A room as a view sees it.
+import { checkedContent, checkedEmoji, checkedText } from "./check.js";
+import { Emitter, abortable } from "./emitter.js";
+import { RelayError } from "./errors.js";
+import { History } from "./history.js";
+import { Timeline } from "./timeline.js";
+/** @import { Sender } from "./sender.js" */
+/** @import { Content, Entry, Event, Link, Marks, Message, PageOptions, Pending, SendOptions } from "./types.js" */
+
+const typingPauseMs = 3000;
+
+/**
+ * @extends {Emitter<{messages: Message[], changes: Message[], pending: void, state: void,
+ *   reset: {reason: string, after: number}, marks: {user: string} & Marks,
+ *   typing: {user: string, on: boolean}}>}
+ */
+export class Room extends Emitter {
+  /** @type {"opening" | "live" | "refused" | "closed"} */
+  state = "opening";
+  /** @type {RelayError | undefined} */
+  error;
+  first = 0;
+  head = 0;
+  /** The last entry that has arrived. @type {number | undefined} */
+  last;
+  /** @type {Map<string, Marks>} */
+  marks = new Map();
+  /** @type {Marks} */
+  mine = { read: 0, received: 0 };
+  /** @type {Set<string>} */
+  typists = new Set();
+  /** @type {Pending[]} */
+  pending = [];
+  /** @type {History} */
+  history;
+  #timeline = new Timeline();
+  #link;
+  #sender;
+  /** The position from which `messages` goes on. @type {number | undefined} */
+  #start;
+  /** Ends iterations. */
+  #end = new AbortController();
+  #typedAt = 0;
+  /** @type {() => void} */
+  #forgotten;
+
+  /**
+   * @param {Link} link
+   * @param {Sender} sender
+   * @param {string} name
+   * @param {() => void} forgotten
+   */
+  constructor(link, sender, name, forgotten) {
+    super();
+    this.name = name;
+    this.#link = link;
+    this.#sender = sender;
+    this.#forgotten = forgotten;
+    this.history = new History(link, name, this.#timeline);
+  }
+
+  // MARK: Messages
+
+  get latest() {
+    return this.#timeline.latest;
+  }
+
+  /** @param {number} seq */
+  get(seq) {
+    return this.#timeline.get(seq);
+  }
+
+  get messages() {
+    return this.since();
+  }
+
+  /**
+   * Each message after an entry once, in order, in its state at that time, for as long as the room is open.
+   * @param {number} [seq] by default where the room began
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {AsyncGenerator<Message, void, void>}
+   */
+  async *since(seq, { signal } = {}) {
+    let position = seq;
+    const off = this.on("reset", ({ reason, after }) => {
+      if (reason === "reset") position = after;
+      else if (reason === "diverged" && position !== undefined) position = Math.min(position, after);
+    });
+    try {
+      while (!this.#end.signal.aborted) {
+        position ??= this.#start;
+        const messages = position === undefined ? [] : await this.#after(position, signal);
+        for (const { seq } of messages) {
+          if (seq <= /** @type {number} */ (position)) continue;
+          const message = this.get(seq);
+          if (!message) break; // the log is another one
+          position = seq;
+          yield message;
+        }
+        if (messages.length === 0) await this.#news(signal);
+      }
+      if (this.error) throw this.error;
+    } finally {
+      off();
+    }
+  }
+
+  /** @param {number} seq @param {AbortSignal} [signal] */
+  async #after(seq, signal) {
+    signal?.throwIfAborted();
+    const held = this.#timeline.after(seq);
+    if (held) return held.slice(0, 100);
+    const page = await this.history.after(seq, { limit: 100, signal });
+    return page.messages;
+  }
+
+  /** Waits until there may be new messages. @param {AbortSignal} [signal] */
+  async #news(signal) {
+    const any = new AbortController();
+    try {
+      await abortable(new Promise((resolve) => {
+        this.on("messages", resolve, any);
+        this.on("reset", resolve, any);
+        this.#end.signal.addEventListener("abort", resolve, any);
+      }), signal);
+    } finally {
+      any.abort();
+    }
+  }
+
+  /**
+   * The page around a message, or around the first one at or after a time.
+   * @param {number | Date} place
+   * @param {PageOptions} [options]
+   */
+  async jump(place, options) {
+    const seq = typeof place === "number" ? place : await this.history.seqAt(place, options?.signal);
+    return this.history.around(seq, options);
+  }
+
+  // MARK: Sending
+
+  /** @param {Content} content @param {SendOptions} [options] */
+  send(content, options = {}) {
+    this.#typedAt = 0; // a message ends typing
+    return this.#send((limits) => checkedContent(content, options, limits), options);
+  }
+
+  /** @param {number} target @param {string} text @param {SendOptions} [options] */
+  edit(target, text, options) {
+    return this.#send((limits) => ({ kind: "edit", target, text: checkedText(text, limits) }), options);
+  }
+
+  /** @param {number} target @param {SendOptions} [options] */
+  delete(target, options) {
+    return this.#send(() => ({ kind: "delete", target }), options);
+  }
+
+  /** @param {number} target @param {string} emoji @param {boolean} [on] @param {SendOptions} [options] */
+  react(target, emoji, on = true, options) {
+    return this.#send(() => ({ kind: "react", target, emoji: checkedEmoji(emoji), on }), options);
+  }
+
+  /** Sends a refused entry again, as a new one. @param {string} id */
+  retry(id) {
+    const refused = this.pending.find((pending) => pending.id === id);
+    if (!refused) throw new RelayError("no_such_entry", "It is not pending.");
+    const { room: _room, id: _id, at: _at, state: _state, error: _error, seq: _seq, replyTo, ...fields } = refused;
+    this.discard(id);
+    return this.#send(() => ({ ...fields, ...(replyTo === undefined ? {} : { reply_to: replyTo }) }));
+  }
+
+  /** Forgets a refused entry, or withdraws one that was not sent yet. @param {string} id */
+  discard(id) {
+    if (this.pending.find((pending) => pending.id === id)?.state === "refused") this.#settle(id, undefined);
+    else this.#link.withdraw(this.name, id);
+  }
+
+  /** @param {(limits?: any) => Record<string, any>} fields @param {SendOptions} [options] */
+  #send(fields, options) {
+    return this.#sender.send(this.name, fields, options);
+  }
+
+  // MARK: Marks
+
+  /** A person has seen everything up to `seq`. @param {number} [seq] */
+  read(seq = this.last ?? 0) {
+    if (seq <= this.mine.read) return;
+    this.#mark(this.#link.user ?? "", { read: seq, received: Math.max(seq, this.mine.received) });
+    this.#link.post({ type: "read", room: this.name, seq });
+  }
+
+  /** The person types, or has stopped. @param {boolean} [on] */
+  typing(on = true) {
+    const now = Date.now();
+    if (on ? now - this.#typedAt < typingPauseMs : this.#typedAt === 0) return;
+    this.#typedAt = on ? now : 0;
+    this.#link.post({ type: "typing", room: this.name, on });
+  }
+
+  /** @param {string} user @param {Marks} marks they never go back */
+  #mark(user, { read, received }) {
+    const isOwn = user === this.#link.user;
+    const old = this.marks.get(user) ?? (isOwn ? this.mine : { read: 0, received: 0 });
+    const marks = { read: Math.max(read, old.read), received: Math.max(received, old.received) };
+    if (marks.read === old.read && marks.received === old.received && this.marks.has(user)) return;
+    this.marks.set(user, marks);
+    if (isOwn) this.mine = marks;
+    this.emit("marks", { user, ...marks });
+  }
+
+  // MARK: Closing
+
+  /** Leaves the room; with `forget` it also ends the membership. @param {{forget?: boolean}} [options] */
+  close({ forget = false } = {}) {
+    if (this.state === "closed") return;
+    this.#link.close(this.name, forget);
+    this.finish("closed");
+  }
+
+  /** @param {"closed" | "refused"} state @param {RelayError} [error] */
+  finish(state, error) {
+    this.error = error;
+    this.#end.abort();
+    this.#forgotten();
+    this.#become(state);
+  }
+
+  // MARK: What the link tells
+
+  /** @param {Event} event */
+  receive(event) {
+    switch (event.type) {
+      case "opened": return this.#opened(event);
+      case "joined": return this.#joined(event);
+      case "entries": return this.#entries(event.entries);
+      case "line": return this.#lines([event.line]);
+      case "settled": return this.#settle(event.id, /** @type {any} */ (event));
+      case "receipt": return this.#mark(event.user, /** @type {any} */ (event));
+      case "typing": return this.#type(event.user, event.on);
+      case "left": return this.finish("closed");
+      case "refused": return this.finish("refused", event.error);
+    }
+  }
+
+  /** @param {Event} event */
+  #opened({ reason, last, entries, lines }) {
+    this.#lines(lines);
+    const floor = (entries[0]?.seq ?? (last ?? 0) + 1) - 1;
+    if (reason === "opened" && this.last !== undefined && floor <= this.last) return this.#entries(entries);
+    this.#start ??= last;
+    this.last = last;
+    this.#timeline.reset(entries, floor);
+    this.emit("reset", { reason, after: last ?? 0 });
+  }
+
+  /** @param {Event} joined */
+  #joined({ first, head, after, resume, members, read, received }) {
+    this.first = first;
+    this.head = Math.max(head, after);
+    this.#start ??= after;
+    if (resume === "ok") this.last = after;
+    else if (resume !== "truncated") { // another log, with other marks
+      this.marks.clear();
+      this.mine = { read: 0, received: 0 };
+    }
+    if (this.mine.read > read) this.#link.post({ type: "read", room: this.name, seq: this.mine.read });
+    for (const { user, ...marks } of members ?? []) this.#mark(user, marks);
+    if (this.#link.user !== undefined) this.#mark(this.#link.user, { read, received });
+    for (const user of this.typists) this.#type(user, false);
+    this.#become("live");
+  }
+
+  /** @param {Entry[]} entries */
+  #entries(entries) {
+    const fresh = entries.filter(({ seq }) => seq > (this.last ?? -1));
+    if (fresh.length === 0) return;
+    for (const { from, id, seq } of fresh) {
+      this.last = seq;
+      this.#type(from, false);
+      this.#advance(from, seq);
+      if (from === this.#link.user) this.#settle(id, undefined);
+    }
+    this.head = Math.max(this.head, /** @type {number} */ (this.last));
+    const { added, changed } = this.#timeline.add(fresh);
+    if (added.length > 0) this.emit("messages", added);
+    if (changed.length > 0) this.emit("changes", changed);
+  }
+
+  /** One's own entry moves one's marks, if nothing of others lies in between. @param {string} user @param {number} seq */
+  #advance(user, seq) {
+    const marks = this.marks.get(user);
+    if (!marks) return;
+    const moved = (/** @type {number} */ mark) => (mark === seq - 1 ? seq : mark);
+    this.#mark(user, { read: moved(marks.read), received: moved(marks.received) });
+  }
+
+  /** @param {string} user @param {boolean} on */
+  #type(user, on) {
+    if (this.typists.has(user) === on) return;
+    if (on) this.typists.add(user);
+    else this.typists.delete(user);
+    this.emit("typing", { user, on });
+  }
+
+  /** @param {import("./types.js").Line[]} lines */
+  #lines(lines) {
+    const known = new Set(this.pending.map(({ id }) => id));
+    const added = lines.filter(({ id }) => !known.has(id)).map((line) => this.#sender.pendingOf(line));
+    if (added.length > 0) this.#replace([...this.pending, ...added]);
+  }
+
+  /**
+   * An entry is refused, or stored; or it has gone, since it was discarded or is a message now.
+   * @param {string} id
+   * @param {{ack?: {seq: number}, error?: RelayError} | undefined} outcome
+   */
+  #settle(id, outcome) {
+    const index = this.pending.findIndex((pending) => pending.id === id);
+    if (index < 0) return;
+    const pending = this.pending.slice();
+    const { ack, error } = outcome ?? {};
+    if (error && error.code !== "discarded") pending[index] = { ...pending[index], state: "refused", error };
+    else if (ack && this.state === "live" && ack.seq > (this.last ?? 0)) pending[index] = { ...pending[index], state: "stored", seq: ack.seq };
+    else pending.splice(index, 1);
+    this.#replace(pending);
+  }
+
+  /** @param {Pending[]} pending */
+  #replace(pending) {
+    this.pending = pending;
+    this.emit("pending", undefined);
+  }
+
+  /** @param {Room["state"]} state */
+  #become(state) {
+    this.state = state;
+    this.emit("state", undefined);
+  }
+}

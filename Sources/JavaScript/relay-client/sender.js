@@ -1,0 +1,79 @@
+// Makes lines of what is sent, and keeps the promises that wait for them.
+import { RelayError } from "./errors.js";
+/** @import { Ack, Event, Line, Link, Pending, SendOptions, Sending } from "./types.js" */
+
+// Node 18 has no global `crypto`.
+const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
+
+/** An id that nobody can guess: 128 random bits. Also on pages without `crypto.randomUUID`. */
+function newId() {
+  const bits = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bits, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export class Sender {
+  /** @type {Map<string, {resolve(ack: Ack): void, reject(error: any): void}>} by id */
+  #waiting = new Map();
+  #link;
+  /** @type {any} the relay's limits, once they are known */
+  limits;
+
+  /** @param {Link} link */
+  constructor(link) {
+    this.#link = link;
+  }
+
+  /**
+   * @param {string} room
+   * @param {(limits?: any) => Record<string, any>} fields throws if it would be refused
+   * @param {SendOptions} [options]
+   * @returns {Sending}
+   */
+  send(room, fields, { signal } = {}) {
+    /** @type {Line} */
+    const line = { type: "send", room, id: newId(), at: Date.now(), kind: "text" };
+    try {
+      signal?.throwIfAborted();
+      Object.assign(line, fields(this.limits));
+    } catch (error) {
+      const refused = /** @type {any} */ ({ ...this.pendingOf(line), state: "refused", error });
+      return Object.assign(Promise.reject(error), { local: refused });
+    }
+    /** @type {Promise<Ack>} */
+    const acknowledged = new Promise((resolve, reject) => {
+      const abort = () => {
+        this.#link.withdraw(room, line.id);
+        this.#waiting.delete(line.id);
+        reject(signal?.reason);
+      };
+      const settle = (/** @type {(value: any) => void} */ end) => (/** @type {any} */ value) => {
+        signal?.removeEventListener("abort", abort);
+        end(value);
+      };
+      signal?.addEventListener("abort", abort);
+      this.#waiting.set(line.id, { resolve: settle(resolve), reject: settle(reject) });
+    });
+    acknowledged.catch(() => {}); // `room.pending` tells it too
+    this.#link.send(line);
+    return Object.assign(acknowledged, { local: this.pendingOf(line) });
+  }
+
+  /** @param {Line} line @returns {Pending} */
+  pendingOf({ type: _, reply_to: replyTo, ...line }) {
+    return { ...line, replyTo, state: "queued" };
+  }
+
+  /** @param {Event} event a line has an outcome */
+  settle({ id, ack, error }) {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (ack) waiting?.resolve({ seq: ack.seq, at: ack.at });
+    else waiting?.reject(error);
+  }
+
+  /** @param {RelayError} error */
+  end(error) {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,161 @@
+// One connection, from its beginning to its end: authentication, liveness, renewal of the token.
+import { RelayError } from "./errors.js";
+/** @import { OpenTransport, SessionEnd, SessionOptions, Timing, Transport, Wire } from "./types.js" */
+
+const longestTimeout = 2 ** 31 - 1;
+
+export class Session {
+  /** @type {Transport | undefined} */
+  #transport;
+  #options;
+  /** @type {Timing} */
+  #timing;
+  #token;
+  #startedAt = Date.now();
+  #heardAt = Date.now();
+  #pingedAt = 0;
+  #heartbeatMs = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #watchdog;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #renewal;
+  /** @type {Wire | undefined} the relay's last `error` that concerns the connection */
+  #error;
+  /** @type {number | undefined} */
+  #reconnectAfterMs;
+  #isWelcome = false;
+  /** @type {(end: SessionEnd) => void} */
+  #resolve = () => {};
+  #isOver = false;
+
+  /** @type {Promise<SessionEnd>} */
+  ended = new Promise((resolve) => { this.#resolve = resolve; });
+
+  /**
+   * @param {OpenTransport} open
+   * @param {SessionOptions} options
+   */
+  constructor(open, options) {
+    this.#options = options;
+    this.#timing = options.timing;
+    this.#token = options.token;
+    this.#watchdog = setTimeout(() => this.end(1006, "The relay did not answer in time."), this.#timing.welcomeMs);
+    try {
+      this.#transport = open({
+        ...options,
+        opened: () => this.#token !== undefined && this.post({ type: "auth", token: this.#token }),
+        receive: (message) => this.#isOver || this.#receive(message),
+        closed: (code, why) => this.end(code, why),
+      });
+    } catch (error) { // a URL or a class that does not work
+      this.end(1006, String(error));
+    }
+  }
+
+  get isOnline() {
+    return this.#isWelcome && !this.#isOver;
+  }
+
+  /** @param {Wire} message @param {string} [text] */
+  post(message, text = JSON.stringify(message)) {
+    this.#transport?.send(message, text);
+  }
+
+  /** Asks for a sign of life: soon it is known whether the connection still works. */
+  ping() {
+    if (!this.isOnline || this.#pingedAt > this.#heardAt) return;
+    this.#pingedAt = Date.now();
+    this.post({ type: "ping", t: this.#pingedAt });
+    this.#watch(this.#timing.pongMs);
+  }
+
+  /** @param {number} code @param {string} [why] */
+  end(code, why) {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#watchdog);
+    clearTimeout(this.#renewal);
+    this.#transport?.close(1000);
+    this.#resolve({
+      code,
+      why: this.#error?.message ?? (why || `The connection ended (${code}).`),
+      error: this.#error && RelayError.from(this.#error),
+      isWelcome: this.#isWelcome,
+      lifeMs: Date.now() - this.#startedAt,
+      reconnectAfterMs: this.#reconnectAfterMs,
+      token: this.#token,
+    });
+  }
+
+  /** @param {Wire} message */
+  #receive(message) {
+    this.#heardAt = Date.now();
+    switch (message.type) {
+      case "welcome":
+        this.#isWelcome = true;
+        this.#heartbeatMs = 1000 * message.heartbeat_s;
+        this.#renewBefore(message.expires_in_ms);
+        this.#options.welcome(this, message);
+        this.ping(); // measures the round trip
+        break;
+      case "renewed":
+        this.#renewBefore(message.expires_in_ms);
+        break;
+      case "closing":
+        this.#reconnectAfterMs = message.reconnect_after_ms;
+        break;
+      case "pong":
+        if (message.t === this.#pingedAt) this.#options.roundTrip(Date.now() - this.#pingedAt);
+        break;
+      case "error":
+        if (message.ref === undefined && (!this.#isWelcome || !message.room)) this.#error = message;
+        if (this.#isWelcome) this.#options.message(message);
+        break;
+      default:
+        this.#options.message(message);
+    }
+  }
+
+  // MARK: Liveness
+
+  /** @param {number} ms */
+  #watch(ms) {
+    clearTimeout(this.#watchdog);
+    this.#watchdog = setTimeout(() => this.#look(), ms);
+  }
+
+  #look() {
+    const silenceMs = Math.max(0, Date.now() - this.#heardAt);
+    const isAsked = this.#pingedAt > this.#heardAt;
+    if (isAsked && Date.now() - this.#pingedAt >= this.#timing.pongMs) {
+      this.end(1006, "The relay does not answer.");
+    } else if (!isAsked && silenceMs >= this.#heartbeatMs) {
+      this.ping();
+    } else {
+      this.#watch(isAsked ? this.#timing.pongMs : this.#heartbeatMs - silenceMs);
+    }
+  }
+
+  // MARK: The token
+
+  /** @param {number | undefined} expiresInMs */
+  #renewBefore(expiresInMs) {
+    clearTimeout(this.#renewal);
+    if (expiresInMs === undefined || !this.#options.getToken) return;
+    const endsAt = Date.now() + expiresInMs;
+    this.#renewal = setTimeout(() => this.#renew(endsAt), Math.min(0.8 * expiresInMs, longestTimeout));
+  }
+
+  /** @param {number} endsAt */
+  async #renew(endsAt) {
+    const token = await this.#options.getToken?.();
+    if (this.#isOver) return;
+    if (token !== undefined && token !== this.#token) {
+      this.#token = token;
+      this.post({ type: "auth", token });
+    }
+    // If it is not renewed, there is time for a few more attempts.
+    const pause = Math.max(1000, 0.2 * (endsAt - Date.now()));
+    this.#renewal = setTimeout(() => this.#renew(endsAt), Math.min(pause, longestTimeout));
+  }
+}
