@@ -30,6 +30,8 @@ export class Client {
   #rooms = new Map();
   /** @type {Set<string>} rooms whose first entries are requested */
   #beginning = new Set();
+  /** @type {Set<string>} lines that were withdrawn before they were stored */
+  #withdrawn = new Set();
   /** @type {Set<string>} rooms whose members see each other's marks */
   #small = new Set();
   /** @type {Map<string, number>} marks to send */
@@ -100,12 +102,14 @@ export class Client {
     await this.#opened;
     await this.#journal.add({ outbox: [line] });
     this.#outbox.add(line);
+    if (this.#withdrawn.delete(line.id)) this.withdraw(line.room, line.id);
   }
 
   /** @param {string} room @param {string} id */
   withdraw(room, id) {
     const error = new RelayError("discarded", "It was withdrawn before it was sent.");
-    if (this.#connection.cancel(id, error)) this.#outbox.settle(room, id, { error });
+    if (!this.#connection.cancel(id, error)) return;
+    if (!this.#outbox.settle(room, id, { error })) this.#withdrawn.add(id);
   }
 
   /** @param {Wire} message */

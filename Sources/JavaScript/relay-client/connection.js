@@ -178,7 +178,8 @@ export class Connection {
 
   /** @param {TransportName} name @param {string} [token] */
   async #open(name, token) {
-    const open = await transports[name]();
+    /** @type {OpenTransport} */
+    const open = await transports[name]().catch((error) => () => { throw error; }); // counts as a short connection
     if (this.#ended) throw this.#ended;
     return new Session(open, {
       base: this.#base,

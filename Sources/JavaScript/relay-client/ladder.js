@@ -1,7 +1,7 @@
 // Which transport is used, and why. The verdict is never stored.
 /** @import { SessionEnd, Timing, TransportName } from "./types.js" */
 
-const names = { websocket: "WebSocket", stream: "event streams", poll: "polling" };
+const names = { websocket: "WebSocket does", stream: "event streams do", poll: "polling does" };
 
 /**
  * A transport is good once a connection has lasted for `goodMs`. After three short ones in a row the next
@@ -57,6 +57,6 @@ export class Ladder {
     const failed = this.transport;
     this.#index = (this.#index + 1) % this.#rungs.length;
     this.#shortOnes = 0;
-    this.why = this.isBest ? undefined : `${names[failed]} does not work: ${why}`;
+    this.why = this.isBest ? undefined : `${names[failed]} not work: ${why}`;
   }
 }

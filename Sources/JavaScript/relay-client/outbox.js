@@ -57,9 +57,10 @@ export class Outbox {
    */
   settle(room, id, outcome) {
     const line = this.#rooms.get(room)?.get(id);
-    if (!line) return;
+    if (!line) return false;
     this.#rooms.get(room)?.delete(id);
     this.#settled(line, outcome);
+    return true;
   }
 
   /** @param {string} room @param {Map<string, Line>} lines */

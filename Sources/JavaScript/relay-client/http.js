@@ -1,0 +1,226 @@
+// What the transports without a WebSocket have in common: requests go out by POST, one batch after the other.
+/** @import { Transport, TransportContext, Wire } from "./types.js" */
+
+const batchLimit = 100;
+const batchBytes = 60_000; // within the relay's `frame_bytes`
+const activityPauseMs = 5000;
+
+/** @typedef {{room: string, after?: number, lineage?: import("./types.js").Epoch[]}} Place a position in a room */
+
+/**
+ * Behaves like a connection. A subclass delivers the entries of joined rooms. Over HTTP nobody types, and
+ * the own presence is that of the stream.
+ * @implements {Transport}
+ */
+export class HTTPTransport {
+  /** @type {TransportContext} */
+  context;
+  /** @type {Map<string, Place>} the joined rooms, and the last entry that was received */
+  places = new Map();
+  #stop = new AbortController();
+  /** @type {{message: Wire, text: string, hear: (answer: Wire) => void}[]} */
+  #queue = [];
+  #isPosting = false;
+  #token;
+  #watchesRooms = false;
+  /** @type {Map<string, number>} heads by room, for `activity` */
+  #heads = new Map();
+
+  /** @param {TransportContext} context */
+  constructor(context) {
+    this.context = context;
+    this.#token = context.token;
+    this.ask({ type: "ping" }).then(({ time }) => {
+      const { sub: user = context.user, exp } = claims(this.#token);
+      // Limits are not known: the relay refuses what is beyond them.
+      const limits = { frame_bytes: 0, text_bytes: 0, rooms: 0 };
+      this.receive({ type: "welcome", user, time, heartbeat_s: 25, limits, expires_in_ms: exp && 1000 * exp - time });
+    });
+  }
+
+  // MARK: Transport
+
+  /** @param {Wire} message @param {string} text */
+  send(message, text) {
+    const { type, room, rooms, ref, forget } = message;
+    const answer = (/** @type {Wire} */ wire) => ref !== undefined && this.receive({ ...wire, ref });
+    switch (type) {
+      case "join": return this.join(rooms ?? [message]);
+      case "auth": {
+        this.#token = message.token;
+        const { exp } = claims(this.#token);
+        return this.receive({ type: "renewed", expires_in_ms: exp && 1000 * exp - Date.now() });
+      }
+      case "presence":
+      case "typing":
+        return void answer({ type: "ok" });
+      case "received": // needs a join in its batch
+        this.ask({ type: "join", room });
+        this.ask(message);
+        return;
+      case "leave":
+        this.leave(room);
+        if (!forget) return void answer({ type: "left", room });
+        break;
+      case "rooms":
+        this.#watchRooms();
+    }
+    this.#queue.push({ message, text, hear: (answer) => this.receive(answer) });
+    this.#post();
+  }
+
+  close() {
+    this.#stop.abort();
+  }
+
+  // MARK: For subclasses
+
+  /** @param {Place[]} _places */
+  join(_places) {}
+
+  /** @param {string} room */
+  leave(room) {
+    this.places.delete(room);
+  }
+
+  get signal() {
+    return this.#stop.signal;
+  }
+
+  /** @param {Wire} message */
+  receive(message) {
+    if (!this.signal.aborted) this.context.receive(message);
+  }
+
+  /** @param {number} code @param {string} why */
+  fail(code, why) {
+    if (this.signal.aborted) return;
+    this.#stop.abort();
+    this.context.closed(code, why);
+  }
+
+  /**
+   * The answer to a request of the transport's own.
+   * @param {Wire} message
+   * @returns {Promise<Wire>}
+   */
+  ask(message) {
+    return new Promise((resolve) => {
+      this.#queue.push({ message, text: JSON.stringify(message), hear: resolve });
+      this.#post();
+    });
+  }
+
+  /**
+   * @param {string} path
+   * @param {[string, string | number][]} [query]
+   * @param {RequestInit} [init]
+   */
+  fetch(path, query = [], init = {}) {
+    const url = new URL(path, this.context.base);
+    for (const [name, value] of query) url.searchParams.append(name, String(value));
+    const headers = new Headers(init.headers);
+    if (this.#token !== undefined) headers.set("Authorization", `Bearer ${this.#token}`);
+    else if (this.context.user !== undefined) url.searchParams.set("user", this.context.user);
+    return this.context.fetch(url, { cache: "no-store", signal: this.signal, ...init, headers });
+  }
+
+  /**
+   * An answer that is not 200. Returns how long to wait before the same is tried again, or undefined where
+   * that is of no use.
+   * @param {Response} response
+   * @returns {Promise<{retryAfterMs?: number, problem: Wire}>}
+   */
+  async refused(response) {
+    const problem = await response.json().catch(() => ({}));
+    const wire = { ...problem, type: "error", message: problem.detail ?? `HTTP ${response.status}` };
+    const seconds = Number(response.headers.get("Retry-After"));
+    if (response.status === 429 || response.status === 503) {
+      return { retryAfterMs: problem.retry_after_ms ?? 1000 * (seconds || 1), problem: wire };
+    }
+    if (response.status === 401 || (response.status === 403 && !problem.room)) {
+      this.receive({ ...wire, re: undefined });
+      this.fail(response.status === 401 ? 4401 : 4403, wire.message);
+    }
+    return { problem: wire };
+  }
+
+  // MARK: Requests
+
+  async #post() {
+    if (this.#isPosting) return;
+    this.#isPosting = true;
+    try {
+      await null; // what is sent together goes together
+      while (this.#queue.length > 0 && !this.signal.aborted) await this.#postBatch(this.#batch());
+    } catch (error) {
+      this.fail(1006, String(error));
+    }
+    this.#isPosting = false;
+  }
+
+  #batch() {
+    let [count, size] = [0, 0];
+    for (const { text } of this.#queue) {
+      size += text.length + 1;
+      if (count === batchLimit || (count > 0 && size > batchBytes)) break;
+      count += 1;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** @param {{message: Wire, text: string, hear: (answer: Wire) => void}[]} batch */
+  async #postBatch(batch) {
+    const body = `[${batch.map(({ text }) => text).join()}]`;
+    for (;;) {
+      const response = await this.fetch("v1/requests", [],
+        { method: "POST", body, headers: { "Content-Type": "application/json" } });
+      if (response.ok) {
+        const answers = await response.json();
+        return batch.forEach(({ hear }, index) => hear(answers[index]));
+      }
+      const { retryAfterMs, problem } = await this.refused(response);
+      if (response.status === 413) return this.fail(1009, problem.message);
+      if (retryAfterMs === undefined) return this.fail(1006, problem.message);
+      await pause(retryAfterMs, this.signal);
+    }
+  }
+
+  // MARK: Activity
+
+  /** There is no `activity` over HTTP: asks for the rooms from time to time. */
+  async #watchRooms() {
+    if (this.#watchesRooms) return;
+    this.#watchesRooms = true;
+    for (let isFirst = true; !this.signal.aborted; isFirst = false) {
+      const { rooms = [] } = await this.ask({ type: "rooms" });
+      for (const { room, head, unread, unread_more, last } of rooms) {
+        const isNew = !isFirst && head > (this.#heads.get(room) ?? 0) && !this.places.has(room);
+        this.#heads.set(room, head);
+        if (isNew) this.receive({ type: "activity", room, head, unread, unread_more, last });
+      }
+      await pause(activityPauseMs, this.signal);
+    }
+  }
+}
+
+/** Waits, at most until the signal. @param {number} ms @param {AbortSignal} signal */
+export function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve(undefined);
+    }, { once: true });
+  });
+}
+
+/** What a token says; the relay checks it. @param {string} [token] @returns {{sub?: string, exp?: number}} */
+function claims(token) {
+  try {
+    const payload = (token ?? "").split(".")[1].replace(/-/g, "+").replace(/_/g, "/");
+    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(payload), (byte) => byte.charCodeAt(0))));
+  } catch {
+    return {};
+  }
+}

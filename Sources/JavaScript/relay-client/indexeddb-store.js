@@ -1,0 +1,115 @@
+// A store in IndexedDB, for pages. Serves one client at a time: one tab, or what all tabs share.
+/** @import { Change, Cursor, Entry, Line, Store, Stored } from "./types.js" */
+
+const pruneEvery = 64;
+
+/**
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
+function result(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+/** @implements {Store} */
+export class IndexedDBStore {
+  #name;
+  #keep;
+  /** @type {IDBDatabase | undefined} */
+  #database;
+
+  /**
+   * @param {string} name of the database: one for each user
+   * @param {{keep?: number}} [options] `keep`: how many of the newest entries of a room are kept
+   */
+  constructor(name, { keep = 1000 } = {}) {
+    this.#name = name;
+    this.#keep = keep;
+  }
+
+  get name() {
+    return this.#name;
+  }
+
+  /** @returns {Promise<Stored>} */
+  async open() {
+    const opening = indexedDB.open(this.#name, 1);
+    opening.onupgradeneeded = () => {
+      const database = opening.result;
+      database.createObjectStore("facts");
+      database.createObjectStore("cursors", { keyPath: "room" });
+      database.createObjectStore("entries", { keyPath: ["room", "seq"] });
+      database.createObjectStore("outbox", { autoIncrement: true }).createIndex("id", "id", { unique: true });
+    };
+    const database = this.#database = await result(opening);
+    database.onversionchange = () => database.close(); // somebody deletes it
+    const reading = database.transaction(["facts", "cursors", "outbox"]);
+    const [user, cursors, outbox] = await Promise.all([
+      result(reading.objectStore("facts").get("user")),
+      result(reading.objectStore("cursors").getAll()),
+      result(reading.objectStore("outbox").getAll()),
+    ]);
+    return { user, cursors, outbox };
+  }
+
+  /** @param {Change} change */
+  async commit({ user, drop = [], forget = [], entries = [], cursors = [], outbox = [], settled = [] }) {
+    // A line must survive a loss of power before it is sent; the rest would come from the relay again.
+    const durability = outbox.length > 0 ? "strict" : "relaxed";
+    const names = ["facts", "cursors", "entries", "outbox"];
+    const writing = this.#open.transaction(names, "readwrite", { durability });
+    const [facts, places, log, lines] = names.map((name) => writing.objectStore(name));
+    if (user !== undefined) facts.put(user, "user");
+    for (const { room, after } of drop) log.delete(range(room, after + 1, Infinity));
+    for (const room of forget) {
+      log.delete(range(room, 0, Infinity));
+      places.delete(room);
+    }
+    for (const entry of entries) {
+      log.put(entry);
+      if (entry.seq % pruneEvery === 0 && entry.seq > this.#keep) {
+        log.delete(range(entry.room, 0, entry.seq - this.#keep));
+      }
+    }
+    for (const cursor of cursors) places.put(cursor);
+    for (const line of outbox) whereIs(lines, line.id, (key) => key === undefined && lines.add(line));
+    for (const id of settled) whereIs(lines, id, (key) => key !== undefined && lines.delete(key));
+    await new Promise((/** @type {(_: void) => void} */ resolve, reject) => {
+      writing.oncomplete = () => resolve();
+      writing.onabort = () => reject(writing.error);
+    });
+  }
+
+  /** @param {string} room @param {{before?: number, limit: number}} wanted @returns {Promise<Entry[]>} */
+  async entries(room, { before = Infinity, limit }) {
+    const log = this.#open.transaction("entries").objectStore("entries");
+    const keys = await result(log.getAllKeys(range(room, 0, before)));
+    const from = /** @type {[string, number] | undefined} */ (keys.slice(-limit)[0]);
+    const found = from ? await result(log.getAll(range(room, from[1], before))) : [];
+    return found.filter(({ seq }) => seq < before);
+  }
+
+  async close() {
+    this.#database?.close();
+  }
+
+  get #open() {
+    if (!this.#database) throw new Error("The database is not open.");
+    return this.#database;
+  }
+}
+
+/** @param {IDBObjectStore} lines @param {string} id @param {(key: IDBValidKey | undefined) => void} found */
+function whereIs(lines, id, found) {
+  const search = lines.index("id").getKey(id);
+  search.onsuccess = () => found(search.result);
+}
+
+/** The entries of a room from one `seq` to another. @param {string} room @param {number} from @param {number} to */
+function range(room, from, to) {
+  return IDBKeyRange.bound([room, from], [room, to]);
+}

@@ -1,0 +1,16 @@
+// Clients of the tests, which end with them.
+import { createRequire } from "node:module";
+import { connect } from "../../../Sources/JavaScript/relay-client/relay-client.js";
+
+// Node 18 and 20 have no WebSocket of their own.
+export const Sockets = createRequire(import.meta.url)("ws");
+export const WebSocket = Sockets.WebSocket;
+
+/** A client that fails the test if something fails that no promise tells. */
+export function client(t, url, options = {}) {
+  const relay = connect(url, { WebSocket, ...options });
+  relay.failures = [];
+  relay.on("error", (error) => relay.failures.push(error));
+  t.after(() => relay.close());
+  return relay;
+}

@@ -1,0 +1,52 @@
+// A TCP proxy that cuts connections, or stops passing bytes on without closing them.
+import { connect, createServer } from "node:net";
+
+export class Proxy {
+  /** How many connections were made. */
+  count = 0;
+  isSilent = false;
+  /** Decides by the first bytes of a connection whether it is passed on. */
+  admits = () => true;
+  #pairs = new Set();
+  #server;
+
+  static async start(t, port) {
+    const proxy = new Proxy();
+    proxy.port = port;
+    proxy.#server = createServer((client) => proxy.#pass(client));
+    await new Promise((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    t.after(() => {
+      proxy.#server.close();
+      proxy.cut();
+    });
+    return proxy;
+  }
+
+  get url() {
+    return `ws://127.0.0.1:${this.#server.address().port}`;
+  }
+
+  /** Ends all connections, as a broken network does. */
+  cut() {
+    for (const socket of this.#pairs) socket.destroy();
+  }
+
+  #pass(client) {
+    this.count += 1;
+    const relay = connect(this.port, "127.0.0.1");
+    let isFirst = true;
+    for (const [from, to] of [[client, relay], [relay, client]]) {
+      this.#pairs.add(from);
+      from.on("data", (bytes) => {
+        if (from === client && isFirst && !this.admits(bytes.toString("latin1"))) client.destroy();
+        isFirst &&= from !== client;
+        if (!this.isSilent) to.write(bytes);
+      });
+      from.on("error", () => {});
+      from.on("close", () => {
+        this.#pairs.delete(from);
+        to.destroy();
+      });
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// A real relay that can be killed and started again on its port, with its data.
+import { spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { wait } from "./wait.js";
+
+const program = process.env.RELAY;
+if (!program) throw new Error("The environment variable RELAY must name the relay's program.");
+
+export const withoutLimits =
+  "limits: { connections_per_user: 0, sends_per_s: 0, burst: 0, requests_per_s: 0, bytes_per_s: 0 }";
+
+export const secret = "a secret of the tests, and of nothing else";
+export const withTokens = `auth: { mode: jwt, secret: "${secret}" }`;
+
+/** A token of the relay above. Times in `claims` count from now, in seconds. */
+export function token({ exp, ...claims }) {
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const now = Date.now() / 1000;
+  const body = `${part({ alg: "HS256" })}.${part({ ...claims, ...(exp === undefined ? {} : { exp: now + exp }) })}`;
+  return `${body}.${createHmac("sha256", secret).update(body).digest("base64url")}`;
+}
+
+/** A folder that goes with the test. */
+export function folder(t) {
+  const path = mkdtempSync(join(tmpdir(), "relay-js-"));
+  t.after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+export class Relay {
+  port = 0;
+  #process;
+
+  /** Starts a relay that ends with the test. */
+  static async start(t, configuration = "") {
+    const relay = new Relay();
+    relay.folder = folder(t);
+    relay.data = join(relay.folder, "data");
+    relay.configuration = configuration;
+    await relay.start();
+    t.after(() => relay.kill());
+    return relay;
+  }
+
+  async start() {
+    const [file, log] = [join(this.folder, "relay.yaml"), join(this.folder, "relay.log")];
+    writeFileSync(file, `listen: 127.0.0.1:${this.port}\ndata: ${this.data}\n${this.configuration}\n`);
+    writeFileSync(log, "");
+    // It does not outlive the test, however that ends.
+    this.#process = spawn("setpriv", ["--pdeathsig", "KILL", "sh", "-c", 'exec "$@" 2>"$0"', log,
+      program, "serve", "--config", file], { stdio: "ignore" });
+    const running = this.#process;
+    const said = await wait(() => {
+      if (running.exitCode !== null) throw new Error(readFileSync(log, "utf8"));
+      return /listening on ws:\/\/127\.0\.0\.1:(\d+)\/ws\n/.exec(readFileSync(log, "utf8"));
+    }, "the relay listens");
+    this.port = Number(said[1]);
+  }
+
+  get url() {
+    return `ws://127.0.0.1:${this.port}`;
+  }
+
+  async kill(signal = "SIGKILL") {
+    const running = this.#process;
+    if (running.exitCode !== null || running.signalCode !== null) return;
+    const ended = new Promise((resolve) => running.once("exit", resolve));
+    running.kill(signal);
+    await ended;
+  }
+
+  async get(path, query = {}) {
+    const url = new URL(`http://127.0.0.1:${this.port}/v1/${path}`);
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const answer = await fetch(url);
+    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+
+  /** Posts an entry as a user, without the library. */
+  async post(user, room, fields) {
+    const id = fields.id ?? `${user}-${Math.random()}`;
+    const answer = await fetch(`http://127.0.0.1:${this.port}/v1/rooms/${room}/messages?user=${user}`, {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ id, ...fields }),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.json();
+  }
+
+  /** All entries of a room, as a program without the library reads them. */
+  async history(room, query = {}) {
+    const entries = [];
+    for (let more = true; more;) {
+      const after = entries.length > 0 ? entries[entries.length - 1].seq : 0;
+      const page = await this.get(`rooms/${room}/messages`, { user: "auditor", after, limit: 500, ...query });
+      entries.push(...page.entries);
+      more = page.more;
+    }
+    return entries;
+  }
+}
