@@ -81,10 +81,9 @@ export class Client {
   /** @param {string} room @param {RoomOptions} options */
   async open(room, options) {
     await this.#opened;
-    const isNew = !this.#rooms.has(room);
     this.#rooms.set(room, options);
     this.#journal.add({}, () => this.#openedEvent(room, "opened"));
-    if (isNew && this.#connection.isOnline) this.#join([room]);
+    if (this.#connection.isOnline) this.#join([room]); // again, if another tab has: `joined` tells the marks
   }
 
   /** @param {string} room @param {boolean} forget */
@@ -219,12 +218,14 @@ export class Client {
 
   /** @param {Wire} joined */
   #joined(joined) {
-    const { room, after, epoch, lineage, resume, received, members } = joined;
+    const { room, epoch, lineage, resume, received, members } = joined;
     if (!this.#rooms.has(room)) return; // it was closed meanwhile
+    // Entries may have arrived after the join was sent; they come again.
+    const after = resume === "ok" ? Math.max(joined.after, this.#cursors.get(room)?.last ?? 0) : joined.after;
     const cursor = { room, last: after, lineage: lineage ?? [{ epoch, after: 0 }] };
     this.#cursors.set(room, cursor);
     if (resume === "ok") {
-      this.#journal.add({ cursors: [cursor] }, joined);
+      this.#journal.add({ cursors: [cursor] }, { ...joined, after });
     } else { // `truncated`: what is stored would have a gap
       const drop = [{ room, after: resume === "diverged" ? after : 0 }];
       this.#journal.add({ drop, cursors: [cursor] }, joined, () => this.#openedEvent(room, resume, after));

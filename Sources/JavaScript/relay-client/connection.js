@@ -73,7 +73,7 @@ export class Connection {
 
   start() {
     if (this.#ended) return;
-    const look = () => this.look();
+    const look = () => globalThis.document?.hidden || this.look();
     const { signal } = this.#stop;
     globalThis.addEventListener?.("online", look, { signal });
     globalThis.document?.addEventListener("visibilitychange", look, { signal });
@@ -82,7 +82,6 @@ export class Connection {
 
   /** The network or the machine may have changed: tries at once, or checks that the connection works. */
   look() {
-    if (globalThis.document?.visibilityState === "hidden") return;
     this.#wake();
     this.#session?.ping();
   }

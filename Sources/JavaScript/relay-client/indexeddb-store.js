@@ -89,8 +89,7 @@ export class IndexedDBStore {
     const log = this.#open.transaction("entries").objectStore("entries");
     const keys = await result(log.getAllKeys(range(room, 0, before)));
     const from = /** @type {[string, number] | undefined} */ (keys.slice(-limit)[0]);
-    const found = from ? await result(log.getAll(range(room, from[1], before))) : [];
-    return found.filter(({ seq }) => seq < before);
+    return from ? result(log.getAll(range(room, from[1], before))) : [];
   }
 
   async close() {
@@ -109,7 +108,7 @@ function whereIs(lines, id, found) {
   search.onsuccess = () => found(search.result);
 }
 
-/** The entries of a room from one `seq` to another. @param {string} room @param {number} from @param {number} to */
+/** The entries of a room from one `seq` to before another. @param {string} room @param {number} from @param {number} to */
 function range(room, from, to) {
-  return IDBKeyRange.bound([room, from], [room, to]);
+  return IDBKeyRange.bound([room, from], [room, to], false, true);
 }

@@ -68,6 +68,8 @@ export class RoomList extends Emitter {
       const isFirst = cursor === undefined;
       const former = isFirst ? new Map() : this.#rows;
       this.#rows = new Map([...former, ...rows.map((/** @type {RoomRow} */ row) => [row.room, row])]);
+      // The page may be older than what was read since it was asked for.
+      for (const { room } of rows) this.read(room, this.#roomOf(room)?.mine.read ?? 0);
       this.#cursor = page.next;
       this.complete = page.next === undefined;
       this.#changed();

@@ -26,7 +26,7 @@ export function token({ exp, ...claims }) {
 /** A folder that goes with the test. */
 export function folder(t) {
   const path = mkdtempSync(join(tmpdir(), "relay-js-"));
-  t.after(() => rmSync(path, { recursive: true, force: true }));
+  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
   return path;
 }
 

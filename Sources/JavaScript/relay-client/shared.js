@@ -1,0 +1,288 @@
+// One connection for all tabs of a browser: one tab leads and has the client, the others talk to it. When
+// the tab that leads is closed or crashes, another one goes on where it was.
+import { Client } from "./client.js";
+import { RelayError } from "./errors.js";
+import { Relay } from "./relay.js";
+/** @import { Event, Health, Line, Link, Options, RoomOptions, Wire } from "./types.js" */
+
+/**
+ * Like `connect`, with one connection for all tabs that give the same `name`.
+ * @param {string | URL} url
+ * @param {Options & {name: string}} options
+ */
+export function connectShared(url, options) {
+  const isPossible = globalThis.navigator?.locks && globalThis.BroadcastChannel;
+  return new Relay(isPossible ? new SharedLink(url, options) : new Client(url, options), options.signal);
+}
+
+/** @typedef {{tab: string, method: string, args: any[], number?: number}} Call of a tab to the one that leads */
+/** @typedef {{call: Call, resolve(value: any): void, reject(error: any): void}} Waiting */
+
+/** @implements {Link} */
+class SharedLink {
+  /** @type {string | undefined} */
+  user;
+  /** @type {Health} */
+  health = { state: "connecting", transport: "websocket", since: Date.now() };
+  #url;
+  #options;
+  #tab = Math.random().toString(36).slice(2);
+  #channel;
+  /** The client, if this tab leads. @type {Client | undefined} */
+  #client;
+  /** The tab that leads. @type {string | undefined} */
+  #leader;
+  #stop = new AbortController();
+  #release = () => {};
+  /** @type {(event: Event) => void} */
+  #tell = () => {};
+  /** @type {Wire | undefined} */
+  #welcome;
+  #calls = 0;
+
+  // What this tab wants: a new leader is told again.
+  /** @type {Map<string, RoomOptions>} */
+  #rooms = new Map();
+  /** @type {Map<string, Line>} */
+  #lines = new Map();
+  /** @type {Map<number, Waiting>} */
+  #waiting = new Map();
+
+  /** Which tabs have opened a room, if this one leads. @type {Map<string, Set<string>>} */
+  #openers = new Map();
+  /** @type {Set<string>} tabs whose end is noticed */
+  #watched = new Set();
+
+  /** @param {string | URL} url @param {Options & {name: string}} options */
+  constructor(url, options) {
+    this.#url = url;
+    this.#options = options;
+    this.#channel = new BroadcastChannel(this.#lockName());
+    this.#channel.onmessage = ({ data }) => this.#hear(data);
+  }
+
+  /** @param {string} [tab] */
+  #lockName(tab = "") {
+    return `relay-client/${this.#options.name}/${tab}`;
+  }
+
+  /** @param {(event: Event) => void} tell */
+  start(tell) {
+    this.#tell = tell;
+    const { signal } = this.#stop;
+    const held = () => new Promise((resolve) => signal.addEventListener("abort", resolve));
+    // A tab holds its own lock as long as it lives, and the common one while it leads.
+    navigator.locks.request(this.#lockName(this.#tab), held);
+    navigator.locks.request(this.#lockName(), { signal }, () => this.#lead()).catch(() => {});
+    this.#channel.postMessage({ ask: "leader" });
+    document.addEventListener("visibilitychange", () => document.hidden || this.look(), { signal });
+  }
+
+  // MARK: Link
+
+  /** @param {string} room @param {RoomOptions} options */
+  open(room, options) {
+    this.#rooms.set(room, options);
+    this.#call("open", room, options);
+  }
+
+  /** @param {string} room @param {boolean} forget */
+  close(room, forget) {
+    this.#rooms.delete(room);
+    this.#call("close", room, forget);
+  }
+
+  /** @param {Line} line */
+  send(line) {
+    this.#lines.set(line.id, line);
+    this.#tell({ type: "line", room: line.room, line });
+    this.#call("send", line);
+  }
+
+  /** @param {string} room @param {string} id */
+  withdraw(room, id) {
+    this.#call("withdraw", room, id);
+  }
+
+  /** @param {Wire} message */
+  post(message) {
+    this.#call("post", message);
+  }
+
+  /** @param {Wire} message @param {AbortSignal} [signal] @returns {Promise<Wire>} */
+  request(message, signal) {
+    return this.#ask("request", [message], signal);
+  }
+
+  /** @param {string} room @param {{before?: number, limit: number}} range */
+  entries(room, range) {
+    return this.#ask("entries", [room, range]);
+  }
+
+  settled() {
+    return this.#ask("settled", []);
+  }
+
+  look() {
+    this.#call("look");
+  }
+
+  async end() {
+    if (this.#stop.signal.aborted) return;
+    this.#finish(new RelayError("closed", "The client was closed."));
+    await this.#client?.end();
+    this.#release();
+    this.#channel.close();
+  }
+
+  // MARK: A tab
+
+  /** @param {string} method @param {any[]} args */
+  #call(method, ...args) {
+    this.#send({ tab: this.#tab, method, args });
+  }
+
+  /** @param {string} method @param {any[]} args @param {AbortSignal} [signal] @returns {Promise<any>} */
+  #ask(method, args, signal) {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted || this.#stop.signal.aborted) return reject((signal?.aborted ? signal : this.#stop.signal).reason);
+      const call = { tab: this.#tab, method, args, number: ++this.#calls };
+      this.#waiting.set(call.number, { call, resolve, reject });
+      signal?.addEventListener("abort", () => {
+        this.#waiting.delete(call.number);
+        reject(signal.reason);
+      });
+      this.#send(call);
+    });
+  }
+
+  /** @param {Call} call */
+  #send(call) {
+    if (this.#client) this.#serve(call);
+    else if (this.#leader) this.#channel.postMessage({ call });
+  }
+
+  /** @param {any} message of another tab */
+  #hear({ call, event, answer, ask, leader, welcome, health }) {
+    if (call && this.#client) this.#serve(call);
+    else if (ask && this.#client) this.#introduce();
+    else if (event && !this.#client) this.#take(decoded(event));
+    else if (answer?.tab === this.#tab) this.#answer(decoded(answer));
+    else if (leader && leader !== this.#leader) {
+      this.#leader = leader;
+      if (welcome) this.#take(welcome);
+      this.#take({ type: "health", health });
+      this.#resume();
+    }
+  }
+
+  /** Tells a new leader what this tab wants. */
+  #resume() {
+    for (const [room, options] of this.#rooms) this.#call("open", room, options);
+    for (const line of this.#lines.values()) this.#call("send", line);
+    for (const { call } of this.#waiting.values()) this.#send(call);
+  }
+
+  /** @param {Event} event */
+  #take(event) {
+    if (event.type === "health") this.health = event.health;
+    if (event.type === "settled") this.#lines.delete(event.id);
+    if (event.type === "left" || event.type === "refused") this.#rooms.delete(event.room);
+    if (event.type === "welcome") {
+      this.#welcome = event;
+      this.user = event.user;
+    }
+    if (event.type === "ended") this.#finish(event.error);
+    else this.#tell(event);
+  }
+
+  /** @param {{number: number, result?: any, error?: RelayError}} answer */
+  #answer({ number, result, error }) {
+    const waiting = this.#waiting.get(number);
+    this.#waiting.delete(number);
+    if (error) waiting?.reject(error);
+    else waiting?.resolve(result);
+  }
+
+  /** @param {RelayError} error */
+  #finish(error) {
+    if (this.#stop.signal.aborted) return;
+    this.#stop.abort(error);
+    this.health = { ...this.health, state: "ended", why: error.message, since: Date.now() };
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#tell({ type: "health", health: this.health });
+    this.#tell({ type: "ended", error });
+  }
+
+  // MARK: The tab that leads
+
+  /** Leads until the end. */
+  async #lead() {
+    if (this.#stop.signal.aborted) return;
+    const client = this.#client = new Client(this.#url, this.#options);
+    this.#leader = this.#tab;
+    client.start((event) => {
+      if (this.#stop.signal.aborted) return;
+      if (event.type !== "ended" || event.error.code !== "closed") this.#channel.postMessage({ event: encoded(event) });
+      this.#take(event);
+    });
+    this.#introduce();
+    this.#resume();
+    await new Promise((resolve) => { this.#release = () => resolve(undefined); });
+  }
+
+  #introduce() {
+    this.#channel.postMessage({ leader: this.#tab, welcome: this.#welcome, health: this.health });
+  }
+
+  /** @param {Call} call */
+  async #serve({ tab, method, args, number }) {
+    const client = /** @type {Client} */ (this.#client);
+    if (method === "open") this.#watch(tab, args[0]);
+    if (method === "close" && !this.#unwatch(tab, args[0]) && !args[1]) return; // other tabs have it open
+    /** @type {any} */
+    let answer = { tab, number };
+    try {
+      answer.result = await /** @type {any} */ (client)[method](...args);
+    } catch (error) {
+      answer.error = error;
+    }
+    if (number === undefined) return;
+    if (tab === this.#tab) this.#answer(answer);
+    else this.#channel.postMessage({ answer: encoded(answer) });
+  }
+
+  /** Notices when a tab has gone, with or without a word. @param {string} tab @param {string} room */
+  #watch(tab, room) {
+    this.#openers.set(room, (this.#openers.get(room) ?? new Set()).add(tab));
+    if (tab === this.#tab || this.#watched.has(tab)) return;
+    this.#watched.add(tab);
+    const gone = () => {
+      for (const name of this.#openers.keys()) if (this.#unwatch(tab, name)) this.#client?.close(name, false);
+      this.#watched.delete(tab);
+    };
+    navigator.locks.request(this.#lockName(tab), { signal: this.#stop.signal }, gone).catch(() => {});
+  }
+
+  /** @param {string} tab @param {string} room @returns {boolean} whether no tab has it open any more */
+  #unwatch(tab, room) {
+    const openers = this.#openers.get(room);
+    if (!openers?.delete(tab) || openers.size > 0) return false;
+    return this.#openers.delete(room);
+  }
+}
+
+// Errors lose their fields on the way to another tab.
+
+/** @param {any} message */
+function encoded(message) {
+  const { error } = message;
+  if (!error) return message;
+  return { ...message, error: { ...error, message: error.message, code: error.code ?? "failed", reset_at: error.resetAt,
+    retry_after_ms: error.retryAfterMs } };
+}
+
+/** @param {any} message */
+function decoded(message) {
+  return message.error ? { ...message, error: RelayError.from(message.error) } : message;
+}

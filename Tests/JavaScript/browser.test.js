@@ -1,0 +1,145 @@
+// In a real browser: the store in IndexedDB, and one connection for all tabs.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Browser, startPages } from "./support/browser.js";
+import { Proxy } from "./support/proxy.js";
+import { Relay, withoutLimits } from "./support/relay.js";
+import { wait } from "./support/wait.js";
+
+const texts = (entries) => entries.map(({ text }) => text);
+
+/** Starts a client in a page: `window.relay` and `window.room`. */
+async function startClient(url, isShared) {
+  const { connect } = await import("/relay-client/relay-client.js");
+  const { connectShared } = await import("/relay-client/shared.js");
+  const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
+  const options = { user: "ada", name: "ada", store: new IndexedDBStore("ada"), timing: { longestPauseMs: 100 } };
+  window.relay = (isShared ? connectShared : connect)(url, options);
+  window.failures = [];
+  window.relay.on("error", (error) => window.failures.push(error.code));
+  window.room = window.relay.room("general", { after: 0 });
+  window.texts = () => window.room.latest.map(({ text }) => text);
+}
+
+/** Resolves when the room shows these texts. */
+async function shows(expected) {
+  const isShown = () => JSON.stringify(window.texts()) === JSON.stringify(expected);
+  for (let n = 0; n < 2000 && !isShown(); n++) await new Promise((resolve) => setTimeout(resolve, 10));
+  if (!isShown()) throw new Error(`shows ${JSON.stringify(window.texts())}, ${JSON.stringify(window.relay.health)}, ${window.failures}`);
+}
+
+async function start(t) {
+  const pages = await startPages(t);
+  const relay = await Relay.start(t, `auth: { origins: ["${pages}"] }\n${withoutLimits}`);
+  const browser = await Browser.start(t);
+  return { pages, relay, browser };
+}
+
+test("IndexedDB keeps cursor, entries and outbox over reloads and a crash", async (t) => {
+  const { pages, relay, browser } = await start(t);
+  let tab = await browser.open(pages);
+  await tab.run(startClient, relay.url, false);
+  await relay.post("bo", "general", { text: "one" });
+  await tab.run(shows, ["one"]);
+  await relay.post("bo", "general", { kind: "edit", target: 1, text: "1" });
+  await tab.run(shows, ["1"]);
+  await relay.kill();
+  await tab.run(async () => {
+    window.room.send("two");
+    window.room.send("three");
+    const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
+    const other = new IndexedDBStore("ada");
+    while ((await other.open()).outbox.length < 2) await other.close();
+    await other.close();
+  });
+  await tab.crash();
+  tab = await browser.open(pages);
+  await tab.run(startClient, relay.url, false);
+  await tab.run(shows, ["1"]); // without a relay
+  assert.deepEqual(await tab.run(() => window.room.pending.map(({ text }) => text)), ["two", "three"]);
+  await relay.start();
+  await tab.run(shows, ["1", "two", "three"]);
+  await tab.reload();
+  await relay.post("bo", "general", { text: "four" });
+  await tab.run(startClient, relay.url, false);
+  await tab.run(shows, ["1", "two", "three", "four"]);
+  assert.equal((await relay.history("general")).length, 5);
+  assert.deepEqual(await tab.run(() => [window.room.pending.length, window.failures]), [0, []]);
+});
+
+test("IndexedDB does what the store in memory does", async (t) => {
+  const pages = await startPages(t);
+  const browser = await Browser.start(t);
+  const tab = await browser.open(pages);
+  const [durable, memory] = await tab.run(async () => {
+    const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
+    const { MemoryStore } = await import("/relay-client/memory-store.js");
+    const entry = (room, seq) => ({ room, seq, id: `${seq}`, from: "bo", at: seq, kind: "text", text: `${seq}` });
+    const line = (id) => ({ type: "send", room: "a", id, at: 1, kind: "text", text: id });
+    const cursor = (room, last) => ({ room, last, lineage: [{ epoch: "e", after: 0 }] });
+    const seqs = (from, to) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+    const play = async (store) => {
+      const seen = [await store.open()];
+      const look = async () => {
+        const all = async (room, range) => (await store.entries(room, range)).map(({ seq }) => seq);
+        seen.push(await store.open(), await all("a", { limit: 100 }), await all("__proto__", { limit: 2 }),
+          await all("a", { limit: 3, before: 6 }), await all("b", { limit: 9 }));
+      };
+      await store.commit({ user: "ada", outbox: [line("z"), line("a"), line("m")] });
+      await look();
+      await store.commit({ entries: seqs(1, 9).map((seq) => entry("a", seq)), cursors: [cursor("a", 9)], settled: ["a"] });
+      await store.commit({ entries: seqs(4, 7).map((seq) => entry("__proto__", seq)), cursors: [cursor("__proto__", 7)] });
+      await look();
+      await store.commit({ drop: [{ room: "a", after: 5 }], entries: [entry("a", 6)], cursors: [cursor("a", 6)] });
+      await store.commit({ settled: ["none", "z"], outbox: [line("b")] });
+      await look();
+      await store.commit({ forget: ["a"] });
+      await look();
+      await store.close();
+      for (const one of seen) one.cursors?.sort((a, b) => (a.room < b.room ? -1 : 1));
+      return seen;
+    };
+    return [await play(new IndexedDBStore("x")), await play(new MemoryStore())];
+  });
+  assert.deepEqual(durable, memory);
+  assert.equal(durable.length, 1 + 4 * 5);
+});
+
+test("all tabs share one connection, and another tab goes on when the first one crashes", async (t) => {
+  const { pages, relay, browser } = await start(t);
+  const proxy = await Proxy.start(t, relay.port);
+  const tabs = [];
+  for (let n = 0; n < 3; n++) {
+    tabs.push(await browser.open(pages));
+    await tabs[n].run(startClient, proxy.url, true);
+    await tabs[n].run(() => window.relay.ready);
+  }
+  assert.equal(proxy.count, 1);
+  const sent = [];
+  for (const [n, tab] of tabs.entries()) {
+    sent.push(`from tab ${n}`);
+    assert.equal(await tab.run(async (text) => (await window.room.send(text)).seq, sent[n]), n + 1);
+  }
+  for (const tab of tabs) await tab.run(shows, sent);
+  await wait(() => tabs[2].run(() => window.room.state === "live" && window.room.pending.length === 0), "it is live");
+  assert.deepEqual(await tabs[2].run(() => [window.relay.user, window.room.state, window.room.pending.length]),
+    ["ada", "live", 0]);
+  // A request, a page of history, and an error reach the tab that has asked.
+  assert.equal(await tabs[1].run(async () => (await window.room.history.newest()).messages.length), 3);
+  assert.equal(await tabs[1].run(() => window.room.delete(99).catch(({ code, name }) => `${name} ${code}`)),
+    "RelayError no_such_entry");
+
+  await relay.kill();
+  const sending = tabs[2].run(async () => (await window.room.send("over a crash")).seq);
+  await tabs[0].crash();
+  await relay.start();
+  assert.equal(await sending, 4);
+  sent.push("over a crash");
+  await relay.post("bo", "general", { text: "from bo" });
+  sent.push("from bo");
+  for (const tab of tabs.slice(1)) await tab.run(shows, sent);
+  await tabs[1].run(() => window.relay.close());
+  assert.equal(await tabs[2].run(async () => (await window.room.send("alone")).seq), 6);
+  await tabs[2].run(shows, [...sent, "alone"]);
+  assert.deepEqual(texts(await relay.history("general")), [...sent, "alone"]);
+});
