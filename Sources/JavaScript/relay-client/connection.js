@@ -249,8 +249,10 @@ export class Connection {
   /** Whether the relay answers HTTP: then it is the transport that fails, and not the network. */
   async #isReachable() {
     const fetch = this.#options.fetch ?? globalThis.fetch;
-    const signal = AbortSignal.timeout(this.#timing.welcomeMs);
-    return fetch(new URL("healthz", this.#base), { mode: "no-cors", signal }).then(() => true, () => false);
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), this.#timing.pongMs); // keeps a program alive meanwhile
+    const request = fetch(new URL("healthz", this.#base), { mode: "no-cors", signal: patience.signal });
+    return request.then(() => true, () => false).finally(() => clearTimeout(timer));
   }
 
   /** Full jitter: all of the pause is random. @param {SessionEnd} end */

@@ -53,8 +53,7 @@ export class History {
    * @returns {Promise<Page>}
    */
   async #page({ before, after }, { limit = 50, signal } = {}) {
-    const stored = this.#link.health.state === "online" ? undefined
-      : await this.#stored(before ?? Infinity, after ?? 0, limit);
+    const stored = this.#link.health.state === "online" ? undefined : await this.#stored(before, after, limit);
     if (stored?.messages.length) return stored;
     const { answer, messages } = await this.#timeline.read(this.#request({ before, after, limit, fold: true }, signal));
     const { first, head, more } = answer;
@@ -71,13 +70,18 @@ export class History {
     return this.#link.request({ type: "history", room: this.#room, ...range }, signal);
   }
 
-  /** @param {number} before @param {number} after @param {number} limit @returns {Promise<Page>} */
-  async #stored(before, after, limit) {
+  /**
+   * A page of what is stored, unless that begins later.
+   * @param {number | undefined} before @param {number | undefined} after @param {number} limit
+   * @returns {Promise<Page | undefined>}
+   */
+  async #stored(before = Infinity, after, limit) {
     const entries = await this.#link.entries(this.#room, { limit: 2000 });
+    if (after !== undefined && !(entries[0]?.seq <= after + 1)) return undefined;
     const folded = new Timeline(Infinity);
     folded.add(entries);
-    const all = folded.latest.filter(({ seq }) => seq > after && seq < before);
-    const messages = after > 0 ? all.slice(0, limit) : all.slice(-limit);
+    const all = folded.latest.filter(({ seq }) => seq > (after ?? 0) && seq < before);
+    const messages = after === undefined ? all.slice(-limit) : all.slice(0, limit);
     const [first, last] = [messages[0]?.seq, messages[messages.length - 1]?.seq];
     return {
       messages,

@@ -82,7 +82,9 @@ export class Room extends Emitter {
    */
   async *since(seq, { signal } = {}) {
     let position = seq;
+    let isReset = false;
     const off = this.on("reset", ({ reason, after }) => {
+      isReset = true;
       if (reason === "reset") position = after;
       else if (reason === "diverged" && position !== undefined) position = Math.min(position, after);
     });
@@ -90,12 +92,11 @@ export class Room extends Emitter {
       while (!this.#end.signal.aborted) {
         position ??= this.#start;
         const messages = position === undefined ? [] : await this.#after(position, signal);
-        for (const { seq } of messages) {
-          if (seq <= /** @type {number} */ (position)) continue;
-          const message = this.get(seq);
-          if (!message) break; // the log is another one
-          position = seq;
-          yield message;
+        isReset = false;
+        for (const message of messages) {
+          if (isReset) break; // they may be void
+          position = message.seq;
+          yield this.get(position) ?? message;
         }
         if (messages.length === 0) await this.#news(signal);
       }

@@ -1,6 +1,6 @@
 // Waiting for conditions, never for the clock.
 
-export const patienceMs = 30_000;
+export const patienceMs = 60_000;
 
 /** Waits until the condition is true, and returns it. `what` says what was waited for. */
 export async function wait(condition, what) {
