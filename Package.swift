@@ -93,6 +93,9 @@ let package = Package(
     Floor.engine.module("Relay", ["Wire", "Mixing", "Folding", deque, heap]),
     Floor.engine.module("Gateway", ["WebSocket", "Wire", "Relay", "Mixing"]),
 
+    // The web page, embedded.
+    .target(name: "CWeb", path: "Sources/Web/CWeb"),
+
     .target(name: "CLinux", path: Floor.system.folder("CLinux")),
     .target(name: "CTerminal", path: Floor.system.folder("CTerminal")),
     library("CCurl", package: "libcurl4-openssl-dev", pkgConfig: "libcurl"),
@@ -118,7 +121,8 @@ let package = Package(
       "Server",
       [
         "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
-        "TLS", "SQLiteLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL", logging,
+        "TLS", "SQLiteLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL", "CWeb", "CZlib",
+        logging,
         deque,
       ]),
 

@@ -60,14 +60,16 @@ struct ArrayLoop {
 
   init(
     authenticator: Authenticator = Authenticator(verify: nil, botUsers: []),
+    files: WebFiles = WebFiles(),
     _ configure: (inout ConnectionLimits) -> Void = { _ in }
   ) {
     var limits = ConnectionLimits()
     limits.handshakeTimeoutMilliseconds = 5000
     configure(&limits)
+    var router = RequestRouter(origins: [], requiresLoopbackHost: false)
+    router.files = files
     let context = ConnectionLoop.Context(
-      limits: limits, shard: Shard.Configuration(),
-      router: RequestRouter(origins: [], requiresLoopbackHost: false),
+      limits: limits, shard: Shard.Configuration(), router: router,
       authenticator: authenticator,
       admission: Admission(limits: limits, descriptors: nil), epoch: "first", loopCount: 1,
       compressesFromBytes: 1024, drainSeconds: 10)

@@ -14,6 +14,8 @@ struct Folder {
 
   var folders: [String] { entries.filter { $0.isFolder }.map(\.name) }
 
+  var fileNames: [String] { entries.filter { !$0.isFolder }.map(\.name) }
+
   /// Also those of the folders within.
   var swiftFiles: [SourceFile] {
     entries.flatMap { entry -> [SourceFile] in

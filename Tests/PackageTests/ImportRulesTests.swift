@@ -22,7 +22,8 @@ import Testing
     "Server/RelayConfiguration": ["Directories", "Relay", "Platform", "YAML"],
     "Server/Server": [
       "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
-      "TLS", "SQLiteLog", "Bots", "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", "Logging",
+      "TLS", "SQLiteLog", "Bots", "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", "CWeb",
+      "CZlib", "Logging",
     ],
     "Client/Client": ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing"],
     "Client/Archive": ["Wire", "Platform", "Mixing", "SQLite", "CSQLite"],

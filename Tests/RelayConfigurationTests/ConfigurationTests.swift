@@ -61,9 +61,10 @@ import Testing
       "HOME": "/nowhere", "RELAYED": "not ours",
     ]
     let loaded = try fixture.load(
-      environment, overrides: Configuration.Overrides(listen: "127.0.0.1:3")
+      environment, overrides: Configuration.Overrides(listen: "127.0.0.1:3", noWeb: true)
     ).get()
     #expect(loaded.listen == "127.0.0.1:3")
+    #expect(!loaded.web)
     #expect(loaded.dataDirectory == "environment")
     #expect(loaded.limits.shard.budget.burst == 12)
     #expect(loaded.loops == 1)

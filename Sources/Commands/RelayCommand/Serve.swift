@@ -24,8 +24,15 @@ struct Serve: ParsableCommand {
     help: ArgumentHelp("The folder that holds the log.", valueName: "dir"), completion: .directory)
   var data: String?
 
+  @Flag(help: "Do not serve the web page.")
+  var noWeb = false
+
+  private var overrides: Configuration.Overrides {
+    Configuration.Overrides(listen: listen, data: data, noWeb: noWeb)
+  }
+
   func run() throws {
-    let configuration = try options.load(.init(listen: listen, data: data))
+    let configuration = try options.load(overrides)
     OperatorLog.setLevel(configuration.logLevel)
     do {
       try serve(configuration)
@@ -51,7 +58,7 @@ struct Serve: ParsableCommand {
     _ = unsafe Glibc.poll(&poll, 1, -1)
     while let signal = signals.next() {
       if signal != SIGHUP { return true }
-      if let configuration = try? options.load(.init(listen: listen, data: data)) {
+      if let configuration = try? options.load(overrides) {
         OperatorLog.setLevel(configuration.logLevel)
         server.reload(configuration)
       }

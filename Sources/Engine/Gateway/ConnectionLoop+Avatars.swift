@@ -27,11 +27,8 @@ extension ConnectionLoop {
       return finish(index, HTTPProblem(404, "\(name) has no picture.", code: .noSuchEntry).response)
     }
     let tag = "\"\(Self.digest(avatar.bytes))\""
-    let isKnown = known.contains {
-      $0 == "*" || $0.split(separator: ",").contains { $0.drop { $0 == " " } == tag }
-    }
     var response =
-      isKnown
+      EntityTag.isNamed(tag, in: known)
       ? HTTPResponse(status: 304)
       : HTTPResponse(status: 200, contentType: avatar.contentType, body: avatar.bytes)
     response.add("ETag", tag)

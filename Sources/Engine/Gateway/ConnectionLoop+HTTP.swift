@@ -54,6 +54,7 @@ extension ConnectionLoop {
     case .readiness: askWhetherReady(exchange, index)
     case .metrics: gatherMetrics(for: exchange, index)
     case .nothing: break
+    case .file(let file): serve(file, index)
     case .trace(let question): askForTrace(question, exchange, index)
     case .avatar(let user, let identity, let known):
       askForAvatar(of: user, as: identity, known, exchange, index)

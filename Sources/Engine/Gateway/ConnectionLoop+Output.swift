@@ -179,6 +179,7 @@ extension ConnectionLoop {
     if isLoose || shard.isLoose { wantsToShrink = true }
     context.budgets.forgetRested(now: now.monotonic)
     context.addressBudgets.forgetRested(now: now.monotonic)
+    context.fileBudgets.forgetRested(now: now.monotonic)
     giveBackAgain()
   }
 

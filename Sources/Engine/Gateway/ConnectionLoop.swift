@@ -22,6 +22,8 @@ import Wire
     package var budgets: Budgets<String>
     /// Rate limits by address, for unauthenticated HTTP requests.
     package var addressBudgets: Budgets<HostKey>
+    /// Rate limits by address, for the files of the web page.
+    package var fileBudgets: Budgets<HostKey>
     package var canary: Canary
     /// The name of the log's current epoch.
     package var epoch: String
@@ -45,6 +47,9 @@ import Wire
       violations = Violations()
       budgets = Budgets(shard.limits.budget)
       addressBudgets = Budgets(shard.limits.budget)
+      var files = UserBudget.Limits()
+      files.requestsPerSecond = WebFiles.requestsPerSecond
+      fileBudgets = Budgets(files)
       canary = Canary()
       self.epoch = epoch
       self.loopCount = loopCount

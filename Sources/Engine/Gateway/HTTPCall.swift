@@ -62,6 +62,8 @@ struct HTTPCall {
     case readiness
     /// The metrics.
     case metrics
+    /// A file of the web page.
+    case file(HTTPResponse)
     /// When an entry passed through the relay.
     case trace(TraceQuestion)
     /// A user's picture, unless it is one that `known` names (`If-None-Match`).
@@ -89,7 +91,7 @@ struct HTTPCall {
       .avatar(_, let identity, _):
       identity.user
     case .trace(let question): question.identity?.user
-    case .nothing, .readiness, .metrics: nil
+    case .nothing, .readiness, .metrics, .file: nil
     }
   }
 }

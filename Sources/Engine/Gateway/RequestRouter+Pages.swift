@@ -39,16 +39,26 @@ extension RequestRouter {
     case "/metrics": return metrics(request, isLocal, isOperator, identify)
     default:
       guard let segments = request.pathSegments, segments.first == "v1" else {
-        return refuse(nothingHere, request)
+        return file(request)
       }
       return api(request, segments.dropFirst(), isLocal, isOperator, identify)
     }
   }
 
+  /// Answers with a file of the web page.
+  private func file(_ request: HTTPRequest) -> Route {
+    guard let response = files.response(to: request) else { return refuse(nothingHere, request) }
+    if let refusal = wrongMethod(request) { return refusal }
+    var call = HTTPCall(target: .file(response))
+    call.headOnly = request.method == "HEAD"
+    call.keepsAlive = !request.closes
+    return .call(call)
+  }
+
   private var nothingHere: HTTPProblem {
     HTTPProblem(
       404,
-      "Not found. The WebSocket is at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
+      "Not found. The web page is at /, the WebSocket at /ws, the HTTP interface at /v1/rooms/{room}/messages,"
         + " /v1/rooms, /v1/stream, /v1/requests, /v1/people and /v1/avatars/{user}, the relay's state at /healthz, /readyz and /metrics.",
       code: .unknownType)
   }

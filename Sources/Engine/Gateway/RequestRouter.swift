@@ -37,6 +37,8 @@ package struct RequestRouter: Sendable {
   package var contentLimitBytes = 0
   /// Whether permessage-deflate is accepted if a client offers it.
   package var compresses = false
+  /// The files of the web page.
+  package var files = WebFiles()
 
   package init(origins: Set<String>, requiresLoopbackHost: Bool) {
     self.origins = origins

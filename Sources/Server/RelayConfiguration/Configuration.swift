@@ -19,6 +19,8 @@ public struct Configuration: Equatable, Sendable {
   public var logLevel = LogLevel.info
   /// The time limit for a graceful shutdown after SIGTERM.
   public var drainSeconds = 10
+  /// Whether the web page is served.
+  public var web = true
   /// Retention and durability of entries.
   public var log = Log()
   /// The certificate and its key.
@@ -234,11 +236,14 @@ extension Configuration {
     public var listen: String?
     /// `--data`.
     public var data: String?
+    /// `--no-web`.
+    public var noWeb = false
 
     /// Creates overrides from the given flags.
-    public init(listen: String? = nil, data: String? = nil) {
+    public init(listen: String? = nil, data: String? = nil, noWeb: Bool = false) {
       self.listen = listen
       self.data = data
+      self.noWeb = noWeb
     }
   }
 

@@ -53,6 +53,7 @@ extension ConfigurationKey {
     .integer("loops", \.loops, 0...1024),
     .choice("log_level", \.logLevel),
     .integer("drain_s", \.drainSeconds, 0...3600),
+    .boolean("web", \.web),
 
     .choice("log.durability", \.log.durability),
     .integer("log.keep_entries_per_room", \.log.keepEntriesPerRoom, 0...1_000_000_000_000),

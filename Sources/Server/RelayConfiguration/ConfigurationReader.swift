@@ -58,6 +58,7 @@ struct ConfigurationReader {
       else { continue }
       set(key, to: .text(value), at: .commandLine, as: "--\(path)")
     }
+    if overrides.noWeb { configuration.web = false }
   }
 
   /// Called after all sources, since any of them may have named the file.

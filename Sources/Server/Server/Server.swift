@@ -67,6 +67,7 @@ public final class Server: Sendable {
       router.servesEcho = configuration.debug.echo
       router.contentLimitBytes = configuration.limits.shard.frameBytes
       router.compresses = configuration.compression.enabled
+      if configuration.web { router.files = .embedded }
       let limits = configuration.limits.connection
       let context = ConnectionLoop.Context(
         limits: limits, shard: configuration.shard, router: router, authenticator: authenticator,

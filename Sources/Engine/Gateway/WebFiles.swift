@@ -1,0 +1,154 @@
+import Mixing
+import WebSocket
+
+/// The files of the web page with their addresses and finished responses. Nothing in them is
+/// private, so they are served without authentication.
+///
+/// The page itself is at `/`, which a browser revalidates (`no-cache` and an `ETag`). All files are
+/// also at `/web/VERSION/NAME`, where VERSION is a hash of their content: they refer to each other by
+/// relative addresses, and a browser may keep them forever (`immutable`). In `/` and the other files
+/// with an address of their own, `{version}` stands for that hash and `{files}` for the list of
+/// names in JSON.
+package struct WebFiles: Sendable {
+  /// A file as it was embedded.
+  package struct Source {
+    package var name: String
+    package var bytes: [UInt8]
+
+    package init(name: String, bytes: [UInt8]) {
+      self.name = name
+      self.bytes = bytes
+    }
+  }
+
+  /// One file, ready to be sent.
+  private struct File {
+    var plain: HTTPResponse
+    var gzip: HTTPResponse?
+    var tag: String
+    var notModified: HTTPResponse
+  }
+
+  /// How many files one address may request per second, and at once. A page needs each file once,
+  /// and many people may share the address of a proxy.
+  static let requestsPerSecond = 500
+
+  /// The hash of all files.
+  package let version: String
+  private var files: [String: File] = [:]
+
+  /// No files: every address is not found.
+  package init() { version = "" }
+
+  /// - Parameter gzip: compresses a file; `nil` if that is not possible.
+  package init(_ sources: [Source], gzip: ([UInt8]) -> [UInt8]?) {
+    var hash = FNV1a()
+    for source in sources {
+      hash.combine(source.name.utf8.span)
+      hash.combine(source.bytes.span)
+    }
+    version = String(hash.value, radix: 36)
+    let names = sources.map(\.name).filter { Self.ownPaths[$0] == nil || $0 == Self.page }
+    for source in sources {
+      var source = source
+      if Self.ownPaths[source.name] != nil {
+        let text = String(decoding: source.bytes, as: UTF8.self)
+          .replacing("{version}", with: version)
+          .replacing("\"{files}\"", with: "[\(names.map { "\"\($0)\"" }.joined(separator: ","))]")
+        source.bytes = Array(text.utf8)
+      }
+      let compressed = gzip(source.bytes).flatMap { $0.count < source.bytes.count ? $0 : nil }
+      if let path = Self.ownPaths[source.name] {
+        files[path] = Self.file(source, compressed, isImmutable: false)
+      }
+      if names.contains(source.name) {
+        files["/web/\(version)/\(source.name)"] = Self.file(source, compressed, isImmutable: true)
+      }
+    }
+  }
+
+  /// The number of addresses.
+  package var count: Int { files.count }
+
+  /// Returns the response to a GET or HEAD, or `nil` if there is no such file.
+  func response(to request: HTTPRequest) -> HTTPResponse? {
+    guard let file = files[String(request.path)] else { return nil }
+    if EntityTag.isNamed(file.tag, in: request.headers["If-None-Match"]) { return file.notModified }
+    if let gzip = file.gzip, Self.acceptsGzip(request.headers.list("Accept-Encoding")) {
+      return gzip
+    }
+    return file.plain
+  }
+
+  // MARK: - The files
+
+  private static let page = "index.html"
+  /// The files that have an address of their own, because it has to stay the same.
+  private static let ownPaths = [
+    page: "/", "service-worker.js": "/service-worker.js", "embed.js": "/embed.js",
+  ]
+
+  private static let contentTypes = [
+    "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml", "png": "image/png",
+    "webmanifest": "application/manifest+json",
+  ]
+
+  private static func file(_ source: Source, _ compressed: [UInt8]?, isImmutable: Bool) -> File {
+    let ending = source.name.split(separator: ".").last.map(String.init) ?? ""
+    guard let contentType = contentTypes[ending] else {
+      preconditionFailure("\(source.name): no content type for this name")
+    }
+    // A weak tag holds for both forms (RFC 9110 §8.8.1).
+    let tag = "\"\(String(FNV1a.hash(source.bytes.span), radix: 36))\""
+    func with(_ response: HTTPResponse) -> HTTPResponse {
+      var response = response
+      response.add("ETag", "W/\(tag)")
+      response.add(
+        "Cache-Control", isImmutable ? "public, max-age=31536000, immutable" : "no-cache")
+      response.add("Vary", "Accept-Encoding")
+      response.add("X-Content-Type-Options", "nosniff")
+      response.add("Referrer-Policy", "no-referrer")
+      if ending == "html" {
+        response.add("Content-Security-Policy", contentSecurityPolicy)
+        response.add("Cross-Origin-Opener-Policy", "same-origin")
+        response.add("Cross-Origin-Resource-Policy", "same-origin")
+        response.add("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
+      } else {
+        // Other sites may embed a conversation, as far as auth.origins lets them connect.
+        response.add("Content-Security-Policy", "default-src 'none'; connect-src 'self'")
+        response.add("Access-Control-Allow-Origin", "*")
+        response.add("Cross-Origin-Resource-Policy", "cross-origin")
+      }
+      return response
+    }
+    var gzip = compressed.map {
+      with(HTTPResponse(status: 200, contentType: contentType, body: $0))
+    }
+    gzip?.add("Content-Encoding", "gzip")
+    return File(
+      plain: with(HTTPResponse(status: 200, contentType: contentType, body: source.bytes)),
+      gzip: gzip, tag: tag, notModified: with(HTTPResponse(status: 304)))
+  }
+
+  /// Everything comes from the relay: scripts, style, pictures (which the page makes `blob:`
+  /// addresses of), and the connection. No inline script or style, no plugin, no frame, no form.
+  /// `require-trusted-types-for` makes assigning text as HTML an error; the one policy is for the
+  /// address of the service worker.
+  private static let contentSecurityPolicy = """
+    default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
+    manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types relay-worker
+    """
+
+  /// Whether gzip is accepted with a weight above 0 (RFC 9110 §12.5.3).
+  static func acceptsGzip(_ codings: [some StringProtocol]) -> Bool {
+    for coding in codings {
+      let parts = coding.lowercased().filter { $0 != " " && $0 != "\t" }.split(separator: ";")
+      guard parts.first == "gzip" || parts.first == "*" else { continue }
+      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }?.dropFirst(2)
+      return weight.map { $0.contains { "1"..."9" ~= $0 } } ?? true
+    }
+    return false
+  }
+}
