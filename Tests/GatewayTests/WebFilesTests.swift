@@ -49,10 +49,34 @@ import WebSocket
   @Test func `only files with an address of their own are templates`() throws {
     #expect(
       try text(response("/service-worker.js"))
-        .hasSuffix("\r\n\r\nconst files = [\"index.html\",\"app.js\",\"relay-client/index.js\"]"))
+        .hasSuffix("\r\n\r\nconst files = [\"index.html\",\"app.js\",\"relay-client/index.js\"]\n"))
     #expect(
       try text(response("/web/\(Self.files.version)/relay-client/index.js"))
-        .hasSuffix("\r\n\r\n{version}"))
+        .hasSuffix("\r\n\r\n{version}\n"))
+  }
+
+  @Test func `scripts and styles are served without comments`() {
+    let text = """
+      // A module.
+
+      /**
+       * @param {string} a
+       */
+      const url = "https://x"; // kept: it may be text
+      /** @type {any} */
+      let x = /** @type {any} */ (y) + /** @type {string} */ z;
+        /* one line */
+      a { b: c } /* kept */
+        /** @returns {void} */ call();
+      """
+    #expect(
+      String(decoding: WebFiles.withoutComments(Array(text.utf8)), as: UTF8.self) == """
+        const url = "https://x"; // kept: it may be text
+        let x = (y) + z;
+        a { b: c } /* kept */
+        call();
+
+        """)
   }
 
   @Test(arguments: [
@@ -64,7 +88,7 @@ import WebSocket
   {
     let file = try text(response(asset, "Accept-Encoding: \(accepted)\r\n"))
     #expect(file.contains("\r\nContent-Encoding: gzip\r\n") == isCompressed)
-    #expect(file.hasSuffix(isCompressed ? "gzip of 600" : "app();"))
+    #expect(file.hasSuffix(isCompressed ? "gzip of 601" : "app();\n"))
     #expect(file.contains("\r\nVary: Accept-Encoding\r\n"))
   }
 

@@ -3,18 +3,72 @@ import Testing
 
 /// The files of the web page, which a C file embeds by name.
 @Suite struct `Embedded files` {
-  @Test(arguments: [
-    ("Sources/Web/page", "../page/", ""),
-    ("Sources/JavaScript/relay-client", "../../JavaScript/relay-client/", "relay-client/"),
-  ])
-  func `are all files of the page and of the library`(
-    folder: String, path: String, prefix: String
-  ) throws {
+  private static let library = "relay-client/"
+
+  /// The names in the table of the C file.
+  private func embedded() throws -> [String] {
     let lines = try SourceFile(path: Project["Sources/Web/CWeb/CWeb.c"]).lines()
-    let names = Folder.package.folder(folder).fileNames
+    let names = lines.compactMap { line in
+      line.hasPrefix("    {\"") ? String(line.dropFirst(6).prefix { $0 != "\"" }) : nil
+    }
     for name in names {
-      #expect(lines.contains("#embed \"\(path)\(name)\""), "\(folder)/\(name)")
-      #expect(lines.contains { $0.hasPrefix("    {\"\(prefix)\(name)\", ") }, "\(folder)/\(name)")
+      let path = name.hasPrefix(Self.library) ? "../../JavaScript/\(name)" : "../page/\(name)"
+      #expect(lines.contains("#embed \"\(path)\""), "\(name)")
+    }
+    return names
+  }
+
+  private func source(_ name: String) throws -> String {
+    let folder = name.hasPrefix(Self.library) ? "Sources/JavaScript" : "Sources/Web/page"
+    return try readFile(Project["\(folder)/\(name)"])
+  }
+
+  @Test func `are all files of the page`() throws {
+    let names = try embedded()
+    for name in Folder.package.folder("Sources/Web/page").fileNames {
+      #expect(names.contains(name), "\(name)")
+    }
+  }
+
+  @Test func `are all modules that another one imports`() throws {
+    let names = try embedded()
+    var imports = 0
+    for name in names where name.hasSuffix(".js") {
+      let folder = name.hasPrefix(Self.library) ? Self.library : ""
+      for part in try source(name).split(separator: "\"./").dropFirst() {
+        let imported = part.prefix { $0 != "\"" }
+        guard imported.hasSuffix(".js"), !imported.hasPrefix("web/"), !imported.contains("\n")
+        else {
+          continue
+        }
+        #expect(names.contains("\(folder)\(imported)"), "\(name) imports \(imported)")
+        imports += 1
+      }
+    }
+    #expect(imports > 20)
+  }
+
+  /// A browser would fetch such a module only when it has read the one that imports it.
+  @Test func `are preloaded, as far as they are modules of the page`() throws {
+    let page = try source("index.html")
+    for name in try embedded() where name.hasSuffix(".js") {
+      let isOwn = ["app.js", "service-worker.js", "embed.js", "relay-room.js"].contains(name)
+      #expect(
+        isOwn || page.contains("<link rel=\"modulepreload\" href=\"/web/{version}/\(name)\">"),
+        "\(name)")
+    }
+  }
+
+  /// Assigned text would be read as HTML. The Content-Security-Policy refuses it as well.
+  @Test func `make nodes of text, never of HTML`() throws {
+    for name in try embedded() where name.hasSuffix(".js") {
+      let text = try source(name)
+      for word in [
+        "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "setHTML",
+        "new Function", "createContextualFragment", "DOMParser", "srcdoc", ".style =", "cssText",
+      ] {
+        #expect(!text.contains(word), "\(name): \(word)")
+      }
     }
   }
 }

@@ -51,6 +51,9 @@ package struct WebFiles: Sendable {
     let names = sources.map(\.name).filter { Self.ownPaths[$0] == nil || $0 == Self.page }
     for source in sources {
       var source = source
+      if source.name.hasSuffix(".js") || source.name.hasSuffix(".css") {
+        source.bytes = Self.withoutComments(source.bytes)
+      }
       if Self.ownPaths[source.name] != nil {
         let text = String(decoding: source.bytes, as: UTF8.self)
           .replacing("{version}", with: version)
@@ -129,6 +132,43 @@ package struct WebFiles: Sendable {
     return File(
       plain: with(HTTPResponse(status: 200, contentType: contentType, body: source.bytes)),
       gzip: gzip, tag: tag, notModified: with(HTTPResponse(status: 304)))
+  }
+
+  /// Returns a script or style without its comments, which are a third of it: lines that begin with
+  /// `//`, what is between `/*` at the beginning of a line and the next `*/`, and types (`/** … */`)
+  /// within a line. The files have no such text in a literal.
+  static func withoutComments(_ bytes: [UInt8]) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(bytes.count)
+    var isInComment = false
+    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
+      var rest = line.drop { $0 == UInt8(ascii: " ") }
+      if isInComment {
+        isInComment = rest.firstRange(of: "*/".utf8) == nil
+        continue
+      }
+      if rest.isEmpty || rest.starts(with: "//".utf8) { continue }
+      if rest.starts(with: "/*".utf8), rest.firstRange(of: "*/".utf8) == nil {
+        isInComment = true
+        continue
+      }
+      let isBlank = { (bytes: ArraySlice<UInt8>) in bytes.allSatisfy { $0 == UInt8(ascii: " ") } }
+      var kept: [UInt8] = []
+      while let start = rest.firstRange(of: "/**".utf8)?.lowerBound,
+        let end = rest[start...].firstRange(of: "*/".utf8)?.upperBound
+      {
+        kept += rest[..<start]
+        rest = rest[end...].drop { $0 == UInt8(ascii: " ") }
+      }
+      if kept.isEmpty, rest.starts(with: "/*".utf8), let end = rest.firstRange(of: "*/".utf8),
+        isBlank(rest[end.upperBound...])
+      {
+        continue
+      }
+      kept += rest
+      if !isBlank(kept[...]) { output += kept + [UInt8(ascii: "\n")] }
+    }
+    return output
   }
 
   /// Everything comes from the relay: scripts, style, pictures (which the page makes `blob:`

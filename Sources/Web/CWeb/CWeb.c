@@ -9,8 +9,223 @@ static const unsigned char index_html[] = {
 #embed "../page/index.html"
 };
 
+static const unsigned char announcer_js[] = {
+#embed "../page/announcer.js"
+};
+
+static const unsigned char app_js[] = {
+#embed "../page/app.js"
+};
+
+static const unsigned char avatars_js[] = {
+#embed "../page/avatars.js"
+};
+
+static const unsigned char composer_js[] = {
+#embed "../page/composer.js"
+};
+
+static const unsigned char conversation_js[] = {
+#embed "../page/conversation.js"
+};
+
+static const unsigned char dom_js[] = {
+#embed "../page/dom.js"
+};
+
+static const unsigned char embed_js[] = {
+#embed "../page/embed.js"
+};
+
+static const unsigned char format_js[] = {
+#embed "../page/format.js"
+};
+
+static const unsigned char icon_svg[] = {
+#embed "../page/icon.svg"
+};
+
+static const unsigned char list_js[] = {
+#embed "../page/list.js"
+};
+
+static const unsigned char manifest_webmanifest[] = {
+#embed "../page/manifest.webmanifest"
+};
+
+static const unsigned char notifier_js[] = {
+#embed "../page/notifier.js"
+};
+
+static const unsigned char people_js[] = {
+#embed "../page/people.js"
+};
+
+static const unsigned char popups_js[] = {
+#embed "../page/popups.js"
+};
+
+static const unsigned char relay_room_js[] = {
+#embed "../page/relay-room.js"
+};
+
+static const unsigned char room_view_js[] = {
+#embed "../page/room-view.js"
+};
+
+static const unsigned char row_js[] = {
+#embed "../page/row.js"
+};
+
+static const unsigned char service_worker_js[] = {
+#embed "../page/service-worker.js"
+};
+
+static const unsigned char session_js[] = {
+#embed "../page/session.js"
+};
+
+static const unsigned char sign_in_js[] = {
+#embed "../page/sign-in.js"
+};
+
+static const unsigned char style_css[] = {
+#embed "../page/style.css"
+};
+
+static const unsigned char text_js[] = {
+#embed "../page/text.js"
+};
+
+static const unsigned char timeline_js[] = {
+#embed "../page/timeline.js"
+};
+
+static const unsigned char relay_client_check_js[] = {
+#embed "../../JavaScript/relay-client/check.js"
+};
+
+static const unsigned char relay_client_client_js[] = {
+#embed "../../JavaScript/relay-client/client.js"
+};
+
+static const unsigned char relay_client_connection_js[] = {
+#embed "../../JavaScript/relay-client/connection.js"
+};
+
+static const unsigned char relay_client_directory_js[] = {
+#embed "../../JavaScript/relay-client/directory.js"
+};
+
+static const unsigned char relay_client_emitter_js[] = {
+#embed "../../JavaScript/relay-client/emitter.js"
+};
+
+static const unsigned char relay_client_errors_js[] = {
+#embed "../../JavaScript/relay-client/errors.js"
+};
+
+static const unsigned char relay_client_fold_js[] = {
+#embed "../../JavaScript/relay-client/fold.js"
+};
+
+static const unsigned char relay_client_history_js[] = {
+#embed "../../JavaScript/relay-client/history.js"
+};
+
+static const unsigned char relay_client_journal_js[] = {
+#embed "../../JavaScript/relay-client/journal.js"
+};
+
+static const unsigned char relay_client_ladder_js[] = {
+#embed "../../JavaScript/relay-client/ladder.js"
+};
+
+static const unsigned char relay_client_memory_store_js[] = {
+#embed "../../JavaScript/relay-client/memory-store.js"
+};
+
+static const unsigned char relay_client_outbox_js[] = {
+#embed "../../JavaScript/relay-client/outbox.js"
+};
+
+static const unsigned char relay_client_relay_client_js[] = {
+#embed "../../JavaScript/relay-client/relay-client.js"
+};
+
+static const unsigned char relay_client_relay_js[] = {
+#embed "../../JavaScript/relay-client/relay.js"
+};
+
+static const unsigned char relay_client_room_list_js[] = {
+#embed "../../JavaScript/relay-client/room-list.js"
+};
+
+static const unsigned char relay_client_room_js[] = {
+#embed "../../JavaScript/relay-client/room.js"
+};
+
+static const unsigned char relay_client_sender_js[] = {
+#embed "../../JavaScript/relay-client/sender.js"
+};
+
+static const unsigned char relay_client_session_js[] = {
+#embed "../../JavaScript/relay-client/session.js"
+};
+
+static const unsigned char relay_client_timeline_js[] = {
+#embed "../../JavaScript/relay-client/timeline.js"
+};
+
+static const unsigned char relay_client_websocket_js[] = {
+#embed "../../JavaScript/relay-client/websocket.js"
+};
+
 static const struct cweb_file files[] = {
     {"index.html", index_html, sizeof index_html},
+    {"announcer.js", announcer_js, sizeof announcer_js},
+    {"app.js", app_js, sizeof app_js},
+    {"avatars.js", avatars_js, sizeof avatars_js},
+    {"composer.js", composer_js, sizeof composer_js},
+    {"conversation.js", conversation_js, sizeof conversation_js},
+    {"dom.js", dom_js, sizeof dom_js},
+    {"embed.js", embed_js, sizeof embed_js},
+    {"format.js", format_js, sizeof format_js},
+    {"icon.svg", icon_svg, sizeof icon_svg},
+    {"list.js", list_js, sizeof list_js},
+    {"manifest.webmanifest", manifest_webmanifest, sizeof manifest_webmanifest},
+    {"notifier.js", notifier_js, sizeof notifier_js},
+    {"people.js", people_js, sizeof people_js},
+    {"popups.js", popups_js, sizeof popups_js},
+    {"relay-room.js", relay_room_js, sizeof relay_room_js},
+    {"room-view.js", room_view_js, sizeof room_view_js},
+    {"row.js", row_js, sizeof row_js},
+    {"service-worker.js", service_worker_js, sizeof service_worker_js},
+    {"session.js", session_js, sizeof session_js},
+    {"sign-in.js", sign_in_js, sizeof sign_in_js},
+    {"style.css", style_css, sizeof style_css},
+    {"text.js", text_js, sizeof text_js},
+    {"timeline.js", timeline_js, sizeof timeline_js},
+    {"relay-client/check.js", relay_client_check_js, sizeof relay_client_check_js},
+    {"relay-client/client.js", relay_client_client_js, sizeof relay_client_client_js},
+    {"relay-client/connection.js", relay_client_connection_js, sizeof relay_client_connection_js},
+    {"relay-client/directory.js", relay_client_directory_js, sizeof relay_client_directory_js},
+    {"relay-client/emitter.js", relay_client_emitter_js, sizeof relay_client_emitter_js},
+    {"relay-client/errors.js", relay_client_errors_js, sizeof relay_client_errors_js},
+    {"relay-client/fold.js", relay_client_fold_js, sizeof relay_client_fold_js},
+    {"relay-client/history.js", relay_client_history_js, sizeof relay_client_history_js},
+    {"relay-client/journal.js", relay_client_journal_js, sizeof relay_client_journal_js},
+    {"relay-client/ladder.js", relay_client_ladder_js, sizeof relay_client_ladder_js},
+    {"relay-client/memory-store.js", relay_client_memory_store_js, sizeof relay_client_memory_store_js},
+    {"relay-client/outbox.js", relay_client_outbox_js, sizeof relay_client_outbox_js},
+    {"relay-client/relay-client.js", relay_client_relay_client_js, sizeof relay_client_relay_client_js},
+    {"relay-client/relay.js", relay_client_relay_js, sizeof relay_client_relay_js},
+    {"relay-client/room-list.js", relay_client_room_list_js, sizeof relay_client_room_list_js},
+    {"relay-client/room.js", relay_client_room_js, sizeof relay_client_room_js},
+    {"relay-client/sender.js", relay_client_sender_js, sizeof relay_client_sender_js},
+    {"relay-client/session.js", relay_client_session_js, sizeof relay_client_session_js},
+    {"relay-client/timeline.js", relay_client_timeline_js, sizeof relay_client_timeline_js},
+    {"relay-client/websocket.js", relay_client_websocket_js, sizeof relay_client_websocket_js},
 };
 
 size_t cweb_count(void) { return sizeof files / sizeof *files; }

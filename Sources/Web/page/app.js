@@ -1,0 +1,340 @@
+// The messenger: who uses it, which conversation is open, and what is where.
+
+import { Announcer } from "./announcer.js";
+import { Pictures } from "./avatars.js";
+import { el, focused } from "./dom.js";
+import { plain } from "./format.js";
+import { Notifier } from "./notifier.js";
+import { People } from "./people.js";
+import { choose, menu, show } from "./popups.js";
+import { Session } from "./session.js";
+import { signIn } from "./sign-in.js";
+import "./list.js";
+import "./room-view.js";
+
+const place = /** @type {HTMLElement} */ (document.getElementById("app"));
+
+/** The direct room of two users. @param {string} a @param {string} b */
+const directRoom = (a, b) => `dm:${[a, b].sort().join(":")}`;
+
+/** A storage that may be forbidden, or full. */
+const drafts = /** @type {any} */ ({
+  getItem: (/** @type {string} */ key) => { try { return localStorage.getItem(key); } catch { return null; } },
+  setItem: (/** @type {string} */ key, /** @type {string} */ value) => { try { localStorage.setItem(key, value); } catch { /* not kept */ } },
+  removeItem: (/** @type {string} */ key) => { try { localStorage.removeItem(key); } catch { /* not kept */ } },
+});
+
+class Messenger {
+  drafts = drafts;
+  announcer = new Announcer();
+  list = el("relay-list");
+  view = el("relay-conversation", { hidden: true });
+  nothing = el("div", { class: "nothing-open" }, el("p", {}, "Choose a conversation, or press Ctrl+K."));
+  forward = (/** @type {any} */ origin) => this.#forward(origin);
+  /** @type {any} */
+  #open;
+  get user() { return this.session.user; }
+
+  /** @param {Session} session */
+  constructor(session) {
+    this.session = session;
+    this.relay = session.connect();
+    this.people = new People(this.relay);
+    this.pictures = new Pictures((user) => session.fetch(`/v1/avatars/${encodeURIComponent(user)}`));
+  }
+
+  async start() {
+    const { list, view, relay, session } = this;
+    place.className = "messenger";
+    place.replaceChildren(
+      el("nav", { class: "sidebar", "aria-label": "Conversations" }, list),
+      el("main", { class: "main" }, view, this.nothing), this.announcer.element);
+    list.start(this);
+    list.addEventListener("choose", (/** @type {CustomEvent} */ event) => this.open(event.detail.row, event.detail));
+    list.addEventListener("menu", (/** @type {CustomEvent} */ event) => this.#showMenu(event.detail.anchor));
+    list.addEventListener("count", () => this.#showCount());
+    view.addEventListener("back", () => this.#back());
+    view.addEventListener("leave-room", (/** @type {CustomEvent} */ event) => this.#leave(event.detail));
+    this.people.addEventListener("change", () => this.#renameOpen());
+    session.onExpired = () => this.#askForToken();
+    relay.on("ended", (/** @type {any} */ error) => this.#ended(error));
+    addEventListener("keydown", (event) => this.#key(event));
+    addEventListener("popstate", () => this.#openFromAddress());
+    addEventListener("hashchange", () => this.#takeToken());
+    document.addEventListener("visibilitychange", () => {
+      relay.presence.set(document.visibilityState === "visible" ? "online" : "away");
+    });
+    navigator.serviceWorker?.addEventListener("message", ({ data }) => { if (data?.open) this.open({ room: data.open, title: data.open }); });
+    this.#openFromAddress();
+    if (!this.#open) {
+      list.focusSearch();
+      // The user is known now, or when the store or the relay has said so.
+    }
+    relay.ready.then(() => {
+      this.notifier ??= new Notifier(/** @type {any} */ (this));
+      if (!this.#open) this.#openFromAddress();
+    }, () => {});
+  }
+
+  /** @param {any} row @param {{isOpened?: boolean, isSilent?: boolean}} [options] */
+  open(row, { isOpened = false, isSilent = false } = {}) {
+    const known = this.list.row(row.room) ?? row;
+    const peer = this.#peer(known.room);
+    if (this.view.room !== known.room) {
+      this.#open = { room: known.room, title: known.title, peer };
+      this.view.hidden = false;
+      this.nothing.hidden = true;
+      this.view.open(this, this.#open);
+      this.list.select(known.room);
+    }
+    place.classList.add("in-conversation");
+    if (!isSilent) this.#setAddress(known.room, peer);
+    this.#showCount();
+    if (isOpened || !isSilent) this.view.focus();
+  }
+
+  /** @param {string} room */
+  #peer(room) {
+    if (!room.startsWith("dm:")) return undefined;
+    const users = room.slice(3).split(":");
+    return users.find((user) => user !== this.session.user) ?? users[0];
+  }
+
+  // MARK: The address
+
+  /** @param {string} room @param {string | undefined} peer */
+  #setAddress(room, peer) {
+    const query = new URLSearchParams();
+    if (this.session.token === undefined) query.set("user", this.session.user);
+    query.set(peer === undefined ? "room" : "to", peer ?? room);
+    const address = `/?${query}`;
+    if (address !== location.pathname + location.search) history.pushState({ room }, "", address);
+  }
+
+  #openFromAddress() {
+    const query = new URLSearchParams(location.search);
+    const to = query.get("to")?.toLowerCase();
+    const room = to && this.session.user ? directRoom(this.session.user, to) : query.get("room");
+    if (room) this.open({ room, title: to ? this.people.name(to) ?? to : room }, { isSilent: true, isOpened: true });
+    else place.classList.remove("in-conversation");
+  }
+
+  #back() {
+    place.classList.remove("in-conversation");
+    const query = new URLSearchParams(this.session.token === undefined ? { user: this.session.user } : {});
+    history.pushState({}, "", `/?${query}`);
+    this.list.focus();
+  }
+
+  /** The name may come after the conversation was opened. */
+  #renameOpen() {
+    const known = this.#open && this.list.row(this.#open.room);
+    if (known && known.title !== this.#open.title) {
+      this.#open.title = known.title;
+      this.view.rename(known.title);
+    }
+  }
+
+  #showCount() {
+    const count = this.list.unread;
+    const title = this.#open && place.classList.contains("in-conversation") ? `${plain(this.#open.title)} · relay` : "relay";
+    document.title = count > 0 ? `(${count > 99 ? "99+" : count}) ${title}` : title;
+  }
+
+  // MARK: The keyboard
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (event.key === "F6") this.#nextRegion(event.shiftKey ? -1 : 1);
+    else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "k") this.#switch();
+    else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "f" && this.#open) this.view.openSearch();
+    else if (isCommand && event.key === "End" && this.#open) this.view.timeline.toNewest();
+    else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
+      const row = this.list.neighbor(event.key === "ArrowUp" ? -1 : 1, event.shiftKey);
+      if (row) this.open(row);
+    } else if (event.key === "F1" || (event.key === "?" && !isTyping())) this.#help();
+    else if (event.key === "Escape" && this.#open) this.view.focus();
+    else if (event.key.length === 1 && !isCommand && !event.altKey && !isTyping() && event.key !== " " && this.#open) {
+      this.view.focus(); // the letter goes there
+      return;
+    } else return;
+    event.preventDefault();
+  }
+
+  /** @param {number} step */
+  #nextRegion(step) {
+    const regions = [
+      { has: () => this.list.contains(focused()), enter: () => this.list.focus() },
+      ...(this.#open ? [
+        { has: () => this.view.timeline.contains(focused()), enter: () => this.view.timeline.enter() },
+        { has: () => this.view.composer.contains(focused()), enter: () => this.view.focus() },
+      ] : []),
+    ];
+    const now = regions.findIndex((region) => region.has());
+    const next = now < 0 ? 0 : (now + step + regions.length) % regions.length;
+    regions[next].enter();
+  }
+
+  #choice(/** @type {any} */ row) {
+    return el("span", {}, el("b", { dir: "auto" }, plain(row.title)), el("small", {}, row.user === undefined ? "room" : `@${row.user}`));
+  }
+
+  async #switch() {
+    const row = await choose(place, {
+      label: "Go to a conversation", placeholder: "Go to a person or room", choices: () => this.#choices(),
+      search: async (query, signal) => { await this.people.search(query, signal); }, view: (choice) => this.#choice(choice),
+    });
+    if (row) this.open(row, { isOpened: true });
+  }
+
+  #choices() {
+    return this.list.all;
+  }
+
+  /** @param {{room: string, seq: number}} origin */
+  async #forward(origin) {
+    const row = await choose(place, {
+      label: "Forward to", placeholder: "Forward to a person or room", choices: () => this.#choices(),
+      search: async (query, signal) => { await this.people.search(query, signal); }, view: (choice) => this.#choice(choice),
+    });
+    if (!row) return;
+    this.open(row, { isOpened: true });
+    this.relay.room(row.room).send({ forward: origin }).catch(() => {});
+  }
+
+  // MARK: The menu
+
+  /** @param {HTMLElement} anchor */
+  #showMenu(anchor) {
+    const { notifier } = this;
+    menu(anchor, [
+      { label: "Go to a conversation…", act: () => this.#switch() },
+      { label: "Open or create a room…", act: () => this.#createRoom() },
+      ...(notifier && "Notification" in globalThis ? [{ label: "Notifications", isOn: notifier.isOn("notifications"), act: () => notifier.toggle("notifications") }] : []),
+      ...(notifier ? [{ label: "Sounds", isOn: notifier.isOn("sounds"), act: () => notifier.toggle("sounds") }] : []),
+      { label: "Keys", act: () => this.#help() },
+      { label: "Sign out", act: () => this.#signOut() },
+    ], { label: "Menu" });
+  }
+
+  #createRoom() {
+    const note = el("p", { class: "problem", role: "alert" });
+    const input = el("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: false, "aria-label": "Name of the room", placeholder: "team-lunch" });
+    const box = show(place, "Open or create a room", el("form", { on: {
+      submit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        const room = input.value.trim().toLowerCase().replace(/^#/, "").replace(/\s+/g, "-");
+        if (!/^[a-z0-9._:-]{1,140}$/.test(room) || /^(\.|\.\.|dm:.*|sys:.*)$/.test(room)) {
+          note.textContent = "A room has 1 to 140 of these characters: a–z, 0–9, dot, hyphen, underscore and colon.";
+          return;
+        }
+        box.close();
+        this.open({ room, title: room }, { isOpened: true });
+      },
+    } }, input, note, el("div", { class: "buttons" }, el("button", { type: "submit", class: "primary" }, "Open"))));
+    input.focus();
+  }
+
+  #help() {
+    const keys = [
+      ["Enter", "Send"], ["Shift+Enter", "New line"], ["↑ in an empty composer", "Edit your last message"],
+      ["Ctrl+K", "Go to a conversation"], ["Ctrl+F", "Search in this conversation"],
+      ["Alt+↑ ↓", "Previous, next conversation"], ["Alt+Shift+↑ ↓", "Previous, next unread conversation"],
+      ["F6", "Next region: conversations, messages, composer"], ["↑ ↓ in messages", "Select a message"],
+      ["Enter on a message", "All actions"], ["R, E, F, +", "Reply, edit, forward, react"],
+      ["Ctrl+End", "Go to the newest message"], ["Escape", "Back to the composer"],
+    ];
+    show(place, "Keys", el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])));
+  }
+
+  /** @param {string} name */
+  async #leave(name) {
+    this.view.close();
+    this.view.hidden = true;
+    this.nothing.hidden = false;
+    this.#open = undefined;
+    this.#back();
+    await this.relay.room(name).close({ forget: true });
+  }
+
+  // MARK: The session
+
+  #takeToken() {
+    const token = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (!token) return;
+    history.replaceState(history.state, "", location.pathname + location.search);
+    this.session.renew(token);
+    this.#closeAsking?.();
+  }
+  /** @type {(() => void) | undefined} */
+  #closeAsking;
+
+  #askForToken() {
+    if (this.#closeAsking) return;
+    const input = el("input", { type: "password", autocomplete: "off", "aria-label": "Token" });
+    const box = show(place, "Your session has expired", el("p", {}, "Enter a new token. What you wrote meanwhile is kept."),
+      el("form", { on: { submit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        if (!input.value.trim()) return;
+        box.close();
+        this.session.renew(input.value.trim());
+      } } }, input, el("div", { class: "buttons" }, el("button", { type: "submit", class: "primary" }, "Continue"))));
+    this.#closeAsking = () => box.close();
+    box.addEventListener("close", () => { this.#closeAsking = undefined; });
+  }
+
+  /** @param {any} error */
+  #ended(error) {
+    if (error?.code === "closed") return;
+    this.session.end();
+    this.view.close();
+    begin(error?.message ?? "The session has ended.");
+  }
+
+  async #signOut() {
+    this.session.end();
+    await this.relay.close();
+    location.assign("/");
+  }
+}
+
+/** Whether keys are text now. */
+function isTyping() {
+  const element = /** @type {any} */ (focused());
+  return element?.matches?.("input, textarea, select") ?? false;
+}
+
+/** @param {string} [reason] */
+async function begin(reason) {
+  let session = reason === undefined ? Session.restore() : undefined;
+  if (!session) {
+    place.className = "";
+    const identity = await signIn(place, reason);
+    session = new Session(identity);
+    if (identity.token) session.renew(identity.token);
+    const query = new URLSearchParams(location.search);
+    query.delete("user");
+    if (identity.user) query.set("user", identity.user);
+    history.replaceState({}, "", `/${query.size ? `?${query}` : ""}`);
+  }
+  await new Messenger(session).start();
+}
+
+/** Installs the worker that lets the page open without a connection. Its address is the only one that may become a script. */
+function install() {
+  if (!navigator.serviceWorker) return;
+  const address = "/service-worker.js";
+  const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("relay-worker", {
+    createScriptURL: (/** @type {string} */ url) => {
+      if (url !== address) throw new TypeError("not an address of the worker");
+      return url;
+    },
+  });
+  navigator.serviceWorker.register(policy ? policy.createScriptURL(address) : address).catch(() => {});
+}
+
+begin();
+addEventListener("load", install, { once: true });
+if (document.readyState === "complete") install();

@@ -1,0 +1,100 @@
+// Pictures of people, or their initials. Pictures come from the relay only, each once.
+
+import { el } from "./dom.js";
+import { plain } from "./format.js";
+
+const parallel = 4;
+const kept = 300;
+
+/** The first letters of the first and the last word. @param {string} name */
+export function initials(name) {
+  const words = plain(name).split(/[\s._:-]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  if (words.length === 0) return "?";
+  const letter = (/** @type {string} */ word) => [...word.replace(/^[^\p{L}\p{N}]+/u, "")][0] ?? "";
+  const last = words.length > 1 ? letter(words[words.length - 1]) : "";
+  return (letter(words[0]) + last).toUpperCase();
+}
+
+/** One of twelve colors, by the name. @param {string} user */
+function hue(user) {
+  let hash = 0;
+  for (const character of user) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  return hash % 12;
+}
+
+/** Loads pictures, a few at a time. */
+export class Pictures {
+  /** @type {Map<string, string | null>} object addresses by user; `null` without a picture */
+  #known = new Map();
+  /** @type {Map<string, Set<any>>} elements that wait */
+  #waiting = new Map();
+  #active = 0;
+  /** @type {(user: string) => Promise<Response>} */
+  #fetch;
+
+  /** @param {(user: string) => Promise<Response>} fetch */
+  constructor(fetch) {
+    this.#fetch = fetch;
+  }
+
+  /** Shows the picture in the element, now or when it has come. @param {string} user @param {HTMLElement} element */
+  show(user, element) {
+    const known = this.#known.get(user);
+    if (known) put(element, known);
+    if (known !== undefined) return;
+    const waiting = this.#waiting.get(user) ?? new Set();
+    waiting.add(new WeakRef(element));
+    this.#waiting.set(user, waiting);
+    this.#next();
+  }
+
+  async #next() {
+    if (this.#active >= parallel) return;
+    const [user] = [...this.#waiting.keys()].filter((name) => !this.#loading.has(name));
+    if (user === undefined) return;
+    this.#active++;
+    this.#loading.add(user);
+    let address = null;
+    try {
+      const response = await this.#fetch(user);
+      if (response.ok) address = URL.createObjectURL(await response.blob());
+    } catch {
+      // Initials will do.
+    }
+    this.#known.set(user, address);
+    for (const reference of this.#waiting.get(user) ?? []) {
+      const element = reference.deref();
+      if (element && address) put(element, address);
+    }
+    this.#waiting.delete(user);
+    this.#loading.delete(user);
+    this.#active--;
+    if (this.#known.size > kept) {
+      const [oldest, old] = /** @type {[string, string | null]} */ (this.#known.entries().next().value);
+      this.#known.delete(oldest);
+      if (old) URL.revokeObjectURL(old);
+    }
+    this.#next();
+  }
+  /** @type {Set<string>} */
+  #loading = new Set();
+}
+
+/** @param {HTMLElement} element @param {string} address */
+function put(element, address) {
+  const image = el("img", { src: address, alt: "", decoding: "async" });
+  image.addEventListener("load", () => element.replaceChildren(image));
+}
+
+/**
+ * @param {string} user
+ * @param {string} name
+ * @param {Pictures} [pictures] if there may be a picture
+ * @param {{room?: boolean}} [options]
+ */
+export function avatar(user, name, pictures, { room = false } = {}) {
+  const element = el("span", { class: `avatar hue${hue(user)}${room ? " room" : ""}`, "aria-hidden": "true" },
+    room ? "#" : initials(name));
+  pictures?.show(user, element);
+  return element;
+}

@@ -1,0 +1,71 @@
+// Times and texts for people.
+
+const formats = {
+  time: { hour: "2-digit", minute: "2-digit" },
+  weekday: { weekday: "long" },
+  day: { weekday: "short", day: "numeric", month: "long" },
+  date: { day: "numeric", month: "long", year: "numeric" },
+  short: { day: "numeric", month: "short" },
+  full: { dateStyle: "full", timeStyle: "short" },
+};
+/** @type {Map<string, Intl.DateTimeFormat>} making one takes a hundred times as long as using it */
+const made = new Map();
+
+/** @param {keyof typeof formats} name @param {number | Date} at */
+function format(name, at) {
+  let formatter = made.get(name);
+  if (!formatter) {
+    formatter = new Intl.DateTimeFormat(undefined, /** @type {any} */ (formats[name]));
+    made.set(name, formatter);
+  }
+  return formatter.format(at);
+}
+
+/** @param {number} at */
+const midnight = (at) => new Date(at).setHours(0, 0, 0, 0);
+
+/** @param {number} at */
+export const daysAgo = (at) => Math.round((midnight(Date.now()) - midnight(at)) / 86_400_000);
+
+/** @param {number} a @param {number} b */
+export const isSameDay = (a, b) => midnight(a) === midnight(b);
+
+/** @param {number | Date} at */
+export const time = (at) => format("time", at);
+
+/** @param {number} at */
+export const moment = (at) => format("full", at);
+
+/** The heading of a day. @param {number} at */
+export function day(at) {
+  const days = daysAgo(at);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  if (days > 1 && days < 7) return format("weekday", at);
+  return format(days > 0 && days < 330 ? "day" : "date", at);
+}
+
+/** A time in few letters: of today the hour, before that the day. @param {number} at */
+export function brief(at) {
+  const days = daysAgo(at);
+  if (days <= 0) return time(at);
+  return days === 1 ? "Yesterday" : format("short", at);
+}
+
+/** The rest of a wait: `1:05`, `40 s`. @param {number} milliseconds */
+export function rest(milliseconds) {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}
+
+/** Without control characters and overrides of direction, which could disguise what follows. @param {string} text */
+export const plain = (text) =>
+  String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
+
+/** One line. @param {string} text */
+export const line = (text) => plain(text).replace(/\s+/g, " ").trim();
+
+/** For comparisons: without case and diacritics. @param {string} text */
+export const folded = (text) =>
+  text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();

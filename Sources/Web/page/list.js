@@ -1,0 +1,309 @@
+// The conversations: rooms and people, the latest activity first.
+
+import { avatar } from "./avatars.js";
+import { el, focused, iconButton } from "./dom.js";
+import { brief, line, plain, rest, time } from "./format.js";
+import { matching } from "./popups.js";
+import { gist } from "./row.js";
+
+/**
+ * @typedef {object} Row
+ * @property {string} room
+ * @property {string} title
+ * @property {string} [user] of the peer, or undefined for a room
+ * @property {number} unread
+ * @property {boolean} [unreadMore]
+ * @property {any} [last]
+ */
+
+/** Reports `choose` {row, isOpened}, `menu` {anchor}. */
+export class ConversationList extends HTMLElement {
+  /** @type {any} */
+  #relay;
+  /** @type {import("./people.js").People} */
+  #people = /** @type {any} */ (undefined);
+  /** @type {any} */
+  #pictures;
+  #user = "";
+  /** @type {Row[]} */
+  #rows = [];
+  /** @type {Map<string, any>} */
+  #elements = new Map();
+  #query = "";
+  #searching = new AbortController();
+  /** @type {string | undefined} */
+  #open;
+  /** @type {string | undefined} */
+  #current;
+  #frame = 0;
+  #timer = 0;
+
+  connectedCallback() {
+    if (this.#list) return;
+    this.#me = el("div", { class: "account" });
+    this.#health = el("p", { class: "health" });
+    this.#input = el("input", {
+      type: "search", placeholder: "Search or start a conversation", "aria-label": "Search or start a conversation",
+      autocomplete: "off", spellcheck: false,
+      on: {
+        input: () => this.#search(),
+        keydown: (/** @type {KeyboardEvent} */ event) => this.#inputKey(event),
+      },
+    });
+    this.#list = el("ul", { class: "conversations", "aria-label": "Conversations", on: {
+      keydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+    } });
+    this.#foot = el("div", { class: "foot", role: "status" });
+    this.append(
+      el("header", {}, this.#me, iconButton("menu", "Menu", (event) =>
+        this.dispatchEvent(new CustomEvent("menu", { detail: { anchor: event.currentTarget } })), { class: "icon-button menu-button" })),
+      el("div", { class: "find" }, this.#input), this.#list, this.#foot);
+    this.#list.addEventListener("scroll", () => this.#more(), { passive: true });
+  }
+  /** @type {any} */ #me;
+  /** @type {any} */ #health;
+  /** @type {any} */ #input;
+  /** @type {any} */ #list;
+  /** @type {any} */ #foot;
+
+  /** @param {import("./room-view.js").Messenger} messenger */
+  start({ relay, people, pictures, user }) {
+    this.#user = user;
+    this.#relay = relay;
+    this.#people = people;
+    this.#pictures = pictures;
+    relay.rooms.on("change", () => this.#later());
+    relay.on("health", () => this.#showHealth());
+    for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
+    people.addEventListener("problem", () => this.#showFoot());
+    relay.ready.then(() => { people.more(); this.#showHealth(); }, () => {});
+    this.#showHealth();
+    this.#later();
+  }
+
+  focus() {
+    (this.#elements.get(this.#current ?? this.#open ?? "")?.firstElementChild ?? this.#list.querySelector("button") ?? this.#input).focus();
+  }
+
+  focusSearch() {
+    this.#input.focus();
+    this.#input.select();
+  }
+
+  /** All conversations that are known, the latest activity first, then the people one has not written with. @returns {Row[]} */
+  get all() {
+    const rows = this.#relay.rooms.list.map((/** @type {any} */ row) => ({
+      ...row, user: row.peer,
+      title: row.peer === undefined ? row.title ?? row.room : this.#people.name(row.peer) ?? (row.title && row.title !== row.room ? row.title : row.peer),
+    }));
+    const rooms = new Set(rows.map((/** @type {Row} */ row) => row.room));
+    for (const person of this.#people.known.values()) {
+      if (!person.room || rooms.has(person.room) || person.user === this.#user) continue;
+      rows.push({ room: person.room, title: person.name || person.user, user: person.user, unread: 0 });
+    }
+    return rows;
+  }
+
+  /** @param {string} room @returns {Row | undefined} */
+  row(room) {
+    return this.all.find((row) => row.room === room);
+  }
+
+  /** Marks the open conversation. @param {string | undefined} room */
+  select(room) {
+    this.#open = room;
+    this.#current = room;
+    this.#update();
+    this.#elements.get(room ?? "")?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** The conversation before or after the open one. @param {number} step @param {boolean} isUnread */
+  neighbor(step, isUnread) {
+    const rows = this.#rows.filter((row) => row.room === this.#open || !isUnread || row.unread > 0);
+    const index = rows.findIndex((row) => row.room === this.#open);
+    return rows.length === 0 ? undefined : rows[(index + step + rows.length) % rows.length];
+  }
+
+  get unread() {
+    return this.#relay.rooms.list.reduce((/** @type {number} */ sum, /** @type {any} */ row) =>
+      sum + (row.room === this.#open && document.hasFocus() ? 0 : row.unread), 0);
+  }
+
+  // MARK: Drawing
+
+  #later() {
+    this.#frame ||= requestAnimationFrame(() => this.#update());
+  }
+
+  #update() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    if (!this.#relay) return;
+    this.#rows = matching(this.all, this.#query);
+    const rooms = new Set(this.#rows.map((row) => row.room));
+    const hadFocus = this.#list.contains(focused());
+    for (const [room, element] of this.#elements) {
+      if (rooms.has(room)) continue;
+      element.remove();
+      this.#elements.delete(room);
+    }
+    let place = this.#list.firstElementChild;
+    for (const row of this.#rows) {
+      let element = this.#elements.get(row.room);
+      if (!element) {
+        element = el("li", {}, el("button", { type: "button", class: "conversation", tabIndex: -1,
+          on: { click: () => this.#choose(element.row, true) } }));
+        this.#elements.set(row.room, element);
+      }
+      this.#draw(element, row);
+      if (element === place) place = place.nextElementSibling;
+      else this.#list.insertBefore(element, place);
+    }
+    this.#setTabStop();
+    if (hadFocus && !this.#list.contains(focused())) this.focus();
+    this.#showFoot();
+    this.#more();
+    this.dispatchEvent(new Event("count"));
+  }
+
+  /** @param {any} element @param {Row} row */
+  #draw(element, row) {
+    const presence = row.user === undefined ? undefined : this.#people.presence(row.user);
+    const isOpen = row.room === this.#open;
+    const picture = row.user !== undefined && this.#people.known.get(row.user)?.avatar;
+    const last = row.last;
+    const signature = [row.title, row.unread, row.unreadMore, presence, isOpen, picture, last?.seq, last?.editedAt, last?.deleted,
+      last && brief(last.at), last && row.user === undefined && this.#people.name(last.from)].join("\n");
+    element.row = row;
+    if (element.signature === signature) return;
+    element.signature = signature;
+    const button = element.firstElementChild;
+    const title = plain(row.title);
+    const who = !last ? "" : last.from === this.#user ? "You: " : row.user === undefined ? `${plain(this.#people.name(last.from) ?? last.from)}: ` : "";
+    const count = row.unread > 99 || row.unreadMore ? "99+" : String(row.unread);
+    const face = el("span", { class: `face ${presence ?? ""}` }, row.user === undefined ? avatar(row.room, title, undefined, { room: true })
+      : avatar(row.user, title, picture ? this.#pictures : undefined));
+    button.replaceChildren(face,
+      el("span", { class: "title", dir: "auto" }, title),
+      last ? el("time", {}, brief(last.at)) : "",
+      el("span", { class: "last", dir: "auto" }, last ? `${who}${line(gist(last)).slice(0, 120)}` : this.#about(row)),
+      row.unread > 0 ? el("span", { class: "unread" }, count) : "");
+    button.classList.toggle("is-unread", row.unread > 0);
+    if (isOpen) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+    button.setAttribute("aria-label", [
+      title, row.user === undefined ? "room" : presence, row.unread > 0 && `${count} unread`, last && `${who}${gist(last).slice(0, 120)}`,
+    ].filter(Boolean).join(", "));
+  }
+
+  /** @param {Row} row */
+  #about(row) {
+    if (row.user === undefined) return "No messages yet";
+    return this.#people.known.get(row.user)?.bot ? "Bot" : `@${row.user}`;
+  }
+
+  #setTabStop() {
+    const current = this.#elements.get(this.#current ?? "") ?? this.#elements.get(this.#open ?? "") ?? this.#list.firstElementChild;
+    for (const element of this.#list.children) {
+      const index = element === current ? 0 : -1;
+      if (element.firstElementChild.tabIndex !== index) element.firstElementChild.tabIndex = index;
+    }
+  }
+
+  #showHealth() {
+    clearTimeout(this.#timer);
+    const { state, retryAt, transport, roundTripMs, why } = this.#relay.health;
+    const user = this.#user;
+    if (this.#me.dataset.user !== user) {
+      this.#me.dataset.user = user ?? "";
+      this.#me.replaceChildren(user ? avatar(user, this.#people.name(user) ?? user, undefined) : "",
+        el("div", {}, el("b", { dir: "auto" }, user ?? "relay"), this.#health));
+    }
+    const delay = roundTripMs === undefined ? "" : ` · ${Math.max(1, Math.round(roundTripMs))} ms`;
+    const by = state === "online" && transport !== "websocket" ? ` · by ${transport === "poll" ? "polling" : "HTTP stream"}` : "";
+    const left = (retryAt ?? 0) - Date.now();
+    this.#health.dataset.state = state;
+    this.#health.textContent = {
+      online: `Online${delay}${by}`, connecting: "Connecting…", ended: "Disconnected",
+      waiting: left > 0 ? `Offline, next attempt in ${rest(left)}` : "Offline",
+    }[/** @type {"online"} */ (state)];
+    this.#health.title = why ?? "";
+    if (state === "waiting") this.#timer = setTimeout(() => this.#showHealth(), 1000);
+  }
+
+  /** Says what is wrong with the directory, and when that ends. */
+  #showFoot() {
+    const { problem, isLoading } = this.#people;
+    let text = "";
+    if (problem?.code === "directory_limited") {
+      const at = problem.resetAt;
+      text = `The directory is rate-limited${at ? ` until ${time(at)}` : ""}; the list may be old or incomplete.`;
+    } else if (problem?.code === "directory_failed") text = "The directory cannot be reached; the list may be old or incomplete.";
+    else if (isLoading && this.#people.known.size === 0) text = "Loading people…";
+    else if (this.#rows.length === 0 && this.#relay.rooms.complete) text = this.#query ? "Nothing matches." : "Nobody is here yet.";
+    if (this.#foot.textContent !== text) this.#foot.textContent = text;
+    this.#foot.hidden = text === "";
+  }
+
+  /** Loads more when the end of the list is near. */
+  #more() {
+    const { scrollTop, scrollHeight, clientHeight } = this.#list;
+    if (scrollHeight - scrollTop - clientHeight > 400 || this.#isLoading || this.#relay.health.state !== "online") return;
+    if (this.#relay.rooms.complete) this.#people.more();
+    else {
+      this.#isLoading = true;
+      this.#relay.rooms.more({}).catch(() => {}).finally(() => { this.#isLoading = false; });
+    }
+  }
+  #isLoading = false;
+
+  // MARK: Choosing
+
+  /** @param {Row} row @param {boolean} isOpened */
+  #choose(row, isOpened) {
+    if (this.#query) {
+      this.#input.value = "";
+      this.#query = "";
+    }
+    this.dispatchEvent(new CustomEvent("choose", { detail: { row, isOpened } }));
+  }
+
+  #search() {
+    this.#query = this.#input.value.trim();
+    this.#searching.abort();
+    this.#searching = new AbortController();
+    const { signal } = this.#searching;
+    if (this.#query) this.#people.search(this.#query, signal).catch(() => {});
+    this.#update();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #inputKey(event) {
+    if (event.isComposing) return;
+    if (event.key === "Enter" && this.#rows[0] && this.#query) this.#choose(this.#rows[0], true);
+    else if (event.key === "ArrowDown") this.#list.querySelector("button")?.focus();
+    else if (event.key === "Escape" && this.#query) {
+      event.stopPropagation();
+      this.#input.value = "";
+      this.#search();
+    } else return;
+    event.preventDefault();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const item = /** @type {any} */ (event.target).closest("li");
+    const moves = { ArrowUp: -1, ArrowDown: 1, PageUp: -8, PageDown: 8, Home: -Infinity, End: Infinity };
+    if (!item || !(event.key in moves)) return;
+    event.preventDefault();
+    const items = [...this.#list.children];
+    const next = items.indexOf(item) + moves[/** @type {keyof typeof moves} */ (event.key)];
+    if (next < 0 && event.key === "ArrowUp") return this.#input.focus();
+    const element = items[Math.max(0, Math.min(items.length - 1, next))];
+    this.#current = element.row.room;
+    this.#setTabStop();
+    element.firstElementChild.focus();
+  }
+}
+customElements.define("relay-list", ConversationList);

@@ -1,0 +1,100 @@
+// Notifications and sounds: one for a person, however many tabs there are.
+
+import { plain } from "./format.js";
+import { isUrgent, notice } from "./room-view.js";
+
+const keys = { notifications: "relay.notifications", sounds: "relay.sounds" };
+
+export class Notifier {
+  #relay;
+  #user;
+  #people;
+  #isChosen = false;
+  /** @type {Map<string, number>} what was unread, by room */
+  #unread = new Map();
+  #isFirst = true;
+  #focusName;
+  /** @type {(() => void) | undefined} */
+  #endFocus;
+  /** @type {AudioContext | undefined} */
+  #audio;
+
+  /** @param {import("./room-view.js").Messenger} messenger */
+  constructor({ relay, people, user }) {
+    this.#user = user;
+    this.#relay = relay;
+    this.#people = people;
+    this.#focusName = `relay.focus:${user}`;
+    // The tab that has the lock notifies; when it closes, another one gets it.
+    navigator.locks?.request(`relay.notifier:${user}`, () => {
+      this.#isChosen = true;
+      return new Promise(() => {});
+    });
+    addEventListener("focus", () => this.#holdFocus());
+    addEventListener("blur", () => this.#endFocus?.());
+    if (document.hasFocus()) this.#holdFocus();
+    relay.rooms.on("change", () => this.#compare());
+  }
+
+  /** @param {"notifications" | "sounds"} kind */
+  isOn(kind) {
+    return localStorage.getItem(keys[kind]) === "on" && (kind === "sounds" || globalThis.Notification?.permission === "granted");
+  }
+
+  /** @param {"notifications" | "sounds"} kind */
+  async toggle(kind) {
+    const isOn = !this.isOn(kind);
+    if (isOn && kind === "notifications" && await globalThis.Notification?.requestPermission() !== "granted") return;
+    localStorage.setItem(keys[kind], isOn ? "on" : "off");
+    if (isOn && kind === "sounds") this.#ring();
+  }
+
+  /** Another tab sees by this lock that the person looks at this one. */
+  #holdFocus() {
+    this.#endFocus?.();
+    navigator.locks?.request(this.#focusName, { mode: "shared" }, () =>
+      new Promise((resolve) => { this.#endFocus = () => resolve(undefined); }));
+  }
+
+  #compare() {
+    for (const row of this.#relay.rooms.list) {
+      const before = this.#unread.get(row.room);
+      this.#unread.set(row.room, row.unread);
+      const isNew = before === undefined ? !this.#isFirst && row.unread > 0 : row.unread > before;
+      if (isNew && row.last && row.last.from !== this.#user) this.#notify(row);
+    }
+    this.#isFirst = this.#relay.rooms.list.length === 0;
+  }
+
+  /** @param {any} row */
+  async #notify(row) {
+    const isDirect = row.peer !== undefined;
+    if (!this.#isChosen || !isUrgent(row.last, this.#user, isDirect)) return;
+    const { held } = await navigator.locks.query();
+    if (held?.some(({ name }) => name === this.#focusName)) return;
+    if (this.isOn("sounds")) this.#ring();
+    if (!this.isOn("notifications")) return;
+    const title = plain(isDirect ? this.#people.name(row.peer) ?? row.peer : row.title);
+    const options = { body: notice(row.last, this.#people, isDirect).slice(0, 200), tag: `relay:${row.room}`, data: { room: row.room }, silent: true };
+    const registration = await navigator.serviceWorker?.getRegistration();
+    if (registration) await registration.showNotification(title, options);
+    else new Notification(title, options);
+  }
+
+  /** Two soft tones. */
+  #ring() {
+    const audio = this.#audio ??= new AudioContext();
+    for (const [start, frequency] of [[0, 660], [0.12, 880]]) {
+      const tone = audio.createOscillator();
+      const volume = audio.createGain();
+      const at = audio.currentTime + start;
+      tone.frequency.value = frequency;
+      volume.gain.setValueAtTime(0, at);
+      volume.gain.linearRampToValueAtTime(0.08, at + 0.01);
+      volume.gain.exponentialRampToValueAtTime(0.001, at + 0.25);
+      tone.connect(volume).connect(audio.destination);
+      tone.start(at);
+      tone.stop(at + 0.3);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// Who there is: names, pictures, presence.
+
+const retryMs = 1500;
+const longestWaitMs = 60 * 60_000;
+
+/** Reports `change` and `problem`. */
+export class People extends EventTarget {
+  /** @type {Map<string, any>} people by user, in the order of the directory */
+  known = new Map();
+  /** Whether the whole directory is loaded. */
+  isComplete = false;
+  isLoading = false;
+  /** @type {any} why the directory is not current */
+  problem = undefined;
+  #cursor = /** @type {string | undefined} */ (undefined);
+  #timer = 0;
+  #relay;
+
+  /** @param {any} relay */
+  constructor(relay) {
+    super();
+    this.#relay = relay;
+    relay.on("presence", () => this.#tell("presence"));
+    relay.people.on("problem", (/** @type {any} */ problem) => {
+      this.problem = relay.people.problem ?? problem;
+      this.#retryLater();
+      this.#tell("problem");
+    });
+  }
+
+  /** Loads the next page of the directory. */
+  async more() {
+    if (this.isLoading || this.isComplete) return;
+    this.isLoading = true;
+    try {
+      const page = await this.#relay.people.page({ cursor: this.#cursor, limit: 100 });
+      this.add(page.people);
+      this.#cursor = page.next;
+      this.isComplete = page.next === undefined;
+      this.problem = this.#relay.people.problem;
+    } catch (error) {
+      this.problem = error;
+    }
+    this.isLoading = false;
+    this.#retryLater();
+    this.#tell("change");
+  }
+
+  /** Asks again when the problem may be over: the relay does not say when it is. */
+  #retryLater() {
+    clearTimeout(this.#timer);
+    if (!this.problem) return;
+    const wait = Math.min(Math.max((this.problem.resetAt?.getTime() ?? 0) - Date.now(), 0), longestWaitMs);
+    this.#timer = setTimeout(() => {
+      this.#cursor = undefined;
+      this.isComplete = false;
+      this.more();
+    }, wait + retryMs * (1 + Math.random()));
+  }
+
+  /** Asks the relay for people by name. @param {string} query @param {AbortSignal} signal */
+  async search(query, signal) {
+    const page = await this.#relay.people.page({ query, limit: 20, signal });
+    this.add(page.people);
+    this.#tell("change");
+    return page.people;
+  }
+
+  /** @param {any[]} people */
+  add(people) {
+    for (const person of people) this.known.set(person.user, person);
+  }
+
+  /** @param {string} user @returns {string | undefined} */
+  name(user) {
+    return this.known.get(user)?.name;
+  }
+
+  /** @param {string} user @returns {"online" | "away" | "offline" | undefined} */
+  presence(user) {
+    return this.#relay.presence.of(user)?.presence ?? this.known.get(user)?.presence;
+  }
+
+  /** @param {string} user */
+  lastSeen(user) {
+    return this.#relay.presence.of(user)?.lastSeen ?? this.known.get(user)?.lastSeen;
+  }
+
+  /** @param {string} type */
+  #tell(type) {
+    this.dispatchEvent(new Event(type));
+  }
+}

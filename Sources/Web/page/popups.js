@@ -1,0 +1,178 @@
+// Menus, choices and questions that lie over the page. The focus returns to where it was.
+
+import { el, focused, icon } from "./dom.js";
+import { folded, plain } from "./format.js";
+
+/** Where dialogs are put: the page's body, or the root of an embedded conversation. @param {Node} near */
+function root(near) {
+  const found = near.getRootNode();
+  return found instanceof ShadowRoot ? found : document.body;
+}
+
+/**
+ * A menu beside an element.
+ * @param {HTMLElement} anchor
+ * @param {{label: string, act: () => void, isDangerous?: boolean, picture?: string, isOn?: boolean}[]} entries
+ * @param {{label: string, isGrid?: boolean}} options
+ */
+export function menu(anchor, entries, { label, isGrid = false }) {
+  const back = /** @type {any} */ (focused());
+  const ending = new AbortController();
+  const list = el("div", { class: isGrid ? "menu grid" : "menu", role: "menu", "aria-label": label });
+  const close = (isReturning = true) => {
+    if (ending.signal.aborted) return;
+    ending.abort();
+    list.remove();
+    if (isReturning) (back?.isConnected ? back : anchor).focus();
+  };
+  for (const entry of entries) {
+    list.append(el("button", {
+      type: "button", role: entry.isOn === undefined ? "menuitem" : "menuitemcheckbox", tabIndex: -1,
+      class: entry.isDangerous ? "dangerous" : undefined,
+      "aria-checked": entry.isOn, "aria-label": isGrid ? entry.label : undefined,
+      on: { click: () => { close(); entry.act(); } },
+    }, entry.picture && el("span", { class: "picture", "aria-hidden": "true" }, entry.picture),
+    isGrid ? null : entry.label));
+  }
+  const columns = isGrid ? 6 : 1;
+  list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const items = [...list.children];
+    const index = items.indexOf(/** @type {any} */ (focused()));
+    const moves = /** @type {Record<string, number>} */ (isGrid
+      ? { ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1 } : { ArrowUp: -1, ArrowDown: 1 });
+    let next;
+    if (event.key in moves) next = (index + moves[event.key] + items.length) % items.length;
+    else if (event.key === "Home") next = 0;
+    else if (event.key === "End") next = items.length - 1;
+    else if (event.key === "Escape" || event.key === "Tab") { event.preventDefault(); event.stopPropagation(); return close(); }
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    /** @type {any} */ (items[next])?.focus();
+  });
+  (anchor.closest("main, nav") ?? root(anchor)).append(list);
+  const box = anchor.getBoundingClientRect();
+  const { width, height } = list.getBoundingClientRect();
+  const left = Math.max(8, Math.min(box.right - width, innerWidth - width - 8));
+  const above = box.top - height - 6;
+  const top = box.bottom + 6 + height < innerHeight ? box.bottom + 6 : above > 8 ? above : Math.max(8, innerHeight - height - 8);
+  list.style.left = `${left}px`;
+  list.style.top = `${top}px`;
+  list.firstElementChild?.focus();
+  const { signal } = ending;
+  document.addEventListener("pointerdown", (event) => {
+    if (!event.composedPath().includes(list)) close(false);
+  }, { signal, capture: true });
+  addEventListener("blur", () => close(false), { signal });
+  addEventListener("resize", () => close(), { signal });
+  return close;
+}
+
+/** A dialog that closes by Escape or a click beside it. @param {Node} near @param {any} properties @param {...any} children */
+function dialog(near, properties, ...children) {
+  const back = /** @type {any} */ (focused());
+  const element = el("dialog", properties, ...children);
+  element.addEventListener("click", (/** @type {MouseEvent} */ event) => { if (event.target === element) element.close(); });
+  element.addEventListener("close", () => {
+    element.remove();
+    if (back?.isConnected && (focused() === document.body || !focused())) back.focus();
+  });
+  root(near).append(element);
+  element.showModal();
+  return element;
+}
+
+/** Asks a question. @param {Node} near @param {{title: string, text: string, confirm: string}} question @returns {Promise<boolean>} */
+export function ask(near, { title, text, confirm }) {
+  return new Promise((resolve) => {
+    let answer = false;
+    const box = dialog(near, { class: "question", "aria-label": title },
+      el("h2", {}, title), el("p", { dir: "auto" }, text),
+      el("div", { class: "buttons" },
+        el("button", { type: "button", class: "plain", on: { click: () => box.close() } }, "Cancel"),
+        el("button", { type: "button", class: "primary", autofocus: true, on: { click: () => { answer = true; box.close(); } } }, confirm)));
+    box.addEventListener("close", () => resolve(answer));
+  });
+}
+
+/** Shows something until it is closed. @param {Node} near @param {string} title @param {...any} children */
+export function show(near, title, ...children) {
+  const box = dialog(near, { class: "sheet", "aria-label": title },
+    el("header", {}, el("h2", {}, title),
+      el("button", { type: "button", class: "icon-button", "aria-label": "Close", on: { click: () => box.close() } }, icon("close"))),
+    ...children);
+  return box;
+}
+
+/**
+ * Chooses one of many by some letters.
+ * @param {Node} near
+ * @param {{label: string, placeholder: string, choices: () => any[], search?: (query: string, signal: AbortSignal) => Promise<void>,
+ *   view: (choice: any) => Node}} options choices have `title` and `room`
+ * @returns {Promise<any>} the choice, or nothing
+ */
+export function choose(near, { label, placeholder, choices, search, view }) {
+  return new Promise((resolve) => {
+    /** @type {any} */
+    let answer;
+    let searching = new AbortController();
+    /** @type {any[]} */
+    let shown = [];
+    let index = 0;
+    const list = el("div", { class: "choices", role: "listbox", id: "choices", "aria-label": label });
+    const input = el("input", {
+      type: "search", placeholder, autocomplete: "off", spellcheck: false, role: "combobox", "aria-label": label,
+      "aria-expanded": true, "aria-controls": "choices", "aria-autocomplete": "list",
+    });
+    const box = dialog(near, { class: "switcher", "aria-label": label }, input, list);
+    const select = (/** @type {number} */ next) => {
+      index = Math.max(0, Math.min(shown.length - 1, next));
+      [...list.children].forEach((item, place) => item.setAttribute("aria-selected", String(place === index)));
+      const item = list.children[index];
+      input.setAttribute("aria-activedescendant", item?.id ?? "");
+      item?.scrollIntoView({ block: "nearest" });
+    };
+    const take = (/** @type {number} */ place) => { answer = shown[place]; box.close(); };
+    const update = () => {
+      shown = matching(choices(), input.value).slice(0, 50);
+      list.replaceChildren(...shown.map((choice, place) => el("div", {
+        role: "option", id: `choice-${place}`, class: "choice", on: { click: () => take(place) },
+      }, view(choice))));
+      if (shown.length === 0) list.append(el("p", { class: "nothing" }, "Nothing matches."));
+      select(0);
+    };
+    input.addEventListener("input", () => {
+      update();
+      searching.abort();
+      searching = new AbortController();
+      const { signal } = searching;
+      if (search && input.value.trim()) search(input.value.trim(), signal).then(() => signal.aborted || update(), () => {});
+    });
+    input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.isComposing) return;
+      if (event.key === "ArrowDown") select(index + 1);
+      else if (event.key === "ArrowUp") select(index - 1);
+      else if (event.key === "PageDown") select(index + 8);
+      else if (event.key === "PageUp") select(index - 8);
+      else if (event.key === "Enter") { if (shown[index]) take(index); }
+      else return;
+      event.preventDefault();
+    });
+    box.addEventListener("close", () => { searching.abort(); resolve(answer); });
+    update();
+    input.focus();
+  });
+}
+
+/** The choices that have the words, the best first. @param {any[]} choices @param {string} query */
+export function matching(choices, query) {
+  const words = folded(plain(query)).split(/\s+/).filter(Boolean);
+  if (words.length === 0) return choices;
+  const scored = [];
+  for (const choice of choices) {
+    const text = folded(`${choice.title} ${choice.user ?? choice.room}`);
+    if (!words.every((word) => text.includes(word))) continue;
+    scored.push({ choice, score: text.startsWith(words[0]) ? 0 : text.includes(` ${words[0]}`) ? 1 : 2 });
+  }
+  return scored.sort((a, b) => a.score - b.score).map(({ choice }) => choice);
+}

@@ -1,0 +1,55 @@
+// <relay-room src="https://chat.example.org" room="general" user="ada">: a conversation in any page.
+//
+// Instead of `user`, set the property `getToken`. Its look follows the CSS variables of style.css.
+
+import { connect } from "./relay-client/relay-client.js";
+import { Announcer } from "./announcer.js";
+import { Pictures } from "./avatars.js";
+import { el } from "./dom.js";
+import { People } from "./people.js";
+import "./room-view.js";
+
+export class RelayRoom extends HTMLElement {
+  /** Returns a token, as in relay-client. @type {((context: any) => string | Promise<string>) | undefined} */
+  getToken;
+  /** The client, while the element is in a document. @type {any} */
+  relay;
+  /** @type {AbortController | undefined} */
+  #ending;
+
+  async connectedCallback() {
+    this.#ending = new AbortController();
+    const { signal } = this.#ending;
+    const address = new URL(this.getAttribute("src") ?? new URL("/", import.meta.url), document.baseURI);
+    const user = this.getAttribute("user") ?? undefined;
+    const root = this.shadowRoot ?? this.attachShadow({ mode: "open" });
+    const announcer = new Announcer();
+    const view = el("relay-conversation");
+    const style = el("link", { rel: "stylesheet", href: new URL("style.css", import.meta.url).href });
+    root.replaceChildren(style, view, announcer.element);
+    this.relay = connect(address.href, { ...(this.getToken ? { getToken: this.getToken } : { user }), signal });
+    const picture = async (/** @type {string} */ name) => {
+      const url = new URL(`/v1/avatars/${encodeURIComponent(name)}`, address);
+      if (!this.getToken) url.searchParams.set("user", user ?? "");
+      const token = await this.getToken?.({ signal });
+      return fetch(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
+    };
+    try {
+      await this.relay.ready;
+    } catch (error) {
+      if (!signal.aborted) view.replaceChildren(el("p", { class: "splash" }, `Not connected: ${/** @type {Error} */ (error).message}`));
+      return;
+    }
+    const people = new People(this.relay);
+    people.more();
+    const room = this.getAttribute("room") ?? "general";
+    view.open({ relay: this.relay, user: this.relay.user, people, pictures: new Pictures(picture), announcer },
+      { room, title: this.getAttribute("title") ?? room });
+  }
+
+  disconnectedCallback() {
+    this.shadowRoot?.querySelector("relay-conversation")?.["close"]?.();
+    this.#ending?.abort();
+  }
+}
+customElements.define("relay-room", RelayRoom);

@@ -1,0 +1,149 @@
+// One message as an element.
+
+import { avatar } from "./avatars.js";
+import { el, icon, iconButton } from "./dom.js";
+import { day, isSameDay, line, moment, plain, time } from "./format.js";
+import { isEmoji, nodes } from "./text.js";
+
+/** Messages of one sender within this time stand together. */
+const togetherMs = 5 * 60_000;
+
+/**
+ * What the appearance of a message depends on, besides itself.
+ * @typedef {object} Surroundings
+ * @property {boolean} opensDay
+ * @property {boolean} opensGroup
+ * @property {boolean} closesGroup
+ * @property {boolean} isFirstUnread
+ * @property {string} mark `""` for messages of others
+ */
+
+/** @param {any} message @param {any} before @param {any} after @returns {Pick<Surroundings, "opensDay" | "opensGroup" | "closesGroup">} */
+export function grouping(message, before, after) {
+  const together = (/** @type {any} */ a, /** @type {any} */ b) =>
+    a && b && a.from === b.from && b.at - a.at < togetherMs && isSameDay(a.at, b.at);
+  return {
+    opensDay: !before || !isSameDay(before.at, message.at),
+    opensGroup: !together(before, message),
+    closesGroup: !together(message, after),
+  };
+}
+
+const markNames = { waiting: "Not sent yet", refused: "Not sent", stored: "Sent", received: "Delivered", read: "Read" };
+const marks = { waiting: "", refused: "!", stored: "✓", received: "✓✓", read: "✓✓" };
+
+/** What a message says in one line, for quotations, lists and readers. @param {any} message */
+export function gist(message) {
+  if (!message) return "";
+  if (message.deleted) return "Message deleted";
+  if (message.kind === "data") return "Data";
+  return line(message.text ?? "");
+}
+
+/** @param {any} message @param {any} context @param {Surroundings} around */
+export function label(message, context, around) {
+  const who = message.from === context.user ? "You" : context.name(message.from) ?? message.from;
+  const reactions = [...(message.reactions ?? [])].map(([emoji, users]) => `${emoji} ${users.length}`).join(", ");
+  return [
+    `${plain(who)}: ${gist(message)}`,
+    message.replyTo !== undefined && "reply",
+    message.forward && "forwarded",
+    message.editedAt !== undefined && !message.deleted && "edited",
+    reactions && `reactions: ${reactions}`,
+    moment(message.at),
+    around.mark && markNames[/** @type {keyof typeof markNames} */ (around.mark)],
+  ].filter(Boolean).join(", ");
+}
+
+/** Fills the element of a message. @param {HTMLElement} row @param {any} message @param {any} context @param {Surroundings} around */
+export function fill(row, message, context, around) {
+  const own = message.from === context.user;
+  const { mark } = around;
+  const name = context.name(message.from) ?? message.from;
+  const isLarge = message.kind === "text" && !message.deleted && message.replyTo === undefined && isEmoji(message.text ?? "");
+  row.className = [
+    "row", own && "own", around.opensGroup && "opens", around.closesGroup && "closes", isLarge && "large",
+    message.deleted && "deleted", mark === "waiting" && "waiting", mark === "refused" && "refused",
+  ].filter(Boolean).join(" ");
+  row.setAttribute("aria-label", label(message, context, around));
+  const body = el("div", { class: "bubble" });
+  if (around.opensGroup && !own && !context.isDirect) body.append(el("div", { class: "name", dir: "auto" }, plain(name)));
+  if (message.forward) {
+    body.append(el("div", { class: "forwarded" }, "Forwarded from ",
+      el("bdi", {}, plain(context.name(message.forward.from) ?? message.forward.from ?? message.forward.room))));
+  }
+  if (message.replyTo !== undefined && !message.deleted) body.append(quotation(message.replyTo, context));
+  const text = el("div", { class: "text", dir: "auto" });
+  if (message.deleted) text.append("Message deleted");
+  else if (message.kind === "data") text.append(el("pre", {}, el("code", {}, JSON.stringify(message.data, null, 2))));
+  else text.append(...nodes(message.text ?? "", context));
+  body.append(text);
+  const meta = el("span", { class: "meta", title: moment(message.at) },
+    message.editedAt !== undefined && !message.deleted && el("span", {}, "edited "),
+    el("time", { dateTime: new Date(message.at).toISOString() }, time(message.at)));
+  if (mark) {
+    meta.append(el("span", { class: `mark ${mark}`, title: markNames[/** @type {keyof typeof markNames} */ (mark)] },
+      mark === "waiting" ? icon("clock") : marks[/** @type {keyof typeof marks} */ (mark)]));
+  }
+  body.append(meta);
+  if (message.reactions?.size > 0) body.append(reactions(message, context));
+  const parts = [];
+  if (around.opensDay) parts.push(el("div", { class: "day" }, el("span", {}, day(message.at))));
+  if (around.isFirstUnread) parts.push(el("div", { class: "unread-line" }, el("span", {}, "New messages")));
+  const content = el("div", { class: "content" });
+  if (!own && !context.isDirect) {
+    content.append(around.closesGroup
+      ? avatar(message.from, name, context.pictures(message.from)) : el("span", { class: "avatar none" }));
+  }
+  content.append(body, tools(message, context));
+  parts.push(content);
+  if (mark === "refused") parts.push(refusal(message, context));
+  row.replaceChildren(...parts);
+}
+
+/** @param {number} seq @param {any} context */
+function quotation(seq, context) {
+  const target = context.message(seq);
+  const name = target && (context.name(target.from) ?? target.from);
+  return el("button", {
+    type: "button", class: "quotation", tabIndex: -1, dir: "auto",
+    on: { click: (/** @type {Event} */ event) => { event.stopPropagation(); context.act("show", seq); } },
+  },
+  el("b", {}, name ? plain(name) : "Reply"),
+  el("span", {}, target ? gist(target).slice(0, 200) : "Show the message"));
+}
+
+/** @param {any} message @param {any} context */
+function reactions(message, context) {
+  const element = el("div", { class: "reactions" });
+  for (const [emoji, users] of message.reactions) {
+    const isOwn = users.includes(context.user);
+    const count = users.length + (message.reactionsMore?.get(emoji) ?? 0);
+    const names = users.slice(0, 20).map((/** @type {string} */ user) => plain(context.name(user) ?? user)).join(", ");
+    element.append(el("button", {
+      type: "button", class: isOwn ? "reaction own" : "reaction", tabIndex: -1, title: names,
+      "aria-pressed": isOwn, "aria-label": `${plain(emoji)} by ${names}`,
+      on: { click: () => context.act("react", message.seq, emoji, !isOwn) },
+    }, el("span", {}, plain(emoji)), el("span", { class: "count" }, String(count))));
+  }
+  return element;
+}
+
+/** @param {any} message @param {any} context */
+function tools(message, context) {
+  const element = el("div", { class: "tools" });
+  if (message.seq === undefined || message.deleted || context.isReadOnly) return element;
+  const button = (/** @type {any} */ picture, /** @type {string} */ text, /** @type {string} */ action) =>
+    iconButton(picture, text, (event) => context.act(action, message.seq, event.currentTarget), { tabIndex: -1 });
+  element.append(button("smile", "React", "reactions"), button("reply", "Reply", "reply"), button("more", "More", "menu"));
+  return element;
+}
+
+/** @param {any} message @param {any} context */
+function refusal(message, context) {
+  const button = (/** @type {string} */ text, /** @type {string} */ action) =>
+    el("button", { type: "button", class: "link", on: { click: () => context.act(action, message.id) } }, text);
+  return el("div", { class: "refusal", role: "alert" },
+    el("span", {}, `Not sent: ${plain(message.error?.message ?? "the relay refused it")} `),
+    button("Send again", "retry"), " ", button("Discard", "discard"));
+}

@@ -1,0 +1,50 @@
+// Keeps the files of the page, so that it opens without a connection. It stores nothing but files whose
+// address has a hash of their content, and never a message.
+
+const folder = "/web/{version}/";
+const files = "{files}";
+const cacheName = `relay ${folder}`;
+
+self.addEventListener("install", (event) => {
+  event.waitUntil((async () => {
+    const cache = await caches.open(cacheName);
+    await cache.addAll(files.map((name) => folder + name));
+    await self.skipWaiting();
+  })());
+});
+
+self.addEventListener("activate", (event) => {
+  event.waitUntil((async () => {
+    for (const name of await caches.keys()) {
+      if (name.startsWith("relay ") && name !== cacheName) await caches.delete(name);
+    }
+    await self.clients.claim();
+  })());
+});
+
+self.addEventListener("fetch", (event) => {
+  const url = new URL(event.request.url);
+  if (event.request.method !== "GET" || url.origin !== location.origin) return;
+  if (url.pathname.startsWith("/web/")) {
+    event.respondWith((async () => await caches.match(event.request) ?? fetch(event.request))());
+  } else if (event.request.mode === "navigate" && url.pathname === "/") {
+    event.respondWith((async () => {
+      try {
+        return await fetch(event.request);
+      } catch {
+        return await caches.match(`${folder}index.html`) ?? Response.error();
+      }
+    })());
+  }
+});
+
+// A notification that is clicked brings the page to its conversation.
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  event.waitUntil((async () => {
+    const [page] = await self.clients.matchAll({ type: "window" });
+    if (!page) return self.clients.openWindow(event.notification.data?.address ?? "/");
+    page.postMessage({ open: event.notification.data?.room });
+    return page.focus();
+  })());
+});

@@ -1,0 +1,82 @@
+// Who uses the page, and the client that this makes.
+
+import { connect, Unauthorized } from "./relay-client/relay-client.js";
+
+const tokenKey = "relay.token";
+
+/** The user that a token names. The relay checks it; here it only names the store. @param {string} token */
+export function subject(token) {
+  try {
+    const [, payload] = token.split(".");
+    const bytes = Uint8Array.from(atob(payload.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
+    return String(JSON.parse(new TextDecoder().decode(bytes)).sub ?? "");
+  } catch {
+    return "";
+  }
+}
+
+/** Who has signed in: a name, or a token that may be replaced by a newer one. */
+export class Session {
+  /** @type {string | undefined} */
+  token;
+  /** @type {(() => void)[]} */
+  #waiting = [];
+  /** Asks the person for another token. @type {() => void} */
+  onExpired = () => {};
+
+  /** @param {{user?: string, token?: string}} identity */
+  constructor({ user, token }) {
+    this.token = token;
+    this.user = token === undefined ? user ?? "" : subject(token);
+  }
+
+  /** The session of this tab: in the address, or kept from before a reload. */
+  static restore() {
+    const fragment = new URLSearchParams(location.hash.slice(1));
+    const token = fragment.get("token") ?? sessionStorage.getItem(tokenKey);
+    if (fragment.has("token")) history.replaceState(history.state, "", location.pathname + location.search);
+    if (token) {
+      sessionStorage.setItem(tokenKey, token);
+      return new Session({ token });
+    }
+    const user = new URLSearchParams(location.search).get("user");
+    return user ? new Session({ user: user.toLowerCase() }) : undefined;
+  }
+
+  /** Uses another token from now on. @param {string} token */
+  renew(token) {
+    this.token = token;
+    sessionStorage.setItem(tokenKey, token);
+    for (const go of this.#waiting.splice(0)) go();
+  }
+
+  end() {
+    sessionStorage.removeItem(tokenKey);
+  }
+
+  /** @param {{signal?: AbortSignal, rejected?: string}} context */
+  async getToken({ signal, rejected }) {
+    while (this.token === rejected) {
+      this.onExpired();
+      await new Promise((resolve, reject) => {
+        this.#waiting.push(() => resolve(undefined));
+        signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+    }
+    if (this.token === undefined) throw new Unauthorized();
+    return this.token;
+  }
+
+  /** @param {AbortSignal} [signal] */
+  connect(signal) {
+    const options = this.token === undefined ? { user: this.user }
+      : { getToken: (/** @type {any} */ context) => this.getToken(context) };
+    return connect("/ws", { ...options, signal });
+  }
+
+  /** A request to the relay besides the connection. @param {string} path */
+  fetch(path) {
+    if (this.token !== undefined) return fetch(path, { headers: { Authorization: `Bearer ${this.token}` } });
+    return fetch(`${path}${path.includes("?") ? "&" : "?"}user=${encodeURIComponent(this.user)}`);
+  }
+}

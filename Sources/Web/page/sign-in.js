@@ -1,0 +1,58 @@
+// The first screen: a name, or a token where the relay asks for one.
+
+import { el } from "./dom.js";
+import { plain } from "./format.js";
+
+const nameKey = "relay.name";
+
+/** Whether the relay believes names. Without a connection: as far as is known, yes. */
+async function isOpen() {
+  try {
+    return (await fetch("/v1/people?limit=1&user=guest")).status !== 401;
+  } catch {
+    return true;
+  }
+}
+
+/** @param {string} name */
+const problem = (name) =>
+  /^[a-z0-9._-]{1,64}$/.test(name) && name !== "." && name !== ".." ? ""
+    : "A name has 1 to 64 of these characters: a–z, 0–9, dot, hyphen and underscore.";
+
+/**
+ * @param {HTMLElement} place
+ * @param {string} [reason] why one is asked again
+ * @returns {Promise<{user?: string, token?: string}>}
+ */
+export async function signIn(place, reason = "") {
+  const usesNames = await isOpen();
+  return new Promise((resolve) => {
+    const note = el("p", { class: "problem", role: "alert", id: "sign-in-problem" }, plain(reason));
+    const input = el("input", {
+      id: "sign-in-name", name: usesNames ? "username" : "token", type: usesNames ? "text" : "password",
+      autocomplete: usesNames ? "username" : "off", autocapitalize: "none", spellcheck: false, required: true,
+      value: usesNames ? localStorage.getItem(nameKey) ?? "" : "", "aria-describedby": "sign-in-problem",
+    });
+    const form = el("form", { class: "sign-in", on: {
+      submit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        const value = input.value.trim();
+        if (!usesNames) return value && resolve({ token: value });
+        const user = value.toLowerCase();
+        note.textContent = problem(user);
+        if (note.textContent) return input.focus();
+        localStorage.setItem(nameKey, user);
+        resolve({ user });
+      },
+    } },
+    el("img", { class: "logo", alt: "", width: 56, height: 56, src: new URL("icon.svg", import.meta.url).href }),
+    el("h1", {}, "relay"),
+    el("p", {}, usesNames ? "Choose the name that others see. No password is needed here."
+      : "This relay needs a token, which its operator gives you."),
+    el("label", { htmlFor: "sign-in-name" }, usesNames ? "Your name" : "Token"),
+    input, note, el("button", { type: "submit", class: "primary" }, "Continue"));
+    form.noValidate = true;
+    place.replaceChildren(el("main", { class: "sign-in-page" }, form));
+    input.focus();
+  });
+}

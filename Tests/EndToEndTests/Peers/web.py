@@ -1,0 +1,563 @@
+"""web.py CASE RELAY: plays one case with the web page of a relay in headless Chromium, and prints "good"."""
+import json
+import pathlib
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from chromium import Browser, Failure
+
+CASE, RELAY = sys.argv[1:3]
+WITHOUT_LIMITS = "limits: { connections_per_user: 0, sends_per_s: 0, burst: 0, requests_per_s: 0, bytes_per_s: 0 }"
+ECHO = "bots: [{ user: echo, name: Echo, behaviour: echo, reply_delay_s: [0.05, 0.1] }]"
+ONLINE = "document.querySelector('.health')?.dataset.state === 'online'"
+PATIENCE_S = 60
+
+
+class Relay:
+    """A relay whose port stays the same over restarts."""
+
+    def __init__(self, folder, configuration, *flags):
+        self.folder, self.port, self.flags = pathlib.Path(folder), 0, flags
+        (self.folder / "relay.yaml").write_text(f"data: {folder}/data\n{configuration}\n")
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", RELAY, "serve", "--config", self.folder / "relay.yaml", "--listen",
+             f"127.0.0.1:{self.port}", *self.flags], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if match := re.search(r"listening on ws://127.0.0.1:(\d+)/ws", line):
+                self.port = int(match[1])
+                break
+        else:
+            raise Failure("the relay has not started")
+        threading.Thread(target=self.process.stderr.read, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def stop(self, by=signal.SIGTERM):
+        self.process.send_signal(by)
+        status = self.process.wait(PATIENCE_S)
+        check(by == signal.SIGKILL or status == 0, f"the relay ended with {status}")
+
+    def get(self, path):
+        with urllib.request.urlopen(f"{self.url}{path}", timeout=PATIENCE_S) as answer:
+            return json.load(answer)
+
+    def request(self, user, messages):
+        """Carries out requests in order; returns their answers."""
+        answers = []
+        for start in range(0, len(messages), 100):
+            request = urllib.request.Request(
+                f"{self.url}/v1/requests?user={user}", json.dumps(messages[start:start + 100]).encode(),
+                {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+                answers += json.load(answer)
+        check(all(answer["type"] != "error" for answer in answers), f"refused: {answers[:3]}")
+        return answers
+
+    def send(self, user, room, *entries):
+        """Sends entries; returns their numbers."""
+        return [answer["seq"] for answer in self.request(user, [
+            {"type": "send", "room": room, "id": secrets.token_hex(12), **({"text": entry} if isinstance(entry, str) else entry)}
+            for entry in entries])]
+
+    def texts(self, room, user="ada"):
+        return [entry["text"] for entry in self.get(f"/v1/rooms/{room}/messages?user={user}&limit=500&fold=1")["entries"]]
+
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def until(condition, text):
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        check(time.monotonic() < end, text)
+        time.sleep(0.02)
+
+
+def rows(page):
+    return page.evaluate("[...document.querySelectorAll('.row')].map(row => row.querySelector('.text').textContent)")
+
+
+def wait_for_text(page, text, kind=""):
+    page.wait(f"[...document.querySelectorAll('.row{kind} .text')].some(text => text.textContent === {json.dumps(text)})")
+
+
+def quiet(page):
+    problems = [problem for problem in page.problems() if "ERR_CONNECTION_REFUSED" not in problem
+                and "WebSocket connection to" not in problem and "Failed to load resource" not in problem]
+    check(not problems, f"the page has reported: {problems}")
+
+
+def write(page, text):
+    page.type(text)
+    page.press("Enter")
+
+
+# MARK: The cases
+
+
+def first_chat(browser, folder):
+    """From the address to the first answer, by keyboard alone."""
+    relay = Relay(folder, ECHO)
+    page = browser.page(f"{relay.url}/")
+    page.wait("document.activeElement?.id === 'sign-in-name'")
+    write(page, "Ada Lovelace")
+    page.wait("document.querySelector('.problem').textContent !== ''")
+    page.evaluate("document.activeElement.value = ''")
+    write(page, "Ada")
+    page.wait(ONLINE)
+    page.wait("document.activeElement?.type === 'search'")
+    page.wait("[...document.querySelectorAll('.conversation .title')].some(title => title.textContent === 'Echo')")
+    write(page, "ech")
+    page.wait("document.activeElement?.tagName === 'TEXTAREA'")
+    write(page, "hello")
+    wait_for_text(page, "hello", ".own")
+    wait_for_text(page, "hello", ":not(.own)")
+    page.wait("document.querySelector('.row.own .mark.read')")
+    check(page.evaluate("location.search") == "?user=ada&to=echo", page.evaluate("location.search"))
+    check(page.evaluate("document.title") == "Echo · relay", page.evaluate("document.title"))
+    page.wait("document.querySelector('.conversation[aria-current] .unread') === null")
+    # A message that is edited, answered, and deleted by keys.
+    page.press("ArrowUp")
+    page.wait("document.querySelector('textarea').value === 'hello'")
+    write(page, ", again")
+    wait_for_text(page, "hello, again", ".own")
+    page.press("ArrowUp", shift=True)
+    page.wait("document.activeElement.classList.contains('row')")
+    page.press("r")
+    page.wait("!document.querySelector('.banner').hidden && document.activeElement.tagName === 'TEXTAREA'")
+    write(page, "an answer")
+    page.wait("document.querySelector('.row.own .quotation')")
+    quiet(page)
+    relay.stop()
+
+
+def addresses(browser, folder):
+    """What an address says is opened, with the composer focused; reloading and going back keep to it."""
+    relay = Relay(folder, ECHO)
+    page = browser.page(f"{relay.url}/?user=ada&to=echo")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    page.wait("document.querySelector('relay-conversation h1').textContent === 'Echo'")
+    page.go(f"{relay.url}/?user=ada&room=general")
+    page.wait("document.querySelector('relay-conversation h1').textContent === 'General'")
+    page.wait("[...document.querySelectorAll('.conversation .title')].some(title => title.textContent === 'Echo')")
+    page.press("k", ctrl=True)
+    page.wait("document.querySelector('dialog input') === document.activeElement")
+    write(page, "echo")
+    page.wait("location.search === '?user=ada&to=echo'")
+    page.wait("document.querySelector('relay-conversation h1').textContent === 'Echo'")
+    page.evaluate("history.back()")
+    page.wait("document.querySelector('relay-conversation h1').textContent === 'General'")
+    write(page, "draft")
+    write(page, "kept")
+    page.type("not sent")
+    page.press("ArrowDown", alt=True)
+    page.wait("document.querySelector('relay-conversation h1').textContent === 'Echo' && document.querySelector('textarea').value === ''")
+    page.press("ArrowUp", alt=True)
+    page.wait("document.querySelector('textarea').value === 'not sent'")
+    quiet(page)
+    relay.stop()
+
+
+def regions(browser, folder):
+    """F6 goes round; arrows move within; nothing that is focused gets lost."""
+    relay = Relay(folder, ECHO)
+    relay.send("bo", "general", *[f"message {number}" for number in range(30)])
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 30 && document.querySelectorAll('.conversation').length === 2")
+    page.wait("document.activeElement.tagName === 'TEXTAREA'")
+    seen = []
+    for _ in range(4):
+        page.press("F6")
+        seen.append(page.evaluate("document.activeElement.closest('relay-list, relay-timeline, relay-composer').localName"))
+    check(seen == ["relay-list", "relay-timeline", "relay-composer", "relay-list"], seen)
+    page.press("F6")
+    for _ in range(3):
+        page.press("ArrowUp")
+    check(page.evaluate("document.activeElement.message.seq") == 27, "arrows")
+    check(page.evaluate("document.querySelectorAll('.row[tabindex=\"0\"]').length") == 1, "one stop for Tab")
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    check(label.startswith("bo: message 26, "), label)
+    page.press("Enter")
+    page.wait("document.activeElement.getAttribute('role') === 'menuitem'")
+    page.press("Escape")
+    check(page.evaluate("document.activeElement.message.seq") == 27, "the focus returns from the menu")
+    page.press("Escape")
+    check(page.evaluate("document.activeElement.tagName") == "TEXTAREA", "Escape goes to the composer")
+    relay.send("bo", "general", "for the announcer")
+    page.wait("document.querySelector('[aria-live=polite]').textContent === 'bo: for the announcer'")
+    quiet(page)
+    relay.stop()
+
+
+def composing(browser, folder):
+    """Keys of an input method never send; what is pasted keeps its lines; a long text is not cut off."""
+    relay = Relay(folder, "")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    page.call("Input.imeSetComposition", text="にほん", selectionStart=3, selectionEnd=3)
+    page.call("Input.dispatchKeyEvent", type="rawKeyDown", key="Process", windowsVirtualKeyCode=229, code="Enter")
+    page.evaluate("""document.activeElement.dispatchEvent(new KeyboardEvent("keydown",
+        { key: "Enter", isComposing: true, bubbles: true, cancelable: true }))""")
+    page.evaluate("""document.activeElement.dispatchEvent(new KeyboardEvent("keydown",
+        { key: "Enter", keyCode: 229, bubbles: true, cancelable: true }))""")
+    check(page.evaluate("document.querySelectorAll('.row').length") == 0, "a composition was sent")
+    page.type("日本")
+    page.press("Enter")
+    wait_for_text(page, "日本", ".own")
+    page.evaluate("""document.execCommand("insertText", false, "one\\ntwo\\n\\nthree")""")
+    check(page.evaluate("document.querySelectorAll('.row').length") == 1, "a paste was sent")
+    page.press("Enter")
+    until(lambda: "one\ntwo\n\nthree" in relay.texts("general"), "the lines")
+    page.type("x" * 9000)
+    page.press("Enter")
+    check(page.evaluate("document.querySelector('textarea').value.length") == 9000, "a text that is too long stays")
+    check(page.evaluate("document.querySelector('relay-composer .count').textContent") == "-808", "how much too long")
+    quiet(page)
+    relay.stop()
+
+
+def restart(browser, folder):
+    """While the relay is away messages are dim, and each is sent once when it is back."""
+    relay = Relay(folder, ECHO)
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    write(page, "before")
+    page.wait("document.querySelector('.row.own .mark.stored')")
+    relay.stop(signal.SIGKILL)
+    page.wait("!document.querySelector('.notice').hidden")
+    for number in range(5):
+        write(page, f"offline {number}")
+    page.wait("document.querySelectorAll('.row.waiting').length === 5")
+    relay.start()
+    page.evaluate("document.querySelector('.notice .link')?.click()")
+    page.wait("document.querySelectorAll('.row.waiting').length === 0 && document.querySelectorAll('.row.own .mark.stored').length === 6")
+    page.wait("document.querySelector('.notice').hidden")
+    expected = ["before", *(f"offline {number}" for number in range(5))]
+    check(relay.texts("general") == expected, relay.texts("general"))
+    check(rows(page) == expected, rows(page))
+    quiet(page)
+    relay.stop()
+
+
+def two_tabs(browser, folder):
+    """Two tabs of one user, and another user: each sees each message once, and what is read is read in both."""
+    relay = Relay(folder, ECHO)
+    first = browser.page(f"{relay.url}/?user=ada&room=general")
+    second = browser.page(f"{relay.url}/?user=ada&room=general")
+    other = browser.page(f"{relay.url}/?user=bo&room=general")
+    for page in first, second, other:
+        page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    for number in range(10):
+        write(first, f"first {number}")
+        write(second, f"second {number}")
+        write(other, f"other {number}")
+    for page in first, second, other:
+        page.wait("document.querySelectorAll('.row').length === 30 && document.querySelectorAll('.row.waiting').length === 0")
+    check(rows(first) == rows(second) == rows(other) == relay.texts("general"), "three views")
+    other.wait("document.querySelectorAll('.mark.read').length === 10")
+    second.evaluate("document.querySelector('textarea').focus()")
+    second.type("t")
+    other.wait("document.querySelector('.subtitle').textContent === 'ada is typing…'")
+    for page in first, second, other:
+        quiet(page)
+    relay.stop()
+
+
+def token(browser, folder):
+    """A token is in the address only until it is read; another one renews it; a bad one is asked for again."""
+    relay = Relay(folder, "auth: { mode: jwt, secret: 0123456789abcdef0123456789abcdef }")
+
+    def issue(lifetime):
+        return subprocess.run([RELAY, "token", "--user", "ada", "--ttl", lifetime, "--config", relay.folder / "relay.yaml"],
+                              check=True, capture_output=True, text=True).stdout.strip()
+
+    page = browser.page(f"{relay.url}/")
+    page.wait("document.querySelector('#sign-in-name')?.type === 'password'")
+    short = issue("4s")
+    expires = time.time() + 4
+    page.go(f"{relay.url}/?room=general#token={short}")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA'")
+    check(page.evaluate("location.hash") == "", "the token is still in the address")
+    check(page.evaluate("Object.keys(localStorage).filter(key => localStorage[key].includes('ey')).length") == 0, "the token is stored")
+    write(page, "with the first token")
+    page.evaluate(f"location.hash = '#token={issue('1h')}'")
+    until(lambda: time.time() > expires, "time")
+    write(page, "with the second token")
+    page.wait("document.querySelectorAll('.row.own .mark.stored').length === 2")
+    check(page.evaluate("document.querySelector('dialog') === null"), "asked for a token")
+    page = browser.page(f"{relay.url}/?room=general#token={short}")
+    page.wait("document.querySelector('dialog input[type=password]')")
+    page.evaluate("document.querySelector('dialog input').focus()")
+    write(page, issue("1h"))
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 2 && document.querySelector('dialog') === null")
+    relay.stop()
+
+
+def directory(browser, folder):
+    """A directory that is rate-limited says until when, and is complete afterwards."""
+    script = pathlib.Path(__file__).resolve().parents[2] / "DirectoriesTests/directory.py"
+    reset = int(time.time()) + 6
+    service = subprocess.Popen(
+        ["setpriv", "--pdeathsig", "KILL", "/usr/bin/python3", script, json.dumps({"remaining": 0, "limit": None, "reset": reset})],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    port = int(service.stdout.readline())
+    relay = Relay(folder, f"""directory:
+  kind: github
+  source: org:acme
+  base_url: http://127.0.0.1:{port}
+  refresh_s: 1""")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    text = page.wait("/rate-limited until/.test(document.querySelector('.foot')?.textContent) && document.querySelector('.foot').textContent")
+    shown = page.evaluate(f"new Date({reset * 1000}).toLocaleTimeString(undefined, {{hour: '2-digit', minute: '2-digit'}})")
+    check(shown in text, f"{text}, not {shown}")
+    page.wait("[...document.querySelectorAll('.conversation .title')].some(title => title.textContent === 'Person-0003')")
+    page.wait("document.querySelector('.foot').hidden")
+    quiet(page)
+    relay.stop()
+    service.kill()
+
+
+FIRST_ROW = """(() => {
+  const top = document.querySelector('.scroller').getBoundingClientRect().top;
+  return [...document.querySelectorAll('.row')].find(row => row.querySelector('.content').getBoundingClientRect().top >= top);
+})()"""
+
+
+def long_room(browser, folder):
+    """5,000 messages: at most 200 rows, every message once on the way up, jumps to any place."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("bo", "general", *[f"message {number}" for number in range(1, 5001)])
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 50")
+    page.wait("document.querySelector('relay-timeline').isAtEnd")
+    check(rows(page)[-1] == "message 5000", rows(page)[-1])
+    seen = page.evaluate("""(async () => {
+      const scroller = document.querySelector('.scroller'), seen = [], frame = () => new Promise(requestAnimationFrame);
+      let most = 0;
+      for (let end = performance.now() + 30000; performance.now() < end && !seen.includes(4300);) {
+        scroller.scrollTop -= 400;
+        await frame();
+        const rows = [...document.querySelectorAll('.row')];
+        most = Math.max(most, rows.length);
+        const numbers = rows.map(row => row.message.seq);
+        if (numbers.some((number, index) => index > 0 && number !== numbers[index - 1] + 1)) return 'a gap';
+        seen.push(...numbers.filter(number => !seen.includes(number)));
+      }
+      return [most, seen.length, Math.min(...seen)];
+    })()""")
+    check(seen[0] <= 200 and seen[2] <= 4300 and seen[1] == 5001 - seen[2], seen)
+    for number in 2500, 1, 4999, 3:
+        page.evaluate(f"document.querySelector('relay-timeline').show({number}).then(() => true)")
+        page.wait(f"document.querySelector('.flash')?.message.seq === {number}")
+        check(page.evaluate("document.querySelectorAll('.row').length") <= 200, "too many rows")
+        page.wait("""(() => { const box = document.querySelector('.flash').getBoundingClientRect();
+          return box.top > 60 && box.bottom < 740; })()""")
+    # The scrollbar's position is the share of the log.
+    page.evaluate("document.querySelector('relay-timeline').show(2500).then(() => true)")
+    page.wait("Math.abs(document.querySelector('.bar').getAttribute('aria-valuenow') - 2500) < 15")
+    box = page.evaluate("(() => { const { left, top, width, height } = document.querySelector('.bar').getBoundingClientRect(); return [left + width / 2, top, height]; })()")
+    for kind, share in ("mousePressed", 0.25), ("mouseReleased", 0.25):
+        page.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1] + box[2] * share, button="left", clickCount=1)
+    page.wait("Math.abs(document.querySelector('.flash')?.message.seq - 1250) < 150")
+    page.press("End", ctrl=True)
+    page.wait("document.querySelector('relay-timeline').isAtEnd")
+    page.wait("[...document.querySelectorAll('.row')].at(-1).message.seq === 5000")
+    # Search finds what is not loaded.
+    page.press("f", ctrl=True)
+    write(page, "message 1234")
+    page.wait("document.querySelector('.flash')?.message.seq === 1234")
+    quiet(page)
+    relay.stop()
+
+
+def drift(browser, folder):
+    """What is at the top of the view stays there, within a pixel, in every frame that is painted."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    text = "a room is a log and a subscription is a cursor " * 3
+    relay.send("bo", "general", *[f"{number}: " + text[:20 + number * 37 % 120] for number in range(400)])
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 50")
+    page.wait("document.querySelector('relay-timeline').isAtEnd")
+    for _ in range(6):
+        page.wheel("relay-timeline", -500)
+    page.wait("!document.querySelector('relay-timeline').isAtEnd && document.querySelector('.scroller').scrollTop > 0")
+    page.evaluate("new Promise(done => document.querySelector('.scroller').addEventListener('scrollend', done, { once: true, passive: true }) || setTimeout(done, 500))")
+    # After each paint: a message that is posted in a frame comes after it.
+    seq = page.evaluate(f"""(() => {{
+      const row = {FIRST_ROW}, body = row.querySelector('.content');
+      window.kept = row; window.worst = 0;
+      const place = () => row.querySelector('.content').getBoundingClientRect().top - document.querySelector('.scroller').getBoundingClientRect().top;
+      const start = place(), channel = new MessageChannel();
+      window.frames = 0;
+      channel.port1.onmessage = () => {{ frames++; worst = Math.max(worst, row.isConnected ? Math.abs(place() - start) : 1e6); requestAnimationFrame(() => channel.port2.postMessage(0)); }};
+      channel.port2.postMessage(0);
+      return row.message.seq; }})()""")
+
+    def steady(what):
+        # Everything that was caused is painted after two frames.
+        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))")
+        worst = page.evaluate("worst")
+        check(worst <= 1, f"{what} moved the view by {worst} px")
+
+    near = range(seq - 30, seq + 20)
+    relay.send("bo", "general", *[{"kind": "react", "target": number, "emoji": "👍", "on": True} for number in near])
+    page.wait(f"document.querySelector('relay-timeline').row({near[-1]}).querySelector('.reactions')")
+    steady("reactions")
+    relay.send("bo", "general", *[{"kind": "edit", "target": number, "text": f"edited {number} " + text * 4} for number in near])
+    page.wait(f"document.querySelector('relay-timeline').row({near[-1]}).querySelector('.text').textContent.startsWith('edited')")
+    steady("edits")
+    relay.send("bo", "general", *[{"kind": "delete", "target": number} for number in near if number % 3 == 0 and number != seq])
+    page.wait(f"document.querySelector('relay-timeline').row({max(n for n in near if n % 3 == 0 and n != seq)}).classList.contains('deleted')")
+    steady("deletions")
+    relay.send("bo", "general", *[f"new {number}" for number in range(250)])
+    page.wait("document.querySelector('.newest').dataset.count === '99+'")
+    steady("new messages")
+    relay.send("bo", "general", *["later"] * 3)
+    page.evaluate("""document.querySelectorAll('.avatar').forEach(avatar => {
+      const image = document.createElement('img'); image.src = new URL('icon.svg', document.querySelector('link[rel=icon]').href); avatar.replaceChildren(image); })""")
+    steady("pictures")
+    for width, height in (700, 800), (390, 844), (1280, 500), (1280, 800):
+        page.size(width, height)
+        page.wait(f"innerWidth === {width} && innerHeight === {height}")
+        steady(f"a window of {width}×{height}")
+    page.evaluate("document.body.style.setProperty('font-size', '20px')")
+    steady("a larger font")
+    page.evaluate("document.body.style.removeProperty('font-size')")
+    steady("the usual font")
+    check(page.evaluate("frames") > 20 and page.evaluate("kept.isConnected"), "too few frames")
+    quiet(page)
+    relay.stop()
+
+
+ATTACKS = [
+    "<img src=x onerror=window.hacked=1>", "<script>window.hacked=1</script>", "\"><svg/onload=window.hacked=1>",
+    "javascript:window.hacked=1", "[x](javascript:window.hacked=1)", "http://x\" onmouseover=\"window.hacked=1",
+    "https://user:pass@evil.example/%22%3E<b>", "data:text/html,<script>window.hacked=1</script>",
+    "</textarea><style>*{display:none}</style>", "{{constructor.constructor('window.hacked=1')()}}", "${window.hacked=1}",
+    "`</code><script>window.hacked=1</script>`", "```\n</pre><script>window.hacked=1</script>\n```",
+    "@ada<img src=x onerror=window.hacked=1>", "\u202egpj.exe\u202c", "vbscript:msgbox(1)", "&lt;b&gt;bold&lt;/b&gt;",
+    "https://evil.example/‮moc.elgoog", "ftp://evil.example/", "x" * 8000, "\u0300" * 2000 + "z",
+]
+
+
+def attacks(browser, folder):
+    """What others write is text: in messages, names, rooms, reactions, quotations, titles and pictures."""
+    (pathlib.Path(folder) / "people.yaml").write_text(json.dumps([
+        {"user": "mallory", "name": "<img src=x onerror=window.hacked=1>", "avatar": "javascript:window.hacked=1"},
+        {"user": "trudy", "name": "\"><script>window.hacked=1</script>", "avatar": "data:image/svg+xml,<svg onload='window.hacked=1'/>"},
+    ]))
+    relay = Relay(folder, f"""{WITHOUT_LIMITS}
+directory: {{ kind: local, file: {folder}/people.yaml }}
+rooms: {{ listed: [{{ room: general, title: "<b onmouseover=window.hacked=1>General</b>" }}] }}""")
+    numbers = relay.send("mallory", "general", *ATTACKS)
+    relay.send("trudy", "general", *[{"text": text[:500], "reply_to": number} for number, text in zip(numbers, ATTACKS)])
+    relay.send("trudy", "general", *[{"kind": "react", "target": numbers[0], "emoji": emoji, "on": True}
+                                     for emoji in ("<b>1</b>", "__proto__", "\"><img>")])
+    relay.send("trudy", "general", {"kind": "data", "data": {"html": ATTACKS[0], "__proto__": {"x": ATTACKS[1]}}})
+    relay.send("mallory", "dm:ada:mallory", ATTACKS[0])
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === {len(ATTACKS) * 2 + 1}")
+    page.evaluate("document.querySelectorAll('.quotation, .reaction, .conversation').forEach(element => element.dispatchEvent(new MouseEvent('mouseover', { bubbles: true })))")
+    shown = page.evaluate("[...document.querySelectorAll('.row .text')].map(text => text.textContent)")
+    for text in ATTACKS:
+        expected = re.sub("[\u202a-\u202e\u2066-\u2069]", "", text)
+        if "`" not in expected:
+            check(expected in shown, f"not shown as text: {expected[:80]!r}")
+    found = page.evaluate("""[...document.querySelectorAll('a')].map(link => link.protocol + ' ' + link.rel)""")
+    check(set(found) <= {"http: noopener noreferrer nofollow", "https: noopener noreferrer nofollow"}, found)
+    strange = page.evaluate("""[...document.querySelectorAll('relay-timeline script, relay-timeline style, relay-timeline iframe, relay-timeline b *,'
+      + 'relay-list script, [onerror], [onload], [onmouseover], .text img, .text svg')].map(element => element.outerHTML.slice(0, 100))""")
+    check(strange == [], strange)
+    # Nothing is wider than the page.
+    check(page.evaluate("document.documentElement.scrollWidth <= innerWidth && document.querySelector('.scroller').scrollWidth <= document.querySelector('.scroller').clientWidth + 1"), "wider than the page")
+    for address in "javascript:window.hacked=1", "<img src=x onerror=window.hacked=1>", "../../x", "\"'><script>window.hacked=1</script>":
+        quoted = urllib.parse.quote(address)
+        page.go(f"{relay.url}/?user=ada&room={quoted}&to={quoted}")
+        page.wait(ONLINE)
+        page.go(f"{relay.url}/?user={quoted}&room={quoted}#token={quoted if 'x' == address else ''}")
+    check(page.evaluate("window.hacked === undefined"), "a script of someone else has run")
+    # Text that is assigned as HTML, and a script that is not the relay's, are refused by the policy.
+    page.go(f"{relay.url}/?user=ada&room=general")
+    for script in ("document.body.innerHTML = '<b>x</b>'", "document.createElement('script').text = 'window.hacked=1'",
+                   "setTimeout('window.hacked=1')"):
+        check(page.evaluate(f"(() => {{ try {{ {script}; return 'done'; }} catch (error) {{ return error.name; }} }})()")
+              in ("TypeError", "EvalError"), script)
+    check(page.evaluate("""new Promise(done => { addEventListener('securitypolicyviolation', event => done(event.effectiveDirective), { once: true });
+      const image = document.createElement('img'); image.src = 'https://evil.example/pixel.png'; document.body.append(image); })""") == "img-src", "pictures from elsewhere")
+    relay.stop()
+
+
+def framing(browser, folder):
+    """No page may frame the messenger, and a page of another origin has no conversation unless it is allowed."""
+    import http.server
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(self.server.html.encode())
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        origin = f"http://127.0.0.1:{server.server_port}"
+        closed = Relay(folder, "")
+        server.html = f"<!doctype html><iframe src='{closed.url}/?user=ada'></iframe>"
+        page = browser.page(f"{origin}/")
+        page.wait("document.querySelector('iframe')")
+        until(lambda: any("frame-ancestors" in problem or "Refused to display" in problem or "Framing" in problem for problem in page.problems())
+              or page.evaluate("document.querySelector('iframe').contentDocument === null"), "framed")
+        tree = page.call("Page.getFrameTree")["frameTree"].get("childFrames", [])
+        check(all(not frame["frame"]["url"].startswith(closed.url) for frame in tree), tree)
+        server.html = f"<!doctype html><script type=module src='{closed.url}/embed.js'></script><relay-room src='{closed.url}' user=ada room=general></relay-room>"
+        page.go(f"{origin}/")
+        page.wait("customElements.get('relay-room') !== undefined")
+        page.wait("document.querySelector('relay-room').relay?.health.state === 'waiting'")
+        closed.stop()
+        other = tempfile.mkdtemp(dir=folder)
+        relay = Relay(other, f"auth: {{ origins: ['{origin}'] }}\n{ECHO}")
+        server.html = (f"<!doctype html><style>relay-room {{ height: 400px; --accent: green }}</style><script type=module src='{relay.url}/embed.js'></script>"
+                       f"<relay-room src='{relay.url}' user=ada room=general title=General></relay-room>")
+        page.go(f"{origin}/")
+        page.wait("document.querySelector('relay-room')?.shadowRoot?.querySelector('textarea')")
+        page.evaluate("document.querySelector('relay-room').shadowRoot.querySelector('textarea').focus()")
+        write(page, "from another page")
+        page.wait("document.querySelector('relay-room').shadowRoot.querySelector('.row.own .mark.stored')")
+        check(relay.texts("general") == ["from another page"], "sent")
+        relay.stop()
+
+
+def turned_off(browser, folder):
+    relay = Relay(folder, "", "--no-web")
+    for path in "/", "/embed.js", "/service-worker.js":
+        try:
+            urllib.request.urlopen(f"{relay.url}{path}")
+        except urllib.error.HTTPError as error:
+            check(error.code == 404, f"{path}: {error.code}")
+        else:
+            raise Failure(f"{path} is served")
+    relay.stop()
+
+
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary, Browser() as chromium:
+    try:
+        globals()[CASE](chromium, temporary)
+    except Failure as failure:
+        sys.exit(f"{CASE}: {failure}")
+print("good")
