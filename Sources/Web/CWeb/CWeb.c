@@ -133,6 +133,14 @@ static const unsigned char relay_client_history_js[] = {
 #embed "../../JavaScript/relay-client/history.js"
 };
 
+static const unsigned char relay_client_http_js[] = {
+#embed "../../JavaScript/relay-client/http.js"
+};
+
+static const unsigned char relay_client_indexeddb_store_js[] = {
+#embed "../../JavaScript/relay-client/indexeddb-store.js"
+};
+
 static const unsigned char relay_client_journal_js[] = {
 #embed "../../JavaScript/relay-client/journal.js"
 };
@@ -147,6 +155,10 @@ static const unsigned char relay_client_memory_store_js[] = {
 
 static const unsigned char relay_client_outbox_js[] = {
 #embed "../../JavaScript/relay-client/outbox.js"
+};
+
+static const unsigned char relay_client_poll_js[] = {
+#embed "../../JavaScript/relay-client/poll.js"
 };
 
 static const unsigned char relay_client_relay_client_js[] = {
@@ -171,6 +183,10 @@ static const unsigned char relay_client_sender_js[] = {
 
 static const unsigned char relay_client_session_js[] = {
 #embed "../../JavaScript/relay-client/session.js"
+};
+
+static const unsigned char relay_client_stream_js[] = {
+#embed "../../JavaScript/relay-client/stream.js"
 };
 
 static const unsigned char relay_client_timeline_js[] = {
@@ -214,16 +230,20 @@ static const struct cweb_file files[] = {
     {"relay-client/errors.js", relay_client_errors_js, sizeof relay_client_errors_js},
     {"relay-client/fold.js", relay_client_fold_js, sizeof relay_client_fold_js},
     {"relay-client/history.js", relay_client_history_js, sizeof relay_client_history_js},
+    {"relay-client/http.js", relay_client_http_js, sizeof relay_client_http_js},
+    {"relay-client/indexeddb-store.js", relay_client_indexeddb_store_js, sizeof relay_client_indexeddb_store_js},
     {"relay-client/journal.js", relay_client_journal_js, sizeof relay_client_journal_js},
     {"relay-client/ladder.js", relay_client_ladder_js, sizeof relay_client_ladder_js},
     {"relay-client/memory-store.js", relay_client_memory_store_js, sizeof relay_client_memory_store_js},
     {"relay-client/outbox.js", relay_client_outbox_js, sizeof relay_client_outbox_js},
+    {"relay-client/poll.js", relay_client_poll_js, sizeof relay_client_poll_js},
     {"relay-client/relay-client.js", relay_client_relay_client_js, sizeof relay_client_relay_client_js},
     {"relay-client/relay.js", relay_client_relay_js, sizeof relay_client_relay_js},
     {"relay-client/room-list.js", relay_client_room_list_js, sizeof relay_client_room_list_js},
     {"relay-client/room.js", relay_client_room_js, sizeof relay_client_room_js},
     {"relay-client/sender.js", relay_client_sender_js, sizeof relay_client_sender_js},
     {"relay-client/session.js", relay_client_session_js, sizeof relay_client_session_js},
+    {"relay-client/stream.js", relay_client_stream_js, sizeof relay_client_stream_js},
     {"relay-client/timeline.js", relay_client_timeline_js, sizeof relay_client_timeline_js},
     {"relay-client/websocket.js", relay_client_websocket_js, sizeof relay_client_websocket_js},
 };

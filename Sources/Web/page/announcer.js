@@ -10,7 +10,8 @@ export class Announcer {
   element = el("div", { class: "hidden-text", role: "status", "aria-live": "polite" });
   /** @type {string[]} */
   #waiting = [];
-  #timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
 
   /** @param {string} text */
   say(text) {
@@ -18,7 +19,7 @@ export class Announcer {
     this.#timer ||= setTimeout(() => {
       const texts = this.#waiting;
       this.#waiting = [];
-      this.#timer = 0;
+      this.#timer = undefined;
       const spoken = texts.length > saidAtOnce ? [`${texts.length} new messages`] : texts;
       this.element.replaceChildren(...spoken.map((line) => el("p", {}, line)));
     }, gatherMs);

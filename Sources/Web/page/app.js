@@ -4,13 +4,13 @@ import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
 import { el, focused } from "./dom.js";
 import { plain } from "./format.js";
-import { Notifier } from "./notifier.js";
 import { People } from "./people.js";
-import { choose, menu, show } from "./popups.js";
 import { Session } from "./session.js";
-import { signIn } from "./sign-in.js";
 import "./list.js";
 import "./room-view.js";
+
+// What is not needed at once comes later.
+const popups = () => import("./popups.js");
 
 const place = /** @type {HTMLElement} */ (document.getElementById("app"));
 
@@ -35,10 +35,10 @@ class Messenger {
   #open;
   get user() { return this.session.user; }
 
-  /** @param {Session} session */
-  constructor(session) {
+  /** @param {Session} session @param {any} relay */
+  constructor(session, relay) {
     this.session = session;
-    this.relay = session.connect();
+    this.relay = relay;
     this.people = new People(this.relay);
     this.pictures = new Pictures((user) => session.fetch(`/v1/avatars/${encodeURIComponent(user)}`));
   }
@@ -54,6 +54,7 @@ class Messenger {
     list.addEventListener("menu", (/** @type {CustomEvent} */ event) => this.#showMenu(event.detail.anchor));
     list.addEventListener("count", () => this.#showCount());
     view.addEventListener("back", () => this.#back());
+    view.addEventListener("read", (/** @type {CustomEvent} */ event) => list.read(/** @type {string} */ (view.room), event.detail));
     view.addEventListener("leave-room", (/** @type {CustomEvent} */ event) => this.#leave(event.detail));
     this.people.addEventListener("change", () => this.#renameOpen());
     session.onExpired = () => this.#askForToken();
@@ -70,8 +71,9 @@ class Messenger {
       list.focusSearch();
       // The user is known now, or when the store or the relay has said so.
     }
-    relay.ready.then(() => {
-      this.notifier ??= new Notifier(/** @type {any} */ (this));
+    relay.ready.then(async () => {
+      const { Notifier } = await import("./notifier.js");
+      this.notifier = new Notifier(/** @type {any} */ (this));
       if (!this.#open) this.#openFromAddress();
     }, () => {});
   }
@@ -182,6 +184,7 @@ class Messenger {
   }
 
   async #switch() {
+    const { choose } = await popups();
     const row = await choose(place, {
       label: "Go to a conversation", placeholder: "Go to a person or room", choices: () => this.#choices(),
       search: async (query, signal) => { await this.people.search(query, signal); }, view: (choice) => this.#choice(choice),
@@ -195,6 +198,7 @@ class Messenger {
 
   /** @param {{room: string, seq: number}} origin */
   async #forward(origin) {
+    const { choose } = await popups();
     const row = await choose(place, {
       label: "Forward to", placeholder: "Forward to a person or room", choices: () => this.#choices(),
       search: async (query, signal) => { await this.people.search(query, signal); }, view: (choice) => this.#choice(choice),
@@ -207,8 +211,9 @@ class Messenger {
   // MARK: The menu
 
   /** @param {HTMLElement} anchor */
-  #showMenu(anchor) {
+  async #showMenu(anchor) {
     const { notifier } = this;
+    const { menu } = await popups();
     menu(anchor, [
       { label: "Go to a conversation…", act: () => this.#switch() },
       { label: "Open or create a room…", act: () => this.#createRoom() },
@@ -219,7 +224,8 @@ class Messenger {
     ], { label: "Menu" });
   }
 
-  #createRoom() {
+  async #createRoom() {
+    const { show } = await popups();
     const note = el("p", { class: "problem", role: "alert" });
     const input = el("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: false, "aria-label": "Name of the room", placeholder: "team-lunch" });
     const box = show(place, "Open or create a room", el("form", { on: {
@@ -237,7 +243,8 @@ class Messenger {
     input.focus();
   }
 
-  #help() {
+  async #help() {
+    const { show } = await popups();
     const keys = [
       ["Enter", "Send"], ["Shift+Enter", "New line"], ["↑ in an empty composer", "Edit your last message"],
       ["Ctrl+K", "Go to a conversation"], ["Ctrl+F", "Search in this conversation"],
@@ -271,8 +278,10 @@ class Messenger {
   /** @type {(() => void) | undefined} */
   #closeAsking;
 
-  #askForToken() {
+  async #askForToken() {
     if (this.#closeAsking) return;
+    this.#closeAsking = () => {};
+    const { show } = await popups();
     const input = el("input", { type: "password", autocomplete: "off", "aria-label": "Token" });
     const box = show(place, "Your session has expired", el("p", {}, "Enter a new token. What you wrote meanwhile is kept."),
       el("form", { on: { submit: (/** @type {Event} */ event) => {
@@ -294,8 +303,15 @@ class Messenger {
   }
 
   async #signOut() {
-    this.session.end();
+    const isSettled = await Promise.race([this.relay.settled().then(() => true), new Promise((resolve) => setTimeout(resolve, 100))]);
+    const { ask } = await popups();
+    const isSure = await ask(place, {
+      title: "Sign out?", confirm: "Sign out",
+      text: isSettled ? "What is stored on this device is removed." : "Some messages are not sent yet. They are lost if you sign out now.",
+    });
+    if (!isSure) return;
     await this.relay.close();
+    await this.session.forget();
     location.assign("/");
   }
 }
@@ -311,6 +327,7 @@ async function begin(reason) {
   let session = reason === undefined ? Session.restore() : undefined;
   if (!session) {
     place.className = "";
+    const { signIn } = await import("./sign-in.js");
     const identity = await signIn(place, reason);
     session = new Session(identity);
     if (identity.token) session.renew(identity.token);
@@ -319,7 +336,7 @@ async function begin(reason) {
     if (identity.user) query.set("user", identity.user);
     history.replaceState({}, "", `/${query.size ? `?${query}` : ""}`);
   }
-  await new Messenger(session).start();
+  await new Messenger(session, await session.connect()).start();
 }
 
 /** Installs the worker that lets the page open without a connection. Its address is the only one that may become a script. */

@@ -58,7 +58,7 @@ export class Conversation extends EventTarget {
     return item?.seq === seq ? item : this.room.get(seq);
   }
 
-  get first() { return this.room.first ?? 1; }
+  get first() { return this.room.first || 1; }
   get head() { return Math.max(this.room.head ?? 0, this.items.at(-1)?.seq ?? 0); }
 
   /** Loads the page before the first item. */
@@ -128,7 +128,7 @@ export class Conversation extends EventTarget {
     this.#loading = {};
     this.items = [...this.room.latest];
     this.newer = false;
-    this.older = (this.items[0]?.seq ?? this.room.head ?? 0) > (this.room.first ?? 1);
+    this.older = this.items.length > 0 ? this.items[0].seq > this.first : this.room.state !== "live" || this.room.head >= this.first;
     this.#noteState();
     this.#tell("change", { reset: true });
     // The store had nothing, but the log has: deletions and edits may fill the newest page.

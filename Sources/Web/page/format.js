@@ -69,3 +69,16 @@ export const line = (text) => plain(text).replace(/\s+/g, " ").trim();
 /** For comparisons: without case and diacritics. @param {string} text */
 export const folded = (text) =>
   text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+
+/** The choices that have the words, the best first. @param {any[]} choices @param {string} query */
+export function matching(choices, query) {
+  const words = folded(plain(query)).split(/\s+/).filter(Boolean);
+  if (words.length === 0) return choices;
+  const scored = [];
+  for (const choice of choices) {
+    const text = folded(`${choice.title} ${choice.user ?? choice.room}`);
+    if (!words.every((word) => text.includes(word))) continue;
+    scored.push({ choice, score: text.startsWith(words[0]) ? 0 : text.includes(` ${words[0]}`) ? 1 : 2 });
+  }
+  return scored.sort((a, b) => a.score - b.score).map(({ choice }) => choice);
+}

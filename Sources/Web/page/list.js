@@ -2,9 +2,11 @@
 
 import { avatar } from "./avatars.js";
 import { el, focused, iconButton } from "./dom.js";
-import { brief, line, plain, rest, time } from "./format.js";
-import { matching } from "./popups.js";
+import { brief, line, matching, plain, rest, time } from "./format.js";
 import { gist } from "./row.js";
+
+const keptRows = 100;
+const keepMs = 500;
 
 /**
  * @typedef {object} Row
@@ -36,7 +38,8 @@ export class ConversationList extends HTMLElement {
   /** @type {string | undefined} */
   #current;
   #frame = 0;
-  #timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
 
   connectedCallback() {
     if (this.#list) return;
@@ -72,7 +75,8 @@ export class ConversationList extends HTMLElement {
     this.#relay = relay;
     this.#people = people;
     this.#pictures = pictures;
-    relay.rooms.on("change", () => this.#later());
+    this.#kept = this.#restore();
+    relay.rooms.on("change", () => { this.#later(); this.#keep(); });
     relay.on("health", () => this.#showHealth());
     for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
     people.addEventListener("problem", () => this.#showFoot());
@@ -92,8 +96,9 @@ export class ConversationList extends HTMLElement {
 
   /** All conversations that are known, the latest activity first, then the people one has not written with. @returns {Row[]} */
   get all() {
-    const rows = this.#relay.rooms.list.map((/** @type {any} */ row) => ({
-      ...row, user: row.peer,
+    const { list } = this.#relay.rooms;
+    const rows = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept).map((/** @type {any} */ row) => ({
+      ...row, user: row.peer, unread: (this.#seen.get(row.room) ?? 0) >= row.head ? 0 : row.unread,
       title: row.peer === undefined ? row.title ?? row.room : this.#people.name(row.peer) ?? (row.title && row.title !== row.room ? row.title : row.peer),
     }));
     const rooms = new Set(rows.map((/** @type {Row} */ row) => row.room));
@@ -102,6 +107,34 @@ export class ConversationList extends HTMLElement {
       rows.push({ room: person.room, title: person.name || person.user, user: person.user, unread: 0 });
     }
     return rows;
+  }
+
+  // What was there last is shown until there is a connection.
+
+  /** @type {any[]} */
+  #kept = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #keeping;
+
+  #restore() {
+    try {
+      return JSON.parse(localStorage.getItem(`relay.list:${this.#user}`) ?? "[]");
+    } catch {
+      return [];
+    }
+  }
+
+  #keep() {
+    this.#keeping ||= setTimeout(() => {
+      this.#keeping = undefined;
+      const rows = this.#relay.rooms.list.slice(0, keptRows).map((/** @type {any} */ { room, title, head, peer, unread, last }) => ({
+        room, title: peer === undefined ? title : this.#people.name(peer) ?? title, head, peer, unread,
+        last: last && { from: last.from, at: last.at, seq: last.seq, kind: last.kind, deleted: last.deleted, text: last.text?.slice(0, 200) },
+      }));
+      try {
+        if (rows.length > 0) localStorage.setItem(`relay.list:${this.#user}`, JSON.stringify(rows));
+      } catch { /* storage is full, or forbidden */ }
+    }, keepMs);
   }
 
   /** @param {string} room @returns {Row | undefined} */
@@ -125,9 +158,16 @@ export class ConversationList extends HTMLElement {
   }
 
   get unread() {
-    return this.#relay.rooms.list.reduce((/** @type {number} */ sum, /** @type {any} */ row) =>
-      sum + (row.room === this.#open && document.hasFocus() ? 0 : row.unread), 0);
+    return this.all.reduce((sum, row) => sum + row.unread, 0);
   }
+
+  /** Notes what was read here: the list may have been asked for before that. @param {string} room @param {number} seq */
+  read(room, seq) {
+    this.#seen.set(room, seq);
+    this.#later();
+  }
+  /** @type {Map<string, number>} */
+  #seen = new Map();
 
   // MARK: Drawing
 

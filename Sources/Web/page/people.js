@@ -13,7 +13,8 @@ export class People extends EventTarget {
   /** @type {any} why the directory is not current */
   problem = undefined;
   #cursor = /** @type {string | undefined} */ (undefined);
-  #timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
   #relay;
 
   /** @param {any} relay */

@@ -1,7 +1,7 @@
 // Menus, choices and questions that lie over the page. The focus returns to where it was.
 
 import { el, focused, icon } from "./dom.js";
-import { folded, plain } from "./format.js";
+import { matching } from "./format.js";
 
 /** Where dialogs are put: the page's body, or the root of an embedded conversation. @param {Node} near */
 function root(near) {
@@ -162,17 +162,4 @@ export function choose(near, { label, placeholder, choices, search, view }) {
     update();
     input.focus();
   });
-}
-
-/** The choices that have the words, the best first. @param {any[]} choices @param {string} query */
-export function matching(choices, query) {
-  const words = folded(plain(query)).split(/\s+/).filter(Boolean);
-  if (words.length === 0) return choices;
-  const scored = [];
-  for (const choice of choices) {
-    const text = folded(`${choice.title} ${choice.user ?? choice.room}`);
-    if (!words.every((word) => text.includes(word))) continue;
-    scored.push({ choice, score: text.startsWith(words[0]) ? 0 : text.includes(` ${words[0]}`) ? 1 : 2 });
-  }
-  return scored.sort((a, b) => a.score - b.score).map(({ choice }) => choice);
 }

@@ -48,7 +48,7 @@ export class RelayRoom extends HTMLElement {
   }
 
   disconnectedCallback() {
-    this.shadowRoot?.querySelector("relay-conversation")?.["close"]?.();
+    /** @type {any} */ (this.shadowRoot?.querySelector("relay-conversation"))?.close();
     this.#ending?.abort();
   }
 }

@@ -4,13 +4,15 @@ import { avatar } from "./avatars.js";
 import { Conversation } from "./conversation.js";
 import { el, iconButton } from "./dom.js";
 import { brief, day, folded, line, plain, rest, time } from "./format.js";
-import { ask, menu } from "./popups.js";
 import { gist } from "./row.js";
 import { mentions } from "./text.js";
 import "./composer.js";
 import "./timeline.js";
 
 const emoji = ["👍", "❤️", "😂", "😮", "😢", "🎉", "👀", "✅", "🙏", "🔥", "🤔", "👎"];
+
+// Not needed at once.
+const popups = () => import("./popups.js");
 
 /**
  * What all conversations share.
@@ -37,7 +39,8 @@ export class RoomView extends HTMLElement {
   /** How far all others have received and read. */
   #others = { received: 0, read: 0, count: 0 };
   #ending = new AbortController();
-  #timer = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
 
   connectedCallback() {
     if (this.#timeline) return;
@@ -250,7 +253,8 @@ export class RoomView extends HTMLElement {
   }
 
   /** @param {HTMLElement} button */
-  #showMenu(button) {
+  async #showMenu(button) {
+    const { menu } = await popups();
     const isRoom = this.#row.peer === undefined;
     menu(button, [
       { label: "Go to a date…", act: () => this.#chooseDate(button) },
@@ -399,7 +403,8 @@ export class RoomView extends HTMLElement {
   }
 
   /** @param {any} message @param {HTMLElement} anchor */
-  #chooseReaction(message, anchor) {
+  async #chooseReaction(message, anchor) {
+    const { menu } = await popups();
     const { user } = this.#messenger;
     menu(anchor, emoji.map((one) => ({
       label: one, picture: one, isOn: message.reactions?.get(one)?.includes(user) ?? false,
@@ -408,7 +413,8 @@ export class RoomView extends HTMLElement {
   }
 
   /** @param {any} message @param {HTMLElement} anchor */
-  #messageMenu(message, anchor) {
+  async #messageMenu(message, anchor) {
+    const { menu } = await popups();
     const isOwn = message.from === this.#messenger.user;
     const isText = message.kind === "text";
     menu(anchor, [
@@ -429,6 +435,7 @@ export class RoomView extends HTMLElement {
   /** @param {any} message */
   async #delete(message) {
     const room = this.#room;
+    const { ask } = await popups();
     const isSure = await ask(this, {
       title: "Delete this message?", text: gist(message).slice(0, 300) || "The message is deleted for everyone.", confirm: "Delete for everyone",
     });

@@ -1,8 +1,11 @@
 // Who uses the page, and the client that this makes.
 
-import { connect, Unauthorized } from "./relay-client/relay-client.js";
+import { connect, MemoryStore, Unauthorized } from "./relay-client/relay-client.js";
+import { IndexedDBStore } from "./relay-client/indexeddb-store.js";
 
 const tokenKey = "relay.token";
+/** A page that is being reloaded may hold the store for so long. */
+const lockMs = 500;
 
 /** The user that a token names. The relay checks it; here it only names the store. @param {string} token */
 export function subject(token) {
@@ -67,11 +70,40 @@ export class Session {
     return this.token;
   }
 
-  /** @param {AbortSignal} [signal] */
-  connect(signal) {
+  /** What is stored on this device is under this name. */
+  get name() {
+    return `relay:${this.token === undefined ? "" : "token:"}${this.user}`;
+  }
+
+  /** One tab at a time has the store. */
+  async connect() {
     const options = this.token === undefined ? { user: this.user }
       : { getToken: (/** @type {any} */ context) => this.getToken(context) };
-    return connect("/ws", { ...options, signal });
+    const store = await this.#lock() ? new IndexedDBStore(this.name) : new MemoryStore();
+    return connect("/ws", { ...options, store });
+  }
+
+  /** Whether this tab has the store now, and until it is closed. @returns {Promise<boolean>} */
+  #lock() {
+    return new Promise((resolve) => {
+      if (!navigator.locks) return resolve(false);
+      navigator.locks.request(this.name, { signal: AbortSignal.timeout(lockMs) }, () => {
+        resolve(true);
+        return new Promise(() => {});
+      }).catch(() => resolve(false));
+    });
+  }
+
+  /** Removes what is stored on this device. */
+  async forget() {
+    this.end();
+    for (const key of Object.keys(localStorage)) {
+      if (key.startsWith(`relay.list:${this.user}`) || key.startsWith(`relay.draft:${this.user}:`)) localStorage.removeItem(key);
+    }
+    await new Promise((resolve) => {
+      const deleting = indexedDB.deleteDatabase(this.name);
+      deleting.onsuccess = deleting.onerror = deleting.onblocked = resolve;
+    });
   }
 
   /** A request to the relay besides the connection. @param {string} path */

@@ -508,7 +508,8 @@ export class Timeline extends HTMLElement {
     this.#isDragging = true;
     const ending = new AbortController();
     const hint = this.#bar.querySelector(".hint");
-    let timer = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
     const move = (/** @type {PointerEvent} */ event) => {
       const { first, head } = /** @type {any} */ (this.#conversation);
       const { top, height } = this.#bar.getBoundingClientRect();
