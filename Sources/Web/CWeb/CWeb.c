@@ -185,6 +185,10 @@ static const unsigned char relay_client_session_js[] = {
 #embed "../../JavaScript/relay-client/session.js"
 };
 
+static const unsigned char relay_client_shared_js[] = {
+#embed "../../JavaScript/relay-client/shared.js"
+};
+
 static const unsigned char relay_client_stream_js[] = {
 #embed "../../JavaScript/relay-client/stream.js"
 };
@@ -243,6 +247,7 @@ static const struct cweb_file files[] = {
     {"relay-client/room.js", relay_client_room_js, sizeof relay_client_room_js},
     {"relay-client/sender.js", relay_client_sender_js, sizeof relay_client_sender_js},
     {"relay-client/session.js", relay_client_session_js, sizeof relay_client_session_js},
+    {"relay-client/shared.js", relay_client_shared_js, sizeof relay_client_shared_js},
     {"relay-client/stream.js", relay_client_stream_js, sizeof relay_client_stream_js},
     {"relay-client/timeline.js", relay_client_timeline_js, sizeof relay_client_timeline_js},
     {"relay-client/websocket.js", relay_client_websocket_js, sizeof relay_client_websocket_js},

@@ -336,7 +336,7 @@ async function begin(reason) {
     if (identity.user) query.set("user", identity.user);
     history.replaceState({}, "", `/${query.size ? `?${query}` : ""}`);
   }
-  await new Messenger(session, await session.connect()).start();
+  await new Messenger(session, session.connect()).start();
 }
 
 /** Installs the worker that lets the page open without a connection. Its address is the only one that may become a script. */

@@ -95,7 +95,7 @@ export function fill(row, message, context, around) {
     content.append(around.closesGroup
       ? avatar(message.from, name, context.pictures(message.from)) : el("span", { class: "avatar none" }));
   }
-  content.append(body, tools(message, context));
+  content.append(body);
   parts.push(content);
   if (mark === "refused") parts.push(refusal(message, context));
   row.replaceChildren(...parts);
@@ -129,14 +129,15 @@ function reactions(message, context) {
   return element;
 }
 
-/** @param {any} message @param {any} context */
-function tools(message, context) {
-  const element = el("div", { class: "tools" });
-  if (message.seq === undefined || message.deleted || context.isReadOnly) return element;
+/** Buttons beside the message that is pointed to: one set for all rows. @param {any} context */
+export function tools(context) {
   const button = (/** @type {any} */ picture, /** @type {string} */ text, /** @type {string} */ action) =>
-    iconButton(picture, text, (event) => context.act(action, message.seq, event.currentTarget), { tabIndex: -1 });
-  element.append(button("smile", "React", "reactions"), button("reply", "Reply", "reply"), button("more", "More", "menu"));
-  return element;
+    iconButton(picture, text, (event) => {
+      const { message } = /** @type {any} */ (event.currentTarget).closest(".row");
+      context.act(action, message.seq, event.currentTarget);
+    }, { tabIndex: -1 });
+  return el("div", { class: "tools" },
+    button("smile", "React", "reactions"), button("reply", "Reply", "reply"), button("more", "More", "menu"));
 }
 
 /** @param {any} message @param {any} context */

@@ -1,11 +1,10 @@
 // Who uses the page, and the client that this makes.
 
-import { connect, MemoryStore, Unauthorized } from "./relay-client/relay-client.js";
 import { IndexedDBStore } from "./relay-client/indexeddb-store.js";
+import { connect, Unauthorized } from "./relay-client/relay-client.js";
+import { connectShared } from "./relay-client/shared.js";
 
 const tokenKey = "relay.token";
-/** A page that is being reloaded may hold the store for so long. */
-const lockMs = 500;
 
 /** The user that a token names. The relay checks it; here it only names the store. @param {string} token */
 export function subject(token) {
@@ -75,23 +74,12 @@ export class Session {
     return `relay:${this.token === undefined ? "" : "token:"}${this.user}`;
   }
 
-  /** One tab at a time has the store. */
-  async connect() {
+  /** One connection and one store for all tabs. Over plain HTTP browsers have no locks: each tab is by itself. */
+  connect() {
     const options = this.token === undefined ? { user: this.user }
       : { getToken: (/** @type {any} */ context) => this.getToken(context) };
-    const store = await this.#lock() ? new IndexedDBStore(this.name) : new MemoryStore();
-    return connect("/ws", { ...options, store });
-  }
-
-  /** Whether this tab has the store now, and until it is closed. @returns {Promise<boolean>} */
-  #lock() {
-    return new Promise((resolve) => {
-      if (!navigator.locks) return resolve(false);
-      navigator.locks.request(this.name, { signal: AbortSignal.timeout(lockMs) }, () => {
-        resolve(true);
-        return new Promise(() => {});
-      }).catch(() => resolve(false));
-    });
+    if (!navigator.locks) return connect("/ws", options);
+    return connectShared("/ws", { ...options, name: this.name, store: new IndexedDBStore(this.name) });
   }
 
   /** Removes what is stored on this device. */

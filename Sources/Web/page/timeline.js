@@ -7,14 +7,25 @@
 
 import { el, focused } from "./dom.js";
 import { day } from "./format.js";
-import { fill, gist, grouping } from "./row.js";
+import { fill, gist, grouping, tools } from "./row.js";
 
 const rowsLimit = 200;
-const step = 50;
+const step = 30;
 /** Rows are added when the view comes this close to their end, in pixels. */
 const reserve = 1200;
 /** This close to the end of the newest message counts as being there. */
 const slack = 8;
+
+/** How many of the first indices are within: those after them are not. @param {number} count @param {(index: number) => boolean} isWithin */
+function partition(count, isWithin) {
+  let low = 0;
+  for (let high = count; low < high;) {
+    const middle = (low + high) >> 1;
+    if (isWithin(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 export class Timeline extends HTMLElement {
   /** @type {import("./conversation.js").Conversation | undefined} */
@@ -65,6 +76,10 @@ export class Timeline extends HTMLElement {
     this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.#list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
     this.#list.addEventListener("focusin", (/** @type {FocusEvent} */ event) => this.#focused(event));
+    this.#list.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => {
+      if (event.pointerType !== "touch" && !this.#tools?.contains(focused())) this.#showTools(/** @type {any} */ (event.target).closest(".row"));
+    });
+    this.#list.addEventListener("pointerleave", () => { if (!this.#list.contains(focused())) this.#tools?.remove(); });
     this.#bar.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.#drag(event));
   }
   /** @type {any} */ #list;
@@ -74,6 +89,15 @@ export class Timeline extends HTMLElement {
   /** @type {any} */ #empty;
   /** @type {any} */ #newest;
   /** @type {any} */ #bar;
+
+  /** @type {any} */ #tools;
+
+  /** @param {any} row */
+  #showTools(row) {
+    const message = row?.message;
+    if (!message || message.seq === undefined || message.deleted) this.#tools.remove();
+    else if (this.#tools.parentElement?.closest(".row") !== row) row.querySelector(".bubble").append(this.#tools);
+  }
 
   disconnectedCallback() {
     cancelAnimationFrame(this.#frame);
@@ -88,6 +112,7 @@ export class Timeline extends HTMLElement {
     this.close();
     this.#conversation = conversation;
     this.#context = context;
+    this.#tools = tools(context);
     this.#ending = new AbortController();
     const { signal } = this.#ending;
     const on = (/** @type {string} */ type, /** @type {(detail: any) => void} */ listener) =>
@@ -121,12 +146,9 @@ export class Timeline extends HTMLElement {
     if (!this.#conversation) return undefined;
     if (this.#isAtEnd && !this.#conversation.newer) return this.#conversation.head || undefined;
     const { bottom } = this.#scroller.getBoundingClientRect();
-    let seen;
-    for (const row of this.#list.children) {
-      if (row.getBoundingClientRect().bottom > bottom + 1) break;
-      if (row.message.seq !== undefined) seen = row.message.seq;
-    }
-    return seen;
+    const rows = this.#list.children;
+    const count = partition(rows.length, (index) => rows[index].getBoundingClientRect().bottom <= bottom + 1);
+    return rows[count - 1]?.message.seq;
   }
 
   get isAtEnd() { return this.#isAtEnd && !this.#conversation?.newer; }
@@ -426,14 +448,9 @@ export class Timeline extends HTMLElement {
     this.#top = scroller.scrollTop;
     const { top } = scroller.getBoundingClientRect();
     const rows = this.#list.children;
-    let low = 0;
-    for (let high = rows.length; low < high;) {
-      const middle = (low + high) >> 1;
-      const body = rows[middle].querySelector(".content") ?? rows[middle];
-      if (body.getBoundingClientRect().top < top) low = middle + 1;
-      else high = middle;
-    }
-    const row = rows[low] ?? rows[low - 1];
+    const above = partition(rows.length, (index) =>
+      (rows[index].querySelector(".content") ?? rows[index]).getBoundingClientRect().top < top);
+    const row = rows[above] ?? rows[above - 1];
     this.#anchor = row && { row, top: this.#place(row) };
   }
 
@@ -545,6 +562,7 @@ export class Timeline extends HTMLElement {
     if (!row) return;
     this.#current = row.message.seq ?? row.message.id;
     this.#setTabStop();
+    this.#showTools(row);
   }
 
   /** @param {any} row */
