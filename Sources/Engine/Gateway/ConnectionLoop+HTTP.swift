@@ -64,14 +64,17 @@ extension ConnectionLoop {
   /// Answers an unauthenticated request. Such requests are rate-limited by address, which bounds
   /// guessing of tokens.
   func refuseUnauthorized(_ response: HTTPResponse, _ index: ConnectionSlot) {
-    if let host = connections[index].host,
-      let wait = context.addressBudgets.take(.request, bytes: 0, from: host, now: now.monotonic)
-    {
-      context.violations.note(.requestsPerSecond)
-      answer(Self.tooManyRequests(wait).response, index)
-    } else {
-      answer(response, index)
-    }
+    answer(chargeAddress(of: index, in: context.addressBudgets)?.response ?? response, index)
+  }
+
+  /// Charges for a request that is not authenticated.
+  /// - Returns: `nil`, or the refusal, which has been counted.
+  func chargeAddress(of index: ConnectionSlot, in budgets: Budgets<HostKey>) -> HTTPProblem? {
+    guard let host = connections[index].host,
+      let wait = budgets.take(.request, bytes: 0, from: host, now: now.monotonic)
+    else { return nil }
+    context.violations.note(.requestsPerSecond)
+    return Self.tooManyRequests(wait)
   }
 
   /// Charges for an HTTP request, which is refused if the user has sent too much.

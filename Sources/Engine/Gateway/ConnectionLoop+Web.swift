@@ -6,12 +6,6 @@ extension ConnectionLoop {
   /// Answers with a file. Such requests are rate-limited by address, like all that are not
   /// authenticated.
   func serve(_ file: HTTPResponse, _ index: ConnectionSlot) {
-    if let host = connections[index].host,
-      let wait = context.fileBudgets.take(.request, bytes: 0, from: host, now: now.monotonic)
-    {
-      context.violations.note(.requestsPerSecond)
-      return finish(index, Self.tooManyRequests(wait).response)
-    }
-    finish(index, file)
+    finish(index, chargeAddress(of: index, in: context.fileBudgets)?.response ?? file)
   }
 }
