@@ -325,7 +325,8 @@ final class Witness {
   private func refused(_ id: String, in room: String, where fits: (Fate) -> Bool) -> Int? {
     fates.indices.last {
       guard case .refused? = fates[$0].answer else { return false }
-      return fates[$0].isAmbiguous && fates[$0].id == id && fates[$0].room == room && fits(fates[$0])
+      return fates[$0].isAmbiguous && fates[$0].id == id && fates[$0].room == room
+        && fits(fates[$0])
     }
   }
 
