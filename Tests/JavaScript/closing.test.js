@@ -79,6 +79,16 @@ test("a token is asked for before each connection and renewed on it", async (t) 
   assert.deepEqual(asked.slice(0, 2), [undefined, undefined]);
 });
 
+test("a new token that allows less ends the rooms that it does not allow", async (t) => {
+  const relay = await Relay.start(t, withTokens);
+  const claims = [{ sub: "ada", exp: -27 }, { sub: "ada", rooms: { join: ["tea"] } }];
+  const ada = client(t, relay.url, { getToken: () => token(claims.length > 1 ? claims.shift() : claims[0]) });
+  const [general, tea] = ["general", "tea"].map((name) => ada.room(name));
+  await wait(() => general.state === "refused", "the room has ended");
+  assert.equal(general.error.code, "forbidden");
+  await wait(() => tea.state === "live", "the other one goes on");
+});
+
 test("a token that was refused is not tried again, another one is", async (t) => {
   const relay = await Relay.start(t, withTokens);
   const expired = token({ sub: "ada", exp: -60 });

@@ -247,6 +247,21 @@ test("a signal ends what it was given to", async (t) => {
   await assert.rejects(bo.request({ type: "ping" }), { code: "closed" });
 });
 
+test("a room that is closed and opened again goes on", async (t) => {
+  const relay = await Relay.start(t);
+  const ada = client(t, relay.url, { user: "ada" });
+  const first = ada.room("tea");
+  await first.send("one");
+  await wait(() => first.state === "live" && first.last === 1, "it is live");
+  first.close();
+  const again = ada.room("tea");
+  assert.notEqual(again, first);
+  await relay.post("bo", "tea", { text: "two" });
+  await wait(() => again.last === 2 && again.state === "live", "it goes on");
+  assert.deepEqual(texts(again.latest), ["one", "two"]);
+  assert.equal(first.state, "closed");
+});
+
 test("a room that is closed with `forget` ends its iterations and the membership", async (t) => {
   const relay = await Relay.start(t);
   const ada = client(t, relay.url, { user: "ada" });

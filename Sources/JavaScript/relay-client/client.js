@@ -91,6 +91,7 @@ export class Client {
     this.#rooms.delete(room);
     if (!forget) return this.#connection.post({ type: "leave", room });
     this.#cursors.delete(room);
+    this.#told.delete(room);
     this.#journal.add({ forget: [room] });
     this.#connection.request({ type: "leave", room, forget }).catch((error) => this.#fail(error));
   }
@@ -208,9 +209,7 @@ export class Client {
     switch (message.type) {
       case "message": return this.#entry(/** @type {any} */ (message));
       case "joined": return this.#joined(message);
-      case "left":
-        this.#rooms.delete(message.room);
-        return this.#tell(message);
+      case "left": return; // it was asked for, or follows an error
       case "error": return this.#error(message);
       default: return this.#tell(message);
     }
@@ -252,7 +251,7 @@ export class Client {
   /** @param {Wire} error */
   #error(error) {
     const { re, room, retry_after_ms: pause } = error;
-    if (re === "join" && this.#rooms.has(room)) {
+    if ((re === "join" || re === "auth") && this.#rooms.has(room)) { // or a new token does not allow it
       if (pause !== undefined) return void setTimeout(() => this.#rooms.has(room) && this.#join([room]), pause);
       this.#rooms.delete(room);
       this.#tell({ type: "refused", room, error: RelayError.from(error) });

@@ -43,8 +43,8 @@ export class RoomList extends Emitter {
   async more({ limit = pageLimit, signal } = {}) {
     this.#use(limit);
     await abortable(/** @type {Promise<void>} */ (this.#loading), signal);
-    if (this.complete) return false;
-    if (this.#cursor !== undefined) await abortable(this.#load(limit, this.#cursor), signal);
+    if (this.#cursor === undefined) return false;
+    await abortable(this.#load(limit, this.#cursor), signal);
     return true;
   }
 

@@ -239,7 +239,6 @@ export class Room extends Emitter {
       case "settled": return this.#settle(event.id, /** @type {any} */ (event));
       case "receipt": return this.#mark(event.user, /** @type {any} */ (event));
       case "typing": return this.#type(event.user, event.on);
-      case "left": return this.finish("closed");
       case "refused": return this.finish("refused", event.error);
     }
   }

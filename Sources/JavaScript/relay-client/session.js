@@ -4,6 +4,9 @@ import { RelayError } from "./errors.js";
 
 const longestTimeout = 2 ** 31 - 1;
 
+/** The relay's errors that announce a close. */
+const closing = ["token_expired", "forbidden", "limit_reached"];
+
 export class Session {
   /** @type {Transport | undefined} */
   #transport;
@@ -108,7 +111,7 @@ export class Session {
         if (message.t === this.#pingedAt) this.#options.roundTrip(Date.now() - this.#pingedAt);
         break;
       case "error":
-        if (message.ref === undefined && (!this.#isWelcome || !message.room)) this.#error = message;
+        if (!this.#isWelcome || (closing.includes(message.code) && !message.re)) this.#error = message;
         if (this.#isWelcome) this.#options.message(message);
         break;
       default:

@@ -187,7 +187,7 @@ class SharedLink {
   #take(event) {
     if (event.type === "health") this.health = event.health;
     if (event.type === "settled") this.#lines.delete(event.id);
-    if (event.type === "left" || event.type === "refused") this.#rooms.delete(event.room);
+    if (event.type === "refused") this.#rooms.delete(event.room);
     if (event.type === "welcome") {
       this.#welcome = event;
       this.user = event.user;
