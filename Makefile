@@ -36,7 +36,7 @@ help:
 	@echo 'make bench-full        the same, including the rows that take longer'
 	@echo 'make bench-screen      measure wschat on its terminal'
 	@echo 'make bench-hostile     measure how much one user can slow down others'
-	@echo 'make pictures          render the pictures of wschat in docs/pictures'
+	@echo 'make pictures          render the pictures of wschat and of the web page in docs/pictures'
 	@echo 'make simulate          simulate the relay from seeds, with faults, for an hour; or SECONDS=600'
 	@echo 'make simulate-bugs     measure how soon the simulation finds planted bugs'
 	@echo 'make fuzz              fuzz every parser, a minute each; SECONDS=600 for more'
@@ -52,7 +52,9 @@ help:
 
 run: build
 	@echo
-	@echo 'Starting the relay. In another terminal, chat with a bot:'
+	@echo 'Starting the relay. Chat with a bot in a browser:'
+	@echo '  http://127.0.0.1:8080/?user=ada&to=echo'
+	@echo 'in another terminal:'
 	@echo '  $(CURDIR)/.build/release/wschat --to echo --user ada'
 	@echo 'or in the room general:'
 	@echo '  $(CURDIR)/.build/release/wschat --room general --user ada'
@@ -226,11 +228,12 @@ bench-hostile: build
 	@config/setup screen
 	@/usr/bin/python3 -B LoadTests/hostile/bench.py $(or $(RELAYS),$(BUILT)/relay)
 
-# Renders pictures of wschat from tmux's copy of the screen: see Tests/Screens.
+# Renders pictures of wschat from tmux's copy of the screen, and of the web page: see Tests/Screens.
 pictures: build
 	@config/setup pictures
 	@mkdir -p docs/pictures
 	@/usr/bin/python3 -B Tests/Screens/pictures.py $(BUILT) docs/pictures
+	@/usr/bin/python3 -B Tests/Screens/web_pictures.py $(BUILT) docs/pictures
 
 format:
 	@$(SWIFT) format --in-place --recursive $(OWN)

@@ -79,6 +79,7 @@ export class ConversationList extends HTMLElement {
     relay.rooms.on("change", () => { this.#later(); this.#keep(); });
     relay.on("health", () => this.#showHealth());
     for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
+    people.addEventListener("change", () => this.#showHealth());
     people.addEventListener("problem", () => this.#showFoot());
     relay.ready.then(() => { people.more(); this.#showHealth(); }, () => {});
     this.#showHealth();
@@ -254,10 +255,11 @@ export class ConversationList extends HTMLElement {
     clearTimeout(this.#timer);
     const { state, retryAt, transport, roundTripMs, why } = this.#relay.health;
     const user = this.#user;
-    if (this.#me.dataset.user !== user) {
-      this.#me.dataset.user = user ?? "";
-      this.#me.replaceChildren(user ? avatar(user, this.#people.name(user) ?? user, undefined) : "",
-        el("div", {}, el("b", { dir: "auto" }, user ?? "relay"), this.#health));
+    const name = plain(this.#people.name(user) ?? user);
+    if (this.#me.dataset.name !== name) {
+      this.#me.dataset.name = name;
+      this.#me.replaceChildren(avatar(user, name, this.#people.known.get(user)?.avatar ? this.#pictures : undefined),
+        el("div", {}, el("b", { dir: "auto", title: user }, name), this.#health));
     }
     const delay = roundTripMs === undefined ? "" : ` · ${Math.max(1, Math.round(roundTripMs))} ms`;
     const by = state === "online" && transport !== "websocket" ? ` · by ${transport === "poll" ? "polling" : "HTTP stream"}` : "";

@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""Takes the pictures of the web page that the documents show: a relay with people, and the page in
+headless Chromium. web_pictures.py BUILT FOLDER"""
+import json
+import pathlib
+import secrets
+import sys
+import urllib.request
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "EndToEndTests/Peers"))
+from chromium import Browser  # noqa: E402
+from pictures import relay_with_people  # noqa: E402
+
+SIZES = [(1280, 800), (390, 844)]
+BUILT, FOLDER = sys.argv[1:3]
+
+
+class Room:
+    def __init__(self, url, name):
+        self.url, self.name = url, name
+
+    def send(self, user, text=None, **fields):
+        fields = {"id": secrets.token_hex(12), **({"text": text} if text else {}), **fields}
+        request = urllib.request.Request(
+            f"{self.url}/v1/rooms/{self.name}/messages?user={user}", json.dumps(fields).encode(),
+            {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)["seq"]
+
+
+def talk(url):
+    launch = Room(url, "launch")
+    launch.send("mina", "Good morning! The last dry run is at eleven.")
+    checklist = launch.send("jules", "I went through the checklist once more: https://example.org/launch/checklist\nTwo points are open.")
+    launch.send("hanako", "一つは私が今確認しています。")
+    launch.send("tomas", "The other one is mine:\n```\nrelay verify --data /var/lib/relay\n412 rooms, 1,904,233 entries, all in order\n```\nDone.")
+    launch.send("ada", "Thank you. Then nothing is open.", reply_to=checklist)
+    for user, emoji in ("mina", "🎉"), ("jules", "🎉"), ("priya", "🎉"), ("hanako", "👍"), ("ada", "👍"):
+        launch.send(user, kind="react", target=checklist, emoji=emoji, on=True)
+    launch.send("priya", "@ada, will you write the announcement?")
+    launch.send("ada", "It is written already; I send it when the first hundred have updated.")
+    Room(url, "general").send("olek", "Lunch at half past twelve?")
+    Room(url, "dm:ada:mina").send("mina", "Do you have five minutes before the dry run?")
+    Room(url, "dm:ada:hanako").send("hanako", "ありがとう!")
+    Room(url, "dm:ada:jules").send("ada", "See you at eleven.")
+
+
+with relay_with_people(BUILT) as (_, port), Browser() as browser:
+    url = f"http://127.0.0.1:{port}"
+    talk(url)
+    others = [browser.page(f"{url}/?user={user}&room=launch") for user in ("mina", "jules")]
+    for page in others:
+        page.wait("document.querySelectorAll('.row').length === 7")
+    for theme in "dark", "light":
+        for width, height in SIZES:
+            page = browser.page(width=width, height=height)
+            page.media(prefers_color_scheme=theme)
+            page.go(f"{url}/?user=ada&room=launch")
+            page.wait("document.querySelector('.health')?.dataset.state === 'online'"
+                      " && document.querySelectorAll('.row').length === 7"
+                      " && document.querySelectorAll('.conversation').length > 8")
+            page.wait("document.querySelector('relay-timeline').toNewest() || document.querySelector('relay-timeline').isAtEnd")
+            page.evaluate("document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))))")
+            page.screenshot(f"{FOLDER}/web-{width}x{height}-{theme}.png")
+            page.close()
