@@ -4,7 +4,7 @@ import Testing
 extension `End to end` {
   /// The web page in headless Chromium, as a person uses it: `web.py` plays the cases.
   @Suite struct `The web page` {
-    private func play(_ name: String) throws {
+    func play(_ name: String) throws {
       let browser = try ChildProcess(
         ["/usr/bin/python3", "-B", Programs.peer("web.py"), name, Programs.relay])
       // Chromium takes its time to start.
@@ -53,6 +53,14 @@ extension `End to end` {
       try play("framing")
     }
 
+    @Test func `loads at most 60 KiB at the first visit`() throws { try play("size") }
+
     @Test func `can be turned off`() throws { try play("turned_off") }
+  }
+
+  @Suite struct `Measured: the web page` {
+    @Test func `paints soon, keeps its frames, and holds no memory`() throws {
+      try `The web page`().play("budgets")
+    }
   }
 }

@@ -1,4 +1,5 @@
 """web.py CASE RELAY: plays one case with the web page of a relay in headless Chromium, and prints "good"."""
+import gzip
 import json
 import pathlib
 import re
@@ -580,6 +581,83 @@ def framing(browser, folder):
         relay.stop()
 
 
+def size(browser, folder):
+    """What the first visit loads, compressed: at most 60 KiB."""
+    relay = Relay(folder, "")
+
+    def load(path):
+        with urllib.request.urlopen(urllib.request.Request(f"{relay.url}{path}", headers={"Accept-Encoding": "gzip"})) as answer:
+            return answer.read()
+
+    page = load("/")
+    names = re.findall(r'(?:href|src)="(/web/[^"]+)"', gzip.decompress(page).decode())
+    sizes = {name.split("/", 3)[3]: len(load(name)) for name in names}
+    total = len(page) + sum(sizes.values())
+    print(f"{len(sizes) + 1} files, {total} bytes", file=sys.stderr)
+    check(30 < len(sizes) and total <= 60 * 1024, f"{total} bytes: {sizes}")
+    check(len(load("/embed.js")) < 1024, "embed.js")
+    relay.stop()
+
+
+# MARK: What measures: on an idle machine
+
+
+def budgets(browser, folder):
+    """Paint, memory, frames and long tasks."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("bo", "general", *[f"message {number} with some words of text" for number in range(10_000)])
+    # The second visit: the files are in the cache, the processor is slowed down.
+    watch = """window.tasks = []; window.frames = [];
+      new PerformanceObserver(list => tasks.push(...list.getEntries().map(entry => Math.round(entry.duration)))).observe({ type: 'longtask', buffered: true });
+      (() => { let last; const frame = now => {
+        if (window.usable === undefined && document.querySelector('.row') && document.activeElement?.tagName === 'TEXTAREA') window.usable = now;
+        if (last) frames.push(now - last); last = now; requestAnimationFrame(frame); }; requestAnimationFrame(frame); })()"""
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait("document.querySelector('.row')")
+    page.call("Page.addScriptToEvaluateOnNewDocument", source=watch)
+    page.call("Emulation.setCPUThrottlingRate", rate=4)
+    page.go(f"{relay.url}/?user=ada&room=general")
+    page.wait("window.usable !== undefined")
+    paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    usable = page.evaluate("usable")
+    page.call("Emulation.setCPUThrottlingRate", rate=1)
+    page.go(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 50")
+    page.evaluate("tasks.length = 0")
+    page.evaluate("""(async () => { const scroller = document.querySelector('.scroller');
+      while (document.querySelector('.row').message.seq > 1) { scroller.scrollTop -= 700; await new Promise(requestAnimationFrame); } })()""")
+    scrolling = page.evaluate("Math.max(0, ...tasks)")
+    page.call("HeapProfiler.collectGarbage")
+    heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
+    page.press("End", ctrl=True)
+    page.wait("document.querySelector('relay-timeline').isAtEnd")
+    page.evaluate("tasks.length = frames.length = 0")
+    for _ in range(30):  # 1,000 messages a second for three seconds
+        began = time.monotonic()
+        relay.send("bo", "general", *["live, with some words of text"] * 100)
+        time.sleep(max(0, began + 0.1 - time.monotonic()))
+    page.wait("document.querySelector('relay-timeline').isAtEnd && [...document.querySelectorAll('.row')].at(-1).message.seq === 13000")
+    live = page.evaluate("frames.sort((a, b) => a - b)[Math.floor(frames.length * 0.95)]")
+    page.evaluate("tasks.length = 0")
+    relay.send("bo", "general", *["caught up"] * 10_000)
+    page.wait("document.querySelector('relay-timeline').isAtEnd && [...document.querySelectorAll('.row')].at(-1).message.seq === 23000")
+    flood = page.evaluate("Math.max(0, ...tasks)")
+    # Rooms that are opened and left keep nothing.
+    relay.send("bo", "other", "x")
+    page.call("HeapProfiler.collectGarbage")
+    before = page.evaluate("performance.memory.usedJSHeapSize")
+    for _ in range(60):
+        page.press("ArrowDown", alt=True)
+        page.wait("document.querySelector('.row')")
+    page.call("HeapProfiler.collectGarbage")
+    leaked = (page.evaluate("performance.memory.usedJSHeapSize") - before) / 1e6
+    figures = (f"first paint {paint:.0f} ms, usable {usable:.0f} ms (4 times slower); heap {heap:.1f} MB; longest task scrolling {scrolling} ms; "
+               f"p95 of frames at 1,000 messages/s {live:.1f} ms; longest task catching up 10,000: {flood} ms; 60 switches {leaked:.1f} MB")
+    print(figures, file=sys.stderr)
+    check(paint <= 300 and usable <= 500 and heap <= 30 and live <= 17 and max(scrolling, flood) <= 50 and leaked <= 2, figures)
+    relay.stop()
+
+
 def turned_off(browser, folder):
     relay = Relay(folder, "", "--no-web")
     for path in "/", "/embed.js", "/service-worker.js":
@@ -592,7 +670,7 @@ def turned_off(browser, folder):
     relay.stop()
 
 
-with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary, Browser() as chromium:
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary, Browser("--enable-precise-memory-info") as chromium:
     try:
         globals()[CASE](chromium, temporary)
     except Failure as failure:
