@@ -5,7 +5,7 @@ import Wire
 
 private let session = SessionID(index: 1, generation: 0)
 
-/// What entries about others cost, in entries that are read.
+/// Entries that refer to others, and how many entries the log reads for them.
 @Suite struct `The cost of changed entries` {
   private typealias Send = ClientMessage.Send
 
@@ -96,7 +96,7 @@ private let session = SessionID(index: 1, generation: 0)
       #expect(first.entries.map(\.seq) == [isForward ? texts[0] : texts[19]])
       #expect(first.more)
     }
-    // Where nothing but changes is left, that is said at once.
+    // If only changes are left, the reply says so immediately.
     let (entries, counts) = (harness.store.entriesRead, harness.store.counts)
     let rest = try harness.history(after: texts[19], limit: 50)
     #expect(rest.entries.isEmpty)
@@ -147,7 +147,7 @@ private let session = SessionID(index: 1, generation: 0)
     #expect(harness.store.entriesRead - entries <= 20)
   }
 
-  @Test func `the last entries of rooms are as many as a reply holds`() {
+  @Test func `a reply has as many last entries of rooms as fit`() {
     var harness = Harness()
     let data = Array("\"data\":\"\(String(repeating: "x", count: 60_000))\"".utf8)
     for room in 0..<50 {

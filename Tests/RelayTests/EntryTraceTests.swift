@@ -8,7 +8,7 @@ import Wire
 
   // MARK: - The bounds
 
-  @Test func `of commits, at most the limit of entries is kept, the last ones`() {
+  @Test func `commits are kept for the newest entries, up to the limit`() {
     var history = CommitHistory()
     let count = Int64(1000)
     for batch in 0..<20 {
@@ -24,7 +24,7 @@ import Wire
     #expect(history.find(20_000, inRoom: "q") == nil)
   }
 
-  @Test func `however many marks move, the limit of bytes holds`() {
+  @Test func `the limit of bytes holds for any number of moved marks`() {
     var history = CommitHistory()
     history.append(.entries([("r", 1, 1)]), Self.stages)
     let marks = (0..<1000).map {
@@ -45,7 +45,7 @@ import Wire
     #expect(history.entries == 0)
   }
 
-  @Test func `what is neither entries nor marks is not kept`() {
+  @Test func `commits without entries and marks are not kept`() {
     var history = CommitHistory()
     let typing = Commit.TypingChange(room: "r", user: "ada", on: true)
     history.append(
@@ -55,7 +55,7 @@ import Wire
     #expect(history.records.isEmpty)
   }
 
-  @Test func `of fan-outs, at most the limit is kept, the last ones`() {
+  @Test func `the newest fan-outs are kept, up to the limit`() {
     var fanOuts = FanOuts()
     for seq in 1...Int64(FanOuts.limit + 5) {
       fanOuts.append(
@@ -135,7 +135,7 @@ import Wire
     #expect(second?.batchEntries == 3)
   }
 
-  @Test func `members are named when their marks have reached the entry, with the time of that`() {
+  @Test func `members whose marks have reached the entry are named, with the time`() {
     var harness = Harness()
     _ = harness.submit(.subscribe("r", "bo"), .subscribe("r", "cy"), .subscribe("r", "dan"))
     _ = harness.submit(Self.append("ada", "1", receivedAt: 0))
@@ -154,7 +154,7 @@ import Wire
     #expect(second?.readBy == [.init(user: "bo", at: 172)])
   }
 
-  @Test func `in a room of more than fifty members nobody is named`() {
+  @Test func `no member of a room with more than fifty members is named`() {
     var harness = Harness()
     _ = harness.submit(Self.append("ada", "1", receivedAt: 0))
     for user in 1...49 { _ = harness.submit(.subscribe("r", "u\(user)")) }
@@ -207,7 +207,7 @@ import Wire
 
   @Test func `an entry that is no longer in the history is told from one that never was`() {
     var harness = Harness()
-    // Of an earlier run, of which the history knows nothing.
+    // An entry of an earlier run, which the history does not know.
     _ = harness.base.submit(.append("r", "ada", "1"))
     let results = [
       harness.trace(.seq(1)), harness.trace(.seq(1), as: "bo"), harness.trace(.id("1"), as: "ada"),

@@ -114,7 +114,7 @@ import Wire
     #expect(watchers?.contains(stays) == true)
   }
 
-  @Test func `beyond a session's limit, its oldest goes`() {
+  @Test func `lose the oldest one beyond a session's limit`() {
     let session = add()
     for number in 0...WatchedUsers.limitPerSession {
       users.watch("u\(number)", .offline, lastSeen: nil, session, &sessions)

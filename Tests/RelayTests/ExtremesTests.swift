@@ -3,7 +3,7 @@ import Wire
 
 @testable import Relay
 
-/// Numbers as a client may write them: such as the protocol takes, and such as it does not.
+/// Numbers that a client may write: some that the protocol accepts, and some that it does not.
 private let extremes = [
   "0", "1", "2", "9007199254740990", "9007199254740991", "9007199254740992", "4294967295",
   "2147483647", "2147483648", "9223372036854775807", "9223372036854775808",
@@ -11,7 +11,7 @@ private let extremes = [
   "99999999999999999999999999999999", "\"7\"", "null", "true", "[]", "{}",
 ]
 
-/// Every message that has a number, with a place for one.
+/// Every message with a numeric field, with a placeholder for the number.
 private let templates = [
   #"{"type":"join","room":"r","after":#}"#,
   #"{"type":"join","room":"r","after":#,"epoch":"second"}"#,
@@ -38,7 +38,7 @@ private let templates = [
 ]
 
 @Suite struct `Numbers from outside` {
-  /// Marks that are taken are not answered.
+  /// Accepted marks are not answered.
   @Test(arguments: templates)
   func `the relay answers any number and continues`(_ template: String) throws {
     for keep: Int64 in [0, 3] {
@@ -95,7 +95,7 @@ private let templates = [
     "user-1@", "user-1@1@1",
     "user-1@+1", "user-1@ 1", "USER@1", "\u{FF11}@\u{FF11}", "user-1@\u{661}",
   ])
-  func `a cursor that no answer has had is refused`(_ cursor: String) {
+  func `a cursor that no answer contained is refused`(_ cursor: String) {
     let relay = SimulatedRelay(unlimited)
     let ada = relay.connect("ada")
     ada.send(.people(.init(cursor: cursor)))
@@ -119,7 +119,7 @@ private let templates = [
 
   private struct NotPeople: Error {}
 
-  @Test func `a cursor is as long as any that a relay makes, and no longer`() {
+  @Test func `a cursor is at most as long as the longest one that a relay creates`() {
     let relay = SimulatedRelay(unlimited)
     let ada = relay.connect("ada")
     ada.send(.people(.init(cursor: String(repeating: "9", count: 257))))
@@ -136,7 +136,7 @@ private let templates = [
     (head: 3, first: 5, read: 0), (head: -1, first: 1, read: 0), (head: 3, first: .min, read: 0),
     (head: 3, first: 1, read: .max), (head: 3, first: 1, read: -1),
   ])
-  func `a room with numbers that cannot be is not used`(head: Int64, first: Int64, read: Int64) {
+  func `a room with impossible numbers is not used`(head: Int64, first: Int64, read: Int64) {
     let room = StoredRoom(
       number: 1, head: head, first: first, lastAt: 0,
       members: ["ada": MemberMarks(read: read, received: 0)])
@@ -183,7 +183,7 @@ private let templates = [
     #expect(messages.acks.map(\.id) == ["first", "0", "1", "other"])
     #expect(messages.errors.map(\.id) == ["2", "3", "4", "short"])
     #expect(messages.errors.allSatisfy { $0.code == .unavailable })
-    // A second later all are taken, in the order in which they were sent.
+    // A second later all are accepted, in sending order.
     relay.run(forMilliseconds: 1001)
     for id in ["2", "3"] {
       ada.send(.send(.init(room: "r", id: id, forward: Forward(room: "r", seq: 1))))
@@ -192,7 +192,7 @@ private let templates = [
     #expect(ada.take().acks.map(\.id) == ["2", "3"])
   }
 
-  @Test func `who is subscribed to a room that does not fit into a turn catches up`() {
+  @Test func `a subscriber of a room that does not fit into a turn catches up`() {
     let relay = SimulatedRelay(unlimited)
     relay.shard { $0.turn.bytesLimit = 3000 }
     let ada = relay.connect("ada")

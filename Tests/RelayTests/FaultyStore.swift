@@ -6,9 +6,9 @@ struct FaultyStore: EntryStore, EntryReader {
   var memory = MemoryStore()
   var failsCommits = false
   var failsReads = false
-  /// How often the last entry of an epoch was looked up.
+  /// The number of lookups of an epoch's last entry.
   private(set) var epochLookups = 0
-  /// How many rooms were read for lists, and how often somebody's were counted.
+  /// The number of rooms read for lists, and the number of times that a user's rooms were counted.
   var roomsRead = 0
   var membershipCounts = 0
   private(set) var commits: [StoreChanges] = []

@@ -3,7 +3,7 @@ import Wire
 
 @testable import Relay
 
-/// What follows a refused send to the same room is refused as well, so that order is kept.
+/// Sends that follow a refused send to the same room are refused as well, to keep the order.
 @Suite struct `After a refused send` {
   /// A client that may send ten a second has sent forty when the first of them is refused.
   private func refused() -> (SimulatedRelay, SimulatedSocket) {
@@ -66,7 +66,7 @@ import Wire
     #expect(messages.acks.map(\.id) == ["3"])
   }
 
-  @Test func `a client that does not read its answers is not read for as long`() {
+  @Test func `the relay does not read from a client that does not read its answers`() {
     let relay = SimulatedRelay {
       unlimited(&$0)
       $0.limits.queueBytes = 4096
@@ -79,7 +79,7 @@ import Wire
     for id in 1...1000 { ada.post("r", "\(id)") }
     relay.run()
     relay.store.failsCommits = false
-    // The refusals fill its queue, and the rest of the thousand lies in its socket.
+    // The refusals fill its queue, and the rest of the thousand stays in its socket.
     relay.run(forMilliseconds: 10_000)
     #expect(!ada.input.isEmpty)
     ada.space = .max
@@ -90,8 +90,8 @@ import Wire
   }
 }
 
-@Suite struct `What a session has been refused` {
-  @Test func `of more rooms than are remembered the one that ends first is forgotten`() {
+@Suite struct `The refusals of a session` {
+  @Test func `beyond the number of remembered rooms, the one that ends first is forgotten`() {
     var holds = Holds()
     for room in 0..<Holds.limit {
       holds.refuse("\(room)", id: "1", until: 1000 + Int64(room), isPaused: false, now: 0)
@@ -118,7 +118,7 @@ import Wire
   {
     var holds = Holds()
     holds.refuse("r", id: "1", until: 1000, isPaused: false, now: 0)
-    // Sent before the client heard of that, and refused by the log, which took long.
+    // Sent before the client learned of the refusal, and refused by the slow log.
     #expect(holds.wait("r", id: "2", now: 1001) == nil)
     holds.refuse("r", id: "2", until: 2100, isPaused: false, now: 1100)
     holds.pause(now: 1200)
@@ -127,7 +127,7 @@ import Wire
     #expect(holds.wait("r", id: "2", now: 2200) == nil)
   }
 
-  @Test func `the time in which nothing is read does not count, but for those that are over`() {
+  @Test func `only running waits are extended by the time in which nothing is read`() {
     var holds = Holds()
     holds.refuse("over", id: "1", until: 1000, isPaused: false, now: 0)
     holds.refuse("r", id: "1", until: 1500, isPaused: false, now: 500)

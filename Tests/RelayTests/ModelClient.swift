@@ -2,7 +2,7 @@ import Mixing
 import Relay
 import Wire
 
-/// A client that keeps to the protocol, and holds the relay to it.
+/// A client that follows the protocol, and checks that the relay does.
 final class ModelClient {
   struct Outgoing {
     var send: ClientMessage.Send
@@ -11,7 +11,7 @@ final class ModelClient {
   struct Room {
     var isJoined = false
     var cursor: Int64 = 0
-    /// Joins and leaves that are not answered yet; of a join its `after`.
+    /// Unanswered joins and leaves; for a join its `after`.
     var pending: [Operation] = []
   }
   enum Operation: Equatable {
@@ -28,30 +28,30 @@ final class ModelClient {
   private(set) var positions: [String: Int64] = [:]
   private(set) var outbox: [String: [Outgoing]] = [:]
   private var waitUntil: [String: Int64] = [:]
-  /// Sends of this connection that are to be answered, by room and id.
+  /// Unanswered sends of this connection, by room and id.
   private var unanswered: [String: Int] = [:]
   private var sent = 0
-  /// What became of this connection's sends to each room, in the order of sending.
+  /// The outcomes of this connection's sends to each room, in sending order.
   private var fates: [String: [Fate]] = [:]
 
   private struct Fate {
     var id: String
-    /// When the relay took it.
+    /// The time at which the relay read it.
     var takenAt: Int64 = 0
     /// 0 where it became an entry.
     var retryAfter: Int64?
   }
   private(set) var accepted: [String: [(id: String, seq: Int64)]] = [:]
-  /// Heads as `rooms` and `activity` told them.
+  /// Heads as reported by `rooms` and `activity`.
   private(set) var toldHeads: [String: Int64]?
   /// Rooms of the pages so far, while there are more.
   private var listed: [String: Int64] = [:]
   private var toldMeanwhile: [String: Int64] = [:]
   private var isListing = false
   private(set) var asksForRooms = false
-  /// Which promises were broken.
+  /// The broken promises.
   private(set) var faults: [String] = []
-  /// What came over, for comparing two runs.
+  /// The received messages, to compare two runs.
   private(set) var digest = FNV1a()
 
   init(name: String, user: String) {
@@ -61,7 +61,7 @@ final class ModelClient {
 
   private func fault(_ text: String) { faults.append("\(name): \(text)") }
 
-  // MARK: - What it does
+  // MARK: - Actions
 
   func connected(_ socket: SimulatedSocket) {
     self.socket = socket
@@ -110,7 +110,7 @@ final class ModelClient {
       Outgoing(send: .init(room: room, id: "\(name)-\(sent)", text: text)))
   }
 
-  /// Sends what may be sent now: in order, and after a refusal only once all is answered.
+  /// Sends the lines that may be sent: in order, and after a refusal only when all are answered.
   func pump(now: Int64) {
     guard let socket else { return }
     for room in outbox.keys.sorted() {
@@ -133,7 +133,7 @@ final class ModelClient {
     outbox.values.allSatisfy(\.isEmpty) && unanswered.values.allSatisfy { $0 == 0 }
   }
 
-  // MARK: - What it is told
+  // MARK: - Received messages
 
   func take(_ relay: SimulatedRelay) {
     guard let socket else { return }
@@ -191,7 +191,7 @@ final class ModelClient {
       if let next {
         socket?.send(.rooms(.init(cursor: next, limit: 1)))
       } else {
-        // Activity may have been told between two pages.
+        // Activity may have been reported between two pages.
         toldHeads = listed.reduce(into: [:]) { heads, row in
           heads[row.key] = max(row.value, toldMeanwhile[row.key] ?? 0)
         }
@@ -309,10 +309,10 @@ final class ModelClient {
     if unanswered["\(room) \(id)", default: 0] < 0 { fault("\(id) was answered twice") }
   }
 
-  // MARK: - In the end
+  // MARK: - End of the run
 
-  /// - Parameter keepsAll: where entries are deleted, so are their ids, and what was not acknowledged
-  ///   before that is sent as a new one.
+  /// - Parameter keepsAll: if entries are removed, their ids are removed too, and a send that was
+  ///   not acknowledged before that is stored as a new entry.
   func check(_ relay: SimulatedRelay, keepsAll: Bool) {
     if !isIdle { fault("not everything is acknowledged: \(outbox) \(unanswered)") }
     for (room, state) in rooms where state.isJoined {
@@ -334,8 +334,8 @@ final class ModelClient {
     }
   }
 
-  /// Behind one that was refused nothing is stored before the time has passed, but where the first of
-  /// these is sent again when its own wait is over.
+  /// After a refused send nothing is stored until the wait is over, unless the first of the
+  /// refused sends is sent again after its own wait.
   private func checkOrder(_ room: String, _ fates: [Fate]) {
     var first: [String: Int64] = [:]
     var until: Int64 = 0

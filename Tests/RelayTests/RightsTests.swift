@@ -18,7 +18,7 @@ import Testing
     #expect(Rights(send: ["x", pattern]).maySend(room) == matches)
   }
 
-  @Test func `no list is all, and an empty list none`() {
+  @Test func `without a list everything is allowed, with an empty list nothing`() {
     for room in ["general", "dm:ada:bo"] {
       #expect(Rights.all.mayRead(room))
       #expect(Rights.all.maySend(room))
@@ -36,10 +36,10 @@ import Testing
     #expect(!rights.maySend("dm:ada:bo"))
   }
 
-  @Test func `a pattern made to be slow is not`() {
+  @Test func `a pattern that is meant to be slow is matched quickly`() {
     let pattern = String(repeating: "*a", count: 70)
     let rights = Rights(join: Array(repeating: pattern, count: 128))
-    // Trying all ways of dividing the name among the stars would go on for ever.
+    // Trying all ways to divide the name among the stars would never end.
     let began = ContinuousClock.now
     #expect(!rights.mayRead(String(repeating: "a", count: 139) + "b"))
     #expect(ContinuousClock.now - began < .seconds(60))

@@ -62,7 +62,7 @@ import Testing
     #expect(stamps == stamps.sorted(by: >))
   }
 
-  @Test(arguments: 0..<3) func `loses a room wherever that stands`(_ place: Int) {
+  @Test(arguments: 0..<3) func `loses a room at any position`(_ place: Int) {
     let nodes = ["a", "b", "c"].map { insert($0) }
     remove(nodes[place])
     #expect(names == ["c", "b", "a"].filter { $0 != ["a", "b", "c"][place] })

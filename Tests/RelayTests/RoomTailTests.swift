@@ -28,7 +28,7 @@ import Wire
     #expect(!RoomTail().reaches(backTo: 0))
   }
 
-  @Test(arguments: 10...19) func `gives every entry after a cursor, wherever that stands`(
+  @Test(arguments: 10...19) func `gives every entry after a cursor at any position`(
     after seq: Int
   ) {
     let (seqs, cursor, isComplete) = frames(after: Int64(seq))

@@ -30,7 +30,7 @@ import Wire
     #expect(try relay.allRooms(ada).count == 3)
   }
 
-  @Test func `one that is left for good makes place for another`() throws {
+  @Test func `a room that is left for good makes room for another`() throws {
     let (relay, ada) = try full()
     ada.join("r-0")
     ada.send(.leave(room: "r-0", forget: true))
@@ -59,7 +59,7 @@ import Wire
     #expect(ada.take().activity.isEmpty)
     #expect(try relay.allRooms(ada).count == 3)
     #expect(try relay.allRooms(bo) == ["dm:ada:bo"])
-    // It is there to be read, and belongs to her with the next entry once there is place.
+    // It can be read, and the next entry makes her a member once she is below the limit.
     ada.send(.history(.init(room: "dm:ada:bo")))
     ada.join("r-0")
     ada.send(.leave(room: "r-0", forget: true))
@@ -87,12 +87,12 @@ import Wire
       ada.send(.typing(room: "r-0", on: true))
       relay.run(forMilliseconds: 2000)
     }
-    // Of what was not stored, sends are refused, and joins go through as long as there is place.
+    // Of the unstored batch, sends are refused, and joins succeed as long as the limit allows.
     #expect(try Set(relay.allRooms(ada)) == ["r-0", "elsewhere"])
     #expect(relay.nodes == 2)
   }
 
-  @Test func `how many they are is counted once a user`() throws {
+  @Test func `memberships are counted once per user`() throws {
     let (relay, ada) = try full(2)
     for number in 0..<20 {
       ada.join("n", after: nil)

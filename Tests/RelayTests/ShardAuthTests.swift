@@ -3,8 +3,7 @@ import Wire
 
 @testable import Relay
 
-/// Tokens here say who they are for in clear: `user|join|send|seconds`, an empty field standing for
-/// no limit.
+/// Tokens in these tests are plain text: `user|join|send|seconds`; an empty field means no limit.
 @Suite struct `A shard, tokens and rights` {
   private static let start: Int64 = 1_763_650_000_000
 
@@ -34,7 +33,7 @@ import Wire
     return socket
   }
 
-  @Test func `the first message says who it is, and what comes behind it is served`() {
+  @Test func `the first message authenticates, and the messages after it are served`() {
     let relay = relay()
     let socket = relay.connect(nil)
     socket.send(.auth(token: "ada|||60"))
@@ -57,7 +56,7 @@ import Wire
     ("ada|||", "dm:ada:bo"), ("ada||team|", "dm:ada:bo"), ("ada|*||", nil),
     ("ada|dm:ada:bo||", nil),
   ])
-  func `people name the direct room if the token allows to join it`(token: String, room: String?)
+  func `people names the direct room if the token allows joining it`(token: String, room: String?)
     throws
   {
     let relay = relay {
@@ -78,7 +77,7 @@ import Wire
     (ClientMessage.auth(token: "x"), ErrorCode.unauthorized, UInt16(4401)),
     (.rooms(.init()), .unauthorized, 4401), (.auth(token: "eve|||"), .forbidden, 4403),
   ])
-  func `who does not say, or is not let in, is told and closed`(
+  func `an unauthenticated or rejected session gets an error and is closed`(
     message: ClientMessage, code: ErrorCode, close: UInt16
   ) {
     let relay = relay()
@@ -91,7 +90,7 @@ import Wire
     #expect(!socket.saidMoreAfterClose)
   }
 
-  @Test func `rooms beyond the rights are forbidden, each way on its own`() {
+  @Test func `rooms beyond the rights are forbidden, for joins and sends separately`() {
     let relay = relay()
     let ada = client(relay, "ada|a*|s|")
     _ = ada.take()
@@ -116,7 +115,7 @@ import Wire
     #expect(!relay.shard { $0.mayRead("s", ada.session.slot) })
   }
 
-  @Test func `only what may be read is forwarded`() {
+  @Test func `only entries that the user may read are forwarded`() {
     let relay = relay()
     let (ada, bo) = (client(relay, "ada|a*||"), client(relay, "bo|||"))
     for room in ["a", "b"] { bo.post(room, "said in \(room)") }
@@ -133,7 +132,7 @@ import Wire
     #expect(answers.errors.first?.field == "forward")
   }
 
-  @Test func `rooms lists what may be read, and tells of activity there alone`() {
+  @Test func `rooms and activity cover only rooms that the user may read`() {
     let limited = self.relay()
     let (ada, bo) = (client(limited, "ada|a||"), client(limited, "bo|||"))
     for room in ["a", "b"] {
@@ -146,7 +145,7 @@ import Wire
       if case .rooms(let rooms, _) = message { rooms.map(\.room) } else { nil }
     }
     #expect(listed == [["a"]])
-    // Sending to a room makes a member of it, who is told what goes on there.
+    // Sending to a room makes the user a member, who is told of its activity.
     ada.post("c", "3")
     limited.run()
     for room in ["a", "b", "c"] { bo.post(room, "4-\(room)") }
@@ -154,7 +153,7 @@ import Wire
     #expect(Set(ada.take().activity.map(\.room)) == ["a"])
   }
 
-  @Test func `a token is renewed in place, and the old end is forgotten`() {
+  @Test func `a token is renewed in place, and the old expiry no longer applies`() {
     let relay = relay()
     let ada = client(relay, "ada|||10")
     _ = ada.take()
@@ -170,7 +169,7 @@ import Wire
     #expect(ada.closeCode == 4401)
   }
 
-  @Test func `a token that ends sooner than the one before ends the session sooner`() {
+  @Test func `a token that expires before the previous one ends the session earlier`() {
     let relay = relay()
     let ada = client(relay, "ada|||1000")
     ada.send(.auth(token: "ada|||5"))
@@ -188,7 +187,7 @@ import Wire
     #expect(ada.closeCode == 4401)
   }
 
-  @Test func `renewing again and again gathers no timers`() {
+  @Test func `repeated renewals do not accumulate timers`() {
     let relay = relay()
     let ada = client(relay, "ada|||500")
     for round in 1...1000 {
@@ -200,7 +199,7 @@ import Wire
   }
 
   @Test(arguments: ["x", "bo|||", "eve|||"])
-  func `a token that is no good, or another's, changes nothing`(token: String) {
+  func `an invalid token, or one of another user, changes nothing`(token: String) {
     let relay = relay()
     let ada = client(relay, "ada|r||10")
     ada.join("r")
@@ -234,7 +233,7 @@ import Wire
     #expect(messages.acks.count == 1)
   }
 
-  @Test func `rights that are lost end their subscriptions, those under way as well`() {
+  @Test func `lost rights end their subscriptions, pending ones as well`() {
     let relay = relay()
     let (ada, bo) = (client(relay, "ada|||"), client(relay, "bo|||"))
     for room in ["a", "b", "dm:ada:bo"] { ada.join(room) }
@@ -260,11 +259,11 @@ import Wire
     #expect(rest.entries.map(\.room) == ["a"])
     #expect(rest.joined.isEmpty)
     #expect(rest.activity.isEmpty)
-    // The log counts nobody there any more.
+    // The log counts no subscriber there any more.
     #expect(relay.shard { $0.sessions[ada.session.slot].subscriptionCount } == 1)
   }
 
-  @Test func `who is banned is closed on all connections, and others are not`() {
+  @Test func `all connections of a banned user are closed, and no others`() {
     let relay = relay()
     let (phone, harness) = (client(relay, "ada|||"), client(relay, "ada|||"))
     let bo = client(relay, "bo|||")
@@ -284,7 +283,7 @@ import Wire
     #expect(bo.take().entries.count == 1)
   }
 
-  @Test func `in open mode nothing is limited, and a token refused`() {
+  @Test func `in open mode nothing is limited, and a token is refused`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let ada = relay.connect("ada")
     ada.send(.auth(token: "ada|||"))

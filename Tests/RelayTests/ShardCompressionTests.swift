@@ -5,7 +5,7 @@ import Wire
 @Suite struct `A shard and compressed messages` {
   private let long = String(repeating: "x", count: 1000)
 
-  @Test func `an entry is compressed once for all who take it so, and others get it as it is`() {
+  @Test func `an entry is compressed once for all who take it compressed, and plain for others`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let ada = relay.connect("ada")
     let packing = (0..<5).map { relay.connect("p\($0)", compresses: true) }
@@ -26,7 +26,7 @@ import Wire
     #expect(plain.packed == 0)
   }
 
-  @Test func `short messages go as they are, also beside a long one`() {
+  @Test func `short messages are not compressed, even next to a long one`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo", compresses: true))
     bo.join("r")

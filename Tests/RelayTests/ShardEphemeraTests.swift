@@ -3,8 +3,8 @@ import Wire
 
 @testable import Relay
 
-@Suite struct `A shard and what does not wait in a log` {
-  @Test func `typing ends by itself after 6 s, or without a word with the next entry`() {
+@Suite struct `A shard and messages that are not logged` {
+  @Test func `typing ends after 6 s, or silently with the next entry`() {
     let relay = SimulatedRelay()
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
     ada.join("r")
@@ -23,7 +23,7 @@ import Wire
     #expect(ada.take().typing.isEmpty)
   }
 
-  @Test func `typing on and off for long costs one timer`() {
+  @Test func `typing on and off repeatedly needs one timer`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let ada = relay.connect("ada")
     ada.join("r")
@@ -53,7 +53,7 @@ import Wire
   }
 
   @Test
-  func `activity comes at most once a second, the latest wins, and asking again changes nothing`()
+  func `activity comes at most once per second, the latest wins, and asking again changes nothing`()
     throws
   {
     let relay = SimulatedRelay {
@@ -79,7 +79,7 @@ import Wire
     #expect(last.last?.id == "25")
   }
 
-  @Test func `nothing of a room follows left`() {
+  @Test func `no message about a room follows left`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
     ada.join("r")
@@ -101,8 +101,8 @@ import Wire
   }
 }
 
-@Suite struct `A shard and who may` {
-  @Test func `a dm is closed to a third party, whatever is asked`() {
+@Suite struct `A shard and permissions` {
+  @Test func `every request of a third party for a dm is refused`() {
     let relay = SimulatedRelay()
     let (ada, eve) = (relay.connect("ada"), relay.connect("eve"))
     ada.join("dm:ada:bo")
@@ -136,7 +136,7 @@ import Wire
   }
 
   @Test(arguments: [#"{"type":"rooms"}"#, #"{"type":"auth","token":"x"}"#, "nonsense"])
-  func `who has not said who it is gets an error and a close`(_ json: String) {
+  func `an unauthenticated session gets an error and a close`(_ json: String) {
     let relay = SimulatedRelay()
     let nobody = relay.connect(nil)
     nobody.send(json)
@@ -150,7 +150,7 @@ import Wire
     #expect(!nobody.isOpen)
   }
 
-  @Test func `shutting down refuses sends, answers what was accepted, and sends everybody away`()
+  @Test func `a shutdown refuses sends, answers accepted ones, and closes every session`()
     throws
   {
     let relay = SimulatedRelay()
@@ -184,7 +184,7 @@ import Wire
     #expect(waits.count >= 3)
   }
 
-  @Test func `behind a close nothing is said, though the log answers and the room goes on`() {
+  @Test func `nothing is sent after a close, though the log answers and the room continues`() {
     let relay = SimulatedRelay()
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
     bo.join("r")

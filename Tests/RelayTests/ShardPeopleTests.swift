@@ -43,8 +43,7 @@ extension SimulatedRelay {
 }
 
 @Suite struct `A shard and people` {
-  @Test func `a crowd that watched and left is forgotten, its places in the tables as well`() throws
-  {
+  @Test func `many watchers that have left are forgotten, and their slots are freed`() throws {
     let relay = SimulatedRelay { unlimited(&$0) }
     relay.update(directory(3))
     let crowd = (0..<40).map { relay.connect("stranger-\($0)") }
@@ -60,8 +59,7 @@ extension SimulatedRelay {
     #expect(page.people.map(\.presence) == [.offline, .online, .offline])
   }
 
-  @Test func `the whole directory comes in its order, page by page, and the bots behind it`() throws
-  {
+  @Test func `the whole directory comes in order, page by page, followed by the bots`() throws {
     let relay = SimulatedRelay {
       unlimited(&$0)
       $0.bots = [("echo", "Echo"), ("user-3", "Three")]
@@ -80,7 +78,7 @@ extension SimulatedRelay {
     #expect(users == (0..<1234).map { "user-\($0)" } + ["echo"])
   }
 
-  @Test func `a row says who it is, and where to talk to them`() throws {
+  @Test func `a row has the person, and the direct room with that person`() throws {
     let relay = SimulatedRelay {
       unlimited(&$0)
       $0.bots = [("echo", "Echo")]
@@ -107,7 +105,7 @@ extension SimulatedRelay {
     relay.update(directory(100))
     let ada = relay.connect("ada")
     let first = try relay.page(ada, .init(limit: 40))
-    // Those who were on the first page are gone, but for the last.
+    // All people of the first page except the last are gone.
     relay.update(directory(100, without: Set(0..<39)))
     let second = try relay.page(ada, .init(cursor: first.next, limit: 100))
     #expect(second.people.map(\.user) == (40..<100).map { "user-\($0)" })
@@ -115,7 +113,7 @@ extension SimulatedRelay {
   }
 
   @Test(arguments: [0, 1, 30, 500])
-  func `a directory that shrinks or grows while a page is made changes nothing of that page`(
+  func `a directory that shrinks or grows while a page is built does not change that page`(
     _ size: Int
   ) throws {
     let relay = SimulatedRelay(unlimited)
@@ -133,13 +131,12 @@ extension SimulatedRelay {
     #expect(page.people.map(\.user) == (0..<50).map { "user-\($0)" })
     #expect(page.source == "org:test")
     #expect(page.asOf == 77)
-    // Where the last one is gone, what follows is by place.
+    // If the last one is gone, the next page continues by position.
     let second = try relay.page(ada, .init(cursor: page.next, limit: 1))
     #expect(second.people.map(\.user) == (size > 50 ? ["user-50"] : []))
   }
 
-  @Test func `a page that is cut at the most that an answer carries is gone on from there`() throws
-  {
+  @Test func `a page that is cut at the size limit of a reply continues from there`() throws {
     let relay = SimulatedRelay(unlimited)
     let long = String(repeating: "n", count: 4000)
     let people = (0..<100).map { Person(user: "user-\($0)", name: long) }
@@ -147,7 +144,7 @@ extension SimulatedRelay {
     let ada = relay.connect("ada")
     let first = try relay.page(ada, .init(limit: 200))
     #expect(first.people.count == 32)
-    // The last that was told is no longer there: the place tells where to go on.
+    // The last one on the page is no longer there: the next page continues by position.
     relay.update(
       DirectoryUpdate(
         people: PeopleList(people.filter { $0.user != "user-31" }, source: "s", asOf: 1)))
@@ -156,7 +153,7 @@ extension SimulatedRelay {
   }
 
   @Test(arguments: ["NÄME 1", "user-1", "ÄmE 1", "name 1", "NA\u{308}me 1"])
-  func `who is looked for is found by name and by user, however written`(_ query: String) throws {
+  func `a person is found by name and user, regardless of case and form`(_ query: String) throws {
     let relay = SimulatedRelay(unlimited)
     relay.update(directory(30))
     let page = try relay.page(relay.connect("ada"), .init(query: query))
@@ -179,7 +176,7 @@ extension SimulatedRelay {
     #expect(page.people.map(\.name) == [name])
   }
 
-  @Test func `a hundred thousand people are looked through in steps, each of them short`() throws {
+  @Test func `a hundred thousand people are searched in short steps`() throws {
     let relay = SimulatedRelay(unlimited)
     relay.update(directory(100_000))
     let ada = relay.connect("ada")
@@ -196,7 +193,7 @@ extension SimulatedRelay {
     #expect(pages == 5)
   }
 
-  @Test func `trouble is told with the last list, and once to those who asked before`() throws {
+  @Test func `a problem is reported with the last list, once to those who asked before`() throws {
     let relay = SimulatedRelay(unlimited)
     relay.update(directory(3))
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
@@ -234,7 +231,7 @@ extension SimulatedRelay {
     #expect(rows.map(\.title) == ["Näme 0", "Näme 2"])
     #expect(rows.map(\.avatar) == ["https://a/0", "https://a/2"])
     #expect(rows.map(\.presence) == [.online, .offline])
-    // From here on it is told of both.
+    // From here on it is notified of both.
     relay.disconnect(peer)
     relay.run(forMilliseconds: 4000)
     #expect(me.take().presences.map(\.user) == ["user-0"])
@@ -242,7 +239,7 @@ extension SimulatedRelay {
 }
 
 @Suite struct `A shard and presence` {
-  @Test func `who asked is told who comes, is away and goes, and nobody else is`() throws {
+  @Test func `presence changes are reported to sessions that asked, and to no others`() throws {
     let relay = SimulatedRelay(loops: 2, unlimited)
     relay.update(directory(3))
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
@@ -268,7 +265,7 @@ extension SimulatedRelay {
     #expect(gone.lastSeen != nil)
   }
 
-  @Test func `one who comes back at once was not gone`() throws {
+  @Test func `a user who reconnects immediately was not offline`() throws {
     let relay = SimulatedRelay(loops: 2, unlimited)
     relay.update(directory(3))
     let ada = relay.connect("ada")
@@ -284,7 +281,7 @@ extension SimulatedRelay {
     #expect(ada.take().presences.isEmpty)
   }
 
-  @Test func `one is away only when all of one's connections say so`() throws {
+  @Test func `a user is away only if all of the user's connections are`() throws {
     let relay = SimulatedRelay(loops: 2, unlimited)
     relay.update(directory(3))
     let ada = relay.connect("ada")
@@ -302,7 +299,7 @@ extension SimulatedRelay {
     #expect(ada.take().presences.map(\.presence) == [.online])
   }
 
-  @Test func `however often one changes one's mind, others are told once a second`() throws {
+  @Test func `frequent presence changes are reported at most once per second`() throws {
     let relay = SimulatedRelay(unlimited)
     relay.update(directory(3))
     let (ada, user) = (relay.connect("ada"), relay.connect("user-1"))
@@ -318,7 +315,7 @@ extension SimulatedRelay {
     #expect(told.last?.presence == .away)
   }
 
-  @Test func `in a direct room one is told of the other`() throws {
+  @Test func `in a direct room a user is notified of the other's presence`() throws {
     let relay = SimulatedRelay(unlimited)
     let ada = relay.connect("ada")
     ada.join("dm:ada:bo")
@@ -333,7 +330,7 @@ extension SimulatedRelay {
     #expect(bo.take().presences.map(\.presence) == [.online])
   }
 
-  @Test func `a client that does not read is told the latest when it does`() throws {
+  @Test func `a client that resumes reading gets the latest presence`() throws {
     let relay = SimulatedRelay(unlimited)
     relay.update(directory(50))
     let ada = relay.connect("ada")
@@ -358,7 +355,7 @@ extension SimulatedRelay {
     #expect(last.values.allSatisfy { $0 == .offline })
   }
 
-  @Test func `a connection is told of those two thousand that it asked for last`() throws {
+  @Test func `a connection is notified of the two thousand users that it asked for last`() throws {
     let relay = SimulatedRelay(unlimited)
     relay.update(directory(2500))
     let ada = relay.connect("ada")
@@ -369,14 +366,14 @@ extension SimulatedRelay {
     for number in [0, 499, 500, 2499] { _ = relay.connect("user-\(number)") }
     relay.run()
     #expect(ada.take().presences.map(\.user) == ["user-2499", "user-500"])
-    // With their next change nothing is left of those who were watched.
+    // Their next change removes the last trace of the watched users.
     relay.disconnect(ada)
     for number in 500..<2500 { _ = relay.connect("user-\(number)") }
     relay.run(forMilliseconds: 2000)
     #expect(relay.shard { $0.watchedUsers.names.sorted() } == ["user-2499", "user-500"])
   }
 
-  @Test func `what a session of a request does is nobody's presence`() throws {
+  @Test func `the session of a request does not affect presence`() throws {
     let relay = SimulatedRelay(unlimited)
     relay.update(directory(3))
     let ada = relay.connect("ada")

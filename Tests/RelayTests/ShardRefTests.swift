@@ -2,7 +2,7 @@ import Relay
 import Testing
 import Wire
 
-@Suite struct `what answers a request carries its ref` {
+@Suite struct `the answer to a request carries its ref` {
   /// A relay with one client, whose welcome is taken.
   private func client() -> (SimulatedRelay, SimulatedSocket) {
     let relay = SimulatedRelay()
@@ -48,7 +48,7 @@ import Wire
     #expect(answers.first.map { $0.message.type } == type)
   }
 
-  @Test func `what comes unasked carries none`() {
+  @Test func `unsolicited messages carry none`() {
     let (relay, ada) = client()
     let answers = answers(
       relay, ada, (.join(.init(room: "r")), "1"), (.send(.init(room: "r", id: "1", text: "x")), "2")
@@ -94,7 +94,7 @@ import Wire
     #expect(answers.map { $0.message.type } == ["error", "left"])
   }
 
-  // MARK: - The belonging
+  // MARK: - Memberships
 
   @Test func `a read mark needs no join`() {
     let (relay, ada) = client()

@@ -16,7 +16,7 @@ import Wire
   }
 
   @Test(arguments: 1...20)
-  func `each comes once over all pages, whatever happens between these`(_ seed: Int) throws {
+  func `each comes once over all pages, whatever happens between them`(_ seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let relay = SimulatedRelay(unlimited)
     try relay.give("ada", rooms: 200)
@@ -60,7 +60,7 @@ import Wire
   }
 
   @Test
-  func `what had an entry before the first page stands in front, and what has one later is told`()
+  func `a room with an entry before the first page comes first, later activity is reported`()
     throws
   {
     let relay = SimulatedRelay(unlimited)
@@ -111,7 +111,7 @@ import Wire
     #expect(rows[0].head == 1)
     #expect(rows[0].title == "Nine")
     #expect(rows[2].unread == 1)
-    // One that is left for good stays as a listed one.
+    // A listed room that is left for good stays in the list.
     ada.join("r-2", after: nil)
     ada.send(.leave(room: "r-2", forget: true))
     relay.run()
@@ -122,7 +122,7 @@ import Wire
     #expect(try relay.page(ada, limit: 1).rows.map(\.unread) == [0])
   }
 
-  @Test func `the last is what was said last, as it reads now`() throws {
+  @Test func `the last entry is the newest text, as it reads now`() throws {
     let relay = SimulatedRelay(unlimited)
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
     for room in ["edited", "buried"] {
@@ -139,7 +139,7 @@ import Wire
     #expect(edited.last?.seq == 1)
     #expect(edited.last?.text == "second")
     #expect(edited.head == 2)
-    // However many changes came after it.
+    // Any number of changes may follow it.
     let buried = try #require(rows.first { $0.room == "buried" })
     #expect(buried.last?.seq == 1)
     #expect(buried.last?.text == "39")
@@ -147,7 +147,7 @@ import Wire
     #expect(buried.unread == 1)
   }
 
-  @Test func `a page that is cut at the most that an answer carries goes on with what did not fit`()
+  @Test func `a page that is cut at the size limit of a reply continues with what did not fit`()
     throws
   {
     let relay = SimulatedRelay(unlimited)
@@ -166,7 +166,7 @@ import Wire
     "1@9007199254740992@r", "1@9223372036854775807@r", "18446744073709551616@2@r", "1@2@r@3",
     "1e3@2@r", "1@2@dm:b:a", "ada@3",
   ])
-  func `a cursor that no answer has had is refused`(_ cursor: String) {
+  func `a cursor that no answer contained is refused`(_ cursor: String) {
     let relay = SimulatedRelay(unlimited)
     let ada = relay.connect("ada")
     ada.send(.rooms(.init(cursor: cursor)))
@@ -175,14 +175,16 @@ import Wire
   }
 
   @Test(arguments: ["0@0@r", "1@9007199254740991@nowhere", "9007199254740991@1@r-1"])
-  func `a cursor of another's leads somewhere into one's own`(_ cursor: String) throws {
+  func `the cursor of another user leads somewhere into the user's own list`(_ cursor: String)
+    throws
+  {
     let relay = SimulatedRelay(unlimited)
     try relay.give("ada", rooms: 3)
     let (rows, _) = try relay.page(relay.connect("ada"), cursor)
     #expect(Set(rows.map(\.room)).isSubset(of: ["r-0", "r-1", "r-2"]))
   }
 
-  @Test func `a cursor whose connection has gone goes on by time, and nothing is missed`() throws {
+  @Test func `the cursor of a closed connection continues by time, and no room is missed`() throws {
     let relay = SimulatedRelay(unlimited)
     try relay.give("ada", rooms: 100)
     let before = relay.connect("ada")
@@ -199,16 +201,16 @@ import Wire
     #expect(try relay.page(again, next, limit: 200).rows.map(\.room) == rest.rows.map(\.room))
   }
 
-  @Test func `the longest cursor is taken back`() throws {
+  @Test func `the longest cursor is accepted`() throws {
     let room = "dm:" + String(repeating: "a", count: 64) + ":" + String(repeating: "b", count: 64)
     let cursor = RoomsCursor(number: 1 << 53 - 1, lastAt: .max, room: room)
     #expect(cursor.text.utf8.count <= ClientMessage.cursorLimitBytes)
     #expect(RoomsCursor(cursor.text) == cursor)
   }
 
-  // MARK: - What it costs
+  // MARK: - Cost
 
-  @Test func `a list is asked for in slices, and others' entries are stored in between`() throws {
+  @Test func `a list is requested in slices, and entries of others are stored in between`() throws {
     let relay = SimulatedRelay(unlimited)
     try relay.give("ada", rooms: 3000)
     try relay.give("bo", rooms: 600, from: 3000)
@@ -241,13 +243,13 @@ import Wire
     relay.logIsHeld = false
     relay.run()
     #expect(cy.take().acks.count == batches)
-    // From then on nothing is asked of the log.
+    // From then on the log gets no request.
     let read = relay.store.roomsRead
     #expect(try relay.allRooms(ada).count == 3000)
     #expect(relay.store.roomsRead == read)
   }
 
-  @Test func `fifty connections of a user share one list, which goes with the last of them`() throws
+  @Test func `fifty connections of a user share one list, which ends with the last of them`() throws
   {
     let count = 10_000
     let relay = SimulatedRelay(unlimited)
@@ -280,7 +282,7 @@ import Wire
     #expect(relay.shard { $0.rooms.count } <= 101)
   }
 
-  @Test func `who goes while the list is asked for leaves nothing behind, and others are served`()
+  @Test func `a user who leaves while the list is loading leaves nothing behind`()
     throws
   {
     let relay = SimulatedRelay(unlimited)
@@ -305,7 +307,7 @@ import Wire
     }
   }
 
-  @Test func `where the store cannot be read, the client is told to come again`() throws {
+  @Test func `if the store cannot be read, the client is told to retry`() throws {
     let relay = SimulatedRelay(unlimited)
     try relay.give("ada", rooms: 10)
     let ada = relay.connect("ada")
@@ -320,7 +322,7 @@ import Wire
     #expect(try relay.allRooms(ada).count == 10)
   }
 
-  @Test func `a first list counts as a request for each two hundred rooms`() throws {
+  @Test func `a first list counts as one request per two hundred rooms`() throws {
     let relay = SimulatedRelay {
       unlimited(&$0)
       $0.limits.budget.requestsPerSecond = 20
@@ -340,7 +342,7 @@ import Wire
 
   // MARK: - Activity
 
-  @Test func `of a user's connections those are told that have not joined`() throws {
+  @Test func `activity goes to those connections of a user that have not joined`() throws {
     let relay = SimulatedRelay(unlimited)
     try relay.give("ada", rooms: 2)
     let sockets = (0..<3).map { _ in relay.connect("ada") }
@@ -355,7 +357,7 @@ import Wire
       relay.run()
       return sockets.map { !$0.take().activity.isEmpty }
     }
-    // The third did not ask.
+    // The third did not ask for activity.
     #expect(told("2") == [false, true, false])
     sockets[1].join("r-0", after: nil)
     #expect(told("3") == [false, false, false])

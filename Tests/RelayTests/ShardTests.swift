@@ -30,7 +30,7 @@ import Wire
     #expect(ada.take().acks.map(\.seq) == Array(1...400))
     #expect(relay.shard { $0.gauges().lagging } == 0)
     #expect(relay.shard { $0.gauges().queuedBytes } == 0)
-    // However they went out, each is counted once.
+    // Each is counted once, however it was sent.
     let counters = relay.shard { $0.counters }
     #expect(counters.deliveries == 400)
     #expect(counters.acks == 400)
@@ -55,7 +55,7 @@ import Wire
   }
 
   @Test(arguments: [8_388_608, 0])
-  func `rooms that are behind take turns, from memory or from storage`(_ tailBytes: Int) {
+  func `lagging rooms take turns, from memory or from storage`(_ tailBytes: Int) {
     let relay = SimulatedRelay {
       unlimited(&$0)
       $0.tailBytes = tailBytes
@@ -101,7 +101,7 @@ import Wire
     #expect(pages.allSatisfy { $0.entries.last?.seq == 200 })
   }
 
-  @Test func `answers that the log owes count as queued`() {
+  @Test func `pending answers of the log count as queued`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let ada = relay.connect("ada")
     ada.space = 0
@@ -147,7 +147,8 @@ import Wire
 }
 
 @Suite struct `A shard and its limits` {
-  @Test func `what was gathered behind a refused send is refused, however slow the log is`() {
+  @Test func `sends that were collected after a refused send are refused, however slow the log is`()
+  {
     let relay = SimulatedRelay()
     let ada = relay.connect("ada")
     relay.store.failsCommits = true
@@ -169,13 +170,13 @@ import Wire
     #expect(messages.acks.map(\.id) == ["3"])
   }
 
-  @Test func `a connection joins so many rooms, and one that it has left counts no more`() {
+  @Test func `a connection joins a limited number of rooms, and a left room no longer counts`() {
     let relay = SimulatedRelay { $0.limits.roomsPerConnection = 2 }
     let ada = relay.connect("ada")
     for room in ["a", "b", "c"] { ada.join(room) }
     relay.run()
     #expect(ada.take().errors.map(\.code) == [.tooManyRooms])
-    // All at once: the log has not answered the join that is given up.
+    // All simultaneously: the log has not answered the join that is given up.
     ada.send(.leave(room: "b", forget: false))
     ada.join("d")
     ada.send(.leave(room: "d", forget: false))
@@ -184,13 +185,13 @@ import Wire
     relay.run()
     let messages = ada.take()
     #expect(messages.errors.isEmpty)
-    // What was left is not answered; who joins twice is answered twice.
+    // A join that was left is not answered; a repeated join is answered twice.
     #expect(messages.joined.map(\.room) == ["e", "e"])
   }
 }
 
-@Suite struct `A shard that a crowd has left` {
-  @Test func `keeps what is in use, and knows those who have gone from those who come`() {
+@Suite struct `A shard that many sessions have left` {
+  @Test func `keeps what is in use, and distinguishes ended sessions from new ones`() {
     let relay = SimulatedRelay { unlimited(&$0) }
     let ada = relay.connect("ada")
     let crowd = (0..<1000).map { relay.connect("u\($0)") }
@@ -200,7 +201,7 @@ import Wire
     #expect(relay.shard { $0.sessions.capacity } == 1002)
     for socket in crowd { relay.disconnect(socket) }
     relay.run()
-    // One at the end holds all places before it.
+    // A session at the end keeps all slots before it.
     #expect(relay.shard { $0.sessions.capacity } == 1002)
     relay.disconnect(bo)
     relay.run()

@@ -25,9 +25,9 @@ final class SimulatedRelay {
   private var connections: Int32 = 0
   /// Everything that was ever durable.
   private(set) var log: [String: [Int64: Entry]] = [:]
-  /// The most that was queued for any session.
+  /// The maximum that was queued for any session.
   private(set) var mostQueuedBytes = 0
-  /// How many messages were compressed.
+  /// The number of messages that were compressed.
   let compressions: Counter
   final class Counter { var count = 0 }
   /// Which rooms users have left for good at some time: "user room".
@@ -94,7 +94,7 @@ final class SimulatedRelay {
     shards[socket.loop].queuedBytes(of: socket.session)
   }
 
-  // MARK: - Who has something to do
+  // MARK: - Pending work
 
   func hasEvent(_ loop: Int) -> Bool {
     if !inboxes[loop].isEmpty || shards[loop].hasWork { return true }
@@ -107,7 +107,7 @@ final class SimulatedRelay {
   var logHasWork: Bool { !logIsHeld && !submitted.isEmpty }
   var readerHasWork: Bool { !readsAreHeld && !reads.isEmpty }
 
-  /// Goes on until nothing is left to do at this time.
+  /// Runs turns until there is no work left at this time.
   func run() {
     var steps = 0
     while true {
@@ -125,7 +125,7 @@ final class SimulatedRelay {
     }
   }
 
-  /// Time passes, and what is due happens, to the millisecond.
+  /// Advances the clock, and runs what is due, to the millisecond.
   func run(forMilliseconds milliseconds: Int64) {
     let end = now.monotonic + milliseconds
     run()
@@ -199,7 +199,7 @@ final class SimulatedRelay {
 
   // MARK: - The log
 
-  /// The log takes what was submitted as one batch.
+  /// Passes everything that was submitted to the log, as one batch.
   @discardableResult
   func process() -> StoreFailure? {
     let batches = submitted
@@ -225,7 +225,7 @@ final class SimulatedRelay {
     return outcome.failure
   }
 
-  /// The oldest read is answered.
+  /// Answers the oldest read.
   func read() {
     guard !reads.isEmpty else { return }
     let (loop, request) = reads.removeFirst()

@@ -1,13 +1,13 @@
 import Relay
 import Wire
 
-/// Both ends of one connection: what the client has sent and the relay not taken yet, and what of the
-/// relay's bytes has arrived.
+/// Both ends of one connection: the client's messages that the relay has not read yet, and the
+/// relay's bytes that have arrived.
 final class SimulatedSocket {
   let loop: Int
   let connection: Int32
   var session: SessionID
-  /// How many bytes it takes before it blocks.
+  /// The number of bytes that it accepts before it blocks.
   var space = Int.max
   var isBlocked = false
   var isPaused = false
@@ -15,11 +15,11 @@ final class SimulatedSocket {
   var isOpen = true
   /// Messages on their way to the relay.
   var input: [[UInt8]] = []
-  /// When the relay took the sends, by id.
+  /// The times at which the relay read the sends, by id.
   var takenAt: [String: Int64] = [:]
-  /// How often bytes were written to it.
+  /// The number of writes to it.
   private(set) var writes = 0
-  /// How many messages came compressed.
+  /// The number of messages that arrived compressed.
   private(set) var packed = 0
   private(set) var closeCode: UInt16?
   /// Whether the relay said anything after its close frame.
@@ -42,7 +42,7 @@ final class SimulatedSocket {
 
   func send(_ message: ClientMessage, ref: String? = nil) { input.append(message.json(ref: ref)) }
 
-  /// The next message that the relay takes.
+  /// The next message that the relay reads.
   func next(at now: Int64) -> [UInt8] {
     let json = input.removeFirst()
     if case .send(let send)? = try? ClientMessage(decoding: json.span, textLimitBytes: 0) {
@@ -62,7 +62,7 @@ final class SimulatedSocket {
     return messages
   }
 
-  /// The relay writes.
+  /// Accepts bytes that the relay writes.
   func write(_ bytes: Span<UInt8>) -> Int {
     writes += 1
     let taken = min(space, bytes.count)
@@ -73,7 +73,7 @@ final class SimulatedSocket {
     return taken
   }
 
-  /// Frames of a length in four bytes and a message; a close has the longest length and a code.
+  /// Frames: a length in four bytes and a message; a close has the maximum length and a code.
   private func parse() {
     var at = 0
     while rest.count - at >= 4 {
@@ -96,7 +96,7 @@ final class SimulatedSocket {
     rest.removeFirst(at)
   }
 
-  /// What stands in for compression: a mark, a length, and the message with its "x"s counted.
+  /// A stand-in for compression: a mark, a length, and the message with its "x"s counted.
   private static let packedMark: UInt8 = 0xFE
 
   static func compression(_ made: @escaping () -> Void) -> Compression {

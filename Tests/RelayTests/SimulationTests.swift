@@ -3,8 +3,8 @@ import Relay
 import Testing
 import Wire
 
-/// One run: clients that do whatever they may, sockets that stall, a log that fails. The seed is all
-/// that it depends on.
+/// One run: clients that do anything they may, sockets that stall, a log that fails. It depends on
+/// nothing but the seed.
 struct Simulation {
   private var random: SplitMix64
   let relay: SimulatedRelay
@@ -39,7 +39,7 @@ struct Simulation {
     return open.randomElement(using: &random) ?? "a"
   }
 
-  /// - Returns: which promises were broken.
+  /// - Returns: the broken promises.
   mutating func run(steps: Int) -> [String] {
     for _ in 0..<steps {
       step()
@@ -68,7 +68,7 @@ struct Simulation {
     }
   }
 
-  /// Somebody reads what has arrived, or stops to.
+  /// Lets a client read what has arrived, or stop reading.
   private mutating func read() {
     guard let socket = clients.randomElement(using: &random)?.socket else { return }
     switch Int.random(in: 0..<4, using: &random) {
@@ -116,7 +116,7 @@ struct Simulation {
     client.pump(now: now)
   }
 
-  /// Everything works and everybody reads, until all is said.
+  /// Repairs every fault and lets every client read, until nothing is left to deliver.
   private func runUntilIdle() -> [String] {
     relay.store.failsCommits = false
     relay.store.failsReads = false
@@ -143,7 +143,7 @@ struct Simulation {
     return faults
   }
 
-  /// What all clients were told.
+  /// The messages that all clients received.
   var digest: [UInt64] { clients.map(\.digest.value) }
 }
 

@@ -23,7 +23,7 @@ import Wire
     #expect(subscriptions.first(in: chain) { $0.room == Slot(9) } == nil)
   }
 
-  @Test(arguments: [1, 2, 3]) func `leave the chain wherever they stand`(_ room: Int) {
+  @Test(arguments: [1, 2, 3]) func `leave the chain at any position`(_ room: Int) {
     let slots = (1...3).map { add($0) }
     subscriptions.remove(slots[room - 1], from: &chain)
     #expect(rooms == [3, 2, 1].filter { $0 != room })
@@ -32,7 +32,7 @@ import Wire
     #expect(chain.isNone)
   }
 
-  @Test(arguments: [0, 1, 2]) func `leave the list of their room wherever they stand`(
+  @Test(arguments: [0, 1, 2]) func `leave the list of their room at any position`(
     _ place: Int
   ) {
     var list: [Slot<Subscription>] = []
@@ -71,7 +71,7 @@ import Wire
     return slots
   }
 
-  @Test(arguments: [0, 1, 2]) func `leave the chain of their user wherever they stand`(
+  @Test(arguments: [0, 1, 2]) func `leave the chain of their user at any position`(
     _ place: Int
   ) {
     let all = (0..<3).map { _ in add("ada") }

@@ -74,7 +74,7 @@ import Testing
     #expect(!turn.hasSpace(for: rooms[a].staged))
   }
 
-  @Test func `gives up a buffer that a burst has left`() throws {
+  @Test func `releases a buffer that a burst has left behind`() throws {
     let large = Commit.entries([("a", 1, 20_000)])
     #expect(large.frames.bytes.count > Turn.keptBytes)
     stage(large)

@@ -3,7 +3,7 @@ import Wire
 
 @testable import Relay
 
-/// What a client gets that sends more than its user may.
+/// What happens to a client that sends more than its user may.
 @Suite struct `A user who sends too much is slowed` {
   private func limited(
     _ configuration: inout Shard.Configuration, sends: Int = 20, burst: Int = 40,
@@ -34,7 +34,7 @@ import Wire
     #expect(messages.errors.isEmpty)
   }
 
-  @Test func `what is beyond the budget stays in the sender's own socket`() {
+  @Test func `messages beyond the budget stay in the sender's own socket`() {
     let relay = SimulatedRelay { limited(&$0) }
     let ada = relay.connect("ada")
     for id in 1...10_000 { ada.post("r", "\(id)") }
@@ -43,7 +43,7 @@ import Wire
     #expect(relay.queuedBytes(ada) == 0)
   }
 
-  @Test func `others are not slowed, and what they say still comes`() {
+  @Test func `others are not slowed, and their messages still arrive`() {
     let relay = SimulatedRelay { limited(&$0) }
     let (ada, bo) = (relay.connect("ada"), relay.connect("bo"))
     ada.join("r")
@@ -91,13 +91,13 @@ import Wire
       relay.run(forMilliseconds: 2550)
       for socket in sockets { #expect(!socket.take().acks.isEmpty) }
     }
-    // Nobody gets more than the rate for it.
+    // Together they get no more than the rate.
     let before = relay.head("r")
     relay.run(forMilliseconds: 10_000)
     #expect(relay.head("r") - before <= 200)
   }
 
-  @Test func `connecting anew gains nothing over those that wait`() {
+  @Test func `reconnecting gains nothing over connections that wait`() {
     let relay = SimulatedRelay { limited(&$0, sends: 10, burst: 1, connections: 50) }
     let phone = relay.connect("ada")
     var script = (0..<20).map { _ in relay.connect("ada") }
@@ -186,7 +186,8 @@ import Wire
     #expect(ada.input.count == 3000 - 30)
   }
 
-  @Test func `a user has so many connections over all loops, and one that ends makes room`() {
+  @Test func `a user has a limited number of connections over all loops, one that ends makes room`()
+  {
     let relay = SimulatedRelay(loops: 2) { limited(&$0, sends: 0, connections: 3) }
     let sockets = (0..<4).map { relay.connect("ada", loop: $0 % 2) }
     relay.run()
@@ -244,7 +245,7 @@ import Wire
     #expect(budgets.take(.send, bytes: 0, from: "ada", now: 500) == 500)
   }
 
-  @Test func `a send that made no entry is paid for as a request`() {
+  @Test func `a send that made no entry is charged as a request`() {
     let budgets = budgets()
     for _ in 1...3 {
       #expect(budgets.take(.send, bytes: 0, from: "ada", now: 0) == nil)
@@ -262,7 +263,7 @@ import Wire
     #expect(budgets.count == 0)
   }
 
-  @Test func `who has rested is forgotten, and a crowd that has not is bounded`() {
+  @Test func `a payer that is at rest is forgotten, and the number of others is bounded`() {
     let budgets = budgets()
     for number in 0..<1024 { _ = budgets.take(.send, bytes: 0, from: "\(number)", now: 0) }
     #expect(budgets.count == 1024)
@@ -279,7 +280,7 @@ import Wire
     #expect(budgets.take(.send, bytes: 0, from: "newcomer", now: 20_000) == nil)
   }
 
-  @Test func `of a crowd that has left nothing is kept`() throws {
+  @Test func `nothing is kept of payers that have left`() throws {
     let budgets = budgets()
     let crowd = try (0..<3000).map { try #require(budgets.connect("\($0)", now: 0)) }
     budgets.forgetRested(now: 5000)
