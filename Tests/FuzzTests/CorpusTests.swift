@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import WebSocket
 
-/// Every input that is kept, and so every past finding, fed once: without libFuzzer.
+/// Feeds every input in the corpus, and so every past finding, once, without libFuzzer.
 @Suite struct `Fuzzing's corpora` {
   @Test(arguments: FuzzTarget.allCases)
   func `every kept input satisfies its target's properties`(target: FuzzTarget) throws {
@@ -32,7 +32,7 @@ enum Corpus {
 
   static var names: [String] { names(in: path) }
 
-  /// Those with a name, and those that the fuzzer has found, a line of base64 each.
+  /// The inputs with a name, and those that the fuzzer has found, one line of base64 each.
   static func inputs(of target: FuzzTarget) throws -> [(path: String, bytes: [UInt8])] {
     let folder = "\(path)/\(target.rawValue)"
     let named = try names(in: folder).map { ("\(folder)/\($0)", try readBytes("\(folder)/\($0)")) }

@@ -5,7 +5,7 @@ import Server
 /// Input: a configuration file.
 enum ConfigurationTarget {
   static func check(_ yaml: ArraySlice<UInt8>) throws(FuzzFinding) {
-    // It would be opened, whatever it is: a terminal, a pipe that nobody writes to.
+    // It would be opened, whatever it is: a terminal, or a pipe without a writer.
     guard !contains(yaml, "bots_file") else { return }
     let configuration: Configuration
     do throws(ConfigurationError) {
@@ -17,9 +17,9 @@ enum ConfigurationTarget {
     try checkDescribed(configuration)
   }
 
-  /// What is shown to be in force can be loaded, and is the same.
+  /// The printed effective configuration can be loaded, and is the same.
   private static func checkDescribed(_ configuration: Configuration) throws(FuzzFinding) {
-    // A secret is not shown.
+    // A secret is not printed.
     let directory = configuration.directory
     guard configuration.auth.secret.isEmpty, directory.token.isEmpty, directory.key.isEmpty,
       directory.secret.isEmpty
@@ -34,7 +34,7 @@ enum ConfigurationTarget {
     try expect(again == configuration, "the printed configuration is another one:\n\(described)")
   }
 
-  /// One line for each problem, and the lines that they name exist.
+  /// Each problem is one line, and the lines of the file that it names exist.
   private static func check(
     _ error: ConfigurationError, lines: Int
   ) throws(FuzzFinding) {
@@ -55,7 +55,7 @@ enum ConfigurationTarget {
     }
   }
 
-  /// From a file that has no name any more, in memory.
+  /// Reads an unlinked file in memory.
   private static func load(_ yaml: [UInt8]) throws(ConfigurationError) -> Configuration {
     var name = Array("/dev/shm/relay-configuration-XXXXXX".utf8CString)
     let descriptor = unsafe mkstemp(&name)

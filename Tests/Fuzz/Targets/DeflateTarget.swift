@@ -17,7 +17,7 @@ enum DeflateTarget {
       try expect(
         message.count <= 1032 * bytes.count, "\(bytes.count) bytes become \(message.count)")
     }
-    // Without context one message leaves no trace in the next, whatever became of it.
+    // Without context a message has no effect on the next one, whatever its outcome.
     if !keepsContext {
       let second = inflated(bytes, by: inflater, limit)
       try expect(second == first, "the same message is read differently after itself")

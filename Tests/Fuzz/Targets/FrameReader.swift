@@ -1,6 +1,6 @@
 import WebSocket
 
-/// A connection that is fed, and all that can be seen of it.
+/// A connection that is fed, and everything observable about it.
 struct FrameReader {
   /// An event with its payload copied out.
   enum Event: Equatable {
@@ -34,7 +34,7 @@ struct FrameReader {
     outcome.state = connection.state
   }
 
-  /// Feeds one piece, in a buffer of its own that is gone afterwards.
+  /// Feeds one piece, in a buffer of its own that is freed afterwards.
   mutating func feed(_ piece: ArraySlice<UInt8>) throws(FuzzFinding) {
     var buffer = Array(piece)
     fedBytes += buffer.count
@@ -95,16 +95,16 @@ struct FrameReader {
     }
   }
 
-  /// What is held is in proportion to what has arrived, whatever a header declares, and within
-  /// the limits; an array may have room for twice of what it holds.
+  /// Held memory is in proportion to the arrived bytes, whatever a header declares, and within
+  /// the limits; an array may have capacity for twice its count.
   private func checkMemory() throws(FuzzFinding) {
     let held = connection.assembled.capacity
     let limit = connection.limits.messageBytes
-    // Deflate makes at most 1,032 bytes of one (zlib's technical notes), and is given room ahead.
+    // Deflate expands a byte to at most 1,032 (zlib's technical notes), and gets space in advance.
     let arrived = agreement == nil ? fedBytes : 1032 * fedBytes + 512
     let bytes = limit == 0 ? arrived : min(arrived, limit)
     try expect(held <= 2 * bytes + 64, "\(held) bytes are held for \(fedBytes)")
-    // A client's pong of nothing has 6 bytes, the ping that it answers 2.
+    // A client's empty pong has 6 bytes, the ping that it answers 2.
     try expect(
       outcome.output.count <= 3 * fedBytes + 32,
       "\(outcome.output.count) bytes answer \(fedBytes)")
@@ -113,7 +113,7 @@ struct FrameReader {
     }
   }
 
-  /// What the other end writes to say this to one of that role.
+  /// The frames by which the other end sends these events to an end of that role.
   static func encoded(
     _ events: [Event], for role: Role, deflate agreement: DeflateAgreement? = nil
   ) -> [UInt8] {
@@ -144,7 +144,7 @@ struct FrameReader {
         }
       case .ping(let payload): sender.appendPing(payload, to: &bytes, maskKey: maskKey)
       case .pong(let payload):
-        // Sent by itself only in answer to a ping: so a peer is asked for it.
+        // A connection sends a pong only in answer to a ping, so it is given one.
         var peer = Connection(role: sender.role, limits: none)
         var ping: [UInt8] = []
         Connection(role: role, limits: none).appendPing(payload, to: &ping, maskKey: maskKey)

@@ -60,7 +60,7 @@ enum FrameTargets {
     let outcome = reader.outcome
     try checkAnswers(of: outcome, role: setting.role, closedBefore: setting.closedBefore)
 
-    // What was read, written by the other end, is read as the same.
+    // If the other end writes what was read, it reads the same again.
     var again = FrameReader(
       role: setting.role, limits: Self.limits[0], closedBefore: setting.closedBefore,
       deflate: setting.agreement)
@@ -69,7 +69,7 @@ enum FrameTargets {
     try expect(again.outcome.violation == nil, "written frames violate the rules for reading")
     try expect(
       again.outcome.events == outcome.events, "events differ after writing and reading")
-    // After a violation our close comes last, and what was read tells nothing of it.
+    // After a violation our close is last, and no event tells of the violation.
     try expect(outcome.output.starts(with: again.outcome.output), "the answers differ")
     try expect(
       outcome.violation != nil || again.outcome.output.count == outcome.output.count,
@@ -95,7 +95,7 @@ enum FrameTargets {
     }
   }
 
-  /// A header is written as it was read, since its length is in the fewest bytes.
+  /// A header is written as it was read, since its length has the shortest form.
   private static func checkHeader(_ bytes: [UInt8], as role: Role) throws(FuzzFinding) {
     guard
       let read = try? FrameHeader.read(bytes.span, as: role, payloadLimitBytes: 0, allowsRSV1: true)
@@ -105,7 +105,7 @@ enum FrameTargets {
     try expect(written[...] == bytes.prefix(read.headerLength), "\(read) is written as \(written)")
   }
 
-  /// Each ping is answered, the peer's close too unless we had sent ours, and nothing else.
+  /// Each ping is answered, the peer's close too unless ours was sent first, and nothing else.
   private static func checkAnswers(
     of outcome: FrameReader.Outcome, role: Role, closedBefore: Bool
   ) throws(FuzzFinding) {
@@ -124,7 +124,7 @@ enum FrameTargets {
       case .message, .pong: nil
       }
     }
-    // Our own close is the last that the peer reads: what we answer later it passes over.
+    // Our own close is the last frame that the peer reads: it ignores our later answers.
     let seen = closedBefore ? expected : answers + expected
     try expect(peer.outcome.events == seen, "answered \(peer.outcome.events), not \(seen)")
   }

@@ -1,10 +1,10 @@
-/// A fuzzer's input: a few bytes that choose, then what the parser is fed.
+/// A fuzzer's input: a few bytes for choices, then the bytes that the parser is fed.
 struct FuzzInput {
   private(set) var rest: ArraySlice<UInt8>
 
   init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-  /// The next byte that chooses; 0 where there is none, so that short inputs say something too.
+  /// The next byte for a choice; 0 at the end, so that short inputs are useful too.
   mutating func choice() -> UInt8 { rest.popFirst() ?? 0 }
 }
 

@@ -1,11 +1,11 @@
-/// A parser that is fed whatever a fuzzer makes up, and what must hold of it.
+/// A parser that is fed any input of a fuzzer, and the properties that must hold.
 ///
-/// That nothing traps goes without saying; the properties are what a crash would not show. One
-/// folder of `Tests/Fuzz/corpus` belongs to each, by its raw value.
+/// No input may trap; the properties are what a crash would not show. Each target has one
+/// folder of `Tests/Fuzz/corpus`, named by its raw value.
 public enum FuzzTarget: String, CaseIterable, Sendable {
   /// Frames, either role: limits hold, and what was read is written and read again.
   case frames
-  /// Frames in one piece, in random pieces and byte by byte are the same to the reader.
+  /// Frames in one piece, in random pieces and byte by byte read the same.
   case framesCut = "frames-cut"
   /// Frames with compressed messages, as both of the above.
   case framesDeflate = "frames-deflate"
@@ -29,13 +29,13 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case batch
   /// A configuration file.
   case configuration
-  /// What clients do to the relay itself: its shards, sequencer and a store.
+  /// Actions of clients on the relay itself: its shards, sequencer and a store.
   case relay
 
   /// Feeds the parser.
   ///
   /// The first bytes of the input are choices (role, limits, cuts), the rest is what the parser
-  /// is fed; see the target's file. Any thread, nothing is kept.
+  /// is fed; see the target's file. Can be called on any thread; no state is kept.
   /// - Throws: the property that does not hold.
   public func check(_ input: [UInt8]) throws(FuzzFinding) {
     var choices = FuzzInput(input)
@@ -60,7 +60,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
 
 /// A property that does not hold.
 public struct FuzzFinding: Error, CustomStringConvertible {
-  /// What was seen, as a sentence without its end.
+  /// The observation, as a sentence without its end.
   public let description: String
 }
 

@@ -1,7 +1,7 @@
 import Gateway
 import Wire
 
-/// What comes over HTTP besides the messages themselves.
+/// HTTP input other than the messages themselves.
 enum HTTPTargets {
   // MARK: Streams
 
@@ -27,7 +27,7 @@ enum HTTPTargets {
       let text = String(decoding: id, as: UTF8.self)
       let again = self.places(rooms, text)
       let positions = places.rooms.map(\.position)
-      // Without a seq an epoch says nothing, and is not named.
+      // Without a seq an epoch has no meaning, and is not named.
       try expect(
         again?.rooms.map(\.position) == positions.map { $0.seq == nil ? .init() : $0 },
         "the id \(text) of \(positions) is read as \(String(describing: again?.rooms))")

@@ -6,7 +6,7 @@ enum HandshakeTargets {
   private static let protocols = [["relay.v1"], ["relay.v1", "chat"], [], ["chat"]]
   private static let nonce = Array("the sample nonce".utf8)
 
-  /// A whole head, and where it ends; or what is wrong with it; or neither yet.
+  /// A whole head and its end, or its error, or neither yet.
   private typealias Read<Value> = Result<(Value, length: Int)?, HTTPViolation>
 
   // MARK: Requests
@@ -17,7 +17,7 @@ enum HandshakeTargets {
     let bytes = Array(input.rest)
     let whole = read(bytes[...], limit)
 
-    // The first answer to a request that grows is the answer to all of it.
+    // The first result for a growing request is the result for the whole of it.
     var end = 0
     for piece in Cuts(bytes[...], seed: seed) {
       end += piece.count
@@ -114,7 +114,7 @@ enum HandshakeTargets {
     }
   }
 
-  /// An offer that this follows from; what a client says of its own window does not show in it.
+  /// An offer that leads to this; what a client says of its own window does not show in it.
   private static func offer(meaning agreement: DeflateAgreement) -> DeflateParameters {
     var offer = DeflateParameters()
     offer.serverNoContextTakeover = !agreement.serverKeepsContext
@@ -123,7 +123,7 @@ enum HandshakeTargets {
     return offer
   }
 
-  /// A client reads the status and the reason out of a refusal.
+  /// A client reads the status and the reason of a refusal.
   private static func checkRefusal(
     _ response: [UInt8], status: Int, body: String
   ) throws(FuzzFinding) {
@@ -183,7 +183,7 @@ enum HandshakeTargets {
     try checkRefusal(response.bytes, status: status, body: hasContent ? body : "")
   }
 
-  /// Our server takes what our client asks.
+  /// Our server accepts the requests of our client.
   private static func checkOwnRequest(
     _ client: ClientHandshake, _ offered: [String], deflates: Bool
   ) throws(FuzzFinding) {
@@ -217,7 +217,7 @@ enum HandshakeTargets {
       }
     }
 
-    /// Of a refusal's body a later reading may know more.
+    /// A later reading may have more of a refusal's body.
     func agrees(with later: Answer) -> Bool {
       guard case .failed(.refused(let status, _)) = self,
         case .failed(.refused(let laterStatus, _)) = later

@@ -3,21 +3,21 @@ import Hostile
 import Relay
 import Wire
 
-/// Two shards, a sequencer and a store as the server puts them together, without its threads and
-/// sockets; and what must hold of what the shards say.
+/// Two shards, a sequencer and a store, assembled as in the server but without threads and
+/// sockets; and the checks of what the shards send.
 struct RelayHarness: ~Copyable {
-  /// How a client comes.
+  /// The kind of a client.
   enum Arrival: Int {
     case socket
-    /// As another connection of the last one's user.
+    /// Another connection of the last client's user.
     case device
-    /// For one request, as over HTTP.
+    /// A session for one request, as over HTTP.
     case request
-    /// Without saying who it is.
+    /// Unauthenticated.
     case anonymous
   }
 
-  /// What is done without end.
+  /// An action that is repeated without end.
   enum Flood: Int {
     case edits, reactions, rooms, duplicates
   }
@@ -27,28 +27,28 @@ struct RelayHarness: ~Copyable {
     var session: SessionID
     var user: String
     var isOpen = true
-    /// The relay ends it: it says its last words.
+    /// The relay ends it, and sends its last messages.
     var isClosing = false
-    /// The socket takes nothing.
+    /// The socket accepts nothing.
     var isStuck = false
-    /// Messages that the relay does not take yet, oldest first.
+    /// Messages that the relay has not read yet, oldest first.
     var waiting: [[UInt8]] = []
-    /// Bytes of a frame that has not come whole.
+    /// The bytes of an incomplete frame.
     var bytes: [UInt8] = []
-    /// The last `seq` in rooms that are joined.
+    /// The last `seq` of each joined room.
     var cursors: [String: Int64] = [:]
-    /// Of each room, what was acknowledged last.
+    /// The last acknowledged entry of each room.
     var lastAck: [String: Int64] = [:]
-    /// How many answers are due, by the type that they name; and how many came.
+    /// The number of answers due, and of those that came, by the type that they name.
     var due: [String: Int] = [:]
     var came: [String: Int] = [:]
   }
 
-  /// As in the simulation: replies that are under way when the queue is full, and what is told of
+  /// As in the simulation: replies that are in flight when the queue is full, and notices of
   /// presence, receipts and typing.
   private static let queueSlackBytes = 45_056
   private static let loops = 2
-  /// What is answered once for each time it is asked, with the type in `re` where it is refused.
+  /// Requests that are answered once each, with the type in `re` if they are refused.
   private static let answered: Set<String> = [
     "send", "history", "rooms", "people", "ping", "auth", "",
   ]
@@ -67,7 +67,7 @@ struct RelayHarness: ~Copyable {
   private var now = Moment(monotonic: 1000, wall: 1_763_650_000_000)
   private let queueBytes: Int
   private var floodCount = 0
-  /// What batches that could not be stored looked up is looked up again.
+  /// Lookups of batches that could not be stored are repeated.
   private var lookupsToRetry = 0
   private let framing: Framing
   private let lineage = Lineage([.init(number: 1, name: "epoch-1")])
@@ -107,7 +107,7 @@ struct RelayHarness: ~Copyable {
     connect(.socket)
   }
 
-  // MARK: - What happens to it
+  // MARK: - Actions on it
 
   mutating func connect(_ arrival: Arrival) {
     guard clients.count < 12 else { return }
@@ -153,7 +153,7 @@ struct RelayHarness: ~Copyable {
     deliver(client)
   }
 
-  /// Hands over what the relay takes.
+  /// Passes on what the relay reads.
   private mutating func deliver(_ client: Int) {
     let (loop, session) = (clients[client].loop, clients[client].session)
     while clients[client].isOpen, !clients[client].waiting.isEmpty,
@@ -165,7 +165,7 @@ struct RelayHarness: ~Copyable {
     }
   }
 
-  /// What has to be answered is counted.
+  /// Counts the answers that are due.
   private mutating func note(_ json: [UInt8], _ client: Int) {
     do throws(WireError) {
       let message = try ClientMessage(decoding: json.span, textLimitBytes: 8192)
@@ -177,7 +177,7 @@ struct RelayHarness: ~Copyable {
 
   // MARK: - Floods
 
-  /// One text and everything about it, and then what reads it all.
+  /// One text and everything that refers to it, and then everything that reads it.
   mutating func flood(_ flood: Flood, count: Int, page: Int) throws(FuzzFinding) {
     guard let client = clients.indices.first(where: { clients[$0].isOpen && !clients[$0].isStuck })
     else { return }
@@ -223,7 +223,7 @@ struct RelayHarness: ~Copyable {
 
   // MARK: - A turn
 
-  /// One turn of each loop, of the log and of its reading thread.
+  /// Runs one turn of each loop, of the log and of its reading thread.
   mutating func turn() throws(FuzzFinding) {
     pass(milliseconds: 5)
     var reads: [(loop: Int, ReadRequest)] = []
@@ -254,7 +254,7 @@ struct RelayHarness: ~Copyable {
         try expect(
           queued <= queueBytes + Self.queueSlackBytes, "\(queued) bytes are queued for one client")
       }
-      // What the relay ends says its last words, and is gone.
+      // A session that the relay ends sends its last messages, and is removed.
       for client in clients.indices where clients[client].loop == loop && clients[client].isClosing
       {
         if !shards[loop].hasOutput(clients[client].session) || clients[client].isStuck {
@@ -296,7 +296,7 @@ struct RelayHarness: ~Copyable {
       most += 2 * Bound.roomsPerPage
       try expect(rooms.count <= Bound.roomsPerPage, "a request for rooms lists \(rooms.count)")
     }
-    // What could not be stored is read again later.
+    // Messages that could not be stored are read again later.
     try expect(
       work.lookups <= most + work.runs + lookupsToRetry,
       "\(work.lookups) lookups are made for \(requests) requests")
@@ -310,7 +310,7 @@ struct RelayHarness: ~Copyable {
     }
   }
 
-  // MARK: - What it says
+  // MARK: - Messages of the relay
 
   private mutating func take(_ bytes: [UInt8], _ client: Int) throws(FuzzFinding) {
     clients[client].bytes += bytes
@@ -356,9 +356,9 @@ struct RelayHarness: ~Copyable {
     }
   }
 
-  // MARK: - In the end
+  // MARK: - End of the run
 
-  /// Everything is repaired, and then all that was asked must have been answered.
+  /// Repairs everything; then every request must have been answered.
   mutating func finish() throws(FuzzFinding) {
     isDiskFull = false
     for client in clients.indices where clients[client].isStuck { toggleSocket(client) }

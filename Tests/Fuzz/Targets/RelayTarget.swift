@@ -12,11 +12,11 @@ private struct ByteChooser: Chooser {
   }
 }
 
-/// Input: a byte for the limits; then operations, each with what it takes: messages from a grammar and
-/// raw ones, turns, time, connections that come and go, directories, a disk that is full, sockets that
-/// take nothing, and floods.
+/// Input: a byte for the limits; then operations, each with its parameters: messages from a grammar
+/// and raw ones, turns, time, connections that come and go, directories, a full disk, sockets that
+/// accept nothing, and floods.
 enum RelayTarget {
-  /// So many operations tell what there is to tell.
+  /// More operations find nothing new.
   private static let operationLimit = 200
   private static let floods = [2, 20, 120, 400, 2000]
   private static let pages = [1, 2, 3, 500]
@@ -35,7 +35,7 @@ enum RelayTarget {
         let message = relay.grammar.message(&chooser)
         relay.send(message, from: session)
       case 8, 9:
-        // A message in which some bytes are others, or one that is nothing but bytes.
+        // A message with some bytes changed, or one of arbitrary bytes.
         let session = chooser.choose(relay.clients.count)
         var message = relay.grammar.message(&chooser)
         if chooser.choose(4) == 3 { message = [] }

@@ -2,7 +2,7 @@ import WebSocket
 
 /// Input: a byte that cuts, then text.
 enum UTF8Target {
-  /// One of these ends any sequence that is cut short where it may still become valid.
+  /// One of these completes any truncated sequence that may still become valid.
   private static let endings: [[UInt8]] = [
     [], [0x80], [0xBF], [0x80, 0x80], [0xBF, 0x80], [0x80, 0x80, 0x80], [0xBF, 0x80, 0x80],
   ]

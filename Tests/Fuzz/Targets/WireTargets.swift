@@ -3,7 +3,8 @@ import Wire
 /// Input: for a client's message a byte for the text's limit; then JSON.
 enum WireTargets {
   private static let textLimits = [0, 8, 100, 8192]
-  /// The longest `error` message: names and ids are bounded, and so is what is repeated of a type.
+  /// The longest `error` message: names and ids are bounded, and so is the part of a type that is
+  /// repeated.
   private static let errorLimitBytes = 2048
 
   static func checkClient(_ input: inout FuzzInput) throws(FuzzFinding) {
@@ -16,7 +17,7 @@ enum WireTargets {
     } catch {
       return try check(error)
     }
-    // What is not UTF-8 the WebSocket has refused: here it may mean anything, but not trap.
+    // The WebSocket has refused what is not UTF-8: here it may mean anything, but must not trap.
     guard isUTF8(json) else { return }
     if case .joinRooms(let joins) = message {
       for case .failure(let error) in joins { try check(error) }
@@ -31,7 +32,7 @@ enum WireTargets {
     if case .ping(let t?) = message { try check(.pong(t: t, time: 1)) }
   }
 
-  /// Requests in an array are the same as alone.
+  /// Requests in an array are read like single ones.
   private static func checkArray(_ json: [UInt8], textLimitBytes: Int) throws(FuzzFinding) {
     for range in RequestArray.elements(in: json.span) ?? [] {
       _ = try? ClientRequest(
@@ -45,14 +46,14 @@ enum WireTargets {
     try expect(elements.count == 1, "an array of one message has \(elements.count)")
   }
 
-  /// What answers a message is short, and a client reads it.
+  /// The answer to a message is short, and a client can read it.
   private static func check(_ error: WireError) throws(FuzzFinding) {
     let json = ServerMessage.error(error).json
     try expect(json.count <= errorLimitBytes, "an error has \(json.count) bytes")
     try check(.error(error))
   }
 
-  /// What is taken from a client is an entry that every client can read, wherever it stands.
+  /// An accepted message becomes an entry that every client can read, wherever it occurs.
   private static func check(
     _ send: ClientMessage.Send, textLimitBytes: Int
   ) throws(FuzzFinding) {
@@ -61,7 +62,7 @@ enum WireTargets {
     try expect(!entry.hasLoneSurrogate, "\(entry) has a lone surrogate")
     switch send.kind {
     case .text where entry.forward != nil:
-      // The relay puts the text in.
+      // The relay inserts the text.
       return
     case .text, .edit:
       guard let text = entry.text else {

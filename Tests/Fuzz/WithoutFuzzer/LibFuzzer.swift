@@ -1,7 +1,7 @@
 import Glibc
 
 /// Stands in for libFuzzer, which only a build with `FUZZING` links: so every build compiles the
-/// command, and an error in it is found.
+/// command, and finds errors in it.
 @_cdecl("LLVMFuzzerRunDriver")
 public func runFuzzer(
   _ count: UnsafeMutablePointer<CInt>,
