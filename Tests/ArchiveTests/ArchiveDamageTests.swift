@@ -20,7 +20,7 @@ import Wire
     try archive.close()
   }
 
-  /// All but the first and the last pages, which are looked at when it is opened.
+  /// All but the first and the last pages, which are read when the file is opened.
   private func damageMiddle() throws {
     let bytes = try readBytes(folder.file).count
     try write([UInt8](repeating: 0xA5, count: bytes - 120 * 4096), to: folder.file, at: 60 * 4096)
@@ -32,7 +32,7 @@ import Wire
     try #require(throws: ArchiveError.self) { _ = try Archive(path: path) }
   }
 
-  @Test func `is moved aside if it is no database at all, and begun anew`() throws {
+  @Test func `is moved aside if it is not a database, and created anew`() throws {
     try run("mkdir", "-p", folder["wschat"])
     try write(Array("certainly not a database".utf8), to: folder.file)
     let archive = try Archive(path: folder.file)
@@ -58,7 +58,7 @@ import Wire
     for rest in [".partial", ".partial-wal", ".rescued"] { #expect(!exists(folder.file + rest)) }
   }
 
-  @Test func `is found out when it is read, and the next call works`() throws {
+  @Test func `is detected when it is read, and the next call works`() throws {
     try fill()
     try damageMiddle()
     let archive = try Archive(path: folder.file)
@@ -95,7 +95,7 @@ import Wire
     _ = other
   }
 
-  @Test func `whose replacement was cut short is replaced by the next one`() throws {
+  @Test func `whose replacement was interrupted is replaced by the next one`() throws {
     try fill(10)
     try run("cp", folder.file, "\(folder.file).rescued")
     try sql("DELETE FROM entries", on: "\(folder.file).rescued")
@@ -134,7 +134,7 @@ import Wire
     #expect(error.description.contains("Not a directory"))
   }
 
-  @Test func `is read on while the disk is full, and written again when it is not`() throws {
+  @Test func `is still read while the disk is full, and written again when it is not`() throws {
     let archive = try Archive(path: folder.file)
     archive.begin("general", epoch: "e1", after: 0)
     archive.append(.text(1))

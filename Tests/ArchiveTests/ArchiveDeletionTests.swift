@@ -12,7 +12,7 @@ import Wire
   @Test func `is in no file, nor are its edits, while other texts are`() throws {
     let archive = try Archive(path: folder.file)
     var dice = SplitMix64(seed: 1)
-    // Several rooms at once, texts of any length: as rows come to lie in pages.
+    // Several rooms together, texts of any length: as rows are spread over pages.
     let rooms = (0..<8).map { "room\($0)" }
     var heads: [String: Int64] = [:]
     for room in rooms { archive.begin(room, epoch: "e1", after: 100) }
@@ -40,7 +40,7 @@ import Wire
       archive.append(.delete(next(text.room), of: text.seq, room: text.room))
     }
     try archive.flush()
-    // While it is open: there is a moment until the write-ahead log is empty.
+    // While it is open: it takes a moment until the write-ahead log is empty.
     let gone = try becomesTrue {
       try folder.contents().markers.isDisjoint(with: deleted.map(\.marker))
     }

@@ -35,7 +35,7 @@ import Wire
     #expect(room.last == entries.last)
   }
 
-  @Test func `are read at once, flushed or not`() throws {
+  @Test func `are read immediately, flushed or not`() throws {
     let archive = try open()
     archive.begin("general", epoch: "e1", after: 0)
     archive.append(.text(1))
@@ -44,9 +44,9 @@ import Wire
     #expect(!archive.hasChanges)
   }
 
-  @Test func `are contiguous: an entry that is not the next one is left out`() throws {
+  @Test func `are contiguous: an entry that is not the next one is dropped`() throws {
     let archive = try open()
-    // Of a room that was never begun.
+    // A room without `begin`.
     archive.append(.text(1, room: "other"))
     archive.begin("general", epoch: "e1", after: 10)
     for seq in [11, 12, 12, 11, 14, 13, 15, 10, 14] as [Int64] { archive.append(.text(seq)) }
@@ -124,7 +124,7 @@ import Wire
     #expect(room.latest == 8)
     try archive.flush()
     #expect(try becomesTrue { try rows(of: "entries", in: folder) == 8 })
-    // Nothing is left where less than all was lost.
+    // Nothing is left if less than everything was lost.
     archive.truncate("general", after: 0, epoch: "e3")
     #expect(try archive.seqs().isEmpty)
   }
@@ -162,13 +162,13 @@ import Wire
     let extent = try #require(try archive.extent(of: "general"))
     #expect(extent.epoch == "e1")
     #expect(extent.lineage == [])
-    // It is learned although the epoch is known.
+    // The epoch is stored although it is known.
     archive.setEpoch("general", epoch: "e1", lineage: [EpochStart(epoch: "e1", after: 0)])
     #expect(try archive.extent(of: "general")?.lineage == [EpochStart(epoch: "e1", after: 0)])
     #expect(try archive.seqs() == [1])
   }
 
-  @Test func `of a log that has been left are not taken for the new one's`() throws {
+  @Test func `of a log that the client has left are not taken for the new one's`() throws {
     let archive = try open()
     archive.begin("general", epoch: "e1", after: 0)
     archive.append(.text(1))
@@ -201,7 +201,7 @@ import Wire
     #expect(try archive.rooms().map(\.last?.text) == ["of a", "of b"])
   }
 
-  @Test func `beyond the limit go, the oldest first`() throws {
+  @Test func `beyond the limit are dropped, the oldest first`() throws {
     let archive = try open(entriesLimit: 10)
     archive.begin("general", epoch: "e1", after: 0)
     for seq in 1...25 as ClosedRange<Int64> { archive.append(.text(seq)) }

@@ -13,7 +13,7 @@ import Wire
     let folder = try TemporaryFolder()
     let archive = try Archive(path: folder.file)
     let relay = RelayRoom()
-    // What the archive does not see come, it is given page by page while more comes.
+    // What the archive misses, it is given page by page while more arrives.
     let missed = Int.random(in: 0...60, using: &dice)
     for _ in 0..<missed { relay.play(&dice) }
     archive.begin("r", epoch: "e1", after: relay.head)
@@ -44,7 +44,7 @@ import Wire
   }
 }
 
-/// A room of the relay's own log, in memory, in which users do what they like.
+/// A room of the relay's own log, in memory, in which users act at random.
 private final class RelayRoom: @unchecked Sendable {
   private let log = MemoryLog(epoch: "e1", keepEntriesPerRoom: 0, clock: { 1_000 })
   private let delivered = Mutex<[LogDelivery]>([])
@@ -61,7 +61,7 @@ private final class RelayRoom: @unchecked Sendable {
     }
   }
 
-  /// Somebody does something, which the relay may refuse.
+  /// A user's action, which the relay may refuse.
   func play(_ dice: inout SplitMix64) {
     count += 1
     let user = ["ada", "bo", "cy"].randomElement(using: &dice) ?? ""

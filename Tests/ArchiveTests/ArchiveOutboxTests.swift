@@ -20,7 +20,7 @@ import Wire
     Send(room: "general", id: "7", kind: .data, body: Array("\"data\":[1]".utf8)),
   ]
 
-  @Test func `has everything after a restart, as it was and in its order`() throws {
+  @Test func `has everything after a restart, unchanged and in order`() throws {
     do {
       let archive = try Archive(path: folder.file)
       for (at, send) in Self.sends.enumerated() { try archive.enqueue(send, at: Int64(at)) }
@@ -48,7 +48,7 @@ import Wire
     #expect(try archive.outbox()[1].send.room == "dm:ada:bo")
   }
 
-  @Test func `keeps why something was refused, until it is retried`() throws {
+  @Test func `keeps the reason of a refusal until the message is retried`() throws {
     do {
       let archive = try Archive(path: folder.file)
       try archive.enqueue(Self.sends[0], at: 1)

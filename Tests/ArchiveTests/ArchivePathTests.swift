@@ -27,7 +27,7 @@ import Testing
     #expect(names.allSatisfy { $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } })
   }
 
-  @Test func `it has no secret in it`() {
+  @Test func `it contains no secret`() {
     #expect(name("wss://ada:secret@a/ws?token=secret#secret", "ada") == "ada@wss:++a+ws.db")
   }
 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-@Suite struct `Deaths, and two at once` {
+@Suite struct `Killed processes, and two processes together` {
   @Test func `enqueued messages survive a kill at any moment, and the history stays whole`()
     async throws
   {
@@ -62,7 +62,7 @@ import Wire
       archive.begin("general", epoch: "e1", after: 0)
       try archive.close()
     }
-    // Neither of them here: one that waits would hold a thread that the other needs to be started.
+    // Not in this process: one that waits would hold a thread that the other needs to start.
     async let one: Void = {
       await #expect(processExitsWith: .success) {
         [file = file as String, entries = entries as Int64] in
@@ -84,10 +84,10 @@ import Wire
   }
 }
 
-/// As a wschat in which every message comes, and some are sent.
+/// Acts like a wschat that receives every message, and sends some.
 private func work(on file: String, through last: Int64, as name: String) throws {
   let archive = try Archive(path: file)
-  // Both are at it at the same time.
+  // Waits until both are ready.
   try write([], to: "\(file).\(name)")
   guard becomesTrue({ exists("\(file).this") && exists("\(file).other") }) else {
     throw Unexpected("the other process did not start")
@@ -106,7 +106,7 @@ private func work(on file: String, through last: Int64, as name: String) throws 
   guard isWritten else { throw Unexpected("changes are left") }
 }
 
-/// Kills this process from another thread, whatever it does then.
+/// Kills this process from another thread, whatever it is doing at that time.
 private func kill(after microseconds: UInt32) throws {
   var thread = pthread_t()
   let delay = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)

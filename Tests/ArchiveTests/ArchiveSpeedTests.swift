@@ -16,16 +16,16 @@ import Wire
       seqs = page.map(\.seq) + seqs
       page = try archive.page(of: "general", before: first.seq, limit: 50)
     }
-    // What was said, without reactions and edits.
+    // The texts, without reactions and edits.
     #expect(seqs == (1...5000).filter { $0 % 10 != 0 && $0 % 25 != 1 })
   }
 }
 
-/// How long it takes, printed: on the clock, and of the processor, which others at work beside it change
-/// little. The bounds are for a debug build, and catch what is wrong by a factor: a scan where there is an
-/// index, say.
+/// Prints the time that it takes: on the clock, and of the processor, which is affected little by
+/// other load. The bounds are for a debug build, and catch errors by a factor, such as a scan in
+/// place of an index.
 @Suite struct `Measured: a conversation of 100,000 entries` {
-  @Test func `opens, is paged through and grows without a wait`() throws {
+  @Test func `opens, is paged through and grows without a delay`() throws {
     let folder = try TemporaryFolder()
     let flushes = try Conversation.fill(folder, 100_000)
     var archive: Archive?
@@ -76,9 +76,9 @@ import Wire
 }
 
 private enum Conversation {
-  /// Keeps a conversation of so many entries in a new archive.
+  /// Stores a conversation of `count` entries in a new archive.
   ///
-  /// - Returns: what each flush took, of 100 entries.
+  /// - Returns: the times of the flushes, of 100 entries each.
   static func fill(_ folder: TemporaryFolder, _ count: Int64) throws -> [Took] {
     var flushes: [Took] = []
     let archive = try Archive(path: folder.file)
@@ -91,7 +91,7 @@ private enum Conversation {
     return flushes
   }
 
-  /// In ten: one reaction, now and then an edit, otherwise texts.
+  /// Of ten entries, one is a reaction, sometimes one an edit, and the others are texts.
   private static func entry(_ seq: Int64) -> Entry {
     let user = ["bo", "cy", "ada"][Int(seq % 3)]
     if seq % 10 == 0 { return .reaction(seq, to: seq - 5, "👍", from: user) }
@@ -100,10 +100,10 @@ private enum Conversation {
   }
 }
 
-/// What a call took.
+/// The time of a call.
 private struct Took: CustomStringConvertible {
   var clock: Duration
-  /// Of this thread.
+  /// The time of this thread.
   var processor: Duration
 
   init(_ body: () throws -> Void) throws {

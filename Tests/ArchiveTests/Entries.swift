@@ -38,7 +38,7 @@ extension Entry {
 }
 
 extension Archive {
-  /// The seq of every entry of a room that says something of its own.
+  /// The seq of every entry of a room that has content of its own.
   func seqs(_ room: String = "general") throws -> [Int64] {
     try page(of: room, limit: 1_000_000).map(\.seq)
   }

@@ -4,11 +4,11 @@ import Platform
 import TestSupport
 
 extension TemporaryFolder {
-  /// An account's file in it.
+  /// The file of an account in it.
   var file: String { Archive.path(stateHome: path, relay: "ws://relay.example/ws", user: "ada") }
 
-  /// Everything that lies in the folder `wschat` of it, copied first: SQLite's locks on a file are gone
-  /// once the process that holds them closes any descriptor of that file.
+  /// The content of all files in its folder `wschat`, copied first: SQLite's locks on a file end
+  /// when the process that holds them closes any descriptor of that file.
   func contents() throws -> [UInt8] {
     let copy = try TemporaryFolder()
     try run("sh", "-c", "cat '\(path)'/wschat/* > '\(copy.path)/all'")
@@ -39,7 +39,7 @@ extension [UInt8] {
     return false
   }
 
-  /// Every stretch that begins with `<`, ends with `>` and has neither within.
+  /// Every range that begins with `<`, ends with `>` and contains neither.
   var markers: Set<String> {
     var found: Set<String> = []
     var start: Int?
@@ -54,7 +54,7 @@ extension [UInt8] {
   }
 }
 
-/// Writes a line to standard error at once.
+/// Writes a line to standard error immediately.
 func say(_ line: String) {
   let bytes = Array("\(line)\n".utf8)
   _ = unsafe Glibc.write(STDERR_FILENO, bytes, bytes.count)

@@ -1,12 +1,12 @@
 import CSQLite
 import TestSupport
 
-/// How many rows a table has, as another program sees it.
+/// The number of rows of a table, as another program sees it.
 func rows(of table: String, in folder: TemporaryFolder) throws -> Int64 {
   try sql("SELECT count(*) FROM \(table)", on: folder.file)
 }
 
-/// Runs SQL with a connection of its own, and gives the first integer.
+/// Runs SQL on a connection of its own, and returns the first integer.
 @discardableResult
 func sql(_ text: String, on path: String) throws -> Int64 {
   var handle: OpaquePointer?
