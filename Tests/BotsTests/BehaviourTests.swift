@@ -2,13 +2,13 @@ import Bots
 import Testing
 import Wire
 
-@Suite(.timeLimit(.minutes(30))) struct `A bot speaks up every interval` {
+@Suite(.timeLimit(.minutes(30))) struct `A bot posts at an interval` {
   let clock = TestClock()
   let relay: FakeRelay
 
   init() { relay = FakeRelay(clock: clock) }
 
-  @Test func `in turn, while a user that is no bot is subscribed`() async throws {
+  @Test func `in turn, while a user that is not a bot is subscribed`() async throws {
     relay.setSubscribers(2, in: "general")
     relay.setSubscribers(2, in: "lounge")
     let chatty = bot("chatty", .every, rooms: ["general", "lounge"], lines: ["x", "y"])
@@ -38,7 +38,7 @@ import Wire
     #expect(relay.log("general").filter { $0.from == "chatty" }.map(\.text) == ["x", "y"])
   }
 
-  /// Posts something and waits until the bot has seen it, and so all that came before it.
+  /// Posts a message and waits until the bot has seen it, and so all messages before it.
   private func waitUntilRead(_ room: String) async throws -> String? {
     relay.post("hello?", from: "ada", to: room)
     let seq = Int64(relay.log(room).count)
@@ -46,7 +46,7 @@ import Wire
     return relay.log(room).first { $0.seq == seq }?.text
   }
 
-  @Test func `beside answering`() async throws {
+  @Test func `besides answering`() async throws {
     let room = "dm:ada:echo"
     try await withBots(bot("echo", .echo, .every, lines: ["x"]), on: relay) { () async throws in
       _ = try await relay.next { $0.message == .rooms(.init()) }

@@ -22,7 +22,7 @@ func withBots(
   await running.value
 }
 
-/// A bot that answers at once and shows nothing of it, unless told otherwise.
+/// A bot that answers immediately and shows no receipts and typing, unless told otherwise.
 func bot(
   _ user: String, _ behaviours: Behaviour..., rooms: [String] = [],
   replyDelay: ClosedRange<Duration> = .zero ... .zero, uploadDelay: Duration = .zero,
@@ -100,7 +100,7 @@ func isJoin(_ event: FakeRelay.Event) -> Bool {
     }
   }
 
-  @Test func `more messages than it keeps wait in the log`() async throws {
+  @Test func `messages beyond its limit wait in the log`() async throws {
     let echo = bot("echo", .echo)
     let count = 1000
     try await withBots(echo, on: relay) { () async throws in

@@ -2,7 +2,7 @@ import Bots
 import Synchronization
 import Wire
 
-/// As much of a relay as bots meet, in memory: logs, cursors, ids and marks outlive `restart`.
+/// The part of a relay that bots use, in memory: logs, cursors, ids and marks survive `restart`.
 final class FakeRelay: BotHost {
   struct Event {
     var user: String
@@ -21,7 +21,7 @@ final class FakeRelay: BotHost {
     var rooms: [String: Room] = [:]
     var connections: [String: FakeConnection] = [:]
     var joined: [String: Set<String>] = [:]
-    /// Users subscribed, as the test has it.
+    /// Subscribed users, as set by the test.
     var subscribers: [String: Int64] = [:]
     var refusals: [WireError] = []
     var connectionCount = 0
@@ -41,14 +41,14 @@ final class FakeRelay: BotHost {
     state.withLock { $0.limits = limits }
   }
 
-  /// The next message of a bot that fits; those before it are passed over.
+  /// Returns the next message of a bot that fits; earlier ones are skipped.
   func next(_ fits: (Event) -> Bool = { _ in true }) async throws -> Event {
     for await event in events where fits(event) { return event }
-    // The stream itself never ends: the test's time is over.
+    // The stream itself never ends: the test has timed out.
     throw CancellationError()
   }
 
-  /// The next entry that a bot sends.
+  /// Returns the next entry that a bot sends.
   func nextSend() async throws -> (id: String, text: String, room: String, at: Duration) {
     while true {
       let event = try await next()
@@ -82,7 +82,7 @@ final class FakeRelay: BotHost {
     }
   }
 
-  /// Ends every connection; what is kept is kept.
+  /// Ends every connection; stored state is kept.
   func restart() {
     state.withLock { state in
       for connection in state.connections.values { connection.close() }
@@ -91,7 +91,7 @@ final class FakeRelay: BotHost {
     }
   }
 
-  /// Ends every connection, and lets nobody in again.
+  /// Ends every connection, and accepts no other.
   func shutDown() {
     state.withLock { $0.isShutDown = true }
     restart()
@@ -108,7 +108,7 @@ final class FakeRelay: BotHost {
     }
   }
 
-  /// An entry of somebody who is no bot of this test.
+  /// Adds an entry of a user who is not a bot of this test.
   func post(_ text: String, from user: String, to room: String) {
     let id = "p\(log(room).count)"
     post(ClientMessage.Send(room: room, id: id, text: text), from: user)
@@ -118,7 +118,7 @@ final class FakeRelay: BotHost {
     state.withLock { _ = append(send, from: user, &$0) }
   }
 
-  /// The next send gets lost with its connection, which the test is to end.
+  /// The next send is lost with its connection, which the test has to end.
   func dropNextSend() { state.withLock { $0.dropsNextSend = true } }
 
   private func append(

@@ -18,7 +18,7 @@ import Wire
   }
 
   @Test func `gets one JSON line per message and answers with lines`() async throws {
-    // Says back the line it got, quotes and all, as one text.
+    // Repeats the line it got, quotes included, as one text.
     let quoting = bot(
       "prog", .exec,
       command: ["sed", "-u", #"s/\\/\\\\/g; s/"/\\"/g; s/.*/{"text":"&"}/"#])
@@ -82,20 +82,20 @@ import Wire
     let hanging = bot("prog", .exec, .echo, command: ["sleep", "1000"])
     try await withBots(hanging, on: relay) { () async throws in
       try await start()
-      // More than a pipe holds; meanwhile the bot goes on answering.
+      // More than a pipe holds; meanwhile the bot continues to answer.
       let long = String(repeating: "x", count: 8000)
       for _ in 0..<20 {
         relay.post(long, from: "ada", to: room)
         #expect(try await relay.nextSend().text == long)
       }
-      // Each line written is given ten seconds; the pipe takes the first few of them at once.
+      // Each line written is given ten seconds; the pipe accepts the first few immediately.
       let restart = Duration.milliseconds(500)
       while await clock.advance(to: restart ... .seconds(10)) != restart {}
       #expect(clock.now.offset >= .seconds(10) + restart)
     }
   }
 
-  @Test func `that closes its input is no end of anything`() async throws {
+  @Test func `that closes its input ends nothing`() async throws {
     let closed = bot("prog", .exec, .echo, command: ["sh", "-c", "exec <&-; exec sleep 1000"])
     try await withBots(closed, on: relay) { () async throws in
       try await start()
@@ -106,7 +106,7 @@ import Wire
     }
   }
 
-  @Test func `that floods is limited to a rate, and endless lines are left out`() async throws {
+  @Test func `that floods is limited to a rate, and endless lines are dropped`() async throws {
     let script = #"""
       read line
       head -c 200000 /dev/zero | tr '\0' x; echo

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import Wire
 
-@Suite(.timeLimit(.minutes(30))) struct `Nothing is answered twice or left out` {
+@Suite(.timeLimit(.minutes(30))) struct `No message is answered twice or left out` {
   let clock = TestClock()
   let relay: FakeRelay
   let room = "dm:ada:echo"
@@ -21,7 +21,7 @@ import Wire
         await clock.advance()
         _ = try await relay.nextSend()
       }
-      // It stops when it has read the next one, and its answers have moved the mark even further.
+      // It stops when it has read the next one, and its answers have moved the mark further.
       if answers < 3 {
         _ = try await relay.next { $0.message == .read(room: room, seq: Int64(answers + 1)) }
       }
@@ -120,7 +120,7 @@ import Wire
     }
   }
 
-  @Test func `beyond the number of rooms the one longest silent is left, and found again`()
+  @Test func `beyond the limit of rooms the one that was silent longest is left, and found again`()
     async throws
   {
     var limits = ServerMessage.Welcome.Limits()
@@ -135,7 +135,7 @@ import Wire
         let send = try await relay.nextSend()
         #expect(send.room == room)
         #expect(send.text == "\(index)")
-        // Its answer is acknowledged when the next one is joined, so that it is idle by then.
+        // Its answer is acknowledged when the next room is joined, so that it is idle by then.
         #expect(relay.state.withLock { $0.joined["echo"]?.count ?? 0 } <= 2)
       }
     }

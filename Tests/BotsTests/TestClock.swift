@@ -50,8 +50,8 @@ final class TestClock: Clock {
     }
   }
 
-  /// Waits until somebody sleeps for a time in `range` from now on, and moves to its end; the
-  /// shortest of them counts.
+  /// Waits until a task sleeps for a time in `range` from now on, and moves to its end; the
+  /// shortest sleep counts.
   @discardableResult
   func advance(
     to range: ClosedRange<Duration> = .zero ... .seconds(1_000_000)
