@@ -7,7 +7,7 @@ import Testing
   }
 
   private struct Lowest: RandomNumberGenerator {
-    // Not 0, which Swift's own range reduction rejects, for ever.
+    // Not 0, which Swift's own range reduction rejects endlessly.
     func next() -> UInt64 { 1 }
   }
 
@@ -25,7 +25,7 @@ import Testing
     #expect(waits == Array(repeating: 0, count: 9))
   }
 
-  @Test func `a good connection makes the next failure a first one`() {
+  @Test func `after a good connection the next failure counts as the first`() {
     var backoff = Backoff(firstMilliseconds: 100, limitMilliseconds: 1000)
     var generator = Highest()
     for _ in 0..<5 { _ = backoff.nextMilliseconds(using: &generator) }

@@ -51,7 +51,7 @@ import Wire
     #expect(sim.takeTransmitted().lines == ["two", "three", "four"])
   }
 
-  @Test func `a code that is not known is temporary if it says when to try again`() {
+  @Test func `an unknown code is temporary if it says when to retry`() {
     let sim = SimulatedSession()
     sim.welcome()
     let id = sim.send("one")
@@ -150,7 +150,7 @@ import Wire
     #expect(waits.contains { $0 > 5_000 })
   }
 
-  @Test func `a connection that was good makes the next wait short again`() {
+  @Test func `after a good connection the next wait is short again`() {
     let sim = SimulatedSession(seed: 7)
     for _ in 0..<10 {
       sim.disconnect()
@@ -166,7 +166,7 @@ import Wire
     #expect(wait <= 200)
   }
 
-  @Test func `closing names the time to reconnect`() {
+  @Test func `closing reports the time to reconnect`() {
     let sim = SimulatedSession()
     sim.welcome()
     sim.receive(.closing(reason: "restart", reconnectAfterMilliseconds: 1234))
@@ -230,7 +230,7 @@ import Wire
     ClientError.notAuthenticated(reason: "x"), .forbidden(reason: "x"),
     .refused(status: 404, body: ""), .refused(status: 403, body: ""),
   ])
-  func `a close that reconnecting cannot change ends the client`(error: ClientError) {
+  func `a close that reconnecting cannot fix ends the client`(error: ClientError) {
     let sim = SimulatedSession()
     sim.disconnect(error)
     #expect(sim.events == [.ended(error)])
@@ -244,7 +244,7 @@ import Wire
     #expect(sim.events.last == .ended(.notAuthenticated(reason: "the token has expired")))
   }
 
-  @Test func `closing sends the marks that wait, and ends when the relay has closed`() {
+  @Test func `closing sends pending marks, and ends when the relay has closed`() {
     let sim = SimulatedSession()
     sim.join()
     sim.welcome()
@@ -260,7 +260,7 @@ import Wire
     #expect(sim.session.hasEnded)
   }
 
-  @Test func `closing does not wait for ever`() {
+  @Test func `closing has a time limit`() {
     let sim = SimulatedSession()
     sim.welcome()
     sim.perform { $0.close(at: $1, &$2) }
@@ -269,7 +269,7 @@ import Wire
     #expect(sim.abandons == 1)
   }
 
-  @Test func `a typing notice is not sent into the void`() {
+  @Test func `a typing notice is not sent without a connection`() {
     let sim = SimulatedSession()
     var sent = true
     sim.perform { session, _, actions in
@@ -286,7 +286,7 @@ import Wire
 }
 
 extension SimulatedSession {
-  /// The ids of what has left since this was asked last.
+  /// The ids of the lines that were sent since the last call.
   fileprivate var sentIDs: [String] {
     takeTransmitted().compactMap { if case .send(let send) = $0 { send.id } else { nil } }
   }

@@ -18,7 +18,7 @@ import Wire
     #expect(sim.takeTransmitted() == [.join(.init(room: "r", after: 7, epoch: "e1"))])
   }
 
-  @Test func `doubles are dropped, also those that a new connection brings`() {
+  @Test func `duplicates are dropped, also those that a new connection brings`() {
     let sim = SimulatedSession()
     sim.join(from: .after(0, epoch: nil))
     sim.welcome()
@@ -36,7 +36,7 @@ import Wire
     #expect(sim.deliveredSequences == [1, 2, 3])
   }
 
-  @Test func `entries that were looked at elsewhere move the cursor if they are next`() {
+  @Test func `entries that were read elsewhere move the cursor if they are next`() {
     let sim = SimulatedSession()
     sim.join()
     var hint = 7
@@ -57,7 +57,7 @@ import Wire
     #expect(sim.takeTransmitted().last == .join(.init(room: "r", after: 9, epoch: "e1")))
   }
 
-  @Test func `a gap makes the cursor start again where it was`() {
+  @Test func `after a gap the cursor starts again from its last position`() {
     let sim = SimulatedSession()
     sim.join(from: .after(0, epoch: nil))
     sim.welcome()
@@ -72,7 +72,7 @@ import Wire
     #expect(sim.deliveredSequences == [1, 2, 3, 4])
   }
 
-  @Test func `a relay that leaves out the same entry twice is left`() {
+  @Test func `a relay that skips the same entry twice is disconnected`() {
     let sim = SimulatedSession()
     sim.join(from: .after(0, epoch: nil))
     sim.welcome()
@@ -120,7 +120,7 @@ import Wire
       sim.takeTransmitted() == [.join(.init(room: "r", after: following.upperBound, epoch: "e2"))])
   }
 
-  @Test func `the lineage that it was told goes with the next join`() {
+  @Test func `the reported lineage is sent with the next join`() {
     let sim = SimulatedSession()
     let old = [EpochStart(epoch: "e2", after: 3), EpochStart(epoch: "e1", after: 0)]
     sim.join(from: .after(7, epoch: "e2", lineage: old))
@@ -147,12 +147,12 @@ import Wire
     #expect(sim.deliveredSequences == [1, 11])
   }
 
-  @Test func `the newest entries are asked for once it is known where they begin`() {
+  @Test func `the newest entries are requested once their beginning is known`() {
     let sim = SimulatedSession()
     sim.join(from: .newest(3))
     sim.welcome()
     #expect(!sim.joined("r", head: 10, after: 10))
-    // The first cursor's entry would come twice.
+    // The first cursor's entry would arrive twice.
     #expect(!sim.entry(11))
     #expect(
       sim.takeTransmitted()
@@ -162,7 +162,7 @@ import Wire
     #expect(sim.deliveredSequences == [8, 9, 10, 11])
   }
 
-  @Test func `the newest of an empty room, or of one that forgot most, are fewer`() {
+  @Test func `a room that is empty or forgot most entries has fewer newest entries`() {
     let sim = SimulatedSession()
     sim.join(from: .newest(3))
     sim.welcome()
@@ -173,7 +173,7 @@ import Wire
       sim.takeTransmitted().last == .join(.init(room: "s", after: 8, epoch: "e1")))
   }
 
-  @Test func `a join that is refused for now is repeated, one refused for good is not`() {
+  @Test func `a temporarily refused join is repeated, a permanently refused one is not`() {
     let sim = SimulatedSession()
     sim.join()
     sim.join("s")
@@ -192,7 +192,7 @@ import Wire
     #expect(sim.events.contains { if case .joinRefused("s", _) = $0 { true } else { false } })
   }
 
-  @Test func `a room that is left and joined at once survives the answer to the first`() {
+  @Test func `a room that is left and joined immediately survives the answer to the first`() {
     let sim = SimulatedSession()
     sim.join()
     sim.welcome()

@@ -2,7 +2,7 @@ import Client
 import Testing
 import Wire
 
-@Suite struct `Session: tokens that end` {
+@Suite struct `Session: tokens that expire` {
   private func session() -> SimulatedSession {
     var settings = SessionSettings()
     settings.renewsTokens = true
@@ -23,7 +23,7 @@ import Wire
     }
   }
 
-  /// Time passes, and the relay is heard.
+  /// Advances the clock, while the relay keeps sending.
   private func advance(_ sim: SimulatedSession, milliseconds: Int) {
     var left = milliseconds
     while left > 0 {
@@ -47,7 +47,7 @@ import Wire
     #expect(wanted(sim) == [nil])
     sim.perform { $0.renew("new", at: $1, &$2) }
     #expect(sim.takeTransmitted() == [.auth(token: "new")])
-    // Nobody is pressed: it may take as long as it takes.
+    // There is no time limit for it.
     advance(sim, milliseconds: 600_000)
     #expect(wanted(sim).isEmpty)
   }
@@ -66,14 +66,14 @@ import Wire
     #expect(sim.connects == 1)
   }
 
-  @Test func `an end in the far future does no harm`() {
+  @Test func `an expiry in the far future does no harm`() {
     let sim = session()
     welcome(sim, time: 0, expires: 9_007_199_254_740_991)
     advance(sim, milliseconds: 600_000)
     #expect(wanted(sim).isEmpty)
   }
 
-  @Test func `a token that is not taken is replaced once, and then it is the end`() {
+  @Test func `a rejected token is replaced once, and the next rejection ends the client`() {
     let sim = session()
     sim.send("one")
     sim.disconnect(.notAuthenticated(reason: "no"))
@@ -115,7 +115,7 @@ import Wire
     #expect(sim.events.last == .ended(.notAuthenticated(reason: "no")))
   }
 
-  @Test func `closing while there is no token is at once`() {
+  @Test func `closing without a token is immediate`() {
     let sim = session()
     sim.disconnect(.notAuthenticated(reason: "no"))
     sim.perform { $0.close(at: $1, &$2) }

@@ -36,7 +36,7 @@ import Wire
   }
 
   @Test(.timeLimit(.minutes(30)))
-  func `across cuts, lost acks, doubles, gaps and refusals every line arrives once, in order`()
+  func `across cuts, lost acks, duplicates, gaps and refusals every line arrives once, in order`()
     throws
   {
     // Cut before and after it is stored, the ack forgotten (it comes with the connection after the
@@ -78,7 +78,7 @@ import Wire
     #expect(relay.seen().count { $0.contains("\"send\"") } == 3)
   }
 
-  @Test func `closing brings it back when the relay says`() throws {
+  @Test func `after a close it reconnects when the relay says`() throws {
     let relay = try ScriptedRelay(#"{"closing": 1}"#)
     let watcher = try Watcher(relay.url)
     var welcomes = 0

@@ -2,8 +2,8 @@ import Client
 import Testing
 import Wire
 
-@Suite struct `Client with compression, against servers of others` {
-  /// Long and short, empty of repetitions and full of them, and each as often as the other.
+@Suite struct `Client with compression, against other implementations` {
+  /// Long and short texts, repetitive and random, in equal numbers.
   static let texts: [String] = (0..<24).map { index in
     switch index % 4 {
     case 0: "short \(index)"
@@ -28,7 +28,7 @@ import Wire
     watcher.clients.beforeSleep()
   }
 
-  /// A server's options, and what it must find was agreed; `nil` for no compression.
+  /// A server's options, and the agreement that it must find; `nil` for no compression.
   static let python: [(faults: String, extension: String?)] = [
     (
       #"{"deflate": {}}"#,
@@ -60,7 +60,7 @@ import Wire
   ]
 
   @Test(arguments: python)
-  func `python websockets, with every agreement that it knows`(faults: String, agreed: String?)
+  func `python websockets, with every agreement that it supports`(faults: String, agreed: String?)
     throws
   {
     let relay = try ScriptedRelay(faults)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Wire
 
-/// In clear and by TLS, with and without compression: three texts, one of 60 KiB, come back as
+/// Without and with TLS, without and with compression: three texts, one of 60 KiB, come back as
 /// entries in fragments, and the server sees a close with 1000.
-@Suite struct `Client, against servers of others, over every way` {
+@Suite struct `Client, against other implementations, with every transport` {
   private static let texts = [
     "hello \u{1F44B}", String(repeating: "to be or not to be € ", count: 100),
     String((0..<12_000).map { "\($0 * 7919 % 1_000_003) " }.joined().prefix(60 * 1024)),

@@ -102,7 +102,7 @@ import Testing
     input.withMessage { #expect($0.count == 4) }
   }
 
-  @Test func `a refusal that the connection's end cuts short is a refusal`() throws {
+  @Test func `a refusal that the connection's end truncates is a refusal`() throws {
     let scene = try Scene()
     let refusal = Array("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 99\r\n\r\nlater".utf8)
     let events = scene.events(after: refusal, thenEnd: true)

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A relay of one room on Node's ws, in a process of its own; gone with this object.
+/// A relay of one room on Node's ws, in a process of its own that ends with this object.
 final class NodeRelay {
   private let process: ChildProcess
   private let port: UInt16
@@ -18,8 +18,8 @@ final class NodeRelay {
 
   var url: String { "ws://127.0.0.1:\(port)/ws" }
 
-  /// Ends the relay; what it agreed to with the first client, and how many compressed messages
-  /// came in.
+  /// Ends the relay; returns its agreement with the first client, and the number of compressed
+  /// messages received.
   func seen() -> String? {
     process.closeInput()
     let line = process.readLine()

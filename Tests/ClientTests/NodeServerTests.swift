@@ -34,7 +34,7 @@ import Wire
       ])
   }
 
-  @Test func `a reset brings it back, and nothing is lost or doubled`() throws {
+  @Test func `after a reset it reconnects, and nothing is lost or duplicated`() throws {
     let relay = try FragmentingRelay(resets: 3)
     let watcher = try Watcher(relay.url)
     watcher.client.join("r")
@@ -50,14 +50,14 @@ import Wire
   }
 }
 
-/// A small relay on Node's ws; gone with this object.
+/// A small relay on Node's ws that ends with this object.
 final class FragmentingRelay {
   private let process: ChildProcess
   let url: String
 
   /// - Parameters:
-  ///   - resets: so many times it hangs up instead of acknowledging a new entry.
-  ///   - certificates: for TLS; in clear without them.
+  ///   - resets: how many times it resets the connection instead of acknowledging an entry.
+  ///   - certificates: for TLS; `nil` means without TLS.
   init(resets: Int = 0, compresses: Bool = false, certificates: Certificates? = nil) throws {
     process = try ChildProcess(
       ["/usr/bin/node", "-e", Self.script, "\(resets)", "\(compresses)"]

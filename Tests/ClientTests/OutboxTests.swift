@@ -50,7 +50,7 @@ import Wire
     #expect(leaving(&box, at: start) == ["2"])
   }
 
-  @Test func `a line waits while an earlier one of its room has long had no answer`() {
+  @Test func `a line waits while an earlier one of its room remains unanswered for long`() {
     var box = outbox("1")
     #expect(leaving(&box, at: start) == ["1"])
     box.append(.init(room: "r", id: "2", text: "2"))
@@ -69,12 +69,12 @@ import Wire
     #expect(leaving(&box, at: late) == ["2"])
   }
 
-  @Test func `from the first refused line on the room waits, then goes on in order`() {
+  @Test func `from the first refused line on the room waits, then continues in order`() {
     var box = outbox("1", "2", "3", "4")
     _ = leaving(&box, at: start)
     let later = start.adding(milliseconds: 100)
     box.postpone(room: "r", id: "2", until: later)
-    // The relay refuses those behind it as well, and has accepted the one before it.
+    // The relay refuses the following ones as well, and has accepted the one before it.
     box.postpone(room: "r", id: "3", until: later)
     box.postpone(room: "r", id: "4", until: later)
     _ = box.remove(room: "r", id: "1")
@@ -84,7 +84,7 @@ import Wire
     #expect(leaving(&box, at: later) == ["2", "3", "4"])
   }
 
-  @Test func `a room that waits holds up no other`() {
+  @Test func `a room that waits delays no other`() {
     var box = outbox("1", "2")
     _ = leaving(&box, at: start)
     box.postpone(room: "r", id: "1", until: start.adding(milliseconds: 100))
@@ -107,7 +107,7 @@ import Wire
     #expect(leaving(&box, at: start, window: 2) == ["3"])
   }
 
-  @Test func `a line that never left cannot be answered`() {
+  @Test func `a line that was never sent cannot be answered`() {
     var box = outbox("1", "2")
     _ = leaving(&box, at: start, window: 1)
     #expect(box.remove(room: "r", id: "2") == nil)

@@ -1,5 +1,5 @@
 extension ScriptedRelay {
-  /// A relay of its own making, on python3-websockets: an implementation of the other end that
+  /// An independent relay, on python3-websockets: an implementation of the other end that
   /// shares no line with ours. It keeps one log per room in memory, and its first argument is a
   /// JSON object of the faults that it commits, each listed where it is used.
   ///

@@ -1,7 +1,7 @@
 import Client
 import TestSupport
 
-/// A relay in another process that commits the faults it is told to; gone with this object.
+/// A relay in another process that commits the given faults; it ends with this object.
 final class ScriptedRelay {
   private let process: ChildProcess
   let port: UInt16
@@ -9,7 +9,7 @@ final class ScriptedRelay {
 
   /// - Parameters:
   ///   - faults: a JSON object, see the script.
-  ///   - certificates: for TLS; in clear without them.
+  ///   - certificates: for TLS; `nil` means without TLS.
   init(_ faults: String = "{}", certificates: Certificates? = nil) throws {
     scheme = certificates == nil ? "ws" : "wss"
     process = try ChildProcess(

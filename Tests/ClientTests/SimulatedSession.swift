@@ -2,7 +2,7 @@ import Client
 import Platform
 import Wire
 
-/// A session with a clock that the test moves, and what it wants done.
+/// A session with a clock that the test moves, and the actions that it requests.
 final class SimulatedSession {
   var session: ClientSession
   var now = Instant(nanoseconds: 1_000_000_000_000)
@@ -130,7 +130,7 @@ final class SimulatedSession {
     now = end
   }
 
-  /// From a broken connection to the next attempt.
+  /// Advances the clock to the next attempt to connect.
   func reconnect() {
     let before = connects
     while connects == before, let deadline = session.deadline {

@@ -31,7 +31,7 @@ final class Watcher: ClientHandler, EventHandler {
 
   func run(until isEnough: @escaping (Watcher, ClientEvent) -> Bool) {
     self.isEnough = isEnough
-    // A test that hangs fails rather.
+    // A test that would hang fails instead.
     loop.schedule(afterMilliseconds: 120_000, token: 0)
     client.start()
     loop.run(self)

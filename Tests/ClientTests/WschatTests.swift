@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The command itself, as built beside the tests, in pipes.
+/// The command itself, as built with the tests, in pipes.
 private struct Outcome {
   let code: Int32
   let output: [String]
@@ -202,7 +202,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #expect(help.output.contains { $0.contains("--token-command") })
   }
 
-  @Test func `a reader that goes ends it quietly`() throws {
+  @Test func `it ends quietly when its reader has gone`() throws {
     let relay = try ScriptedRelay(#"{"rooms": {"general": ["a", "b"]}}"#)
     let process = try ChildProcess(
       [
