@@ -25,6 +25,8 @@ extension `End to end` {
       try play("composing")
     }
 
+    @Test func `opens at the first unread message`() throws { try play("unread") }
+
     @Test func `sends each message once over a kill of the relay`() throws { try play("restart") }
 
     @Test func `opens without a relay, and sends later what was written meanwhile`() throws {
@@ -52,6 +54,8 @@ extension `End to end` {
     @Test func `is not framed, and is embedded only where the origin is allowed`() throws {
       try play("framing")
     }
+
+    @Test func `is without findings of axe-core`() throws { try play("accessibility") }
 
     @Test func `loads at most 60 KiB at the first visit`() throws { try play("size") }
 

@@ -257,13 +257,15 @@ class Messenger {
   }
 
   /** @param {string} name */
-  async #leave(name) {
+  #leave(name) {
+    this.relay.room(name).close({ forget: true });
     this.view.close();
     this.view.hidden = true;
     this.nothing.hidden = false;
     this.#open = undefined;
+    this.list.forget(name);
+    this.list.select(undefined);
     this.#back();
-    await this.relay.room(name).close({ forget: true });
   }
 
   // MARK: The session

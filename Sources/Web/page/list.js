@@ -98,7 +98,9 @@ export class ConversationList extends HTMLElement {
   /** All conversations that are known, the latest activity first, then the people one has not written with. @returns {Row[]} */
   get all() {
     const { list } = this.#relay.rooms;
-    const rows = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept).map((/** @type {any} */ row) => ({
+    const there = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept)
+      .filter((/** @type {any} */ row) => row.room === this.#open || !(row.head <= (this.#left.get(row.room) ?? -1)));
+    const rows = there.map((/** @type {any} */ row) => ({
       ...row, user: row.peer, unread: (this.#seen.get(row.room) ?? 0) >= row.head ? 0 : row.unread,
       title: row.peer === undefined ? row.title ?? row.room : this.#people.name(row.peer) ?? (row.title && row.title !== row.room ? row.title : row.peer),
     }));
@@ -169,6 +171,15 @@ export class ConversationList extends HTMLElement {
   }
   /** @type {Map<string, number>} */
   #seen = new Map();
+
+  /** Takes a room that was left off the list, until something happens in it. @param {string} room */
+  forget(room) {
+    const row = this.#relay.rooms.list.find((/** @type {any} */ one) => one.room === room);
+    if (row && !row.listed) this.#left.set(room, row.head);
+    this.#later();
+  }
+  /** @type {Map<string, number>} */
+  #left = new Map();
 
   // MARK: Drawing
 

@@ -1,5 +1,6 @@
 // Keeps the files of the page, so that it opens without a connection. It stores nothing but files whose
-// address has a hash of their content, and never a message.
+// address has a hash of their content, and never a message. A newer worker waits until the pages of this
+// version are closed: they may still need files that the relay no longer has.
 
 const folder = "/web/{version}/";
 const files = "{files}";
@@ -9,7 +10,6 @@ self.addEventListener("install", (event) => {
   event.waitUntil((async () => {
     const cache = await caches.open(cacheName);
     await cache.addAll(files.map((name) => folder + name));
-    await self.skipWaiting();
   })());
 });
 

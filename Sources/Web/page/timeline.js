@@ -255,16 +255,18 @@ export class Timeline extends HTMLElement {
       .map((/** @type {any} */ entry) => ({ ...entry, from: this.#context.user }));
   }
 
-  /** Notes what was unread when the conversation was opened. */
-  #noteUnread() {
+  /** Notes what was unread when the conversation was opened, and goes there. */
+  async #noteUnread() {
     const conversation = /** @type {any} */ (this.#conversation);
-    if (this.#isMarked || conversation.readBefore === undefined) return;
+    const { readBefore } = conversation;
+    if (this.#isMarked || readBefore === undefined) return;
     this.#isMarked = true;
-    const first = conversation.items.find((/** @type {any} */ item) =>
-      item.seq > conversation.readBefore && item.from !== this.#context.user);
-    if (!first) return;
-    this.#firstUnread = first.seq;
-    this.#showUnread();
+    const isUnread = (/** @type {any} */ item) => item.seq > readBefore && item.from !== this.#context.user;
+    const isBefore = conversation.older && conversation.items[0]?.seq > readBefore + 1;
+    if (isBefore && conversation.items.some(isUnread)) await this.show(readBefore + 1);
+    if (conversation !== this.#conversation) return;
+    this.#firstUnread = conversation.items.find(isUnread)?.seq ?? Infinity;
+    if (this.#firstUnread < Infinity && !this.#showUnread()) this.#update();
   }
 
   /** Goes to the first unread message if it is loaded. */

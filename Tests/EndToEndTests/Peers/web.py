@@ -1,6 +1,7 @@
 """web.py CASE RELAY: plays one case with the web page of a relay in headless Chromium, and prints "good"."""
 import gzip
 import json
+import os
 import pathlib
 import re
 import secrets
@@ -227,6 +228,27 @@ def composing(browser, folder):
     check(page.evaluate("document.querySelector('textarea').value.length") == 9000, "a text that is too long stays")
     check(page.evaluate("document.querySelector('relay-composer .count').textContent") == "-808", "how much too long")
     quiet(page)
+    relay.stop()
+
+
+def unread(browser, folder):
+    """A conversation opens at the first unread message, wherever that is; what was in view is read, and no more."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("ada", "general", "the last one of mine")
+    for count, room in (400, "general"), (20, "few"):
+        if room == "few":
+            relay.send("ada", room, "the last one of mine")
+        relay.send("bo", room, *[f"message {number}" for number in range(2, count + 2)])
+        page = browser.page(f"{relay.url}/?user=ada&room={room}")
+        page.wait(f"{ONLINE} && document.querySelector('.unread-line')?.closest('.row').message.seq === 2")
+        page.wait("""(() => { const box = document.querySelector('.unread-line').getBoundingClientRect(); return box.top > 60 && box.top < 600; })()""")
+        if count > 100:
+            check(page.evaluate("!document.querySelector('.newest').hidden"), "nothing below")
+            page.wait("+document.querySelector('.conversation[aria-current] .unread')?.textContent.replace('+', '') > 80")
+            page.press("End", ctrl=True)
+        page.wait("document.querySelector('.conversation[aria-current] .unread') === null")
+        until(lambda: next(row for row in relay.get("/v1/rooms?user=ada")["rooms"] if row["room"] == room)["unread"] == 0, "read")
+        quiet(page)
     relay.stop()
 
 
@@ -596,6 +618,89 @@ def size(browser, folder):
     print(f"{len(sizes) + 1} files, {total} bytes", file=sys.stderr)
     check(30 < len(sizes) and total <= 60 * 1024, f"{total} bytes: {sizes}")
     check(len(load("/embed.js")) < 1024, "embed.js")
+    relay.stop()
+
+
+def axe():
+    """The script of axe-core, from PyPI into a cache of its own; nothing if that is not possible."""
+    version = "0.1.0"
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "relay-axe" / version
+    if not cache.exists():
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache.parent) as fresh:
+            if any(subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode for command in (
+                    [sys.executable, "-m", "venv", fresh],
+                    [f"{fresh}/bin/pip", "install", "--quiet", "--no-deps", "--target", f"{fresh}/files", f"axe-core-python=={version}"])):
+                return None
+            try:
+                os.rename(f"{fresh}/files", cache)
+            except OSError:
+                check(cache.exists(), "no cache")  # another one was faster
+    return next(cache.rglob("axe.min.js")).read_text()
+
+
+def accessibility(browser, folder):
+    """axe-core finds nothing on any screen, dark or light."""
+    script = axe()
+    if script is None:
+        return print("axe-core COULD NOT BE INSTALLED from PyPI; ACCESSIBILITY WAS NOT CHECKED", file=sys.stderr)
+    relay = Relay(folder, ECHO)
+    number, = relay.send("bo", "general", "see https://example.org/x, `code`, @ada")
+    relay.send("ada", "general", {"text": "an answer", "reply_to": number}, {"kind": "react", "target": number, "emoji": "👍", "on": True})
+    relay.send("bo", "dm:ada:bo", "unread")
+    rules = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    for theme, contrast in ("light", "no-preference"), ("dark", "no-preference"), ("light", "more"):
+        page = browser.page()
+        page.media(prefers_color_scheme=theme, prefers_contrast=contrast, prefers_reduced_motion="reduce")
+
+        def clean(screen):
+            if page.evaluate("window.axe === undefined"):
+                page.evaluate(script + "; 0")
+            found = page.evaluate(f"""axe.run(document, {{ runOnly: {rules} }}).then(result => result.violations.map(
+                violation => violation.id + ': ' + violation.nodes.map(node => node.html.slice(0, 200) + ' ' + node.failureSummary).join('; ')))""")
+            check(not found, f"{theme}, {screen}: {found}")
+
+        page.go(f"{relay.url}/")
+        page.wait("document.querySelector('.sign-in')")
+        clean("sign-in")
+        page.go(f"{relay.url}/?user=ada&room=general")
+        page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 2 && document.querySelectorAll('.conversation').length === 3")
+        clean("a conversation")
+        page.evaluate("document.querySelector('relay-timeline').enter()")
+        page.press("ArrowUp")
+        page.press("Enter")
+        page.wait("document.querySelector('.menu')")
+        clean("a menu")
+        page.press("Escape")
+        page.press("+")
+        page.wait("document.querySelector('.menu.grid')")
+        clean("reactions")
+        page.press("Escape")
+        page.press("r")
+        page.wait("!document.querySelector('.banner').hidden")
+        page.evaluate("document.querySelector('relay-composer').text = ''")  # the draft of the page before
+        page.type("@ec")
+        page.wait("!document.querySelector('.offers').hidden")
+        clean("a reply with a completion")
+        page.press("Escape")
+        page.press("f", ctrl=True)
+        write(page, "nothing like this")
+        page.wait("document.querySelector('.result').textContent === 'No older matches'")
+        clean("a search")
+        page.press("Escape")
+        page.press("k", ctrl=True)
+        page.wait("document.querySelector('dialog')")
+        clean("the switcher")
+        page.press("Escape")
+        page.press("F1")
+        page.wait("document.querySelector('dialog.sheet')")
+        clean("the keys")
+        page.press("Escape")
+        page.size(320, 600)
+        page.wait("innerWidth === 320")
+        check(page.evaluate("document.documentElement.scrollWidth") == 320, "wider than 320")
+        clean("320 pixels")
+        page.close()
     relay.stop()
 
 
