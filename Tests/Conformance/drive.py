@@ -1,4 +1,4 @@
-"""Runs the cases that `autobahn` was asked for, and says what came of them.
+"""Runs the cases that `autobahn` was asked for, and reports the results.
 
 Settings come in the environment, RA_*, and the command under test as the arguments.
 """
@@ -55,7 +55,7 @@ def start(argv, **kw):
 
 
 def stop(p, grace=5):
-    """End a process this script started, and what it started in turn."""
+    """End a process this script started, and its children."""
     for sig in (signal.SIGTERM, signal.SIGKILL):
         if p.poll() is not None:
             return

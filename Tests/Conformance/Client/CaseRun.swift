@@ -4,7 +4,7 @@ import WebSocket
 
 /// All cases of the suite, one connection after the other.
 final class CaseRun: EventHandler {
-  /// Why the cases were not gone through; prints as a sentence.
+  /// Why the cases could not be run; prints as a sentence.
   enum Failure: Error, CustomStringConvertible {
     case noConnection(String, ClientError)
     case noCount(String)
@@ -17,7 +17,7 @@ final class CaseRun: EventHandler {
     }
   }
 
-  /// What the suite needs: messages of 16 MiB, and one of 65,536 fragments and an empty last one.
+  /// The suite's needs: messages of 16 MiB, and one of 65,536 fragments and an empty last one.
   private static let limits = Limits(
     frameBytes: 16 << 20, messageBytes: 16 << 20, fragments: 65_537)
 
@@ -62,7 +62,7 @@ final class CaseRun: EventHandler {
   ) {
     do throws(ClientError) {
       guard let url = try? RelayURL("\(base)\(target)") else { return stop(.noCount(base)) }
-      // The number tells this connection's events from what is left of the one before.
+      // The number distinguishes this connection's events from late ones of the previous one.
       let connection = try MessageConnection(
         url, limits: Self.limits, on: loop, token: UInt64(current))
       connection.onMessage = onMessage
@@ -73,7 +73,7 @@ final class CaseRun: EventHandler {
     }
   }
 
-  /// A case may end in any way but by not having begun.
+  /// A case may end in any way, but it must have begun.
   private func ended(_ reason: ClientError) {
     connection = nil
     switch reason {
