@@ -26,7 +26,7 @@ import Testing
     let first = try ask(cache, "ada", "/avatar/100?type=image/png")
     #expect(first?.contentType == "image/png")
     #expect(first?.bytes.count == 100)
-    // Now on the thread that asks.
+    // Now on the calling thread.
     let known = Mutex<Avatar?>(nil)
     cache.avatar(for: "ada", url: "\(service.url)/avatar/100?type=image/png") { avatar in
       known.withLock { $0 = avatar }
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/x", "dict://127.0.0.1:1/x"])
-  func `other schemes are not followed, neither at first nor by a redirect`(url: String) throws {
+  func `other schemes are not followed, neither initially nor by a redirect`(url: String) throws {
     let cache = try AvatarCache(.onLoopback)
     defer { cache.stop() }
     cache.avatar(for: "ada", url: url, completion: answers.take)
@@ -91,14 +91,14 @@ import Testing
     cache.avatar(for: "ada", url: url, completion: answers.take)
     #expect(try answers.next() == nil)
     #expect(try service.log().isEmpty)
-    // It would be there.
+    // The service would answer.
     let open = try AvatarCache(.onLoopback)
     defer { open.stop() }
     open.avatar(for: "ada", url: url, completion: answers.take)
     #expect(try answers.next()?.bytes.count == 7)
   }
 
-  /// As of a name that leads elsewhere the second time it is resolved.
+  /// Like a name that resolves to another address the second time.
   @Test func `a redirect is checked against the address that it leads to`() throws {
     let asked = Mutex<[[UInt8]]>([])
     var options = AvatarCache.Options()
@@ -125,7 +125,7 @@ import Testing
     #expect(try ask(cache, "ada", "/avatar/2")?.bytes.count == 2)
   }
 
-  @Test func `a picture ages, and stays where it cannot be fetched again`() throws {
+  @Test func `a picture expires, but is kept if it cannot be fetched again`() throws {
     var options = AvatarCache.Options.onLoopback
     options.lifetimeMilliseconds = 0
     options.failureLifetimeMilliseconds = 60_000
@@ -140,7 +140,7 @@ import Testing
     #expect(try service.log().count == 3)
   }
 
-  @Test func `those that were not asked for longest give way`() throws {
+  @Test func `the least recently requested pictures are evicted`() throws {
     var options = AvatarCache.Options.onLoopback
     options.limitBytes = 250
     let cache = try AvatarCache(options)
@@ -148,13 +148,13 @@ import Testing
     for user in ["ada", "bo", "ada", "cy", "ada", "cy"] {
       #expect(try ask(cache, user, "/avatar/100?\(user)") != nil)
     }
-    // Room is for two: bo went for cy, since ada had been asked for meanwhile.
+    // There is room for two: bo was evicted for cy, since ada was requested after bo.
     #expect(try service.log().count == 3)
     #expect(try ask(cache, "bo", "/avatar/100?bo") != nil)
     #expect(try service.log().count == 4)
   }
 
-  @Test func `a limited number is fetched at once`() throws {
+  @Test func `a limited number is fetched simultaneously`() throws {
     try service.control(#"{"delay_ms":200}"#)
     var options = AvatarCache.Options.onLoopback
     options.transferLimit = 4
@@ -169,7 +169,7 @@ import Testing
     #expect((2...4).contains(try service.mostAtOnce()))
   }
 
-  @Test func `requests beyond the limit of waiting are refused at once`() throws {
+  @Test func `requests beyond the limit of waiting ones are refused immediately`() throws {
     try service.control(#"{"delay_ms":300}"#)
     var options = AvatarCache.Options.onLoopback
     options.waiterLimit = 1
@@ -181,7 +181,7 @@ import Testing
     #expect(try ask(cache, "bo", "/avatar/1") != nil)
   }
 
-  @Test func `stop answers waiting requests, and does not wait itself`() throws {
+  @Test func `stop answers waiting requests, and does not itself wait`() throws {
     try service.control(#"{"instead":[{"path":"/","body":"x","mode":"slow"}]}"#)
     let cache = try AvatarCache(.onLoopback)
     cache.avatar(for: "ada", url: "\(service.url)/avatar/1", completion: answers.take)
@@ -210,7 +210,7 @@ import Testing
   }
 }
 
-/// Pictures as they come.
+/// Pictures as they arrive.
 final class Answers: Sendable {
   private let mailbox: Mailbox<Avatar?>
   private let waiting = Mutex<[Avatar?]>([])
@@ -236,7 +236,7 @@ final class Answers: Sendable {
 }
 
 extension AvatarCache.Options {
-  /// Where the tests' service is.
+  /// The address of the tests' service.
   fileprivate static var onLoopback: Self {
     var options = Self()
     options.allowsPrivateAddresses = true

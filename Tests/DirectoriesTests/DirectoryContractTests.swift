@@ -144,7 +144,7 @@ import Testing
   }
 
   @Test(arguments: Conformer.allCases)
-  func `without a folder nothing is kept, and all else is the same`(_ conformer: Conformer) throws {
+  func `without a folder nothing is stored, and all else is equal`(_ conformer: Conformer) throws {
     try conformer.run { place in
       let observer = try Observer()
       let directory = try place.directory(observer, keeping: false)

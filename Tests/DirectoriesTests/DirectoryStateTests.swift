@@ -2,7 +2,7 @@ import Testing
 
 @testable import Directories
 
-@Suite struct `What a directory keeps` {
+@Suite struct `The stored state of a directory` {
   @Test func `is read as it was written`() {
     var state = DirectoryState(identity: #"github "https""#)
     state.asOf = 1_763_650_000_000
@@ -28,11 +28,11 @@ import Testing
     #"{"version":1,"identity":"a","as_of":1,"pages":[{"url":"u"}]}"#,
     #"{"version":1,"identity":"a","as_of":1,"pages":[],"walk":{"began":1,"pages":[]}}"#,
   ])
-  func `is nothing where it was not written so`(json: String) {
+  func `is nil if it was not written so`(json: String) {
     #expect(DirectoryState(Array(json.utf8)) == nil)
   }
 
-  @Test func `is nothing where it is cut anywhere`() {
+  @Test func `is nil if it is truncated anywhere`() {
     var state = DirectoryState(identity: "x")
     state.pages = [Page(url: "https://a/1", etag: "e")]
     let json = state.json

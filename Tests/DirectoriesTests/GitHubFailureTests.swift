@@ -4,7 +4,7 @@ import Testing
 
 @testable import Directories
 
-@Suite struct `GitHub in trouble` {
+@Suite struct `GitHub with errors` {
   let place: ServicePlace
   let observer: Observer
   var service: FakeService { place.service }
@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test func `a failed connection is reported in words, with details for the operator`() throws {
-    // It ends with its object, at once.
+    // It ends immediately with its object.
     let url = try FakeService().url
     let directory = try RemoteDirectory.gitHub(
       .users, baseURL: url, token: .none, options: place.options, report: observer.report)
@@ -188,7 +188,7 @@ import Testing
     #expect(returnsSoon(directory.stop))
   }
 
-  @Test func `a token command has its time`() throws {
+  @Test func `a token command has a time limit`() throws {
     let stop = try StopSignal()
     let error = #expect(throws: FetchError.self) {
       try TokenCommand.run("sleep 60", stop, timeoutMilliseconds: 200)

@@ -13,7 +13,7 @@ import Testing
   init() throws {
     place = try ServicePlace(.gitHub)
     observer = try Observer()
-    // Nothing is asked but for a reason.
+    // No request is sent without a reason.
     place.options.refreshMilliseconds = 3_600_000
   }
 
@@ -25,7 +25,7 @@ import Testing
     return directory
   }
 
-  @Test func `1,234 members in pages of 100 cost 13 requests, and a refresh 13 on condition`()
+  @Test func `1,234 members in pages of 100 cost 13 requests, and a refresh 13 conditional ones`()
     throws
   {
     try place.setPeople(1234, [])
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh after a restart is on condition too, and not before it is due`() throws {
+  @Test func `a refresh after a restart is conditional too, and not before it is due`() throws {
     try place.setPeople(150, [])
     try start().stopped(after: { try observer.waitForPeople() })
     #expect(try service.log().count == 2)
@@ -75,7 +75,7 @@ import Testing
     #expect(try service.log()[2...3].map(\.status) == [304, 304])
   }
 
-  @Test func `of pages that have changed the others are kept`() throws {
+  @Test func `if some pages have changed the others are kept`() throws {
     try place.setPeople(250, [])
     place.options.refreshMilliseconds = 1000
     let directory = try start()
@@ -162,7 +162,7 @@ import Testing
     #expect(problem == .failed("GitHub cannot be reached: Unsupported protocol.", support: nil))
   }
 
-  @Test func `pages that run in a circle are not followed for ever`() throws {
+  @Test func `pages that form a circle are not followed endlessly`() throws {
     try service.control(#"{"people":250,"circle":true}"#)
     let directory = try start()
     let problem = try observer.waitForProblem().problem
@@ -174,7 +174,7 @@ import Testing
     try service.control(#"{"token":"second"}"#)
     let folder = try TemporaryFolder()
     try folder.write("first", to: "token")
-    // As a token that has expired: the next run of the command gives another one.
+    // Like a token that has expired: the next run of the command returns another one.
     let command = "cat \(folder["token"]); echo; printf second > \(folder["token"])"
     let directory = try start(token: .command(command))
     #expect(try observer.waitForPeople().people.count == 3)
@@ -186,7 +186,7 @@ import Testing
 }
 
 extension RemoteDirectory {
-  /// Stops it after something.
+  /// Stops it after an event.
   func stopped(after work: () throws -> some Any) throws {
     defer { stop() }
     _ = try work()

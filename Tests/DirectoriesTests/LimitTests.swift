@@ -6,9 +6,9 @@ import Testing
 
 @testable import Directories
 
-/// Both services limit: what they have in common.
+/// Rate limits as both services have them.
 @Suite struct `A directory that is limited` {
-  /// Seconds since 1970, a whole number: as the services count.
+  /// Whole seconds since 1970, as the services count.
   private func soon(_ seconds: Int64 = 4) -> Int64 { WallClock.milliseconds / 1000 + seconds }
 
   private func place(_ conformer: Conformer) throws -> ServicePlace {
@@ -19,12 +19,12 @@ import Testing
   }
 
   @Test(arguments: [(Conformer.gitHub, 403), (.gitHub, 429), (.x, 429), (.xOld, 429)])
-  func `names its end, sends no request meanwhile, and continues by itself`(
+  func `reports the end of the limit, sends no request meanwhile, and continues by itself`(
     conformer: Conformer, refusal: Int
   ) throws {
     let place = try place(conformer)
     let observer = try Observer()
-    // Three pages, and then no more.
+    // Three pages, and then the limit.
     let reset = soon()
     try place.service.control(
       #"{"remaining":3,"limit":null,"reset":\#(reset),"refusal":\#(refusal)}"#)
@@ -37,7 +37,7 @@ import Testing
     directory.stop()
 
     let log = try place.service.log().filter(\.isPage)
-    // What was read before is not read again, and the last answer told that nothing remained.
+    // Pages are not read again, and the last answer said that no requests remained.
     try #require(log.count == 5)
     #expect(!log.contains { $0.wasLimited })
     #expect(log[2].at < reset * 1000)
@@ -53,7 +53,7 @@ import Testing
     let directory = try place.directory(observer)
     directory.start(publish: observer.publish)
     let good = try observer.waitForPeople()
-    // Someone else with this token has used it up.
+    // Another client with this token has used it up.
     let reset = soon()
     let status = conformer == .gitHub ? 403 : 429
     try place.service.control(
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [403, 429])
-  func `waits as long as GitHub says with a secondary limit`(_ status: Int) throws {
+  func `waits as long as GitHub says for a secondary limit`(_ status: Int) throws {
     let place = try place(.gitHub)
     let observer = try Observer()
     try place.service.control(
@@ -169,7 +169,7 @@ import Testing
     #expect(log[5].at >= reset * 1000)
   }
 
-  @Test func `ends at once when it is stopped`() throws {
+  @Test func `ends immediately when it is stopped`() throws {
     let place = try place(.gitHub)
     let observer = try Observer()
     try place.service.control(#"{"remaining":0,"limit":null,"reset":\#(soon(3000))}"#)

@@ -22,7 +22,7 @@ import Testing
     return directory
   }
 
-  @Test func `user, name and avatar are as they are written`() throws {
+  @Test func `user, name and avatar are read as written`() throws {
     try folder.write(
       """
       - user: Ada
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `the project's own example is read without a remark`() {
+  @Test func `the project's own example is read without a problem`() {
     let check = LocalDirectory.check(file: Project["config/people.yaml"], mayBeMissing: false)
     #expect(check.wrong == [])
     #expect(check.remarks == [])

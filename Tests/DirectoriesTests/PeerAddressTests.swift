@@ -16,14 +16,14 @@ import Testing
   }
 
   @Test(arguments: [
-    // This machine, also by names that look like others.
+    // This machine, also in forms that look like other addresses.
     "127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "::1", "::", "::127.0.0.1",
     "::ffff:127.0.0.1", "64:ff9b::7f00:1",
-    // Private networks, a provider's, links, and what answers for a cloud's machines.
+    // Private networks, a provider's, link-local ones, and the metadata services of clouds.
     "10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "100.64.0.1",
     "100.127.255.255", "169.254.169.254", "fd00::1", "fc00::1", "fe80::1", "fec0::1",
     "fd00:ec2::254", "::ffff:192.168.1.1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::1",
-    // Everyone, many, and no one.
+    // Broadcast, multicast, and unspecified.
     "255.255.255.255", "224.0.0.1", "239.255.255.255", "240.0.0.1", "ff02::1", "192.0.0.8",
     "192.0.2.1", "198.51.100.1", "203.0.113.1", "198.18.0.1", "198.19.255.255", "192.88.99.1",
     "2001:db8::1", "2001::1", "2001:20::1", "2001:1ff::1", "2002:7f00:1::1", "3fff::1", "100::1",

@@ -15,7 +15,7 @@ import Testing
 
   private var reset: String { String(now / 1000 + 600) }
 
-  @Test func `end when retry-after says, in seconds or as a date`() {
+  @Test func `end at retry-after, in seconds or as a date`() {
     var limits = limits()
     let seconds = limits.noteRefused(answer(403, ["retry-after": "90"]), "core", now: now)
     #expect(seconds == RateLimit(until: now + 90_000, isKnown: true))
@@ -28,7 +28,7 @@ import Testing
     #expect(limits.limit("core", now: date.until + 1000) == nil)
   }
 
-  @Test func `end at the reset only where nothing remains`() {
+  @Test func `end at the reset only if no requests remain`() {
     var limits = limits()
     let primary = answer(403, ["x-ratelimit-remaining": "0", "x-ratelimit-reset": reset])
     #expect(limits.noteRefused(primary, "core", now: now).until == now + 600_000)
@@ -37,7 +37,7 @@ import Testing
     #expect(guess == RateLimit(until: now + 60_000, isKnown: false))
   }
 
-  @Test func `are waited for at least a minute, and longer each time, where nothing is said`() {
+  @Test func `last at least a minute, and longer each time, if no end is given`() {
     var limits = limits()
     let waits = (0..<8).map { _ in
       limits.noteRefused(answer(429, [:]), "core", now: now).until - now
@@ -47,7 +47,7 @@ import Testing
     #expect(limits.noteRefused(answer(429, [:]), "core", now: now).until == now + 60_000)
   }
 
-  @Test func `are not believed where they are absurd`() {
+  @Test func `are ignored if they are absurd`() {
     for value in [
       "0", "99999999999", "-5", "soon", "9223372036854775807", "-9223372036854775808",
       "-9223372036854776", "1099511627775", "999999999999999999999999999999", "1e308",
@@ -57,7 +57,7 @@ import Testing
       #expect(!limits.noteRefused(answer(403, headers), "core", now: now).isKnown)
       limits.noteServed(WebHeaders(headers), "core", now: now)
       #expect(limits.limit("core", now: now) == nil)
-      // At once, or after a guess: never for longer than a day.
+      // Immediately, or after a guess: never for longer than a day.
       let refused = limits.noteRefused(answer(429, ["retry-after": value]), "core", now: now)
       #expect((now...now + 86_400_000).contains(refused.until))
     }

@@ -15,7 +15,7 @@ import Testing
     #expect(WebAddress(text)?.origin == origin)
   }
 
-  @Test func `is known to be this machine, or not`() {
+  @Test func `is recognized as this machine, or not`() {
     for host in ["127.0.0.1", "127.9.8.7:80", "localhost:1", "[::1]:2"] {
       #expect(WebAddress("http://\(host)/")?.isLoopback == true)
     }

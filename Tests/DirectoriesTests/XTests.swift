@@ -25,7 +25,7 @@ import Testing
     let second = try observer.waitForPeople(after: first.asOf)
     directory.stop()
     #expect(try place.service.log(until: first).count == requests)
-    // X knows no conditions: a refresh costs the pages, but neither token nor id.
+    // X has no conditional requests: a refresh costs the pages, but neither token nor id.
     let log = try place.service.log(until: second)
     #expect(log.count == requests + 13)
     #expect(log.allSatisfy { $0.status == 200 })
@@ -37,7 +37,7 @@ import Testing
           user: "person_0001", name: "Follower no. 1", avatar: "https://pbs.example/0_normal.jpg"))
   }
 
-  @Test func `as many as X gives are asked for at a time`() throws {
+  @Test func `the largest pages that X allows are requested`() throws {
     let place = try place(.x)
     try place.service.control(#"{"people":1234}"#)
     let observer = try Observer()
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [Conformer.x, .xOld])
-  func `the token is asked for once, kept over a restart, and asked for anew only after a 401`(
+  func `the token is requested once, kept over a restart, and renewed only after a 401`(
     _ conformer: Conformer
   ) throws {
     let place = try place(conformer)
@@ -100,7 +100,7 @@ import Testing
     #expect(try place.folder.read("directory-token.json").contains("bearer-2"))
   }
 
-  @Test func `a kept token of another key is not used`() throws {
+  @Test func `a stored token of another key is not used`() throws {
     let place = try place(.x)
     try place.folder.write(
       #"{"owner":"\#(place.service.url) other","token":"bearer-0"}"#, to: "directory-token.json")
@@ -112,7 +112,7 @@ import Testing
     #expect(try !place.service.log().contains { $0.status == 401 })
   }
 
-  @Test func `a token that is refused again and again is asked for once per try`() throws {
+  @Test func `a token that is refused repeatedly is requested once per try`() throws {
     let place = try place(.x)
     let refused = #"{"path":"/2","status":401,"body":"{\"errors\":[{\"code\":89}]}"}"#
     try place.service.control("{\"instead\":[\(refused),\(refused)]}")

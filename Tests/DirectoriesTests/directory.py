@@ -1,4 +1,4 @@
-"""GitHub's and X's interfaces on loopback, as far as lists of people go.
+"""GitHub's and X's interfaces on loopback, the part for lists of people.
 
 Prints its port, and ends with its standard input. `POST /_control` changes what it does, by a JSON
 object of the keys of `State`, as its argument does; `GET /_log` tells what it was asked for.
@@ -19,16 +19,16 @@ lock = threading.Lock()
 
 class State:
     people = 3
-    # Given to the people in turn, before the generated ones.
+    # Assigned to the people in turn, before the generated ones.
     logins = []
-    # Changes what a page says, so that its ETag is another.
+    # Changes the content of a page, and so its ETag.
     edition = {}
-    # The most that a page holds, whatever is asked for.
+    # The maximum size of a page, whatever is requested.
     page_limit = 1000
     # Requests until the next reset; None is no limit.
     remaining = None
     reset = 0
-    # Of the refill at the reset.
+    # The number of requests after a reset.
     limit = None
     # Status and form of a refusal: primary, secondary, bare.
     refusal = 403
@@ -37,9 +37,9 @@ class State:
     app = ["key", "s/ecret"]
     bearer = "bearer-1"
     account = "rust"
-    # Answers given instead, each once: path prefix, status, headers, body, mode.
+    # Answers to give instead, each once: path prefix, status, headers, body, mode.
     instead = []
-    # Given to all answers: seconds that the date is off.
+    # For all answers: the error of the date in seconds.
     date_offset = 0
     # Milliseconds before every answer.
     delay_ms = 0
@@ -188,7 +188,7 @@ class Handler(BaseHTTPRequestHandler):
     # Limits
 
     def is_refused(self, prefix):
-        """Counts this request, and refuses it where there are too many."""
+        """Counts this request, and refuses it if there are too many."""
         now = time.time()
         if State.remaining is None:
             self.extra[f"{prefix}-remaining"] = "4999"
@@ -246,7 +246,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer_github(range((page - 1) * size, min(page * size, State.people)), page, links)
 
     def serve_everyone(self, since, size):
-        # Ids have gaps: everyone's is three times their place.
+        # Ids have gaps: a person's is three times the position.
         first = since // 3
         rows = range(first, min(first + size, State.people))
         links = []

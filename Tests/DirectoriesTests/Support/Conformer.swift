@@ -3,7 +3,7 @@ import Relay
 import TestSupport
 import Testing
 
-/// Every `Directory` that there is. All pass the suite for the contract.
+/// Every `Directory`. All pass the suite for the contract.
 enum Conformer: String, CaseIterable, CustomTestStringConvertible {
   case local
   case gitHub
@@ -17,9 +17,9 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
-/// Where a directory gets its people, as a test arranges it.
+/// The source of a directory's people, as a test arranges it.
 protocol Place: AnyObject {
-  /// For what is kept.
+  /// The folder for stored state.
   var folder: TemporaryFolder { get }
   func directory(_ observer: Observer, keeping: Bool) throws -> any Directory
   /// Another source of the same kind.
@@ -28,7 +28,7 @@ protocol Place: AnyObject {
   func setPeople(_ count: Int, _ logins: [String]) throws
   func breakDown() throws
   func repair() throws
-  /// As a login becomes a user there.
+  /// The user for a login there.
   func user(_ number: Int) -> String
 }
 
@@ -103,7 +103,7 @@ final class ServicePlace: Place {
   }
 
   /// - Parameters:
-  ///   - source: of GitHub as in a configuration, of X an account.
+  ///   - source: for GitHub as in a configuration, for X an account.
   func make(
     _ source: String, _ observer: Observer, token: TokenSource = .none, secret: String = "s/ecret",
     keeping: Bool = true

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Directories
 
-/// GitHub and X on loopback, as a program of its own that ends with this object.
+/// GitHub and X on loopback, as a separate program that ends with this object.
 final class FakeService {
   let port: UInt16
   private let process: ChildProcess
@@ -25,7 +25,7 @@ final class FakeService {
 
   var url: String { "http://127.0.0.1:\(port)" }
 
-  /// Changes what it does; see directory.py for the keys.
+  /// Changes its behaviour; see directory.py for the keys.
   func control(_ json: String) throws {
     var request = WebRequest(url: "\(url)/_control")
     request.form = json
@@ -34,28 +34,28 @@ final class FakeService {
     }
   }
 
-  /// What it was asked for.
+  /// The requests that it received.
   struct Request {
     var method: String
     var path: String
     var status: Int64
-    /// Refused, since the limit was reached.
+    /// Refused, because the limit was reached.
     var wasLimited: Bool
     var at: Int64
-    /// When it was answered.
+    /// The time of the answer.
     var until: Int64
     let headers: JSONNode?
 
-    /// Not of the token, nor of an account.
+    /// Neither for the token nor for an account.
     var isPage: Bool { path.contains("/followers") || path.contains("/members") }
 
     func header(_ name: StaticString) -> String? { headers?[name]?.string }
   }
 
-  /// What it had been asked for when a list was complete.
+  /// The requests that it had received when a list was complete.
   func log(until list: PeopleList) throws -> [Request] { try log().filter { $0.at <= list.asOf } }
 
-  /// The most requests that were under way at a time.
+  /// The maximum number of requests that were in progress simultaneously.
   func mostAtOnce() throws -> Int {
     let log = try log()
     return log.map { one in log.count { $0.at <= one.at && one.at < $0.until } }.max() ?? 0

@@ -3,7 +3,7 @@ import Relay
 import Synchronization
 import TestSupport
 
-/// Whoever a directory publishes to, and reports to.
+/// Receives the lists and the problems of a directory.
 final class Observer: Sendable {
   private let updates: Mailbox<DirectoryUpdate>
   private let all = Mutex<[DirectoryUpdate]>([])
@@ -15,10 +15,10 @@ final class Observer: Sendable {
 
   func report(_ sentence: String) { reports.withLock { $0.append(sentence) } }
 
-  /// What the operator was told so far.
+  /// The problems reported to the operator so far.
   var told: [String] { reports.withLock { $0 } }
 
-  /// What was published so far.
+  /// The lists published so far.
   var seen: [DirectoryUpdate] {
     var news: [DirectoryUpdate] = []
     updates.drain(into: &news)
