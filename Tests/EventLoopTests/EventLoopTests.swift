@@ -8,7 +8,7 @@ import Testing
   @Test func `events of a descriptor that was reused in the same turn are dropped`() throws {
     let loop = try EventLoop()
     let first = try EventDescriptor()
-    // Owned by hand: the point is to close it and get the same number again.
+    // Managed by hand: the point is to close it and get the same number again.
     var second = dup(first.descriptor)
     first.signal()
     let one = try loop.register(first.descriptor, for: .readable, token: 1)
@@ -36,7 +36,7 @@ import Testing
     #expect(recorder.events.count == 1)
     #expect(recorder.events.allSatisfy { $0.token != 3 })
 
-    // The heir is alive and well.
+    // The new descriptor is still registered.
     recorder.onReady = { _, _, _ in }
     fresh.signal()
     loop.runOnce(recorder)
@@ -128,7 +128,7 @@ import Testing
     #expect(recorder.timers == [0, 1, 2, 3, 4, 9])
   }
 
-  @Test func `a timer that schedules itself at once does not keep descriptors waiting`() throws {
+  @Test func `a timer that reschedules itself immediately does not starve descriptors`() throws {
     let loop = try EventLoop()
     let event = try EventDescriptor()
     event.signal()
@@ -141,22 +141,23 @@ import Testing
     #expect(recorder.events.count == 3)
   }
 
-  @Test func `the end of a turn is run once more when asked, and then in the next turn`() throws {
+  @Test func `the end of a turn runs once more on request, and then in the next turn`() throws {
     let loop = try EventLoop()
     let recorder = Recorder()
     recorder.onBeforeSleep = {
-      // Asks every time: twice a turn is all it gets, and the loop does not sleep in between.
+      // Requests it every time: it runs twice per turn at most, and the loop does not sleep in
+      // between.
       loop.runAgain()
       if recorder.sleeps == 6 { loop.stop() }
     }
-    // Nothing is registered: the first turn would sleep for ever.
+    // Nothing is registered: the first turn would sleep forever.
     loop.runAgain()
     loop.run(recorder)
     #expect(loop.turns == 3)
     #expect(recorder.sleeps == 6)
   }
 
-  @Test func `an interest can be paused and taken up again`() throws {
+  @Test func `an interest can be paused and resumed`() throws {
     let loop = try EventLoop()
     let event = try EventDescriptor()
     event.signal()
@@ -195,7 +196,7 @@ import Testing
   }
 }
 
-@Suite struct `Ends of connections in a loop` {
+@Suite struct `Connections that end in a loop` {
   @Test func `a half-closed peer is reported once and can still be written to`() throws {
     let pair = try SocketPair()
     let loop = try EventLoop()
@@ -236,7 +237,7 @@ import Testing
     #expect(recorder.events.count == 1)
     #expect(recorder.events.first?.readiness == [.closed, .failed])
 
-    // Still registered: who reads again is told again.
+    // Still registered: reading again reports it again.
     try loop.change(registration, for: .readable)
     loop.runOnce(recorder)
     #expect(recorder.events.last?.readiness.contains([.readable, .closed]) == true)

@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// What changes the whole process is tried in a process of its own.
+/// Settings of the whole process are tested in a process of their own.
 @Suite struct `Process-wide settings` {
   @Test func `without descriptors the loop pauses, then continues with the same clients`() async {
     await #expect(processExitsWith: .success) {
@@ -29,7 +29,7 @@ import Testing
         }
       }
       recorder.onTimer = { _, _ in
-        // Somebody has closed what was in the way.
+        // The obstructing descriptors have been closed.
         #expect(throws: Never.self) {
           try DescriptorLimit.set(soft: limit.soft)
           try acceptor.timerFired()
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `clients are turned away when waiting for descriptors did not help`() async {
+  @Test func `clients are rejected if waiting for descriptors did not help`() async {
     await #expect(processExitsWith: .success) {
       let loop = try EventLoop()
       var reports: [SystemError] = []
@@ -59,8 +59,8 @@ import Testing
       let limit = try DescriptorLimit.read()
       try DescriptorLimit.set(soft: Int(clients[15].descriptor) + 1)
       let recorder = Recorder()
-      // A descriptor that the runtime closes meanwhile lets one in; that one is kept, or all
-      // would get in by it.
+      // A descriptor that the runtime closes meanwhile admits one client; it is kept, or all would
+      // be admitted with it.
       var accepted: [Int32] = []
       recorder.onReady = { _, _, _ in
         #expect(throws: Never.self) {
@@ -73,10 +73,10 @@ import Testing
       try runUntilAllAreAnswered(loop, recorder, acceptor) { accepted.count }
       precondition(acceptor.turnedAway > 0)
       precondition(acceptor.isPaused)
-      // A shortage is reported once, however long it lasts; letting one in ends it.
+      // A shortage is reported once, however long it lasts; admitting a client ends it.
       precondition((1...1 + accepted.count).contains(reports.count))
       var reset = 0
-      // SO_ERROR is told once: each of them counts once.
+      // SO_ERROR is reported once: each client counts once.
       while reset < acceptor.turnedAway {
         for client in clients where client.takeError()?.code == ECONNRESET { reset += 1 }
       }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `an acceptor without its spare descriptor takes the next that is free`() async {
+  @Test func `an acceptor without its spare descriptor takes the next free one`() async {
     await #expect(processExitsWith: .success) {
       let loop = try EventLoop()
       let listener = try Listener.claim(Address("127.0.0.1:0"))
@@ -102,7 +102,7 @@ import Testing
       for _ in 0..<16 { clients.append(try Socket.connect(to: listener.address).release()) }
       let inTheWay = dup(clients[0])
       try DescriptorLimit.set(soft: Int(inTheWay) + 1)
-      // Whatever is free below, so that nothing is left for a spare.
+      // All free numbers below, so that nothing is left for a spare.
       while dup(clients[0]) >= 0 {}
       let acceptor = try Acceptor(listener, on: loop, token: 1) { _ in }
       let recorder = Recorder()
@@ -118,7 +118,7 @@ import Testing
       while !acceptor.isPaused { loop.runOnce(recorder) }
       close(inTheWay)
       try runUntilAllAreAnswered(loop, recorder, acceptor) { accepted.count }
-      // By a descriptor that the runtime closes meanwhile one may get in.
+      // With a descriptor that the runtime closes meanwhile one client may be admitted.
       precondition(accepted.count + acceptor.turnedAway == 16 && acceptor.turnedAway > 0)
     }
   }
@@ -138,7 +138,7 @@ import Testing
         loop.runOnce(recorder)
         while let signal = signals.next() { received.append(signal) }
       }
-      // Each may be handled by another thread, so their order is not the kernel's promise.
+      // Each may be handled by another thread, so the kernel does not guarantee their order.
       precondition(Set(received) == [SIGHUP, SIGTERM, SIGINT])
       precondition(signals.next() == nil)
       precondition(!recorder.events.isEmpty)
@@ -148,7 +148,7 @@ import Testing
   @Test func `a signal ends the process again once its source is gone`() async {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       do { _ = try SignalSource() }
-      // Not raise: this thread may have its signals blocked, the main thread has not.
+      // Not raise: signals may be blocked on this thread, but not on the main thread.
       kill(getpid(), SIGTERM)
       poll(nil, 0, 10_000)
     }
@@ -176,10 +176,10 @@ import Testing
   }
 }
 
-/// Until the sixteen who knock are accepted or turned away.
+/// Waits until the sixteen clients are accepted or rejected.
 ///
-/// The number that is free for a moment may go to the runtime, and for good: libdispatch makes its
-/// timer's descriptor when its manager first comes to run. Another is let free then.
+/// The number that is free for a moment may be taken by the runtime for good: libdispatch makes its
+/// timer's descriptor when its manager first runs. Then another number is freed.
 private func runUntilAllAreAnswered(
   _ loop: EventLoop, _ recorder: Recorder, _ acceptor: Acceptor, accepted: () -> Int
 ) throws {

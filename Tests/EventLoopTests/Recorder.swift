@@ -1,6 +1,6 @@
 import EventLoop
 
-/// A handler made of closures, which counts what it was told.
+/// A handler made of closures, which counts its events.
 final class Recorder: EventHandler {
   var onReady: (Registration, UInt64, Readiness) -> Void = { _, _, _ in }
   var onTimer: (TimerID, UInt64) -> Void = { _, _ in }

@@ -26,7 +26,7 @@ import Testing
     var random = SystemRandomNumberGenerator()
     var timers: [(id: TimerID, deadline: UInt64, token: UInt64)] = []
     for token in 0..<10_000 as Range<UInt64> {
-      // Many share a deadline: these must come in the order in which they were scheduled.
+      // Many share a deadline: these must fire in the order in which they were scheduled.
       let deadline = UInt64.random(in: 1...1000, using: &random)
       timers.append((queue.schedule(at: at(deadline), token: token), deadline, token))
     }
@@ -83,7 +83,7 @@ import Testing
     #expect(fired(&queue, at: at(1_000_000)) == [1])
   }
 
-  @Test func `dead entries are bounded by the living ones`() {
+  @Test func `the number of dead entries is bounded by the number of live ones`() {
     var queue = TimerQueue()
     let kept = queue.schedule(at: at(1_000_000), token: 7)
     for deadline in 1...10_000 as ClosedRange<UInt64> {
@@ -94,7 +94,7 @@ import Testing
     #expect(fired(&queue, at: at(2_000_000)) == [7])
   }
 
-  @Test func `an ID is dead once its timer is gone, also when its slot is used again`() {
+  @Test func `an ID is invalid once its timer is gone, also when its slot is reused`() {
     var queue = TimerQueue()
     let first = queue.schedule(at: at(1), token: 1)
     queue.cancel(first)
