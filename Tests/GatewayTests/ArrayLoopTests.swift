@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// What takes a loop minutes, over arrays and in no time.
+/// Behaviour that takes a loop minutes, over arrays and in no time.
 @Suite struct `A loop over arrays` {
   private static let opening = opening(as: "ada")
 
@@ -67,14 +67,14 @@ import Testing
     #expect(loop.world.streams[stream]?.output == [])
     loop.pass(milliseconds: 250)
     #expect(loop.world.streams[stream]?.output == [0x89, 0])
-    // What is written is taken all the same: the time counts from there.
+    // The ping is accepted nevertheless: the time counts from there.
     loop.pass(milliseconds: 59_750)
     #expect(loop.world.streams[stream]?.isClosed == false)
     loop.pass(milliseconds: 250)
     #expect(loop.world.streams[stream]?.isClosed == true)
   }
 
-  @Test func `a connection that takes the place of a banned one in the same turn stays open`() {
+  @Test func `a connection that replaces a banned one in the same turn stays open`() {
     let loop = ArrayLoop()
     let banned = loop.connect()
     loop.send(Self.opening, on: banned)
@@ -85,7 +85,7 @@ import Testing
     let output = loop.send(Self.opening(as: "bo"), on: next)
     #expect(output.contains(#""type":"welcome""#))
     #expect(loop.world.streams[next]?.isFinished == false)
-    // A closing one is finished at the latest when its time is over.
+    // A closing connection ends at the latest at its timeout.
     loop.pass(milliseconds: 10_000)
     #expect(loop.world.streams[next]?.isFinished == false)
     #expect(loop.world.streams[next]?.isClosed == false)

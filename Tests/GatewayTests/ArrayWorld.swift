@@ -3,8 +3,8 @@ import WebSocket
 
 @testable import Gateway
 
-/// A world of arrays: what clients send is put in, what they are sent is taken out, and time is set. The
-/// log takes what it is given, and says nothing.
+/// A world of arrays: a test adds the clients' input, takes their output, and sets the time. The
+/// log accepts what it is given, and publishes nothing.
 final class ArrayWorld: LoopWorld {
   struct Stream {
     var input: [UInt8] = []
@@ -17,7 +17,7 @@ final class ArrayWorld: LoopWorld {
   var streams: [Int: Stream] = [:]
   var submitted: [LogRequest] = []
   var mail: [LoopMessage] = []
-  /// Takes the requests to the log.
+  /// Passes the requests to the log.
   var onSubmit: (([LogRequest]) -> Void)?
 
   func moment() -> Moment { now }
@@ -76,7 +76,7 @@ struct ArrayLoop {
     loop = ConnectionLoop(index: 0, context: context, world: world, seed: 1)
   }
 
-  /// A client connects.
+  /// Connects a client.
   /// - Returns: its stream.
   func connect(isLocal: Bool = false) -> Int {
     let host = HostKey(network: 1, isIPv6: false)
@@ -86,8 +86,8 @@ struct ArrayLoop {
     return stream
   }
 
-  /// A client sends something, and the loop has its turns.
-  /// - Returns: what it is sent.
+  /// Adds input of a client, and runs the loop's turns.
+  /// - Returns: the client's output.
   @discardableResult
   func send(_ bytes: some Sequence<UInt8>, on stream: Int) -> String {
     world.streams[stream]?.input += Array(bytes)
@@ -101,7 +101,7 @@ struct ArrayLoop {
     return String(decoding: world.streams[stream]?.output ?? [], as: UTF8.self)
   }
 
-  /// Time passes, as sweeps see it.
+  /// Advances the time, as sweeps see it.
   func pass(milliseconds: Int64) {
     let end = world.now.monotonic + milliseconds
     while world.now.monotonic < end {

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Gateway
 
-@Suite struct `The places of an event stream` {
+@Suite struct `The positions of an event stream` {
   private func places(
     _ items: [(String, String)], _ lastID: String? = nil
   ) throws(WireError) -> [String] {
@@ -15,7 +15,7 @@ import Wire
 
   private static let rooms = [("room", "a"), ("room", "b")]
 
-  @Test func `are those of the query, each room with what follows it`() throws {
+  @Test func `are those of the query, each room with its own`() throws {
     #expect(
       try places([
         ("user", "ada"), ("room", "a"), ("epoch", "x"), ("after", "7"), ("room", "b"),
@@ -50,7 +50,7 @@ import Wire
     [("room", "a"), ("after", "x")], [("room", "a"), ("epoch", "")],
     [("room", "a"), ("epoch", "x"), ("epoch", "x")], [("room", "a"), ("epoch", "a.b")], [],
   ])
-  func `refuse a query that is not clear`(items: [(String, String)]) {
+  func `refuse an ambiguous query`(items: [(String, String)]) {
     #expect { try places(items) } throws: { ($0 as? WireError)?.code == .badField }
   }
 
@@ -115,7 +115,7 @@ import Wire
         == #"{"type":"join","rooms":[{"room":"a","after":1},{"room":"b"}],"ref":"join"}"#)
   }
 
-  @Test func `begins with the first room that is joined, and what was told before`() {
+  @Test func `begins with the first joined room, and the earlier messages`() {
     let pong = ServerMessage.pong(t: nil, time: 1)
     #expect(take(pong) == "")
     #expect(!stream.hasBegun)
@@ -141,7 +141,7 @@ import Wire
     #expect(take(joined("a", after: 7)).hasSuffix("\n\nid: e.7.9\n\n"))
   }
 
-  @Test func `tells of a room that cannot be joined, and goes on with the others`() {
+  @Test func `reports a room that cannot be joined, and continues with the others`() {
     #expect(take(refused("a", .noSuchRoom, ref: "join")) == "")
     #expect(stream.refusal == nil)
     let begun = take(joined("b", after: 9), ref: "join")
@@ -186,7 +186,7 @@ import Wire
       room: "a", entries: [], first: first, head: head, more: false, epoch: "e", resume: resume)
   }
 
-  @Test func `waits where the client has everything, and nothing else is to be told`() {
+  @Test func `waits if the client has everything, and no other message is pending`() {
     let poll = LongPoll(room: "a", after: 5, milliseconds: 1000)
     #expect(poll.isUnanswered(by: page(first: 1, head: 5)))
     #expect(poll.isUnanswered(by: page(first: 6, head: 5)))

@@ -13,7 +13,7 @@ import Wire
     return try RequestBatch(Array(content.utf8), limits: limits)
   }
 
-  /// Submits what can be submitted.
+  /// Submits the requests that can be submitted.
   private func submit(_ batch: inout RequestBatch) -> [String] {
     var submitted: [String] = []
     while batch.hasNext() { submitted.append(String(decoding: batch.takeNext(), as: UTF8.self)) }
@@ -49,7 +49,7 @@ import Wire
         == #"[{"type":"ok","ref":"x"},{"type":"left","room":"a"},{"type":"ok","ref":"x"}]"#)
   }
 
-  @Test func `takes the first answer to each request, and nothing that answers none`() throws {
+  @Test func `takes the first answer to each request, and ignores unrelated messages`() throws {
     var batch = try batch(#"[{"type":"ping"}]"#)
     _ = submit(&batch)
     _ = batch.take(InternalMessage(json: ServerMessage.ok.json))
@@ -60,7 +60,7 @@ import Wire
     #expect(answers(batch) == #"[{"type":"ok"}]"#)
   }
 
-  @Test func `reads when what comes before is answered`() throws {
+  @Test func `reads when all earlier requests are answered`() throws {
     var batch = try batch(
       #"[{"type":"leave","room":"a"},{"type":"ping"},{"type":"history","room":"a"}]"#)
     for _ in 1...2 {
@@ -142,7 +142,7 @@ import Wire
     #expect(text.contains(#""re":"send","room":"a","id":"1","ref":"s"}]"#))
   }
 
-  @Test func `tells acks of duplicates`() throws {
+  @Test func `reports acks of duplicates`() throws {
     var batch = try batch(#"[{"type":"send","room":"a","id":"1","text":"x"}]"#)
     _ = submit(&batch)
     let ack = ServerMessage.Ack(room: "a", id: "1", seq: 1, at: 1, duplicate: true, ref: "0")

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Gateway
 
-@Suite struct `What an HTTP request gets` {
+@Suite struct `Answers to HTTP requests` {
   /// RFC 9110 §9.3.2: a client that asked for a head alone takes content for the next response.
   @Test(arguments: ["/healthz", "/nowhere"])
   func `HEAD is answered like GET without the content`(path: String) throws {
@@ -40,7 +40,7 @@ import Wire
     ("lineage=b7Qm:5,", #""lineage":"b7Qm:5,""#), ("lineage=a:-1", #""lineage":"a:-1""#),
     ("lineage=a:9223372036854775808", #""lineage":"a:9223372036854775808""#),
   ])
-  func `history is asked for with an epoch or a lineage`(query: String, members: String) throws {
+  func `history is requested with an epoch or a lineage`(query: String, members: String) throws {
     let text = Array(
       "GET /v1/rooms/general/messages?\(query) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
     let (request, _) = try #require(try HTTPRequest.read(text.span, headerLimitBytes: 0))
