@@ -4,14 +4,14 @@ import Terminal
 import Testing
 import Wire
 
-/// What is unread, known and read while entries come late, marks come from elsewhere, and logs are
-/// replaced.
+/// The unread state if entries arrive late, marks come from other devices, or logs are replaced.
+/// are replaced.
 @Suite struct `A conversation that catches up` {
   private func open(_ harness: Harness) -> Conversation? {
     harness.chat.conversations[Harness.room]
   }
 
-  /// Ada looks at another room; bo's was seen up to the fourth entry.
+  /// Ada looks at another room; bo's messages were read up to the fourth entry.
   private func away(read: Int64 = 4, head: Int64 = 10, unread: Int64) -> Harness {
     var harness = Harness()
     var kept = Conversation(room: Harness.room, title: "Bo", peer: "bo")
@@ -38,7 +38,7 @@ import Wire
     #expect(open(harness)?.unread == 5)
   }
 
-  @Test func `has nothing unread that was read elsewhere while there was no connection`() {
+  @Test func `has nothing unread that was read elsewhere while disconnected`() {
     var harness = away(unread: 6)
     harness.joined(head: 10, after: 4, read: 4)
     for seq in 5...10 { harness.entry(Int64(seq), "news") }
@@ -59,7 +59,7 @@ import Wire
     #expect(harness.effects.contains(.mark(Harness.room, received: 0, read: 10)))
   }
 
-  @Test func `counts, notifies and reads on when its log was replaced by a shorter one`() {
+  @Test func `counts, notifies and marks as read after its log was replaced by a shorter one`() {
     var harness = away(read: 10, unread: 0)
     harness.joined(head: 10, after: 10, read: 10)
     harness.take(.input(.focus(false)))
@@ -141,7 +141,7 @@ import Wire
     #expect(harness.chat.timeline?.isLoading == false)
   }
 
-  @Test func `that would not have us is not asked again and again`() {
+  @Test func `that the user must not join is not requested again and again`() {
     var harness = away(unread: 6)
     harness.take(.client(.joinRefused(room: Harness.room, WireError(.tooManyRooms, "No more."))))
     harness.effects = []
@@ -195,7 +195,7 @@ import Wire
     #expect(questions(harness).count == before + 2)
   }
 
-  @Test func `is asked for less and less where there is none`() {
+  @Test func `is requested less and less often if there is none`() {
     var harness = Harness()
     harness.welcome()
     var answered = 0

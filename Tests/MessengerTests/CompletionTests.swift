@@ -29,7 +29,7 @@ import Testing
     "", "ad", "mail@ad", "@ad a", "@nobody", "12:30", "http://sm", ":s", ": smile", ":zzzq", "@@ad",
     "::sm",
   ])
-  func `where nothing is meant nothing is offered`(text: String) {
+  func `without a completable word nothing is offered`(text: String) {
     #expect(completion(text) == nil)
   }
 

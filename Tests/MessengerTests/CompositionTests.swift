@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 @Suite struct `The composer` {
-  @Test func `confirms and chooses nothing when it is pasted`() {
+  @Test func `does not confirm or choose anything when text is pasted`() {
     var harness = Harness.talking()
     harness.type("mine")
     harness.press(Key(.enter))
@@ -79,8 +79,8 @@ import Wire
   }
 }
 
-@Suite struct `What was changed twice` {
-  @Test func `does not show the first message twice when it returns`() {
+@Suite struct `A message that was changed twice` {
+  @Test func `is not shown in its first form when that arrives again`() {
     var harness = Harness.talking()
     harness.entry(1, from: "ada", id: "x", "a")
     for more in ["b", "c"] {

@@ -39,7 +39,7 @@ import Wire
     #expect(harness.chat.conversations["dm:ada:bo"]?.title == "Bo B.")
     #expect(harness.chat.conversations["general"]?.unread == 2)
     #expect(harness.chat.directory == .complete)
-    // Those that one belongs to are followed.
+    // The user's rooms are joined.
     #expect(harness.effects.contains(.join("general", head: 5)))
   }
 
@@ -64,7 +64,7 @@ import Wire
     #expect(harness.chat.conversations["general"]?.unread == 2)
     harness.entry(6, "c", in: "general")
     #expect(harness.chat.conversations["general"]?.unread == 3)
-    // One's own does not count, and reads nothing of the others.
+    // The user's own entry does not count, and marks none of the others as read.
     harness.entry(7, from: "ada", "a script of mine", in: "general")
     #expect(harness.chat.conversations["general"]?.unread == 3)
   }
@@ -161,7 +161,7 @@ import Wire
     #expect((harness.chat.deadline ?? .max) <= harness.now + 1000)
   }
 
-  @Test func `and a directory that has had enough are waited for`() {
+  @Test func `and a rate-limited directory are waited for`() {
     var harness = Harness()
     harness.welcome()
     var error = WireError(.directoryLimited, "GitHub has had enough.", re: "people")

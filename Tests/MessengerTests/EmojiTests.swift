@@ -28,7 +28,7 @@ import Testing
     ("smile", ["😄"]), ("hea", ["🙉", "😍", "😻", "❤️"]), ("eyes", ["👀", "😍"]), ("TAD", ["🎉"]),
     ("+1", ["👍"]), ("nothing_so", []),
   ])
-  func `names are found by how they or their words begin`(letters: String, first: [String]) {
+  func `names are found by their beginning or that of a word`(letters: String, first: [String]) {
     let found = Emoji.matching(letters).map(\.emoji)
     if letters == "hea" {
       #expect(Set(found).isSuperset(of: first))

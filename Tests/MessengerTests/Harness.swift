@@ -3,8 +3,8 @@ import Messenger
 import Terminal
 import Wire
 
-/// A chat of ada's with nothing around it: what is to be done is kept for the test to look at, and
-/// pages are loaded from entries that the test lays down.
+/// A chat of ada's in isolation: its actions are kept for the test to look at, and pages are loaded
+/// from entries that the test provides.
 struct Harness {
   var chat: Chat
   var effects: [Effect] = []
@@ -26,7 +26,7 @@ struct Harness {
     }
   }
 
-  /// What happened, and what of that the driver does at once.
+  /// Handles an event, and does what the driver does immediately.
   mutating func take(_ event: Event) {
     var news: [Effect] = []
     chat.handle(event, at: now, &news)
@@ -54,7 +54,7 @@ struct Harness {
 
   mutating func see(_ message: ServerMessage) { take(.client(.message(message))) }
 
-  // MARK: The relay
+  // MARK: Input from the relay
 
   mutating func welcome() {
     take(
@@ -112,9 +112,9 @@ struct Harness {
     see(.receipt(room: room, .init(user: user, read: read, received: received)))
   }
 
-  // MARK: What was asked for
+  // MARK: Requested actions
 
-  /// What was sent, in order.
+  /// The sent messages, in order.
   var sent: [ClientMessage.Send] {
     effects.compactMap { if case .send(let send, _) = $0 { send } else { nil } }
   }
@@ -128,7 +128,7 @@ struct Harness {
 }
 
 extension Harness {
-  /// Ada has opened the conversation with bo, and both are there.
+  /// Ada has opened the conversation with bo, and both are online.
   static func talking(head: Int64 = 0) -> Harness {
     var harness = Harness()
     harness.welcome()

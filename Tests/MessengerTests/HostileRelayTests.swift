@@ -5,8 +5,8 @@ import Terminal
 import Testing
 import Wire
 
-/// A relay says any number that JSON can write, wherever one may stand, and the messenger goes on.
-@Suite struct `A relay that lies about numbers` {
+/// A relay may send any number that JSON can write in any place, and the messenger continues.
+@Suite struct `A relay that sends wrong numbers` {
   /// One of each message; `#` stands for a number.
   private static let messages = [
     #"{"type":"welcome","protocol":"relay.v1","user":"ada","session":"s","server":"r/1","time":#,"heartbeat_s":#,"expires":#,"expires_in_ms":#,"limits":{"frame_bytes":#,"text_bytes":#,"rooms":#,"sends_per_s":#,"burst":#,"requests_per_s":#,"bytes_per_s":#}}"#,
@@ -45,7 +45,7 @@ import Wire
   @Test(arguments: numbers)
   func `does not end the program, whatever it sends`(number: String) throws {
     for message in Self.messages {
-      // All of them at once, and each one alone beside others that are sound.
+      // All of them together, and each one alone among valid ones.
       let places = message.split(separator: "#", omittingEmptySubsequences: false)
       for odd in 0..<places.count {
         var text = String(places[0])
@@ -55,7 +55,7 @@ import Wire
         var talk = Talk()
         talk.hear(text)
         talk.draw()
-        // What it remembered of it meets sound messages, and time.
+        // State that remains of it meets valid messages, and time.
         for sound in Self.messages { talk.hear(sound.replacing("#", with: "9")) }
         talk.wait()
         for sound in Self.messages.reversed() { talk.hear(sound.replacing("#", with: "11")) }
@@ -64,7 +64,7 @@ import Wire
     }
   }
 
-  @Test func `may say of a thousand rooms and more that all of them are full of news`() {
+  @Test func `may report that a thousand rooms and more are full of unread entries`() {
     var talk = Talk()
     for page in 0..<30 {
       let rows = (0..<50).map {
@@ -113,7 +113,7 @@ import Wire
 
     func draw() { _ = harness.chat.draw(.plain) }
 
-    /// Does what is due, as far as that is near.
+    /// Does what is due in the near future.
     mutating func wait() {
       for _ in 0..<5 {
         if let deadline = session.deadline, deadline.milliseconds(since: now) < 60_000 {

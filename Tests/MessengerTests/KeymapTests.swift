@@ -85,7 +85,7 @@ import Testing
     #expect(keymap.label(of: .copy, in: .composer) == nil)
   }
 
-  @Test func `a key that types is a command only where nothing is typed`() throws {
+  @Test func `a key that types text is a command only where no text is typed`() throws {
     var keymap = Keymap()
     keymap.remap(.help, to: [try key("f2"), try key("h")])
     #expect(keymap.command(for: try key("h"), in: .messages) == .help)

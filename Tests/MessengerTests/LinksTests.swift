@@ -30,7 +30,7 @@ import Testing
     #expect(Links.find(in: text).isEmpty)
   }
 
-  @Test func `cost no more than their length, many of them`() {
+  @Test func `cost time in proportion to the length, even if there are many`() {
     let text = String(repeating: "http://a.b/((((", count: 4000)
     #expect(Links.find(in: text).count == 1)
   }

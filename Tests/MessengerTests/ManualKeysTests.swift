@@ -2,17 +2,17 @@ import Messenger
 import TestSupport
 import Testing
 
-/// The section KEYS of wschat(1), held against the table that drives the keys.
+/// The section KEYS of wschat(1), compared with the table that drives the keys.
 @Suite struct `The keys in the manual` {
   struct Row: Equatable {
     var section: String
     var keys: String
     var text: String
-    /// What the configuration calls it.
+    /// Its name in the configuration.
     var command: String
   }
 
-  @Test func `are those of the keymap, in its order and its words`() throws {
+  @Test func `are those of the keymap, in its order and with its words`() throws {
     let keymap = Keymap()
     let expected = keymap.help.flatMap { section, rows in
       rows.map { keys, text in
@@ -49,7 +49,7 @@ import Testing
     return rows
   }
 
-  /// Without what roff needs: `\[u2191]` is an arrow, `\&` nothing.
+  /// Removes roff's escapes: `\[u2191]` is an arrow, `\&` nothing.
   private func characters(_ text: Substring) -> String {
     var rest = text[...]
     var result = ""

@@ -15,7 +15,7 @@ import Wire
     return Position(column: target.0.column + 1, row: target.0.row)
   }
 
-  @Test func `opens no menu of a message that nothing can be done with`() throws {
+  @Test func `opens no menu for a message without possible actions`() throws {
     var harness = Harness.talking()
     harness.entry(1, "gone")
     harness.entry(2, .init(room: Harness.room, id: "d", delete: 1))
@@ -25,7 +25,7 @@ import Wire
     #expect(harness.chat.overlay == nil)
   }
 
-  @Test func `beside a menu puts it away, and does nothing else`() throws {
+  @Test func `closes a menu when it clicks beside it, and does nothing else`() throws {
     var harness = Harness.talking()
     harness.entry(1, "first")
     harness.entry(2, "second")

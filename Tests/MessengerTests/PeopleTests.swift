@@ -19,7 +19,7 @@ import Wire
     harness.requests.compactMap { if case .people(let request) = $0 { request } else { nil } }
   }
 
-  @Test func `that is limited is not asked for again and again`() {
+  @Test func `that is limited is not requested again and again`() {
     var harness = Harness()
     harness.welcome()
     var limited = WireError(.directoryLimited, "Too many.", re: "people")
@@ -36,7 +36,7 @@ import Wire
     #expect(asked(harness).count == 2)
   }
 
-  @Test func `and rooms are found by their signs as well`() {
+  @Test func `and rooms are found by their prefix characters as well`() {
     var harness = Harness()
     harness.welcome()
     harness.see(page(["general-lee", "bo"]))
@@ -73,7 +73,7 @@ import Wire
   @Test func `is not taken for complete by the answer to a filter`() {
     var harness = Harness()
     harness.welcome()
-    // So many that no more are loaded by themselves.
+    // So many that no more are loaded automatically.
     for number in 0..<10 {
       harness.see(page((0..<200).map { "p\(number)-\($0)" }, next: "c\(number)"))
       harness.now += 200

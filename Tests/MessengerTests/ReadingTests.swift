@@ -15,7 +15,7 @@ private func entries(_ seqs: ClosedRange<Int64>, _ text: (Int64) -> String = { "
 }
 
 extension Harness {
-  /// A conversation with bo that is kept, read up to `read`.
+  /// A stored conversation with bo, read up to `read`.
   fileprivate static func kept(
     _ count: Int64, read: Int64, _ text: (Int64) -> String = { "entry \($0)" }
   )
@@ -34,8 +34,8 @@ extension Harness {
   }
 }
 
-@Suite struct `What is read` {
-  @Test func `opens a conversation, even if all of it arrived before`() {
+@Suite struct `Read messages` {
+  @Test func `are those of an opened conversation, even if all of it arrived before`() {
     var harness = Harness.kept(3, read: 0)
     harness.welcome()
     harness.joined(head: 3)
@@ -45,7 +45,7 @@ extension Harness {
     #expect(harness.effects.contains(.mark(Harness.room, received: 3, read: 3)))
   }
 
-  @Test func `without a relay is not unread again once it is back`() {
+  @Test func `without a relay stay read once it is back`() {
     var harness = Harness.kept(3, read: 0)
     harness.open(Harness.room)
     harness.welcome()
@@ -56,7 +56,7 @@ extension Harness {
     #expect(harness.chat.conversations[Harness.room]?.unread == 0)
   }
 
-  @Test func `ends where the screen does: it opens at the first that is unread`() throws {
+  @Test func `end where the screen does: the conversation opens at the first unread one`() throws {
     var harness = Harness.kept(90, read: 10)
     harness.open(Harness.room)
     guard case .at(let key, line: _) = try #require(harness.chat.timeline?.scroll) else {
@@ -70,7 +70,7 @@ extension Harness {
     #expect(harness.chat.timeline?.unreadAfter == 10)
   }
 
-  @Test func `while there was no connection gets its line in the open conversation`() {
+  @Test func `that arrived while disconnected get the unread line in the open conversation`() {
     var harness = Harness.kept(3, read: 3)
     harness.open(Harness.room)
     harness.welcome()
@@ -86,7 +86,7 @@ extension Harness {
     #expect(harness.chat.conversations[Harness.room]?.unread == 0)
   }
 
-  @Test func `in a log that was replaced does not count in the new one`() {
+  @Test func `in a log that was replaced do not count in the new one`() {
     var harness = Harness.kept(500, read: 500)
     harness.open("general")
     harness.welcome()
@@ -104,11 +104,11 @@ extension Harness {
     #expect(harness.chat.conversations[Harness.room]?.unread == 0)
   }
 
-  @Test func `is never a page with a hole in it`() {
+  @Test func `are never shown with a gap`() {
     var harness = Harness.kept(3, read: 3)
     harness.open(Harness.room)
     harness.welcome()
-    // Too much was missed: the driver has dropped what was kept, and begun behind it.
+    // Too much was missed: the driver has dropped the stored entries, and begun after the gap.
     harness.kept[Harness.room] = []
     harness.joined(head: 901, after: 900, read: 3)
     harness.entry(901, "much later")

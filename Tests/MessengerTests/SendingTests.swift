@@ -4,8 +4,8 @@ import Terminal
 import Testing
 import Wire
 
-@Suite struct `What is sent` {
-  @Test func `is shown at once, and then its state`() throws {
+@Suite struct `A sent message` {
+  @Test func `is shown immediately, and then its state`() throws {
     var harness = Harness.talking()
     harness.type("hello")
     harness.press(Key(.enter))
@@ -41,7 +41,7 @@ import Wire
     harness.press(Key(.enter))
     harness.type("another")
     harness.press(Key(.enter))
-    // It is the third of the log, and the two before it come after its ack.
+    // It is the third of the log, and the two before it arrive after its ack.
     harness.acknowledge(harness.sent[0], seq: 3)
     harness.entry(1, "theirs")
     harness.entry(2, "theirs too")
@@ -49,7 +49,7 @@ import Wire
     #expect(harness.states == [nil, nil, .sent, .waiting])
   }
 
-  @Test func `waits while there is no relay, in its order, and is sent by itself`() {
+  @Test func `waits while there is no relay, in order, and is sent automatically`() {
     var harness = Harness.talking()
     harness.lose()
     harness.type("one")
@@ -59,7 +59,7 @@ import Wire
     #expect(harness.sent.map(\.id).count == 2)
     #expect(harness.states == [.waiting, .waiting])
     harness.welcome()
-    // The client below sends again; the chat does not, or it would be twice.
+    // The client below sends again; the chat does not, or it would be sent twice.
     #expect(harness.sent.count == 2)
   }
 
@@ -76,7 +76,7 @@ import Wire
     #expect(harness.states == [.waiting])
     harness.welcome()
     harness.joined(head: 1, after: 0)
-    // The relay had it already: its ack was lost.
+    // The relay already had it: its ack was lost.
     harness.entry(1, from: "ada", id: "old-1", "from yesterday")
     harness.acknowledge(send, seq: 1)
     #expect(harness.texts == ["from yesterday"])
@@ -113,13 +113,13 @@ import Wire
     harness.open(Harness.room)
     #expect(harness.states == [.read, .delivered])
     #expect(harness.chat.conversations[Harness.room]?.last?.state == .delivered)
-    // What is told now is kept for the next time.
+    // The reported state is kept for the next time.
     harness.effects = []
     harness.receipt("bo", received: 2, read: 2)
     #expect(harness.effects.contains(.save(Harness.room)))
   }
 
-  @Test func `and refused is marked, and can be tried again or given up`() throws {
+  @Test func `that was refused is marked, and can be retried or discarded`() throws {
     var harness = Harness.talking()
     harness.type("no")
     harness.press(Key(.enter))
@@ -138,7 +138,7 @@ import Wire
     #expect(harness.effects.contains(.discard(room: send.room, id: send.id)))
   }
 
-  @Test func `and refused because another message has its id does not change that message`()
+  @Test func `that was refused because another has its id does not change that message`()
     throws
   {
     var harness = Harness.talking()
@@ -161,7 +161,7 @@ import Wire
     #expect(harness.chat.composer.text == "rm -rf\nls\n")
   }
 
-  @Test func `too long for the relay stays in the composer`() {
+  @Test func `that is too long for the relay stays in the composer`() {
     var harness = Harness()
     var limits = ServerMessage.Welcome.Limits()
     limits.textBytes = 10
@@ -180,7 +180,7 @@ import Wire
   }
 }
 
-@Suite struct `What is being written` {
+@Suite struct `Text in the composer` {
   @Test func `as an answer is kept when another conversation is opened`() {
     var harness = Harness.talking()
     harness.entry(1, "shall we?")
@@ -216,7 +216,7 @@ import Wire
     #expect(harness.chat.composer.text == "well")
   }
 
-  @Test func `is sent without the line break that a pasted line ends with`() {
+  @Test func `is sent without the line break at the end of a pasted line`() {
     var harness = Harness.talking()
     harness.take(.input(.paste("\n  indented\nline\n\n")))
     harness.press(Key(.enter))
@@ -233,7 +233,7 @@ import Wire
     #expect(harness.chat.notice?.text == "You can only change your own messages.")
   }
 
-  @Test func `an edit, a reaction and a deletion are seen at once and stay`() throws {
+  @Test func `an edit, a reaction and a deletion are seen immediately and stay`() throws {
     var harness = Harness.talking()
     harness.type("helo")
     harness.press(Key(.enter))
@@ -259,7 +259,7 @@ import Wire
     #expect(harness.chat.timeline?.messages.first?.isDeleted == true)
   }
 
-  @Test func `of very many reactions those are counted that are not named`() {
+  @Test func `the count of very many reactions includes the unnamed ones`() {
     var harness = Harness.talking()
     harness.kept["many"] = [
       Entry(

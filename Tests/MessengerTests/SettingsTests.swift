@@ -61,7 +61,7 @@ import YAML
         == .command("notify-send \"$1\""))
   }
 
-  @Test func `commands can change keys with each other`() throws {
+  @Test func `commands can swap their keys`() throws {
     let keymap = try read("keys: { copy: r, reply: c }").keymap
     #expect(keymap.command(for: try key("r"), in: .messages) == .copy)
     #expect(keymap.command(for: try key("c"), in: .messages) == .reply)

@@ -4,8 +4,8 @@ import Terminal
 import Testing
 import Wire
 
-/// A deadline that has passed and stays is a loop that never sleeps.
-@Suite struct `A chat that has nothing to do` {
+/// A deadline that stays in the past is a loop that never sleeps.
+@Suite struct `A chat that has no work` {
   /// Whether the next tick is later than now, and stays so once it has come.
   private func sleeps(_ harness: Harness, milliseconds: Int64 = 0) -> Bool {
     var harness = harness

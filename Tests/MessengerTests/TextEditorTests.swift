@@ -6,7 +6,7 @@ import Testing
 @Suite struct `A text editor` {
   /// An editor with the cursor at `|`.
   private func editor(_ marked: String) -> TextEditor {
-    // By scalars: a mark behind it would be one character with it.
+    // By scalars: a mark after it would form one character with it.
     let parts = marked.unicodeScalars.split(separator: "|", omittingEmptySubsequences: false)
       .map { String($0) }
     var editor = TextEditor(parts[0] + parts[1])
@@ -14,13 +14,13 @@ import Testing
     return editor
   }
 
-  /// What stands there, with `|` for the cursor.
+  /// The text, with `|` for the cursor.
   private func marked(_ editor: TextEditor) -> String {
     editor.text(from: .init(line: 0, offset: 0), to: editor.place) + "|"
       + editor.text(from: editor.place, to: editor.end)
   }
 
-  /// Since the macro takes nothing that changes what it looks at.
+  /// Needed because the macro accepts no mutating call in its argument.
   private func expect(_ holds: Bool, location: SourceLocation = #_sourceLocation) {
     #expect(holds, sourceLocation: location)
   }
@@ -166,7 +166,7 @@ import Testing
     #expect(TextEditor("a\n").rows(wrappedAt: 4).count == 2)
   }
 
-  @Test func `parts are replaced`() throws {
+  @Test func `ranges are replaced`() throws {
     var editor = editor("hi @ad| there")
     try editor.replace(last: 3, with: "@ada ")
     #expect(marked(editor) == "hi @ada | there")
@@ -212,7 +212,7 @@ import Testing
     #expect(line.cursor == 4)
   }
 
-  /// Random edits, each held against a plain string.
+  /// Random edits, each compared with a plain string.
   @Test func `edits are those of a string`() throws {
     var random = SystemRandomNumberGenerator()
     let pieces = [
@@ -267,7 +267,7 @@ import Testing
         editor.deleteBackward()
       }
     }
-    // 400 changes, without optimisation: looking at all of the text each time takes far more.
+    // 400 changes, without optimisation: processing the whole text each time takes far longer.
     #expect(spent < 200)
   }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Messenger
 
-/// What lies over the screen, and what is written, as pictures.
+/// Overlays and composed text, as pictures.
 @Suite struct `Over the screen` {
   private func expect(
     _ chat: Chat, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -53,7 +53,7 @@ import Testing
       """)
   }
 
-  @Test func `a deletion is asked about`() {
+  @Test func `a deletion must be confirmed`() {
     var chat = selecting
     chat.overlay = .confirmDeletion(Message.Key(from: "ada", id: "m5"))
     expect(
@@ -201,7 +201,7 @@ import Testing
     #expect(end.contains(last?.text ?? "?"))
   }
 
-  @Test func `the cursor is where the keys go`() {
+  @Test func `the cursor is in the focused place`() {
     var chat = writing
     #expect(chat.draw(.plain).grid.cursor == Position(column: 30, row: 16))
     chat.search = Chat.Search()
@@ -219,7 +219,7 @@ import Testing
     #expect(chat.draw(.plain).grid.cursor == Position(column: 9, row: 18))
   }
 
-  @Test func `the row that is chosen is set off from edge to edge`() {
+  @Test func `the chosen row is highlighted from edge to edge`() {
     var chat = selecting
     chat.overlay = .actions(selected: 1)
     let theme = Theme.dark()

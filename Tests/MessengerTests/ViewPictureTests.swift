@@ -2,8 +2,7 @@ import Messenger
 import Terminal
 import Testing
 
-/// The screen, as pictures in its characters. What they look like is seen by a failing one: it
-/// prints what was drawn.
+/// The screen, as pictures in its characters. A failing test prints what was drawn.
 @Suite struct `The screen` {
   private func expect(
     _ chat: Chat, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -152,7 +151,7 @@ import Testing
       """)
   }
 
-  @Test func `at 20×6 still is a messenger`() {
+  @Test func `at 20×6 is still usable`() {
     let chat = Sample.busy(20, 6)
     expect(
       chat,

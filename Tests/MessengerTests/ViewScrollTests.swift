@@ -50,7 +50,7 @@ import Wire
   }
 
   @Test(arguments: 0..<24)
-  func `nothing of any size and content traps, and every row is as wide as the screen`(seed: Int) {
+  func `no size or content traps, and every row is as wide as the screen`(seed: Int) {
     var dice = SplitMix64(seed: UInt64(seed))
     let sizes = [(0, 0), (1, 1), (2, 3), (5, 2), (20, 6), (69, 9), (70, 9), (80, 24), (200, 60)]
     for (columns, rows) in sizes + [

@@ -3,7 +3,7 @@ import Wire
 
 @testable import Messenger
 
-/// A drawing as text, a line a row, without the blanks at the ends: to look at, and to compare.
+/// A drawing as text, one line per row, without trailing blanks: to look at, and to compare.
 func picture(_ drawing: Drawing) -> String {
   (0..<drawing.grid.size.rows).map { row in
     var line = drawing.grid[row: row].filter { $0.width > 0 }.map { String($0.character) }.joined()
@@ -19,7 +19,7 @@ enum Sample {
   /// 2025-11-21, 12:40, as if there were no time zones.
   static let now: Int64 = 1_763_728_800_000
 
-  /// The calendar of a place without a time zone.
+  /// A calendar without a time zone.
   static func time(_ milliseconds: Int64) -> LocalTime {
     let minutes = milliseconds / minute
     let days = Int(minutes / (24 * 60))
@@ -60,7 +60,7 @@ enum Sample {
     chat.listed.append(conversation.room)
   }
 
-  /// A chat as it is in the middle of a day: a person's conversation is open.
+  /// A chat in the middle of a day: a person's conversation is open.
   static func busy(_ columns: Int, _ rows: Int) -> Chat {
     var chat = chat(columns, rows)
     chat.names = ["ada": "Ada Lovelace", "grace": "Grace Hopper", "bo": "Bo", "echo": "Echo"]
@@ -105,7 +105,7 @@ enum Sample {
     return chat
   }
 
-  /// A room in which everything happens that can happen to a message.
+  /// A room with every possible state of a message.
   static func room(_ columns: Int, _ rows: Int) -> Chat {
     var chat = busy(columns, rows)
     var timeline = Timeline(room: "general")

@@ -26,7 +26,7 @@ import Testing
     #expect(wrap("x abcdefgh", 4) == ["x", "abcd", "efgh"])
   }
 
-  @Test func `wide characters are cut from each other, and none begins a line that closes`() {
+  @Test func `wide characters can be separated, and closing ones do not begin a line`() {
     #expect(wrap("東京の天気", 5) == ["東京", "の天", "気"])
     #expect(wrap("東京、天気", 4) == ["東", "京、", "天気"])
     #expect(wrap("a東", 1) == ["a", "東"])
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `control characters and direction overrides are left out`() {
+  @Test func `control characters and direction overrides are removed`() {
     #expect(ShownText.line("a\u{1B}[2Jb\u{202E}c\u{9B}d\ne") == "a[2Jbcd⏎e")
     #expect(ShownText.lines("a\u{1B}[2Jb\r\nc\u{2028}d\u{7}") == "a[2Jb\nc\nd")
     #expect(ShownText.lines("\u{2066}x\u{2069}") == "x")
@@ -64,16 +64,16 @@ import Testing
     #expect(ShownText.fit("x", columns: 0) == "")
   }
 
-  @Test func `initials are of the first and the last word`() {
+  @Test func `initials are those of the first and the last word`() {
     #expect(ShownText.initials(of: "Ada King Lovelace") == "AL")
-    // Wide ones need a column each more than there is.
+    // Wide ones need one more column each than there is.
     #expect(ShownText.initials(of: "山田 花子") == "山")
     #expect(ShownText.initials(of: "bo") == "B")
     #expect(ShownText.initials(of: "jean-luc") == "JL")
     #expect(ShownText.initials(of: "\u{202E}!?") == "?")
   }
 
-  @Test func `a search finds capitals or not`() {
+  @Test func `a search ignores case`() {
     let text = "Relay, relay; RELAY"
     #expect(
       ShownText.occurrences(of: "rElay", in: text).map { String(text[$0]) } == [
@@ -82,7 +82,7 @@ import Testing
     #expect(ShownText.occurrences(of: "", in: text).isEmpty)
   }
 
-  @Test func `times are as short as they can be and say enough`() {
+  @Test func `times are as short as possible and unambiguous`() {
     let now = Sample.time(Sample.now)
     func moment(_ ago: Int64) -> Moment { Moment(time: Sample.time(Sample.now - ago), now: now) }
     let day = Sample.day
@@ -114,7 +114,7 @@ import Testing
 }
 
 @Suite struct `A theme` {
-  /// WCAG 2.2: how far a colour is from another.
+  /// WCAG 2.2: the contrast between two colours.
   private func contrast(_ a: Color, _ b: Color) -> Double {
     let (a, b) = (luminance(a), luminance(b))
     return (max(a, b) + 0.05) / (min(a, b) + 0.05)
@@ -122,7 +122,7 @@ import Testing
 
   private func luminance(_ color: Color) -> Double {
     guard case .rgb(let red, let green, let blue) = color else { return 0 }
-    // Its curve as a square, which is near enough and needs no power.
+    // The curve approximated by a square, which is close enough and needs no power.
     let parts = [red, green, blue].map { (Double($0) / 255) * (Double($0) / 255) }
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
   }
