@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Documents and manuals, as far as no command has to run. EndToEndTests, ServerTests and SwarmTests
+/// Documents and manuals, except for their commands: EndToEndTests, ServerTests and SwarmTests
 /// run the examples.
 @Suite struct `Documents` {
   @Test(arguments: Document.all.filter(\.isMarkdown).map(\.name))

@@ -3,7 +3,7 @@ import TestSupport
 
 /// A folder of the project.
 struct Folder {
-  /// The project's own.
+  /// The project's own folder.
   static let package = Folder(Project.path)
 
   let path: String
@@ -16,7 +16,7 @@ struct Folder {
 
   var fileNames: [String] { entries.filter { !$0.isFolder }.map(\.name) }
 
-  /// Also those of the folders within.
+  /// The files in it, also those of the folders within.
   var swiftFiles: [SourceFile] {
     entries.flatMap { entry -> [SourceFile] in
       if entry.isFolder { return folder(entry.name).swiftFiles }
@@ -24,7 +24,7 @@ struct Folder {
     }
   }
 
-  /// Names that are another one's in the same folder but for case, also in the folders within.
+  /// Names in the folder and in the folders within that differ from another one only in case.
   var clashes: [String] {
     let names = Dictionary(grouping: entries.map(\.name)) { $0.lowercased() }
     let here = names.values.filter { $0.count > 1 }.flatMap { $0 }.sorted()

@@ -1,6 +1,6 @@
 import Testing
 
-/// Which module may know which: the arrows of the design, as a test over the sources.
+/// The allowed imports of each module: the arrows of the design, as a test over the sources.
 @Suite struct `Imports point downwards only` {
   /// Besides these, `Synchronization` and Collections are allowed anywhere, and `Glibc` outside the
   /// pure modules.
@@ -67,7 +67,7 @@ import Testing
 
   /// Such a checkout loses files on the file systems of Macs and of Windows.
   @Test(arguments: ["Sources", "Tests", "LoadTests", "config"])
-  func `no two names in a folder differ in nothing but case`(folder: String) {
+  func `no two names in a folder differ only in case`(folder: String) {
     #expect(Folder.package.folder(folder).clashes == [])
   }
 
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `an import is found however it is written`() {
+  @Test func `an import is found in any spelling`() {
     let lines = [
       "import A", "public import B", "@preconcurrency internal import C",
       "import struct D.Thing", "// import E", "  let text = \"import F\"", "@testable import G",

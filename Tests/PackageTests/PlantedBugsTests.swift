@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// The bugs that the simulation and the fuzzer are to find are patches, which the product may outgrow.
+/// The bugs that the simulation and the fuzzer must find are patches; the product may outgrow them.
 @Suite struct `Planted bugs` {
   private static let folder = Folder.package.folder("Tests/Simulation/PlantedBugs")
 
-  @Test func `every one of them can still be planted`() throws {
+  @Test func `each of them can still be planted`() throws {
     let copy = try TemporaryFolder()
     try run("\(Self.folder.path)/plant", copy.path)
     var planted = 0
