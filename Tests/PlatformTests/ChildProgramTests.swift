@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `the program has its time`() {
+  @Test func `the program has a time limit`() {
     #expect(throws: ChildProgram.Failure.tookTooLong) {
       try output(of: "sleep 60 & sleep 60", timeoutMilliseconds: 50)
     }

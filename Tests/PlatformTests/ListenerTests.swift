@@ -36,7 +36,7 @@ import Testing
     #expect(refusal(of: everywhere)?.code == EADDRINUSE)
   }
 
-  @Test func `of those that claim a port at the same time one gets it`() throws {
+  @Test func `one of several that claim a port simultaneously gets it`() throws {
     let address: Address
     do {
       let probe = try Listener.claim(loopback())
@@ -111,7 +111,7 @@ import Testing
       seconds += 1
     }
     #expect(firsts + seconds == 200)
-    // 200 clients on one of two has the probability 2^-199.
+    // The probability that one of two gets all 200 clients is 2^-199.
     #expect(firsts > 0)
     #expect(seconds > 0)
   }

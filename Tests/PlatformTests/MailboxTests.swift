@@ -65,7 +65,7 @@ import Testing
     #expect(writes == 1)
   }
 
-  @Test func `the two arrays trade places and keep their memory`() throws {
+  @Test func `the two arrays are swapped and keep their memory`() throws {
     let mailbox = try Mailbox<Int>()
     var batch: [Int] = []
     batch.reserveCapacity(1000)
@@ -77,7 +77,7 @@ import Testing
     #expect(batch.capacity == capacity)
   }
 
-  @Test func `old messages are let go outside the lock`() throws {
+  @Test func `old messages are released outside the lock`() throws {
     final class Echo: Sendable {
       let mailbox: Mailbox<Echo?>
       init(_ mailbox: Mailbox<Echo?>) { self.mailbox = mailbox }
@@ -93,12 +93,12 @@ import Testing
     #expect(batch.count == 1 && batch[0] == nil)
   }
 
-  @Test func `waiting ends when the time is up`() throws {
+  @Test func `waiting ends at the timeout`() throws {
     let mailbox = try Mailbox<Int>()
     #expect(!mailbox.wait(timeoutMilliseconds: 1))
   }
 
-  @Test func `a post wakes a thread that waits without end`() throws {
+  @Test func `a post wakes a thread that waits without a timeout`() throws {
     let mailbox = try Mailbox<Int>()
     let answers = try Mailbox<[Int]>()
     let thread = try WorkerThread(name: "reader") {

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `small writes leave at once, on connected and on accepted sockets`() throws {
+  @Test func `small writes leave immediately, on connected and on accepted sockets`() throws {
     let pair = try SocketPair()
     #expect(pair.client.borrowed.sendsAtOnce)
     #expect(pair.server.borrowed.sendsAtOnce)
@@ -62,12 +62,12 @@ import Testing
         try socket.borrowed.finishConnecting()
       }
     } catch {
-      // The kernel may know at once on loopback.
+      // On loopback the kernel may know immediately.
       #expect(error.code == ECONNREFUSED)
     }
   }
 
-  @Test func `sending to a peer that is gone is an error and no signal`() throws {
+  @Test func `sending to a peer that is gone is an error and not a signal`() throws {
     let pair = try SocketPair()
     let server = pair.server.borrowed
     let client = pair.client.release()
@@ -85,7 +85,7 @@ import Testing
     #expect(second.code == EPIPE)
   }
 
-  @Test func `a socket closes its descriptor when it goes, unless released`() throws {
+  @Test func `a socket closes its descriptor when it is destroyed, unless released`() throws {
     let pair = try SocketPair()
     let kept = dup(pair.client.descriptor)
     do {
@@ -96,7 +96,7 @@ import Testing
     close(kept)
     let client = pair.client.release()
     do { _ = Socket(owning: client) }
-    // The peer sees the end: that cannot be mistaken, whoever gets the number next.
+    // The peer sees the end: this is certain, whatever gets the number next.
     #expect(pair.server.borrowed.readAll() == [])
     var buffer: [UInt8] = [0]
     var span = buffer.mutableSpan
