@@ -2,7 +2,7 @@ import RelayConfiguration
 import Testing
 
 @Suite struct `Configured bots` {
-  @Test func `a bot is read with all it has`() throws {
+  @Test func `a bot is read with all its keys`() throws {
     let fixture = try ConfigurationFixture(
       """
       bots:
@@ -135,7 +135,7 @@ import Testing
     #expect(try complaints(about: "bots: [{ \(bot) }]") == [":1: bots[0].\(sentence)"])
   }
 
-  @Test func `an unknown key of a bot is met with the nearest, or with all`() throws {
+  @Test func `an unknown key of a bot is reported with the nearest key, or with all`() throws {
     #expect(
       try complaints(about: "bots:\n- user: b\n  behaviour: echo\n  intervall_s: 3\n  mood: good")
         == [

@@ -40,7 +40,7 @@ import Testing
     #expect(loaded.directory == expected)
   }
 
-  @Test func `the environment has a form of every key`() throws {
+  @Test func `every key has a variable in the environment`() throws {
     let loaded = try Configuration.load(
       file: nil,
       environment: [
@@ -53,7 +53,7 @@ import Testing
     #expect(loaded.directory.refreshSeconds == 5)
   }
 
-  @Test func `secrets are not shown, neither described nor where they are wrong`() throws {
+  @Test func `secrets are not shown, neither in descriptions nor in errors`() throws {
     let loaded = try Configuration.load(
       file: nil,
       environment: [

@@ -1,7 +1,7 @@
 import RelayConfiguration
 import Testing
 
-@Suite struct `Configuration, its errors` {
+@Suite struct `Errors in a configuration` {
   @Test(arguments: [
     ("loops: many", #":1: loops is "many"; expected a whole number from 0 to 1024"#),
     ("loops: -1", #":1: loops is "-1"; expected a whole number from 0 to 1024"#),
@@ -30,7 +30,7 @@ import Testing
       "auth: { banned: [Ada] }",
       ":1: auth.banned is a list; expected a list of users, each 1 to 64 of a-z 0-9 . _ -, not . or .."
     ),
-    // What is secret is not repeated.
+    // Secrets are not repeated.
     ("auth: { secret: [hush] }", ":1: auth.secret is invalid; expected a text"),
     (
       "auth: { origins: [https://a.example/] }",
@@ -97,7 +97,7 @@ import Testing
     ("log: { origins: [] }", "log.origins", "auth.origins"),
     ("bot_file: x", "bot_file", "bots_file"),
   ])
-  func `an unknown key is met with the nearest known one`(
+  func `an unknown key is reported with the nearest known one`(
     yaml: String, key: String, nearest: String
   ) throws {
     #expect(
@@ -163,7 +163,7 @@ import Testing
         """)
   }
 
-  @Test func `all errors of all sources are reported at once`() throws {
+  @Test func `all errors of all sources are reported together`() throws {
     let yaml = """
       loops: x
       colour: red
@@ -188,7 +188,7 @@ import Testing
       ])
   }
 
-  @Test func `a problem's parts are there for a program too`() throws {
+  @Test func `the parts of a problem are available to programs too`() throws {
     let error = #expect(throws: ConfigurationError.self) {
       try Configuration.load(file: nil, environment: ["RELAY_LOOPS": "x"])
     }
@@ -200,7 +200,7 @@ import Testing
     #expect(problem.expected == "expected a whole number from 0 to 1024")
   }
 
-  @Test func `control characters and the direction of text are escaped, and long values cut`()
+  @Test func `control characters and text directions are escaped, and long values cut`()
     throws
   {
     let long = String(repeating: "x", count: 70)
@@ -212,9 +212,9 @@ import Testing
   }
 }
 
-@Suite struct `Configuration, keys that do not go together` {
+@Suite struct `Configuration, keys that cannot be combined` {
   @Test(arguments: ["0.0.0.0:8080", "[::]:80", "10.0.0.1:0", "chat.example.org:80"])
-  func `open mode where others can reach it needs to be allowed`(listen: String) throws {
+  func `open mode that is reachable by other machines must be allowed`(listen: String) throws {
     let yaml = "listen: \"\(listen)\""
     let sentences = try complaints(about: "# first\n" + yaml)
     #expect(sentences.count == 1)
@@ -247,11 +247,11 @@ import Testing
     #expect(
       try complaints(about: "auth: { mode: jwt, secret: \(String(repeating: "s", count: 32)) }")
         == [])
-    // In wait for the day when the mode changes.
+    // In preparation for a change of the mode.
     #expect(try complaints(about: "auth: { public_key: key.pem }") == [])
   }
 
-  @Test func `an operator is known by a token`() throws {
+  @Test func `an operator is identified by a token`() throws {
     #expect(
       try complaints(about: "auth: { operators: [ada] }") == [
         ":1: auth.operators is set, but auth.mode is open and any client may claim to be an operator; "
@@ -279,7 +279,7 @@ import Testing
     #expect(try complaints(about: "limits: { text_bytes: 0, frame_bytes: 100 }") == [])
   }
 
-  @Test func `the place of a default that does not fit is named as such`() throws {
+  @Test func `a default that does not fit is named as such`() throws {
     #expect(
       try complaints(about: "limits: { text_bytes: 30000 }") == [
         "defaults: limits.frame_bytes is 65536; a text of limits.text_bytes (30000) takes up to "

@@ -1,14 +1,14 @@
 import RelayConfiguration
 import Testing
 
-/// Numbers at and beyond the extremes of each key; what a relay does with the largest and smallest that are
-/// taken is in ServerTests.
+/// Numbers at and beyond the extremes of each key; ServerTests runs a relay with the largest and
+/// smallest accepted ones.
 @Suite struct `A number in a configuration file` {
   private static func yaml(_ key: ConfigurationKey, _ value: String) -> String {
     key.section.map { "\($0): { \(key.name): \(value) }" } ?? "\(key.path): \(value)"
   }
 
-  @Test func `that no integer has, or beyond its range, is refused in a sentence`() throws {
+  @Test func `that is no integer, or beyond its range, is refused in a sentence`() throws {
     let numbers = ConfigurationKey.all.filter { $0.range != nil }
     #expect(numbers.count > 20)
     for key in numbers {

@@ -4,7 +4,7 @@ import Testing
 import YAML
 
 @Suite struct `The project's own configuration files` {
-  @Test func `config relay yaml holds every key, and its default`() throws {
+  @Test func `config relay yaml holds every key with its default`() throws {
     let file = Project["config/relay.yaml"]
     #expect(try Configuration.load(file: file, environment: [:]) == Configuration())
 
@@ -12,7 +12,7 @@ import YAML
     #expect(paths(of: root) == ConfigurationKey.all.map(\.path))
   }
 
-  @Test func `its example of a bot is one`() throws {
+  @Test func `its example of a bot is valid`() throws {
     let text = String(
       decoding: try ConfigurationFile.read(Project["config/relay.yaml"]), as: UTF8.self)
     let example = text.split(separator: "\n").filter { $0.hasPrefix("#   ") }
@@ -57,7 +57,7 @@ import YAML
       error?.description == "\(file): \(found); use a file that exists and is readable")
   }
 
-  @Test func `a file that has no end is not read to its end`() {
+  @Test func `an endless file is not read to its end`() {
     let error = #expect(throws: ConfigurationError.self) {
       try Configuration.load(file: "/dev/zero", environment: [:])
     }

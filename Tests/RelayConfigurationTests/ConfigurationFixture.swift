@@ -1,7 +1,7 @@
 import RelayConfiguration
 import TestSupport
 
-/// A configuration file that lives as long as a test does.
+/// A configuration file that exists as long as a test runs.
 struct ConfigurationFixture: ~Copyable {
   private let folder: TemporaryFolder
   var path: String { folder["relay.yaml"] }
@@ -12,8 +12,8 @@ struct ConfigurationFixture: ~Copyable {
     self.folder = folder
   }
 
-  /// The configuration that the file gives, or everything that is wrong with it, a sentence each
-  /// and without the file's name.
+  /// The configuration of the file, or all its errors, one sentence each and without the
+  /// file's name.
   func load(
     _ environment: [String: String] = [:],
     overrides: Configuration.Overrides = Configuration.Overrides()
@@ -30,7 +30,7 @@ struct ConfigurationFixture: ~Copyable {
   }
 }
 
-/// What a person is told.
+/// The message for a person.
 struct Sentences: Error, Equatable, CustomStringConvertible {
   var lines: [String]
 
@@ -41,7 +41,7 @@ struct Sentences: Error, Equatable, CustomStringConvertible {
   var description: String { lines.joined(separator: "\n") }
 }
 
-/// What is wrong with `yaml`.
+/// The errors in `yaml`.
 func complaints(about yaml: String, _ environment: [String: String] = [:]) throws -> [String] {
   switch try ConfigurationFixture(yaml).load(environment) {
   case .success: []

@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `a file sets what it names and leaves the rest`() throws {
+  @Test func `a file sets the keys that it names and leaves the rest`() throws {
     let fixture = try ConfigurationFixture(
       """
       listen: "[::1]:9000"
@@ -179,7 +179,7 @@ import Testing
     "127.0.0.1:080", "127.0.0.1:+1", "::1:80", "[::1]", "[localhost]:80", "[]:80", "a b:80",
     "a/b:80",
   ])
-  func `is refused where it is no HOST and PORT`(text: String) {
+  func `is refused if it is not HOST and PORT`(text: String) {
     #expect(Configuration.ListenAddress(text) == nil)
   }
 }
