@@ -3,11 +3,11 @@ import SQLiteLog
 import TestSupport
 import Testing
 
-/// Every `Log` that there is. All pass the suite for the contract.
+/// Every `Log`. All pass the suite for the contract.
 enum Conformer: String, CaseIterable, CustomTestStringConvertible {
   case memory
   case sqlite
-  /// As one that has run for long: most of its entries are indexed.
+  /// Like one that has run for long: most of its entries are indexed.
   case sqliteIndexing
 
   var testDescription: String { rawValue }

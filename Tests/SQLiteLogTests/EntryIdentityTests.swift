@@ -9,7 +9,7 @@ import Wire
 
   init() throws { directory = try TemporaryFolder() }
 
-  @Test func `is the same in every version, since files have it`() async throws {
+  @Test func `is the same in every version, since files contain it`() async throws {
     try SQLiteLog(directory: directory["data"]).stop()
     let database = try SQL(directory["data/relay.db"])
     try database.run(
@@ -30,7 +30,7 @@ import Wire
       ])
   }
 
-  @Test func `has a key that is the store's own, and stays`() throws {
+  @Test func `has a key that belongs to the store, and does not change`() throws {
     let first = try SQLiteStore(directory: directory["data"], now: 1000)
     let key = first.identityKey
     #expect(key != .none)
@@ -41,7 +41,7 @@ import Wire
     #expect(try SQLiteStore(directory: directory["again"], now: 1000).identityKey == key)
   }
 
-  /// Two ids that are the same without a key, as anybody can find some.
+  /// Two ids with the same hash if there is no key, as anyone can find some.
   private static let colliding: (String, String)? = {
     var ids: [Int64: String] = [:]
     for number in 0..<400_000 {
@@ -52,7 +52,7 @@ import Wire
     return nil
   }()
 
-  @Test func `cannot be that of another by choosing an id`() throws {
+  @Test func `cannot be made equal to another by the choice of an id`() throws {
     let (one, other) = try #require(Self.colliding)
     func probes(_ key: EntryIdentity.Key, _ name: String) throws -> Int {
       let harness = try StoreHarness(directory[name], identityKey: key)
@@ -65,18 +65,18 @@ import Wire
       }
       return harness.store.probes
     }
-    // That of a store from before there were keys has to be asked for.
+    // Without a key, as in older stores, an equal hash costs a lookup.
     let key = try #require(EntryIdentity.Key(bytes: Array(0..<16)))
     #expect(try probes(.none, "unkeyed") == 1)
     #expect(try probes(key, "keyed") == 0)
   }
 
-  @Test func `that two entries share does not make them one`() async throws {
+  @Test func `that two entries share does not merge them`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     let harness = try LogHarness(log)
     await harness.submit([.append("general", "ada", "a1")])
     let database = try SQL(directory["data/relay.db"])
-    // As if "a1" had the hash of the id that comes next.
+    // As if "a1" had the hash of the next id.
     await harness.submit([.append("general", "ada", "a2")])
     let identity = try database.integer("SELECT identity FROM entries WHERE id = 'a2'")
     try database.run("DELETE FROM entries WHERE id = 'a2'")

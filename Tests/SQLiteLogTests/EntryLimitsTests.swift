@@ -4,7 +4,7 @@ import SQLiteLog
 import Testing
 import Wire
 
-/// Very many entries about one other, as every log holds them.
+/// Very many entries that refer to one other, for every log.
 @Suite struct `Limits of edits and reactions of an entry` {
   private typealias Send = ClientMessage.Send
 
@@ -64,14 +64,14 @@ import Wire
         (ten.refusals + twelve.refusals).allSatisfy {
           $0.code == .limitReached && $0.field == "reactions_per_entry"
         })
-      // What is there may be given by another, and again; what is not there may be taken back.
+      // An existing emoji may be given by another user, and again; a missing one may be removed.
       let more = await harness.submit([
         Self.react(20, "a1", by: "bo"), Self.react(21, "a1", by: "bo"),
         Self.react(22, "zz", by: "bo", on: false),
       ])
       #expect(more.refusals.isEmpty)
       #expect(more.acks.count == 3)
-      // One that is taken back makes room for the user; for the entry, if nobody else gives it.
+      // A removed one makes room for the user; for the entry, if no other user gives it.
       await harness.submit([Self.react(30, "a1", by: "ada", on: false)])
       #expect(
         await harness.submit([Self.react(31, "c", by: "ada")]).refusals.map(\.code) == [
@@ -95,7 +95,7 @@ import Wire
       #expect(edits.refusals.isEmpty)
       #expect(reactions.acks.map(\.seq) == Array(152...231))
       #expect(reactions.refusals.isEmpty)
-      // Those whose UTF-8 comes first are shown.
+      // The emoji whose UTF-8 sorts first are shown.
       let entry = try #require(await Self.folded(harness)?.entries.first)
       let first = (1...80).map { "x\($0)" }.sorted().prefix(Reaction.emojiLimit)
       #expect(Set(entry.reactions.map(\.emoji)) == Set(first))
@@ -116,7 +116,7 @@ import Wire
         .append(Send(room: "r", id: "d", delete: 1), from: "ada")
       ])
       #expect(delivery.acks.map(\.seq) == [1003])
-      // Loops forget all that they have of it in memory.
+      // Loops drop everything that they have of it in memory.
       #expect(delivery.commit?.redactions.map(\.through) == [1002])
       for after in stride(from: 0, to: 1003, by: 100) as StrideTo<Int64> {
         let page = try #require(await harness.page("r", after: after, through: after + 100))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What was deleted, or is no longer kept, is in no file of the relay.
+/// Content that was deleted, or is no longer kept, is in no file of the relay.
 @Suite struct `Erasing deleted content` {
   private typealias Send = ClientMessage.Send
 
@@ -18,7 +18,7 @@ import Wire
     "relay.db", "relay.db-wal", "relay.db-shm", "index.db", "index.db-wal", "index.db-shm",
   ]
 
-  /// The files that have one of these words, each of which is in angle brackets.
+  /// The files that contain one of these words, each of which is in angle brackets.
   private func files(with words: [String], in folder: String = "data") -> [String] {
     let words = Set(words.map { Array($0.utf8)[...] })
     return Self.files.filter { name in
@@ -26,8 +26,8 @@ import Wire
     }
   }
 
-  /// Waits until no file has one of these words.
-  /// - Returns: how long it took; `nil` where that is longer than `limit`.
+  /// Waits until no file contains one of these words.
+  /// - Returns: the time that it took; `nil` if that is longer than `limit`.
   private func erased(_ words: [String], within limit: Duration) async throws -> Duration? {
     let clock = ContinuousClock()
     let start = clock.now
@@ -38,7 +38,7 @@ import Wire
     return nil
   }
 
-  /// A text of this length that is in no other.
+  /// A unique text of this length.
   private static func text(_ word: String, bytes: Int) -> String {
     String(String(repeating: "\(word) ", count: bytes / (word.utf8.count + 1) + 1).prefix(bytes))
   }
@@ -121,11 +121,11 @@ import Wire
       let harness = try LogHarness(log)
       await harness.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
       await harness.submit([.append(Send(room: "r", id: "2", delete: 1), from: "ada")])
-      // What lies on disk now is what a killed process leaves behind, unless it has been erased.
+      // The files are now as a killed process leaves them, unless the deletion is carried out.
       try directory.copy("data", to: "killed")
       log.stop()
     }
-    // In any case there is a log with what was deleted: as it is without a checkpointer.
+    // Without a checkpointer the write-ahead log certainly still has the deleted text.
     let harness = try StoreHarness(directory["alone"])
     harness.send(1...1)
     _ = harness.submit([.append("r", "ada", "1", text: "<a secret of mine>")])
@@ -144,7 +144,7 @@ import Wire
     let log = try SQLiteLog(
       directory: directory["data"], keepEntriesPerRoom: 10, tickMilliseconds: 20)
     let harness = try LogHarness(log)
-    // Rooms of different pace: so rows go from amid others, and pages are merged.
+    // Rooms of different pace: rows are removed from between others, and pages are merged.
     var random = SplitMix64(seed: 7)
     var heads: [Int: Int] = [:]
     var id = 0
@@ -190,7 +190,7 @@ import Wire
     #expect(joined?.first == 1991)
     #expect(joined?.head == 2000)
     #expect(joined?.resume == .ok)
-    // Who sent what is gone has read it all the same.
+    // A sender's mark passes own entries even if they are no longer kept.
     #expect(joined?.members?.first { $0.user == "ada" }?.read == 2000)
     log.stop()
     #expect(files(with: gone).isEmpty)
@@ -207,7 +207,7 @@ import Wire
     for id in 1...30 { await harness.submit([.append("r", "ada", "\(id)", text: "<entry \(id)>")]) }
     let first = try #require(await harness.subscribe("r", as: "bo")?.first)
     log.stop()
-    // Not swept: the rows are still there.
+    // Not swept: the rows still exist.
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 30)
     var lines: [[UInt8]] = []
     _ = try Store.export(directory: directory["data"]) { lines.append($0) }
@@ -225,14 +225,14 @@ import Wire
 }
 
 extension TemporaryFolder {
-  /// What a file holds; nothing where there is none.
+  /// The content of a file; empty if there is none.
   fileprivate func content(of name: String) -> [UInt8] {
     (try? readBytes(self[name])) ?? []
   }
 }
 
 extension [UInt8] {
-  /// Whether one of the words in angle brackets is such a one.
+  /// Whether `isWanted` returns true for one of the words in angle brackets.
   fileprivate func hasWord(_ isWanted: (ArraySlice<UInt8>) -> Bool) -> Bool {
     var rest = self[...]
     while let start = rest.firstIndex(of: UInt8(ascii: "<")) {

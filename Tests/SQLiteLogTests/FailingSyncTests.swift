@@ -10,7 +10,7 @@ import Wire
   func `ends the process with a message, and loses nothing`(file: String) async throws {
     let directory = try TemporaryFolder()
     let data = directory["data"]
-    // A new file is synced before there is a log to write it from again.
+    // A new file is synced before a log exists that it could be written from again.
     try SQLiteLog(directory: data).stop()
 
     let exit = await #expect(
@@ -20,7 +20,7 @@ import Wire
       let log = try SQLiteLog(
         directory: data, segmentEntries: 500, report: { say($0) })
       let harness = try LogHarness(log)
-      // It ends when the first 4 MiB are moved.
+      // The process ends when the first 4 MiB are moved.
       for id in 1..<100_000 {
         let text = String(repeating: "x", count: 3000)
         let delivery = await harness.submit([.append("general", "ada", "\(id)", text: text)])

@@ -1,7 +1,7 @@
 import CSQLite
 import Glibc
 
-// What the functions below know, which SQLite calls. Not global variables of the structures themselves:
+// The state of the functions below, which SQLite calls. Not global variables of the structures:
 // Swift 6.3 gives a C structure's initial value no padding there, so that the next global overlaps it.
 private nonisolated(unsafe) var failingEnding = ""
 private nonisolated(unsafe) let systemVFS = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)

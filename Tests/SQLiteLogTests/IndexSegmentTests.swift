@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What tells new ids from known ones: how much memory and how many look-ups that takes.
+/// The memory and the lookups that are needed to distinguish new ids from known ones.
 @Suite struct `Index segments` {
   private let directory: TemporaryFolder
 
@@ -12,11 +12,11 @@ import Wire
 
   private func ids(_ range: ClosedRange<Int>) -> [String] { range.map(String.init) }
 
-  @Test func `are few, however often something is indexed`() throws {
+  @Test func `are few, however often the log is indexed`() throws {
     let harness = try StoreHarness(directory["data"])
     var most = 0
     var next = 1
-    // Of all sizes, in an order that puts large ones behind small ones.
+    // Of all sizes, in an order that puts large ones after small ones.
     for round in 0..<200 {
       let count = [1, 70, 3, 400, 1][round % 5]
       harness.send(next...next + count - 1)
@@ -47,7 +47,7 @@ import Wire
       let before = harness.store.probes
       harness.send(first...first + 99)
       let probes = harness.store.probes - before
-      // The oldest index segments have no filter: each of them is asked for each entry.
+      // The oldest index segments have no filter: each of them is searched for each entry.
       #expect(probes >= 100, "\(probes)")
       #expect(probes <= 100 * harness.store.shared.indexSegments, "\(probes)")
       for id in stride(from: 1, to: first, by: 501) {
@@ -77,7 +77,7 @@ import Wire
       try harness.sweep()
       most = max(most, harness.store.shared.filterBytes)
     }
-    // Of 30,000 entries 100 are kept, and at most 1,600 of them were there at once.
+    // Of 30,000 entries 100 are kept, and at most 1,600 existed at the same time.
     #expect(most <= 3 * 4 * 1600, "\(most)")
     #expect(harness.store.shared.indexSegments <= 6)
     #expect(harness.send(29_999...29_999).map(\.duplicate) == [true])
@@ -105,7 +105,7 @@ import Wire
       #expect(
         try SQL(directory["step-\(step)/index.db"]).integer(
           "SELECT sum(length(postings)) / 8 FROM identities") == 160_000)
-      // Meanwhile as well, in the process that goes on.
+      // Meanwhile as well, in the process that continues.
       #expect(harness.send(step * 1000...step * 1000).map(\.duplicate) == [true])
     }
     #expect(step > 8)

@@ -63,12 +63,12 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  @Test func `has nothing twice if it dies between the index and the memory`() throws {
+  @Test func `has no duplicates if it dies between the index and the memory`() throws {
     let harness = try open()
     try fill(harness)
     harness.store.shared.seal()
     _ = try harness.indexer.indexNext()
-    // What lies on disk now is what a killed process leaves behind.
+    // The files are now as a killed process leaves them.
     try directory.copy("data", to: "killed")
     #expect(try Store.verify(directory: directory["killed"]).breaks.isEmpty)
     let survivor = try open("killed")
@@ -81,7 +81,7 @@ import Wire
   }
 
   @Test(arguments: Damage.allCases)
-  func `makes an index anew that cannot be used`(_ damage: Damage) throws {
+  func `rebuilds an index that cannot be used`(_ damage: Damage) throws {
     do {
       let harness = try open()
       try fill(harness)
@@ -104,12 +104,12 @@ import Wire
       try directory.copy("other/index.db", to: "data/index.db")
       try directory.copy("other/index.db-wal", to: "data/index.db-wal")
     case .older:
-      // A backup of the journal, beside an index that knows what came later.
+      // A backup of the journal, beside an index with later entries.
       try run("cp", directory["before/relay.db"], directory["data/relay.db"])
       try run("cp", directory["before/relay.db-wal"], directory["data/relay.db-wal"])
       try SQL(index).run("UPDATE progress SET position = 81, seen = 81")
     case .mixed:
-      // Pages of two times: what has been indexed is behind what there is of it.
+      // Pages of different times: the recorded progress is behind the segments.
       try SQL(index).run("DELETE FROM segments WHERE number = 2; UPDATE progress SET position = 40")
     case .ofAnotherVersion: try SQL(index).run("PRAGMA user_version = 99")
     }
@@ -121,7 +121,7 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  @Test func `makes an index anew that turned out to be wrong while it was in use`() throws {
+  @Test func `rebuilds an index that proves to be wrong while it is in use`() throws {
     do {
       let harness = try open()
       try fill(harness)
@@ -188,7 +188,7 @@ import Wire
     try harness.indexer.checkpoint()
     #expect(directory.bytes(of: "data/relay.db") < before / 2)
     #expect(try SQL(directory["data/relay.db"]).integer("SELECT count(*) FROM entries") == 200)
-    // The quiet room's entries are all there is in the older segments.
+    // The older segments contain only the quiet room's entries.
     let identities = try SQL(directory["data/index.db"]).integer(
       "SELECT sum(length(postings)) / 8 FROM identities")
     #expect(identities < 1500)
@@ -262,7 +262,7 @@ import Wire
       verification.breaks.allSatisfy { $0.description.contains("the next start rebuilds it") })
   }
 
-  @Test func `a backup of the journal is not read by an index that has forgotten more since`()
+  @Test func `an index that has removed more entries does not read an older backup of the journal`()
     throws
   {
     do {
@@ -281,7 +281,7 @@ import Wire
     #expect(try Store.verify(directory: directory["data"]).breaks.isEmpty)
   }
 
-  /// As the first version of the relay left it: two indices, and marks that include what was sent.
+  /// A store of the first version: two indexes, and marks that include the user's own entries.
   @Test func `takes over a store of the first version`() throws {
     try run("mkdir", "-p", directory["data"])
     let old = try SQL(directory["data/relay.db"])

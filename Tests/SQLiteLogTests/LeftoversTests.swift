@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What a commit leaves for later, and what is kept of entries as they stand.
+/// Work that a commit leaves for later, and stored forms of entries.
 @Suite struct `Entries that are deleted or no longer kept` {
   private typealias Send = ClientMessage.Send
   private let directory: TemporaryFolder
@@ -23,7 +23,7 @@ import Wire
     try Store.verify(directory: directory["data"]).breaks.map(\.description)
   }
 
-  /// Entry 1 with so many edits.
+  /// Entry 1 with this number of edits.
   private func edit(_ count: Int, text: String = "", in harness: StoreHarness) {
     _ = harness.submit([.append("general", "ada", "0", text: "secret")])
     let edits = (1...count).map {
@@ -60,11 +60,11 @@ import Wire
       #expect(harness.store.hasLeftovers)
       #expect(try !shows("secret", harness))
       #expect(try breaks() == [])
-      // They are there, and no reader shows them.
+      // They exist, and no reader shows them.
       #expect(try left() == 1000 - harness.store.redactedEdits)
       try harness.store.tidy()
     }
-    // As after a crash: what is left is known.
+    // As after a crash: the remaining work is known.
     let harness = try harness()
     var slices = 0
     while harness.store.hasLeftovers {
@@ -102,7 +102,7 @@ import Wire
     }
   }
 
-  /// How many entries have the text still.
+  /// The number of entries that still have the text.
   private func left() throws -> Int {
     Int(
       try SQL(directory["data/relay.db"]).integer(
@@ -120,7 +120,7 @@ import Wire
           room: "general", id: "\(target)-\(number)", edit: target, text: "secret \(number)")
         batch.append(.append(edit, from: "ada"))
       }
-      // An edit of what the same batch brings is taken as well.
+      // An edit of a text in the same batch is accepted as well.
       #expect(harness.submit(batch).count == 41)
     }
     let deletions = (stride(from: 1, to: 400, by: 41) as StrideTo<Int64>).map {
@@ -144,7 +144,7 @@ import Wire
     #expect(try left() == 0)
   }
 
-  @Test func `an edit that outlives its text is overwritten though retention has taken the text`()
+  @Test func `an edit that outlives its text is overwritten though retention has removed the text`()
     throws
   {
     let harness = try harness(keep: 300)
@@ -197,7 +197,7 @@ import Wire
     #expect(try file.integer("SELECT seq FROM reactions") == 2)
   }
 
-  /// Texts that are edited, deleted and reacted to.
+  /// Texts with edits, deletions and reactions.
   private func fill(_ harness: StoreHarness) {
     for number in 0..<40 {
       _ = harness.submit([.append("general", "ada", "t\(number)")])

@@ -3,7 +3,7 @@ import SQLiteLog
 import Testing
 import Wire
 
-/// Edits, deletions, reactions, replies and forwards, as every log holds them.
+/// Edits, deletions, reactions, replies and forwards, in every log.
 @Suite struct `Entries that refer to other entries` {
   private typealias Send = ClientMessage.Send
 
@@ -62,7 +62,7 @@ import Wire
       #expect(page.frames.entries.allSatisfy { ($0.text ?? "").isEmpty })
       let folded = try #require(await Self.folded(harness, "r"))
       #expect(folded.entries.map(\.isDeleted) == [true])
-      // What is committed together is not shown either.
+      // Neither is content that was deleted in its own commit.
       #expect(delivery.commit?.entries.map { $0.text ?? "" } == ["", ""])
     }
   }
@@ -116,7 +116,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a reaction is given and taken back by each for themselves`(
+  func `each user gives and removes only their own reactions`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -172,7 +172,7 @@ import Wire
         #expect(refusals.map(\.id) == [send.id])
         #expect(refusals.map(\.room) == [send.room])
       }
-      // Nothing of it was stored, and no room was made.
+      // Nothing of it was stored, and no room was created.
       #expect(await harness.submit([.append("r", "ada", "6")]).acks.map(\.seq) == [6])
       #expect(await harness.history(.init(room: "new"))?.json.isEmpty == false)
       #expect(await harness.memberships(of: "bo").isEmpty)
@@ -208,7 +208,7 @@ import Wire
       #expect(entry.text == "two\n\"quoted\"")
       #expect(entry.from == "bo")
       #expect(entry.forward == Forward(room: "a", seq: 1, from: "ada"))
-      // It is the words of another: they may be passed on further, or deleted, but not changed.
+      // It has the words of another user: it may be forwarded or deleted, but not edited.
       let edit = Send(room: "b", id: "4", edit: 1, text: "what ada never said")
       #expect(
         await harness.submit([.append(edit, from: "bo")]).refusals.map(\.code) == [.forbidden])
@@ -216,7 +216,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `an id that is sent again is a duplicate, even if its target was deleted meanwhile`(
+  func `a repeated id is a duplicate, even if its target was deleted meanwhile`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -246,7 +246,7 @@ import Wire
       #expect(delivery.commit?.marks.map(\.unread.count) == [2])
       await harness.submit([.mark(room: "r", Marks(user: "bo", read: 3, received: 3))])
       #expect(await harness.memberships(of: "bo").map(\.unread.count) == [1])
-      // Who does not belong to the room has nothing to read there.
+      // A user who is not a member has nothing to read there.
       #expect(await harness.memberships(of: "cy", listed: ["r"]).map(\.unread.count) == [0])
     }
   }
@@ -326,7 +326,7 @@ import Wire
       let gone = await harness.submit([.presence(user: "ada", from: .away, to: .offline)], from: 1)
       #expect(gone.commit?.presences.map(\.presence) == [.offline])
       let at = try #require(gone.commit?.presences.first?.at)
-      // Within a batch only the end of it counts.
+      // Within a batch only its end counts.
       let both = await harness.submit([
         .presence(user: "bo", from: .offline, to: .online),
         .presence(user: "bo", from: .online, to: .offline),

@@ -27,7 +27,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `every submit is answered by one delivery, even when there is nothing to say`(
+  func `every submit is answered by one delivery, even if that is empty`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in
@@ -41,12 +41,12 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a commit is the same object for every loop, and answers go to their own`(
+  func `a commit is the same object for every loop, and answers go to their own loop`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run(loops: 3) { harness in
       await harness.submit([.append("general", "ada", "a1")], from: 1)
-      // What loop 1 submitted is published to the others before their own next answer.
+      // The batch of loop 1 is published to the others before their own next answer.
       await harness.submit([], from: 0)
       await harness.submit([], from: 2)
       let commits = (0..<3).map { harness.deliveries(to: $0).compactMap(\.commit) }
@@ -124,7 +124,7 @@ import Wire
         }
       }
       await harness.submit([])
-      // As a loop does it: commits as they come, answers behind the commit of their delivery.
+      // Like a loop: commits as they come, answers after the commit of their delivery.
       var seen: Int64 = 0
       var joins = 0
       var entriesSoFar: [Entry] = []
@@ -137,7 +137,7 @@ import Wire
         for case .subscribed(_, let subscribed) in delivery.answers {
           joins += 1
           let ahead = Int64(delivery.commit?.entries.count ?? 0)
-          // All up to its head has been published, and all after it is in this delivery or later.
+          // All entries up to its head are published; later ones are in this delivery or follow it.
           #expect(subscribed.joined.head <= seen)
           #expect(subscribed.joined.head >= seen - ahead)
         }
@@ -148,7 +148,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `rooms that may not be made are refused by name`(_ conformer: Conformer) async throws {
+  func `rooms that must not be created are refused by name`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in
       let delivery = await harness.submit([
         .append("secret", "ada", "a1", mayCreate: false),
@@ -187,7 +187,7 @@ import Wire
       for id in 1...35 { await harness.submit([.append("general", "ada", "\(id)")]) }
       let joined = try #require(await harness.subscribe("general", as: "bo", after: 0))
       #expect(joined.head == 35)
-      // A trim comes when a tenth too many are there.
+      // A trim is due when there are a tenth too many.
       #expect((25...26).contains(joined.first))
       #expect(joined.resume == .truncated)
       #expect(joined.after == joined.first - 1)
@@ -197,7 +197,7 @@ import Wire
       #expect(page.frames.entries.map(\.seq) == Array(joined.first...35))
       let span = harness.deliveries().compactMap { $0.commit?.spans.first }.last
       #expect(span?.firstKept == joined.first)
-      // An id is known for as long as its entry is kept.
+      // An id is known as long as its entry is kept.
       let acks = await harness.submit([
         .append("general", "ada", "35"), .append("general", "ada", "1"),
       ]).acks

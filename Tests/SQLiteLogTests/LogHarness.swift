@@ -3,7 +3,7 @@ import SQLiteLog
 import Synchronization
 import Wire
 
-/// The event loops as a test plays them: submits, and waits for what is published.
+/// Event loops as a test plays them: submits requests, and waits for what is published.
 final class LogHarness: Sendable {
   private struct Loop {
     var deliveries: [LogDelivery] = []
@@ -27,12 +27,12 @@ final class LogHarness: Sendable {
     }
   }
 
-  /// Everything that was published to a loop so far.
+  /// Everything published to a loop so far.
   func deliveries(to loop: Int = 0) -> [LogDelivery] {
     state.withLock { $0.loops[loop].deliveries }
   }
 
-  /// The entries that were published to a loop so far.
+  /// The entries published to a loop so far.
   func entries(to loop: Int = 0) -> [Entry] {
     deliveries(to: loop).flatMap { $0.commit?.entries ?? [] }
   }
@@ -44,7 +44,7 @@ final class LogHarness: Sendable {
       state.withLock { $0.loops[loop].submitter = continuation }
       log.submit(requests, from: loop)
     }
-    // Thread Sanitizer does not see that a continuation orders its two sides; the lock it does.
+    // Thread Sanitizer does not see that a continuation orders its two sides; it does see a lock.
     state.withLock { _ in }
     return delivery
   }
@@ -132,7 +132,7 @@ extension LogHarness {
 }
 
 extension Framing {
-  /// Four bytes, as a frame of 126 to 65,535 bytes has them.
+  /// Four bytes, as in the frame of a payload of 126 to 65,535 bytes.
   static let test = Framing { payloadBytes, frames in
     frames += [0x81, 126, UInt8(payloadBytes >> 8 & 255), UInt8(payloadBytes & 255)]
   }

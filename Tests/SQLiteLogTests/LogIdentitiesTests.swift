@@ -50,7 +50,7 @@ import Wire
     Send(room: "r", id: "x", kind: .data, body: Array("\"data\":\(json)".utf8))
   }
 
-  /// A send, and others with its id that are not the same.
+  /// A send, and others with its id that differ from it.
   private static let contents: [(Send, others: [Send])] = [
     (
       Send(room: "r", id: "x", text: "caf\u{E9}"),
@@ -105,7 +105,7 @@ import Wire
       try await conformer.run { harness in
         await Self.fill(harness)
         #expect(await harness.submit([.append(send, from: "ada")]).acks.map(\.seq) == [5])
-        // What a forward shows was copied when it was made.
+        // The content of a forward was copied when it was created.
         await harness.submit([
           .append(Send(room: "r", id: "5", edit: 1, text: "changed"), from: "ada")
         ])
@@ -143,7 +143,7 @@ import Wire
       let delivery = await harness.submit(deletions + others())
       #expect(delivery.acks.map(\.seq) == [7, 8, 9, 1, 4, 5, 6])
       #expect(await harness.submit(others()).acks.map(\.seq) == [1, 4, 5, 6])
-      // A deletion is not redacted, and its target need not be there any more.
+      // A deletion is not redacted, and its target need not exist any more.
       let again = await harness.submit(deletions)
       #expect(again.acks.map(\.seq) == [7, 8, 9])
       let other = await harness.submit([

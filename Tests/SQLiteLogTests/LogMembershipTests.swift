@@ -70,7 +70,7 @@ import Wire
       #expect(await harness.memberships(of: "ada").map(\.unread) == [Unread()])
       await harness.submit([.append("r", "ada", "5")])
       #expect(await ada() == Marks(user: "ada", read: 6, received: 6))
-      // A reaction is of its sender like any other entry.
+      // A reaction belongs to its sender like any other entry.
       let react = Send(room: "r", id: "2", react: 1, emoji: "👍", isOn: true)
       await harness.submit([.append(react, from: "bo"), .append("r", "ada", "6")])
       #expect(await ada() == Marks(user: "ada", read: 6, received: 6))
@@ -89,7 +89,7 @@ import Wire
       let forgotten = await harness.submit([.forget(room: "sent", user: "ada")])
       #expect(forgotten.commit?.membershipChanges.map(\.belongs) == [false])
       #expect(await harness.memberships(of: "ada").map(\.room) == ["joined"])
-      // Who forgets and comes back in one turn belongs.
+      // A user who forgets and joins again in one turn is a member.
       await harness.submit([.forget(room: "joined", user: "ada"), .subscribe("joined", "ada")])
       #expect(await harness.memberships(of: "ada").map(\.room) == ["joined"])
       #expect(await harness.memberships(of: "nobody").isEmpty)
@@ -97,7 +97,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a dm with entries belongs to both`(_ conformer: Conformer) async throws {
+  func `a dm with entries has both users as members`(_ conformer: Conformer) async throws {
     try await conformer.run { harness in
       let delivery = await harness.submit([.append("dm:ada:bo", "ada", "1")])
       #expect(

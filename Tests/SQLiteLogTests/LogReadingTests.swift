@@ -77,7 +77,7 @@ import Wire
   }
 
   @Test(arguments: Conformer.allCases)
-  func `a room without entries has an empty page where it may be made, and none where not`(
+  func `a room without entries has an empty page if it may be created, and none otherwise`(
     _ conformer: Conformer
   ) async throws {
     try await conformer.run { harness in

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// The database file as anyone with SQLite may change it, past the relay.
+/// The database file, changed with SQLite as anyone can, bypassing the relay.
 @safe final class SQL {
   private let handle: OpaquePointer
 

@@ -10,7 +10,7 @@ import Wire
 
   init() throws { directory = try TemporaryFolder() }
 
-  /// What the operator is told, and a clock that the test moves.
+  /// The reports to the operator, and a clock that the test moves.
   private final class Surroundings: Sendable {
     private let messages = Mutex<[String]>([])
     private let time = Atomic<Int64>(1_000_000)
@@ -36,7 +36,7 @@ import Wire
   }
 
   /// Sends until the disk is full.
-  /// - Returns: what was acknowledged, and the refusal.
+  /// - Returns: the acknowledgements, and the refusal.
   private func fill(_ harness: LogHarness, from first: Int) async throws -> ([String], WireError) {
     var acknowledged: [String] = []
     for id in first..<first + 100 {
@@ -66,14 +66,14 @@ import Wire
     #expect(surroundings.reports.count == 1)
     #expect(surroundings.reports.first?.contains("full") == true)
 
-    // Reading and joining go on.
+    // Reading and joining continue.
     let head = Int64(acknowledged.count)
     #expect(await harness.subscribe("general", as: "bo", after: 0)?.head == head)
     let page = await harness.page("general", after: 0, through: head, limitBytes: 1 << 20)
     #expect(page?.frames.entries.map(\.id) == acknowledged)
     #expect(harness.entries().map(\.id) == acknowledged)
 
-    // There is room again: who was refused has to wait, in order to keep the order; others not.
+    // There is space again: a refused sender has to wait, to keep the order; others do not.
     log.limitStore(pages: 0)
     let early = await harness.submit([append(98)])
     #expect(early.refusals.map(\.code) == [.unavailable])
@@ -131,7 +131,7 @@ import Wire
     let refused = await harness.submit([append(1, room: "empty", session: 77)])
     #expect(refused.refusals.map(\.code) == [.unavailable])
     #expect(await harness.memberships(of: "bo").map(\.room) == ["empty"])
-    // The sender does not belong by a send that was refused; who joins even now does.
+    // A refused send does not make its sender a member; a join does, even now.
     #expect(await harness.memberships(of: "ada").contains { $0.room == "empty" } == false)
     let joining = await harness.submit([
       .subscribe("empty", "cy"), append(3, room: "empty", session: 79),
@@ -193,8 +193,8 @@ import Wire
     }
     let limit = 64 << 20
     for batch in 0..<100 { await send(16, in: batch) }
-    // 96 MB went through it. How long it was meanwhile is a matter of how fast the disk is and of who
-    // else has the processors; but a log that is longer than its limit begins anew, and is cut then.
+    // 96 MB went through it. Its length meanwhile depends on the speed of the disk and on other
+    // load; but a log that exceeds its limit begins anew, and is cut then.
     var batch = 100
     let deadline = ContinuousClock.now + .seconds(300)
     while directory.bytes(of: "data/relay.db-wal") > limit,
@@ -209,7 +209,7 @@ import Wire
     #expect(directory.bytes(of: "data/relay.db") > 96_000_000)
   }
 
-  @Test func `can be made slow on purpose`() async throws {
+  @Test func `can be slowed down on purpose`() async throws {
     var options = SQLiteLog.Options()
     options.commitDelayMilliseconds = 30
     let log = try SQLiteLog(directory: directory["data"], options: options) { _ in }

@@ -19,13 +19,13 @@ import Testing
     }
   }
 
-  @Test func `makes the directory for its owner alone`() throws {
+  @Test func `creates the directory for its owner only`() throws {
     try SQLiteLog(directory: directory["a/b/c/"]).stop()
     #expect(directory.bytes(of: "a/b/c/relay.db") > 0)
     #expect(try directory.permissions(of: "a/b/c") == 0o700)
   }
 
-  @Test func `is refused while another has the store, and not after`() throws {
+  @Test func `is refused while another log has the store, and not afterwards`() throws {
     let first = try SQLiteLog(directory: directory["data"])
     #expect(Store.isInUse(directory: directory["data"]))
     let error = try #require(refusal())
@@ -36,7 +36,7 @@ import Testing
     #expect(refusal() == nil)
   }
 
-  @Test func `is refused where another process has the store`() throws {
+  @Test func `is refused if another process has the store`() throws {
     try SQLiteLog(directory: directory["data"]).stop()
     let other = try ChildProcess([
       "flock", "--no-fork", directory["data/lock"], "sh", "-c", "echo held; exec sleep 600",
@@ -57,7 +57,7 @@ import Testing
     #expect(itself.description.contains("is not a directory"))
   }
 
-  @Test func `is refused where the file is not a database`() throws {
+  @Test func `is refused if the file is not a database`() throws {
     try directory.write(Array(repeating: 0x41, count: 10_000), to: "data/relay.db")
     let error = try #require(refusal())
     #expect(error.kind == .broken)
@@ -65,7 +65,7 @@ import Testing
     #expect(directory.bytes(of: "data/relay.db") == 10_000)
   }
 
-  @Test func `is refused where the file is cut off`() async throws {
+  @Test func `is refused if the file is truncated`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     try await LogHarness(log).submit((1...500).map { .append("general", "ada", "\($0)") })
     log.stop()
@@ -75,7 +75,7 @@ import Testing
     #expect(error.description.contains("is damaged"))
   }
 
-  @Test func `is refused where the database is not a relay's`() throws {
+  @Test func `is refused if the database is not a relay's`() throws {
     try run("mkdir", directory["data"])
     try SQL(directory["data/relay.db"]).run("CREATE TABLE recipes (name TEXT)")
     let error = try #require(refusal())
@@ -83,7 +83,7 @@ import Testing
     #expect(error.description.contains("of another program"))
   }
 
-  @Test func `is refused where a newer relay wrote the store`() throws {
+  @Test func `is refused if a newer relay wrote the store`() throws {
     try SQLiteLog(directory: directory["data"]).stop()
     try SQL(directory["data/relay.db"]).run("PRAGMA user_version = 99")
     let error = try #require(refusal())
@@ -92,7 +92,7 @@ import Testing
     #expect(throws: StoreError.self) { try Store.verify(directory: directory["data"]) }
   }
 
-  @Test func `is the same after it was refused`() async throws {
+  @Test func `gives the same store after a refusal`() async throws {
     let log = try SQLiteLog(directory: directory["data"])
     try await LogHarness(log).submit([.append("general", "ada", "1")])
     log.stop()

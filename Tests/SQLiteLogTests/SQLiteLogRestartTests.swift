@@ -69,7 +69,7 @@ import Wire
     async throws
   {
     typealias Send = ClientMessage.Send
-    // For each room: what is sent, or marked as read by ada; her mark; what is unread to her.
+    // For each room: the sent entries and ada's reads; her mark; her unread count.
     let cases: [(steps: [String], read: Int64, unread: Int64)] = [
       (["ada", "ada"], 2, 0),
       (["bo", "ada"], 2, 0),
@@ -117,7 +117,7 @@ import Wire
     try await open { await check($0) }
     try await open { harness in
       await check(harness)
-      // From here on they go on as without a restart.
+      // From here on both continue as without a restart.
       await harness.submit([.append(room(0), "ada", "x"), .append(room(2), "ada", "x")])
       await harness.submit([.append(room(0), "bo", "x"), .append(room(2), "bo", "x")])
     }
@@ -154,7 +154,7 @@ import Wire
     }
   }
 
-  /// Retention has left nothing of the first epoch, as it does wherever somebody is away for long.
+  /// Retention has left nothing of the first epoch, as for any user who was away for long.
   @Test func `resets clients of an epoch of which nothing is kept`() async throws {
     let first = try await open(keepEntriesPerRoom: 10) { harness in
       _ = await send(harness, 1...5)
@@ -205,7 +205,7 @@ import Wire
     }
     let kept = try await open("backup") { harness in
       let joined = await harness.subscribe("general", as: "bo", after: 9, epoch: lost)
-      // Of the epoch that began after the backup this log knows nothing.
+      // This log does not know the epoch that began after the backup.
       #expect(joined?.resume == .reset)
       #expect(joined?.after == 0)
       _ = await send(harness, 10...12)
@@ -288,7 +288,7 @@ import Wire
     for batch in 0..<20 {
       acknowledged += await send(harness, batch * 10 + 1...batch * 10 + 10)
       guard batch % 5 == 0 else { continue }
-      // What lies on disk at this moment is what a killed process leaves behind.
+      // The files at this moment are as a killed process leaves them.
       try directory.copy("data", to: "killed-\(batch)")
       #expect(try Store.verify(directory: directory["killed-\(batch)"]).breaks.isEmpty)
       try await open("killed-\(batch)") { survivor in

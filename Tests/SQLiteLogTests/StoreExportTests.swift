@@ -66,7 +66,7 @@ import Wire
     #expect(original.count == 6)
     #expect(try await entries("copy") == original)
 
-    // Clients of the old store go on where they were, and nothing is doubled.
+    // Clients of the old store continue where they were, and nothing is duplicated.
     let log = try SQLiteLog(directory: directory["copy"])
     defer { log.stop() }
     let harness = try LogHarness(log)
@@ -83,7 +83,7 @@ import Wire
     #expect(again.acks.map(\.duplicate) == [true])
     #expect(again.acks.map(\.seq) == [2])
     #expect(again.refusals.map(\.seq) == [2])
-    // Whoever sent belongs, and so does the other one of a dm.
+    // Every sender is a member, and so is the other user of a dm.
     #expect(await harness.memberships(of: "bo").map(\.room).sorted() == ["dm:ada:bo", "general"])
     // Between her first entry and her second are entries of bo, which she has not read.
     #expect(joined?.members?.first { $0.user == "ada" }?.read == 1)
@@ -140,7 +140,7 @@ import Wire
     #expect(try Store.verify(directory: directory["copy"]).breaks.isEmpty)
   }
 
-  @Test func `without marks, as it was once written, makes the senders members`() async throws {
+  @Test func `without marks, in the older format, makes the senders members`() async throws {
     try await fillWithMarks()
     try bring(try export().filter { !Self.isMarks($0) }, to: "copy")
     #expect(try await marks("copy") == ["ada 1 1", "bo 4 4"])
@@ -164,7 +164,7 @@ import Wire
     (#""user":"ada""#, #""user":"..""#, "not a valid user name"),
     (#""room":"r""#, #""room":7"#, "not a valid room name"),
   ])
-  func `refuses marks that cannot be`(_ part: String, _ replacement: String, _ reason: String)
+  func `refuses impossible marks`(_ part: String, _ replacement: String, _ reason: String)
     throws
   {
     let good = #"{"type":"marks","room":"r","user":"ada","read":1,"received":1,"since":1}"#
@@ -238,7 +238,7 @@ import Wire
     (#""hi""#, #""\ud83d""#, "half of a surrogate pair"),
     (#""kind":"text","text":"hi""#, #""kind":"data","data":1,"raw":"2""#, "differ"),
   ])
-  func `refuses a line that is not as it should be, and with it all`(
+  func `refuses a line that is wrong, and with it the whole import`(
     _ part: String, _ replacement: String, _ reason: String
   ) throws {
     let bad = Self.good.replacing(part, with: replacement)

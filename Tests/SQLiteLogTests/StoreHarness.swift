@@ -2,7 +2,7 @@ import Relay
 import SQLiteLog
 import Wire
 
-/// A store without threads: what a log's threads do is done where a test says so.
+/// A store without threads: the work of a log's threads is done when a test says so.
 final class StoreHarness {
   let store: SQLiteStore
   let indexer: Indexer
@@ -53,7 +53,7 @@ final class StoreHarness {
     while try indexer.mergeStep() {}
   }
 
-  /// Deletes all that is no longer kept and indexed.
+  /// Deletes everything that is indexed and no longer kept.
   func sweep() throws {
     while let garbage = try indexer.garbage() {
       for slice in garbage.slices { try store.delete(slice) }
@@ -74,7 +74,7 @@ final class StoreHarness {
     return page
   }
 
-  /// The ids of a room's entries, as they are read from the store.
+  /// The ids of a room's entries, as read from the store.
   func ids(of room: String = "general", after: Int64 = 0, through: Int64 = .max) -> [String] {
     let answer = reader.answer(
       .entries(.test, room: room, after: after, through: through, limitBytes: 1 << 20), .test)

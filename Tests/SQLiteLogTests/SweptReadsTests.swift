@@ -10,13 +10,13 @@ import Wire
     var action: () throws -> Void = {}
   }
 
-  @Test func `is not a reason to throw the index away`() throws {
+  @Test func `is not a reason to discard the index`() throws {
     let directory = try TemporaryFolder()
     let harness = try StoreHarness(directory["data"], keep: 1000)
     harness.send(1...1000)
     try harness.index()
-    // Positions are looked up 256 at once: behind the first of each attempt the room is trimmed, so
-    // that the next are gone from the index, though not from what the attempt reads.
+    // Positions are looked up 256 at a time: after the first of each attempt the room is trimmed,
+    // so that the next are gone from the index, though not from what the attempt reads.
     let calls = Calls()
     var next = 1001
     calls.action = {
