@@ -38,7 +38,7 @@ PEOPLE = {
 
 @contextmanager
 def relay_with_people(built):
-    """A relay in a folder of its own; gives the folder and its port."""
+    """A relay in a folder of its own; returns the folder and its port."""
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/relay.yaml", "w") as file:
             file.write(RELAY.format(folder=folder))
@@ -58,7 +58,7 @@ def relay_with_people(built):
 
 
 class Person:
-    """A user at work elsewhere, who reads what comes."""
+    """A user on another machine, who reads all messages."""
 
     def __init__(self, user, connection):
         self.user, self.connection = user, connection
@@ -79,7 +79,7 @@ class Person:
         await self.connection.send(json.dumps({"type": type, **fields}))
 
     async def say(self, room, text=None, **fields):
-        """Sends an entry, and gives its number once it is stored."""
+        """Sends an entry, and returns its number once it is stored."""
         self.count += 1
         name = f"{self.user}-{self.count}"
         if text is not None:
@@ -90,7 +90,7 @@ class Person:
 
 
 class Terminal:
-    """A program in a terminal of tmux's."""
+    """A program in a terminal of tmux."""
 
     def __init__(self, folder, columns, rows, command, environment):
         self.columns, self.rows = columns, rows
@@ -132,7 +132,7 @@ class Terminal:
 
 
 async def talk(people):
-    """What has been said before anybody looks."""
+    """The messages sent before the pictures are taken."""
     ada, mina, jules = people["ada"], people["mina"], people["jules"]
     hanako, tomas, priya, olek = (people[user] for user in ("hanako", "tomas", "priya", "olek"))
     await olek.say("dm:ada:olek", "Дякую! Побачимось у четвер.")
@@ -168,7 +168,7 @@ async def talk(people):
 
 
 async def scene(built, folder, port, columns, rows, theme, people):
-    """wschat as Ada has it, in one size and one theme."""
+    """wschat as Ada sees it, in one size and one theme."""
     home = tempfile.mkdtemp(dir=folder)
     os.makedirs(f"{home}/config/wschat")
     with open(f"{home}/config/wschat/config.yaml", "w") as file:

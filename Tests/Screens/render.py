@@ -13,14 +13,14 @@ from cells import rows_of_cells
 FONTS = "/usr/share/fonts/truetype/"
 MONOSPACED = FONTS + "dejavu/DejaVuSansMono.ttf"
 BOLD = FONTS + "dejavu/DejaVuSansMono-Bold.ttf"
-# Looked into in turn for what the first has not.
+# Searched in this order for characters that the first lacks.
 FALLBACKS = [
     FONTS + "dejavu/DejaVuSans.ttf",
     FONTS + "wqy/wqy-zenhei.ttc",
     FONTS + "ancient-scripts/Symbola_hint.ttf",
 ]
 EMOJI = FONTS + "noto/NotoColorEmoji.ttf"
-# The one size that it has.
+# Its only size.
 EMOJI_SIZE = 109
 
 # Foreground, background, and the sixteen colours of a terminal.
@@ -62,7 +62,7 @@ class Palette:
         return (8 + 10 * (color - 232),) * 3
 
     def of(self, style):
-        """Foreground and background of a cell."""
+        """The foreground and background of a cell."""
         foreground = self.color(style.foreground, self.foreground)
         background = self.color(style.background, self.background)
         if style.inverse:
@@ -129,12 +129,12 @@ class Painter:
         font = self.fonts[cell.style.bold]
         if not has(font, first):
             font = next((font for font in self.fallbacks if has(font, first)), font)
-            # Those of other fonts stand in the middle of their columns.
+            # Characters of other fonts are centred in their columns.
             x += max(0, (cell.width * self.width - font.getlength(cell.text)) / 2)
         self.draw.text((x, y + self.baseline), cell.text, color, font, anchor="ls")
 
     def picture(self, text, x, y):
-        """An emoji, which has colours of its own, as large as two columns let it be."""
+        """An emoji, which has colours of its own, as large as two columns allow."""
         box = self.emoji.getbbox(text)
         drawn = Image.new("RGBA", (max(1, box[2]), max(1, box[3])))
         ImageDraw.Draw(drawn).text((0, 0), text, font=self.emoji, embedded_color=True)
@@ -146,7 +146,7 @@ class Painter:
         self.image.paste(drawn, place, drawn)
 
     def box(self, text, x, y, color):
-        """Lines that join with those of the next cells, which a font's would not; from the
+        """Lines that join with those of the next cells, which those of a font would not; from the
         character's name, such as BOX DRAWINGS LIGHT DOWN AND RIGHT."""
         words = unicodedata.name(text[0], "").split()
         if words[:2] != ["BOX", "DRAWINGS"] or {"DOUBLE", "DASH", "DIAGONAL"} & set(words):
@@ -155,7 +155,7 @@ class Painter:
         for word in words[2:]:
             if word in ("LIGHT", "HEAVY"):
                 weight = 1 if word == "LIGHT" else 2
-                # "DOWN HEAVY": the weight follows the arms that it is of.
+                # "DOWN HEAVY": the weight follows the arms that it belongs to.
                 arms.update({arm: weight for arm in waiting if arm not in arms})
             elif word == "HORIZONTAL":
                 waiting += ["LEFT", "RIGHT"]
@@ -178,7 +178,7 @@ class Painter:
         return True
 
     def arc(self, arms, x, y, across, down, color):
-        """A corner that is round: a quarter of a circle, and what is left of the lines."""
+        """A corner that is round: a quarter of a circle, and the rest of the lines."""
         radius = self.width // 2
         right, below = "RIGHT" in arms, "DOWN" in arms
         left, top = (across if right else across - 2 * radius), (down if below else down - 2 * radius)
@@ -221,14 +221,14 @@ MISSING = {}
 
 
 def has(font, character):
-    """Whether a font has a character: one that is missing looks like one that nobody has."""
+    """Whether a font has a character: one that is missing looks like one that no font has."""
     if font not in MISSING:
         MISSING[font] = bytes(font.getmask("\U000effff"))
     return bytes(font.getmask(character)) != MISSING[font]
 
 
 def render(text, columns, rows, theme="dark", cursor=None, size=15, margin=6):
-    """The picture of a screen of so many columns and rows."""
+    """The picture of a screen with this number of columns and rows."""
     painter = Painter(columns, rows, theme, size, margin)
     for row, cells in enumerate(rows_of_cells(text)[:rows]):
         column = 0
@@ -242,7 +242,7 @@ def render(text, columns, rows, theme="dark", cursor=None, size=15, margin=6):
 
 
 def save(image, path):
-    """With all its colours: a palette of 256 would give names those of emoji."""
+    """With all its colours: a palette of 256 would give names the colours of emoji."""
     image.save(path, optimize=True)
 
 
