@@ -6,7 +6,7 @@ import Wire
 @testable import Gateway
 @testable import Server
 
-@Suite struct `Who a request is from` {
+@Suite struct `The user of a request` {
   static let wall: Int64 = 1_763_650_000_000
   private let byToken = Authenticator(
     verifier: TokenVerifier(key: TokenKey(secret: SignedToken.secret), reserved: ["echo"]),
@@ -39,7 +39,7 @@ import Wire
       (try request("/ws", "authorization: bEARER   \(ada)"), "ada"),
       (try request("/ws?token=\(bo)", "Authorization: Bearer \(ada)"), "ada"),
       (try request("/ws?token=\(bo)"), "bo"), (try request("/ws?user=cy&token=\(bo)"), "bo"),
-      // A bad one is not made good by another.
+      // A valid one does not make up for an invalid one.
       (try request("/ws?token=\(bo)", "Authorization: Bearer x"), "unauthorized"),
       (try request("/ws?token=x"), "unauthorized"), (try request("/ws?token="), "unauthorized"),
       (try request("/ws", "Authorization: Bearer "), "?"),
@@ -47,7 +47,7 @@ import Wire
         try request("/ws", "Authorization: Bearer \(ada)", "Authorization: Bearer \(bo)"),
         "unauthorized"
       ),
-      // What a proxy in front may ask for.
+      // Credentials that a proxy in front may require.
       (try request("/ws", "Authorization: Basic YTpi"), "?"),
       (try request("/ws?token=\(bo)", "Authorization: Basic YTpi"), "bo"),
       (try request("/ws"), "?"), (try request("/ws?user=ada"), "?"),
@@ -58,7 +58,7 @@ import Wire
     }
   }
 
-  @Test func `in open mode a name is believed, and no token taken`() throws {
+  @Test func `in open mode a name is believed, and no token is accepted`() throws {
     for (target, expected) in [
       ("/ws?user=ada", "ada"), ("/ws", "?"), ("/ws?user=Ada", "unauthorized"),
       ("/ws?user=echo", "unauthorized"), ("/ws?user=eve", "forbidden"),

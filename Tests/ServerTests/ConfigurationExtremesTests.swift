@@ -2,10 +2,9 @@ import RelayConfiguration
 import Testing
 import YAML
 
-/// A relay serves with every number that its configuration takes; which it takes is in
-/// RelayConfigurationTests.
-@Suite struct `A number in the configuration` {
-  /// A thousand event loops, and a minute before each ack, are what was asked for.
+/// A relay runs with every number that its configuration accepts: see RelayConfigurationTests.
+@Suite struct `An extreme number in the configuration` {
+  /// Except for a thousand event loops, and a minute before each ack: the relay would obey.
   private static let served = ConfigurationKey.all.filter {
     $0.range != nil && !["loops", "debug.commit_delay_ms"].contains($0.path)
   }
@@ -16,21 +15,21 @@ import YAML
     key.set(.init(line: 1, content: .scalar("\(number)", isPlain: true)), &configuration)
   }
 
-  @Test func `at either end of its range is served with`() throws {
+  @Test func `lets a relay serve at either end of its range`() throws {
     for key in Self.served {
       let range = try #require(key.range)
       for number in [range.lowerBound, range.lowerBound + 1, range.upperBound] {
         var configuration = Configuration()
         #expect(Self.set(key, to: number, in: &configuration))
-        // Otherwise it does not fit the defaults of others.
+        // Otherwise it cannot be combined with the defaults of other keys.
         if configuration.contradictions().isEmpty { try serve(configuration) }
       }
     }
   }
 
-  /// With everything at once: what is multiplied by one another, or added up.
+  /// All together: for numbers that are multiplied or added.
   @Test(arguments: [true, false])
-  func `at an end together with all others is served with`(isLargest: Bool) throws {
+  func `lets a relay serve together with the extremes of all others`(isLargest: Bool) throws {
     var configuration = Configuration()
     for key in Self.served {
       let range = try #require(key.range)
@@ -40,8 +39,8 @@ import YAML
     try serve(configuration)
   }
 
-  /// An entry, a page and the metrics, as far as a relay so configured has them; what counts is that
-  /// it is there afterwards.
+  /// Requests an entry, a page and the metrics, if a relay so configured has them; the test is that
+  /// it still runs afterwards.
   private func serve(_ configured: Configuration) throws {
     try withServer(configure: {
       let (listen, loops) = ($0.listen, $0.loops)

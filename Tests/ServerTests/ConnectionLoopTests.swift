@@ -6,8 +6,8 @@ import Testing
 import WebSocket
 
 @Suite struct `A connection that the relay has closed` {
-  /// The relay reads on after its close, to find the peer's; what it answers meanwhile is bounded
-  /// by what the kernel takes, since nothing holds the peer's input back any more.
+  /// After its close the relay continues to read, to find the peer's; its answers meanwhile are
+  /// bounded by what the kernel accepts, since the peer's input is no longer held back.
   @Test func `does not fill memory with answers to pings that the client does not read`() throws {
     try withServer(keepEntriesPerRoom: 0) { server in
       let socket = try Socket.connect(to: server.address)
@@ -16,7 +16,7 @@ import WebSocket
         host: "\(server.address)", target: "/ws?user=ada", subprotocols: [],
         nonce: Array(repeating: 7, count: 16)
       ).request
-      // Not taken: the relay closes with 1003.
+      // Not accepted: the relay closes with 1003.
       FrameHeader(opcode: .binary, maskKey: 0, payloadLength: 0).append(to: &input)
       let pings = 1000
       let payload = [UInt8](repeating: 0, count: 125)
@@ -30,7 +30,7 @@ import WebSocket
         sent += input.count
         input = flood
       }
-      // What the kernel keeps between the two, at most.
+      // The most that the kernel holds between the two.
       #expect(Self.received(by: socket.borrowed) < 8 << 20, "of \(sent) bytes")
     }
   }
@@ -48,7 +48,7 @@ import WebSocket
     return taken == bytes.count
   }
 
-  /// Reads to the connection's end.
+  /// Reads to the end of the connection.
   private static func received(by socket: BorrowedSocket) -> Int {
     var total = 0
     var buffer = [UInt8](repeating: 0, count: 65_536)

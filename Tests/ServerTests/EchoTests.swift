@@ -28,7 +28,7 @@ import WebSocket
     }
   }
 
-  @Test func `gives back many messages in their order, read late or not`() throws {
+  @Test func `returns many messages in order, read late or not`() throws {
     try withEcho { peer in
       // More than both kernels and the queue hold: the relay stops reading meanwhile.
       let count = 4000
@@ -54,7 +54,7 @@ import WebSocket
     }
   }
 
-  @Test func `closes with the code of the rule that was broken`() throws {
+  @Test func `closes with the code of the violated rule`() throws {
     let broken: [(bytes: [UInt8], code: CloseCode)] = [
       (frame(.continuation, "of nothing"), .protocolError),
       (frame(.text, [0xC3, 0x28]), .invalidPayload),
@@ -110,7 +110,7 @@ import WebSocket
   }
 }
 
-/// A client of the echo, which waits for what it asks for.
+/// A client of the echo, which waits for the output that it requests.
 private final class EchoPeer {
   enum Received: Equatable {
     case message(Opcode, [UInt8])
@@ -158,10 +158,10 @@ private final class EchoPeer {
 
   func send(_ frames: [UInt8]) throws { try Self.send(frames, socket.borrowed) }
 
-  /// What is left of a message that the socket has begun to take is sent before the next.
+  /// The rest of a message that the socket has begun to accept is sent before the next one.
   private var rest: [UInt8] = []
 
-  /// `false` where the socket takes no more at present.
+  /// `false` if the socket accepts no more at present.
   func trySend(_ opcode: Opcode, _ payload: [UInt8]) throws -> Bool {
     try trySend(masked(opcode, payload))
   }

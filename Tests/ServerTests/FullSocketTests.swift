@@ -1,8 +1,8 @@
 import Server
 import Testing
 
-/// A socket takes nothing more, since its client has not read what was said before.
-@Suite struct `Output that a socket does not accept at once` {
+/// A socket is full, since its client has not read the earlier output.
+@Suite struct `Output that a socket does not accept immediately` {
   @Test(arguments: [
     ("GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
     ("no request at all\r\n\r\n", "400"),
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `of the word to go on is sent before the answer`() throws {
+  @Test func `of 100 Continue is sent before the answer`() throws {
     try withServer { server in
       let client = try HTTPClient(server)
       let junk = try stuffed(client, server)
@@ -48,7 +48,7 @@ import Testing
     return try stuff(server, towards: client)
   }
 
-  /// Returns when the loop has read what was sent before.
+  /// Returns when the loop has read everything that was sent before.
   private func passTurn(_ server: Server) throws {
     let client = try HTTPClient(server)
     try client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

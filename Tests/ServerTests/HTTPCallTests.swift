@@ -6,8 +6,8 @@ import Wire
 @testable import Gateway
 @testable import Server
 
-@Suite struct `What a request over HTTP asks the relay` {
-  /// The message that the relay gets, or what it says instead.
+@Suite struct `The message that a request over HTTP stands for` {
+  /// The message that the relay gets, or its refusal.
   private func message(_ content: String) -> Result<ClientMessage, WireError> {
     let json = HTTPCall.Message.send(room: "general").json(Array(content.utf8))
     do throws(WireError) {
@@ -51,7 +51,7 @@ import Wire
   }
 }
 
-@Suite struct `Who asks for the canary` {
+@Suite struct `Requests for the canary` {
   private let waiter = Canary.Waiter(loop: 0, connection: .init(1), exchange: 2)
 
   private func advice(_ canary: Canary, at now: Int64) -> String {
@@ -73,7 +73,7 @@ import Wire
     #expect(advice(canary, at: 6000) == "failed(\"no\")")
   }
 
-  @Test func `one without an answer does not keep others from sending`() {
+  @Test func `a canary without an answer does not keep others from sending`() {
     let canary = Canary()
     #expect(advice(canary, at: 0) == "send")
     #expect(advice(canary, at: 5999) == "wait")

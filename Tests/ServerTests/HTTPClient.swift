@@ -4,14 +4,14 @@ import Server
 import TLS
 import TestSupport
 
-/// A client of HTTP whose every step a test decides, in the clear or through TLS.
+/// An HTTP client that a test controls step by step, without or with TLS.
 final class HTTPClient {
   private let socket: Socket
   private var session: TLSSession?
   /// Ciphertext for the relay that has not been sent.
   private var ciphertext: [UInt8] = []
   private var received: [UInt8] = []
-  /// The relay has closed.
+  /// The relay has closed the connection.
   private(set) var hasEnded = false
 
   var borrowed: BorrowedSocket { socket.borrowed }
@@ -39,7 +39,7 @@ final class HTTPClient {
     }
   }
 
-  /// Sends it in one piece, and with `end` the word that nothing more comes in the same one.
+  /// Sends it in one piece, and with `end` the end of the stream in the same one.
   func send(_ text: String, end: Bool = false) throws {
     var bytes = Array(text.utf8)
     if session == nil {
@@ -57,7 +57,7 @@ final class HTTPClient {
     if end { socket.borrowed.shutdownWrite() }
   }
 
-  /// What has come, once `isEnough` says so or the relay has closed.
+  /// Returns the received bytes once `isEnough` says so or the relay has closed.
   func receive(until isEnough: (String) -> Bool = { _ in false }) throws -> String {
     while true {
       let text = String(decoding: received, as: UTF8.self)
@@ -66,7 +66,7 @@ final class HTTPClient {
     }
   }
 
-  /// Reads bytes that are no part of what the relay says.
+  /// Reads bytes that are not from the relay.
   func skip(_ count: Int) throws {
     var left = count
     while left > 0 {
@@ -128,10 +128,10 @@ final class HTTPClient {
   }
 }
 
-/// Fills what the kernel takes for the client from the relay: the relay runs in this process, so that
-/// its descriptor is there to be used.
+/// Fills the kernel's buffers from the relay to the client: the relay runs in this process, so that
+/// its descriptor can be used.
 ///
-/// - Returns: how many bytes it took, which the client reads before anything of the relay's.
+/// - Returns: the number of accepted bytes, which the client reads before any output of the relay.
 func stuff(_ server: Server, towards client: HTTPClient) throws -> Int {
   let address = try client.borrowed.localAddress()
   let found = (0..<Int32(4096)).map(BorrowedSocket.init).first {
@@ -140,7 +140,7 @@ func stuff(_ server: Server, towards client: HTTPClient) throws -> Int {
   guard let found else { throw Unexpected("the relay does not know that client") }
   let junk = [UInt8](repeating: 0, count: 65_536)
   var total = 0
-  // Until the kernel has taken none for a while: as long as it tries whether the client reads, which is
+  // Until the kernel has accepted none for a while: as long as it probes whether the client reads,
   // every 200 ms at first, that makes room for a little more.
   var refusals = 0
   while refusals < 500 {

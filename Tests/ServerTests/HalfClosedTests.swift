@@ -6,7 +6,7 @@ import Testing
 
 /// A client that sends its requests and then says that it sends nothing more: `nc -N`, or TLS's
 /// `close_notify`, which may come in the same read as the request.
-@Suite struct `A client that has said all it has to say` {
+@Suite struct `A client that has ended its output` {
   @Test(arguments: [false, true])
   func `gets its answer`(encrypted: Bool) throws {
     let log = HeldLog()
@@ -20,9 +20,9 @@ import Testing
     }
   }
 
-  /// The second is answered on the spot, and then there is one that nobody has looked at.
+  /// The second is answered immediately, and then there is one that has not been looked at.
   @Test(arguments: [false, true])
-  func `gets the answers to all requests that it sent ahead`(encrypted: Bool) throws {
+  func `gets the answers to all pipelined requests`(encrypted: Bool) throws {
     let log = HeldLog()
     try withClient(encrypted, log) { client, server in
       let nobody = "GET /v1/avatars/nobody?user=ada HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `is not waited for where its request is not whole`(encrypted: Bool) throws {
+  func `is not waited for if its request is incomplete`(encrypted: Bool) throws {
     try withClient(encrypted, nil) { client, _ in
       try client.send(String(Self.post(1).dropLast(3)), end: true)
       #expect(try client.receive().isEmpty)
@@ -59,14 +59,14 @@ import Testing
         $0.tls.key = certificates["server.key"]
       }
     ) { server in
-      // Whatever fails: what is submitted is answered, or the relay would not end.
+      // Even if the test fails: a submitted request is answered, or the relay would not end.
       defer { log?.release() }
       try body(try HTTPClient(server, context), server)
     }
   }
 
-  /// Returns when the loop has read what was sent before. Where all clients use TLS, one that does not
-  /// is told so.
+  /// Returns when the loop has read everything that was sent before. If clients must use TLS, one
+  /// without it gets an error.
   private func passTurn(_ server: Server) throws {
     let client = try HTTPClient(server)
     try client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

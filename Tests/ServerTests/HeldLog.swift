@@ -1,7 +1,7 @@
 import Relay
 import Synchronization
 
-/// A log in memory that begins its work when it is told to: until then whoever waits for it waits.
+/// A log in memory that starts when it is told to: until then its clients wait.
 final class HeldLog: Log {
   private struct State {
     var isHeld = true
@@ -31,7 +31,7 @@ final class HeldLog: Log {
 
   func read(_ request: ReadRequest, from loop: Int) { log.read(request, from: loop) }
 
-  /// Does what was asked for meanwhile, and from now on everything at once.
+  /// Processes the requests received so far, and from now on each one immediately.
   func release() {
     state.withLock {
       $0.isHeld = false

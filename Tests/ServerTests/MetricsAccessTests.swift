@@ -16,7 +16,7 @@ import WebSocket
     #expect(try status(field) == 401)
   }
 
-  @Test func `are for this machine, and with a token for others`() throws {
+  @Test func `are for this machine, and for others with a token`() throws {
     #expect(try status() == 200)
     #expect(try status("X-Request-ID: 7", "Accept: text/plain") == 200)
     #expect(try status(isLocal: false) == 401)
@@ -29,7 +29,7 @@ import WebSocket
     #expect(try status(ada, "X-Forwarded-For: 203.0.113.7") == 200)
     #expect(try status(bo, isLocal: false) == 403)
     #expect(try status(bo, "X-Forwarded-For: 203.0.113.7") == 403)
-    // Without it they would get them as well.
+    // Without it they would be allowed as well.
     #expect(try status(bo) == 200)
     #expect(try status("Authorization: Bearer x", isLocal: false) == 401)
   }

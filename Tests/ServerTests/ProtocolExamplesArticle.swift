@@ -13,7 +13,7 @@ struct Article {
     document = try Document("\(Self.sources)/Wire.docc/\(name).md")
   }
 
-  /// Returns those of these parts that the article does not contain.
+  /// Returns those of these parts that the article lacks.
   func lacks(_ parts: [String]) -> [String] { parts.filter { !document.text.contains($0) } }
 }
 
@@ -43,17 +43,17 @@ struct Transcript: CustomTestStringConvertible {
   let place: String
   var lines: [Line] = []
   var keepEntriesPerRoom = 0
-  /// How users connect that do not by `?user=`.
+  /// How those users connect that do not use `?user=`.
   var targets: [String: String] = [:]
-  /// What tokens say, by what is shown in their place.
+  /// The claims of tokens, by the abbreviation shown for them.
   var tokens: [String: String] = [:]
 
-  /// Why there is nothing to play.
+  /// Why the example cannot be played.
   var unreadable: (any Error)?
 
   var testDescription: String { place }
 
-  /// Every example of every document. If one cannot be read, its test fails.
+  /// Every example of every document. The test of an unreadable one fails.
   static let all: [Transcript] = DocumentBlock.all(.transcript).map(Transcript.init)
 
   private init(_ block: DocumentBlock) {
@@ -124,7 +124,7 @@ struct Transcript: CustomTestStringConvertible {
 }
 
 extension StringProtocol {
-  /// What follows the prefix; `nil` where it does not begin so.
+  /// The rest after the prefix; `nil` if it does not begin with it.
   func dropping(_ prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }

@@ -4,7 +4,7 @@ import TestSupport
 enum JSON: Equatable {
   case null
   case bool(Bool)
-  /// As it was written: what is sent and what is shown are to agree to the letter.
+  /// As it was written: sent and shown messages must agree to the letter.
   case number(String)
   case string(String)
   case array([JSON])
@@ -17,7 +17,7 @@ enum JSON: Equatable {
     guard reader.isAtEnd else { throw reader.failure("the end") }
   }
 
-  /// A member of an object; `nil` where there is none.
+  /// A member of an object; `nil` if there is none.
   subscript(name: String) -> JSON? {
     if case .object(let members) = self { members[name] } else { nil }
   }
@@ -26,7 +26,7 @@ enum JSON: Equatable {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// What kind of value it is, for those that differ from run to run.
+  /// The kind of a value, for those that differ from run to run.
   var kind: String {
     switch self {
     case .null: "null"
@@ -72,7 +72,7 @@ private struct JSONReader {
     while let byte = peek, byte == 0x20 || (0x09...0x0D).contains(byte) { at += 1 }
   }
 
-  /// Whether `byte` comes next, which is then behind us.
+  /// Whether `byte` comes next; if so, skips it.
   private mutating func take(_ byte: Unicode.Scalar) -> Bool {
     skipSpace()
     guard peek == UInt8(ascii: byte) else { return false }

@@ -3,7 +3,7 @@ import Platform
 import TestSupport
 import WebSocket
 
-/// A client that knows WebSocket and nothing of relay.v1: what it sends and gets is text.
+/// A client that knows WebSocket and nothing of relay.v1: its messages are text.
 ///
 /// Blocks, but no longer than 10 s.
 final class Peer {

@@ -6,25 +6,25 @@ import TestSupport
 
 @testable import Server
 
-/// Plays an example against a relay of its own, and holds every message against what is shown.
+/// Plays an example against a relay of its own, and compares every message with the example.
 struct TranscriptPlayer {
-  /// What differs from run to run, and prose: it is there, and of the same kind.
+  /// Fields that differ from run to run, and prose: they must exist, and be of the same kind.
   static let varying: Set<String> = [
     "at", "edited_at", "epoch", "expires_in_ms", "last_seen", "message", "reconnect_after_ms",
     "retry_after_ms",
     "server", "session", "time",
   ]
-  /// What an example may leave out, where it is not about that.
+  /// Fields that an example may leave out if it is not about them.
   static let omissible: Set<String> = ["lineage"]
-  /// What may come earlier than shown: acknowledgements are ordered with nothing, and the rest
-  /// does not wait for entries.
+  /// Messages that may come earlier than shown: acknowledgements have no order, and the others do
+  /// not wait for entries.
   static let early: Set<String> = ["ack", "activity", "receipt", "subscribers", "typing"]
 
   private let transcript: Transcript
   private let address: Address
   private var peers: [String: Peer] = [:]
   private var closed: Set<String> = []
-  /// The epoch in the article, and the relay's.
+  /// The epoch in the article, and the relay's epoch.
   private var epochs: [String: String] = [:]
 
   static func play(_ transcript: Transcript) throws {
@@ -48,7 +48,7 @@ struct TranscriptPlayer {
         lines.removeFirst()
         try peer(line.user, before: line).send(try signed(translated(json)))
       } else {
-        // Between two sends each user gets what is shown, the users in no order among each other.
+        // Between two sends each user gets the shown messages; the order of the users is free.
         let run = lines.prefix { if case .send = $0.step { false } else { true } }
         lines = lines.dropFirst(run.count)
         var users: [String] = []
@@ -109,7 +109,7 @@ struct TranscriptPlayer {
     return Self.early.contains(shown["type"]?.text ?? "")
   }
 
-  /// Whether anything came that the article keeps silent about: the answer to a ping is next.
+  /// Whether a message came that the article does not show: the answer to a ping must be next.
   private func expectNothingElse(_ user: String) throws {
     try peers[user]?.send(#"{"type":"ping","t":"the end"}"#)
     guard case .text(let text)? = try peers[user]?.receive(),
@@ -150,7 +150,7 @@ struct TranscriptPlayer {
     return json
   }
 
-  /// The message with whole tokens in place of those that are cut short.
+  /// The message with whole tokens in place of abbreviated ones.
   private func signed(_ json: String) throws -> String {
     var json = json
     for (shown, claims) in transcript.tokens {
@@ -164,8 +164,8 @@ struct TranscriptPlayer {
 
 /// Runs a relay in this process, on a free port, with nothing on disk.
 /// - Parameters:
-///   - secret: of tokens, where it takes any.
-///   - log: another one than it would open itself.
+///   - secret: for tokens, if it accepts any.
+///   - log: a log other than the one that it would open itself.
 func withServer<Result>(
   keepEntriesPerRoom: Int = 0, echo: Bool = false, secret: String = "", log: (any Log)? = nil,
   configure: (inout Configuration) -> Void = { _ in }, _ body: (Server) throws -> Result

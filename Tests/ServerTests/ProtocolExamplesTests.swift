@@ -5,21 +5,21 @@ import Testing
 
 @testable import Wire
 
-/// What the documentation of relay.v1 shows is what the relay does.
+/// The relay behaves as the documentation of relay.v1 shows.
 @Suite(.serialized) struct `The protocol as it is documented` {
   @Test func `the articles show examples`() { #expect(Transcript.all.count >= 15) }
 
   @Test(arguments: Transcript.all)
-  func `an example goes as it is shown`(example: Transcript) throws {
+  func `an example is played as shown`(example: Transcript) throws {
     try TranscriptPlayer.play(example)
   }
 
-  @Test func `every type of message has its place in the reference`() throws {
+  @Test func `every type of message is in the reference`() throws {
     let reference = try Article("Protocol")
     let fromClients = try Self.matches(in: "ClientMessage.swift", after: "case .", between: ": ")
     let fromRelay = try Self.matches(
       in: "ServerMessage+Encoding.swift", after: #""{\"type\":\""#, between: nil)
-    // Neither list can shrink unseen.
+    // Neither list can shrink unnoticed.
     #expect(Set(fromClients).isSuperset(of: ["auth", "join", "ping", "send"]))
     #expect(Set(fromRelay).isSuperset(of: ["welcome", "joined", "closing"]))
     #expect(reference.lacks(fromClients.map { "\n### `\($0)` →\n" }) == [])
@@ -74,7 +74,7 @@ import Testing
 
   // MARK: - Sources
 
-  /// The quoted words that a source file of Wire has behind `prefix`; `separator` stands between,
+  /// The quoted words after `prefix` in a source file of Wire; `separator` is between them,
   /// at whatever distance in the same line.
   private static func matches(
     in file: String, after prefix: String, between separator: String?

@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import WebSocket
 
-/// While a request waits for its answer its connection is not read from. That more has come is told
-/// by epoll once, and here it comes exactly then.
-@Suite struct `What is sent ahead of an answer` {
-  /// How it is cut, and what comes of it.
+/// While a request waits for its answer its connection is not read. epoll reports further input
+/// once, and here it does so in exactly that time.
+@Suite struct `Input that is sent ahead of an answer` {
+  /// How it is cut, and the result.
   struct Ahead: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var first: [UInt8]
@@ -43,8 +43,8 @@ import WebSocket
     }
   }
 
-  /// The relay does not wait for the rest of what has ended.
-  @Test func `ends the connection where it ends in the middle of a request`() throws {
+  /// The relay does not wait for the rest of a stream that has ended.
+  @Test func `ends the connection if it ends in the middle of a request`() throws {
     try withHeldAnswer(followedBy: Self.request(2).dropLast(10)) { socket, release in
       socket.shutdownWrite()
       try release()
@@ -54,13 +54,13 @@ import WebSocket
     }
   }
 
-  /// Sends a request and the begin of what follows, and calls `body` when the relay has read them.
+  /// Sends a request and the beginning of the next, and calls `body` when the relay has read them.
   private func withHeldAnswer(
     followedBy first: [UInt8], _ body: (BorrowedSocket, _ release: () throws -> Void) throws -> Void
   ) throws {
     let log = HeldLog()
     try withServer(log: log) { server in
-      // Whatever fails: what is submitted is answered, or the relay would not end.
+      // Even if the test fails: a submitted request is answered, or the relay would not end.
       defer { log.release() }
       let socket = try Socket.connect(to: server.address)
       try Self.send(Self.request(1) + first, to: socket.borrowed)
@@ -72,14 +72,14 @@ import WebSocket
     }
   }
 
-  /// Returns when the loop has heard of everything that was sent before.
+  /// Returns when the loop has been notified of everything that was sent before.
   private static func passTurn(_ server: Server) throws {
     let socket = try Socket.connect(to: server.address)
     try send(Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8), to: socket.borrowed)
     _ = try received(by: socket.borrowed, until: [])
   }
 
-  // MARK: - What is said
+  // MARK: - Messages
 
   private static func content(_ number: Int) -> [UInt8] {
     Array(#"{"id":"number \#(number)","text":"hi"}"#.utf8)
@@ -107,7 +107,7 @@ import WebSocket
 
   private static func frame(_ opcode: Opcode, _ payload: String) -> [UInt8] {
     var bytes: [UInt8] = []
-    // A key of zero masks nothing, and is a key like any other.
+    // A key of zero masks nothing, and is valid.
     FrameHeader(opcode: opcode, maskKey: 0, payloadLength: payload.utf8.count).append(to: &bytes)
     return bytes + Array(payload.utf8)
   }
@@ -121,7 +121,7 @@ import WebSocket
     }
   }
 
-  /// What comes until `end` is among it, or to the connection's end.
+  /// Returns the output until it contains `end`, or to the end of the connection.
   private static func received(
     by socket: BorrowedSocket, until end: [UInt8]
   ) throws -> [UInt8] {

@@ -3,11 +3,11 @@ import Glibc
 import Testing
 import WebSocket
 
-/// Tokens as anyone may make them, right or wrong.
+/// Tokens as anyone can make them, valid or not.
 enum SignedToken {
   static let secret = String(repeating: "0123456789abcdef", count: 2)
 
-  /// By libjwt, whose encoder has no part in verifying.
+  /// Made by libjwt, whose encoder has no part in verifying.
   /// - Parameters:
   ///   - claims: a JSON object, and so are the further headers.
   static func make(
@@ -27,7 +27,7 @@ enum SignedToken {
     return unsafe String(cString: text)
   }
 
-  /// As it stands in a token: base64url without padding (RFC 7515 §2).
+  /// The encoding in a token: base64url without padding (RFC 7515 §2).
   static func base64URL(_ text: String) -> String {
     String(
       Base64.encode(Array(text.utf8)).compactMap { character -> Character? in
@@ -41,7 +41,7 @@ enum SignedToken {
   }
 }
 
-/// A pair of keys, in PEM, that the openssl command has just made.
+/// A pair of keys, in PEM, created by the openssl command.
 struct KeyPair {
   let privateKey: String
   let publicKey: String

@@ -36,12 +36,12 @@ import Wire
       let verifier = TokenVerifier(key: key, reserved: [])
       let token = try SignedToken.make(#"{"sub":"ada"}"#, algorithm, key: keys.privateKey)
       #expect(try verifier.verify(token, wall: Self.wall) == Identity(user: "ada"))
-      // The same key, and another hash.
+      // The same key with another hash.
       let other = algorithm == JWT_ALG_RS256 ? JWT_ALG_RS512 : JWT_ALG_ES384
       let stronger = try SignedToken.make(#"{"sub":"ada"}"#, other, key: keys.privateKey)
       #expect(
         refusal(stronger, verifier)?.contains("is not signed with \(named.rawValue) ") == true)
-      // The public key as if it were a secret, which everyone knows.
+      // The public key, which everyone knows, as if it were a secret.
       let confused = try SignedToken.make(#"{"sub":"ada"}"#, key: keys.publicKey)
       #expect(refusal(confused, verifier)?.contains("is not signed with") == true)
     }
@@ -77,7 +77,7 @@ import Wire
     for signature in ["", "AAAA", String(parts[2])] {
       #expect(refusal("\(header).\(parts[1]).\(signature)") != nil)
     }
-    // Where even its signature is right, and only the case of the name is not.
+    // Even its signature is valid, and only the case of the name is wrong.
     let spelt = try SignedToken.make(claims, headers: #"{"kid":"1"}"#)
     #expect(refusal(spelt) == nil)
   }
@@ -120,7 +120,7 @@ import Wire
   }
 
   @Test(arguments: ["\"1795000000\"", "null", "true", "[1795000000]", "{}", "\"\"", "\"-1\""])
-  func `a time that is no number is refused, not ignored`(value: String) throws {
+  func `a time that is not a number is refused, not ignored`(value: String) throws {
     for claim in ["exp", "nbf"] {
       let token = try SignedToken.make(#"{"sub":"ada","\#(claim)":\#(value)}"#)
       #expect(refusal(token)?.hasPrefix("The token's \(claim) must be a number") == true)
@@ -151,7 +151,7 @@ import Wire
     #expect(refusal(try SignedToken.make(#"{"sub":"echo"}"#))?.contains("is a bot") == true)
   }
 
-  @Test func `the name is kept where people can be shown it`() throws {
+  @Test func `the name is kept if it can be displayed`() throws {
     for (name, kept) in [
       (#""Ada Lovelace""#, "Ada Lovelace"), (#""Zoë 👩🏽‍🚀""#, "Zoë 👩🏽‍🚀"), (#""two\nlines""#, nil),
       (#""\u001b[31m""#, nil), ("7", nil), ("null", nil), (#""   ""#, nil),
@@ -184,12 +184,12 @@ import Wire
     #"{"join":[\#(Array(repeating: #""a""#, count: 129).joined(separator: ","))]}"#,
     #"{"join":\#(String(repeating: "[", count: 100))\#(String(repeating: "]", count: 100))}"#,
   ])
-  func `rooms that are not understood allow nothing`(rooms: String) throws {
+  func `invalid rooms allow nothing`(rooms: String) throws {
     let token = try SignedToken.make(#"{"sub":"ada","rooms":\#(rooms)}"#)
     #expect(refusal(token)?.hasPrefix("The token's rooms") == true, "\(rooms)")
   }
 
-  @Test func `extensions that have to be understood are not`() throws {
+  @Test func `critical extensions are refused`() throws {
     for critical in [#"["b64"]"#, "[]", "null", #""exp""#] {
       let token = try SignedToken.make(
         #"{"sub":"ada"}"#, headers: #"{"crit":\#(critical),"b64":true}"#)
@@ -207,7 +207,7 @@ import Wire
     #expect(refusal(try SignedToken.make(#"{"sub":"ada","x":"\#(long.prefix(5000))"}"#)) == nil)
   }
 
-  @Test func `no garbage passes, and none does harm`() throws {
+  @Test func `no garbage is accepted, and none does harm`() throws {
     let valid = Array(
       try SignedToken.make(#"{"sub":"ada","exp":4102444800,"rooms":{"join":["*"]}}"#).utf8)
     var random = SplitMix64(seed: 7)
