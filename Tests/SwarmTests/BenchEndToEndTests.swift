@@ -26,10 +26,10 @@ import Testing
     #expect(try #require(row.ratio) > 0.001)
     #expect(run.output.contains("room of 1,000"))
     #expect(Tags.fault(in: try readFile(page)) == nil)
-    // Its servers' folders are gone.
+    // The folders of its servers are removed.
     #expect(folder.names == ["bench.html", "bench.json", "floor"])
 
-    // Held against a baseline that no server reaches.
+    // Compared with a baseline that no server reaches.
     var baseline = report
     baseline.rows[0].pairs = [.init(floor: 1, relay: 1000)]
     try folder.write(BenchJSON.text(of: baseline), to: "baseline.json")

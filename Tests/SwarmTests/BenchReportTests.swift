@@ -2,7 +2,7 @@ import Testing
 
 @testable import Swarm
 
-/// A report with one of everything.
+/// A report with every kind of element.
 enum PlantedBench {
   static func report(ratio: Double = 1.25) -> BenchReport {
     var report = BenchReport(
@@ -65,7 +65,7 @@ enum PlantedBench {
   }
 
   @Test(arguments: ["", "{}", "[1]", #"{"bench":1}"#, #"{"bench":1,"rows":3}"#, "{\"bench\":"])
-  func `a file that is no report is refused by its name`(text: String) throws {
+  func `a file that is not a report is refused by its name`(text: String) throws {
     #expect(throws: BenchJSON.Failure(description: "a.json: not a report of swarm bench")) {
       try BenchJSON.read(Array(text.utf8), file: "a.json")
     }
@@ -97,7 +97,7 @@ enum PlantedBench {
     #expect(!lines.contains { $0.hasPrefix("note:") })
   }
 
-  @Test func `a run that says little says so`() {
+  @Test func `a run whose result is uncertain says so`() {
     var report = PlantedBench.report()
     report.extent = .quick
     report.coresTakenByOthers = 0.5
@@ -109,7 +109,7 @@ enum PlantedBench {
   @Test(arguments: [
     (0.4, "0"), (950, "950"), (11_340, "11.3 k"), (244_000, "244 k"), (4_213_000, "4.21 M"),
   ])
-  func `figures have three digits or so`(value: Double, text: String) {
+  func `figures have about three digits`(value: Double, text: String) {
     #expect(BenchTable.figure(value, .deliveries) == text)
   }
 

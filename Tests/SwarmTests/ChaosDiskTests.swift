@@ -4,7 +4,7 @@ import Testing
 
 @testable import Swarm
 
-/// What becomes of a relay whose disk is full: really full, as the kernel sees it.
+/// The behaviour of a relay whose disk is full for the kernel as well.
 @Suite struct `A full disk, end to end` {
   static func scenario(spawn: String, chaos: String) -> String {
     """
@@ -93,7 +93,7 @@ import Testing
       playing: Self.scenario(
         spawn: Self.wrong("none"), chaos: "{ do: fill_disk, at_s: 1.6, ms: 500 }"),
       through: SwarmProcess.becoming(Self.nobody))
-    // Where user namespaces are not for everybody, it says so.
+    // If user namespaces are restricted, it says so.
     #expect(
       run.keptItsPromises
         || run.exitCode == 2 && run.output.contains("spawn.disk_bytes requires a mount"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Swarm
 
-/// What is done to the relay, and what the report says of it.
+/// Faults injected into the relay, and their report.
 @Suite struct `Chaos, end to end` {
   static func scenario(relay: String, chaos: String, patience: Int = 3000) -> String {
     """
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a relay that is stopped for a moment loses no client, and continues`() throws {
+  @Test func `a relay that is stopped briefly loses no client, and continues`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(relay: Self.ours, chaos: "{ do: pause, at_s: 2, ms: 300 }"))
     #expect(run.keptItsPromises, "\(run.output)")
@@ -88,7 +88,7 @@ import Testing
   /// than x seconds is 0.2 × (1 - x): so p90 is 0.5 s, p99 is 0.95 s, p99.9 is 0.995 s, and the
   /// half of all is as fast as ever. A generator that waits for its answers would have sent 20
   /// messages in that second, one for each client, and shown a p99 of some milliseconds.
-  @Test func `a second in which the relay stood still is charged to all that it delayed`() throws {
+  @Test func `a second in which the relay was stopped is charged to all delayed sends`() throws {
     let run = try SwarmProcess(
       playing: """
         spawn: { config: { limits: { sends_per_s: 0, bytes_per_s: 0 } } }
@@ -108,13 +108,13 @@ import Testing
       try #require(values.count == 7, "\(row)")
       #expect(values[0] == count, "\(row)")
       #expect(values[1] < 250, "p50: \(row)")
-      // What a busy machine adds, it adds above.
+      // A busy machine only adds to the upper figures.
       #expect((470...800).contains(values[2]), "p90: \(row)")
       #expect((930...1300).contains(values[3]), "p99: \(row)")
       #expect((980...1400).contains(values[4]), "p99.9: \(row)")
       #expect((985...1400).contains(values[6]), "max: \(row)")
     }
-    // 200 sends in five rooms waited when it went on.
+    // 200 sends in five rooms waited when it continued.
     let line = try #require(
       run.output.split(separator: "\n").first { $0.hasPrefix("pause at 4") }, "\(run.output)")
     #expect(line.contains(": 0 clients disconnected and "), "\(line)")
@@ -163,7 +163,7 @@ import Testing
 }
 
 extension SwarmProcess {
-  /// Good, or void: then this machine was busy with something else, which says that no figure is
-  /// to be trusted, and nothing about the promises.
+  /// Good, or void: then this machine was busy with other work, and the result says that no figure
+  /// can be trusted, and nothing about the promises.
   var keptItsPromises: Bool { exitCode == 0 || exitCode == 4 }
 }

@@ -37,18 +37,18 @@ import Testing
     let memory = try Self.row("relay, peak memory, MiB", of: comparison)
     #expect(memory == .init(name: memory.name, before: 3, after: 6))
     #expect(memory.ratio == 2)
-    // What only one of them has is shown, and has no ratio.
+    // A figure that only one of them has is shown without a ratio.
     #expect(try Self.row("deliver p99, ms", of: comparison).after == nil)
     #expect(try Self.row("relay, cores", of: comparison).ratio == nil)
     #expect(comparison.text.contains("2.00"))
     #expect(comparison.text.contains("0.50"))
   }
 
-  @Test func `nothing before makes no ratio`() {
+  @Test func `a figure of zero before makes no ratio`() {
     #expect(Comparison.Row(name: "x", before: 0, after: 5).ratio == nil)
   }
 
-  @Test func `another scenario is said`() throws {
+  @Test func `different scenarios are reported`() throws {
     let other = Array(JSONReport.text(of: PlantedOutcome.make(named: PlantedOutcome.hostile)).utf8)
     let comparison = try Comparison(Self.report(), other, files: ("a", "b"))
     #expect(!comparison.isSamePlan)
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: ["nan", "inf", "-1", "1e300", "[]", "\"\""])
-  func `a measure that no run has is left out`(value: String) throws {
+  func `a value that no run can have is left out`(value: String) throws {
     let text =
       "{\"status\":\"good\",\"latency_ms\":{\"ack\":{\"p50\":\(value)}},\"seconds\":\(value)}"
     let comparison = try Comparison(Self.report(), Array(text.utf8), files: ("a", "b"))

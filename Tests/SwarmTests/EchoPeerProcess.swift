@@ -1,6 +1,6 @@
 import TestSupport
 
-/// An echo server that is not ours; it ends with the object, or with the test's process.
+/// An echo server of another project; it ends with the object, or with the test's process.
 final class EchoPeerProcess {
   let url: String
   private let process: ChildProcess

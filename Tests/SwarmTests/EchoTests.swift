@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [("/usr/bin/python3", "echo.py"), ("/usr/bin/node", "echo.js")])
-  func `an echo that is not ours is good`(interpreter: String, script: String) throws {
+  func `an echo server of another project is good`(interpreter: String, script: String) throws {
     let peer = try EchoPeerProcess(interpreter, script)
     let run = try SwarmProcess(
       playing: Self.scenario(
@@ -31,7 +31,7 @@ import Testing
       run.output.contains("600 intended, 600 came back, 0 missed"), "\(run.output)")
   }
 
-  @Test func `our relay's echo is switched on, and is good`() throws {
+  @Test func `our relay's echo can be enabled, and is good`() throws {
     let scenario = Self.scenario("x")
       .split(separator: "\n").map { $0.hasPrefix("url: ") ? "spawn:" : $0 }
       .joined(separator: "\n")
@@ -54,10 +54,10 @@ import Testing
     ("drop", "lost"), ("double", "doubled"), ("alter", "altered"), ("binary", "altered"),
     ("swap", "reordered"), ("invent", "invented"), ("close", "lost"),
   ])
-  func `an echo with a fault is found out`(fault: String, promise: String) throws {
+  func `an echo with a fault is detected`(fault: String, promise: String) throws {
     let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py", [fault])
     let run = try SwarmProcess(
-      // One client, so that there is something to change places with.
+      // One client, so that its messages can change places.
       playing: """
         mode: echo
         url: \(peer.url)
@@ -96,7 +96,7 @@ import Testing
     #expect(slow.output.contains("MISSED"), "\(slow.output)")
   }
 
-  @Test func `the page and the JSON have it`() throws {
+  @Test func `the page and the JSON contain it`() throws {
     let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py")
     let folder = try TemporaryFolder()
     let run = try SwarmProcess(
@@ -163,7 +163,7 @@ import Testing
     #expect(ledger.isComplete)
   }
 
-  @Test func `each fault has its name, and the rest stays good`() {
+  @Test func `each fault is named, and the rest stays good`() {
     var ledger = ledger(8)
     #expect(take(&ledger, "ada #3 @x") == .good(intended: 3))
     #expect(promise(take(&ledger, "ada #1 @x")) == .reordered)
@@ -187,6 +187,6 @@ import Testing
 }
 
 extension SwarmProcess {
-  /// Where every attempt met a machine that is busy with something else, that is said instead.
+  /// If the machine was too busy in every attempt, that is reported instead.
   func unlessVoid(_ code: Int32) -> Int32 { output.contains("\nvoid: ") ? 4 : code }
 }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// swarm against relays that keep their promises, and against those that do not.
+/// swarm against relays that keep their promises, and against others.
 @Suite struct `swarm run, end to end` {
   /// 450 messages to nine others and back: about 4,500 deliveries in three seconds.
   static func scenario(spawn: String, extra: String = "") -> String {
@@ -33,7 +33,7 @@ import Testing
     #expect(run.output.contains("\ncatch_up "), "\(run.output)")
   }
 
-  /// 100 clients, and a relay that takes no more than 30 from one address.
+  /// 100 clients, and a relay that accepts at most 30 from one address.
   static func addresses(_ sources: String, _ extra: String = "") -> String {
     """
     spawn: { config: { limits: { connections_per_address: 30 } } }
@@ -56,7 +56,7 @@ import Testing
     #expect(two.output.contains("60 of 100 clients"), "\(two.output)")
   }
 
-  @Test func `so do those of a raw load`() throws {
+  @Test func `the clients of a raw load do so too`() throws {
     let run = try SwarmProcess(
       playing: """
         raw: { window: 1, seconds: 0.3, warm_up_s: 0.1 }
@@ -125,7 +125,7 @@ import Testing
     ("drop", "gap"), ("double", "doubled"), ("swap", "reordered"), ("orders", "two orders"),
     ("alter", "altered"), ("forget", "lost"),
   ])
-  func `a wrong relay is found out`(fault: String, promise: String) throws {
+  func `a wrong relay is detected`(fault: String, promise: String) throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
         spawn: "binary: '\(Programs.wrongRelay)', config: { fault: \(fault) }"))
@@ -145,13 +145,13 @@ import Testing
       "\(run.output)")
   }
 
-  @Test func `a missed threshold is said, and is not a broken promise`() throws {
+  @Test func `a missed threshold is reported, and is not a broken promise`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
         spawn:
           "config: { limits: { sends_per_s: 100, burst: 200 }, debug: { commit_delay_ms: 50 } }",
         extra: "thresholds: { ack_p50_ms: 20 }"))
-    // On a machine that is busy with something else the run is void, which wins over a miss.
+    // On a machine that is busy with other work the run is void, which wins over a miss.
     #expect(
       run.exitCode == (run.output.contains("\nvoid") ? 4 : 1), "\(run.output)")
     #expect(run.output.contains("threshold ack_p50_ms: 20.0:"), "\(run.output)")

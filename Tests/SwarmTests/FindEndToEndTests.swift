@@ -21,7 +21,7 @@ import Testing
   }
   private static let free = "config: { limits: { sends_per_s: 0, bytes_per_s: 0 } }"
 
-  @Test func `doubles a load until the most that it may be, and says every try`() throws {
+  @Test func `doubles a load up to the limit, and reports every try`() throws {
     let folder = try TemporaryFolder()
     let run = try SwarmProcess(
       playing: Self.scenario(Self.free), ["--max", "3", "--json", folder["find.json"]],
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `multiplies clients as well where it is asked to`() throws {
+  @Test func `multiplies clients as well if requested`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(Self.free), ["--max", "1", "--clients", "--quiet"], command: "find")
     try #require([0, 4].contains(run.exitCode), "\(run.output)")
@@ -47,7 +47,7 @@ import Testing
     #expect(run.output.contains(answer), "\(run.output)")
   }
 
-  @Test func `the scenario as it is misses twice, which is no answer`() throws {
+  @Test func `if the scenario as it is misses twice, there is no answer`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
         "config: { limits: { sends_per_s: 0, bytes_per_s: 0 }, debug: { commit_delay_ms: 50 } }",
@@ -56,11 +56,11 @@ import Testing
     #expect(run.output.contains("×1 (20 messages/s), the smallest load"), "\(run.output)")
   }
 
-  @Test func `a load that clients would hold back is not measured, and the key is named`() throws {
+  @Test func `a load that clients would delay is not measured, and the key is named`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario("config: { limits: { sends_per_s: 5, burst: 2 } }", rate: 20),
       ["--max", "4"], command: "find")
-    // On a busy machine swarm itself is too slow for the load before, and says so.
+    // On a busy machine swarm itself may be too slow for the load before, and says so.
     if run.output.contains("swarm's own lag") {
       #expect(run.exitCode == 4, "\(run.output)")
       return
@@ -70,7 +70,7 @@ import Testing
     #expect(run.output.contains("limits.sends_per_s: 5"), "\(run.output)")
   }
 
-  @Test func `a broken promise ends the search at once, with its report`() throws {
+  @Test func `a broken promise ends the search immediately, with its report`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
         "binary: '\(Programs.wrongRelay)', config: { fault: double }", rate: 300),
@@ -89,8 +89,7 @@ import Testing
       run.output.contains("no connection to ws://127.0.0.1:1/ws: cannot connect"), "\(run.output)")
   }
 
-  @Test func `arguments that make no sense are wrong usage, and the error says what to do`() throws
-  {
+  @Test func `invalid arguments are wrong usage, and the error says what to do`() throws {
     let loose = try SwarmProcess(
       playing: Self.scenario(Self.free, thresholds: ""), command: "find")
     #expect(loose.exitCode == 2)

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [3, 5.5, 11.5, 22.9])
-  func `in less time keeps its rates, its clients and the order of things`(seconds: Double) throws {
+  func `in less time keeps its rates, its clients and the order of events`(seconds: Double) throws {
     let scenario = try Self.scenario()
     let short = scenario.shortened(toSeconds: seconds)
     let plan = Plan(short)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `the most that is tried is named with its reason`() throws {
+  @Test func `the largest load that is tried is named with its reason`() throws {
     let scenario = try Self.scenario()
     func most(_ asked: Double?, _ clients: Bool, _ descriptors: Int) -> (Double, String) {
       scenario.mostLoad(asked: asked, scalingClients: clients, descriptors: descriptors)
@@ -93,7 +93,7 @@ import Testing
     let crowd = most(nil, true, 470)
     #expect(crowd.0 == 10)
     #expect(crowd.1.contains("at most 370 connections (ulimit -n)"))
-    // What the scenario asks for as it is may fail, and is never made less.
+    // The load that the scenario itself requests may fail, and is never reduced.
     #expect(most(nil, true, 110).0 == 1)
   }
 
@@ -105,7 +105,7 @@ import Testing
   }
 }
 
-@Suite struct `What a relay allows each client to say` {
+@Suite struct `The rate that a relay allows each client` {
   private static func plan(rate: Int, chatters: Int) throws -> Plan {
     Plan(
       try Scenario(
@@ -137,7 +137,7 @@ import Testing
   }
 }
 
-@Suite struct `What a search has found` {
+@Suite struct `The result of a search` {
   private static func attempt(_ factor: Double, _ result: LoadSearch.Result, ack: Double = 10)
     -> LoadTry
   {
@@ -208,7 +208,7 @@ import Testing
     #expect(LoadTry(factor: 1, .planted, outcome).line.contains("4 sends were refused (too much)"))
   }
 
-  @Test func `other ends have their own exit codes and sentences`() {
+  @Test func `other results have their own exit codes and sentences`() {
     let tries = [Self.attempt(1, .holds)]
     let obstacle = Self.finding(tries, .obstacle(factor: 2, "too loud"))
     #expect(obstacle.exitCode == 2)

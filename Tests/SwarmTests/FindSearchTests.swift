@@ -3,14 +3,14 @@ import Testing
 
 @testable import Swarm
 
-/// A relay that holds loads up to a capacity, as far as anybody can tell.
+/// A relay that appears to hold loads up to a capacity.
 struct SimulatedRelay {
   var capacity: Double
-  /// How far around its capacity a run may go either way.
+  /// The range around its capacity in which a run may have either result.
   var blur = 0.0
-  /// How often a run fails that should not, because something else wanted the machine.
+  /// The rate of runs that fail because of other load on the machine.
   var accidents = 0.0
-  /// From this load on swarm cannot keep up.
+  /// The load from which on swarm cannot keep up.
   var swarmLimit = Double.infinity
   var random: SplitMix64
 
@@ -26,7 +26,7 @@ struct SimulatedRelay {
     return factor <= point && !isAccident ? .holds : .misses
   }
 
-  /// - Returns: the search, and the loads that it asked for.
+  /// - Returns: the search, and the loads that it requested.
   mutating func search(to most: Double = 1024, precision: Double = 0.05) -> (LoadSearch, [Double]) {
     var search = LoadSearch(to: most, precision: precision)
     var asked: [Double] = []
@@ -73,7 +73,7 @@ struct SimulatedRelay {
     #expect(search.fails == nil)
   }
 
-  @Test func `doubt at one load says nothing about another`() {
+  @Test func `a doubtful result at one load does not affect another`() {
     var search = LoadSearch(to: 1024, precision: 0.3)
     _ = search.next()
     #expect(search.next(.misses) == .run(1))
@@ -89,7 +89,7 @@ struct SimulatedRelay {
     #expect(search.fails?.factor == 1)
   }
 
-  @Test func `the most that may be tried is tried, and is an answer`() {
+  @Test func `the largest allowed load is tried, and is an answer`() {
     var relay = SimulatedRelay(capacity: 1000)
     let (search, asked) = relay.search(to: 5)
     #expect(asked == [1, 2, 4, 5])
@@ -104,7 +104,7 @@ struct SimulatedRelay {
     let holds = try #require(search.holds)
     #expect((5.7...6).contains(holds))
     #expect(search.fails?.result == .void)
-    // One of two is enough: there is no telling that the relay missed.
+    // One of two is enough: it is unknown whether the relay missed.
     var mixed = LoadSearch(to: 8, precision: 0.5)
     _ = mixed.next()
     _ = mixed.next(.void)

@@ -45,7 +45,7 @@ import WebSocket
     }
     // On a slow machine each client may still be at its last act when the run is over.
     #expect(unfinished <= 20, "\(run.output)")
-    // Whoever breaks the framing is told off at once, each time but perhaps the last.
+    // The relay ends every client that breaks the framing, each time except perhaps the last.
     for act in [HostileAct.unmasked, .oversized, .invalidUTF8, .reservedOpcode] {
       let counts = try Self.counts(of: act, in: run)
       #expect(counts.endedByRelay >= counts.done - 4, "\(act): \(run.output)")
@@ -88,7 +88,7 @@ import WebSocket
     #expect(Plan(scenario, seed: 9).events != plan.events)
   }
 
-  /// What each of them is meant to break, it breaks, by our own reading of the protocol.
+  /// Each act breaks the rule that it is meant to break, by our own reading of the protocol.
   @Test(arguments: [
     (HostileAct.unmasked, CloseCode.protocolError), (.oversized, .tooBig),
     (.invalidUTF8, .invalidPayload), (.reservedOpcode, .protocolError),

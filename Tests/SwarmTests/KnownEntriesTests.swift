@@ -6,8 +6,8 @@ import Wire
 
 @testable import Swarm
 
-/// An oracle that is given frames as a connection brings them: the short way where it takes them,
-/// the long way otherwise, and beside it one that goes only the long way.
+/// An oracle that is given frames as they arrive on a connection: on the short path if it accepts
+/// them, otherwise on the long path; and a second oracle that uses only the long path.
 private struct Ways {
   static let plan = Plan(
     scenario: "test", seed: 1, rooms: (0..<9).map { .group("a", $0) },
@@ -16,7 +16,7 @@ private struct Ways {
 
   var quick = Oracle(Naming(plan, tag: "0123456789abcdef"))
   var slow = Oracle(Naming(plan, tag: "0123456789abcdef"))
-  /// Entries that went the short way.
+  /// Entries that took the short path.
   var passed = 0
   private var heads: [Int: Int64] = [:]
   private var sends = 0
@@ -64,7 +64,7 @@ private struct Ways {
     return frame
   }
 
-  /// Gives a receiver these frames in one piece, in the way of `Peer`.
+  /// Gives a receiver these frames in one piece, as `Peer` does.
   mutating func give(_ frames: [[UInt8]], to receiver: Int) throws {
     var bytes = frames.flatMap(\.self)
     var connection = Connection(role: .client, limits: Link.limits)
@@ -72,7 +72,7 @@ private struct Ways {
     var all: [Entry] = []
     while true {
       while let run = known(bytes, offset, receiver) {
-        // What is passed is what the long way would have been told.
+        // Passed entries are those that the long path would have been given.
         var (at, count) = (offset, 0)
         while let entry = try Self.next(&bytes, &at, &connection), count < run.count {
           all.append(entry)
@@ -116,8 +116,8 @@ private struct Ways {
     for receiver in 0..<3 { #expect(quick.isAtHead(receiver) == slow.isAtHead(receiver)) }
   }
 
-  /// Ten entries that the first receiver has had: the second and third are given what a test makes
-  /// of them.
+  /// Ten entries that the first receiver has had: the second and third are given a form of them
+  /// that a test changes.
   static func afterTen() throws -> (Ways, [[UInt8]]) {
     var ways = Ways()
     let frames = (0..<10).map { _ in frame(ways.say()) }
@@ -127,7 +127,7 @@ private struct Ways {
   }
 }
 
-@Suite struct `Entries that were judged before` {
+@Suite struct `Entries that were checked before` {
   @Test func `are accepted for all other receivers without another check`() throws {
     var (ways, frames) = try Ways.afterTen()
     try ways.give(frames, to: 1)
@@ -168,7 +168,7 @@ private struct Ways {
     }
   }
 
-  @Test func `and altered are found out by the long way`() throws {
+  @Test func `and altered are detected on the long path`() throws {
     var (ways, frames) = try Ways.afterTen()
     frames[4][frames[4].count - 4] ^= 1
     try ways.give(frames, to: 1)
@@ -208,7 +208,7 @@ private struct Ways {
     #expect(ways.passed == 0)
   }
 
-  @Test func `are judged anew where a relay writes them otherwise for each receiver`() throws {
+  @Test func `are checked again if a relay writes them differently for each receiver`() throws {
     var ways = Ways()
     let entries = (0..<10).map { _ in ways.say() }
     for receiver in 0..<3 {
@@ -226,7 +226,7 @@ private struct Ways {
     #expect(ways.quick.counts == [:])
   }
 
-  @Test func `are kept only where nothing is wrong with them`() throws {
+  @Test func `are stored only if nothing is wrong with them`() throws {
     var ways = Ways()
     var entry = ways.say()
     entry.from = ways.quick.naming.users[1]
@@ -314,7 +314,7 @@ private struct Ways {
     for count in 0..<30 { #expect(finder.room(ofFrame: frame.span.extracting(0..<count)) == nil) }
   }
 
-  @Test func `no room has none`() {
+  @Test func `an empty list contains no room`() {
     #expect(RoomFinder([]).room(Array("a".utf8).span) == nil)
   }
 }

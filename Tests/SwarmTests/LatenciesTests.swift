@@ -32,7 +32,7 @@ import Testing
     #expect((999...1002).contains(try #require(latencies.milliseconds(.ack, .max))))
   }
 
-  /// What a closed loop reports of the same second: one slow answer of thousands.
+  /// A closed loop reports the same second as one slow answer among thousands.
   @Test func `without a pause there is none`() throws {
     let latencies = play(rate: 100, seconds: 100, pausingAt: .max / 2)
     #expect(try #require(latencies.milliseconds(.ack, .max)) < 0.11)
@@ -58,7 +58,7 @@ import Testing
   }
 }
 
-@Suite struct `What a run ends with` {
+@Suite struct `The result of a run` {
   private var good: Outcome {
     var outcome = Outcome(
       plan: Plan(
@@ -68,7 +68,7 @@ import Testing
     return outcome
   }
 
-  @Test func `a broken promise wins over void, and that over a missed threshold`() {
+  @Test func `a broken promise takes precedence over void, and that over a missed threshold`() {
     var outcome = good
     #expect(outcome.status == .good)
     outcome.judgements = [
@@ -82,7 +82,7 @@ import Testing
     #expect(outcome.status == .promiseBroken)
   }
 
-  @Test func `a threshold of which nothing was measured is missed`() {
+  @Test func `a threshold without measurements is missed`() {
     let threshold = Scenario.Threshold(measure: .resume, percentile: .max, limitMilliseconds: 5)
     #expect(Outcome.Judgement(threshold: threshold, milliseconds: nil).isMet == false)
     #expect(Outcome.Judgement(threshold: threshold, milliseconds: 5).isMet)
@@ -108,7 +108,7 @@ import Testing
     #expect(outcome.status == .noConnection)
   }
 
-  @Test func `a stall of swarm itself counts for all that it delayed`() throws {
+  @Test func `a stall of swarm itself counts for all sends that it delayed`() throws {
     var watch = SelfWatch(start: .init(nanoseconds: 0), cpu: 1)
     for pulse in 0..<100 { watch.pulse(at: .init(nanoseconds: UInt64(pulse) * 5_000_000)) }
     #expect(watch.lag.milliseconds(.max) == 0)
@@ -119,7 +119,7 @@ import Testing
     #expect(watch.coreShare(at: .init(nanoseconds: 2_000_000_000), cpu: 2) == 0.5)
   }
 
-  @Test func `JSON is JSON whatever a relay writes`() {
+  @Test func `JSON is valid whatever a relay writes`() {
     var json = JSONText()
     json.object { json in
       json.member("a\"\\\n", "\u{1}é")

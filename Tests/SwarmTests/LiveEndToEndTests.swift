@@ -15,7 +15,7 @@ import Testing
       - { name: talk, seconds: SECONDS, messages: { constant: 50 } }
     """
 
-  /// What was seen, and how it ended.
+  /// The output, and the outcome.
   private struct Run {
     var screen: Screen
     var frames = 0
@@ -23,7 +23,7 @@ import Testing
     var isColoured = false
     var exitCode: Int32 = -1
 
-    /// - Parameter interrupt: press Ctrl-C when this stands on the screen.
+    /// - Parameter interrupt: presses Ctrl-C when this text is on the screen.
     init(
       seconds: Double = 2, environment: [String] = ["TERM=xterm"], _ arguments: [String] = [],
       interruptAt interrupt: String? = nil
@@ -99,7 +99,7 @@ import Testing
     #expect(!run.isColoured)
   }
 
-  @Test func `stays empty until the report when swarm is to be quiet`() throws {
+  @Test func `stays empty until the report if swarm is quiet`() throws {
     let run = try Run(seconds: 0.2, ["--quiet"])
     #expect(run.frames == 0)
     #expect(run.screen.lines.first?.hasPrefix("scenario shown") == true, "\(run.text)")
@@ -157,7 +157,7 @@ import Testing
     #expect(display.pending.isEmpty)
   }
 
-  @Test func `of few rows shows what matters most`() throws {
+  @Test func `of few rows shows the most important`() throws {
     let terminal = try PseudoTerminal(columns: 80, rows: 4)
     let descriptor = try terminal.open()
     defer { close(descriptor) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Swarm
 
-/// What stands in a live view, with something of everything.
+/// The content of a live view, with every kind of element.
 enum PlantedFigures {
   static func make(title: String = "planted") -> LiveFigures {
     var figures = LiveFigures(title: title)
@@ -63,16 +63,16 @@ enum PlantedFigures {
     let title = frame(figures, columns: 60)[0]
     #expect(!title.unicodeScalars.contains("\u{1B}"))
     #expect(!title.unicodeScalars.contains("\u{202E}"))
-    // As a terminal counts: what is not ASCII in the name takes two cells, a rule's dash one.
+    // As a terminal counts: a non-ASCII character of the name takes two cells, a rule's dash one.
     #expect(title.unicodeScalars.reduce(0) { $0 + ($1 == "会" ? 2 : 1) } <= 59)
     #expect(title.contains("left"))
   }
 
-  @Test func `without colour there is no sequence`() {
+  @Test func `without colour there is no escape sequence`() {
     #expect(!frame().joined().unicodeScalars.contains("\u{1B}"))
   }
 
-  @Test func `trouble is red from the first one on, and only the kind that it is`() {
+  @Test func `errors are red from the first one on, and only their own kind`() {
     let red = "\u{1B}[1;31m"
     #expect(!frame(colour: true).joined().contains(red))
     var figures = PlantedFigures.make()

@@ -3,7 +3,7 @@ import Wire
 
 @testable import Swarm
 
-/// A relay in three lines for the oracle to watch, and the faults that a test plants in it.
+/// A minimal relay for the oracle to watch, and the faults that a test plants in it.
 private struct Scene {
   static let plan = Plan(
     scenario: "test", seed: 1, rooms: [.group("a", 0), .group("b", 0)],
@@ -11,7 +11,7 @@ private struct Scene {
     duration: 0, clientsLeftOut: 0, messagesLeftOut: 0)
 
   var oracle = Oracle(Naming(plan, tag: "0123456789abcdef"))
-  /// By room: what the log holds.
+  /// The content of the log, by room.
   var log: [[Entry]] = [[], []]
   private var counts = [0, 0, 0]
 
@@ -34,7 +34,7 @@ private struct Scene {
         resume: resume, read: 0, received: 0, members: nil), by: receiver)
   }
 
-  /// A client sends; the relay stores it.
+  /// Sends as a client; the relay stores it.
   mutating func send(from client: Int, to room: Int, transmitted: Bool = true) -> Entry {
     counts[client] += 1
     let id = Naming.SendID(client: client, number: counts[client])
@@ -59,7 +59,7 @@ private struct Scene {
     for receiver in receivers { _ = oracle.delivered(entry, to: receiver) }
   }
 
-  /// The usual way: stored, acknowledged, given to everyone.
+  /// The usual way: stored, acknowledged, delivered to every client.
   @discardableResult
   mutating func say(from client: Int, to room: Int = 0) -> Entry {
     let entry = send(from: client, to: room)
@@ -68,7 +68,7 @@ private struct Scene {
     return entry
   }
 
-  /// A fresh reader reads what the log holds, and the oracle judges.
+  /// Reads the whole log as a fresh reader, and lets the oracle judge.
   mutating func finish() -> Oracle.Verdict {
     for room in log.indices {
       let reader = oracle.addReader()
@@ -94,7 +94,7 @@ private struct Scene {
     #expect(Set(verdict.digests.keys) == Set(scene.naming.rooms))
   }
 
-  @Test func `coming back and catching up is no fault`() {
+  @Test func `reconnecting and catching up is no fault`() {
     var scene = Scene()
     scene.say(from: 0)
     scene.oracle.disconnected(2)
@@ -143,14 +143,14 @@ private struct Scene {
     #expect(scene.broken == [.forgotten: 1])
   }
 
-  @Test func `an entry given twice to one cursor is doubled`() {
+  @Test func `an entry given twice to one cursor is duplicated`() {
     var scene = Scene()
     let entry = scene.say(from: 0)
     scene.deliver(entry, to: 1)
     #expect(scene.broken == [.doubled: 1])
   }
 
-  @Test func `one message under two numbers is doubled, and so are its acks`() {
+  @Test func `one message under two numbers is duplicated, and so are its acks`() {
     var scene = Scene()
     var twice = scene.say(from: 0)
     twice.seq = 2
@@ -183,7 +183,7 @@ private struct Scene {
     #expect(scene.oracle.violations[0].detail.hasPrefix(scene.naming.users[2]))
   }
 
-  @Test func `a cursor that is set elsewhere than was asked for is a gap`() {
+  @Test func `a cursor that is set elsewhere than requested is a gap`() {
     var scene = Scene()
     for _ in 0..<3 { scene.say(from: 0) }
     scene.oracle.disconnected(1)
@@ -228,7 +228,7 @@ private struct Scene {
     #expect(scene.broken == [.twoOrders: 2])
   }
 
-  @Test func `every change to an entry is found`() {
+  @Test func `every change to an entry is detected`() {
     let changes: [(inout Entry, Scene) -> Void] = [
       { entry, _ in entry.body[entry.body.count - 2] ^= 1 },
       { entry, scene in entry.from = scene.naming.users[2] },
@@ -273,7 +273,7 @@ private struct Scene {
     entry.seq = .max
     scene.deliver(entry, to: 0)
     #expect(scene.broken == [.invented: 3])
-    // Handed to a client that had no connection, and there all the same.
+    // Sent by a client that had no connection, and stored nevertheless.
     let unsent = scene.send(from: 1, to: 1, transmitted: false)
     scene.deliver(unsent, to: 0)
     scene.ack(unsent)
@@ -286,7 +286,7 @@ private struct Scene {
     #expect(scene.broken == [.invented: 1])
   }
 
-  @Test func `an ack with another number than the entry has is found`() {
+  @Test func `an ack with another number than the entry's is detected`() {
     var scene = Scene()
     let (first, second) = (scene.send(from: 0, to: 0), scene.send(from: 1, to: 0))
     for entry in [first, second] { scene.deliver(entry, to: 0, 1, 2) }
@@ -296,7 +296,7 @@ private struct Scene {
     #expect(scene.broken == [.misnumbered: 1])
   }
 
-  @Test func `a clock that goes back within a room is found`() {
+  @Test func `a clock that goes back within a room is detected`() {
     var scene = Scene()
     scene.say(from: 0)
     var early = scene.send(from: 1, to: 0)
@@ -329,7 +329,7 @@ private struct Scene {
     #expect(verdict.acknowledged == 0)
   }
 
-  @Test func `a send that is refused as another one is a fault`() throws {
+  @Test func `a send that is refused as a different one is a fault`() throws {
     var scene = Scene()
     let entry = scene.send(from: 0, to: 0)
     var error = WireError(.idConflict, "Entry 1 has this id.")

@@ -37,7 +37,7 @@ import Testing
     #expect(plan.events != Plan(scenario, seed: 43).events)
   }
 
-  /// Held by number, so that a change that makes old seeds mean something else is seen.
+  /// Compared with fixed numbers, so that a change in the meaning of old seeds is detected.
   @Test func `a seed means the same on every machine`() throws {
     var random = SplitMix64(seed: 0)
     #expect(random.next() == 0xE220_A839_7B1D_CDAF)
@@ -74,7 +74,7 @@ import Testing
     #expect(isThere.count { $0 } == plan.clients.count - plan.clientsLeftOut)
   }
 
-  @Test func `each client is in the rooms of its group, in each once`() throws {
+  @Test func `each client is in the rooms of its group, once in each`() throws {
     let plan = Plan(try Self.scenario(Self.everything))
     for client in plan.clients {
       #expect(client.rooms.count == 1 + 2 + 3 + 4)

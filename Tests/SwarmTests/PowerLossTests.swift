@@ -17,14 +17,14 @@ import Testing
 
   @Test func `a relay that syncs loses nothing that it has acknowledged or shown`() throws {
     let run = try SwarmProcess(playing: Self.scenario(durability: "fsync"))
-    // On a busy machine swarm may lag behind: that is no matter here.
+    // On a busy machine swarm may lag: this does not matter here.
     #expect([0, 4].contains(run.exitCode), "\(run.output)")
     #expect(run.output.contains("power restored, with no unsynced writes"), "\(run.output)")
     #expect(run.output.contains("900 intended, 900 acknowledged"), "\(run.output)")
     #expect(!run.output.contains("BROKEN"), "\(run.output)")
   }
 
-  @Test func `a relay that does not sync is found out`() throws {
+  @Test func `a relay that does not sync is detected`() throws {
     let run = try SwarmProcess(playing: Self.scenario(durability: "os"))
     #expect(run.exitCode == 3, "\(run.output)")
     #expect(run.output.contains("BROKEN lost,"), "\(run.output)")

@@ -5,11 +5,11 @@ import TestSupport
 final class PseudoTerminal {
   let columns: Int
   let rows: Int
-  /// What programs write to it comes out here.
+  /// The output of programs can be read here.
   private var master: Int32
   private let path: String
 
-  // Not among what Glibc's module shows: <asm-generic/ioctls.h> and <spawn.h>.
+  // Not visible in Glibc's module: <asm-generic/ioctls.h> and <spawn.h>.
   private static let unlock: UInt = 0x4004_5431
   private static let getNumber: UInt = 0x8004_5430
   private static let startSession: Int16 = 0x80
@@ -42,7 +42,7 @@ final class PseudoTerminal {
     return descriptor
   }
 
-  /// Whoever watches goes away.
+  /// Closes the watching side.
   func hangUp() {
     close(master)
     master = -1
@@ -82,14 +82,14 @@ final class PseudoTerminal {
     }
   }
 
-  /// What comes next; `nil` when the last program has gone.
+  /// The next output; `nil` when the last program has ended.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 65_536)
     let count = unsafe Glibc.read(master, &bytes, bytes.count)
     return count > 0 ? Array(bytes.prefix(count)) : nil
   }
 
-  /// What is there now.
+  /// The pending output.
   func readNow() -> [UInt8] {
     var bytes: [UInt8] = []
     var poll = pollfd(fd: master, events: Int16(POLLIN), revents: 0)

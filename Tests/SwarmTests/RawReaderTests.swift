@@ -47,7 +47,7 @@ import WebSocket
       #expect(reader.tally.frames == 8)
       #expect(reader.end == nil)
     }
-    // As encoders write that put spaces after colons.
+    // As written by encoders that put spaces after colons.
     let spaced = [Self.message, Self.ack, Self.error].flatMap { text in
       Self.frame(
         .text,

@@ -54,7 +54,7 @@ import Testing
     #expect(run.output.contains("deliveries are missing"), "\(run.output)")
   }
 
-  @Test func `sends that are not taken in time make a run void`() throws {
+  @Test func `sends that are not accepted in time make a run void`() throws {
     let run = try SwarmProcess(
       playing: Self.scenario(
         "spawn: { config: { limits: { sends_per_s: 1, burst: 1 } } }", raw: "rate: 1000"
@@ -92,7 +92,7 @@ import Testing
     #expect(slow.exitCode == 1, "\(slow.output)")
   }
 
-  @Test func `an echo that is not ours, raw`() throws {
+  @Test func `an echo server of another project, raw`() throws {
     let peer = try EchoPeerProcess("/usr/bin/python3", "echo.py")
     let run = try SwarmProcess(
       playing: """
@@ -257,7 +257,7 @@ import Testing
   @Test(arguments: [
     "rooms", "senders", "text", "window", "resume", "release", "url", "processor",
   ])
-  func `a plan that cannot be is refused with a reason`(fault: String) {
+  func `an impossible plan is refused with a reason`(fault: String) {
     var plan = RawLoad.Plan(url: "ws://127.0.0.1:1/", dialect: .echo)
     switch fault {
     case "rooms": plan.rooms = 0
@@ -277,7 +277,7 @@ import Testing
     }
   }
 
-  @Test func `a server that does not let one in is quoted`() throws {
+  @Test func `the error of a server that rejects a client is quoted`() throws {
     let relay = try relay()
     var dialect = RawDialect.relay
     dialect.query = "user=NOT_A_NAME!"

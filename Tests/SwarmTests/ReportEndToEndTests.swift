@@ -3,7 +3,7 @@ import Testing
 
 @testable import Swarm
 
-/// What a real run writes.
+/// The reports of a real run.
 @Suite struct `swarm run's reports, end to end` {
   @Test func `the page and the JSON of one run say the same, second by second`() throws {
     let folder = try TemporaryFolder()
@@ -16,7 +16,7 @@ import Testing
     let html = try readFile(page)
     #expect(Tags.fault(in: html) == nil)
     #expect(html.contains("A promise was broken</strong>"))
-    // The relay is ours: its process has been looked at.
+    // The relay is ours: its process was measured.
     #expect(html.contains("The relay&#39;s memory"))
     let bytes = try readBytes(json)
     let report = String(decoding: bytes, as: UTF8.self)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Swarm
 
-/// A run with something of everything, as if it had been played.
+/// A run with every kind of element, as if it had been played.
 enum PlantedOutcome {
   static let hostile = "<script>alert('x')</script>\" onload=\"x\u{202E}\u{1B}[31m&"
 
@@ -49,9 +49,9 @@ enum PlantedOutcome {
   }
 }
 
-/// What is opened and closed, without a parser's forgiveness.
+/// Matches start and end tags, without a parser's tolerance.
 enum Tags {
-  /// - Returns: what is wrong first; `nil` where every tag is closed in the order of opening.
+  /// - Returns: the first error; `nil` if every tag is closed in the order of opening.
   static func fault(in page: String) -> String? {
     var open: [Substring] = []
     var rest = page[...]
@@ -113,7 +113,7 @@ enum Tags {
     }
   }
 
-  @Test func `names from elsewhere stay words`() {
+  @Test func `names from elsewhere are shown as text`() {
     let hostile = PlantedOutcome.hostile
     let page = HTMLReport.text(of: PlantedOutcome.make(named: hostile, violated: true))
     #expect(Tags.fault(in: page) == nil)
@@ -140,7 +140,7 @@ enum Tags {
     #expect(!JSONReport.text(of: outcome).contains("memory"))
   }
 
-  @Test func `a run of which nothing is known is a page as well`() {
+  @Test func `a run without any data is a page as well`() {
     var outcome = PlantedOutcome.make()
     outcome.series = Series()
     outcome.latencies = Latencies()
@@ -153,7 +153,7 @@ enum Tags {
     #expect(!page.contains("inf"))
   }
 
-  @Test func `a line is interrupted where there is nothing, and stays within the plot`() {
+  @Test func `a line is interrupted where there is no data, and stays within the plot`() {
     let page = HTMLReport.text(of: PlantedOutcome.make())
     // Of four seconds the second has no ack: a dot for the first, a line for the others.
     #expect(page.contains("<circle class=\"dot c1\""))
@@ -203,7 +203,7 @@ enum Tags {
     #expect(second.rate(second.deliveries) == 4)
   }
 
-  @Test func `too short a while has no CPU, and a relay that is not ours none at all`() {
+  @Test func `a very short time has no CPU figure, and a relay that is not ours never has one`() {
     var recorder = SeriesRecorder([], relayCPUSeconds: 0)
     recorder.close(
       at: 200_000_000, .init(deliveries: 0, clients: 0, relayCPUSeconds: 1, relayBytes: nil))
@@ -266,7 +266,7 @@ enum Tags {
   }
 }
 
-@Suite struct `What latencies show in plots` {
+@Suite struct `Latencies in plots` {
   @Test func `the histogram has everything once`() {
     let latencies = PlantedOutcome.make().latencies
     let steps = latencies.distribution(.ack, perDecade: 8)

@@ -146,7 +146,7 @@ import Testing
     "smoke", "fanout", "dms", "reconnect-storm", "slow-readers", "chaos", "hostile", "soak",
     "capacity", "full-disk", "kills", "pause", "power-loss",
   ])
-  func `the scenarios that ship are scenarios, and their plans leave nothing out`(
+  func `the included scenarios are valid, and their plans leave nothing out`(
     name: String
   ) throws {
     let path = Project["LoadTests/scenarios/\(name).yaml"]
@@ -188,7 +188,7 @@ import Testing
     #expect(try hosts("['::1']") == ["::1"])
   }
 
-  /// So that it judges any relay.v1 server, a slow one too.
+  /// So that any relay.v1 server can be tested with it, even a slow one.
   @Test func `smoke stays within the default limits of any relay`() throws {
     let path = Project["LoadTests/scenarios/smoke.yaml"]
     let scenario = try Scenario(yaml: try readBytes(path), file: path)

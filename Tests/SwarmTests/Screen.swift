@@ -1,10 +1,10 @@
-/// A terminal of few words (ECMA-48): what a program's output looks like, and what it leaves behind.
-/// Anything else than it knows is a mistake of the program.
+/// A minimal terminal (ECMA-48): the look of a program's output, and the state that it leaves.
+/// A sequence that it does not know is an error of the program.
 struct Screen {
   private(set) var rows: [[Character]] = [[]]
   private(set) var row = 0
   private(set) var column = 0
-  /// What has left the screen at its top.
+  /// The lines that have left the screen at its top.
   private(set) var history: [String] = []
   private var columns: Int
   private let height: Int
@@ -19,10 +19,10 @@ struct Screen {
     height = rows
   }
 
-  /// The cursor is shown, lines wrap, and no frame is open.
+  /// Whether the cursor is shown, lines wrap, and no frame is open.
   var isUsual: Bool { modes == ["?25", "?7"] && rest.isEmpty && strange.isEmpty }
 
-  /// Down to the last one that holds something.
+  /// Down to the last line with content.
   var lines: [String] {
     var lines = rows.map { String($0) }
     while lines.last == "" { lines.removeLast() }
@@ -50,7 +50,7 @@ struct Screen {
     }
   }
 
-  /// As terminals do that keep what does not fit any more.
+  /// Wraps like terminals that keep what no longer fits.
   mutating func narrow(to columns: Int) {
     var wrapped: [[Character]] = []
     for (index, line) in rows.enumerated() {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Swarm
 
-@Suite struct `Pace of sending, as welcome allows it` {
+@Suite struct `Pace of sending, as allowed by welcome` {
   private let start = Instant(nanoseconds: 1_000_000_000_000)
 
-  /// How many leave by then, if as many as may do.
+  /// The number sent by then, if as many as allowed are sent.
   private func leaving(_ pace: inout SendPace, until end: Int) -> Int {
     var count = 0
     var now = start

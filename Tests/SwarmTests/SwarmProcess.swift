@@ -7,13 +7,13 @@ struct SwarmProcess {
   /// Standard output and standard error together.
   private(set) var output: String
 
-  /// Void means that this machine was too busy to tell, which says nothing: such a run is repeated.
+  /// Void means that this machine was too busy for a result: such a run is repeated.
   private static let attempts = 3
 
   /// - Parameters:
   ///   - arguments: after `swarm run FILE`.
-  ///   - command: what is done with the scenario.
-  ///   - through: what the command is begun by, for a shell.
+  ///   - command: the command that gets the scenario.
+  ///   - through: the beginning of the command line, for a shell.
   init(
     playing scenario: String, _ arguments: [String] = [], command: String = "run",
     through: String = ""
@@ -39,7 +39,7 @@ struct SwarmProcess {
       through + " " + words.map { "'\($0)'" }.joined(separator: " "))
   }
 
-  /// Whether a user who is nobody here may run the command at all.
+  /// Whether an unprivileged user may run the command at all.
   static func mayBeRun(by user: uid_t) -> Bool {
     unsafe system("\(becoming(user)) test -x '\(Programs.swarm)'") == 0
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Swarm
 
-/// What swarm says to a person who has made a mistake, or changes their mind.
+/// The messages of swarm to a person who has made a mistake, or interrupts it.
 @Suite struct `The command line of swarm` {
   /// Three seconds, ten messages.
   static let scenario = """

@@ -1,4 +1,4 @@
-"""What is sent at a path comes back to all who are connected at that path.
+"""A message sent at a path is returned to all clients connected at that path.
 
 Says the port that it got on standard output.
 """
@@ -26,7 +26,7 @@ async def member(socket, *_):
 async def main():
     async with websockets.serve(member, "127.0.0.1", 0, compression=None) as server:
         print(server.sockets[0].getsockname()[1], flush=True)
-        # Ends with whoever has started it.
+        # Ends with the process that started it.
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 

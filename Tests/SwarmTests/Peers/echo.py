@@ -42,7 +42,7 @@ async def echo(socket, *_):
 async def main():
     async with websockets.serve(echo, "127.0.0.1", 0, compression=None) as server:
         print(server.sockets[0].getsockname()[1], flush=True)
-        # Ends with whoever has started it.
+        # Ends with the process that started it.
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 
