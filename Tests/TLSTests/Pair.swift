@@ -1,6 +1,6 @@
 import TLS
 
-/// A client and a server whose ciphertext a test carries.
+/// A client and a server between which a test carries the ciphertext.
 final class Pair {
   var client: TLSSession
   var server: TLSSession
@@ -20,7 +20,7 @@ final class Pair {
   var isResumed: Bool { client.isResumed && server.isResumed }
   var ticket: TLSTicket? { client.ticket }
 
-  /// Carries everything that there is, in pieces of `size`, and returns the plaintext that came out
+  /// Carries all pending ciphertext, in pieces of `size`, and returns the plaintext that came out
   /// of it on either side.
   @discardableResult
   func carry(by size: Int = 4096) -> (atServer: [UInt8], atClient: [UInt8]) {

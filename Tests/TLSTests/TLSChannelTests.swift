@@ -75,7 +75,7 @@ import Testing
     #expect(try ends.readAtServer() == Array("hello".utf8))
   }
 
-  @Test func `what the socket does not accept is sent before anything else is encrypted`() throws {
+  @Test func `ciphertext that the socket does not accept is sent before anything else`() throws {
     let ends = try open(receiveBufferBytes: 4096)
     try ends.sockets.client.borrowed.setSendBuffer(bytes: 16_384)
     let text = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -93,7 +93,7 @@ import Testing
     #expect(!ends.client.hasBacklog)
   }
 
-  @Test func `after a close the peer can still write, and is read`() throws {
+  @Test func `after a close the peer can still write, and its data is read`() throws {
     let ends = try open()
     ends.client.close(to: ends.sockets.client.borrowed)
     _ = try ends.readAtServer()

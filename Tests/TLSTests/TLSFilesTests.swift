@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a pair that belongs together is taken`() {
+  @Test func `a pair that belongs together is accepted`() {
     #expect(complaint("server.pem", "server.key") == "")
   }
 

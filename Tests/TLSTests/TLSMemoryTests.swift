@@ -4,11 +4,11 @@ import TLS
 import TestSupport
 import Testing
 
-/// OpenSSL without memory. It takes its allocator only before its first allocation: so each of these
+/// OpenSSL without memory. It accepts an allocator only before its first allocation: so each test
 /// is a process of its own.
 @Suite struct `TLS without memory` {
-  /// Every allocation of OpenSSL in turn is refused, from the first connection of a process on: what
-  /// fails is that context or that session, which says so, and not the process.
+  /// Every allocation of OpenSSL in turn is refused, from the first connection of a process on: the
+  /// context or the session reports the failure, and the process survives.
   @Test func `costs a connection, and never the process`() async throws {
     let certificates = try Certificates()
     let isSet = unsafe setenv("TLS_MEMORY_TEST", certificates.folder.path, 1) == 0
@@ -19,7 +19,7 @@ import Testing
   }
 }
 
-/// What that process does; it must not have used OpenSSL before.
+/// Runs in that process, which must not have used OpenSSL before.
 private enum TLSWithoutMemory {
   static func run() throws {
     try FailingAllocator.install()
@@ -27,14 +27,14 @@ private enum TLSWithoutMemory {
     func makeServer() -> TLSContext? {
       try? TLSContext(certificate: "\(folder)/server.pem", key: "\(folder)/server.key")
     }
-    // OpenSSL's own start is done once, and for good.
+    // OpenSSL initializes itself only once.
     let server = try #require(makeServer())
     let client = try TLSContext(trusting: .authorities(file: "\(folder)/ca.pem"))
     var refusedContexts = 0
     var granted = 0
     repeat {
       FailingAllocator.refuse(after: granted)
-      // Thousands, of which a sample will do.
+      // There are thousands: a sample is enough.
       granted += 1 + granted / 16
       if makeServer() == nil { refusedContexts += 1 }
       FailingAllocator.grant()
@@ -75,9 +75,9 @@ private enum TLSWithoutMemory {
   }
 }
 
-/// An allocator for OpenSSL that can be told to refuse. Of one thread.
+/// An allocator for OpenSSL that can be told to refuse. Used by one thread.
 private enum FailingAllocator {
-  /// Allocations that are granted until one is refused; `nil` = all.
+  /// The number of allocations that are granted until one is refused; `nil` = all.
   nonisolated(unsafe) private static var granted: Int?
   nonisolated(unsafe) private static var refused = false
 
@@ -91,13 +91,13 @@ private enum FailingAllocator {
     try #require(isInstalled == 1, "OpenSSL has allocated before")
   }
 
-  /// Refuses the one allocation after so many.
+  /// Refuses the one allocation after this number of others.
   static func refuse(after count: Int) {
     unsafe granted = count
     unsafe refused = false
   }
 
-  /// Refuses nothing more.
+  /// Refuses no more allocations.
   static func grant() { unsafe granted = nil }
 
   private static var refuses: Bool {

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `sent data arrives, byte by byte as well`(tls12: Bool) {
+  func `sent data arrives, also byte by byte`(tls12: Bool) {
     if tls12 { client.disableTLS13() }
     let pair = Pair(server, client)
     pair.carry(by: 1)
@@ -91,7 +91,7 @@ import Testing
     #expect(pair.client.sendAll([5], output: &pair.toServer) == 0)
   }
 
-  @Test func `half a record is waited for`() {
+  @Test func `an incomplete record is awaited`() {
     let pair = open()
     _ = pair.client.sendAll(Array("halves".utf8), output: &pair.toServer)
     let record = pair.toServer
@@ -112,7 +112,7 @@ import Testing
       Issue.record("\(pair.server.state)")
       return
     }
-    // By an alert, it is told why.
+    // An alert tells it why.
     guard case .failed(.broken(let reason)) = pair.client.state else {
       Issue.record("\(pair.client.state)")
       return
@@ -146,7 +146,7 @@ import Testing
     #expect(session.state == .failed(failure))
   }
 
-  @Test func `a client that is refused knows that it is not to blame`() {
+  @Test func `a client that is refused knows that it is not at fault`() {
     var client = TLSSession.of(client, host: "localhost", resuming: nil)
     var flight: [UInt8] = []
     client.begin(output: &flight)
@@ -159,7 +159,7 @@ import Testing
     for _ in 0..<500 {
       var session = TLSSession.of(server)
       var answer: [UInt8] = []
-      // Like records, or else they would be refused at once.
+      // Similar to records, or else they would be refused immediately.
       var bytes: [UInt8] = [22, 3, 1, 0, 200]
       bytes += (0..<Int.random(in: 0...300, using: &random)).map { _ in .random(in: 0...255) }
       _ = session.receive(bytes[...], answer: &answer)
@@ -172,7 +172,7 @@ import Testing
   private func failure(
     _ name: String, trusting trust: TLSTrust? = nil, host: String = "localhost"
   ) throws -> TLSFailure? {
-    // The pair is read as a server would, but for the dates.
+    // The pair is read as by a server, except for the dates.
     let server = try TLSContext(
       certificate: certificates["\(name).pem"], key: certificates["\(name).key"],
       acceptingAnyDate: true)
