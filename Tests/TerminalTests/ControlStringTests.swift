@@ -20,7 +20,7 @@ import Testing
     #expect(ControlString.copy(String(repeating: "x", count: 56_248)) == nil)
   }
 
-  @Test func `a title and a notification end where they end, whatever they say`() {
+  @Test func `a title and a notification end at their end, whatever they contain`() {
     let evil = "a\u{1B}\\b\u{7}c\u{9C}d\ne\u{202E};f"
     #expect(Self.text(ControlString.title(evil)) == "\u{1B}]0;a\\bcd e;f\u{1B}\\")
     #expect(
@@ -34,19 +34,19 @@ import Testing
         == "\u{1B}]99;i=wschat:d=0;t\u{1B}\\\u{1B}]99;i=wschat:d=1:p=body;a\\bcd e;f\u{1B}\\")
   }
 
-  @Test func `a notification that begins with a number is no other command`() {
+  @Test func `a notification that begins with a number is not another command`() {
     #expect(
       Self.text(ControlString.notification(title: "", body: "4;1;50", as: .osc9))
         == "\u{1B}]9; 4;1;50\u{1B}\\")
   }
 
-  /// What `notify-send` and a desktop make of it is what was written.
+  /// `notify-send` and a desktop show exactly the written text.
   @Test(arguments: [
     ("<b>bold</b> & <a href=\"x\">", "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;a href=\"x\"&gt;"),
     ("&lt;", "&amp;lt;"), (#"C:\new\"#, #"C:\\new\\"#), ("--help", "--help"),
     ("a\u{1B}[31m\u{7}\nb", "a[31m b"), ("grüße 日本", "grüße 日本"),
   ])
-  func `markup is shown and not obeyed`(body: String, written: String) {
+  func `markup is shown and not interpreted`(body: String, written: String) {
     #expect(ControlString.notificationMarkup(body) == written)
   }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `The differ` {
   static let size = Size(columns: 37, rows: 9)
 
-  /// What lies on a screen: letters, wide ones, marks, emoji of every kind, and what has no width.
+  /// The content of a screen: letters, wide ones, marks, every kind of emoji, zero-width characters.
   static let pieces = [
     "hello", "Ünïcödé", "世界", "e\u{301}tude", "👍", "👍🏽", "👨‍👩‍👧‍👦", "🇦🇹", "❤️", "1️⃣", "한국", "กำ",
     "क्षि", "שלום", "مرحبا", "\u{200B}", "\u{1B}[31m", "─│┌", "…", "\u{1FAE9}", "⌚\u{FE0E}",
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [Screen.Widths.scalars, .narrow], 0..<20 as Range<UInt64>)
-  func `columns stay straight where a terminal has other ideas of widths`(
+  func `columns stay straight on a terminal with other widths`(
     widths: Screen.Widths, seed: UInt64
   ) {
     var random = SplitMix64(seed: seed)
@@ -73,7 +73,7 @@ import Testing
     var screen = Screen(Self.size, widths: widths)
     for _ in 0..<40 {
       Self.change(&grid, with: &random)
-      // At the right edge there is no room to be wrong in.
+      // At the right edge there is no room for an error.
       grid.fill(Rect(column: Self.size.columns - 10, row: 0, columns: 10, rows: 9), with: Style())
       var bytes: [UInt8] = []
       differ.frame(grid, into: &bytes)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `nothing that changes is nothing to write`() {
+  @Test func `without a change nothing is written`() {
     var grid = Grid(Self.size)
     grid.write("hello 世界 👨‍👩‍👧‍👦", at: Position(column: 0, row: 0), Style(.palette(2)))
     grid.cursor = Position(column: 3, row: 3)
@@ -111,7 +111,7 @@ import Testing
     #expect(bytes.count == count)
   }
 
-  @Test func `one letter is a few bytes, and a cursor that moves a few as well`() {
+  @Test func `one letter costs a few bytes, and a cursor movement does too`() {
     var grid = Grid(Size(columns: 80, rows: 24))
     grid.cursor = Position(column: 10, row: 20)
     var differ = Differ()
@@ -128,7 +128,7 @@ import Testing
     #expect(String(decoding: bytes, as: UTF8.self) == "\u{1B}[10G")
   }
 
-  @Test func `a frame is enclosed in synchronized output where the terminal knows it`() {
+  @Test func `a frame is enclosed in synchronized output if the terminal supports it`() {
     var differ = Differ(isSynchronized: true)
     var bytes: [UInt8] = []
     differ.frame(Grid(Size(columns: 2, rows: 1)), into: &bytes)
@@ -137,7 +137,7 @@ import Testing
     #expect(text.hasSuffix("\u{1B}[?2026l"))
   }
 
-  @Test func `another size and a forgotten screen are written as a whole`() {
+  @Test func `after a new size or a forgotten screen everything is written`() {
     var differ = Differ()
     var grid = Grid(Size(columns: 5, rows: 2))
     grid.write("ab", at: Position(column: 0, row: 0), Style())
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `a cursor outside of the screen is hidden`() {
+  @Test func `a cursor outside the screen is hidden`() {
     var differ = Differ()
     var grid = Grid(Size(columns: 5, rows: 2))
     grid.cursor = Position(column: 5, row: 0)

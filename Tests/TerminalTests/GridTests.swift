@@ -18,14 +18,14 @@ import Testing
     #expect(grid.text(row: 0) == " 界")
   }
 
-  @Test func `text that begins left of it shows its rest`() {
+  @Test func `text that begins left of it shows its remainder`() {
     var grid = Grid(Size(columns: 4, rows: 1))
     #expect(grid.write("hello", at: Position(column: -2, row: 0), Style()) == 5)
     #expect(grid.text(row: 0) == "llo")
     #expect(grid.write("hello", at: Position(column: -9, row: 0), Style(), columns: 3) == 3)
   }
 
-  @Test func `places outside of it are left alone`() {
+  @Test func `places outside it are left alone`() {
     var grid = Grid(Size(columns: 4, rows: 2))
     let before = grid
     for place in [(0, -1), (0, 2), (4, 0), (.max, 0), (.min / 2, 0)] {
@@ -38,7 +38,7 @@ import Testing
     #expect(Grid(Size(columns: -1, rows: 5)).size == Size(columns: 0, rows: 5))
   }
 
-  @Test func `half of a wide cluster that is written over becomes a blank`() {
+  @Test func `half of a wide cluster that is overwritten becomes a blank`() {
     for column in [1, 2] {
       var grid = Grid(Size(columns: 4, rows: 1))
       grid.write("世", at: Position(column: 1, row: 0), Style())

@@ -4,7 +4,7 @@ import Testing
 @testable import Terminal
 
 @Suite struct `The input parser` {
-  /// What these bytes are when they come at once, and that they are the same byte by byte.
+  /// The events of these bytes if they arrive together, which must be the same byte by byte.
   static func events(_ text: String) -> [InputEvent] { events(Array(text.utf8)) }
 
   static func events(_ bytes: [UInt8]) -> [InputEvent] {
@@ -98,7 +98,7 @@ import Testing
     #expect(parser.parse(Array("\u{301}".utf8)) == [.key(Key(.character("\u{301}")))])
   }
 
-  @Test func `an ESC waits to be known`() {
+  @Test func `an ESC waits to be identified`() {
     var parser = InputParser()
     #expect(parser.parse([0x1B]) == [])
     #expect(parser.waitMilliseconds == InputParser.escapeWaitMilliseconds)
@@ -118,7 +118,7 @@ import Testing
     #expect(parser.parse(Array("a".utf8)) == [.key(Key(.character("a")))])
   }
 
-  @Test func `bytes that are no UTF-8 are no keys`() {
+  @Test func `bytes that are not UTF-8 are no keys`() {
     let a = InputEvent.key(Key(.character("a")))
     for bytes: [UInt8] in [
       [0xFF], [0x80], [0xC3], [0xC0, 0x80], [0xE4, 0xB8], [0xED, 0xA0, 0x80],
@@ -140,7 +140,7 @@ import Testing
     #expect(Self.events("\u{1B}[201~a") == [.key(Key(.character("a")))])
   }
 
-  @Test func `a paste is bounded, and not within a character`() {
+  @Test func `a paste is bounded, but not within a character`() {
     for limit in 0...7 {
       var parser = InputParser(pasteLimitBytes: limit)
       let events = parser.parse(Array("\u{1B}[200~aé世bcd\u{1B}[201~".utf8))
@@ -237,7 +237,7 @@ import Testing
     #expect(Self.joined(events + whole.timeout()) == Self.joined(pieces + cut.timeout()))
   }
 
-  /// Typed text as one, since a cluster whose scalars come apart is typed in pieces.
+  /// Joins typed text, since a cluster whose scalars arrive separately is typed in pieces.
   static func joined(_ events: [InputEvent]) -> [String] {
     var joined: [String] = []
     var text = ""

@@ -1,22 +1,22 @@
 @testable import Terminal
 
-/// A small terminal, to hold what the differ writes against what was meant. It obeys what the differ
-/// may say, and nothing else: an unknown sequence is a failure. Like terminals, it may be of its own
-/// opinion on how wide clusters are.
+/// A small terminal, to compare the output of the differ with the intended grid. It supports what
+/// the differ may write, and nothing else: an unknown sequence is a failure. Like real terminals,
+/// it may have other widths for clusters.
 struct Screen {
   enum Widths: CaseIterable {
-    /// As `TextWidth` has it.
+    /// The widths of `TextWidth`.
     case ours
-    /// Each scalar by itself, as a terminal that knows nothing of clusters.
+    /// The width of each scalar by itself, as in a terminal without support for clusters.
     case scalars
-    /// What terminals disagree about takes one column.
+    /// Clusters that terminals disagree about take one column.
     case narrow
   }
 
   private(set) var grid: Grid
   private(set) var complaints: [String] = []
   private(set) var isSynchronized = false
-  /// The most of colours that was asked for.
+  /// The highest colour depth that was used.
   private(set) var deepest = ColorDepth.none
   private let widths: Widths
   private var cells: [[Cell]]
@@ -28,12 +28,12 @@ struct Screen {
   init(_ size: Size, widths: Widths = .ours, filledWith filling: Character = "#") {
     self.widths = widths
     grid = Grid(size)
-    // Nobody promised that it is empty.
+    // It need not be empty at the start.
     let junk = Cell(character: filling, width: 1, style: Style(.palette(1), on: .palette(2)))
     cells = Array(repeating: Array(repeating: junk, count: size.columns), count: size.rows)
   }
 
-  /// The columns of a cluster, as this terminal sees them.
+  /// The columns of a cluster on this terminal.
   private func columns(of character: Character) -> [(Character, Int)] {
     let measure = TextWidth.measure(character)
     if measure.isCertain || widths == .ours { return [(character, measure.columns)] }
@@ -67,7 +67,7 @@ struct Screen {
   private mutating func put(_ character: Character, _ width: Int) {
     if width == 0 { return complain("no width: \(character.unicodeScalars.map(\.value))") }
     let end = cells[row].count
-    // Without wrapping, what does not fit is put into the last columns.
+    // Without wrapping, a cluster that does not fit is put into the last columns.
     let start = min(column, end - width)
     if start < 0 { return }
     for index in start..<start + width { clear(index) }
@@ -76,7 +76,7 @@ struct Screen {
     column = min(end - 1, start + width)
   }
 
-  /// What a half belongs to goes.
+  /// Erases the other half of an overwritten wide cluster.
   private mutating func clear(_ index: Int) {
     if cells[row][index].width == 0 { cells[row][index - 1] = .blank(cells[row][index - 1].style) }
     if cells[row][index].width == 2 { cells[row][index + 1] = .blank(cells[row][index + 1].style) }
@@ -138,8 +138,8 @@ struct Screen {
 
   var cursor: Position? { isCursorShown ? Position(column: column, row: row) : nil }
 
-  /// Where it differs from what was meant, if it does; colours as a terminal of that depth has them.
-  /// - Parameter certainOnly: whether clusters that terminals disagree about are passed over.
+  /// Returns the first difference from the intended grid; colours as on a terminal of that depth.
+  /// - Parameter certainOnly: whether clusters that terminals disagree about are skipped.
   func difference(from meant: Grid, depth: ColorDepth = .trueColor, certainOnly: Bool = false)
     -> String?
   {
@@ -148,7 +148,7 @@ struct Screen {
       for (column, wanted) in meant[row: row].enumerated() {
         let shown = cells[row][column]
         if certainOnly, wanted.width == 0 || !TextWidth.isCertain(wanted.character) {
-          // Drawn narrow, it must not leave beside it what was there.
+          // If it is drawn narrow, no earlier content may remain beside it.
           if widths == .narrow, wanted.width == 0, shown.character != " " {
             return "row \(row), column \(column): \(shown) was left"
           }
@@ -162,7 +162,7 @@ struct Screen {
     return nil
   }
 
-  /// Of a blank, what can be seen.
+  /// The visible attributes of a blank.
   private static func seen(_ cell: Cell, _ depth: ColorDepth) -> Cell {
     var cell = cell
     cell.style.foreground = cell.style.foreground.lowered(to: depth)

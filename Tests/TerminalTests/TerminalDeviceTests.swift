@@ -5,7 +5,7 @@ import Testing
 
 @testable import Terminal
 
-/// A pseudo-terminal: the side of the one who would look at it.
+/// A pseudo-terminal: the side of its viewer.
 final class Pseudoterminal {
   let master: Int32
   let slave: Int32
@@ -28,7 +28,7 @@ final class Pseudoterminal {
     close(slave)
   }
 
-  /// What was written to the terminal until now.
+  /// The output to the terminal so far.
   func written() -> String {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -44,7 +44,7 @@ final class Pseudoterminal {
     _ = unsafe Glibc.write(master, bytes, bytes.count)
   }
 
-  /// What the modes are: enough to tell raw from what it was.
+  /// The terminal's modes: enough to distinguish raw mode from the original one.
   var modes: [UInt32] {
     var modes = termios()
     _ = unsafe tcgetattr(slave, &modes)
@@ -57,7 +57,7 @@ extension `The driver of a terminal` {
   static let restored =
     "\u{1B}\\\u{1B}[?2026l\u{1B}[?2004l\u{1B}[?1004l\u{1B}[m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l\u{1B}[23;0t"
 
-  /// In a process of its own: a screen on the terminal of this name, and what ends the process.
+  /// Sets up a screen on the terminal of this name. Called in a process of its own.
   static func enter(_ path: String) -> TerminalDevice {
     do {
       let terminal = unsafe open(path, O_RDWR | O_NOCTTY)
@@ -67,7 +67,7 @@ extension `The driver of a terminal` {
       try device.write(&output)
       return device
     } catch {
-      // No signal that is expected.
+      // No expected signal.
       kill(getpid(), SIGKILL)
       fatalError("\(error)")
     }
@@ -80,7 +80,7 @@ extension `The driver of a terminal` {
 }
 
 @Suite(.serialized) struct `The driver of a terminal` {
-  @Test func `it makes a screen of it, and gives it back as it was`() throws {
+  @Test func `it sets up the screen, and restores the terminal`() throws {
     let terminal = try Pseudoterminal()
     let modes = terminal.modes
     let device = try TerminalDevice(input: terminal.slave, output: terminal.slave)
@@ -104,7 +104,7 @@ extension `The driver of a terminal` {
     #expect(terminal.modes == modes)
   }
 
-  @Test func `it is restored when the value goes`() throws {
+  @Test func `it is restored when the value is destroyed`() throws {
     let terminal = try Pseudoterminal()
     let modes = terminal.modes
     do {
@@ -116,7 +116,7 @@ extension `The driver of a terminal` {
     Self.check(terminal, wasLikeThis: modes)
   }
 
-  @Test func `mouse and kitty's keyboard are asked for and given back`() throws {
+  @Test func `mouse and kitty's keyboard are enabled and disabled again`() throws {
     let terminal = try Pseudoterminal()
     let device = try TerminalDevice(
       input: terminal.slave, output: terminal.slave, usesMouse: true)
@@ -160,7 +160,7 @@ extension `The driver of a terminal` {
     device.leave()
   }
 
-  @Test func `a terminal that does not read takes what it can, and the rest later`() throws {
+  @Test func `a terminal that does not read accepts what it can, and the rest later`() throws {
     let terminal = try Pseudoterminal()
     let device = try TerminalDevice(input: terminal.slave, output: terminal.slave)
     let all = (0..<1_000_000).map { UInt8(0x61 + $0 % 26) }
@@ -179,14 +179,14 @@ extension `The driver of a terminal` {
       try device.write(&output)
     }
     #expect(Array(seen.utf8) == all)
-    // Full again: the way out waits for it, but not for ever.
+    // Full again: the driver waits for the output at the end, but not for ever.
     output = all
     try device.write(&output)
     device.leave()
     #expect(!device.isEntered)
   }
 
-  @Test func `the size is the terminal's`() throws {
+  @Test func `the size is that of the terminal`() throws {
     let terminal = try Pseudoterminal()
     let device = try TerminalDevice(input: terminal.slave, output: terminal.slave)
     #expect(try device.size() == Size(columns: 100, rows: 30))
@@ -195,7 +195,7 @@ extension `The driver of a terminal` {
     #expect(try device.size() == Size(columns: 80, rows: 24))
   }
 
-  @Test func `a descriptor that is no terminal is refused with an error`() throws {
+  @Test func `a descriptor that is not a terminal is refused with an error`() throws {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
     defer { ends.forEach { close($0) } }
@@ -214,7 +214,7 @@ extension `The driver of a terminal` {
     let (modes, path) = (terminal.modes, terminal.path)
     await #expect(processExitsWith: .signal(SIGSEGV)) { [path = path as String] in
       let device = `The driver of a terminal`.enter(path)
-      // A real one: nothing is there.
+      // A real fault: the address is not mapped.
       let nowhere = unsafe UnsafeMutablePointer<Int>(bitPattern: 8)
       unsafe nowhere?.pointee = 1
       device.leave()

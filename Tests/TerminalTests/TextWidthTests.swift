@@ -34,7 +34,7 @@ import Testing
     #expect(TextWidth.columns(of: text) == 0)
   }
 
-  @Test func `every scalar has 0, 1 or 2, and nothing that controls has any`() {
+  @Test func `every scalar has a width of 0, 1 or 2, and control characters have 0`() {
     for value in UInt32(0)...0x10FFFF {
       guard let scalar = Unicode.Scalar(value) else { continue }
       let width = TextWidth.columns(of: Character(scalar))
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a text is as wide as its clusters together`() {
+  @Test func `a text is as wide as the sum of its clusters`() {
     #expect(TextWidth.columns(of: "") == 0)
     #expect(TextWidth.columns(of: "hello") == 5)
     #expect(TextWidth.columns(of: "a\u{1B}b") == 2)
