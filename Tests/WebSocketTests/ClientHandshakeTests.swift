@@ -68,7 +68,7 @@ import WebSocket
     }
   }
 
-  @Test func `nothing until the blank line has arrived`() throws {
+  @Test func `nothing is read until the blank line has arrived`() throws {
     let text = answer([:])
     for count in 0..<text.utf8.count {
       #expect(try handshake.read(Array(text.utf8.prefix(count)).span, headerLimitBytes: 0) == nil)
@@ -103,7 +103,7 @@ import WebSocket
     #expect(throws: failure) { try read(answer(changes)) }
   }
 
-  @Test func `an answer without a subprotocol is good, without case in names`() throws {
+  @Test func `an answer without a subprotocol is accepted, and names ignore case`() throws {
     let changes = [
       "Sec-WebSocket-Protocol": [], "Upgrade": ["WebSocket"], "Connection": ["upgrade"],
     ]
@@ -115,7 +115,7 @@ import WebSocket
     "HTTP/1.0 101 Switching Protocols", "HTTP/1.1 1O1 x", "HTTP/1.1  101", "HTTP/1.1", "SSH-2.0-x",
     "HTTP/1.1 +10 x", "HTTP/1.1 099 x",
   ])
-  func `a first line that is no status line is refused`(line: String) {
+  func `a first line that is not a status line is refused`(line: String) {
     #expect(throws: HandshakeFailure.malformed(.statusLineMalformed)) {
       try read(answer(status: line, [:]))
     }
@@ -136,7 +136,7 @@ import WebSocket
     #expect(throws: HandshakeFailure.refused(status: 400, body: "No")) {
       try read(head + "No\r\n", atEnd: true)
     }
-    // A length that lies, and a body without one.
+    // A wrong length, and a body without one.
     let long = "HTTP/1.1 503 \r\nContent-Length: 9000000\r\n\r\n"
     #expect(
       throws: HandshakeFailure.refused(status: 503, body: String(repeating: "x", count: 1024))
@@ -148,7 +148,7 @@ import WebSocket
     }
   }
 
-  @Test func `our server's refusal arrives as it was meant`() throws {
+  @Test func `our server's refusal arrives unchanged`() throws {
     let asked = try #require(
       try HTTPRequest.read(handshake.request.span, headerLimitBytes: 0))
     let answer = ServerHandshake.answer(asked.request, subprotocols: ["relay.v9"])

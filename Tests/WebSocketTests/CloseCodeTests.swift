@@ -9,7 +9,7 @@ import WebSocket
     }
   }
 
-  @Test func `the codes that stand for an absence may not be sent`() {
+  @Test func `the codes that stand for a missing close must not be sent`() {
     #expect(!CloseCode.noStatus.mayBeSent)
     #expect(!CloseCode.abnormal.mayBeSent)
   }

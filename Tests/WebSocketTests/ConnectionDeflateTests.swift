@@ -45,7 +45,7 @@ extension DeflateAgreement {
     #expect(cut.receive(stream, pieces: bytewise(stream)).received == [.text("Hello")])
   }
 
-  @Test func `a window is shared where that was agreed, in either direction`() {
+  @Test func `a window is shared if that was agreed, in either direction`() {
     let stream = frame(.text, deflatedHello, rsv1: true)
     let second: [UInt8] = [0xF2, 0x00, 0x11, 0x00, 0x00]
     var client = connection(.client, .with(serverKeepsContext: true))
@@ -63,7 +63,7 @@ extension DeflateAgreement {
     #expect(other.receive(toClient).violation == .compressedDataInvalid)
   }
 
-  @Test func `connections that share streams have nothing to do with each other`() {
+  @Test func `connections that share streams do not affect each other`() {
     let streams = DeflateStreams()
     var first = connection(.client, .with(), streams)
     var second = connection(.client, .with(), streams)
@@ -93,7 +93,7 @@ extension DeflateAgreement {
     #expect(cut.receive(stream, pieces: bytewise(stream)) == outcome)
   }
 
-  @Test func `a message's memory is given back, and between messages is where it was`() throws {
+  @Test func `a message's memory is released, and isBetweenMessages is right again`() throws {
     var stream = frame(.text, deflatedHello, rsv1: true)
     var connection = connection()
     var offset = 0
@@ -130,7 +130,7 @@ extension DeflateAgreement {
     #expect(cut.receive(stream, pieces: bytewise(stream)).violation == violation)
   }
 
-  @Test func `RSV1 is refused where nothing was agreed`() {
+  @Test func `RSV1 is refused if no compression was agreed`() {
     let stream = frame(.text, deflatedHello, rsv1: true)
     #expect(receive(stream).violation == .reservedBits)
     var declined = connection(.client, nil)
@@ -138,7 +138,7 @@ extension DeflateAgreement {
   }
 
   @Test(arguments: [[0x61, 0xFF], [0xE2, 0x82], [0xC0, 0x80]] as [[UInt8]])
-  func `inflated text is UTF-8, binary is what it is`(payload: [UInt8]) {
+  func `inflated text must be UTF-8, binary can be anything`(payload: [UInt8]) {
     let compressed = deflated(payload)
     var text = connection()
     #expect(text.receive(frame(.text, compressed, rsv1: true)).violation == .textNotUTF8)
@@ -149,7 +149,7 @@ extension DeflateAgreement {
 
   // MARK: Limits
 
-  @Test func `a message's limit holds for what was inflated, and for what arrives`() {
+  @Test func `a message's limit applies to the inflated data and to the arriving data`() {
     let limits = Limits(frameBytes: 100, messageBytes: 100, fragments: 0)
     let payload = [UInt8](repeating: 0x61, count: 100)
     let fits = frame(.binary, deflated(payload), rsv1: true)
@@ -160,7 +160,7 @@ extension DeflateAgreement {
     #expect(inflating.receive(long).violation == .messageTooBig(limitBytes: 100))
     #expect(inflating.assembled.capacity == 0)
 
-    // Compressed it must not be longer either, though it might inflate to less.
+    // Nor may it be longer compressed, even if it inflates to less.
     let empty = [UInt8](repeating: 0, count: 60)
     var arriving = connection(.client, limits: limits)
     let pieces = frame(.binary, empty, fin: false, rsv1: true) + frame(.continuation, empty)
@@ -204,7 +204,7 @@ extension DeflateAgreement {
     #expect(Connection.appendMessage(.text, text.span, compressing: deflater, to: &all))
     #expect(one == all)
     #expect(all.count < text.count / 4)
-    // What compression does not make smaller goes as it is.
+    // A message that compression does not shrink is sent as it is.
     var plain: [UInt8] = []
     #expect(!Connection.appendMessage(.text, hello.span, compressing: deflater, to: &plain))
     #expect(plain == frame(.text, hello))
@@ -243,7 +243,7 @@ extension DeflateAgreement {
     var server = connection(.server, agreement)
     let deflater = Deflater(keepsContext: true)
     var lengths: [Int] = []
-    // Random bytes go as they are, and are not referred to; text is.
+    // Random bytes are sent uncompressed, and are not referred to; text is.
     let text = Array("\(payload)".utf8)
     for message in [text, payload, text, text] {
       var stream: [UInt8] = []

@@ -6,7 +6,7 @@ import WebSocket
 @Suite struct `Connection, on random streams` {
   static let limits = Limits(frameBytes: 700, messageBytes: 1500, fragments: 6)
 
-  /// A stream of valid frames, and what it says.
+  /// A stream of valid frames, and its events.
   struct Stream {
     var bytes: [UInt8] = []
     var expected: [Received] = []
@@ -80,7 +80,7 @@ import WebSocket
       #expect(whole.received == stream.expected, "seed \(seed)")
       #expect(whole.violation == nil, "seed \(seed)")
 
-      // Each ping and the close are answered, in order, with what they brought.
+      // Each ping and the close are answered, in order, with their payloads.
       let answers = receive(whole.output, as: role == .server ? .client : .server)
       let expectedAnswers = stream.expected.compactMap { event -> Received? in
         switch event {

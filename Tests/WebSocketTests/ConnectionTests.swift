@@ -24,7 +24,7 @@ import WebSocket
     #expect(output.isEmpty)
   }
 
-  @Test func `a message in pieces is assembled, and its memory is given back`() throws {
+  @Test func `a message in pieces is assembled, and its memory is released`() throws {
     var stream = frame(.text, "Hel", fin: false) + frame(.continuation, "lo")
     var connection = Connection(role: .client, limits: .none)
     var offset = 0
@@ -56,7 +56,7 @@ import WebSocket
     #expect(MemoryLayout<Connection>.size <= 104)
   }
 
-  @Test func `a declared length reserves nothing`() {
+  @Test func `a declared length reserves no memory`() {
     var connection = Connection(role: .client, limits: .none)
     let header: [UInt8] = [0x82, 127, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
     let outcome = connection.receive(header + [1, 2, 3])
@@ -108,7 +108,7 @@ import WebSocket
       "bad byte in a fragment",
       frame(.text, [0xED], fin: false) + frame(.continuation, [0xA0], fin: false), .textNotUTF8
     ),
-    // Of ten declared bytes one has come, and it is enough.
+    // Of ten declared bytes one has arrived, which is enough.
     ("bad byte in a partial frame", [0x81, 10, 0xC0], .textNotUTF8),
     ("half a close code", frame(.close, [3]), .closeCodeTruncated),
     ("close code 1005", frame(.close, [3, 237]), .closeCodeInvalid(1005)),
@@ -232,7 +232,7 @@ import WebSocket
     connection.appendPing(to: &output, maskKey: 0)
     #expect(output == once)
 
-    // What the peer sent before it knew still arrives, and pings are still answered.
+    // Frames that the peer sent before it knew still arrive, and pings are still answered.
     let outcome = connection.receive(
       frame(.text, "late", key: 1) + frame(.ping, key: 2) + frame(.close, [3, 244], key: 3))
     #expect(outcome.received == [.text("late"), .ping([]), .close(.serviceRestart, "")])

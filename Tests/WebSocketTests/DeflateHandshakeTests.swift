@@ -1,11 +1,11 @@
 import Testing
 import WebSocket
 
-/// What either side says, by both sides' handshakes.
+/// The negotiation as each side states it, by the handshakes of both.
 @Suite struct `Negotiating compression, RFC 7692 §5 and §7․1` {
   static let nonce = Array("the sample nonce".utf8)
 
-  /// What our server answers to lines of `Sec-WebSocket-Extensions`; `nil` if it declines.
+  /// Our server's answer to lines of `Sec-WebSocket-Extensions`; `nil` if it declines.
   private func response(
     to lines: [String], compresses: Bool = true
   ) throws -> (value: String, agreement: DeflateAgreement)? {
@@ -53,7 +53,7 @@ import WebSocket
         [#"permessage-deflate; server_max_window_bits="1\0""#],
         both + "; server_max_window_bits=10"
       ),
-      // The first that can be met, over all lines; others are no harm.
+      // The first acceptable one counts, over all lines; others do no harm.
       (
         ["x-webkit-deflate-frame, permessage-deflate; server_max_window_bits=8, ,"]
           + [#"other; a="b"; c, permessage-deflate; server_max_window_bits=12,permessage-deflate"#],
@@ -109,7 +109,7 @@ import WebSocket
       return
     }
     #expect(refusal.status == 400)
-    // Nobody looks at it where there is no compression anyway.
+    // Without compression the header is not parsed.
     #expect(try response(to: [line], compresses: false) == nil)
   }
 
@@ -157,7 +157,7 @@ import WebSocket
     #expect(try handshake.read(response.bytes.span, headerLimitBytes: 0)?.deflate == agreement)
   }
 
-  /// Offers in the way of the header, and the smallest window that the client may be told.
+  /// Offers as in the header, and the smallest window that the client may be told.
   private func offers(_ texts: [String]) -> [DeflateParameters] {
     texts.map { text in
       var offer = DeflateParameters()
@@ -174,7 +174,7 @@ import WebSocket
     arguments: [
       ([""], "", (true, true, 15, 15)),
       ([""], "; client_no_context_takeover; server_no_context_takeover", (false, false, 15, 15)),
-      // A server may limit itself, and spare the client, of its own accord.
+      // A server may limit itself, and spare the client, without being asked.
       ([""], "; server_max_window_bits=8", (true, true, 8, 15)),
       (["client_no"], "", (true, false, 15, 15)),
       (["server_no"], "; server_no_context_takeover", (false, true, 15, 15)),
@@ -185,7 +185,7 @@ import WebSocket
       (["server_no,client_max=15", ""], "", (true, true, 15, 15)),
       (["server_no", "client_max=15"], "; client_max_window_bits=9", (true, true, 15, 9)),
     ] as [([String], String, (Bool, Bool, Int, Int))])
-  func `a response that follows from an offer is taken`(
+  func `a response that follows from an offer is accepted`(
     texts: [String], parameters: String, expected: (Bool, Bool, Int, Int)
   ) throws {
     let agreement = try #require(

@@ -37,7 +37,7 @@ func inflated(
     let inflater = Inflater(keepsContext: true)
     #expect(try inflated(first, by: inflater) == hello)
     #expect(try inflated(second, by: inflater) == hello)
-    // Without context there is nothing that the second could refer to.
+    // Without context the second has nothing to refer to.
     #expect(throws: ProtocolViolation.compressedDataInvalid) { try inflated(second) }
   }
 
@@ -49,11 +49,11 @@ func inflated(
     // A last block without the byte that should follow.
     [0xF3, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00],
   ])
-  func `other ways to say Hello`(compressed: [UInt8]) throws {
+  func `other encodings of Hello`(compressed: [UInt8]) throws {
     let inflater = Inflater()
     #expect(try inflated(compressed, by: inflater) == hello)
     #expect(try inflated(compressed, by: inflater) == hello)
-    // And what refers to it is understood, though a last block was before.
+    // A reference to it is understood, although a last block came before.
     let sharing = Inflater(keepsContext: true)
     #expect(try inflated(compressed, by: sharing) == hello)
     #expect(try inflated([0xF2, 0x00, 0x11, 0x00, 0x00], by: sharing) == hello)
@@ -66,7 +66,7 @@ func inflated(
     }
     let inflater = Inflater(keepsContext: true)
     #expect(try inflated([0], by: inflater) == [])
-    // Of those who keep context some send nothing at all.
+    // Some implementations that keep context send nothing at all.
     #expect(try inflated([], by: inflater) == [])
     #expect(try inflated(deflated(hello), by: inflater) == hello)
   }
@@ -78,7 +78,7 @@ func inflated(
     let inflater = Inflater()
     var errors = 0
     for count in 1..<whole.count {
-      // What is cut off may by chance look like an end.
+      // A truncated stream may by chance look complete.
       do throws(ProtocolViolation) {
         let cut = try inflated(Array(whole.prefix(count)), by: inflater)
         #expect(cut.count < 33, "\(count)")
@@ -96,7 +96,7 @@ func inflated(
     #expect(try inflated(deflated(hello), by: inflater) == hello, "an error leaves no trace")
   }
 
-  @Test func `random bytes never do more than fail`() {
+  @Test func `random bytes do no more than fail`() {
     var random = SplitMix64(seed: 7692)
     let inflater = Inflater()
     for _ in 0..<20_000 {
@@ -139,7 +139,7 @@ func inflated(
     #expect(output.capacity <= 4 * limitBytes)
   }
 
-  @Test func `the compressed form is not longer than it may be, or there is none`() throws {
+  @Test func `the compressed form is at most as long as allowed, or there is none`() throws {
     var random = SplitMix64(seed: 3)
     let deflater = Deflater(keepsContext: true)
     let inflater = Inflater(keepsContext: true)
@@ -150,7 +150,7 @@ func inflated(
       let fits = deflater.deflate(payload.span, to: &output, limitBytes: limitBytes)
       #expect(Array(output.prefix(3)) == [1, 2, 3])
       #expect(output.count <= 3 + (fits ? limitBytes : 0))
-      // What was not sent is not referred to afterwards.
+      // Later messages do not refer to data that was not sent.
       if fits { #expect(try inflated(Array(output.dropFirst(3)), by: inflater) == payload) }
     }
   }
@@ -178,7 +178,7 @@ func inflated(
     }
   }
 
-  @Test func `streams are made as they are needed, and then shared`() {
+  @Test func `streams are created as needed, and then shared`() {
     let streams = DeflateStreams(level: 1)
     #expect(streams.deflater(windowBits: 8) == nil)
     #expect(streams.deflater() === streams.deflater(windowBits: 15))

@@ -8,7 +8,7 @@ import WebSocket
     return try #require(read).request.headers
   }
 
-  @Test func `names are compared without case, and values keep theirs`() throws {
+  @Test func `names are compared ignoring case, and values keep theirs`() throws {
     let headers = try headers("X-Thing: One", "x-thing:two")
     #expect(headers["X-THING"] == ["One", "two"])
     #expect(headers["other"] == [])
@@ -22,14 +22,14 @@ import WebSocket
     #expect(headers["e"] == [""])
   }
 
-  @Test func `only means one line`() throws {
+  @Test func `a field that is read as single must have one line`() throws {
     let headers = try headers("A: 1", "B: 1", "B: 1")
     #expect(headers.only("a") == "1")
     #expect(headers.only("b") == nil)
     #expect(headers.only("c") == nil)
   }
 
-  @Test func `a list goes over several lines, and its empty elements do not count`() throws {
+  @Test func `a list may span several lines, and its empty elements do not count`() throws {
     let headers = try headers("A: one, Two,,", "A:\tthree\t,", "B: ,")
     #expect(headers.list("a") == ["one", "Two", "three"])
     #expect(headers.list("b") == [])

@@ -21,7 +21,7 @@ func request(
     #expect(length == page.utf8.count)
   }
 
-  @Test func `nothing until the blank line has arrived`() throws {
+  @Test func `nothing is read until the blank line has arrived`() throws {
     for count in 0..<page.utf8.count {
       #expect(
         try request(String(decoding: page.utf8.prefix(count), as: UTF8.self)) == nil, "\(count)")
@@ -66,7 +66,7 @@ func request(
     ("GET / HTTP/1.1\r\nHost: a\r\nB: c\r\r\n\r\n", .controlCharacter(13)),
     ("GET / HTTP/1.1\r\nHost: a\0\r\n\r\n", .controlCharacter(0)),
     ("GET / HTTP/1.1\r\nHost: a\r\nB: \u{7F}\r\n\r\n", .controlCharacter(127)),
-    // A TLS client that was given the port for plain text.
+    // A TLS client on the port without TLS.
     ("\u{16}\u{3}\u{1}", .controlCharacter(0x16)),
     ("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", .bodyUnexpected),
     ("HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 01\r\n\r\n", .bodyUnexpected),
@@ -88,7 +88,7 @@ func request(
     #expect(throws: violation) { try request(text) }
   }
 
-  /// The answer to a request that grows by one byte at a time: the first that is not `nil`.
+  /// The first result other than `nil` for a request that grows by one byte at a time.
   func bytewise(_ text: String, headerLimitBytes: Int) -> Result<HTTPRequest, HTTPViolation>? {
     let bytes = Array(text.utf8)
     do throws(HTTPViolation) {
@@ -104,7 +104,7 @@ func request(
   }
 
   @Test(arguments: broken, [0, 20, 40])
-  func `and the answer is the same however the request is cut`(
+  func `and the result is the same however the request is cut`(
     broken: (text: String, violation: HTTPViolation), limit: Int
   ) {
     let whole: HTTPViolation? =
@@ -123,7 +123,7 @@ func request(
     #expect(read.request.host == "example.com")
   }
 
-  @Test func `bodies that are empty or not of a GET are no violation`() throws {
+  @Test func `an empty body, or one of another method than GET, is no violation`() throws {
     #expect(try request("GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n") != nil)
     #expect(try request("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n") != nil)
     #expect(try request("GET / HTTP/1.2\r\nHost: [::1]:80\r\n\r\n") != nil)
@@ -141,7 +141,7 @@ func request(
     #expect(throws: HTTPViolation.requestLineTooLong(limitBytes: 10)) {
       try request(page, headerLimitBytes: 10)
     }
-    // What follows the header does not count.
+    // Data after the header does not count.
     #expect(try request(page + page, headerLimitBytes: length) != nil)
   }
 

@@ -1,9 +1,9 @@
 import TestSupport
 import WebSocket
 
-/// One case as RecordedCases.txt has it.
+/// One case of RecordedCases.txt.
 struct RecordedCase {
-  /// How the suite's bytes are handed over.
+  /// How the suite's bytes are cut.
   enum Cut: CaseIterable {
     case asTheyWereWritten, inOnePiece, byteByByte
   }
@@ -14,17 +14,17 @@ struct RecordedCase {
   }
 
   let id: String
-  /// Which end we were.
+  /// The role of our end.
   let role: Role
-  /// What the suite wrote.
+  /// The bytes that the suite wrote.
   var sent: [[UInt8]] = []
-  /// The frames that it got, as `text 48656c6c6f`; a close has its code alone, since our words
-  /// for what went wrong may change.
+  /// The frames that it got, as `text 48656c6c6f`; a close has its code only, since our reason
+  /// phrases may change.
   var answers: [Substring] = []
 
   // MARK: Playing
 
-  /// Plays an echo's end of the connection: what the suite would get.
+  /// Plays an echo's end of the connection, and returns what the suite would get.
   func replay(_ cut: Cut) -> [Substring] {
     let stream = sent.flatMap { $0 }
     let pieces =

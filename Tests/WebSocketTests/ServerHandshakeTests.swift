@@ -58,7 +58,7 @@ import WebSocket
     ["Upgrade": ["WebSocket"], "Connection": ["keep-alive, UPGRADE"]],
     ["Upgrade": ["h2c, websocket"], "Connection": ["keep-alive", "upgrade"]],
   ])
-  func `Upgrade and Connection are lists, without case`(changes: [String: [String]]) throws {
+  func `Upgrade and Connection are lists, and ignore case`(changes: [String: [String]]) throws {
     guard case .accept = try answer(changes) else {
       Issue.record("refused")
       return
@@ -74,7 +74,7 @@ import WebSocket
     ["Upgrade": []], ["Upgrade": ["h2c"]], ["Connection": []], ["Connection": ["close"]],
     ["Upgrade": ["websocket2"]], ["Connection": ["not-upgrade"]],
   ])
-  func `a request that asks for no WebSocket is answered with 426`(changes: [String: [String]])
+  func `a request without an upgrade to WebSocket is answered with 426`(changes: [String: [String]])
     throws
   {
     expect(
@@ -103,7 +103,7 @@ import WebSocket
       ([], nil), (["relay.v1"], "relay.v1"), (["other, relay.v1"], "relay.v1"),
       (["a, b"], "b"), (["relay.v1, b"], "b"), (["a", "b", "relay.v1"], "b"), ([""], nil),
     ] as [([String], String?)])
-  func `the first of ours that is offered is chosen, none if none is offered`(
+  func `the first of our subprotocols that is offered is chosen, none if none is offered`(
     offers: [String], chosen: String?
   ) throws {
     let answer = try answer(
@@ -123,7 +123,7 @@ import WebSocket
   @Test(arguments: [
     ["relay.v2"], ["RELAY.V1"], ["a", "b"], ["relay.v1;q=1"], ["a b"], ["relay.v1, a b"],
   ])
-  func `offers that are all unknown, or no tokens, are answered with 400`(offers: [String])
+  func `offers that are all unknown, or not tokens, are answered with 400`(offers: [String])
     throws
   {
     expect(try answer(["Sec-WebSocket-Protocol": offers]), refusedWith: 400)

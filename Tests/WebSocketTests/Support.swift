@@ -38,7 +38,7 @@ extension Limits {
   static let none = Limits(frameBytes: 0, messageBytes: 0, fragments: 0)
 }
 
-/// A frame, with every part free to be wrong.
+/// A frame in which every part may be invalid.
 func frame(
   _ opcode: Opcode, _ payload: [UInt8] = [], fin: Bool = true, rsv1: Bool = false,
   key: UInt32? = nil
@@ -65,7 +65,7 @@ enum Received: Equatable {
   case close(CloseCode, String)
 }
 
-/// All that can be seen of a connection that was fed a stream.
+/// Everything observable about a connection that was fed a stream.
 struct Outcome: Equatable {
   var received: [Received] = []
   var violation: ProtocolViolation?

@@ -57,7 +57,7 @@ import WebSocket
     #expect(followers.count - 1 == 1 + 30 + 16 + 5 + (1024 - 64) + 256 + 16384)
   }
 
-  @Test func `random and broken text, in any pieces, is judged like by Swift's decoder`() {
+  @Test func `random and broken text, in any pieces, is judged as by Swift's decoder`() {
     var random = SplitMix64(seed: 2)
     for _ in 0..<3000 {
       let scalars = (0..<Int.random(in: 0...40, using: &random)).map { _ in
