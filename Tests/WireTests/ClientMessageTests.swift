@@ -81,13 +81,13 @@ import Wire
         == #""data":1"#)
   }
 
-  @Test func `of a repeated member the last counts, and unknown ones are passed over`() throws {
+  @Test func `the last of repeated members counts, and unknown ones are skipped`() throws {
     #expect(
       try ClientMessage(#"{"type":"join","room":"UPPER","x":{"room":1},"room":"r","type":"leave"}"#)
         == .leave(room: "r", forget: false))
   }
 
-  /// What is wrong, and the code and the field that the answer names.
+  /// An error, and the code and the field that the answer names.
   static let faults: [(json: String, code: ErrorCode, field: String?)] = [
     (#"{}"#, .badField, "type"),
     (#"{"type":1}"#, .badField, "type"),
@@ -220,7 +220,7 @@ import Wire
     "9.007199254740992e15", "1e16", "1e999999999", "1e-999999999", "1e99999999999999999999999",
     "123456789012345678.9e1", "99999999999999999999", "12345678901234567890e-19",
   ])
-  func `another number is not a whole one from 0 to 2^53 - 1`(_ written: String) throws {
+  func `a number that is not whole or out of range is refused`(_ written: String) throws {
     let error = ClientMessage.refusal(of: #"{"type":"read","room":"r","seq":\#(written)}"#)
     #expect(error?.field == "seq")
   }

@@ -44,7 +44,7 @@ import Wire
     #expect(error?.id == "a")
   }
 
-  @Test func `is read from a message that is not JSON, up to where that begins`() {
+  @Test func `is read from a message that is not JSON, up to where the error begins`() {
     let error = refusal(of: #"{"type":"send","ref":"7","room":"r","id":"a","text":'x'}"#)
     #expect(error?.code == .badJSON)
     #expect(error?.re == "send")
@@ -73,7 +73,7 @@ import Wire
     return joins
   }
 
-  @Test func `a room that is wrong spoils none of the others`() throws {
+  @Test func `an invalid room does not affect the others`() throws {
     let joins = try joins(#"[{"room":"a","after":3},{"room":"A"},{"room":"b"}]"#)
     #expect(joins.map { try? $0.get().room } == ["a", nil, "b"])
   }
@@ -95,7 +95,7 @@ import Wire
     #expect(refusal(of: #"{"type":"join","rooms":\#(rooms)}"#) != nil)
   }
 
-  @Test func `a value that is no object stands for a room that is wrong`() throws {
+  @Test func `a value that is not an object stands for an invalid room`() throws {
     #expect(try joins("[7]").map { try? $0.get().room } == [nil])
   }
 

@@ -1,10 +1,10 @@
 import Testing
 import Wire
 
-@Suite struct `JSON of others` {
+@Suite struct `JSON from others` {
   private func node(_ json: String) -> JSONNode? { JSONNode(Array(json.utf8)) }
 
-  @Test func `members and elements are found where they lie`() throws {
+  @Test func `members and elements are found at their places`() throws {
     let root = try #require(
       node(#" { "a" : [ 1, {"b":"x\n\u00e9"}, null, true ] , "c\u0064": {}, "n": null } "#))
     #expect(root.isObject)

@@ -12,7 +12,7 @@ import Wire
     String(repeating: open, count: levels) + inner + String(repeating: close, count: levels)
   }
 
-  @Test func `64 levels are taken, the 65th is not`() {
+  @Test func `64 levels are accepted, the 65th is not`() {
     #expect(isJSON(#"{"type":"ping","t":\#(nested(63, "[", "", "]"))}"#))
     #expect(!isJSON(#"{"type":"ping","t":\#(nested(64, "[", "", "]"))}"#))
     #expect(isJSON(#"{"type":"ping","t":\#(nested(63, #"{"a":"#, "1", "}"))}"#))
@@ -57,7 +57,7 @@ import Wire
       let isJSON = ClientMessage.refusal(ofBytes: json)?.code != .badJSON
       #expect(isJSON == expected, "seed \(seed): \(String(decoding: json, as: UTF8.self))")
     }
-    // Both sorts have to be among them, or the test says nothing.
+    // Both kinds must occur, or the test proves nothing.
     #expect((4000...16_000).contains(accepted))
   }
 
@@ -88,7 +88,7 @@ import Wire
   }
 }
 
-/// RFC 8259 read out as plainly as possible, as what the real reader is compared with.
+/// RFC 8259 as plainly as possible, to compare the real reader with.
 struct ReferenceJSON {
   private var rest: ArraySlice<UInt8>
   private struct Invalid: Error {}

@@ -8,7 +8,7 @@ import Testing
       for length in 0..<20 {
         for place in 0...length {
           var text = [UInt8](repeating: UInt8(ascii: "x"), count: length)
-          // Neighbours that differ by one are those that a borrow would hit.
+          // Neighbours that differ by one are those that a borrow would affect.
           for index in text.indices {
             text[index] = [0x20, 0x21, 0x23, 0x5B, 0x5D, 0xFF][index % 6]
           }

@@ -23,7 +23,7 @@ struct RandomJSON {
     return out
   }
 
-  /// An object of the members that relay.v1 knows, with values that are right more often than not.
+  /// An object of the members of relay.v1, with values that are valid more often than not.
   mutating func message() -> [UInt8] {
     out = []
     let types = [
@@ -116,7 +116,7 @@ struct RandomJSON {
         "a", "type", "room", " ", "é", "\u{1F600}", #"\n"#, #"\""#, #"\\"#, #"\/"#, #"\u00e9"#,
         #"\ud83d\ude00"#, #"\ud83d"#, #"\ude00"#,
       ]
-      // Halves of pairs are rare, so that most of the texts are good.
+      // Halves of pairs are rare, so that most texts are valid.
       let part = pick(parts)
       if part.hasPrefix(#"\ud83d"#) || part == #"\ude00"#, !chance(20) { continue }
       out += Array(part.utf8)
