@@ -99,7 +99,7 @@ import Testing
     #expect(faults.map(\.found) == ["this is not YAML"])
   }
 
-  @Test func `every prefix of a file is a tree, or no YAML, and never more than that`() {
+  @Test func `every prefix of a file is a tree or an error`() {
     let bytes = Array(
       "a: { b: [1, 'two'] }\n# why\nc:\n  - d: \"\\u00e9\"\n    e: é\nf: |\n g\n".utf8)
     for end in 0...bytes.count {
