@@ -13,7 +13,12 @@ async function startClient(url, isShared) {
   const { connect } = await import("/relay-client/relay-client.js");
   const { connectShared } = await import("/relay-client/shared.js");
   const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
-  const options = { user: "ada", name: "ada", store: new IndexedDBStore("ada"), timing: { longestPauseMs: 100 } };
+  const options = {
+    user: "ada",
+    name: "ada",
+    store: new IndexedDBStore("ada"),
+    timing: { longestPauseMs: 100 },
+  };
   window.relay = (isShared ? connectShared : connect)(url, options);
   window.failures = [];
   window.relay.on("error", (error) => window.failures.push(error.code));
@@ -24,8 +29,12 @@ async function startClient(url, isShared) {
 /** Resolves when the room shows these texts. */
 async function shows(expected) {
   const isShown = () => JSON.stringify(window.texts()) === JSON.stringify(expected);
-  for (let n = 0; n < 2000 && !isShown(); n++) await new Promise((resolve) => setTimeout(resolve, 10));
-  if (!isShown()) throw new Error(`shows ${JSON.stringify(window.texts())}, ${JSON.stringify(window.relay.health)}, ${window.failures}`);
+  for (let n = 0; n < 2000 && !isShown(); n++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  if (!isShown())
+    throw new Error(
+      `shows ${JSON.stringify(window.texts())}, ${JSON.stringify(window.relay.health)}, ${window.failures}`,
+    );
 }
 
 async function start(t) {
@@ -56,7 +65,10 @@ test("IndexedDB keeps cursor, entries and outbox over reloads and a crash", asyn
   tab = await browser.open(pages);
   await tab.run(startClient, relay.url, false);
   await tab.run(shows, ["1"]); // without a relay
-  assert.deepEqual(await tab.run(() => window.room.pending.map(({ text }) => text)), ["two", "three"]);
+  assert.deepEqual(await tab.run(() => window.room.pending.map(({ text }) => text)), [
+    "two",
+    "three",
+  ]);
   await relay.start();
   await tab.run(shows, ["1", "two", "three"]);
   await tab.reload();
@@ -74,7 +86,15 @@ test("IndexedDB does what the store in memory does", async (t) => {
   const [durable, memory] = await tab.run(async () => {
     const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
     const { MemoryStore } = await import("/relay-client/memory-store.js");
-    const entry = (room, seq) => ({ room, seq, id: `${seq}`, from: "bo", at: seq, kind: "text", text: `${seq}` });
+    const entry = (room, seq) => ({
+      room,
+      seq,
+      id: `${seq}`,
+      from: "bo",
+      at: seq,
+      kind: "text",
+      text: `${seq}`,
+    });
     const line = (id) => ({ type: "send", room: "a", id, at: 1, kind: "text", text: id });
     const cursor = (room, last) => ({ room, last, lineage: [{ epoch: "e", after: 0 }] });
     const seqs = (from, to) => Array.from({ length: to - from + 1 }, (_, n) => from + n);
@@ -82,15 +102,31 @@ test("IndexedDB does what the store in memory does", async (t) => {
       const seen = [await store.open()];
       const look = async () => {
         const all = async (room, range) => (await store.entries(room, range)).map(({ seq }) => seq);
-        seen.push(await store.open(), await all("a", { limit: 100 }), await all("__proto__", { limit: 2 }),
-          await all("a", { limit: 3, before: 6 }), await all("b", { limit: 9 }));
+        seen.push(
+          await store.open(),
+          await all("a", { limit: 100 }),
+          await all("__proto__", { limit: 2 }),
+          await all("a", { limit: 3, before: 6 }),
+          await all("b", { limit: 9 }),
+        );
       };
       await store.commit({ user: "ada", outbox: [line("z"), line("a"), line("m")] });
       await look();
-      await store.commit({ entries: seqs(1, 9).map((seq) => entry("a", seq)), cursors: [cursor("a", 9)], settled: ["a"] });
-      await store.commit({ entries: seqs(4, 7).map((seq) => entry("__proto__", seq)), cursors: [cursor("__proto__", 7)] });
+      await store.commit({
+        entries: seqs(1, 9).map((seq) => entry("a", seq)),
+        cursors: [cursor("a", 9)],
+        settled: ["a"],
+      });
+      await store.commit({
+        entries: seqs(4, 7).map((seq) => entry("__proto__", seq)),
+        cursors: [cursor("__proto__", 7)],
+      });
       await look();
-      await store.commit({ drop: [{ room: "a", after: 5 }], entries: [entry("a", 6)], cursors: [cursor("a", 6)] });
+      await store.commit({
+        drop: [{ room: "a", after: 5 }],
+        entries: [entry("a", 6)],
+        cursors: [cursor("a", 6)],
+      });
       await store.commit({ settled: ["none", "z"], outbox: [line("b")] });
       await look();
       await store.commit({ forget: ["a"] });
@@ -121,13 +157,23 @@ test("all tabs share one connection, and another tab goes on when the first one 
     assert.equal(await tab.run(async (text) => (await window.room.send(text)).seq, sent[n]), n + 1);
   }
   for (const tab of tabs) await tab.run(shows, sent);
-  await wait(() => tabs[2].run(() => window.room.state === "live" && window.room.pending.length === 0), "it is live");
-  assert.deepEqual(await tabs[2].run(() => [window.relay.user, window.room.state, window.room.pending.length]),
-    ["ada", "live", 0]);
+  await wait(
+    () => tabs[2].run(() => window.room.state === "live" && window.room.pending.length === 0),
+    "it is live",
+  );
+  assert.deepEqual(
+    await tabs[2].run(() => [window.relay.user, window.room.state, window.room.pending.length]),
+    ["ada", "live", 0],
+  );
   // A request, a page of history, and an error reach the tab that has asked.
-  assert.equal(await tabs[1].run(async () => (await window.room.history.newest()).messages.length), 3);
-  assert.equal(await tabs[1].run(() => window.room.delete(99).catch(({ code, name }) => `${name} ${code}`)),
-    "RelayError no_such_entry");
+  assert.equal(
+    await tabs[1].run(async () => (await window.room.history.newest()).messages.length),
+    3,
+  );
+  assert.equal(
+    await tabs[1].run(() => window.room.delete(99).catch(({ code, name }) => `${name} ${code}`)),
+    "RelayError no_such_entry",
+  );
 
   await relay.kill();
   const sending = tabs[2].run(async () => (await window.room.send("over a crash")).seq);

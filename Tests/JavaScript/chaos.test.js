@@ -1,5 +1,5 @@
-// The relay is killed again and again, and so are the programs; some connections are cut. Nothing is lost,
-// doubled or reordered, in neither direction. KILLS=30 for more than the usual run has.
+// The relay is killed again and again, and so are the programs; some connections are cut. Nothing
+// is lost, doubled or reordered, in neither direction. KILLS=30 for more than the usual run has.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -30,14 +30,28 @@ class Member {
   /** How many lines have not come back as messages. */
   get backlog() {
     const own = (messages) => messages.filter(({ from }) => from === this.user).length;
-    return this.typed.length - [...this.shown.values()].reduce((sum, messages) => sum + own(messages), 0);
+    return (
+      this.typed.length - [...this.shown.values()].reduce((sum, messages) => sum + own(messages), 0)
+    );
   }
 
   start() {
     this.said = this.said ?? new Set();
     this.shown = new Map(rooms.map((room) => [room, []]));
-    const child = this.process = spawn("setpriv", ["--pdeathsig", "KILL", process.execPath, program, this.url,
-      this.journal, this.user, ...rooms], { stdio: ["pipe", "pipe", "inherit"] });
+    const child = (this.process = spawn(
+      "setpriv",
+      [
+        "--pdeathsig",
+        "KILL",
+        process.execPath,
+        program,
+        this.url,
+        this.journal,
+        this.user,
+        ...rooms,
+      ],
+      { stdio: ["pipe", "pipe", "inherit"] },
+    ));
     child.stdin.on("error", () => {});
     this.read = new Promise((resolve) => child.once("close", resolve));
     createInterface({ input: child.stdout }).on("line", (line) => this.#hear(JSON.parse(line)));
@@ -60,7 +74,9 @@ class Member {
     else this.shown.get(message.room).push(message);
   }
 
-  /** Ends the program at once. What is in its journal is accepted, although it may not have said so. */
+  /**
+   * Ends the program at once. What is in its journal is accepted, although it may not have said so.
+   */
   async kill() {
     this.process.kill("SIGKILL");
     await this.read;
@@ -73,20 +89,27 @@ class Member {
 /** Each line of a user is in the log once, in the order in which it was typed in its room. */
 function check(log, user, typed, room) {
   const texts = log.filter(({ from }) => from === user).map(({ text }) => text);
-  assert.deepEqual(texts, typed.filter(([name]) => name === room).map(([, text]) => text));
+  assert.deepEqual(
+    texts,
+    typed.filter(([name]) => name === room).map(([, text]) => text),
+  );
 }
 
 test(`programs agree with the log after ${kills} kills of the relay, and of their own`, async (t) => {
   const relay = await Relay.start(t, withoutLimits);
   const proxy = await Proxy.start(t, relay.port);
-  const members = ["ada", "bo"].map((user, n) =>
-    new Member(user, n === 0 ? relay.url : proxy.url, join(relay.folder, `${user}.journal`)));
+  const members = ["ada", "bo"].map(
+    (user, n) =>
+      new Member(user, n === 0 ? relay.url : proxy.url, join(relay.folder, `${user}.journal`)),
+  );
   t.after(() => members.forEach((member) => member.process.kill("SIGKILL")));
   for (const member of members) member.start();
   let count = 0;
   const type = () => {
-    if (members.some((member) => member.backlog > 40)) return; // they type no faster than it is sent
-    for (const member of members) member.type([rooms[count % rooms.length], `${member.user} ${count}`]);
+    // They type no faster than it is sent.
+    if (members.some((member) => member.backlog > 40)) return;
+    for (const member of members)
+      member.type([rooms[count % rooms.length], `${member.user} ${count}`]);
     count += 1;
   };
   const typing = setInterval(type, 3);
@@ -106,7 +129,12 @@ test(`programs agree with the log after ${kills} kills of the relay, and of thei
   for (const member of members) member.process.stdin.end();
   await wait(() => members.every(({ isSettled }) => isSettled), "all is sent");
   for (const room of rooms) {
-    const log = (await relay.history(room)).map(({ room, seq, from, text }) => ({ room, seq, from, text }));
+    const log = (await relay.history(room)).map(({ room, seq, from, text }) => ({
+      room,
+      seq,
+      from,
+      text,
+    }));
     for (const { user, typed, shown } of members) {
       check(log, user, typed, room);
       await wait(() => shown.get(room).length >= log.length, "all has arrived");
@@ -125,28 +153,40 @@ test("a page agrees with the log after kills of the relay, and reloads and crash
   const relay = await Relay.start(t, `auth: { origins: ["${pages}"] }\n${withoutLimits}`);
   const browser = await Browser.start(t);
   let tab = await browser.open(pages);
-  const open = () => tab.run(async (url) => {
-    const { connect } = await import("/relay-client/relay-client.js");
-    const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
-    window.relay = connect(url, { user: "ada", store: new IndexedDBStore("ada"), timing: { longestPauseMs: 100 } });
-    window.room = window.relay.room("general", { after: 0 });
-    await new Promise((resolve) => window.room.on("reset", resolve));
-  }, relay.url);
+  const open = () =>
+    tab.run(async (url) => {
+      const { connect } = await import("/relay-client/relay-client.js");
+      const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
+      window.relay = connect(url, {
+        user: "ada",
+        store: new IndexedDBStore("ada"),
+        timing: { longestPauseMs: 100 },
+      });
+      window.room = window.relay.room("general", { after: 0 });
+      await new Promise((resolve) => window.room.on("reset", resolve));
+    }, relay.url);
   await open();
   const typed = [];
   for (let n = 0; n < Math.ceil(kills / 2); n++) {
     const lines = Array.from({ length: 20 }, (_, line) => `${n} ${line}`);
     typed.push(...lines.map((line) => ["general", line]));
-    const posts = Promise.all(lines.map((line) => relay.post("bo", "general", { text: `bo ${line}` }).catch(() => {})));
+    const posts = Promise.all(
+      lines.map((line) => relay.post("bo", "general", { text: `bo ${line}` }).catch(() => {})),
+    );
     // What was accepted is in the store before the page goes.
     await tab.run(async (lines) => {
       const accepted = lines.map((line) => window.room.send(line).local.id);
       const { IndexedDBStore } = await import("/relay-client/indexeddb-store.js");
       const store = new IndexedDBStore("ada");
-      for (let isStored = false; !isStored;) {
+      for (let isStored = false; !isStored; ) {
         const { outbox } = await store.open();
-        const left = new Set([...outbox, ...window.room.latest, ...await store.entries("general", { limit: 1000 })]
-          .map(({ id }) => id));
+        const left = new Set(
+          [
+            ...outbox,
+            ...window.room.latest,
+            ...(await store.entries("general", { limit: 1000 })),
+          ].map(({ id }) => id),
+        );
         isStored = accepted.every((id) => left.has(id));
         await store.close();
       }
@@ -165,12 +205,18 @@ test("a page agrees with the log after kills of the relay, and reloads and crash
   await tab.run(() => window.relay.settled());
   const log = await relay.history("general");
   check(log, "ada", typed, "general");
-  const shown = await tab.run(async (head) => {
-    const all = [];
-    for await (const { seq, text } of window.room.since(0)) {
-      all.push([seq, text]);
-      if (seq === head) return all;
-    }
-  }, log[log.length - 1].seq);
-  assert.deepEqual(shown, log.map(({ seq, text }) => [seq, text]));
+  const shown = await tab.run(
+    async (head) => {
+      const all = [];
+      for await (const { seq, text } of window.room.since(0)) {
+        all.push([seq, text]);
+        if (seq === head) return all;
+      }
+    },
+    log[log.length - 1].seq,
+  );
+  assert.deepEqual(
+    shown,
+    log.map(({ seq, text }) => [seq, text]),
+  );
 });

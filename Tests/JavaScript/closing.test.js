@@ -7,7 +7,11 @@ import { Relay, token, withTokens } from "./support/relay.js";
 import { Scripted } from "./support/scripted.js";
 import { next, wait } from "./support/wait.js";
 
-for (const [code, error] of [[1000, "closed"], [4401, "unauthorized"], [4403, "forbidden"]]) {
+for (const [code, error] of [
+  [1000, "closed"],
+  [4401, "unauthorized"],
+  [4403, "forbidden"],
+]) {
   test(`after ${code} it does not come back`, async (t) => {
     const scripted = await Scripted.start(t);
     const ada = client(t, scripted.url, { user: "ada" });
@@ -28,7 +32,10 @@ test("after every other close it comes back", async (t) => {
   let count = 0;
   for (const code of [undefined, 1001, 1008, 1011, 1012, 1013, 4408, 4429, 4999]) {
     count += 1;
-    await wait(() => scripted.connections.length === count && ada.health.state === "online", `${code}`);
+    await wait(
+      () => scripted.connections.length === count && ada.health.state === "online",
+      `${code}`,
+    );
     scripted.close(code);
     await wait(() => ada.health.state !== "online", `${code} is noticed`);
   }
@@ -52,7 +59,10 @@ test("it comes back when the relay has asked it to", async (t) => {
 test("pauses grow, and `retry()` ends one", async (t) => {
   const relay = await Relay.start(t);
   await relay.kill();
-  const ada = client(t, relay.url, { user: "ada", timing: { pauseMs: 1_000_000, longestPauseMs: 10_000_000 } });
+  const ada = client(t, relay.url, {
+    user: "ada",
+    timing: { pauseMs: 1_000_000, longestPauseMs: 10_000_000 },
+  });
   for (let n = 0; n < 4; n++) {
     await wait(() => ada.health.state === "waiting", "it waits");
     ada.retry();
@@ -81,8 +91,13 @@ test("a token is asked for before each connection and renewed on it", async (t) 
 
 test("a new token that allows less ends the rooms that it does not allow", async (t) => {
   const relay = await Relay.start(t, withTokens);
-  const claims = [{ sub: "ada", exp: -27 }, { sub: "ada", rooms: { join: ["tea"] } }];
-  const ada = client(t, relay.url, { getToken: () => token(claims.length > 1 ? claims.shift() : claims[0]) });
+  const claims = [
+    { sub: "ada", exp: -27 },
+    { sub: "ada", rooms: { join: ["tea"] } },
+  ];
+  const ada = client(t, relay.url, {
+    getToken: () => token(claims.length > 1 ? claims.shift() : claims[0]),
+  });
   const [general, tea] = ["general", "tea"].map((name) => ada.room(name));
   await wait(() => general.state === "refused", "the room has ended");
   assert.equal(general.error.code, "forbidden");
@@ -118,6 +133,14 @@ test("`getToken` ends the client by Unauthorized, and is asked again after any o
   });
   await ada.ready;
   assert.equal(count, 3);
-  const bo = client(t, relay.url, { getToken: async () => { throw new Unauthorized("signed out"); } });
-  await assert.rejects(bo.ready, { name: "RelayError", code: "unauthorized", message: "signed out" });
+  const bo = client(t, relay.url, {
+    getToken: async () => {
+      throw new Unauthorized("signed out");
+    },
+  });
+  await assert.rejects(bo.ready, {
+    name: "RelayError",
+    code: "unauthorized",
+    message: "signed out",
+  });
 });

@@ -9,7 +9,9 @@ import { Relay, folder } from "./support/relay.js";
 
 const project = new URL("../../", import.meta.url);
 const document = readFileSync(new URL("docs/javascript.md", project), "utf8");
-const examples = [...document.matchAll(/(-->\n)?```javascript\n(.*?)```/gs)].filter(([, comment]) => !comment);
+const examples = [...document.matchAll(/(-->\n)?```javascript\n(.*?)```/gs)].filter(
+  ([, comment]) => !comment,
+);
 
 test("there are examples", () => assert.ok(examples.length >= 3));
 
@@ -18,12 +20,19 @@ for (const [index, [, , code]] of examples.entries()) {
     const relay = await Relay.start(t);
     const path = folder(t);
     const program = code
-      .replace(/from "\.\//g, `from "${new URL("Sources/JavaScript/relay-client/", project).pathname}`)
+      .replace(
+        /from "\.\//g,
+        `from "${new URL("Sources/JavaScript/relay-client/", project).pathname}`,
+      )
       .replaceAll("ws://127.0.0.1:8080", relay.url);
-    const sockets = 'import { createRequire } from "node:module";\n' +
+    const sockets =
+      'import { createRequire } from "node:module";\n' +
       'globalThis.WebSocket ??= createRequire("/")("ws");\n';
     writeFileSync(join(path, "example.mjs"), sockets + program);
-    const { stdout } = await promisify(execFile)(process.execPath, ["example.mjs"], { cwd: path, timeout: 60_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, ["example.mjs"], {
+      cwd: path,
+      timeout: 60_000,
+    });
     const said = [...code.matchAll(/\/\/ → (.*)\n/g)].map(([, line]) => `${line}\n`);
     assert.equal(stdout, said.join(""));
   });

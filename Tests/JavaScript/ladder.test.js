@@ -22,7 +22,10 @@ for (const transport of ["stream", "poll"]) {
     assert.equal(ada.health.transport, transport);
     const lines = Array.from({ length: 20 }, (_, n) => `line ${n}`);
     const acks = await Promise.all(lines.map((line) => room.send(line)));
-    assert.deepEqual(acks.map(({ seq }) => seq), lines.map((_, n) => n + 1));
+    assert.deepEqual(
+      acks.map(({ seq }) => seq),
+      lines.map((_, n) => n + 1),
+    );
     await relay.post("bo", "general", { kind: "edit", target: 1, text: "" }).catch(() => {});
     await relay.post("bo", "general", { text: "from bo" });
     await relay.post("bo", "__proto__", { text: "there" });
@@ -48,7 +51,10 @@ for (const transport of ["stream", "poll"]) {
     await relay.post("bo", "general", { text: "the end" });
     await wait(() => room.last === 23, "all has arrived");
     assert.deepEqual(texts(await relay.history("general")), texts(room.latest));
-    assert.deepEqual(ada.failures.map(({ code }) => code), ["forbidden"]);
+    assert.deepEqual(
+      ada.failures.map(({ code }) => code),
+      ["forbidden"],
+    );
   });
 
   test(`a token over ${transport}`, async (t) => {
@@ -71,12 +77,15 @@ for (const transport of ["stream", "poll"]) {
     await room.send("one");
     await wait(() => room.last === 1, "it has arrived");
     await relay.kill();
-        rmSync(relay.data, { recursive: true });
+    rmSync(relay.data, { recursive: true });
     const reset = next(room, "reset");
     await relay.start();
     assert.deepEqual(await reset, { reason: "reset", after: 0 });
     await room.send("two");
-    await wait(() => texts(room.latest).join() === "two", () => `it has arrived: ${room.last} ${texts(room.latest)} ${JSON.stringify(ada.health)}`);
+    await wait(
+      () => texts(room.latest).join() === "two",
+      () => `it has arrived: ${room.last} ${texts(room.latest)} ${JSON.stringify(ada.health)}`,
+    );
   });
 }
 
@@ -86,7 +95,8 @@ test("a proxy without WebSockets is found out, told, and tried again later", asy
   let hasSockets = false;
   let hasStreams = true;
   proxy.admits = (head) =>
-    (hasSockets || !/upgrade: websocket/i.test(head)) && (hasStreams || !head.startsWith("GET /v1/stream"));
+    (hasSockets || !/upgrade: websocket/i.test(head)) &&
+    (hasStreams || !head.startsWith("GET /v1/stream"));
   const ada = client(t, proxy.url, { user: "ada", timing: { ...quick, climbMs: 300 } });
   const room = ada.room("general", { after: 0 });
   assert.equal((await room.send("over a stream")).seq, 1);
@@ -102,7 +112,10 @@ test("a proxy without WebSockets is found out, told, and tried again later", asy
   assert.match(ada.health.why, /^event streams do not work/);
 
   hasSockets = true;
-  await wait(() => ada.health.transport === "websocket" && ada.health.state === "online", "it climbs");
+  await wait(
+    () => ada.health.transport === "websocket" && ada.health.state === "online",
+    "it climbs",
+  );
   assert.equal(ada.health.why, undefined);
   await room.send("over a WebSocket");
   await wait(() => room.latest.length === 3, "it arrives");

@@ -12,14 +12,18 @@ const modules = readdirSync(library).filter((name) => name.endsWith(".js"));
 /** What a program downloads that imports a module, minified and compressed. */
 function size(name) {
   const optional = ["./stream.js", "./poll.js", "node:crypto"].map((name) => `--external:${name}`);
-  const bundle = execFileSync("esbuild",
+  const bundle = execFileSync(
+    "esbuild",
     ["--bundle", "--minify", "--format=esm", "--target=es2022", ...optional, `${library}${name}`],
-    { maxBuffer: 2 ** 24, stdio: ["ignore", "pipe", "ignore"] });
+    { maxBuffer: 2 ** 24, stdio: ["ignore", "pipe", "ignore"] },
+  );
   return gzipSync(bundle, { level: 9 }).length;
 }
 
 test("the types are right", (t) => {
-  const check = spawnSync(fileURLToPath(new URL("typecheck", import.meta.url)), { encoding: "utf8" });
+  const check = spawnSync(fileURLToPath(new URL("typecheck", import.meta.url)), {
+    encoding: "utf8",
+  });
   if (check.status === 2) {
     console.error(check.stderr);
     return t.skip("DENO COULD NOT BE INSTALLED: THE TYPES WERE NOT CHECKED");
@@ -29,7 +33,9 @@ test("the types are right", (t) => {
 
 test("it has no dependencies", () => {
   for (const name of modules) {
-    for (const [, imported] of readFileSync(library + name, "utf8").matchAll(/(?:from|import\() ?"([^"]+)"/g)) {
+    for (const [, imported] of readFileSync(library + name, "utf8").matchAll(
+      /(?:from|import\() ?"([^"]+)"/g,
+    )) {
       const isOwn = modules.includes(imported.replace("./", ""));
       assert.ok(isOwn || imported.startsWith("node:"), `${name} imports ${imported}`);
     }

@@ -21,7 +21,10 @@ test("lines that are written offline are there once each, in order", async (t) =
   assert.equal(room.pending.length, 100);
   await relay.start();
   const acks = await Promise.all(sending);
-  assert.deepEqual(acks.map(({ seq }) => seq), lines.map((_, n) => n + 1));
+  assert.deepEqual(
+    acks.map(({ seq }) => seq),
+    lines.map((_, n) => n + 1),
+  );
   assert.deepEqual(texts(await relay.history("general")), lines);
   await wait(() => room.pending.length === 0, "nothing is pending");
 });
@@ -35,7 +38,8 @@ test("an ack that was lost makes no second entry", async (t) => {
   // The send goes through, its answer does not.
   for (let n = 0; n < 10; n++) {
     const sending = room.send(`line ${n}`);
-    if (n % 2 === 0) await wait(async () => (await relay.history("general")).length > n, "it is stored");
+    if (n % 2 === 0)
+      await wait(async () => (await relay.history("general")).length > n, "it is stored");
     proxy.cut();
     assert.equal((await sending).seq, n + 1);
   }
@@ -57,13 +61,27 @@ test("what a program has accepted survives its end, and is sent by the next one"
   await second.settled();
   await wait(() => room.latest.length === 2, "they have arrived");
   assert.deepEqual(texts(await relay.history("general")), ["one", "two"]);
-  assert.deepEqual(room.latest.map(({ id }) => id), sending.map(({ local }) => local.id));
+  assert.deepEqual(
+    room.latest.map(({ id }) => id),
+    sending.map(({ local }) => local.id),
+  );
 });
 
 test("ids cannot be guessed, and another user's entry with the same id settles nothing", async (t) => {
   const scripted = await Scripted.start(t);
-  const joined = { type: "joined", room: "general", epoch: "e", head: 0, first: 1, after: 0, resume: "ok",
-    read: 0, received: 0, members: [], lineage: [] };
+  const joined = {
+    type: "joined",
+    room: "general",
+    epoch: "e",
+    head: 0,
+    first: 1,
+    after: 0,
+    resume: "ok",
+    read: 0,
+    received: 0,
+    members: [],
+    lineage: [],
+  };
   scripted.answer = ({ type }) => (type === "join" ? [joined] : []);
   const ada = client(t, scripted.url, { user: "ada" });
   const room = ada.room("general", { after: 0 });
@@ -83,7 +101,10 @@ test("ids cannot be guessed, and another user's entry with the same id settles n
 
 test("an error is permanent unless it says when to try again, and what follows keeps its order", async (t) => {
   const scripted = await Scripted.start(t);
-  const left = new Map([["later", 2], ["wait", 1]]);
+  const left = new Map([
+    ["later", 2],
+    ["wait", 1],
+  ]);
   let seq = 0;
   scripted.answer = ({ type, text, room, id, ref }) => {
     if (type !== "send") return [];
@@ -99,11 +120,22 @@ test("an error is permanent unless it says when to try again, and what follows k
   const room = client(t, scripted.url, { user: "ada" }).room("general", { after: 0 });
   const lines = ["one", "new", "later", "two", "wait", "three"];
   const outcomes = await Promise.allSettled(lines.map((line) => room.send(line)));
-  assert.deepEqual(outcomes.map(({ value, reason }) => value?.seq ?? reason.code),
-    [1, "invented_later", 2, 3, 4, 5]);
+  assert.deepEqual(
+    outcomes.map(({ value, reason }) => value?.seq ?? reason.code),
+    [1, "invented_later", 2, 3, 4, 5],
+  );
   assert.equal(outcomes[1].reason.retryable, false);
-  assert.deepEqual(texts(scripted.kinds("send")),
-    ["one", "new", "later", "later", "later", "two", "wait", "wait", "three"]);
+  assert.deepEqual(texts(scripted.kinds("send")), [
+    "one",
+    "new",
+    "later",
+    "later",
+    "later",
+    "two",
+    "wait",
+    "wait",
+    "three",
+  ]);
 });
 
 test("what is too large for the relay is given up, and the rest is sent", async (t) => {
@@ -116,7 +148,10 @@ test("what is too large for the relay is given up, and the rest is sent", async 
   const room = ada.room("general", { after: 0 });
   const sending = [room.send("1"), room.send({ data: "large for a proxy" }), room.send("333")];
   const outcomes = await Promise.allSettled(sending);
-  assert.deepEqual(outcomes.map(({ value, reason }) => value?.seq ?? reason.code), [1, "too_large", 3]);
+  assert.deepEqual(
+    outcomes.map(({ value, reason }) => value?.seq ?? reason.code),
+    [1, "too_large", 3],
+  );
 });
 
 test("a store belongs to one user", async (t) => {

@@ -24,7 +24,9 @@ test("a component shows messages, changes and what is pending, and stops with it
     return React.createElement("p", null, used.messages.map(({ text }) => text).join());
   };
   let view;
-  act(() => { view = create(React.createElement(Conversation)); });
+  act(() => {
+    view = create(React.createElement(Conversation));
+  });
   const shown = () => view.toJSON().children?.join("");
   await used.send("one");
   await wait(() => shown() === "one" && used.pending.length === 0, "it is shown");

@@ -23,7 +23,10 @@ test("rooms go on after a kill of the relay, without a gap", async (t) => {
   await wait(() => ada.health.state === "online", "it is online");
   for (const name of names.slice(0, 10)) await relay.post("bo", name, { text: name });
   await wait(() => rooms.slice(0, 10).every(({ last }) => last === 1), "the entries have arrived");
-  assert.deepEqual(rooms.slice(0, 10).map(({ latest }) => latest[0].text), names.slice(0, 10));
+  assert.deepEqual(
+    rooms.slice(0, 10).map(({ latest }) => latest[0].text),
+    names.slice(0, 10),
+  );
 });
 
 test("a program that was away gets what it missed, and shows what it had before it is connected", async (t) => {
@@ -53,10 +56,13 @@ test("diverged, reset and truncated leave what the log has", async (t) => {
   const room = ada.room("general", { after: 0 });
   const settle = async () => {
     await ada.settled();
-    await wait(async () => {
-      const log = await relay.history("general", { fold: true });
-      return JSON.stringify(texts(room.latest)) === JSON.stringify(texts(log));
-    }, () => `it shows what the log has: ${texts(room.latest)}`);
+    await wait(
+      async () => {
+        const log = await relay.history("general", { fold: true });
+        return JSON.stringify(texts(room.latest)) === JSON.stringify(texts(log));
+      },
+      () => `it shows what the log has: ${texts(room.latest)}`,
+    );
   };
   const restarted = async (change) => {
     await relay.kill();
@@ -104,7 +110,10 @@ test("diverged, reset and truncated leave what the log has", async (t) => {
   relay.configuration += "\nlog: { keep_entries_per_room: 5 }";
   await relay.start();
   for (let n = 0; n < 12; n++) await relay.post("cy", "general", { text: `${n}` });
-  await wait(async () => (await relay.get("rooms/general/messages", { user: "bo", after: 0 })).first > 2, "cut");
+  await wait(
+    async () => (await relay.get("rooms/general/messages", { user: "bo", after: 0 })).first > 2,
+    "cut",
+  );
   const again = client(t, relay.url, { user: "bo", store: new FileStore(path) });
   const cut = again.room("general");
   const reasons = [];

@@ -14,9 +14,15 @@ test("a message is shown at once, acknowledged with its seq, and arrives at ever
   const sending = room.send("hello");
   assert.equal(sending.local.text, "hello");
   assert.equal(sending.local.state, "queued");
-  assert.deepEqual(room.pending.map(({ id }) => id), [sending.local.id]);
+  assert.deepEqual(
+    room.pending.map(({ id }) => id),
+    [sending.local.id],
+  );
   assert.deepEqual((await sending).seq, 1);
-  await wait(() => room.latest.length === 1 && room.pending.length === 0, "the message has arrived");
+  await wait(
+    () => room.latest.length === 1 && room.pending.length === 0,
+    "the message has arrived",
+  );
   assert.equal(room.latest[0].id, sending.local.id);
 
   const [message] = await take(bo.room("general", { after: 0 }).messages, 1);
@@ -85,7 +91,8 @@ test("a change makes a new message, also of a page that was read", async (t) => 
 test("one jumps to a seq and to a time", async (t) => {
   const relay = await Relay.start(t);
   const times = [];
-  for (let n = 1; n <= 30; n++) times.push((await relay.post("bo", "general", { text: `${n}` })).at);
+  for (let n = 1; n <= 30; n++)
+    times.push((await relay.post("bo", "general", { text: `${n}` })).at);
   const room = client(t, relay.url, { user: "ada" }).room("general");
   const around = await room.jump(10, { limit: 6 });
   assert.deepEqual(texts(around.messages), ["8", "9", "10", "11", "12", "13"]);
@@ -140,11 +147,13 @@ test("the list of rooms follows joined rooms and others", async (t) => {
 });
 
 test("people are paged, and their presence is told", async (t) => {
-  const relay = await Relay.start(t,
-    "bots: [{ user: echo, name: Echo, behaviour: [echo] }]");
+  const relay = await Relay.start(t, "bots: [{ user: echo, name: Echo, behaviour: [echo] }]");
   const ada = client(t, relay.url, { user: "ada" });
   const page = await ada.people.page({ limit: 1 });
-  assert.deepEqual(page.people.map(({ user, bot, room }) => [user, bot, room]), [["echo", true, "dm:ada:echo"]]);
+  assert.deepEqual(
+    page.people.map(({ user, bot, room }) => [user, bot, room]),
+    [["echo", true, "dm:ada:echo"]],
+  );
   const all = [];
   for await (const { user } of ada.people.all()) all.push(user);
   assert.deepEqual(all, ["echo"]);
@@ -188,7 +197,10 @@ test("a refused entry stays pending until it is discarded or sent again", async 
   const room = client(t, relay.url, { user: "ada" }).room("general");
   const sending = room.delete(7);
   await assert.rejects(sending, { code: "no_such_entry", field: "target" });
-  assert.deepEqual(room.pending.map(({ id, state }) => [id, state]), [[sending.local.id, "refused"]]);
+  assert.deepEqual(
+    room.pending.map(({ id, state }) => [id, state]),
+    [[sending.local.id, "refused"]],
+  );
   await assert.rejects(room.retry(sending.local.id), { code: "no_such_entry" });
   assert.equal(room.pending.length, 1);
   room.discard(room.pending[0].id);
@@ -237,7 +249,10 @@ test("a signal ends what it was given to", async (t) => {
   await assert.rejects(withdrawn, { name: "AbortError" });
   await relay.start();
   await kept;
-  assert.deepEqual((await relay.history("general")).map(({ text }) => text), ["kept"]);
+  assert.deepEqual(
+    (await relay.history("general")).map(({ text }) => text),
+    ["kept"],
+  );
 
   const all = new AbortController();
   const bo = client(t, relay.url, { user: "bo", signal: all.signal });

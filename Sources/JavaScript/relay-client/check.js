@@ -4,7 +4,7 @@ import { RelayError } from "./errors.js";
 
 const loneSurrogates = /\p{Surrogate}/gu;
 const blank = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u;
-// deno-lint-ignore no-control-regex
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
 const control = /[\0-\x08\x0b-\x1f\x7f-\x9f]/;
 const roomName = /^(?!\.\.?$)[a-z0-9._:-]{1,140}$/;
 
@@ -26,7 +26,8 @@ export function checkedText(text, limits) {
   if (blank.test(whole)) throw bad("text", "The text is blank.");
   if (control.test(whole)) throw bad("text", "The text has control characters.");
   const limit = limits?.text_bytes || Infinity;
-  if (bytes(whole) > limit) throw new RelayError("too_large", `The text has more than ${limit} bytes.`);
+  if (bytes(whole) > limit)
+    throw new RelayError("too_large", `The text has more than ${limit} bytes.`);
   return whole;
 }
 
@@ -40,7 +41,8 @@ export function checkedContent(content, { replyTo }, limits) {
   if (typeof content === "object" && "data" in content) {
     const json = JSON.stringify(content.data);
     if (json === undefined) throw bad("data", "The data is not JSON.");
-    if (/(^|[^\\])(\\\\)*\\ud[89a-f]/.test(json)) throw bad("data", "A text in the data is not Unicode.");
+    if (/(^|[^\\])(\\\\)*\\ud[89a-f]/.test(json))
+      throw bad("data", "A text in the data is not Unicode.");
     return { kind: "data", data: JSON.parse(json) };
   }
   if (typeof content === "object" && "forward" in content) {

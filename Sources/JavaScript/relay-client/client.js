@@ -49,9 +49,13 @@ export class Client {
       ended: (error) => this.#ended(error),
     });
     this.#outbox = new Outbox(
-      ({ at: _, ...send }) => /** @type {Promise<any>} */ (this.#connection.request({ ...send, ref: send.id })),
-      (line, outcome) => this.#journal.add(
-        { settled: [line.id] }, { type: "settled", room: line.room, id: line.id, ...outcome }),
+      ({ at: _, ...send }) =>
+        /** @type {Promise<any>} */ (this.#connection.request({ ...send, ref: send.id })),
+      (line, outcome) =>
+        this.#journal.add(
+          { settled: [line.id] },
+          { type: "settled", room: line.room, id: line.id, ...outcome },
+        ),
     );
   }
 
@@ -83,7 +87,8 @@ export class Client {
     await this.#opened;
     this.#rooms.set(room, options);
     this.#journal.add({}, () => this.#openedEvent(room, "opened"));
-    if (this.#connection.isOnline) this.#join([room]); // again, if another tab has: `joined` tells the marks
+    // Again, if another tab has: `joined` tells the marks.
+    if (this.#connection.isOnline) this.#join([room]);
   }
 
   /** @param {string} room @param {boolean} forget */
@@ -169,12 +174,21 @@ export class Client {
     this.#beginning.add(room);
     try {
       const limit = Math.max(1, Math.min(backlog, 500));
-      const { entries, head, epoch } = await this.#connection.request({ type: "history", room, limit });
+      const { entries, head, epoch } = await this.#connection.request({
+        type: "history",
+        room,
+        limit,
+      });
       if (!this.#rooms.has(room)) return;
-      const cursor = { room, last: entries[entries.length - 1]?.seq ?? head, lineage: [{ epoch, after: 0 }] };
+      const cursor = {
+        room,
+        last: entries[entries.length - 1]?.seq ?? head,
+        lineage: [{ epoch, after: 0 }],
+      };
       this.#cursors.set(room, cursor);
-      this.#journal.add({ entries: backlog > 0 ? entries : [], cursors: [cursor] },
-        () => this.#openedEvent(room, "opened", cursor.last));
+      this.#journal.add({ entries: backlog > 0 ? entries : [], cursors: [cursor] }, () =>
+        this.#openedEvent(room, "opened", cursor.last),
+      );
       this.#join([room]);
     } catch (error) {
       this.#rooms.delete(room);
@@ -184,7 +198,12 @@ export class Client {
     }
   }
 
-  /** What the store has of a room. @param {string} room @param {string} reason @param {number} [last] */
+  /**
+   * What the store has of a room.
+   * @param {string} room
+   * @param {string} reason
+   * @param {number} [last]
+   */
   async #openedEvent(room, reason, last = this.#told.get(room)) {
     const entries = await this.#journal.entries(room, { limit: 500 });
     return { type: "opened", room, reason, last, entries, lines: this.#outbox.lines(room) };
@@ -207,11 +226,16 @@ export class Client {
   /** @param {Wire} message */
   #receive(message) {
     switch (message.type) {
-      case "message": return this.#entry(/** @type {any} */ (message));
-      case "joined": return this.#joined(message);
-      case "left": return; // it was asked for, or follows an error
-      case "error": return this.#error(message);
-      default: return this.#tell(message);
+      case "message":
+        return this.#entry(/** @type {any} */ (message));
+      case "joined":
+        return this.#joined(message);
+      case "left":
+        return; // it was asked for, or follows an error
+      case "error":
+        return this.#error(message);
+      default:
+        return this.#tell(message);
     }
   }
 
@@ -220,14 +244,18 @@ export class Client {
     const { room, epoch, lineage, resume, received, members } = joined;
     if (!this.#rooms.has(room)) return; // it was closed meanwhile
     // Entries may have arrived after the join was sent; they come again.
-    const after = resume === "ok" ? Math.max(joined.after, this.#cursors.get(room)?.last ?? 0) : joined.after;
+    const after =
+      resume === "ok" ? Math.max(joined.after, this.#cursors.get(room)?.last ?? 0) : joined.after;
     const cursor = { room, last: after, lineage: lineage ?? [{ epoch, after: 0 }] };
     this.#cursors.set(room, cursor);
     if (resume === "ok") {
       this.#journal.add({ cursors: [cursor] }, { ...joined, after });
-    } else { // `truncated`: what is stored would have a gap
+    } else {
+      // `truncated`: what is stored would have a gap
       const drop = [{ room, after: resume === "diverged" ? after : 0 }];
-      this.#journal.add({ drop, cursors: [cursor] }, joined, () => this.#openedEvent(room, resume, after));
+      this.#journal.add({ drop, cursors: [cursor] }, joined, () =>
+        this.#openedEvent(room, resume, after),
+      );
     }
     if (members) this.#small.add(room);
     else this.#small.delete(room);
@@ -242,7 +270,10 @@ export class Client {
     if (seq > cursor.last + 1) return this.#join([room]); // the relay skips none
     const moved = { ...cursor, last: seq };
     this.#cursors.set(room, moved);
-    this.#journal.add({ entries: [entry], cursors: [moved] }, { type: "entries", room, entries: [entry] });
+    this.#journal.add(
+      { entries: [entry], cursors: [moved] },
+      { type: "entries", room, entries: [entry] },
+    );
     // As good as its ack. Others may use the same id.
     if (from === this.user) this.#outbox.settle(room, id, { ack: { seq, at } });
     this.#mark(room, seq);
@@ -251,8 +282,10 @@ export class Client {
   /** @param {Wire} error */
   #error(error) {
     const { re, room, retry_after_ms: pause } = error;
-    if ((re === "join" || re === "auth") && this.#rooms.has(room)) { // or a new token does not allow it
-      if (pause !== undefined) return void setTimeout(() => this.#rooms.has(room) && this.#join([room]), pause);
+    if ((re === "join" || re === "auth") && this.#rooms.has(room)) {
+      // or a new token does not allow it
+      if (pause !== undefined)
+        return void setTimeout(() => this.#rooms.has(room) && this.#join([room]), pause);
       this.#rooms.delete(room);
       this.#tell({ type: "refused", room, error: RelayError.from(error) });
     } else if (re === "people") {
@@ -275,7 +308,11 @@ export class Client {
 
   // MARK: Marks and events
 
-  /** Tells the relay, soon, that all entries up to `seq` have arrived. @param {string} room @param {number} seq */
+  /**
+   * Tells the relay, soon, that all entries up to `seq` have arrived.
+   * @param {string} room
+   * @param {number} seq
+   */
   #mark(room, seq) {
     if (!this.#small.has(room)) return;
     this.#marks.set(room, seq);
@@ -288,7 +325,8 @@ export class Client {
 
   /** @param {Event} event */
   #emit(event) {
-    if (event.type === "entries") this.#told.set(event.room, event.entries[event.entries.length - 1].seq);
+    if (event.type === "entries")
+      this.#told.set(event.room, event.entries[event.entries.length - 1].seq);
     if (event.type === "joined") this.#told.set(event.room, event.after);
     if (event.type === "opened" && event.last !== undefined) this.#told.set(event.room, event.last);
     this.#tell(event);

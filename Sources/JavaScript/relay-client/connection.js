@@ -1,14 +1,24 @@
-// The connection that always comes back: back-off, close codes, the ladder of transports, and requests
-// that are repeated until they are answered.
+// The connection that always comes back: back-off, close codes, the ladder of transports, and
+// requests that are repeated until they are answered.
 import { RelayError, Unauthorized } from "./errors.js";
 import { bytes } from "./check.js";
 import { Ladder } from "./ladder.js";
 import { Session } from "./session.js";
 import { openWebSocket } from "./websocket.js";
-/** @import { ConnectionEvents, Health, OpenTransport, Options, SessionEnd, Timing, TransportName, Wire } from "./types.js" */
+/**
+ * @import { ConnectionEvents, Health, OpenTransport, Options, SessionEnd, Timing, TransportName,
+ *   Wire } from "./types.js"
+ */
 
 /** @type {Timing} */
-const usualTiming = { welcomeMs: 10_000, pongMs: 5000, goodMs: 5000, climbMs: 180_000, pauseMs: 200, longestPauseMs: 10_000 };
+const usualTiming = {
+  welcomeMs: 10_000,
+  pongMs: 5000,
+  goodMs: 5000,
+  climbMs: 180_000,
+  pauseMs: 200,
+  longestPauseMs: 10_000,
+};
 
 /** @type {Record<TransportName, () => Promise<OpenTransport>>} */
 const transports = {
@@ -17,7 +27,10 @@ const transports = {
   poll: async () => (await import("./poll.js")).openPoll,
 };
 
-/** @typedef {{message: Wire, sentOn?: Session, resolve(answer: any): void, reject(error: any): void}} Request */
+/**
+ * @typedef {{message: Wire, sentOn?: Session, resolve(answer: any): void, reject(error: any):
+ *   void}} Request
+ */
 
 export class Connection {
   /** @type {Health} */
@@ -62,7 +75,10 @@ export class Connection {
     this.#options = { ...options, user, WebSocket };
     this.#events = events;
     this.#timing = { ...usualTiming, ...options.timing };
-    this.#ladder = new Ladder(WebSocket ? ladder : ladder.filter((name) => name !== "websocket"), this.#timing);
+    this.#ladder = new Ladder(
+      WebSocket ? ladder : ladder.filter((name) => name !== "websocket"),
+      this.#timing,
+    );
     this.health = { state: "connecting", transport: this.#ladder.transport, since: Date.now() };
     if (!WebSocket) this.#ladder.why = "There is no WebSocket; give the option `WebSocket`.";
   }
@@ -80,7 +96,10 @@ export class Connection {
     this.#run();
   }
 
-  /** The network or the machine may have changed: tries at once, or checks that the connection works. */
+  /**
+   * The network or the machine may have changed: tries at once, or checks that the connection
+   * works.
+   */
   look() {
     this.#wake();
     this.#session?.ping();
@@ -112,7 +131,11 @@ export class Connection {
         end(value);
       };
       signal?.addEventListener("abort", abort);
-      const request = { message: { ...message, ref }, resolve: settle(resolve), reject: settle(reject) };
+      const request = {
+        message: { ...message, ref },
+        resolve: settle(resolve),
+        reject: settle(reject),
+      };
       this.#requests.set(ref, request);
       this.#transmit(request);
     });
@@ -153,12 +176,15 @@ export class Connection {
       const error = this.#final(end);
       if (error) return this.end(error);
       if (end.code === 1009) this.#refuseLargest();
-      if (this.#ladder.fails(end) && await this.#isReachable()) this.#ladder.descend(end.why);
+      if (this.#ladder.fails(end) && (await this.#isReachable())) this.#ladder.descend(end.why);
       await this.#pause(end);
     }
   }
 
-  /** One session, or the better one that has taken its place, until it ends. @returns {Promise<SessionEnd>} */
+  /**
+   * One session, or the better one that has taken its place, until it ends.
+   * @returns {Promise<SessionEnd>}
+   */
   async #connect() {
     try {
       const token = await this.#token();
@@ -178,7 +204,9 @@ export class Connection {
   /** @param {TransportName} name @param {string} [token] */
   async #open(name, token) {
     /** @type {OpenTransport} */
-    const open = await transports[name]().catch((error) => () => { throw error; }); // counts as a short connection
+    const open = await transports[name]().catch((error) => () => {
+      throw error;
+    }); // counts as a short connection
     if (this.#ended) throw this.#ended;
     return new Session(open, {
       base: this.#base,
@@ -197,7 +225,10 @@ export class Connection {
   /** A token; undefined on a relay without tokens. */
   async #token() {
     try {
-      return await this.#options.getToken?.({ signal: this.#stop.signal, rejected: this.#rejection?.token });
+      return await this.#options.getToken?.({
+        signal: this.#stop.signal,
+        rejected: this.#rejection?.token,
+      });
     } catch (error) {
       if (error instanceof Unauthorized) this.end(error);
       throw new Error(`There is no token now: ${error}`);
@@ -226,10 +257,13 @@ export class Connection {
   /** Tries the first transport beside the one in use. */
   async #tryBest() {
     try {
-      const candidate = this.#candidate = await this.#open(this.#ladder.best, await this.#token());
+      const candidate = await this.#open(this.#ladder.best, await this.#token());
+      this.#candidate = candidate;
       await candidate.ended;
       if (this.#candidate !== candidate || this.#ended) return; // it is in use, or was
-    } catch { /* no token: later */ }
+    } catch {
+      /* no token: later */
+    }
     this.#climb = setTimeout(() => this.#tryBest(), this.#timing.climbMs);
   }
 
@@ -250,9 +284,18 @@ export class Connection {
   async #isReachable() {
     const fetch = this.#options.fetch ?? globalThis.fetch;
     const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), this.#timing.pongMs); // keeps a program alive meanwhile
-    const request = fetch(new URL("healthz", this.#base), { mode: "no-cors", signal: patience.signal });
-    return request.then(() => true, () => false).finally(() => clearTimeout(timer));
+    // Keeps a program alive meanwhile.
+    const timer = setTimeout(() => patience.abort(), this.#timing.pongMs);
+    const request = fetch(new URL("healthz", this.#base), {
+      mode: "no-cors",
+      signal: patience.signal,
+    });
+    return request
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => clearTimeout(timer));
   }
 
   /** Full jitter: all of the pause is random. @param {SessionEnd} end */
@@ -275,7 +318,8 @@ export class Connection {
   #tell(state, why, more) {
     const { transport } = this.#ladder;
     const { health } = this;
-    const since = state === health.state && transport === health.transport ? health.since : Date.now();
+    const since =
+      state === health.state && transport === health.transport ? health.since : Date.now();
     this.health = { state, transport, why, since, roundTripMs: health.roundTripMs, ...more };
     this.#events.health(this.health);
   }
@@ -304,7 +348,9 @@ export class Connection {
     }, message.retry_after_ms);
   }
 
-  /** After a close with 1009: what came back to be sent again would close the next connection too. */
+  /**
+   * After a close with 1009: what came back to be sent again would close the next connection too.
+   */
   #refuseLargest() {
     const size = (/** @type {Request} */ { message }) => JSON.stringify(message).length;
     const sent = [...this.#requests.values()].filter(({ sentOn }) => sentOn);

@@ -47,7 +47,10 @@ export class Directory extends Emitter {
   /** After a new connection: it tells presence only of people whom it was asked for. */
   renew() {
     for (const request of this.#asked.values()) {
-      this.#link.request(request).then((answer) => this.#take(answer), () => {});
+      this.#link.request(request).then(
+        (answer) => this.#take(answer),
+        () => {},
+      );
     }
   }
 
@@ -59,7 +62,10 @@ export class Directory extends Emitter {
   /** @param {Wire} answer @returns {PeoplePage} */
   #take({ people, next, source, as_of: asOf }) {
     if (this.problem) this.#become(undefined); // if it goes on, the error follows
-    const persons = people.map((/** @type {Wire} */ { last_seen: lastSeen, ...person }) => ({ ...person, lastSeen }));
+    const persons = people.map((/** @type {Wire} */ { last_seen: lastSeen, ...person }) => ({
+      ...person,
+      lastSeen,
+    }));
     for (const { user, presence, lastSeen } of /** @type {Person[]} */ (persons)) {
       this.#presence.put({ user, presence, lastSeen });
     }

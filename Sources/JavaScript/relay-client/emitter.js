@@ -34,11 +34,13 @@ export class Emitter {
    * @param {Events[Name]} value
    */
   emit(name, value) {
-    for (const listener of [...this.#listeners.get(name) ?? []]) {
+    for (const listener of [...(this.#listeners.get(name) ?? [])]) {
       try {
         listener(value);
       } catch (error) {
-        queueMicrotask(() => { throw error; });
+        queueMicrotask(() => {
+          throw error;
+        });
       }
     }
   }

@@ -1,8 +1,14 @@
 // Errors: each has a stable `code`, and says whether the same may succeed later.
 
 /** Codes that are not permanent although no `retry_after_ms` stands beside them. */
-const retryable = new Set(["unavailable", "rate_limited", "directory_limited", "directory_failed",
-  "token_expired", "disconnected"]);
+const retryable = new Set([
+  "unavailable",
+  "rate_limited",
+  "directory_limited",
+  "directory_failed",
+  "token_expired",
+  "disconnected",
+]);
 
 /** A failure, of the relay or of the client. */
 export class RelayError extends Error {

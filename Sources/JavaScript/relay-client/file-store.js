@@ -55,7 +55,7 @@ export class FileStore {
   /** @param {Change} change @param {boolean} isSynced */
   async #append(change, isSynced) {
     if (!this.#file) throw new Error(`${this.#path} is not open.`);
-    const line = JSON.stringify(change) + "\n";
+    const line = `${JSON.stringify(change)}\n`;
     await this.#file.appendFile(line);
     if (isSynced) await this.#file.datasync();
     this.#size += line.length;

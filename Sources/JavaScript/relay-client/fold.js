@@ -12,7 +12,16 @@ export const isShown = ({ kind }) => kind === "text" || kind === "data";
 export function messageOf(entry) {
   const { room, seq, id, from, at, text, data, forward, deleted } = entry;
   return {
-    room, seq, id, from, at, kind: entry.kind === "data" ? "data" : "text", text, data, forward, deleted,
+    room,
+    seq,
+    id,
+    from,
+    at,
+    kind: entry.kind === "data" ? "data" : "text",
+    text,
+    data,
+    forward,
+    deleted,
     replyTo: entry.reply_to,
     editedAt: entry.edited_at,
     reactions: new Map(Object.entries(entry.reactions ?? {})),
@@ -33,8 +42,14 @@ export function fold(message, entry) {
   if (entry.kind !== "delete") return message;
   const content = message.kind === "data" ? { data: null } : { text: "" };
   return {
-    ...message, ...content, deleted: true, reactions: new Map(),
-    replyTo: undefined, forward: undefined, editedAt: undefined, reactionsMore: undefined,
+    ...message,
+    ...content,
+    deleted: true,
+    reactions: new Map(),
+    replyTo: undefined,
+    forward: undefined,
+    editedAt: undefined,
+    reactionsMore: undefined,
   };
 }
 

@@ -34,7 +34,11 @@ export class History {
     return this.after(Math.max(0, seq - Math.ceil(limit / 2)), { limit, signal });
   }
 
-  /** The first entry at or after a time, or the newest. @param {Date} date @param {AbortSignal} [signal] */
+  /**
+   * The first entry at or after a time, or the newest.
+   * @param {Date} date
+   * @param {AbortSignal} [signal]
+   */
   async seqAt(date, signal) {
     const raw = (/** @type {number} */ after) => this.#request({ after, limit: 1 }, signal);
     let { first: low, head: high } = await raw(0);
@@ -53,13 +57,18 @@ export class History {
    * @returns {Promise<Page>}
    */
   async #page({ before, after }, { limit = 50, signal } = {}) {
-    const stored = this.#link.health.state === "online" ? undefined : await this.#stored(before, after, limit);
+    const stored =
+      this.#link.health.state === "online" ? undefined : await this.#stored(before, after, limit);
     if (stored?.messages.length) return stored;
-    const { answer, messages } = await this.#timeline.read(this.#request({ before, after, limit, fold: true }, signal));
+    const { answer, messages } = await this.#timeline.read(
+      this.#request({ before, after, limit, fold: true }, signal),
+    );
     const { first, head, more } = answer;
     const isForward = after !== undefined;
     return {
-      messages, first, head,
+      messages,
+      first,
+      head,
       older: isForward ? after >= first : more,
       newer: isForward ? more : before !== undefined && before <= head,
     };
@@ -92,4 +101,3 @@ export class History {
     };
   }
 }
-

@@ -1,15 +1,19 @@
-// What the transports without a WebSocket have in common: requests go out by POST, one batch after the other.
+// What the transports without a WebSocket have in common: requests go out by POST, one batch after
+// the other.
 /** @import { Transport, TransportContext, Wire } from "./types.js" */
 
 const batchLimit = 100;
 const batchBytes = 60_000; // within the relay's `frame_bytes`
 const activityPauseMs = 5000;
 
-/** @typedef {{room: string, after?: number, lineage?: import("./types.js").Epoch[]}} Place a position in a room */
+/**
+ * @typedef {{room: string, after?: number, lineage?: import("./types.js").Epoch[]}} Place a
+ *   position in a room
+ */
 
 /**
- * Behaves like a connection. A subclass delivers the entries of joined rooms. Over HTTP nobody types, and
- * the own presence is that of the stream.
+ * Behaves like a connection. A subclass delivers the entries of joined rooms. Over HTTP nobody
+ * types, and the own presence is that of the stream.
  * @implements {Transport}
  */
 export class HTTPTransport {
@@ -34,7 +38,14 @@ export class HTTPTransport {
       const { sub: user = context.user, exp } = claims(this.#token);
       // Limits are not known: the relay refuses what is beyond them.
       const limits = { frame_bytes: 0, text_bytes: 0, rooms: 0 };
-      this.receive({ type: "welcome", user, time, heartbeat_s: 25, limits, expires_in_ms: exp && 1000 * exp - time });
+      this.receive({
+        type: "welcome",
+        user,
+        time,
+        heartbeat_s: 25,
+        limits,
+        expires_in_ms: exp && 1000 * exp - time,
+      });
     });
   }
 
@@ -43,9 +54,11 @@ export class HTTPTransport {
   /** @param {Wire} message @param {string} text */
   send(message, text) {
     const { type, room, rooms, ref, forget } = message;
-    const answer = (/** @type {Wire} */ wire) => ref !== undefined && this.receive({ ...wire, ref });
+    const answer = (/** @type {Wire} */ wire) =>
+      ref !== undefined && this.receive({ ...wire, ref });
     switch (type) {
-      case "join": return this.join(rooms ?? [message]);
+      case "join":
+        return this.join(rooms ?? [message]);
       case "auth": {
         this.#token = message.token;
         const { exp } = claims(this.#token);
@@ -126,14 +139,18 @@ export class HTTPTransport {
   }
 
   /**
-   * An answer that is not 200. Returns how long to wait before the same is tried again, or undefined where
-   * that is of no use.
+   * An answer that is not 200. Returns how long to wait before the same is tried again, or
+   * undefined where that is of no use.
    * @param {Response} response
    * @returns {Promise<{retryAfterMs?: number, problem: Wire}>}
    */
   async refused(response) {
     const problem = await response.json().catch(() => ({}));
-    const wire = { ...problem, type: "error", message: problem.detail ?? `HTTP ${response.status}` };
+    const wire = {
+      ...problem,
+      type: "error",
+      message: problem.detail ?? `HTTP ${response.status}`,
+    };
     const seconds = Number(response.headers.get("Retry-After"));
     if (response.status === 429 || response.status === 503) {
       return { retryAfterMs: problem.retry_after_ms ?? 1000 * (seconds || 1), problem: wire };
@@ -173,11 +190,15 @@ export class HTTPTransport {
   async #postBatch(batch) {
     const body = `[${batch.map(({ text }) => text).join()}]`;
     for (;;) {
-      const response = await this.fetch("v1/requests", [],
-        { method: "POST", body, headers: { "Content-Type": "application/json" } });
+      const response = await this.fetch("v1/requests", [], {
+        method: "POST",
+        body,
+        headers: { "Content-Type": "application/json" },
+      });
       if (response.ok) {
         const answers = await response.json();
-        return batch.forEach(({ hear }, index) => hear(answers[index]));
+        for (const [index, { hear }] of batch.entries()) hear(answers[index]);
+        return;
       }
       const { retryAfterMs, problem } = await this.refused(response);
       if (response.status === 413) return this.fail(1009, problem.message);
@@ -208,18 +229,28 @@ export class HTTPTransport {
 export function pause(ms, signal) {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve(undefined);
-    }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve(undefined);
+      },
+      { once: true },
+    );
   });
 }
 
-/** What a token says; the relay checks it. @param {string} [token] @returns {{sub?: string, exp?: number}} */
+/**
+ * What a token says; the relay checks it.
+ * @param {string} [token]
+ * @returns {{sub?: string, exp?: number}}
+ */
 function claims(token) {
   try {
     const payload = (token ?? "").split(".")[1].replace(/-/g, "+").replace(/_/g, "/");
-    return JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(payload), (byte) => byte.charCodeAt(0))));
+    return JSON.parse(
+      new TextDecoder().decode(Uint8Array.from(atob(payload), (byte) => byte.charCodeAt(0))),
+    );
   } catch {
     return {};
   }

@@ -43,9 +43,12 @@ export class IndexedDBStore {
       database.createObjectStore("facts");
       database.createObjectStore("cursors", { keyPath: "room" });
       database.createObjectStore("entries", { keyPath: ["room", "seq"] });
-      database.createObjectStore("outbox", { autoIncrement: true }).createIndex("id", "id", { unique: true });
+      database
+        .createObjectStore("outbox", { autoIncrement: true })
+        .createIndex("id", "id", { unique: true });
     };
-    const database = this.#database = await result(opening);
+    const database = await result(opening);
+    this.#database = database;
     database.onversionchange = () => database.close(); // somebody deletes it
     const reading = database.transaction(["facts", "cursors", "outbox"]);
     const [user, cursors, outbox] = await Promise.all([
@@ -57,8 +60,17 @@ export class IndexedDBStore {
   }
 
   /** @param {Change} change */
-  async commit({ user, drop = [], forget = [], entries = [], cursors = [], outbox = [], settled = [] }) {
-    // A line must survive a loss of power before it is sent; the rest would come from the relay again.
+  async commit({
+    user,
+    drop = [],
+    forget = [],
+    entries = [],
+    cursors = [],
+    outbox = [],
+    settled = [],
+  }) {
+    // A line must survive a loss of power before it is sent; the rest would come from the relay
+    // again.
     const durability = outbox.length > 0 ? "strict" : "relaxed";
     const names = ["facts", "cursors", "entries", "outbox"];
     const writing = this.#open.transaction(names, "readwrite", { durability });
@@ -76,7 +88,8 @@ export class IndexedDBStore {
       }
     }
     for (const cursor of cursors) places.put(cursor);
-    for (const line of outbox) whereIs(lines, line.id, (key) => key === undefined && lines.add(line));
+    for (const line of outbox)
+      whereIs(lines, line.id, (key) => key === undefined && lines.add(line));
     for (const id of settled) whereIs(lines, id, (key) => key !== undefined && lines.delete(key));
     await new Promise((/** @type {(_: void) => void} */ resolve, reject) => {
       writing.oncomplete = () => resolve();
@@ -84,7 +97,11 @@ export class IndexedDBStore {
     });
   }
 
-  /** @param {string} room @param {{before?: number, limit: number}} wanted @returns {Promise<Entry[]>} */
+  /**
+   * @param {string} room
+   * @param {{before?: number, limit: number}} wanted
+   * @returns {Promise<Entry[]>}
+   */
   async entries(room, { before = Infinity, limit }) {
     const log = this.#open.transaction("entries").objectStore("entries");
     const keys = await result(log.getAllKeys(range(room, 0, before)));
@@ -102,13 +119,22 @@ export class IndexedDBStore {
   }
 }
 
-/** @param {IDBObjectStore} lines @param {string} id @param {(key: IDBValidKey | undefined) => void} found */
+/**
+ * @param {IDBObjectStore} lines
+ * @param {string} id
+ * @param {(key: IDBValidKey | undefined) => void} found
+ */
 function whereIs(lines, id, found) {
   const search = lines.index("id").getKey(id);
   search.onsuccess = () => found(search.result);
 }
 
-/** The entries of a room from one `seq` to before another. @param {string} room @param {number} from @param {number} to */
+/**
+ * The entries of a room from one `seq` to before another.
+ * @param {string} room
+ * @param {number} from
+ * @param {number} to
+ */
 function range(room, from, to) {
   return IDBKeyRange.bound([room, from], [room, to], false, true);
 }

@@ -6,9 +6,9 @@ import { MemoryStore } from "./memory-store.js";
 /** @typedef {Event | (() => Promise<Event>)} Told an event, or what reads it from the store */
 
 /**
- * Commits changes one after the other, together those that came during a commit, and then tells their
- * events. If the store fails, the work goes on in memory: the store stays as it was, so the next client
- * continues from there.
+ * Commits changes one after the other, together those that came during a commit, and then tells
+ * their events. If the store fails, the work goes on in memory: the store stays as it was, so the
+ * next client continues from there.
  */
 export class Journal {
   /** @type {{change: Change, told: Told[], done: () => void, isDone: Promise<void>}[]} */
@@ -44,7 +44,9 @@ export class Journal {
       return last.isDone;
     }
     let done = () => {};
-    const isDone = new Promise((/** @type {(_: void) => void} */ resolve) => { done = resolve; });
+    const isDone = new Promise((/** @type {(_: void) => void} */ resolve) => {
+      done = resolve;
+    });
     this.#queue.push({ change, told, done, isDone });
     if (this.#queue.length === 1) this.#running = this.#running.then(() => this.#run());
     return isDone;
@@ -69,12 +71,13 @@ export class Journal {
   }
 
   async #run() {
-    for (let next; (next = this.#queue.shift()); ) {
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
       if (Object.keys(next.change).length > 0) {
         await this.#store.commit(next.change).catch((error) => this.#fail(error));
       }
       next.done();
-      for (const event of next.told) this.#tell(typeof event === "function" ? await event() : event);
+      for (const event of next.told)
+        this.#tell(typeof event === "function" ? await event() : event);
     }
   }
 
@@ -82,7 +85,8 @@ export class Journal {
   #fail(error) {
     const message = `The store failed; what follows is kept in memory only: ${error}`;
     this.#tell({ type: "failed", error: new RelayError("store_failed", message) });
-    return this.#store = new MemoryStore();
+    this.#store = new MemoryStore();
+    return this.#store;
   }
 }
 
@@ -94,11 +98,20 @@ function canFollow(last, change) {
   return !change.drop && !change.forget && last.told.every((event) => typeof event !== "function");
 }
 
-/** Entries of a room that arrive together are told together. @param {Told[]} told @param {Told} event */
+/**
+ * Entries of a room that arrive together are told together.
+ * @param {Told[]} told
+ * @param {Told} event
+ */
 function append(told, event) {
   const last = told[told.length - 1];
-  if (typeof event !== "function" && typeof last === "object" && event.type === "entries" &&
-      last.type === "entries" && last.room === event.room) {
+  if (
+    typeof event !== "function" &&
+    typeof last === "object" &&
+    event.type === "entries" &&
+    last.type === "entries" &&
+    last.room === event.room
+  ) {
     last.entries.push(...event.entries);
   } else {
     told.push(event);
@@ -107,7 +120,8 @@ function append(told, event) {
 
 /** @param {Change} a @param {Change} b @returns {Change} */
 function merged(a, b) {
-  const join = (/** @type {any} */ one, /** @type {any} */ other) => (one && other ? [...one, ...other] : one ?? other);
+  const join = (/** @type {any} */ one, /** @type {any} */ other) =>
+    one && other ? [...one, ...other] : (one ?? other);
   return {
     ...a,
     user: b.user ?? a.user,

@@ -4,8 +4,8 @@
 const names = { websocket: "WebSocket does", stream: "event streams do", poll: "polling does" };
 
 /**
- * A transport is good once a connection has lasted for `goodMs`. After three short ones in a row the next
- * transport is tried, and after the last one the first again.
+ * A transport is good once a connection has lasted for `goodMs`. After three short ones in a row
+ * the next transport is tried, and after the last one the first again.
  */
 export class Ladder {
   #rungs;

@@ -13,14 +13,20 @@ export class MemoryStore {
   #outbox = new Map();
   #keep;
 
-  /** @param {{keep?: number}} [options] `keep`: how many of the newest entries of a room are kept */
+  /**
+   * @param {{keep?: number}} [options] `keep`: how many of the newest entries of a room are kept
+   */
   constructor({ keep = 1000 } = {}) {
     this.#keep = keep;
   }
 
   /** @returns {Promise<Stored>} */
   async open() {
-    return { user: this.#user, cursors: [...this.#cursors.values()], outbox: [...this.#outbox.values()] };
+    return {
+      user: this.#user,
+      cursors: [...this.#cursors.values()],
+      outbox: [...this.#outbox.values()],
+    };
   }
 
   /** @param {Change} change */
@@ -32,7 +38,10 @@ export class MemoryStore {
   apply({ user, drop = [], forget = [], entries = [], cursors = [], outbox = [], settled = [] }) {
     this.#user = user ?? this.#user;
     for (const { room, after } of drop) {
-      this.#entries.set(room, this.#of(room).filter(({ seq }) => seq <= after));
+      this.#entries.set(
+        room,
+        this.#of(room).filter(({ seq }) => seq <= after),
+      );
     }
     for (const room of forget) {
       this.#entries.delete(room);
@@ -51,7 +60,9 @@ export class MemoryStore {
 
   /** @param {string} room @param {{before?: number, limit: number}} range */
   async entries(room, { before = Infinity, limit }) {
-    return this.#of(room).filter(({ seq }) => seq < before).slice(-limit);
+    return this.#of(room)
+      .filter(({ seq }) => seq < before)
+      .slice(-limit);
   }
 
   async close() {}

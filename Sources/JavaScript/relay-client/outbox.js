@@ -5,11 +5,13 @@ import { RelayError } from "./errors.js";
 /** @typedef {{ack: Ack} | {error: RelayError}} Outcome */
 
 /**
- * Sends the lines of a room one after the other: a line waits for the outcome of the one before it, so no
- * refusal reorders them. Rooms do not wait for each other.
+ * Sends the lines of a room one after the other: a line waits for the outcome of the one before it,
+ * so no refusal reorders them. Rooms do not wait for each other.
  */
 export class Outbox {
-  /** @type {Map<string, Map<string, Line>>} by room, then by id, in order; those that are being sent */
+  /**
+   * @type {Map<string, Map<string, Line>>} by room, then by id, in order; those that are being sent
+   */
   #rooms = new Map();
   /** @type {(() => void)[]} */
   #idle = [];
@@ -17,7 +19,8 @@ export class Outbox {
   #settled;
 
   /**
-   * @param {(line: Line) => Promise<Ack>} deliver repeats until there is an answer; rejects with `closed` at the end
+   * @param {(line: Line) => Promise<Ack>} deliver repeats until there is an answer; rejects with
+   *   `closed` at the end
    * @param {(line: Line, outcome: Outcome) => void} settled
    */
   constructor(deliver, settled) {
@@ -27,7 +30,7 @@ export class Outbox {
 
   /** @param {string} room */
   lines(room) {
-    return [...this.#rooms.get(room)?.values() ?? []];
+    return [...(this.#rooms.get(room)?.values() ?? [])];
   }
 
   /** Nothing waits any more. */
@@ -65,13 +68,15 @@ export class Outbox {
 
   /** @param {string} room @param {Map<string, Line>} lines */
   async #drain(room, lines) {
-    for (const [id, line] of lines) { // also the lines that are added meanwhile
+    for (const [id, line] of lines) {
+      // also the lines that are added meanwhile
       /** @type {Outcome} */
       let outcome;
       try {
         outcome = { ack: await this.#deliver(line) };
       } catch (error) {
-        if (!(error instanceof RelayError) || error.code === "closed") return; // it stays in the store
+        // It stays in the store.
+        if (!(error instanceof RelayError) || error.code === "closed") return;
         outcome = { error };
       }
       this.settle(room, id, outcome);

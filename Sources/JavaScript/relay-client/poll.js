@@ -10,7 +10,9 @@ const pageLimit = 500;
 /** @param {TransportContext} context */
 export const openPoll = (context) => new PollTransport(context);
 
-/** Waits for entries of the room that was joined last, and looks for those of the others in between. */
+/**
+ * Waits for entries of the room that was joined last, and looks for those of the others in between.
+ */
 class PollTransport extends HTTPTransport {
   #isPolling = false;
   /** Ends a poll that waits for another room. */
@@ -44,7 +46,9 @@ class PollTransport extends HTTPTransport {
       while (this.places.size > 0 && !this.signal.aborted) {
         const places = [...this.places.values()];
         const last = /** @type {Place} */ (places.pop());
-        await Promise.all(places.map(async (place) => this.#take(place, await this.ask(this.#request(place)))));
+        await Promise.all(
+          places.map(async (place) => this.#take(place, await this.ask(this.#request(place)))),
+        );
         await this.#wait(last, places.length > 0 ? sharedWaitS : waitS);
       }
     } catch (error) {
@@ -66,10 +70,16 @@ class PollTransport extends HTTPTransport {
     const end = () => this.#waiting.abort();
     this.signal.addEventListener("abort", end, { once: true });
     try {
-      const response = await this.fetch(`v1/rooms/${encodeURIComponent(room)}/messages`, [
-        ["after", after], ["limit", pageLimit], ["wait_s", seconds],
-        ["lineage", lineage.map(({ epoch, after }) => `${epoch}:${after}`).join()],
-      ], { signal });
+      const response = await this.fetch(
+        `v1/rooms/${encodeURIComponent(room)}/messages`,
+        [
+          ["after", after],
+          ["limit", pageLimit],
+          ["wait_s", seconds],
+          ["lineage", lineage.map(({ epoch, after }) => `${epoch}:${after}`).join()],
+        ],
+        { signal },
+      );
       if (response.ok) return await this.#take(place, await response.json());
       const { retryAfterMs, problem } = await this.refused(response);
       if (retryAfterMs !== undefined) return await pause(retryAfterMs, this.signal);
@@ -91,7 +101,8 @@ class PollTransport extends HTTPTransport {
       return this.receive({ ...history, type: "error", re: "join", room: place.room });
     }
     // A join tells what has become of the log, and the marks.
-    if ((resume ?? "ok") !== "ok" || epoch !== place.lineage?.[0]?.epoch) return await this.#join(place);
+    if ((resume ?? "ok") !== "ok" || epoch !== place.lineage?.[0]?.epoch)
+      return await this.#join(place);
     for (const entry of entries) {
       place.after = entry.seq;
       this.receive(entry);

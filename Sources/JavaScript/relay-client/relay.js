@@ -8,7 +8,9 @@ import { RoomList } from "./room-list.js";
 import { Sender } from "./sender.js";
 /** @import { Event, Health, Link, Presence, RoomOptions, Wire } from "./types.js" */
 
-/** @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence}>} */
+/**
+ * @extends {Emitter<{health: Health, ended: RelayError, error: RelayError, presence: Presence}>}
+ */
 export class Relay extends Emitter {
   /** What the relay lets this client do. @type {Record<string, number> | undefined} */
   limits;
@@ -93,12 +95,22 @@ export class Relay extends Emitter {
   /** @param {Event} event */
   #receive(event) {
     switch (event.type) {
-      case "health": return this.emit("health", event.health);
-      case "welcome": return this.#welcome(event);
-      case "ended": return this.#ended(event.error);
-      case "failed": return this.emit("error", event.error);
-      case "presence": return this.presence.put({ user: event.user, presence: event.presence, lastSeen: event.last_seen });
-      case "error": return this.people.receive(event);
+      case "health":
+        return this.emit("health", event.health);
+      case "welcome":
+        return this.#welcome(event);
+      case "ended":
+        return this.#ended(event.error);
+      case "failed":
+        return this.emit("error", event.error);
+      case "presence":
+        return this.presence.put({
+          user: event.user,
+          presence: event.presence,
+          lastSeen: event.last_seen,
+        });
+      case "error":
+        return this.people.receive(event);
     }
     const room = this.#rooms.get(event.room);
     if (event.type === "refused") this.emit("error", event.error);

@@ -32,7 +32,8 @@ export class RoomList extends Emitter {
 
   get list() {
     this.#use();
-    return this.#list ??= [...this.#rows.values()];
+    this.#list ??= [...this.#rows.values()];
+    return this.#list;
   }
 
   /**
@@ -61,19 +62,24 @@ export class RoomList extends Emitter {
    */
   #load(limit, cursor) {
     this.#isOutdated = false;
-    return this.#loading = (async () => {
-      const page = await this.#link.request({ type: "rooms", limit, cursor }).catch(() => undefined);
-      if (!page) return; // the client has ended
-      const rows = page.rooms.map(rowOf);
-      const isFirst = cursor === undefined;
-      const former = isFirst ? new Map() : this.#rows;
-      this.#rows = new Map([...former, ...rows.map((/** @type {RoomRow} */ row) => [row.room, row])]);
-      // The page may be older than what was read since it was asked for.
-      for (const { room } of rows) this.read(room, this.#roomOf(room)?.mine.read ?? 0);
-      this.#cursor = page.next;
-      this.complete = page.next === undefined;
-      this.#changed();
-    })();
+    const request = this.#link.request({ type: "rooms", limit, cursor });
+    // It fails if the client has ended.
+    this.#loading = request.then(
+      (page) => this.#take(page, cursor === undefined),
+      () => {},
+    );
+    return this.#loading;
+  }
+
+  /** @param {Wire} page @param {boolean} isFirst */
+  #take({ rooms, next }, isFirst) {
+    if (isFirst) this.#rows = new Map();
+    for (const row of rooms) this.#rows.set(row.room, rowOf(row));
+    // The page may be older than what was read since it was asked for.
+    for (const { room } of rooms) this.read(room, this.#roomOf(room)?.mine.read ?? 0);
+    this.#cursor = next;
+    this.complete = next === undefined;
+    this.#changed();
   }
 
   /** After a new connection: as many rows as before. */
@@ -89,17 +95,25 @@ export class RoomList extends Emitter {
     const row = this.#rows.get(event.room);
     if (event.type === "activity") this.#activity(event, row);
     else if (row && event.type === "entries") this.#entries(event, row);
-    else if (row && event.type === "receipt" && event.user === this.#link.user) this.#read(event.read, row);
+    else if (row && event.type === "receipt" && event.user === this.#link.user)
+      this.#read(event.read, row);
     else if (!row && event.type === "joined") this.#outdate();
   }
 
   /** @param {Event} activity @param {RoomRow} [row] */
   #activity({ room, head, unread, unread_more: unreadMore, last }, row) {
     if (!row) return this.#outdate(); // a new room: its title is in the list alone
-    this.#put({ ...row, room, head, unread, unreadMore, last: last ? latest(row.last, last) : row.last }, true);
+    this.#put(
+      { ...row, room, head, unread, unreadMore, last: last ? latest(row.last, last) : row.last },
+      true,
+    );
   }
 
-  /** Entries of a room that is joined: the relay sends no `activity` of it. @param {Event} event @param {RoomRow} row */
+  /**
+   * Entries of a room that is joined: the relay sends no `activity` of it.
+   * @param {Event} event
+   * @param {RoomRow} row
+   */
   #entries({ entries }, row) {
     let { head, read, unread, last } = row;
     for (const entry of entries) {
@@ -116,7 +130,9 @@ export class RoomList extends Emitter {
   /** @param {number} read @param {RoomRow} row */
   #read(read, row) {
     if (read <= row.read) return;
-    const messages = this.#roomOf(row.room)?.latest.filter(({ seq, from }) => seq > read && from !== this.#link.user);
+    const messages = this.#roomOf(row.room)?.latest.filter(
+      ({ seq, from }) => seq > read && from !== this.#link.user,
+    );
     const unread = read >= row.head ? 0 : Math.min(row.unread, messages?.length ?? row.unread);
     this.#put({ ...row, read, unread, unreadMore: unread > 0 && row.unreadMore }, false);
   }
@@ -152,11 +168,37 @@ export class RoomList extends Emitter {
 }
 
 /** @param {Wire} row @returns {RoomRow} */
-function rowOf({ room, title, head, read, unread, unread_more: unreadMore, listed, peer, avatar, last }) {
-  return { room, title, head, read, unread, unreadMore, listed, peer, avatar, last: last && messageOf(last) };
+function rowOf({
+  room,
+  title,
+  head,
+  read,
+  unread,
+  unread_more: unreadMore,
+  listed,
+  peer,
+  avatar,
+  last,
+}) {
+  return {
+    room,
+    title,
+    head,
+    read,
+    unread,
+    unreadMore,
+    listed,
+    peer,
+    avatar,
+    last: last && messageOf(last),
+  };
 }
 
-/** The last message of a room after an entry. @param {Message | undefined} last @param {any} entry */
+/**
+ * The last message of a room after an entry.
+ * @param {Message | undefined} last
+ * @param {any} entry
+ */
 function latest(last, entry) {
   if (isShown(entry)) return messageOf(entry);
   return last?.seq === entry.target ? fold(/** @type {Message} */ (last), entry) : last;

@@ -5,7 +5,8 @@ import { RelayError } from "./errors.js";
 import { History } from "./history.js";
 import { Timeline } from "./timeline.js";
 /** @import { Sender } from "./sender.js" */
-/** @import { Content, Entry, Event, Link, Marks, Message, PageOptions, Pending, SendOptions } from "./types.js" */
+/** @import { Content, Entry, Event, Link, Marks, Message } from "./types.js" */
+/** @import { PageOptions, Pending, SendOptions } from "./types.js" */
 
 const typingPauseMs = 3000;
 
@@ -75,7 +76,8 @@ export class Room extends Emitter {
   }
 
   /**
-   * Each message after an entry once, in order, in its state at that time, for as long as the room is open.
+   * Each message after an entry once, in order, in its state at that time, for as long as the room
+   * is open.
    * @param {number} [seq] by default where the room began
    * @param {{signal?: AbortSignal}} [options]
    * @returns {AsyncGenerator<Message, void, void>}
@@ -86,7 +88,8 @@ export class Room extends Emitter {
     const off = this.on("reset", ({ reason, after }) => {
       isReset = true;
       if (reason === "reset") position = after;
-      else if (reason === "diverged" && position !== undefined) position = Math.min(position, after);
+      else if (reason === "diverged" && position !== undefined)
+        position = Math.min(position, after);
     });
     try {
       while (!this.#end.signal.aborted) {
@@ -119,11 +122,14 @@ export class Room extends Emitter {
   async #news(signal) {
     const any = new AbortController();
     try {
-      await abortable(new Promise((resolve) => {
-        this.on("messages", resolve, any);
-        this.on("reset", resolve, any);
-        this.#end.signal.addEventListener("abort", resolve, any);
-      }), signal);
+      await abortable(
+        new Promise((resolve) => {
+          this.on("messages", resolve, any);
+          this.on("reset", resolve, any);
+          this.#end.signal.addEventListener("abort", resolve, any);
+        }),
+        signal,
+      );
     } finally {
       any.abort();
     }
@@ -135,7 +141,8 @@ export class Room extends Emitter {
    * @param {PageOptions} [options]
    */
   async jump(place, options) {
-    const seq = typeof place === "number" ? place : await this.history.seqAt(place, options?.signal);
+    const seq =
+      typeof place === "number" ? place : await this.history.seqAt(place, options?.signal);
     return this.history.around(seq, options);
   }
 
@@ -149,7 +156,10 @@ export class Room extends Emitter {
 
   /** @param {number} target @param {string} text @param {SendOptions} [options] */
   edit(target, text, options) {
-    return this.#send((limits) => ({ kind: "edit", target, text: checkedText(text, limits) }), options);
+    return this.#send(
+      (limits) => ({ kind: "edit", target, text: checkedText(text, limits) }),
+      options,
+    );
   }
 
   /** @param {number} target @param {SendOptions} [options] */
@@ -157,7 +167,12 @@ export class Room extends Emitter {
     return this.#send(() => ({ kind: "delete", target }), options);
   }
 
-  /** @param {number} target @param {string} emoji @param {boolean} [on] @param {SendOptions} [options] */
+  /**
+   * @param {number} target
+   * @param {string} emoji
+   * @param {boolean} [on]
+   * @param {SendOptions} [options]
+   */
   react(target, emoji, on = true, options) {
     return this.#send(() => ({ kind: "react", target, emoji: checkedEmoji(emoji), on }), options);
   }
@@ -166,14 +181,27 @@ export class Room extends Emitter {
   retry(id) {
     const refused = this.pending.find((pending) => pending.id === id);
     if (!refused) throw new RelayError("no_such_entry", "It is not pending.");
-    const { room: _room, id: _id, at: _at, state: _state, error: _error, seq: _seq, replyTo, ...fields } = refused;
+    const {
+      room: _room,
+      id: _id,
+      at: _at,
+      state: _state,
+      error: _error,
+      seq: _seq,
+      replyTo,
+      ...fields
+    } = refused;
     this.discard(id);
-    return this.#send(() => ({ ...fields, ...(replyTo === undefined ? {} : { reply_to: replyTo }) }));
+    return this.#send(() => ({
+      ...fields,
+      ...(replyTo === undefined ? {} : { reply_to: replyTo }),
+    }));
   }
 
   /** Forgets a refused entry, or withdraws one that was not sent yet. @param {string} id */
   discard(id) {
-    if (this.pending.find((pending) => pending.id === id)?.state === "refused") this.#settle(id, undefined);
+    if (this.pending.find((pending) => pending.id === id)?.state === "refused")
+      this.#settle(id, undefined);
     else this.#link.withdraw(this.name, id);
   }
 
@@ -212,7 +240,10 @@ export class Room extends Emitter {
 
   // MARK: Closing
 
-  /** Leaves the room; with `forget` it also ends the membership. @param {{forget?: boolean}} [options] */
+  /**
+   * Leaves the room; with `forget` it also ends the membership.
+   * @param {{forget?: boolean}} [options]
+   */
   close({ forget = false } = {}) {
     if (this.state === "closed") return;
     this.#link.close(this.name, forget);
@@ -232,14 +263,22 @@ export class Room extends Emitter {
   /** @param {Event} event */
   receive(event) {
     switch (event.type) {
-      case "opened": return this.#opened(event);
-      case "joined": return this.#joined(event);
-      case "entries": return this.#entries(event.entries);
-      case "line": return this.#lines([event.line]);
-      case "settled": return this.#settle(event.id, /** @type {any} */ (event));
-      case "receipt": return this.#mark(event.user, /** @type {any} */ (event));
-      case "typing": return this.#type(event.user, event.on);
-      case "refused": return this.finish("refused", event.error);
+      case "opened":
+        return this.#opened(event);
+      case "joined":
+        return this.#joined(event);
+      case "entries":
+        return this.#entries(event.entries);
+      case "line":
+        return this.#lines([event.line]);
+      case "settled":
+        return this.#settle(event.id, /** @type {any} */ (event));
+      case "receipt":
+        return this.#mark(event.user, /** @type {any} */ (event));
+      case "typing":
+        return this.#type(event.user, event.on);
+      case "refused":
+        return this.finish("refused", event.error);
     }
   }
 
@@ -247,7 +286,8 @@ export class Room extends Emitter {
   #opened({ reason, last, entries, lines }) {
     this.#lines(lines);
     const floor = (entries[0]?.seq ?? (last ?? 0) + 1) - 1;
-    if (reason === "opened" && this.last !== undefined && floor <= this.last) return this.#entries(entries);
+    if (reason === "opened" && this.last !== undefined && floor <= this.last)
+      return this.#entries(entries);
     this.#start ??= last;
     this.last = last;
     this.#timeline.reset(entries, floor);
@@ -260,11 +300,13 @@ export class Room extends Emitter {
     this.head = Math.max(head, after);
     this.#start ??= after;
     if (resume === "ok") this.last = after;
-    else if (resume !== "truncated") { // another log, with other marks
+    else if (resume !== "truncated") {
+      // another log, with other marks
       this.marks.clear();
       this.mine = { read: 0, received: 0 };
     }
-    if (this.mine.read > read) this.#link.post({ type: "read", room: this.name, seq: this.mine.read });
+    if (this.mine.read > read)
+      this.#link.post({ type: "read", room: this.name, seq: this.mine.read });
     for (const { user, ...marks } of members ?? []) this.#mark(user, marks);
     if (this.#link.user !== undefined) this.#mark(this.#link.user, { read, received });
     for (const user of this.typists) this.#type(user, false);
@@ -287,7 +329,11 @@ export class Room extends Emitter {
     if (changed.length > 0) this.emit("changes", changed);
   }
 
-  /** One's own entry moves one's marks, if nothing of others lies in between. @param {string} user @param {number} seq */
+  /**
+   * One's own entry moves one's marks, if nothing of others lies in between.
+   * @param {string} user
+   * @param {number} seq
+   */
   #advance(user, seq) {
     const marks = this.marks.get(user);
     if (!marks) return;
@@ -306,7 +352,9 @@ export class Room extends Emitter {
   /** @param {import("./types.js").Line[]} lines */
   #lines(lines) {
     const known = new Set(this.pending.map(({ id }) => id));
-    const added = lines.filter(({ id }) => !known.has(id)).map((line) => this.#sender.pendingOf(line));
+    const added = lines
+      .filter(({ id }) => !known.has(id))
+      .map((line) => this.#sender.pendingOf(line));
     if (added.length > 0) this.#replace([...this.pending, ...added]);
   }
 
@@ -320,8 +368,10 @@ export class Room extends Emitter {
     if (index < 0) return;
     const pending = this.pending.slice();
     const { ack, error } = outcome ?? {};
-    if (error && error.code !== "discarded") pending[index] = { ...pending[index], state: "refused", error };
-    else if (ack && this.state === "live" && ack.seq > (this.last ?? 0)) pending[index] = { ...pending[index], state: "stored", seq: ack.seq };
+    if (error && error.code !== "discarded")
+      pending[index] = { ...pending[index], state: "refused", error };
+    else if (ack && this.state === "live" && ack.seq > (this.last ?? 0))
+      pending[index] = { ...pending[index], state: "stored", seq: ack.seq };
     else pending.splice(index, 1);
     this.#replace(pending);
   }

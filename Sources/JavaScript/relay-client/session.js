@@ -1,6 +1,8 @@
 // One connection, from its beginning to its end: authentication, liveness, renewal of the token.
 import { RelayError } from "./errors.js";
-/** @import { OpenTransport, SessionEnd, SessionOptions, Timing, Transport, Wire } from "./types.js" */
+/**
+ * @import { OpenTransport, SessionEnd, SessionOptions, Timing, Transport, Wire } from "./types.js"
+ */
 
 const longestTimeout = 2 ** 31 - 1;
 
@@ -32,7 +34,9 @@ export class Session {
   #isOver = false;
 
   /** @type {Promise<SessionEnd>} */
-  ended = new Promise((resolve) => { this.#resolve = resolve; });
+  ended = new Promise((resolve) => {
+    this.#resolve = resolve;
+  });
 
   /**
    * @param {OpenTransport} open
@@ -42,7 +46,10 @@ export class Session {
     this.#options = options;
     this.#timing = options.timing;
     this.#token = options.token;
-    this.#watchdog = setTimeout(() => this.end(1006, "The relay did not answer in time."), this.#timing.welcomeMs);
+    this.#watchdog = setTimeout(
+      () => this.end(1006, "The relay did not answer in time."),
+      this.#timing.welcomeMs,
+    );
     try {
       this.#transport = open({
         ...options,
@@ -50,7 +57,8 @@ export class Session {
         receive: (message) => this.#isOver || this.#receive(message),
         closed: (code, why) => this.end(code, why),
       });
-    } catch (error) { // a URL or a class that does not work
+    } catch (error) {
+      // a URL or a class that does not work
       this.end(1006, String(error));
     }
   }
@@ -111,7 +119,8 @@ export class Session {
         if (message.t === this.#pingedAt) this.#options.roundTrip(Date.now() - this.#pingedAt);
         break;
       case "error":
-        if (!this.#isWelcome || (closing.includes(message.code) && !message.re)) this.#error = message;
+        if (!this.#isWelcome || (closing.includes(message.code) && !message.re))
+          this.#error = message;
         if (this.#isWelcome) this.#options.message(message);
         break;
       default:
@@ -146,7 +155,10 @@ export class Session {
     clearTimeout(this.#renewal);
     if (expiresInMs === undefined || !this.#options.getToken) return;
     const endsAt = Date.now() + expiresInMs;
-    this.#renewal = setTimeout(() => this.#renew(endsAt), Math.min(0.8 * expiresInMs, longestTimeout));
+    this.#renewal = setTimeout(
+      () => this.#renew(endsAt),
+      Math.min(0.8 * expiresInMs, longestTimeout),
+    );
   }
 
   /** @param {number} endsAt */

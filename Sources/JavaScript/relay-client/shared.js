@@ -1,5 +1,5 @@
-// One connection for all tabs of a browser: one tab leads and has the client, the others talk to it. When
-// the tab that leads is closed or crashes, another one goes on where it was.
+// One connection for all tabs of a browser: one tab leads and has the client, the others talk to
+// it. When the tab that leads is closed or crashes, another one goes on where it was.
 import { Client } from "./client.js";
 import { RelayError } from "./errors.js";
 import { Relay } from "./relay.js";
@@ -12,10 +12,16 @@ import { Relay } from "./relay.js";
  */
 export function connectShared(url, options) {
   const isPossible = globalThis.navigator?.locks && globalThis.BroadcastChannel;
-  return new Relay(isPossible ? new SharedLink(url, options) : new Client(url, options), options.signal);
+  return new Relay(
+    isPossible ? new SharedLink(url, options) : new Client(url, options),
+    options.signal,
+  );
 }
 
-/** @typedef {{tab: string, method: string, args: any[], number?: number}} Call of a tab to the one that leads */
+/**
+ * @typedef {{tab: string, method: string, args: any[], number?: number}} Call of a tab to the one
+ *   that leads
+ */
 /** @typedef {{call: Call, resolve(value: any): void, reject(error: any): void}} Waiting */
 
 /** @implements {Link} */
@@ -142,10 +148,16 @@ class SharedLink {
     this.#send({ tab: this.#tab, method, args });
   }
 
-  /** @param {string} method @param {any[]} args @param {AbortSignal} [signal] @returns {Promise<any>} */
+  /**
+   * @param {string} method
+   * @param {any[]} args
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<any>}
+   */
   #ask(method, args, signal) {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted || this.#stop.signal.aborted) return reject((signal?.aborted ? signal : this.#stop.signal).reason);
+      if (signal?.aborted || this.#stop.signal.aborted)
+        return reject((signal?.aborted ? signal : this.#stop.signal).reason);
       const call = { tab: this.#tab, method, args, number: ++this.#calls };
       this.#waiting.set(call.number, { call, resolve, reject });
       signal?.addEventListener("abort", () => {
@@ -219,16 +231,20 @@ class SharedLink {
   /** Leads until the end. */
   async #lead() {
     if (this.#stop.signal.aborted) return;
-    const client = this.#client = new Client(this.#url, this.#options);
+    const client = new Client(this.#url, this.#options);
+    this.#client = client;
     this.#leader = this.#tab;
     client.start((event) => {
       if (this.#stop.signal.aborted) return;
-      if (event.type !== "ended" || event.error.code !== "closed") this.#channel.postMessage({ event: encoded(event) });
+      if (event.type !== "ended" || event.error.code !== "closed")
+        this.#channel.postMessage({ event: encoded(event) });
       this.#take(event);
     });
     this.#introduce();
     this.#resume();
-    await new Promise((resolve) => { this.#release = () => resolve(undefined); });
+    await new Promise((resolve) => {
+      this.#release = () => resolve(undefined);
+    });
   }
 
   #introduce() {
@@ -239,9 +255,10 @@ class SharedLink {
   async #serve({ tab, method, args, number }) {
     const client = /** @type {Client} */ (this.#client);
     if (method === "open") this.#watch(tab, args[0]);
-    if (method === "close" && !this.#unwatch(tab, args[0]) && !args[1]) return; // other tabs have it open
+    // Other tabs have it open.
+    if (method === "close" && !this.#unwatch(tab, args[0]) && !args[1]) return;
     /** @type {any} */
-    let answer = { tab, number };
+    const answer = { tab, number };
     try {
       answer.result = await /** @type {any} */ (client)[method](...args);
     } catch (error) {
@@ -252,19 +269,30 @@ class SharedLink {
     else this.#channel.postMessage({ answer: encoded(answer) });
   }
 
-  /** Notices when a tab has gone, with or without a word. @param {string} tab @param {string} room */
+  /**
+   * Notices when a tab has gone, with or without a word.
+   * @param {string} tab
+   * @param {string} room
+   */
   #watch(tab, room) {
     this.#openers.set(room, (this.#openers.get(room) ?? new Set()).add(tab));
     if (tab === this.#tab || this.#watched.has(tab)) return;
     this.#watched.add(tab);
     const gone = () => {
-      for (const name of this.#openers.keys()) if (this.#unwatch(tab, name)) this.#client?.close(name, false);
+      for (const name of this.#openers.keys())
+        if (this.#unwatch(tab, name)) this.#client?.close(name, false);
       this.#watched.delete(tab);
     };
-    navigator.locks.request(this.#lockName(tab), { signal: this.#stop.signal }, gone).catch(() => {});
+    navigator.locks
+      .request(this.#lockName(tab), { signal: this.#stop.signal }, gone)
+      .catch(() => {});
   }
 
-  /** @param {string} tab @param {string} room @returns {boolean} whether no tab has it open any more */
+  /**
+   * @param {string} tab
+   * @param {string} room
+   * @returns {boolean} whether no tab has it open any more
+   */
   #unwatch(tab, room) {
     const openers = this.#openers.get(room);
     if (!openers?.delete(tab) || openers.size > 0) return false;
@@ -278,8 +306,16 @@ class SharedLink {
 function encoded(message) {
   const { error } = message;
   if (!error) return message;
-  return { ...message, error: { ...error, message: error.message, code: error.code ?? "failed", reset_at: error.resetAt,
-    retry_after_ms: error.retryAfterMs } };
+  return {
+    ...message,
+    error: {
+      ...error,
+      message: error.message,
+      code: error.code ?? "failed",
+      reset_at: error.resetAt,
+      retry_after_ms: error.retryAfterMs,
+    },
+  };
 }
 
 /** @param {any} message */

@@ -45,7 +45,8 @@ class StreamTransport extends HTTPTransport {
       this.#stream.abort();
       clearTimeout(this.#watchdog);
       if (this.signal.aborted || this.places.size === 0) return;
-      this.#read(this.#stream = new AbortController());
+      this.#stream = new AbortController();
+      this.#read(this.#stream);
     });
   }
 
@@ -75,7 +76,13 @@ class StreamTransport extends HTTPTransport {
       size += room.length + 60;
       if (size > queryLimit) {
         this.places.delete(room);
-        this.receive({ type: "error", re: "join", room, code: "too_many_rooms", message: "An event stream has fewer rooms." });
+        this.receive({
+          type: "error",
+          re: "join",
+          room,
+          code: "too_many_rooms",
+          message: "An event stream has fewer rooms.",
+        });
         continue;
       }
       query.push(["room", room]);
@@ -99,10 +106,12 @@ class StreamTransport extends HTTPTransport {
   #take(message) {
     const place = this.places.get(message.room);
     if (message.type === "message" && place) place.after = message.seq;
-    if (message.type === "joined" && place) Object.assign(place, { after: message.after, lineage: message.lineage });
+    if (message.type === "joined" && place)
+      Object.assign(place, { after: message.after, lineage: message.lineage });
     if (message.type === "error" && message.re === "join") this.places.delete(message.room);
     this.receive(message);
-    if (message.type === "error" && message.code === "token_expired") this.fail(4401, message.message);
+    if (message.type === "error" && message.code === "token_expired")
+      this.fail(4401, message.message);
   }
 
   /** @param {number} ms */

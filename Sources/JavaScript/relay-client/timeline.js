@@ -81,7 +81,10 @@ export class Timeline {
         if (!this.latest.some(({ seq }) => seq === entry.seq)) this.#know(messageOf(entry));
       }
       for (const entry of record) if (entry.seq > answer.head) this.#change(entry);
-      return { answer, messages: answer.entries.map((/** @type {Entry} */ { seq }) => this.#known.get(seq)) };
+      return {
+        answer,
+        messages: answer.entries.map((/** @type {Entry} */ { seq }) => this.#known.get(seq)),
+      };
     } finally {
       this.#records.delete(record);
     }

@@ -1,4 +1,5 @@
-// The types of relay-client, as JSDoc: no program loads this file. `../../../docs/javascript.md` explains them.
+// The types of relay-client, as JSDoc: no program loads this file. `../../../docs/javascript.md`
+// explains them.
 
 /**
  * @typedef {object} Options
@@ -6,7 +7,8 @@
  * @property {GetToken} [getToken] called before each connection and before a token expires
  * @property {Store} [store] by default memory: what it keeps ends with the program
  * @property {AbortSignal} [signal] closes the client, as `close()` does
- * @property {WebSocketClass} [WebSocket] where none is built in: Node before 22, with the package `ws`
+ * @property {WebSocketClass} [WebSocket] where none is built in: Node before 22, with the package
+ *   `ws`
  * @property {typeof fetch} [fetch]
  * @property {TransportName[]} [transports] the ladder, best first; by default all
  * @property {Partial<Timing>} [timing] for tests
@@ -16,7 +18,8 @@
  * Returns a token. Throws `Unauthorized` if there will be none: the client then ends. Any other
  * error is temporary: it is called again after a pause.
  * @callback GetToken
- * @param {{signal: AbortSignal, rejected?: string}} context `rejected` is the token that the relay refused last
+ * @param {{signal: AbortSignal, rejected?: string}} context `rejected` is the token that the relay
+ *   refused last
  * @returns {string | Promise<string>}
  */
 
@@ -25,9 +28,11 @@
 
 /**
  * @typedef {object} Health
- * @property {"connecting" | "online" | "waiting" | "ended"} state `waiting` is the pause before the next attempt
+ * @property {"connecting" | "online" | "waiting" | "ended"} state `waiting` is the pause before the
+ *   next attempt
  * @property {TransportName} transport the one in use, or tried next
- * @property {string} [why] a reason for a person: why it waits, has ended, or uses a lesser transport
+ * @property {string} [why] a reason for a person: why it waits, has ended, or uses a lesser
+ *   transport
  * @property {number} since when `state` or `transport` changed last, in milliseconds since 1970
  * @property {number} [retryAt] when the next attempt begins, while `waiting`
  * @property {number} [roundTripMs] of the last ping
@@ -66,7 +71,8 @@
  * @property {number} [target] of an edit, a deletion, a reaction
  * @property {string} [emoji]
  * @property {boolean} [on]
- * @property {"queued" | "stored" | "refused"} state `stored`: acknowledged, and about to come as a message
+ * @property {"queued" | "stored" | "refused"} state `stored`: acknowledged, and about to come as a
+ *   message
  * @property {number} [seq] once it is stored
  * @property {import("./errors.js").RelayError} [error] why it was refused
  */
@@ -80,7 +86,9 @@
  */
 
 /** @typedef {Promise<Ack> & {local: Pending}} Sending `local` is there at once */
-/** @typedef {string | {text: string} | {data: any} | {forward: {room: string, seq: number}}} Content */
+/**
+ * @typedef {string | {text: string} | {data: any} | {forward: {room: string, seq: number}}} Content
+ */
 /** @typedef {{replyTo?: number, signal?: AbortSignal}} SendOptions */
 /** @typedef {{limit?: number, signal?: AbortSignal}} PageOptions */
 
@@ -95,8 +103,10 @@
 
 /**
  * @typedef {object} RoomOptions
- * @property {number} [backlog] how many of the newest entries to begin with if the store has none; 100 by default
- * @property {number} [after] begins after this entry if the store has none, without backlog; 0: all of the room
+ * @property {number} [backlog] how many of the newest entries to begin with if the store has none;
+ *   100 by default
+ * @property {number} [after] begins after this entry if the store has none, without backlog; 0: all
+ *   of the room
  */
 
 /** @typedef {{read: number, received: number}} Marks */
@@ -142,13 +152,17 @@
  * client at a time, and one user.
  * @typedef {object} Store
  * @property {() => Promise<Stored>} open reads what an earlier client has left
- * @property {(change: Change) => Promise<void>} commit makes all of a change durable, or nothing of it
- * @property {(room: string, range: {before?: number, limit: number}) => Promise<Entry[]>} entries the
+ * @property {(change: Change) => Promise<void>} commit makes all of a change durable, or nothing of
+ *   it
+ * @property {(room: string, range: {before?: number, limit: number}) => Promise<Entry[]>} entries
+ *   the
  *   newest before `before`, in rising `seq`
  * @property {() => Promise<void>} close
  */
 
-/** @typedef {{user?: string, cursors: Cursor[], outbox: Line[]}} Stored the outbox is in its order */
+/**
+ * @typedef {{user?: string, cursors: Cursor[], outbox: Line[]}} Stored the outbox is in its order
+ */
 
 /**
  * A change of the store. It is applied in the order of the fields.
@@ -162,13 +176,20 @@
  * @property {string[]} [settled] removes lines by id
  */
 
-/** @typedef {{room: string, last: number, lineage: Epoch[]}} Cursor the last entry that is stored, and of which log */
+/**
+ * @typedef {{room: string, last: number, lineage: Epoch[]}} Cursor the last entry that is stored,
+ *   and of which log
+ */
 /** @typedef {{epoch: string, after: number}} Epoch */
-/** @typedef {{type: "send", room: string, id: string, at: number, kind: EntryKind} & Record<string, any>} Line */
+/**
+ * @typedef {{type: "send", room: string, id: string, at: number, kind: EntryKind} & Record<string,
+ *   any>} Line
+ */
 
 /**
  * An entry as the relay sends it: a `message` of relay.v1.
- * @typedef {{room: string, seq: number, id: string, from: string, at: number, kind: string} & Record<string, any>} Entry
+ * @typedef {{room: string, seq: number, id: string, from: string, at: number, kind: string} &
+ *   Record<string, any>} Entry
  */
 
 // Between the modules:

@@ -13,7 +13,8 @@ export function openWebSocket({ base, user, token, WebSocket, opened, receive, c
   socket.onopen = () => opened();
   socket.onmessage = (/** @type {{data: string}} */ { data }) => receive(JSON.parse(data));
   socket.onerror = () => {}; // "close" follows
-  socket.onclose = (/** @type {{code: number, reason: string}} */ { code, reason }) => closed(code, reason);
+  socket.onclose = (/** @type {{code: number, reason: string}} */ { code, reason }) =>
+    closed(code, reason);
   return {
     send(_, text) {
       if (socket.readyState === 1) socket.send(text);

@@ -14,7 +14,11 @@ export async function startPages(t) {
   const server = createServer(async (request, response) => {
     const [, name] = /^\/relay-client\/([a-z-]+\.js)$/.exec(request.url) ?? [];
     response.setHeader("Content-Type", name ? "text/javascript" : "text/html");
-    response.end(name ? await readFile(fileURLToPath(new URL(name, library))) : "<!doctype html><title>page</title>");
+    response.end(
+      name
+        ? await readFile(fileURLToPath(new URL(name, library)))
+        : "<!doctype html><title>page</title>",
+    );
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => {
@@ -35,15 +39,37 @@ export class Browser {
     t.after(() => browser.stop());
     browser.profile = folder(t);
     let said = "";
-    browser.#process = spawn("setpriv", ["--pdeathsig", "KILL", "chromium", "--headless=new", "--no-sandbox",
-      "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run",
-      "--no-proxy-server", "--remote-debugging-port=0", `--user-data-dir=${browser.profile}`, "about:blank"],
-    { stdio: ["ignore", "ignore", "pipe"], detached: true }); // with its own processes in one group
-    browser.#process.stderr.on("data", (text) => { said += text; });
-    const [, url] = await wait(() => /DevTools listening on (ws:\S+)/.exec(said), () => `Chromium runs: ${said}`);
+    browser.#process = spawn(
+      "setpriv",
+      [
+        "--pdeathsig",
+        "KILL",
+        "chromium",
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--no-proxy-server",
+        "--remote-debugging-port=0",
+        `--user-data-dir=${browser.profile}`,
+        "about:blank",
+      ],
+      { stdio: ["ignore", "ignore", "pipe"], detached: true },
+    ); // with its own processes in one group
+    browser.#process.stderr.on("data", (text) => {
+      said += text;
+    });
+    const [, url] = await wait(
+      () => /DevTools listening on (ws:\S+)/.exec(said),
+      () => `Chromium runs: ${said}`,
+    );
     browser.#socket = new WebSocket(url, { perMessageDeflate: false });
     browser.#socket.onmessage = ({ data }) => browser.#hear(JSON.parse(data));
-    await new Promise((resolve) => { browser.#socket.onopen = resolve; });
+    await new Promise((resolve) => {
+      browser.#socket.onopen = resolve;
+    });
     return browser;
   }
 
@@ -73,8 +99,13 @@ export class Browser {
     const { targetId } = await this.command("Target.createTarget", { url });
     const { sessionId } = await this.command("Target.attachToTarget", { targetId, flatten: true });
     const tab = new Tab(this, targetId, sessionId);
-    await wait(() => tab.run((url) => location.href.startsWith(url) && document.readyState === "complete", url)
-      .catch(() => false), "the page is loaded");
+    await wait(
+      () =>
+        tab
+          .run((url) => location.href.startsWith(url) && document.readyState === "complete", url)
+          .catch(() => false),
+      "the page is loaded",
+    );
     return tab;
   }
 }
@@ -87,9 +118,13 @@ class Tab {
   /** Runs a function in the page, which sees nothing but its arguments. */
   async run(body, ...args) {
     const expression = `(${body})(...${JSON.stringify(args)})`;
-    const { result, exceptionDetails } = await this.browser.command("Runtime.evaluate",
-      { expression, awaitPromise: true, returnByValue: true }, this.sessionId);
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    const { result, exceptionDetails } = await this.browser.command(
+      "Runtime.evaluate",
+      { expression, awaitPromise: true, returnByValue: true },
+      this.sessionId,
+    );
+    if (exceptionDetails)
+      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   }
 
@@ -100,8 +135,13 @@ class Tab {
   }
 
   async reload() {
-    await this.run(() => { window.isOld = true; });
+    await this.run(() => {
+      window.isOld = true;
+    });
     await this.browser.command("Page.reload", {}, this.sessionId);
-    await wait(() => this.run(() => !window.isOld && document.readyState === "complete").catch(() => false), "it is loaded");
+    await wait(
+      () => this.run(() => !window.isOld && document.readyState === "complete").catch(() => false),
+      "it is loaded",
+    );
   }
 }

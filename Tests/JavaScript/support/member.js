@@ -1,5 +1,6 @@
 // member.js URL JOURNAL USER ROOM...: a program that is killed at any time. A line of the input is
-// `[room, text]`; a line of the output is `{"said": n}` for one that is stored, or what a room shows.
+// `[room, text]`; a line of the output is `{"said": n}` for one that is stored, or what a room
+// shows.
 import { createInterface } from "node:readline";
 import { FileStore } from "../../../Sources/JavaScript/relay-client/file-store.js";
 import { connect } from "../../../Sources/JavaScript/relay-client/relay-client.js";
@@ -17,7 +18,12 @@ class ToldStore extends FileStore {
 }
 
 const store = new ToldStore(journal, { keep: 100_000 });
-const relay = connect(url, { user, store, WebSocket, timing: { longestPauseMs: 100, pongMs: 500 } });
+const relay = connect(url, {
+  user,
+  store,
+  WebSocket,
+  timing: { longestPauseMs: 100, pongMs: 500 },
+});
 const rooms = new Map(names.map((name) => [name, relay.room(name, { after: 0 })]));
 relay.on("error", ({ message }) => say({ failed: message }));
 relay.on("ended", ({ message }) => say({ failed: message }));
@@ -30,7 +36,10 @@ for (const [name, room] of rooms) {
 const lines = createInterface({ input: process.stdin });
 lines.on("line", (line) => {
   const [name, text] = JSON.parse(line);
-  rooms.get(name).send(text).catch((error) => say({ failed: error.message }));
+  rooms
+    .get(name)
+    .send(text)
+    .catch((error) => say({ failed: error.message }));
 });
 lines.on("close", async () => {
   await relay.settled();

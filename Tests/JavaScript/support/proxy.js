@@ -35,7 +35,10 @@ export class Proxy {
     this.count += 1;
     const relay = connect(this.port, "127.0.0.1");
     let isFirst = true;
-    for (const [from, to] of [[client, relay], [relay, client]]) {
+    for (const [from, to] of [
+      [client, relay],
+      [relay, client],
+    ]) {
       this.#pairs.add(from);
       from.on("data", (bytes) => {
         if (from === client && isFirst && !this.admits(bytes.toString("latin1"))) client.destroy();

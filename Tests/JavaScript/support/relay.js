@@ -47,11 +47,28 @@ export class Relay {
 
   async start() {
     const [file, log] = [join(this.folder, "relay.yaml"), join(this.folder, "relay.log")];
-    writeFileSync(file, `listen: 127.0.0.1:${this.port}\ndata: ${this.data}\n${this.configuration}\n`);
+    writeFileSync(
+      file,
+      `listen: 127.0.0.1:${this.port}\ndata: ${this.data}\n${this.configuration}\n`,
+    );
     writeFileSync(log, "");
     // It does not outlive the test, however that ends.
-    this.#process = spawn("setpriv", ["--pdeathsig", "KILL", "sh", "-c", 'exec "$@" 2>"$0"', log,
-      program, "serve", "--config", file], { stdio: "ignore" });
+    this.#process = spawn(
+      "setpriv",
+      [
+        "--pdeathsig",
+        "KILL",
+        "sh",
+        "-c",
+        'exec "$@" 2>"$0"',
+        log,
+        program,
+        "serve",
+        "--config",
+        file,
+      ],
+      { stdio: "ignore" },
+    );
     const running = this.#process;
     const said = await wait(() => {
       if (running.exitCode !== null) throw new Error(readFileSync(log, "utf8"));
@@ -83,9 +100,14 @@ export class Relay {
   /** Posts an entry as a user, without the library. */
   async post(user, room, fields) {
     const id = fields.id ?? `${user}-${Math.random()}`;
-    const answer = await fetch(`http://127.0.0.1:${this.port}/v1/rooms/${room}/messages?user=${user}`, {
-      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ id, ...fields }),
-    });
+    const answer = await fetch(
+      `http://127.0.0.1:${this.port}/v1/rooms/${room}/messages?user=${user}`,
+      {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ id, ...fields }),
+      },
+    );
     if (!answer.ok) throw new Error(await answer.text());
     return answer.json();
   }
@@ -93,9 +115,14 @@ export class Relay {
   /** All entries of a room, as a program without the library reads them. */
   async history(room, query = {}) {
     const entries = [];
-    for (let more = true; more;) {
+    for (let more = true; more; ) {
       const after = entries.length > 0 ? entries[entries.length - 1].seq : 0;
-      const page = await this.get(`rooms/${room}/messages`, { user: "auditor", after, limit: 500, ...query });
+      const page = await this.get(`rooms/${room}/messages`, {
+        user: "auditor",
+        after,
+        limit: 500,
+        ...query,
+      });
       entries.push(...page.entries);
       more = page.more;
     }

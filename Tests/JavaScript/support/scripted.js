@@ -1,4 +1,5 @@
-// A relay that does what the test says: for closes, refusals and answers that a real one seldom gives.
+// A relay that does what the test says: for closes, refusals and answers that a real one seldom
+// gives.
 import { Sockets } from "./client.js";
 
 const limits = { frame_bytes: 65536, text_bytes: 8192, rooms: 256, sends_per_s: 0, burst: 0 };
@@ -15,7 +16,7 @@ export class Scripted {
 
   static async start(t) {
     const scripted = new Scripted();
-    const server = scripted.server = new Sockets.WebSocketServer({ port: 0, host: "127.0.0.1" });
+    const server = (scripted.server = new Sockets.WebSocketServer({ port: 0, host: "127.0.0.1" }));
     await new Promise((resolve) => server.on("listening", resolve));
     server.on("connection", (socket) => scripted.#serve(socket));
     t.after(() => {
@@ -47,8 +48,16 @@ export class Scripted {
   #serve(socket) {
     this.connections.push(Date.now());
     const say = (message) => socket.send(JSON.stringify(message));
-    say({ type: "welcome", protocol: "relay.v1", user: this.user, session: "s", server: "scripted/1",
-      time: 0, heartbeat_s: this.heartbeat, limits });
+    say({
+      type: "welcome",
+      protocol: "relay.v1",
+      user: this.user,
+      session: "s",
+      server: "scripted/1",
+      time: 0,
+      heartbeat_s: this.heartbeat,
+      limits,
+    });
     socket.on("message", (text) => {
       const message = JSON.parse(text);
       this.received.push(message);

@@ -8,7 +8,8 @@ export async function wait(condition, what) {
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (Date.now() > end) throw new Error(`waited in vain until ${typeof what === "function" ? what() : what}`);
+    if (Date.now() > end)
+      throw new Error(`waited in vain until ${typeof what === "function" ? what() : what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
