@@ -1,5 +1,6 @@
 // What can be known to be refused is refused before it is sent, and before it is stored.
 import { RelayError } from "./errors.js";
+
 /** @import { Content, SendOptions } from "./types.js" */
 
 const loneSurrogates = /\p{Surrogate}/gu;

@@ -4,6 +4,7 @@ import { RelayError } from "./errors.js";
 import { Journal } from "./journal.js";
 import { MemoryStore } from "./memory-store.js";
 import { Outbox } from "./outbox.js";
+
 /** @import { Cursor, Entry, Event, Line, Link, Options, RoomOptions, Wire } from "./types.js" */
 
 const joinsAtOnce = 16; // within the relay's `frame_bytes`

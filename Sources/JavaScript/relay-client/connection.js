@@ -1,10 +1,12 @@
 // The connection that always comes back: back-off, close codes, the ladder of transports, and
 // requests that are repeated until they are answered.
-import { RelayError, Unauthorized } from "./errors.js";
+
 import { bytes } from "./check.js";
+import { RelayError, Unauthorized } from "./errors.js";
 import { Ladder } from "./ladder.js";
 import { Session } from "./session.js";
 import { openWebSocket } from "./websocket.js";
+
 /**
  * @import { ConnectionEvents, Health, OpenTransport, Options, SessionEnd, Timing, TransportName,
  *   Wire } from "./types.js"

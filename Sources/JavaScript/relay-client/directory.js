@@ -1,6 +1,7 @@
 // The directory of people, and their presence.
 import { Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
+
 /** @import { Event, Link, PeoplePage, Person, Presence, PresenceName, Wire } from "./types.js" */
 
 const repeatedPages = 10;

@@ -1,5 +1,6 @@
 // The last transport: long polls for what comes, and POST for requests.
 import { HTTPTransport, pause } from "./http.js";
+
 /** @import { Place } from "./http.js" */
 /** @import { TransportContext, Wire } from "./types.js" */
 

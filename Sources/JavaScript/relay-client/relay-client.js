@@ -1,6 +1,7 @@
 // A client of relay.v1 that loses no message and sends none twice: see docs/javascript.md.
 import { Client } from "./client.js";
 import { Relay } from "./relay.js";
+
 /** @import { Options } from "./types.js" */
 
 export { RelayError, Unauthorized } from "./errors.js";

@@ -1,7 +1,7 @@
 // The client as a program sees it.
 import { checkedRoom } from "./check.js";
 import { Directory, PresenceMap } from "./directory.js";
-import { Emitter, abortable } from "./emitter.js";
+import { abortable, Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
 import { Room } from "./room.js";
 import { RoomList } from "./room-list.js";

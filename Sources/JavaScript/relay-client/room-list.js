@@ -1,6 +1,7 @@
 // The rooms of the user and the listed ones, the latest activity first, as they change.
-import { Emitter, abortable } from "./emitter.js";
+import { abortable, Emitter } from "./emitter.js";
 import { fold, isShown, messageOf } from "./fold.js";
+
 /** @import { Event, Link, Message, PageOptions, RoomRow, Wire } from "./types.js" */
 /** @import { Room } from "./room.js" */
 

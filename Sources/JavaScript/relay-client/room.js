@@ -1,9 +1,10 @@
 // A room as a view sees it.
 import { checkedContent, checkedEmoji, checkedText } from "./check.js";
-import { Emitter, abortable } from "./emitter.js";
+import { abortable, Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
 import { History } from "./history.js";
 import { Timeline } from "./timeline.js";
+
 /** @import { Sender } from "./sender.js" */
 /** @import { Content, Entry, Event, Link, Marks, Message } from "./types.js" */
 /** @import { PageOptions, Pending, SendOptions } from "./types.js" */

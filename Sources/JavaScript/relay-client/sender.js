@@ -1,5 +1,6 @@
 // Makes lines of what is sent, and keeps the promises that wait for them.
 import { RelayError } from "./errors.js";
+
 /** @import { Ack, Event, Line, Link, Pending, SendOptions, Sending } from "./types.js" */
 
 // Node 18 has no global `crypto`.

@@ -1,5 +1,6 @@
 // One connection, from its beginning to its end: authentication, liveness, renewal of the token.
 import { RelayError } from "./errors.js";
+
 /**
  * @import { OpenTransport, SessionEnd, SessionOptions, Timing, Transport, Wire } from "./types.js"
  */

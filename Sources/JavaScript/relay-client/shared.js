@@ -36,6 +36,8 @@ class SharedLink {
   #channel;
   /** The client, if this tab leads. @type {Client | undefined} */
   #client;
+  /** Whether this tab has its lock: without it another one would take it for gone. */
+  #isKnown = false;
   /** The tab that leads. @type {string | undefined} */
   #leader;
   #stop = new AbortController();
@@ -76,11 +78,13 @@ class SharedLink {
   start(tell) {
     this.#tell = tell;
     const { signal } = this.#stop;
-    const held = () => new Promise((resolve) => signal.addEventListener("abort", resolve));
     // A tab holds its own lock as long as it lives, and the common one while it leads.
-    navigator.locks.request(this.#lockName(this.#tab), held);
-    navigator.locks.request(this.#lockName(), { signal }, () => this.#lead()).catch(() => {});
-    this.#channel.postMessage({ ask: "leader" });
+    navigator.locks.request(this.#lockName(this.#tab), () => {
+      this.#isKnown = true;
+      this.#channel.postMessage({ ask: "leader" });
+      navigator.locks.request(this.#lockName(), { signal }, () => this.#lead()).catch(() => {});
+      return new Promise((resolve) => signal.addEventListener("abort", resolve));
+    });
     document.addEventListener("visibilitychange", () => document.hidden || this.look(), { signal });
   }
 
@@ -180,7 +184,7 @@ class SharedLink {
     else if (ask && this.#client) this.#introduce();
     else if (event && !this.#client) this.#take(decoded(event));
     else if (answer?.tab === this.#tab) this.#answer(decoded(answer));
-    else if (leader && leader !== this.#leader) {
+    else if (leader && leader !== this.#leader && this.#isKnown) {
       this.#leader = leader;
       if (welcome) this.#take(welcome);
       this.#take({ type: "health", health });

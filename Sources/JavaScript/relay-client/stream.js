@@ -1,5 +1,6 @@
 // The second transport: an event stream for what comes, and POST for requests.
 import { HTTPTransport } from "./http.js";
+
 /** @import { Place } from "./http.js" */
 /** @import { TransportContext, Wire } from "./types.js" */
 

@@ -1,5 +1,6 @@
 // The messages of a room that a view holds, in their current state.
 import { fold, isShown, messageOf } from "./fold.js";
+
 /** @import { Entry, Message, Wire } from "./types.js" */
 
 const knownLimit = 10_000;
