@@ -1,4 +1,4 @@
-"""load.py URL ROOMS SENDS WINDOW: direct messages, so many sends in each of so many rooms of two."""
+"""load.py URL ROOMS SENDS WINDOW: SENDS direct messages in each of ROOMS rooms of two users."""
 import asyncio, json, sys
 import websockets
 

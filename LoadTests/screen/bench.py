@@ -77,7 +77,7 @@ class Bench:
     def fill(self):
         """Lets wschat receive every entry, so that its cache has all of them."""
         terminal = self.wschat()
-        # The round trip is displayed: wschat is connected, and joins the room at once.
+        # The round trip is displayed: wschat is connected, and joins the room immediately.
         terminal.wait_for_frame(" ms")
         terminal.idle(0.5)
         began = time.monotonic()

@@ -74,7 +74,7 @@ extension Bench {
     return try BenchSample(plan, server, processor: BenchPlacement.apart.load)
   }
 
-  /// Measures the return of all connections at once: the rate at which they receive the missed
+  /// Measures the simultaneous return of all connections: the rate at which they receive the missed
   /// entries, and the relay's memory per connection meanwhile.
   func measureReturn(_ rate: BenchRow, _ memory: BenchRow) throws -> [BenchRow] {
     var (rate, memory) = (rate, memory)

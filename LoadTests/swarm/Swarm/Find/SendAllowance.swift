@@ -5,7 +5,7 @@ internal import Wire
 public struct SendAllowance: Equatable, Sendable {
   /// 0 is no limit.
   public var sendsPerSecond: Int
-  /// The number of sends allowed at once.
+  /// The number of sends allowed in a burst.
   public var burst: Int
 
   init(_ limits: ServerMessage.Welcome.Limits) {

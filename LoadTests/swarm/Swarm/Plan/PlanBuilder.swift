@@ -147,7 +147,7 @@ struct PlanBuilder {
       default: continue
       }
       guard let arrival = arrivals[client] else { continue }
-      // The first online period has a random length, so that clients do not all leave at once.
+      // The first online period has a random length, so that clients do not all leave together.
       let share = 0.5 + random.unit() / 2
       var cut = arrival + UInt64(Double(online) * share * 1e6)
       while true {

@@ -113,7 +113,7 @@ extension RawEngine {
     open(index)
   }
 
-  /// Whether it is a member of a resume, which is silent until all members return at once.
+  /// Whether it is a member of a resume, which is silent until all members return together.
   private func comesBack(_ index: Int) -> Bool {
     if case .resume = plan.work { !connections[index].isFiller } else { false }
   }

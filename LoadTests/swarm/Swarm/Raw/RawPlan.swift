@@ -27,8 +27,8 @@ extension RawLoad {
     case connect
     /// All have joined, and are silent for ``Plan/seconds``, or until `stop`.
     case idle
-    /// Each room is filled with this many messages; then all members return at once, without any of
-    /// them, and the rate at which they receive them is measured.
+    /// Each room is filled with this many messages; then all members return together, without any
+    /// of them, and the rate at which they receive them is measured.
     case resume(messages: Int)
   }
 

@@ -94,7 +94,7 @@ final class Peer {
     shared.observer?.peer(self, lostConnection: .lost(nil))
   }
 
-  /// Breaks the connection by a reset, like a middlebox: the session reconnects at once.
+  /// Breaks the connection by a reset, like a middlebox: the session reconnects immediately.
   func abort() {
     guard link.isOpen else { return }
     link.resetOnClose()

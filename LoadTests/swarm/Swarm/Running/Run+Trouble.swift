@@ -94,7 +94,7 @@ extension Run {
       addsLost: true)
   }
 
-  /// Cuts connections; their clients reconnect at once.
+  /// Cuts connections; their clients reconnect immediately.
   func reset(_ clients: [Int]) {
     let cut = clients.filter { members[$0]?.peer.isConnected == true }
     mark("\(cut.count) connections cut")

@@ -47,7 +47,7 @@ public final class Run {
   /// The interval of the checks whether the next stage can begin.
   static let lookMilliseconds = 20
   static let leaveMilliseconds = 3_000
-  /// The number of fresh clients that read at once.
+  /// The number of fresh clients that read simultaneously.
   static let readersAtOnce = 40
   static let roomsPerReader = 100
   /// Descriptors other than connections: standard ones, epoll, signals, temporary files.

@@ -89,7 +89,7 @@ public struct Scenario: Equatable, Sendable {
     case lurker
     /// Sends single messages.
     case chatter
-    /// Sends several messages at once.
+    /// Sends several messages in a row.
     case burst(size: Int)
     /// Reads slowly, and sends nothing.
     case slowReader(bytesPerSecond: Int)
@@ -145,7 +145,7 @@ public struct Scenario: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
       /// SIGKILL; it stays down.
       case kill
-      /// SIGKILL if it is running, and restarted at once.
+      /// SIGKILL if it is running, and restarted immediately.
       case restart
       /// SIGSTOP, and SIGCONT after this time.
       case pause(milliseconds: Int)
@@ -153,7 +153,7 @@ public struct Scenario: Equatable, Sendable {
       case fillDisk(milliseconds: Int)
       /// SIGKILL, with a random part of the unsynced data lost; then restarted.
       case powerLoss
-      /// This share of the connected clients lose their connections at once, by a reset.
+      /// This share of the connected clients lose their connections simultaneously, by a reset.
       case cut(share: Double)
 
       /// Whether it requires a relay that swarm has started.
