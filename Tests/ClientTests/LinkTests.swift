@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [Int.max, 1, 7])
-  func `frames that follow the handshake at once are messages`(bytesPerRead: Int) throws {
+  func `frames that directly follow the handshake are messages`(bytesPerRead: Int) throws {
     let scene = try Scene()
     let bytes = scene.acceptance + Scene.frame("one") + Scene.frame("") + Scene.frame("two")
     #expect(

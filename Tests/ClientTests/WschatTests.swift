@@ -96,7 +96,7 @@ private func chat(_ arguments: [String], input: String = "", user: String = "ada
     #expect(relay.seen().contains(#"["received", "general", 4]"#))
   }
 
-  @Test func `history of an empty room ends at once`() throws {
+  @Test func `history of an empty room ends immediately`() throws {
     let relay = try ScriptedRelay()
     let outcome = try chat([relay.url, "--history", "3"])
     #expect(outcome.code == 0)

@@ -31,7 +31,7 @@ import Testing
     #expect(
       refusal(of: first.address)?.description
         == "bind \(first.address): Address already in use")
-    // Nor on all addresses at once.
+    // Nor on all addresses together.
     let everywhere = try Address("0.0.0.0:\(first.address.port)")
     #expect(refusal(of: everywhere)?.code == EADDRINUSE)
   }

@@ -10,7 +10,7 @@ import Wire
     if case .typing(let on)? = value { on } else { nil }
   }
 
-  @Test func `go out at once, then the latest of each interval`() {
+  @Test func `go out immediately, then the latest of each interval`() {
     var throttles = Throttles()
     let admitted = [true, false, true].map { throttles.admit(.typing($0), key) }
     #expect(admitted == [true, false, false])

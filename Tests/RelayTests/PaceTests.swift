@@ -80,7 +80,7 @@ import Wire
   }
 
   @Test
-  func `in a large room a fan-out waits as long as the last one took, and acks are sent at once`() {
+  func `in a large room a fan-out waits as long as the last one took, acks leave immediately`() {
     let (relay, ada, bo) = crowd()
     post(ada, 1...2)
     relay.run()

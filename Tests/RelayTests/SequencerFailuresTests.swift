@@ -5,7 +5,7 @@ import Wire
 
 @Suite struct `A sequencer whose store fails` {
   @Test
-  func `a batch that cannot be stored is refused as a whole, and numbers go on without a gap`() {
+  func `a batch that cannot be stored is refused as a whole, and numbers continue without a gap`() {
     var harness = SequencerHarness()
     #expect(harness.submit(.append("r", "ada", "1")).acks.map(\.seq) == [1])
     harness.store.failsCommits = true

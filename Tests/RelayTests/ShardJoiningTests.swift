@@ -36,7 +36,7 @@ import Wire
     #expect(rooms(ada.takeAnswers()) == names)
   }
 
-  @Test func `goes on after a room that fails`() {
+  @Test func `continues after a room that fails`() {
     let (relay, ada) = client()
     ada.send(join(["a", "A", "b", "dm:bo:cy", "a", "c"]))
     relay.run()
@@ -60,7 +60,7 @@ import Wire
     #expect(rooms(ada.takeAnswers()) == ["z", "a", "too_many_rooms b"])
   }
 
-  @Test func `waits while the client does not read, and then goes on`() {
+  @Test func `waits while the client does not read, and then continues`() {
     let (relay, ada) = client()
     let names = (0..<256).map { "r\($0)" }
     for name in names { ada.send(.send(.init(room: name, id: "1", text: "x"))) }

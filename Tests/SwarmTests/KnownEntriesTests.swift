@@ -265,7 +265,7 @@ private struct Ways {
     #expect(tape.run(in: payload(1).span, from: 1).frames == 0)
   }
 
-  @Test func `an entry beyond the memory limit is dropped at once`() {
+  @Test func `an entry beyond the memory limit is dropped immediately`() {
     var tape = RoomTape()
     for seq in 1...3 as ClosedRange<Int64> {
       tape.append(payload(seq, bytes: 70_000).span, seq: seq, intended: 0, limitBytes: 1000)

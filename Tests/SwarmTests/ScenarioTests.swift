@@ -126,7 +126,7 @@ import Testing
     #expect(error(of: yaml).contains(expected), "\(error(of: yaml))")
   }
 
-  @Test func `all errors are reported at once`() {
+  @Test func `all errors are reported together`() {
     let text = error(of: "rooms: [{ shape: x }]\nclients: [{}]\nphases: [{}]\nsed: 1\n")
     #expect(text.split(separator: "\n").count == 5, "\(text)")
   }

@@ -21,7 +21,7 @@ import Testing
     return count
   }
 
-  @Test func `a burst is sent at once, except for one message`() {
+  @Test func `a burst is sent immediately, except for one message`() {
     var pace = SendPace(sendsPerSecond: 20, burst: 40)
     #expect(leaving(&pace, until: 0) == 39)
   }

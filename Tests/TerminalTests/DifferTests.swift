@@ -6,7 +6,7 @@ import Testing
 @Suite struct `The differ` {
   static let size = Size(columns: 37, rows: 9)
 
-  /// The content of a screen: letters, wide ones, marks, every kind of emoji, zero-width characters.
+  /// The content of a screen: letters, wide ones, marks, every kind of emoji, zero-width ones.
   static let pieces = [
     "hello", "Ünïcödé", "世界", "e\u{301}tude", "👍", "👍🏽", "👨‍👩‍👧‍👦", "🇦🇹", "❤️", "1️⃣", "한국", "กำ",
     "क्षि", "שלום", "مرحبا", "\u{200B}", "\u{1B}[31m", "─│┌", "…", "\u{1FAE9}", "⌚\u{FE0E}",

@@ -79,7 +79,7 @@ import Testing
     #expect(Self.keys(text) == [key].compactMap { $0 })
   }
 
-  @Test func `text that arrives at once is one key for each cluster`() {
+  @Test func `text that arrives together is one key for each cluster`() {
     var parser = InputParser()
     #expect(
       parser.parse(Array("e\u{301}x1️⃣".utf8)) + parser.timeout() == [

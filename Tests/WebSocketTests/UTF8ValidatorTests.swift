@@ -4,7 +4,7 @@ import WebSocket
 
 @Suite struct `UTF-8 validator, RFC 3629` {
   /// For every prefix of an encoded scalar (a one, then its bytes), the bytes that may follow:
-  /// as Swift's own encoder has it, for all 1,112,064 scalars.
+  /// from Swift's own encoder, for all 1,112,064 scalars.
   static func followers() -> [UInt32: [Bool]] {
     var followers: [UInt32: [Bool]] = [:]
     var lastPrefix: UInt32 = 0

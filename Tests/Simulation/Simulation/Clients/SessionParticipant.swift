@@ -201,7 +201,7 @@ final class SessionParticipant: Participant {
     let room = room(in: Simulation.rooms, using: &world.random)
     switch Int.random(in: 0..<30, using: &world.random) {
     case 0..<16 where session.unacknowledged < 40:
-      // Sometimes many lines at once, as from a script.
+      // Sometimes many lines in a row, as from a script.
       let more: Int64 = world.chance(5) ? 40 : 3
       for _ in 0...world.pick(0...more) {
         lines += 1

@@ -382,7 +382,7 @@ final class Witness {
       referee.tally.count(.joinSuperseded)
     case ("join", .unavailable):
       referee.tally.count(.joinRefused)
-      // If the log handles several joins at once, those that fail are answered first.
+      // If the log handles several joins together, those that fail are answered first.
       let joins =
         rooms[room]?.pending.indices.filter { rooms[room]?.pending[$0].isJoin == true } ?? []
       if joins.count == 1, rooms[room]?.isJoined != true {

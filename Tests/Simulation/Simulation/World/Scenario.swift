@@ -18,7 +18,7 @@ struct Scenario {
   /// The limits of an entry's edits and reactions; even if edits are unlimited, the work of
   /// deleting them is limited.
   var entryLimits = EntryLimits()
-  /// The number of entries that the log indexes at once.
+  /// The number of entries that the log indexes in one step.
   var segmentEntries: Int
   var loops: Int
   var relay: RelayProcess.Configuration

@@ -118,7 +118,7 @@ final class SimulatedSQLiteLog: SimulatedLog {
   private var deletions: [Garbage.Slice] = []
   private var garbage: Garbage?
 
-  /// - Parameter segmentEntries: how many entries are indexed at once.
+  /// - Parameter segmentEntries: how many entries are indexed in one step.
   init(
     fileSystem: String, durability: Durability, epoch: String, keepEntriesPerRoom: Int64,
     limits: EntryLimits, segmentEntries: Int, loops: Int, now: Int64,
