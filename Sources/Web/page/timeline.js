@@ -124,11 +124,13 @@ export class Timeline extends HTMLElement {
     on("state", () => { this.#noteUnread(); this.#later(); });
     on("loading", () => this.#later());
     this.#firstUnread = Infinity;
-    this.#isMarked = false;
+    this.#isMarked = this.#isPlaced = false;
     this.#noteUnread();
     this.#restart();
   }
   #isMarked = false;
+  /** Whether the view is where the conversation is to be opened. */
+  #isPlaced = false;
 
   close() {
     this.#ending.abort();
@@ -143,7 +145,7 @@ export class Timeline extends HTMLElement {
 
   /** The newest message that is in view, and `undefined` if there is none. */
   get seen() {
-    if (!this.#conversation) return undefined;
+    if (!this.#conversation || !this.#isPlaced) return undefined;
     if (this.#isAtEnd && !this.#conversation.newer) return this.#conversation.head || undefined;
     const { bottom } = this.#scroller.getBoundingClientRect();
     const rows = this.#list.children;
@@ -265,8 +267,9 @@ export class Timeline extends HTMLElement {
     const isBefore = conversation.older && conversation.items[0]?.seq > readBefore + 1;
     if (isBefore && conversation.items.some(isUnread)) await this.show(readBefore + 1);
     if (conversation !== this.#conversation) return;
+    this.#isPlaced = true;
     this.#firstUnread = conversation.items.find(isUnread)?.seq ?? Infinity;
-    if (this.#firstUnread < Infinity && !this.#showUnread()) this.#update();
+    if (this.#firstUnread === Infinity || !this.#showUnread()) this.#update();
   }
 
   /** Goes to the first unread message if it is loaded. */

@@ -242,10 +242,9 @@ def unread(browser, folder):
         page = browser.page(f"{relay.url}/?user=ada&room={room}")
         page.wait(f"{ONLINE} && document.querySelector('.unread-line')?.closest('.row').message.seq === 2")
         page.wait("""(() => { const box = document.querySelector('.unread-line').getBoundingClientRect(); return box.top > 60 && box.top < 600; })()""")
-        if count > 100:
-            check(page.evaluate("!document.querySelector('.newest').hidden"), "nothing below")
-            page.wait("+document.querySelector('.conversation[aria-current] .unread')?.textContent.replace('+', '') > 80")
-            page.press("End", ctrl=True)
+        check(page.evaluate("!document.querySelector('.newest').hidden"), "nothing below")
+        page.wait(f"+document.querySelector('.conversation[aria-current] .unread')?.textContent.replace('+', '') >= {min(99, count) - 18}")
+        page.press("End", ctrl=True)
         page.wait("document.querySelector('.conversation[aria-current] .unread') === null")
         until(lambda: next(row for row in relay.get("/v1/rooms?user=ada")["rooms"] if row["room"] == room)["unread"] == 0, "read")
         quiet(page)
