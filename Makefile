@@ -21,7 +21,8 @@ COMMANDS := $(addprefix $(BUILT)/,relay wschat swarm)
 OWN := $(wildcard Sources Tests LoadTests docs/clients/swift Package.swift)
 SCRIPTS := Tests/run Tests/fresh-machine Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs \
   Tests/Simulation/PlantedBugs/plant Tests/Fuzz/run Tests/Fuzz/unpack Tests/Fuzz/minimize \
-  Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run Tests/JavaScript/typecheck config/setup config/bots/dice .ci/run
+  Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run Tests/JavaScript/typecheck \
+  LoadTests/instructions/count config/setup config/bots/dice .ci/run
 BASH_SCRIPTS := Tests/Conformance/autobahn
 
 help:
