@@ -151,6 +151,7 @@ extension `End to end` {
       let poll = try ChildProcess(
         ["/usr/bin/curl", "-s", "\(base)/rooms/a/messages?user=ada&after=0&wait_s=60"], input: "")
       try stream.waitForOutput { $0.contains("\nid: ") }
+      #expect(becomesTrue { (try? relay.metrics())?.contains("\nrelay_sessions 2\n") == true })
       #expect(try relay.stop() == .exit(0))
       #expect(try stream.wait() == .exit(0))
       #expect(stream.output.contains("\nretry: "))
