@@ -1,6 +1,5 @@
 import Client
 import EventLoop
-import Glibc
 import TestSupport
 import Testing
 import Wire
@@ -63,10 +62,9 @@ extension `End to end` {
 private func run(
   _ loop: EventLoop, _ clients: ClientLoop, until isEnough: () -> Bool
 ) throws {
-  let deadline = Deadline()
-  while !isEnough() {
-    if deadline.hasPassed { throw Unexpected("the condition did not become true in time") }
+  let isTrue = becomesTrue {
     loop.runOnce(clients)
-    usleep(500)
+    return isEnough()
   }
+  if !isTrue { throw Unexpected("the condition did not become true in time") }
 }

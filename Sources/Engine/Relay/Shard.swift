@@ -48,8 +48,8 @@ public struct Shard: ~Copyable {
     /// A room's next fan-out waits as long as the last one took, at most this long; 0 = never.
     public var pacingMilliseconds = 5
     /// Returns the identity that a token gives at a time in milliseconds since 1970; throws
-    /// `unauthorized` or `forbidden`. `nil` if the relay does not use tokens: then only `identify`
-    /// tells who a client is.
+    /// `unauthorized`, `token_expired` or `forbidden`. `nil` if the relay does not use tokens: then
+    /// only `identify` tells who a client is.
     public var verifyToken:
       (@Sendable (_ token: String, _ wall: Int64) throws(WireError) -> Identity)?
     public init() {}

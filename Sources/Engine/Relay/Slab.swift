@@ -43,7 +43,7 @@ public struct Slab<Element>: ~Copyable {
       generations.append(lastGeneration)
       return Slot(capacity - 1)
     }
-    self[slot] = element
+    unsafe elements[Int(slot.place)] = element
     generations[Int(slot.place)] = lastGeneration
     return slot
   }
@@ -86,6 +86,7 @@ public struct Slab<Element>: ~Copyable {
   @inline(__always)
   public func address(of slot: Slot<Element>) -> UnsafeMutablePointer<Element> {
     precondition(slot.place >= 0 && Int(slot.place) < generations.count, "no such slot")
+    assert(contains(slot), "a free slot must not be accessed")
     return unsafe elements + Int(slot.place)
   }
 
