@@ -98,6 +98,7 @@ let package = Package(
 
     .target(name: "CLinux", path: Floor.system.folder("CLinux")),
     .target(name: "CTerminal", path: Floor.system.folder("CTerminal")),
+    .target(name: "CPostgres", path: Floor.system.folder("CPostgres")),
     library("CCurl", package: "libcurl4-openssl-dev", pkgConfig: "libcurl"),
     library("CSQLite", package: "libsqlite3-dev", pkgConfig: "sqlite3"),
     library("CJWT", package: "libjwt-dev", pkgConfig: "libjwt"),
@@ -110,9 +111,11 @@ let package = Package(
     Floor.system.module("EventLoop", ["Platform", "CLinux", heap]),
     Floor.system.module("TLS", ["Platform", "COpenSSL"]),
     Floor.system.module("SQLite", ["CSQLite"]),
+    Floor.system.module("Postgres", ["CPostgres"]),
     Floor.system.module("YAML", ["CYAML"]),
 
     Floor.server.module("SQLiteLog", ["Relay", "Wire", "Platform", "SQLite", "CSQLite", deque]),
+    Floor.server.module("PostgresLog", ["Relay", "Wire", "Platform", "Postgres"]),
     Floor.server.module(
       "Directories", ["Relay", "Wire", "Platform", "YAML", "CCurl", deque]),
     Floor.server.module("Bots", ["Wire", "Mixing", "Platform", logging, subprocess]),
@@ -222,7 +225,9 @@ let package = Package(
     tests("Platform", ["Platform", "TestSupport"]),
     tests("EventLoop", ["EventLoop", "Platform", "TestSupport"]),
     tests("TLS", ["TLS", "Platform", "COpenSSL", "TestSupport"]),
-    tests("SQLiteLog", ["SQLiteLog", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport"]),
+    tests(
+      "SQLiteLog",
+      ["SQLiteLog", "PostgresLog", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport"]),
     tests("YAML", ["YAML"]),
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Platform", "TestSupport"],

@@ -1,3 +1,4 @@
+import PostgresLog
 import Relay
 import SQLiteLog
 import TestSupport
@@ -9,6 +10,7 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
   case sqlite
   /// Like one that has run for long: most of its entries are indexed.
   case sqliteIndexing
+  case postgres
 
   var testDescription: String { rawValue }
 
@@ -28,6 +30,15 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
       log = try SQLiteLog(
         directory: directory["data"], keepEntriesPerRoom: keepEntriesPerRoom, limits: limits,
         segmentEntries: self == .sqlite ? nil : 3)
+    case .postgres:
+      let server = try PostgresServer.shared.get()
+      var options = PostgresLog.Options()
+      options.schema = server.newSchema()
+      options.keepEntriesPerRoom = keepEntriesPerRoom
+      options.limits = limits
+      log = try PostgresLog(
+        url: server.url, options: options, report: { Issue.record("\($0)") },
+        end: { Issue.record("\($0)") })
     }
     let harness = try LogHarness(log, loops: loops)
     defer { log.stop() }

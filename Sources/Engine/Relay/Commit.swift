@@ -51,6 +51,12 @@ public final class Commit: Sendable {
     public var room: String
     public var user: String
     public var on: Bool
+
+    public init(room: String, user: String, on: Bool) {
+      self.room = room
+      self.user = user
+      self.on = on
+    }
   }
 
   /// The number of users who are subscribed to a room; 51 stands for more than 50.
@@ -64,6 +70,11 @@ public final class Commit: Sendable {
     public var room: String
     /// The `seq` of the last of them: copies in memory up to there are out of date.
     public var through: Int64
+
+    public init(room: String, through: Int64) {
+      self.room = room
+      self.through = through
+    }
   }
 
   /// A user's presence changed.

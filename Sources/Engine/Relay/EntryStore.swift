@@ -14,6 +14,10 @@ public protocol EntryStore {
   /// The key of the hashes of its entries. It stays the same as long as there are entries.
   var identityKey: EntryIdentity.Key { get }
 
+  /// Whether other nodes write to this store as well, so that each batch has to carry the news for
+  /// them.
+  var isShared: Bool { get }
+
   /// Returns the room as it was last committed; `nil` if there is none.
   mutating func loadRoom(_ name: String) throws(StoreFailure) -> StoredRoom?
 
@@ -82,6 +86,11 @@ public protocol EntryStore {
 
   /// Stores all of the changes durably, or none.
   mutating func commit(_ changes: StoreChanges) throws(StoreFailure)
+}
+
+extension EntryStore {
+  /// A store that has one writer.
+  public var isShared: Bool { false }
 }
 
 /// The positions up to which a member has read and received entries.

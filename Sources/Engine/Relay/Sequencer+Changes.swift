@@ -2,7 +2,8 @@ import Wire
 
 /// The changes of a batch to the store, and the eviction of rooms and holds from memory.
 extension Sequencer {
-  func changes(of batch: Batch) -> StoreChanges {
+  /// - Parameter withNews: whether other nodes follow this one.
+  func changes(of batch: Batch, withNews: Bool) -> StoreChanges {
     var changes = StoreChanges()
     for index in batch.newRooms {
       if let number = rooms[index].number { changes.newRooms.append((number, rooms[index].name)) }
@@ -25,6 +26,7 @@ extension Sequencer {
       }
     }
     changes.seen = seenToRetry.map { (user: $0.key, at: $0.value.at, isOnline: $0.value.isOnline) }
+    if withNews { changes.news = news(of: batch) }
     return changes
   }
 

@@ -73,7 +73,7 @@ extension Sequencer {
 
   /// Keeps a retry. The later one decides whether the user belongs to the room; marks never go
   /// back.
-  private mutating func keep(_ retry: MemberRetry, for key: MemberKey) {
+  mutating func keep(_ retry: MemberRetry, for key: MemberKey) {
     var retry = retry
     if let earlier = membersToRetry[key] {
       if retry.belongs, earlier.belongs {

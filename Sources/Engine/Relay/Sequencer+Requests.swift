@@ -33,6 +33,7 @@ extension Sequencer {
       case .presence(let user, let from, let to):
         let before = presences.shift(user, from: from, to: to)
         if batch.presences[user] == nil { batch.presences[user] = before }
+        if store.isShared { nodes.shift(user, from: from, to: to) }
       case .memberships(let ticket, let user, let listed, let after, let limit):
         batch.questions.append(
           Batch.Question(
@@ -391,7 +392,7 @@ extension Sequencer {
   }
 
   /// Removes a membership from those that the store does not know: it was stored, or it ended.
-  private mutating func noteStored(_ room: String, _ user: String) {
+  mutating func noteStored(_ room: String, _ user: String) {
     unstored[user]?.remove(room)
     if unstored[user]?.isEmpty == true { unstored[user] = nil }
   }

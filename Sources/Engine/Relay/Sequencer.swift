@@ -44,8 +44,10 @@ public struct Sequencer {
   /// Memberships and marks of batches that were not stored; no client sends them again.
   var membersToRetry: [MemberKey: MemberRetry] = [:]
   static let membersToRetryLimit = 10_000
-  /// The presence of users over all loops.
+  /// The presence of users over all loops, and over all nodes.
   var presences = PresenceBook()
+  /// What this node and the others tell each other of presence, if the store is shared.
+  var nodes = NodePresences()
   /// When users came or went, if that could not be stored yet.
   var seenToRetry: [String: Seen] = [:]
   /// `forgetHolds` does not run at fewer holds: it would free too little.
@@ -57,7 +59,7 @@ public struct Sequencer {
   /// Requests that `takeTraces` answers.
   var traces: [(loop: Int, request: LogRequest.Trace)] = []
 
-  private var batchNumber = 0
+  var batchNumber = 0
   /// `Batch.bytesLimit`, except in tests.
   var batchBytesLimit = Batch.bytesLimit
 
@@ -116,7 +118,7 @@ public struct Sequencer {
     }
     trimRooms(&batch, exactly: trimming, &store)
     noteSeen(batch)
-    let changes = changes(of: batch)
+    let changes = changes(of: batch, withNews: store.isShared)
     var failure = batch.failure
     if failure == nil, !changes.isEmpty {
       do throws(StoreFailure) { try store.commit(changes) } catch { failure = error }
@@ -124,6 +126,20 @@ public struct Sequencer {
     if let failure { return refuse(batch, failure, &store) }
     noteAudiences(&batch)
     seenToRetry = [:]
+    if let news = changes.news { nodes.noteTold(news) }
+    return publish(batch, &store, framing)
+  }
+
+  /// Answers requests that change nothing: `memberships` and `trace`.
+  public mutating func answer(
+    _ submissions: [(loop: Int, requests: [LogRequest])], store: inout some EntryStore, now: Int64,
+    framing: Framing
+  ) -> Outcome {
+    batchNumber += 1
+    var batch = Batch(number: batchNumber, now: now, requests: 0)
+    for (loop, requests) in submissions {
+      for request in requests { handle(request, from: loop, &batch, &store) }
+    }
     return publish(batch, &store, framing)
   }
 
@@ -175,7 +191,7 @@ public struct Sequencer {
       batch.entries, groups: groups, firstKept: firstKept, receivedAt: batch.received, framing)
   }
 
-  private mutating func commit(
+  mutating func commit(
     of batch: Batch, _ store: inout some EntryStore, _ framing: Framing
   ) -> Commit? {
     var runs = 0

@@ -1,3 +1,4 @@
+internal import Platform
 internal import Relay
 
 /// The loop of the log's indexing thread, until the log stops.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 internal import Relay
 
 /// The loop of the log's writing thread: processes batches until the log stops.

@@ -1,14 +1,14 @@
 internal import Glibc
 
 /// A queue of work for one thread. Any thread may append; one thread takes all elements at once.
-@safe final class WorkQueue<Element: Sendable>: @unchecked Sendable {
+@safe package final class WorkQueue<Element: Sendable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let filled: UnsafeMutablePointer<pthread_cond_t>
   // Guarded by `mutex`.
   private var elements: [Element] = []
   private var isClosed = false
 
-  init() {
+  package init() {
     unsafe mutex = .allocate(capacity: 1)
     unsafe filled = .allocate(capacity: 1)
     unsafe pthread_mutex_init(mutex, nil)
@@ -28,7 +28,7 @@ internal import Glibc
   }
 
   /// Adds an element and wakes the taker; drops the element if the queue is closed.
-  func append(_ element: Element) {
+  package func append(_ element: Element) {
     unsafe pthread_mutex_lock(mutex)
     if !isClosed { elements.append(element) }
     unsafe pthread_mutex_unlock(mutex)
@@ -36,7 +36,7 @@ internal import Glibc
   }
 
   /// Closes the queue; `takeAll` still returns the remaining elements, and then `nil`.
-  func close() {
+  package func close() {
     unsafe pthread_mutex_lock(mutex)
     isClosed = true
     unsafe pthread_mutex_unlock(mutex)
@@ -44,7 +44,7 @@ internal import Glibc
   }
 
   /// Whether the queue is closed, so that the taker should end.
-  var isEnding: Bool {
+  package var isEnding: Bool {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     return isClosed
@@ -53,7 +53,7 @@ internal import Glibc
   /// Waits for elements and returns all of them; `nil` once the queue is closed and empty.
   /// - Parameter timeoutMilliseconds: after this time it returns an empty array; `nil` = no
   ///   timeout.
-  func takeAll(timeoutMilliseconds: Int? = nil) -> [Element]? {
+  package func takeAll(timeoutMilliseconds: Int? = nil) -> [Element]? {
     var end = timespec()
     if let timeoutMilliseconds {
       unsafe clock_gettime(CLOCK_MONOTONIC, &end)

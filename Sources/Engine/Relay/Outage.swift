@@ -1,33 +1,35 @@
-internal import Relay
-
 /// Reports to the operator when an operation begins to fail and when it works again, once each.
-struct Outage {
+package struct Outage {
   private let action: String
   private let path: String
+  private let check: String
   private let meanwhile: String
   private let report: @Sendable (String) -> Void
-  private(set) var isFailing = false
+  package private(set) var isFailing = false
 
   /// - Parameters:
+  ///   - path: what fails.
+  ///   - check: what the operator is to check; `nil` = the disk.
   ///   - action: the operation, as the beginning of a sentence.
   ///   - meanwhile: the effect of the failure, as the beginning of a sentence.
-  init(
-    _ action: String, path: String, meanwhile: String,
+  package init(
+    _ action: String, path: String, check: String? = nil, meanwhile: String,
     report: @escaping @Sendable (String) -> Void
   ) {
     self.action = action
     self.path = path
+    self.check = check ?? "the disk of \(path)"
     self.meanwhile = meanwhile
     self.report = report
   }
 
   /// Records the result of the last attempt; `nil` if it succeeded.
-  mutating func note(_ failure: StoreFailure?) {
+  package mutating func note(_ failure: StoreFailure?) {
     guard isFailing != (failure != nil) else { return }
     isFailing.toggle()
     if let failure {
       report(
-        "\(action) fails: \(failure.description). \(meanwhile); check the disk of \(path).")
+        "\(action) fails: \(failure.description). \(meanwhile); check \(check).")
     } else {
       report("\(action) works again: \(path).")
     }

@@ -1,24 +1,22 @@
-internal import Glibc
-internal import Relay
 internal import Synchronization
 
 /// The statistics of the writing thread, behind one lock per batch. Thread-safe.
-final class LogMeter: Sendable {
+package final class LogMeter: Sendable {
   private let state: Mutex<LogStatistics>
 
-  init(rooms: Int) {
+  package init(rooms: Int) {
     var statistics = LogStatistics()
     statistics.rooms = rooms
     state = Mutex(statistics)
   }
 
-  var statistics: LogStatistics { state.withLock { $0 } }
+  package var statistics: LogStatistics { state.withLock { $0 } }
 
   /// - Parameters:
   ///   - nanoseconds: the duration of the whole batch.
   ///   - syncNanoseconds: how much of that the sync took; `nil` if nothing was stored.
   ///   - rooms: the number of rooms.
-  func note(
+  package func note(
     _ outcome: Sequencer.Outcome, nanoseconds: Int64, syncNanoseconds: Int64?, rooms: Int
   ) {
     state.withLock { statistics in
@@ -28,14 +26,5 @@ final class LogMeter: Sendable {
       statistics.batchSeconds.add(Double(nanoseconds) / 1e9)
       statistics.syncSeconds.add(Double(syncNanoseconds) / 1e9)
     }
-  }
-}
-
-/// A clock that never goes back.
-enum MonotonicClock {
-  static var nanoseconds: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

@@ -1,0 +1,85 @@
+internal import Postgres
+internal import Relay
+
+/// Connects to the store. Thread-safe.
+struct Connector: Sendable {
+  var url: String
+  var schema: String
+  /// The key of the lock of all commits: each schema is a store of its own.
+  var turnKey: Int64 = 0
+
+  /// The channel on which commits are announced.
+  var channel: String { "\(schema)_feed" }
+
+  /// - Parameter purpose: shown in `pg_stat_activity`.
+  func connect(_ purpose: String) throws(PostgresError) -> PostgresConnection {
+    let connection = try PostgresConnection(
+      url,
+      options: [
+        ("application_name", "relay \(purpose)"),
+        ("connect_timeout", "5"),
+        // A server that is gone is noticed within ten seconds.
+        ("keepalives_idle", "3"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+        ("tcp_user_timeout", "10000"),
+        ("target_session_attrs", "read-write"),
+      ])
+    // Each statement is the lookup of a few rows by an index. The planner, which sees tables that are
+    // still empty or were never analyzed, would at times choose to read all of a table, and keep to
+    // that while it grows. Without a limit to the time that a node keeps its turn, one that is stopped
+    // would stop all.
+    var settings = [
+      "SET enable_seqscan = off", "SET plan_cache_mode = force_generic_plan", "SET jit = off",
+      "SET idle_in_transaction_session_timeout = '5s'", "SET statement_timeout = '30s'",
+    ]
+    settings.append("SET search_path = \(Schema.quoted(schema))")
+    try connection.run(settings.map { PostgresStatement(once: $0)() })
+    return connection
+  }
+}
+
+/// A node that has joined the others: its number, and where it begins to follow them.
+struct Registration {
+  var connection: PostgresConnection
+  var node: Int64
+  var lineage: Lineage
+  var identityKey: EntryIdentity.Key
+  var position: Int64
+  var mark: Int64?
+  var lastRoom: Int64
+
+  static let oldestVersion = 130_000
+
+  /// Connects, creates or migrates the tables, and registers a node.
+  init(_ connector: inout Connector, name: String) throws(PostgresError) {
+    var random = SystemRandomNumberGenerator()
+    connection = try connector.connect("write")
+    guard connection.serverVersion >= Self.oldestVersion else {
+      throw PostgresError(
+        "the server has version \(connection.serverVersion / 10_000); version 13 or later is required"
+      )
+    }
+    try Schema.migrate(
+      connection, schema: connector.schema,
+      identityKey: EntryIdentity.Key.random(using: &random).bytes,
+      epoch: Lineage.randomName(using: &random))
+    connector.turnKey =
+      0x5265_6C61 << 32
+      | (try connection.run(Statements.selectTurnKey(.text(connector.schema)))[0].int(0, 0))
+    let rows = try connection.run(
+      Statements.begin(), Statements.takeTurn(.int(connector.turnKey)),
+      Statements.selectSettings(), Statements.selectEpochs())
+    guard let key = EntryIdentity.Key(bytes: rows[2].byteString(0, 0)), !rows[3].isEmpty else {
+      throw PostgresError("the schema \(connector.schema) is damaged: it has no settings or epochs")
+    }
+    identityKey = key
+    position = rows[2].int(0, 1)
+    lastRoom = rows[2].int(0, 2)
+    mark = rows[2].isNull(0, 3) ? nil : rows[2].int(0, 3)
+    lineage = Lineage(
+      (0..<rows[3].count).map {
+        Lineage.Epoch(number: rows[3].int($0, 0), name: rows[3].text($0, 1))
+      })
+    node = try connection.run(
+      Statements.insertNode(.text(name), .int(position)), Statements.commit())[0].int(0, 0)
+  }
+}

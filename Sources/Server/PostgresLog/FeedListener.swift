@@ -1,0 +1,147 @@
+internal import Glibc
+internal import Platform
+internal import Postgres
+internal import Synchronization
+
+/// Hears of commits of the other nodes, shows them that this node is alive, and notices when they are
+/// not. Has a thread and a connection of its own.
+final class FeedListener: Sendable {
+  /// How often a node shows that it is alive.
+  static let beatMilliseconds: Int64 = 2_000
+  /// After this time without a sign of life a node has ended, for the others: its users are no longer
+  /// present.
+  static let lifeSeconds = 8
+  /// After this time its row is deleted, and it cannot come back.
+  private static let memorySeconds = 3_600
+  /// How many entries that are no longer kept are deleted at once.
+  private static let deletedAtOnce: Int64 = 1_000
+
+  private let connector: Connector
+  private let node: Int64
+  private let tasks: WorkQueue<PostgresWriter.Task>
+  /// Whether a task to follow is in the queue.
+  private let isAwaited = Atomic(false)
+  private let position: Atomic<Int64>
+  private let ending: EventDescriptor
+  private let hasEnded = Atomic(false)
+
+  init(
+    _ connector: Connector, node: Int64, position: Int64, tasks: WorkQueue<PostgresWriter.Task>
+  ) throws(SystemError) {
+    self.connector = connector
+    self.node = node
+    self.position = Atomic(position)
+    self.tasks = tasks
+    ending = try EventDescriptor()
+  }
+
+  /// The writer has taken its tasks, and follows with the next transaction.
+  func noteTaken() { isAwaited.store(false, ordering: .releasing) }
+
+  /// The writer has applied the batches up to here.
+  func note(position: Int64) { self.position.store(position, ordering: .relaxed) }
+
+  func stop() {
+    hasEnded.store(true, ordering: .relaxed)
+    ending.signal()
+  }
+
+  private static let beat = PostgresStatement(
+    "beat",
+    """
+    UPDATE nodes SET seen_at = clock_timestamp(), position = greatest(position, $2::bigint)
+    WHERE number = $1::bigint
+    """)
+  private static let selectGone = PostgresStatement(
+    "select_gone",
+    """
+    SELECT number FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1::bigint)
+    """)
+  /// What every living node has applied is no longer needed.
+  private static let trimFeed = PostgresStatement(
+    "trim_feed",
+    """
+    DELETE FROM feed WHERE position < (
+      SELECT min(position) FROM nodes
+      WHERE seen_at >= clock_timestamp() - make_interval(secs => $1::bigint))
+    """)
+  private static let deleteNodes = PostgresStatement(
+    "delete_nodes",
+    """
+    DELETE FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1::bigint)
+    """)
+  private static let deleteTrimmed = PostgresStatement(
+    "delete_trimmed",
+    """
+    WITH trimmed AS (
+      SELECT entries.room, entries.seq FROM rooms JOIN LATERAL (
+        SELECT room, seq FROM entries WHERE room = rooms.number AND seq < rooms.first
+        ORDER BY seq LIMIT $1::bigint) AS entries ON true
+      WHERE rooms.first > 1 LIMIT $1::bigint),
+    reactions AS (
+      DELETE FROM reactions USING trimmed
+      WHERE reactions.room = trimmed.room AND reactions.target = trimmed.seq)
+    DELETE FROM entries USING trimmed
+    WHERE entries.room = trimmed.room AND entries.seq = trimmed.seq
+    """)
+  private static let end = PostgresStatement(
+    once: "UPDATE nodes SET seen_at = '-infinity' WHERE number = $1::bigint")
+
+  func run() {
+    var connection: PostgresConnection?
+    var lastBeat = Instant.now().nanoseconds
+    while !hasEnded.load(ordering: .relaxed) {
+      do throws(PostgresError) {
+        if connection == nil {
+          let made = try connector.connect("listen")
+          try made.run(PostgresStatement(once: "LISTEN \(Schema.quoted(connector.channel))")())
+          connection = made
+          follow()
+        }
+        guard let connection else { continue }
+        try beat(connection, &lastBeat)
+        try wait(connection)
+      } catch {
+        connection = nil
+        _ = ending.wait(timeoutMilliseconds: 500)
+      }
+    }
+    _ = try? connection?.run(Self.end(.int(node)))
+  }
+
+  private func beat(
+    _ connection: PostgresConnection, _ last: inout UInt64
+  ) throws(PostgresError) {
+    let life = PostgresValue.int(Int64(Self.lifeSeconds))
+    let gone = try connection.run(
+      Self.beat(.int(node), .int(position.load(ordering: .relaxed))), Self.selectGone(life),
+      Self.trimFeed(life), Self.deleteNodes(.int(Int64(Self.memorySeconds))),
+      Self.deleteTrimmed(.int(Self.deletedAtOnce)))[1]
+    let now = Instant.now().nanoseconds
+    if now - last > UInt64(Self.lifeSeconds) * 1_000_000_000 { tasks.append(.introduce) }
+    last = now
+    if !gone.isEmpty { tasks.append(.forget((0..<gone.count).map { gone.int($0, 0) })) }
+    // A notification may have been lost with a connection.
+    follow()
+  }
+
+  /// Hears of commits until the next beat is due.
+  private func wait(_ connection: PostgresConnection) throws(PostgresError) {
+    let end = Instant.now().nanoseconds + UInt64(Self.beatMilliseconds) * 1_000_000
+    while !hasEnded.load(ordering: .relaxed) {
+      let now = Instant.now().nanoseconds
+      guard now < end else { return }
+      var requests = [
+        pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: ending.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      guard unsafe poll(&requests, 2, Int32((end - now) / 1_000_000) + 1) > 0 else { continue }
+      if requests[0].revents != 0, try connection.takeNotifications() { follow() }
+    }
+  }
+
+  /// Has the writer follow the other nodes.
+  func follow() {
+    if !isAwaited.exchange(true, ordering: .acquiringAndReleasing) { tasks.append(.follow) }
+  }
+}

@@ -1,0 +1,57 @@
+internal import Postgres
+internal import Relay
+internal import Wire
+
+/// Rows as values of the relay.
+extension PostgresRows {
+  /// - Parameter column: that of `seq`, before `at`, `sender`, `id`, `kind` and `body`.
+  func entry(_ row: Int, in room: String, from column: Int = 0) -> Entry {
+    Entry(
+      room: room, seq: int(row, column), id: text(row, column + 3), from: text(row, column + 2),
+      at: int(row, column + 1), kind: EntryKind(rawValue: text(row, column + 4)),
+      body: byteString(row, column + 5))
+  }
+
+  /// Returns a room, without its members, from `Statements.roomColumns`.
+  func room(_ row: Int) -> StoredRoom {
+    let first = int(row, 2)
+    var room = StoredRoom(
+      number: int(row, 0), head: first - 1, first: first, lastAt: 0, members: [:],
+      changes: int(row, 11))
+    guard !isNull(row, 3) else { return room }
+    room.head = int(row, 3)
+    room.lastAt = int(row, 4)
+    room.last.sender = text(row, 5)
+    room.last.others = int(row, 6)
+    room.last.content =
+      isNull(row, 7)
+      ? ContentRun(last: int(row, 10))
+      : ContentRun(last: int(row, 7), sender: text(row, 8), others: int(row, 9))
+    return room
+  }
+
+  /// Returns the marks of a member.
+  /// - Parameter column: that of `read`, before `received` and `since`.
+  func marks(_ row: Int, from column: Int, of user: String, in room: StoredRoom) -> MemberMarks {
+    // Who sent which entry is not looked up: no member has sent a later one than the last.
+    let marks = MemberMarks(
+      read: int(row, column), received: int(row, column + 1), sent: room.head)
+    return marks.current(of: user, since: int(row, column + 2), head: room.head, room.last)
+  }
+
+  /// Returns a room with the membership of a user.
+  func membership(_ row: Int, of user: String) -> StoredMembership {
+    let room = room(row)
+    return StoredMembership(
+      number: room.number, room: text(row, 1), head: room.head, first: room.first,
+      lastAt: room.lastAt, changes: room.changes,
+      marks: isNull(row, 12) ? nil : marks(row, from: 12, of: user, in: room))
+  }
+
+  /// Returns the last entry of an epoch or of one before it, from `Statements.selectRoomEpochs`.
+  func lastEntry(throughEpoch number: Int64) -> (seq: Int64, epoch: Int64)? {
+    guard let row = (0..<count).last(where: { int($0, 0) <= number }) else { return nil }
+    let seq = row + 1 < count ? int(row + 1, 1) : int(row, 2)
+    return seq < int(row, 3) ? nil : (seq, int(row, 0))
+  }
+}
