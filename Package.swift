@@ -227,7 +227,9 @@ let package = Package(
     tests("TLS", ["TLS", "Platform", "COpenSSL", "TestSupport"]),
     tests(
       "SQLiteLog",
-      ["SQLiteLog", "PostgresLog", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport"]),
+      [
+        "SQLiteLog", "PostgresLog", "Postgres", "Relay", "Wire", "Mixing", "CSQLite", "TestSupport",
+      ]),
     tests("YAML", ["YAML"]),
     tests(
       "Directories", ["Directories", "Relay", "Wire", "Platform", "TestSupport"],

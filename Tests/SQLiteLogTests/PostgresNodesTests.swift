@@ -221,34 +221,66 @@ import Wire
 
 /// Nodes on one schema.
 struct Nodes: ~Copyable {
+  /// What the nodes report, in tests where they may fail.
+  private final class Notes: Sendable {
+    let reports = Mutex<[String]>([])
+    let ends = Mutex<[String]>([])
+  }
   private let server: PostgresServer
   private let options: PostgresLog.Options
   private let started: [LogHarness]
+  private let notes: Notes?
 
-  init(_ count: Int, keepEntriesPerRoom: Int64 = 0) throws {
-    let server = try PostgresServer.shared.get()
+  /// - Parameters:
+  ///   - server: `nil` = the one that all tests share.
+  ///   - mayFail: whether the nodes' reports are noted, instead of failing the test.
+  init(
+    _ count: Int, keepEntriesPerRoom: Int64 = 0, on server: PostgresServer? = nil,
+    failing mayFail: Bool = false
+  ) throws {
+    let server = try server ?? PostgresServer.shared.get()
     var options = PostgresLog.Options()
     options.schema = server.newSchema()
     options.keepEntriesPerRoom = keepEntriesPerRoom
+    let notes = mayFail ? Notes() : nil
     var started: [LogHarness] = []
-    for _ in 0..<count { started.append(try Self.start(server, options)) }
+    for _ in 0..<count { started.append(try Self.start(server, options, notes)) }
     self.server = server
     self.options = options
+    self.notes = notes
     self.started = started
   }
 
   deinit { for harness in started { harness.log.stop() } }
 
+  var schema: String { options.schema }
+  var reports: [String] { notes?.reports.withLock { $0 } ?? [] }
+  /// Why nodes have ended.
+  var ends: [String] { notes?.ends.withLock { $0 } ?? [] }
+
   /// Starts one more, which the caller stops.
-  func start() throws -> LogHarness { try Self.start(server, options) }
+  func start() throws -> LogHarness { try Self.start(server, options, notes) }
 
   private static func start(
-    _ server: PostgresServer, _ options: PostgresLog.Options
+    _ server: PostgresServer, _ options: PostgresLog.Options, _ notes: Notes?
   ) throws -> LogHarness {
     try LogHarness(
       PostgresLog(
-        url: server.url, options: options, report: { Issue.record("\($0)") },
-        end: { Issue.record("\($0)") }))
+        url: server.url, options: options,
+        report: { text in
+          guard let notes else {
+            Issue.record("\(text)")
+            return
+          }
+          notes.reports.withLock { $0.append(text) }
+        },
+        end: { text in
+          guard let notes else {
+            Issue.record("\(text)")
+            return
+          }
+          notes.ends.withLock { $0.append(text) }
+        }))
   }
 
   subscript(index: Int) -> LogHarness { started[index] }
@@ -263,7 +295,9 @@ struct Nodes: ~Copyable {
   func wait(for what: String, _ condition: () -> Bool) async throws {
     let deadline = Deadline(seconds: 30)
     while !condition() {
-      if deadline.hasPassed { throw Unexpected("waited in vain for \(what)") }
+      if deadline.hasPassed {
+        throw Unexpected("waited in vain for \(what); nodes reported: \(reports + ends)")
+      }
       try await Task.sleep(for: .milliseconds(5))
     }
   }

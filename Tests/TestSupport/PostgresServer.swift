@@ -6,12 +6,18 @@ import Synchronization
 /// and on no port.
 public final class PostgresServer: Sendable {
   /// The server that all tests of a process share: each takes a schema of its own.
-  public static let shared = Result { try PostgresServer() }
+  public static let shared: Result<PostgresServer, any Error> = Result {
+    let server = try PostgresServer()
+    atexit { try? PostgresServer.shared.get().stop() }
+    return server
+  }
 
   /// Where Debian keeps the servers' programs, by version.
   private static let versions = "/usr/lib/postgresql"
 
   private let folder: TemporaryFolder
+  private let command: [String]
+  private let programs: String
   private let process: Mutex<ChildProcess?>
   private let schemas = Atomic(0)
 
@@ -36,24 +42,36 @@ public final class PostgresServer: Sendable {
       "fsync=off",
     ]
     let flags = (own + settings).flatMap { ["-c", $0] }
-    process = Mutex(
-      try ChildProcess(
-        Self.unprivileged + ["\(programs)/postgres", "-D", folder["data"]] + flags))
+    command = Self.unprivileged + ["\(programs)/postgres", "-D", folder["data"]] + flags
+    self.programs = programs
     self.folder = folder
-    var isReady = false
-    for _ in 0..<300 where !isReady {
-      isReady =
-        (try? Self.run(
-          ["\(programs)/pg_isready", "--quiet", "--host", folder.path], in: folder)) != nil
-      if !isReady { usleep(50_000) }
-    }
-    guard isReady else {
-      throw Unexpected("PostgreSQL has not started: \(process.withLock { $0?.errors ?? "" })")
-    }
-    atexit { try? PostgresServer.shared.get().stop() }
+    process = Mutex(nil)
+    try restart()
   }
 
   deinit { stop() }
+
+  /// Starts the server after a `crash`, and waits until it answers.
+  public func restart() throws {
+    try process.withLock { $0 = try ChildProcess(command) }
+    for _ in 0..<300 {
+      let answer: Void? = try? Self.run(
+        ["\(programs)/pg_isready", "--quiet", "--host", folder.path], in: folder)
+      if answer != nil { return }
+      usleep(50_000)
+    }
+    throw Unexpected(
+      "PostgreSQL has not started: \(process.withLock { $0?.errors ?? "" })")
+  }
+
+  /// Ends the server at once, without a checkpoint, as an immediate shutdown does.
+  public func crash() throws {
+    try process.withLock { process in
+      guard let running = process.take() else { return }
+      kill(running.id, SIGQUIT)
+      _ = try running.wait()
+    }
+  }
 
   /// The connection string of its database.
   public var url: String { "host=\(folder.path) user=relay dbname=postgres" }
@@ -65,11 +83,7 @@ public final class PostgresServer: Sendable {
 
   /// Stops the server at once, and removes its folder.
   public func stop() {
-    process.withLock { process in
-      guard let running = process.take() else { return }
-      kill(running.id, SIGQUIT)
-      _ = try? running.wait()
-    }
+    try? crash()
     _ = try? Self.run(["rm", "-rf", folder["data"]], in: folder)
   }
 

@@ -22,6 +22,12 @@ extension Sequencer {
   /// this one for dead.
   public mutating func tellAllPresences() { nodes.tellAll() }
 
+  /// Continues with a lineage that has a new epoch.
+  public mutating func adopt(_ lineage: Lineage) {
+    self.lineage = lineage
+    for room in rooms.indices { rooms[room].epochs = nil }
+  }
+
   /// Whether the other nodes have to be told presences, with a batch that may be empty otherwise.
   public var hasPresencesToTell: Bool { nodes.hasNews }
 

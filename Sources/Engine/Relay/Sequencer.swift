@@ -24,7 +24,7 @@ public struct Sequencer {
   /// The number of holds, possibly over, that are kept in memory.
   static let holdLimit = 16_384
 
-  let lineage: Lineage
+  var lineage: Lineage
   let keepEntriesPerRoom: Int64
   /// The maximum number of rooms that a user may belong to; 0 = no limit.
   let roomsPerUser: Int

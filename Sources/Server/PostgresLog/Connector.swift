@@ -67,18 +67,15 @@ struct Registration {
       | (try connection.run(Statements.selectTurnKey(.text(connector.schema)))[0].int(0, 0))
     let rows = try connection.run(
       Statements.begin(), Statements.takeTurn(.int(connector.turnKey)),
-      Statements.selectSettings(), Statements.selectEpochs())
-    guard let key = EntryIdentity.Key(bytes: rows[2].byteString(0, 0)), !rows[3].isEmpty else {
-      throw PostgresError("the schema \(connector.schema) is damaged: it has no settings or epochs")
+      Statements.selectSettings())
+    guard let key = EntryIdentity.Key(bytes: rows[2].byteString(0, 0)) else {
+      throw PostgresError("the schema \(connector.schema) is damaged: it has no settings")
     }
     identityKey = key
     position = rows[2].int(0, 1)
     lastRoom = rows[2].int(0, 2)
     mark = rows[2].isNull(0, 3) ? nil : rows[2].int(0, 3)
-    lineage = Lineage(
-      (0..<rows[3].count).map {
-        Lineage.Epoch(number: rows[3].int($0, 0), name: rows[3].text($0, 1))
-      })
+    lineage = try Epochs.current(on: connection)
     node = try connection.run(
       Statements.insertNode(.text(name), .int(position)), Statements.commit())[0].int(0, 0)
   }

@@ -35,12 +35,13 @@ public final class PostgresLog: Log {
     public init() {}
   }
 
-  public let epoch: String
+  /// The name of the current epoch.
+  public var epoch: String { lineage.value.current.name }
 
   private let connector: Connector
   private let options: Options
   private let report: @Sendable (String) -> Void
-  private let lineage: Lineage
+  private let lineage: CurrentLineage
   private let node: Int64
   private let position: Int64
   private let registration: Handover<Registration>
@@ -74,8 +75,7 @@ public final class PostgresLog: Log {
     self.options = options
     self.report = report
     self.end = end
-    lineage = registration.lineage
-    epoch = registration.lineage.current.name
+    lineage = CurrentLineage(registration.lineage)
     node = registration.node
     position = registration.position
     meter = LogMeter(rooms: Int(registration.lastRoom))
@@ -95,14 +95,14 @@ public final class PostgresLog: Log {
       self.listener.withLock { $0 = listener }
       let writer = PostgresWriter(
         publishers: publishers, framing: framing, listener: listener, meter: meter,
-        report: report)
+        lineage: lineage, report: report)
       started.append(
         try WorkerThread(name: "log-write") { [registration, submissions, end] in
           guard let registration = registration.take() else { return }
           let store = PostgresStore(
             connector, registration, isEnding: { submissions.isEnding }, end: end)
           let sequencer = Sequencer(
-            lineage: lineage, keepEntriesPerRoom: options.keepEntriesPerRoom,
+            lineage: lineage.value, keepEntriesPerRoom: options.keepEntriesPerRoom,
             roomsPerUser: options.roomsPerUser, limits: options.limits, loops: loops)
           writer.run(submissions, store: store, sequencer: sequencer)
         })

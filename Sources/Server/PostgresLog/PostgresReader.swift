@@ -5,7 +5,7 @@ internal import Wire
 /// Reads entries for catch-up and history, on a connection of its own. Used by one thread.
 final class PostgresReader: EntryReader {
   private let connector: Connector
-  private let lineage: Lineage
+  private let lineage: CurrentLineage
   private var connection: PostgresConnection?
   /// Why the last request could not be answered.
   private(set) var failure: StoreFailure?
@@ -15,7 +15,7 @@ final class PostgresReader: EntryReader {
   /// bytes.
   private static let giversLimit = Int64(Reaction.Budget.limitBytes / 4 + 1)
 
-  init(_ connector: Connector, lineage: Lineage) {
+  init(_ connector: Connector, lineage: CurrentLineage) {
     self.connector = connector
     self.lineage = lineage
   }
@@ -37,7 +37,7 @@ final class PostgresReader: EntryReader {
       _ = note(error)
     }
     var reader = self
-    let answer = request.answer(from: &reader, lineage, framing)
+    let answer = request.answer(from: &reader, lineage.value, framing)
     do throws(PostgresError) { try connection?.run(Statements.rollback()) } catch {
       _ = note(error)
     }

@@ -22,6 +22,8 @@ package final class PostgresStore: EntryStore {
     /// The time of the server, in milliseconds since 1970: all nodes use it, however their own clocks
     /// are set.
     var now: Int64 = 0
+    /// Set if the lineage has changed since the last call of `noteFollowed`.
+    var lineage: Lineage?
   }
 
   private let connector: Connector
@@ -32,7 +34,8 @@ package final class PostgresStore: EntryStore {
 
   /// The number of this node.
   let node: Int64
-  let lineage: Lineage
+  private(set) var lineage: Lineage
+  private var newLineage: Lineage?
   package let identityKey: EntryIdentity.Key
   package var isShared: Bool { true }
 
@@ -97,32 +100,20 @@ package final class PostgresStore: EntryStore {
         purpose == .turn
         ? [Statements.begin(), Statements.takeTurn(.int(connector.turnKey))]
         : [Statements.beginSnapshot()]
-      let state = calls.count
-      calls.append(Statements.selectState(.int(position)))
+      let time = calls.count
+      calls.append(Statements.selectTime())
       calls.append(Statements.selectFeed(.int(position)))
       if !identities.isEmpty {
         calls.append(Statements.selectIdentities(.ints(identities.map(\.hash))))
       }
       let rows = try connection.run(calls)
       transaction = purpose
-      try check(rows[state])
-      if !identities.isEmpty { note(identities, rows[state + 2]) }
+      if !identities.isEmpty { note(identities, rows[time + 2]) }
       return Beginning(
-        followed: try followed(rows[state + 1]), now: rows[state].int(0, 0))
+        followed: try followed(rows[time + 1]), now: rows[time].int(0, 0), lineage: newLineage)
     } catch {
       throw fail(error, "take a turn")
     }
-  }
-
-  /// Ends this process if the log has become another one.
-  private func check(_ state: PostgresRows) throws(PostgresError) {
-    let isSameLog = position == 0 || mark == nil || !state.isNull(0, 1) && state.int(0, 1) == mark
-    guard !isSameLog || state.int(0, 2) != lineage.current.number else { return }
-    let message =
-      "The log has been rolled back or restored: it no longer has batch \(position), which this "
-      + "relay has applied."
-    end(message)
-    throw PostgresError(message)
   }
 
   private func followed(_ feed: PostgresRows) throws(PostgresError) -> [Sequencer.Followed] {
@@ -151,7 +142,10 @@ package final class PostgresStore: EntryStore {
   }
 
   /// Notes that the batches of `Beginning.followed` were applied.
-  func noteFollowed() { (position, mark) = pending }
+  func noteFollowed() {
+    (position, mark) = pending
+    newLineage = nil
+  }
 
   /// Ends a transaction that has changed nothing.
   func endTransaction() {
@@ -168,8 +162,31 @@ package final class PostgresStore: EntryStore {
     }
     connectsAt = now + Self.reconnectNanoseconds
     let connection = try connector.connect("write")
+    try check(connection)
     self.connection = connection
     return connection
+  }
+
+  /// Finds out whether a server that was connected to anew still has the log that this node knows.
+  private func check(_ connection: PostgresConnection) throws(PostgresError) {
+    let rows = try connection.run(
+      Statements.begin(), Statements.takeTurn(.int(connector.turnKey)),
+      Statements.selectMark(.int(position)))[2]
+    // A batch before the first that the feed still has: `followed` notices that.
+    let hasLost = mark != nil && (rows.isEmpty || rows.int(0, 0) != mark)
+    let lineage = try Epochs.current(on: connection, lost: hasLost ? lineage.current.number : nil)
+    try connection.run(Statements.commit())
+    if hasLost {
+      let message =
+        "The database no longer has batch \(position) of the log, which this relay has applied: it was "
+        + "restored, or another server has taken over that did not have it."
+      end(message)
+      throw PostgresError(message)
+    }
+    if lineage.current != self.lineage.current {
+      self.lineage = lineage
+      newLineage = lineage
+    }
   }
 
   private func note(_ error: PostgresError) {

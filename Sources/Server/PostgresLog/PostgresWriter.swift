@@ -18,6 +18,8 @@ struct PostgresWriter: Sendable {
   var framing: Framing
   var listener: FeedListener
   var meter: LogMeter
+  /// For the reader.
+  var lineage: CurrentLineage
   var report: @Sendable (String) -> Void
 
   func run(_ tasks: WorkQueue<Task>, store: PostgresStore, sequencer: consuming Sequencer) {
@@ -88,6 +90,10 @@ struct PostgresWriter: Sendable {
       let beginning = try store.begin(
         purpose, lookingUp: sequencer.identities(of: batches, key: store.identityKey))
       now = beginning.now
+      if let lineage = beginning.lineage {
+        sequencer.adopt(lineage)
+        self.lineage.value = lineage
+      }
       try store.lookUp(rooms: sequencer.unknownRooms(of: beginning.followed, batches))
       let commit = try sequencer.follow(
         beginning.followed, gone: gone.sorted(), store: &store, now: now, framing: framing)

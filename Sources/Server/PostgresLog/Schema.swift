@@ -19,7 +19,9 @@ enum Schema {
         number bigint PRIMARY KEY,
         name text NOT NULL UNIQUE,
         position bigint NOT NULL,  -- of the last batch before it
-        started_at bigint NOT NULL
+        started_at bigint NOT NULL,
+        system bigint NOT NULL,  -- the identifier of the database cluster
+        timeline bigint NOT NULL  -- of that cluster: another one after a promotion or a recovery
       )
       """,
       """
@@ -121,12 +123,6 @@ enum Schema {
   static let insertSettings = PostgresStatement(
     once: "INSERT INTO settings (version, identity_key) VALUES ($1::bigint, $2::bytea)")
   static let updateVersion = PostgresStatement(once: "UPDATE settings SET version = $1::bigint")
-  static let insertEpoch = PostgresStatement(
-    once: """
-      INSERT INTO epochs (number, name, position, started_at)
-      SELECT coalesce(max(number), 0) + 1, $1::text, $2::bigint,
-        (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM epochs
-      """)
 
   /// Creates the schema and its tables, or migrates them, in one transaction.
   /// - Parameters:
@@ -154,7 +150,7 @@ enum Schema {
     }
     if version == 0 {
       calls.append(insertSettings(.int(Self.version), .bytes(identityKey)))
-      calls.append(insertEpoch(.text(epoch), .int(0)))
+      calls.append(Epochs.insert(.text(epoch)))
     } else if version < Self.version {
       calls.append(updateVersion(.int(Self.version)))
     }

@@ -16,13 +16,9 @@ enum Statements {
   /// would be older than the turn.
   static let takeTurn = PostgresStatement(
     "take_turn", "SELECT pg_advisory_xact_lock($1::bigint)")
-  /// The time, the mark of the last batch that this node has applied, and the current epoch.
-  static let selectState = PostgresStatement(
-    "select_state",
-    """
-    SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-      (SELECT mark FROM feed WHERE position = $1::bigint), (SELECT max(number) FROM epochs)
-    """)
+  /// The time in milliseconds since 1970.
+  static let selectTime = PostgresStatement(
+    "select_time", "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
   static let selectFeed = PostgresStatement(
     "select_feed",
     """
@@ -48,8 +44,8 @@ enum Statements {
         (SELECT mark FROM feed ORDER BY position DESC LIMIT 1)
       FROM settings
       """)
-  static let selectEpochs = PostgresStatement(
-    once: "SELECT number, name FROM epochs ORDER BY number")
+  static let selectMark = PostgresStatement(
+    once: "SELECT mark FROM feed WHERE position = $1::bigint")
   static let insertNode = PostgresStatement(
     once: """
       INSERT INTO nodes (name, position) VALUES ($1::text, $2::bigint) RETURNING number

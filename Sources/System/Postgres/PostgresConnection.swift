@@ -24,8 +24,8 @@ internal import Glibc
     let keywords = unsafe parameters.map { unsafe strdup($0.0) } + [nil]
     let values = unsafe parameters.map { unsafe strdup($0.1) } + [nil]
     defer {
-      for unsafestring in unsafe keywords { unsafe free(string) }
-      for unsafestring in unsafe values { unsafe free(string) }
+      unsafe keywords.forEach { unsafe free($0) }
+      unsafe values.forEach { unsafe free($0) }
     }
     let made = unsafe cpostgres_connect(
       keywords.map { unsafe UnsafePointer($0) }, values.map { unsafe UnsafePointer($0) })

@@ -1,0 +1,61 @@
+internal import Postgres
+internal import Relay
+internal import Synchronization
+
+/// The epochs of the log. A new one begins whenever the database may have lost its last commits: after
+/// a promotion, a recovery to an earlier time, or a restored dump. A client that has seen lost entries
+/// is told so then; for one that has not, nothing changes. Whichever node connects first begins it,
+/// before any node commits.
+enum Epochs {
+  /// The identifier of the cluster, and its current timeline.
+  private static let server = """
+    (SELECT system_identifier FROM pg_control_system()) AS system,
+    ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint AS timeline
+    """
+
+  /// Columns: number, name, whether it began on this server and timeline.
+  static let select = PostgresStatement(
+    once: """
+      SELECT number, name, epochs.system = server.system AND epochs.timeline = server.timeline
+      FROM epochs, (SELECT \(server)) AS server ORDER BY number
+      """)
+
+  static let insert = PostgresStatement(
+    once: """
+      INSERT INTO epochs (number, name, position, started_at, system, timeline)
+      SELECT (SELECT coalesce(max(number), 0) + 1 FROM epochs), $1::text,
+        (SELECT coalesce(max(position), 0) FROM feed),
+        (extract(epoch FROM clock_timestamp()) * 1000)::bigint, system, timeline
+      FROM (SELECT \(server)) AS server
+      """)
+
+  /// Returns the lineage. Begins an epoch if the server is another one than that of the last.
+  /// To be called in a turn.
+  /// - Parameter lost: the number of the epoch in which batches were lost for certain; it cannot be
+  ///   the current one then.
+  static func current(
+    on connection: PostgresConnection, lost: Int64? = nil
+  ) throws(PostgresError) -> Lineage {
+    var rows = try connection.run(select())[0]
+    let last = rows.count - 1
+    if last < 0 || !rows.bool(last, 2) || lost == rows.int(last, 0) {
+      var random = SystemRandomNumberGenerator()
+      rows =
+        try connection.run(insert(.text(Lineage.randomName(using: &random))), select())[1]
+    }
+    return Lineage(
+      (0..<rows.count).map { Lineage.Epoch(number: rows.int($0, 0), name: rows.text($0, 1)) })
+  }
+}
+
+/// The lineage of the log. Thread-safe.
+final class CurrentLineage: Sendable {
+  private let lineage: Mutex<Lineage>
+
+  init(_ lineage: Lineage) { self.lineage = Mutex(lineage) }
+
+  var value: Lineage {
+    get { lineage.withLock { $0 } }
+    set { lineage.withLock { $0 = newValue } }
+  }
+}

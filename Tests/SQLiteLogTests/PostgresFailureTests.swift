@@ -1,0 +1,129 @@
+import Postgres
+import PostgresLog
+import Relay
+import Synchronization
+import TestSupport
+import Testing
+import Wire
+
+/// Nodes whose PostgreSQL fails. Each test has a server of its own.
+@Suite struct `A log in PostgreSQL that fails` {
+  /// Sends until everything is acknowledged: what was refused is sent again, with the same id.
+  /// - Returns: the `seq` of each id.
+  static func send(
+    _ count: Int, as user: String, through node: LogHarness
+  ) async throws -> [String: Int64] {
+    var open = (0..<count).map { "\($0)" }
+    var seqs: [String: Int64] = [:]
+    var attempt: UInt32 = 0
+    let deadline = Deadline(seconds: 60)
+    while !open.isEmpty {
+      if deadline.hasPassed { throw Unexpected("\(open.count) entries were never acknowledged") }
+      attempt += 1
+      // Another session, since the log refuses later sends of this one for a second.
+      let session = SessionID(index: 1, generation: attempt)
+      let ids = open.prefix(3)
+      let delivery = await node.submit(ids.map { .append("general", user, $0, session: session) })
+      for ack in delivery.acks { seqs[ack.id] = ack.seq }
+      open.removeAll { seqs[$0] != nil }
+      if !delivery.refusals.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+    }
+    return seqs
+  }
+
+  /// Two nodes send while `harm` is done, and have to agree on everything afterwards.
+  func check(
+    entries: Int, _ harm: @escaping @Sendable (PostgresServer) async throws -> Void
+  ) async throws {
+    let server = try PostgresServer(settings: ["fsync=off"])
+    let nodes = try Nodes(2, on: server, failing: true)
+    let (first, second) = (nodes[0], nodes[1])
+    async let harmed: Void = harm(server)
+    async let ada = Self.send(entries, as: "ada", through: first)
+    async let bo = Self.send(entries, as: "bo", through: second)
+    let seqs = try await [ada, bo]
+    try await harmed
+    let total = Int64(entries * 2)
+    #expect(Set(seqs.flatMap(\.values)) == Set(1...total))
+    try await nodes.waitUntil { $0.count == total }
+    #expect(nodes[0].entries() == nodes[1].entries())
+    #expect(nodes[0].entries().map(\.seq) == Array(1...total))
+    for entry in nodes[0].entries() {
+      #expect(seqs[entry.from == "ada" ? 0 : 1][entry.id] == entry.seq)
+    }
+  }
+
+  @Test func `stores each entry once, however often its connections are ended`() async throws {
+    try await check(entries: 300) { server in
+      let operatorConnection = try PostgresConnection(server.url)
+      let end = PostgresStatement(
+        once: """
+          SELECT count(pg_terminate_backend(pid)) FROM (
+            SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'relay %'
+            ORDER BY random() LIMIT 1) AS victim
+          """)
+      for _ in 0..<60 {
+        try operatorConnection.run(end())
+        try await Task.sleep(for: .milliseconds(25))
+      }
+    }
+  }
+
+  @Test func `stores each entry once over crashes of the server`() async throws {
+    try await check(entries: 200) { server in
+      for _ in 0..<3 {
+        try await Task.sleep(for: .milliseconds(300))
+        try server.crash()
+        try server.restart()
+      }
+    }
+  }
+
+  @Test func `refuses while there is no server, and goes on afterwards`() async throws {
+    let server = try PostgresServer()
+    let nodes = try Nodes(1, on: server, failing: true)
+    #expect(await nodes[0].submit([.append("general", "ada", "a1")]).acks.map(\.seq) == [1])
+    try server.crash()
+    let refused = await nodes[0].submit([.append("general", "ada", "a2")]).refusals
+    #expect(refused.map(\.code) == [.unavailable])
+    guard case .error(let error)? = await nodes[0].history(.init(room: "general")) else {
+      throw Unexpected("history was answered without a server")
+    }
+    #expect(error.code == .unavailable)
+    try server.restart()
+    #expect(try await Self.send(3, as: "bo", through: nodes[0]).count == 3)
+    #expect(nodes.reports.contains { $0.hasPrefix("Writing fails") })
+    try await nodes.wait(for: "the report") {
+      nodes.reports.contains { $0.hasPrefix("Writing works again") }
+    }
+  }
+
+  @Test func `ends a node that has applied what a restored database does not have`() async throws {
+    let server = try PostgresServer()
+    let nodes = try Nodes(2, on: server, failing: true)
+    let seqs = try await Self.send(6, as: "ada", through: nodes[0])
+    #expect(seqs.count == 6)
+    try await nodes.waitUntil { $0.count == 6 }
+    let epoch = await nodes[0].subscribe("general", as: "ada")?.epoch
+    let connection = try PostgresConnection(
+      "\(server.url) options='-c search_path=\(nodes.schema)'")
+    try connection.run(
+      PostgresStatement(once: "DELETE FROM entries WHERE seq > 3")(),
+      PostgresStatement(
+        once: "DELETE FROM feed WHERE position > (SELECT max(position) - 2 FROM feed)")())
+    try server.crash()
+    try server.restart()
+    try await nodes.wait(for: "the end of both nodes") { nodes.ends.count >= 2 }
+    #expect(nodes.ends.allSatisfy { $0.contains("no longer has batch") })
+    let refused = await nodes[0].submit([.append("general", "ada", "late")]).refusals
+    #expect(refused.map(\.code) == [.unavailable])
+    // A node that starts now tells clients what was lost.
+    let later = try nodes.start()
+    let joined = await later.subscribe("general", as: "ada", after: 6, epoch: epoch)
+    #expect(joined?.epoch != epoch)
+    #expect(joined?.resume == .diverged)
+    #expect(joined?.after == 3)
+    #expect(joined?.lineage.count == 2)
+    later.log.stop()
+  }
+}
