@@ -124,7 +124,7 @@ let package = Package(
       "Server",
       [
         "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
-        "TLS", "SQLiteLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL", "CWeb", "CZlib",
+        "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL", "CWeb", "CZlib",
         logging,
         deque,
       ]),

@@ -10,31 +10,9 @@ extension `End to end` {
     @Test func `10,000 messages, 50 clients, 20 rooms, five SIGKILLs: each is stored once`() throws
     {
       let relay = try RelayProcess(RelayProcess.withoutLimits)
-      let crowd = try Crowd(relay)
+      let crowd = try Crowd([relay])
       try crowd.run()
-      #expect(crowd.troubles == [])
-      #expect(crowd.kills == 5)
-      #expect(crowd.acknowledged.count == Crowd.messageCount)
-      #expect(crowd.reconnects > Crowd.memberCount, "the kills were felt")
-
-      // Of each room one order, gapless, which every receiver saw from its first to its last.
-      for room in 0..<Crowd.roomCount {
-        let members = crowd.members.filter { $0.rooms.contains(room) }
-        let seen = members.map { $0.seen[room] ?? [] }
-        let first = try #require(seen.first)
-        #expect(seen.allSatisfy { $0 == first }, "room \(room)")
-        #expect(Set(first).count == first.count, "room \(room)")
-        let entries = try RawClient(relay, user: "auditor").everything(in: Crowd.name(of: room))
-        #expect(entries.map(\.id) == first, "room \(room)")
-        #expect(entries.map(\.seq) == Array(1...Int64(max(1, first.count))), "room \(room)")
-        for entry in entries {
-          let ack = crowd.acknowledged[entry.id]
-          #expect(ack?.room == entry.room)
-          #expect(ack?.seq == entry.seq)
-          #expect(crowd.texts[entry.id] == entry.text)
-        }
-      }
-
+      try crowd.check()
       #expect(try relay.stop() == .exit(0))
       let verify = try RelayProcess.command("verify", "--data", relay.dataDirectory)
       #expect(try verify.wait() == .exit(0), "\(verify.errors)")
@@ -42,10 +20,61 @@ extension `End to end` {
       #expect(verify.output.contains("10000 entries"))
       print("relay verify: \(verify.output)", terminator: "")
     }
+
+    @Test func `the same on three relays that share a PostgreSQL, which crashes once as well`()
+      throws
+    {
+      let server = try PostgresServer()
+      let relays = try (0..<3).map { _ in
+        try RelayProcess(
+          """
+          log: { engine: postgresql, url: "\(server.url)", durability: os }
+          \(RelayProcess.withoutLimits)
+          """)
+      }
+      let crowd = try Crowd(relays) { kill in
+        guard kill == 3 else { return }
+        try server.crash()
+        try server.restart()
+      }
+      try crowd.run()
+      try crowd.check()
+      for relay in relays { #expect(try relay.stop() == .exit(0)) }
+    }
   }
 }
 
-/// Fifty clients that talk for as long as it takes, and a relay that is killed under them.
+extension Crowd {
+  /// Checks what everyone has seen against what is stored.
+  fileprivate func check() throws {
+    let crowd = self
+    #expect(crowd.troubles == [])
+    #expect(crowd.kills == 5)
+    #expect(crowd.acknowledged.count == Crowd.messageCount)
+    #expect(crowd.reconnects > Crowd.memberCount, "the kills were felt")
+
+    // Of each room one order, gapless, which every receiver saw from its first to its last.
+    for room in 0..<Crowd.roomCount {
+      let members = crowd.members.filter { $0.rooms.contains(room) }
+      let seen = members.map { $0.seen[room] ?? [] }
+      let first = try #require(seen.first)
+      #expect(seen.allSatisfy { $0 == first }, "room \(room)")
+      #expect(Set(first).count == first.count, "room \(room)")
+      let entries = try RawClient(relays[0], user: "auditor").everything(in: Crowd.name(of: room))
+      #expect(entries.map(\.id) == first, "room \(room)")
+      #expect(entries.map(\.seq) == Array(1...Int64(max(1, first.count))), "room \(room)")
+      for entry in entries {
+        let ack = crowd.acknowledged[entry.id]
+        #expect(ack?.room == entry.room)
+        #expect(ack?.seq == entry.seq)
+        #expect(crowd.texts[entry.id] == entry.text)
+      }
+    }
+
+  }
+}
+
+/// Fifty clients that talk for as long as it takes, and relays that are killed under them.
 private final class Crowd: EventHandler {
   static let memberCount = 50
   static let roomCount = 20
@@ -111,13 +140,18 @@ private final class Crowd: EventHandler {
       case .joinRefused(_, let error), .refused(_, let error): crowd.troubles.append("\(error)")
       case .ended(let error): crowd.troubles.append("ended: \(error)")
       case .left(let room): crowd.troubles.append("left \(room)")
+      // The client sends again what a log without its server has refused.
+      case .message(.error(let error)) where error.code == .unavailable && crowd.relays.count > 1:
+        break
       case .message(.error(let error)): crowd.troubles.append("\(error)")
       case .welcomed, .tokenWanted, .message: break
       }
     }
   }
 
-  let relay: RelayProcess
+  /// A member uses one of them, and comes back to it.
+  let relays: [RelayProcess]
+  private let harm: (Int) throws -> Void
   let loop: EventLoop
   let clients: ClientLoop
   private(set) var members: [Member] = []
@@ -130,8 +164,10 @@ private final class Crowd: EventHandler {
   private var failure: (any Error)?
   private let deadline = Deadline(seconds: 180)
 
-  init(_ relay: RelayProcess) throws {
-    self.relay = relay
+  /// - Parameter harm: called before each kill, with its number.
+  init(_ relays: [RelayProcess], harm: @escaping (Int) throws -> Void = { _ in }) throws {
+    self.relays = relays
+    self.harm = harm
     loop = try EventLoop()
     clients = try ClientLoop(loop)
     var settings = SessionSettings()
@@ -139,7 +175,8 @@ private final class Crowd: EventHandler {
     settings.backoffLimitMilliseconds = 200
     for number in 0..<Self.memberCount {
       let configuration = Client.Configuration(
-        url: try RelayURL(relay.url), user: "member-\(number)", settings: settings)
+        url: try RelayURL(relays[number % relays.count].url), user: "member-\(number)",
+        settings: settings)
       members.append(Member(self, number, Client(configuration, on: clients)))
     }
   }
@@ -155,7 +192,7 @@ private final class Crowd: EventHandler {
     guard isDone else {
       throw Unexpected(
         "\(acknowledged.count) acknowledged, \(received) received, \(kills) kills; \(troubles)"
-          + relay.process.errors)
+          + relays.map(\.process.errors).joined(separator: "\n"))
     }
   }
 
@@ -179,6 +216,8 @@ private final class Crowd: EventHandler {
     if kills < Self.kills, acknowledged.count >= Self.messageCount * (kills + 1) / 6 {
       kills += 1
       do {
+        let relay = relays[kills % relays.count]
+        try harm(kills)
         try relay.kill()
         // Not awaited: clients first fail to connect, and then connect again.
         try relay.start(waiting: false)

@@ -224,6 +224,28 @@ import Testing
     #expect(try complaints(about: yaml + "\nauth: { mode: jwt, public_key: key.pem }") == [])
   }
 
+  @Test(arguments: [
+    (
+      "{ engine: postgresql }",
+      ":1: log.url is empty, but log.engine is postgresql; set the connection URI, "
+        + "such as postgresql:///relay, or RELAY_LOG_URL in the environment"
+    ),
+    (
+      "{ url: \"postgresql:///relay\" }",
+      ":1: log.url is set, but log.engine is sqlite; set log.engine: postgresql, or remove the URL"
+    ),
+    (
+      "{ engine: postgresql, url: \"postgresql:///relay\", durability: memory }",
+      ":1: log.durability is memory, but log.engine is postgresql; choose fsync or os, "
+        + "or remove log.engine"
+    ),
+  ])
+  func `a log in PostgreSQL has a URL, and others have none`(
+    yaml: String, complaint: String
+  ) throws {
+    #expect(try complaints(about: "log: \(yaml)") == [complaint])
+  }
+
   @Test func `tokens need one key, and a secret that cannot be guessed`() throws {
     let both = "\(String(repeating: "s", count: 32)), public_key: key.pem"
     for (yaml, complaint) in [

@@ -34,6 +34,7 @@ enum Conformer: String, CaseIterable, CustomTestStringConvertible {
       let server = try PostgresServer.shared.get()
       var options = PostgresLog.Options()
       options.schema = server.newSchema()
+      options.requiresSync = false
       options.keepEntriesPerRoom = keepEntriesPerRoom
       options.limits = limits
       log = try PostgresLog(

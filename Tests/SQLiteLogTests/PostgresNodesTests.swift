@@ -241,6 +241,7 @@ struct Nodes: ~Copyable {
     let server = try server ?? PostgresServer.shared.get()
     var options = PostgresLog.Options()
     options.schema = server.newSchema()
+    options.requiresSync = false
     options.keepEntriesPerRoom = keepEntriesPerRoom
     let notes = mayFail ? Notes() : nil
     var started: [LogHarness] = []

@@ -8,6 +8,9 @@ struct Connector: Sendable {
   /// The key of the lock of all commits: each schema is a store of its own.
   var turnKey: Int64 = 0
 
+  /// The key of the lock of the node that leads.
+  var leadKey: Int64 { turnKey ^ 1 << 62 }
+
   /// The channel on which commits are announced.
   var channel: String { "\(schema)_feed" }
 
@@ -28,7 +31,9 @@ struct Connector: Sendable {
     // that while it grows. Without a limit to the time that a node keeps its turn, one that is stopped
     // would stop all.
     var settings = [
-      "SET enable_seqscan = off", "SET plan_cache_mode = force_generic_plan", "SET jit = off",
+      // "already exists" is no news.
+      "SET client_min_messages = warning", "SET enable_seqscan = off",
+      "SET plan_cache_mode = force_generic_plan", "SET jit = off",
       "SET idle_in_transaction_session_timeout = '5s'", "SET statement_timeout = '30s'",
     ]
     settings.append("SET search_path = \(Schema.quoted(schema))")
@@ -49,15 +54,45 @@ struct Registration {
 
   static let oldestVersion = 130_000
 
-  /// Connects, creates or migrates the tables, and registers a node.
-  init(_ connector: inout Connector, name: String) throws(PostgresError) {
-    var random = SystemRandomNumberGenerator()
-    connection = try connector.connect("write")
+  private static let selectServer = PostgresStatement(
+    once: """
+      SELECT current_setting('fsync') = 'on', current_setting('synchronous_commit') <> 'off',
+        to_regnamespace($1::text) IS NOT NULL
+          OR has_database_privilege(current_database(), 'CREATE'),
+        current_user::text, current_database()::text
+      """)
+
+  /// Checks the version, the settings and the rights.
+  static func check(
+    _ connection: PostgresConnection, schema: String, requiresSync: Bool
+  ) throws(PostgresError) {
     guard connection.serverVersion >= Self.oldestVersion else {
       throw PostgresError(
         "the server has version \(connection.serverVersion / 10_000); version 13 or later is required"
       )
     }
+    let server = try connection.run(selectServer(.text(Schema.quoted(schema))))[0]
+    if requiresSync, !server.bool(0, 0) || !server.bool(0, 1) {
+      let setting = server.bool(0, 0) ? "synchronous_commit" : "fsync"
+      throw PostgresError(
+        "\(setting) is off on the server, so that acknowledged entries would not survive a power "
+          + "loss; turn it on, or set log.durability: os to accept that")
+    }
+    if !server.bool(0, 2) {
+      throw PostgresError(
+        "the schema \(schema) does not exist, and \(server.text(0, 3)) may not create it; as an "
+          + "administrator: GRANT CREATE ON DATABASE \(Schema.quoted(server.text(0, 4))) "
+          + "TO \(Schema.quoted(server.text(0, 3)))")
+    }
+  }
+
+  /// Connects, creates or migrates the tables, and registers a node.
+  init(
+    _ connector: inout Connector, name: String, requiresSync: Bool
+  ) throws(PostgresError) {
+    var random = SystemRandomNumberGenerator()
+    connection = try connector.connect("write")
+    try Self.check(connection, schema: connector.schema, requiresSync: requiresSync)
     try Schema.migrate(
       connection, schema: connector.schema,
       identityKey: EntryIdentity.Key.random(using: &random).bytes,

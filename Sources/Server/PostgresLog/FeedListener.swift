@@ -24,14 +24,18 @@ final class FeedListener: Sendable {
   private let position: Atomic<Int64>
   private let ending: EventDescriptor
   private let hasEnded = Atomic(false)
+  private let lead: @Sendable (Bool) -> Void
 
+  /// - Parameter lead: see `PostgresLog`.
   init(
-    _ connector: Connector, node: Int64, position: Int64, tasks: WorkQueue<PostgresWriter.Task>
+    _ connector: Connector, node: Int64, position: Int64, tasks: WorkQueue<PostgresWriter.Task>,
+    lead: @escaping @Sendable (Bool) -> Void
   ) throws(SystemError) {
     self.connector = connector
     self.node = node
     self.position = Atomic(position)
     self.tasks = tasks
+    self.lead = lead
     ending = try EventDescriptor()
   }
 
@@ -84,12 +88,16 @@ final class FeedListener: Sendable {
     DELETE FROM entries USING trimmed
     WHERE entries.room = trimmed.room AND entries.seq = trimmed.seq
     """)
+  /// The lock ends with the connection.
+  private static let tryToLead = PostgresStatement(
+    "try_to_lead", "SELECT pg_try_advisory_lock($1::bigint)")
   private static let end = PostgresStatement(
     once: "UPDATE nodes SET seen_at = '-infinity' WHERE number = $1::bigint")
 
   func run() {
     var connection: PostgresConnection?
     var lastBeat = Instant.now().nanoseconds
+    var leads = false
     while !hasEnded.load(ordering: .relaxed) {
       do throws(PostgresError) {
         if connection == nil {
@@ -100,12 +108,19 @@ final class FeedListener: Sendable {
         }
         guard let connection else { continue }
         try beat(connection, &lastBeat)
+        if !leads, try connection.run(Self.tryToLead(.int(connector.leadKey)))[0].bool(0, 0) {
+          leads = true
+          lead(true)
+        }
         try wait(connection)
       } catch {
         connection = nil
+        if leads { lead(false) }
+        leads = false
         _ = ending.wait(timeoutMilliseconds: 500)
       }
     }
+    if leads { lead(false) }
     _ = try? connection?.run(Self.end(.int(node)))
   }
 

@@ -31,6 +31,8 @@ public final class PostgresLog: Log {
     public var roomsPerUser = 0
     /// As in `SQLiteLog.Options`.
     public var limits = EntryLimits()
+    /// Whether the server has to sync commits before it confirms them.
+    public var requiresSync = true
 
     public init() {}
   }
@@ -49,6 +51,7 @@ public final class PostgresLog: Log {
   private let reads = WorkQueue<(loop: Int, request: ReadRequest)>()
   private let meter: LogMeter
   private let end: @Sendable (String) -> Void
+  private let lead: @Sendable (Bool) -> Void
   private let listener = Mutex<FeedListener?>(nil)
   /// The first one is the writer.
   private let threads = Mutex<[WorkerThread]>([])
@@ -59,18 +62,23 @@ public final class PostgresLog: Log {
   ///   - report: called on any thread with messages for the operator.
   ///   - end: called on any thread if this process can no longer be a node, with the reason. The log
   ///     refuses everything then; a new process can join again.
+  ///   - lead: called with `true` when this node becomes the one that does what only one may do, and
+  ///     with `false` when it no longer is. Another node takes over then.
   /// - Throws: if PostgreSQL cannot be reached, or not be used as a log.
   public init(
     url: String, options: Options = Options(), report: @escaping @Sendable (String) -> Void,
-    end: @escaping @Sendable (String) -> Void
+    end: @escaping @Sendable (String) -> Void,
+    lead: @escaping @Sendable (Bool) -> Void = { _ in }
   ) throws(StoreFailure) {
     var connector = Connector(url: url, schema: options.schema)
     let registration: Registration
     do throws(PostgresError) {
-      registration = try Registration(&connector, name: options.name)
+      registration = try Registration(
+        &connector, name: options.name, requiresSync: options.requiresSync)
     } catch {
-      throw StoreFailure("could not use PostgreSQL as a log: \(error)")
+      throw StoreFailure("PostgreSQL cannot be used as a log: \(error)")
     }
+    self.lead = lead
     self.connector = connector
     self.options = options
     self.report = report
@@ -82,6 +90,19 @@ public final class PostgresLog: Log {
     self.registration = Handover(registration)
   }
 
+  /// Checks whether a PostgreSQL can be used as a log; changes nothing.
+  public static func check(
+    url: String, options: Options = Options()
+  ) throws(StoreFailure) {
+    do throws(PostgresError) {
+      let connector = Connector(url: url, schema: options.schema)
+      try Registration.check(
+        connector.connect("check"), schema: options.schema, requiresSync: options.requiresSync)
+    } catch {
+      throw StoreFailure("PostgreSQL cannot be used as a log: \(error)")
+    }
+  }
+
   /// See `Log`. Must be called once.
   public func start(
     loops: Int, framing: Framing, publish: @escaping @Sendable (_ loop: Int, LogDelivery) -> Void
@@ -91,7 +112,7 @@ public final class PostgresLog: Log {
     var started: [WorkerThread] = []
     do {
       let listener = try FeedListener(
-        connector, node: node, position: position, tasks: submissions)
+        connector, node: node, position: position, tasks: submissions, lead: lead)
       self.listener.withLock { $0 = listener }
       let writer = PostgresWriter(
         publishers: publishers, framing: framing, listener: listener, meter: meter,

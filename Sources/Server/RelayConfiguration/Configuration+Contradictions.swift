@@ -14,7 +14,7 @@ extension Configuration {
 
   /// Returns combinations of settings that are valid each, but contradict each other.
   package func contradictions() -> [Contradiction] {
-    listenContradictions() + tlsContradictions() + authContradictions() + limitContradictions()
+    listenContradictions() + logContradictions() + tlsContradictions() + authContradictions() + limitContradictions()
       + directoryContradictions() + botContradictions()
   }
 
@@ -31,6 +31,30 @@ extension Configuration {
         expected: "listen on 127.0.0.1 or [::1], or set auth.allow_open_remote: true if this is "
           + "intended")
     ]
+  }
+
+  private func logContradictions() -> [Contradiction] {
+    var found: [Contradiction] = []
+    if log.engine == .postgresql, log.url.isEmpty {
+      found.append(
+        Contradiction(
+          key: "log.url", found: "is empty, but log.engine is postgresql",
+          expected: "set the connection URI, such as postgresql:///relay, or RELAY_LOG_URL in the "
+            + "environment"))
+    }
+    if log.engine == .sqlite, !log.url.isEmpty {
+      found.append(
+        Contradiction(
+          key: "log.url", found: "is set, but log.engine is sqlite",
+          expected: "set log.engine: postgresql, or remove the URL"))
+    }
+    if log.engine == .postgresql, log.durability == .memory {
+      found.append(
+        Contradiction(
+          key: "log.durability", found: "is memory, but log.engine is postgresql",
+          expected: "choose fsync or os, or remove log.engine"))
+    }
+    return found
   }
 
   private func tlsContradictions() -> [Contradiction] {

@@ -64,8 +64,20 @@ extension Configuration {
     case memory
   }
 
+  /// Where a log is stored.
+  public enum Engine: String, CaseIterable, Sendable {
+    /// In the data directory, for one relay.
+    case sqlite
+    /// In a PostgreSQL that any number of relays share.
+    case postgresql
+  }
+
   /// `log.*`: retention and durability.
   public struct Log: Equatable, Sendable {
+    /// Where entries are stored.
+    public var engine = Engine.sqlite
+    /// The connection URI of PostgreSQL; empty for other engines.
+    public var url = ""
     /// Which failures an acknowledged entry survives.
     public var durability = Durability.fsync
     /// How many of its newest entries each room keeps; 0 = all.

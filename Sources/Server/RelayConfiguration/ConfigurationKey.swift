@@ -55,6 +55,8 @@ extension ConfigurationKey {
     .integer("drain_s", \.drainSeconds, 0...3600),
     .boolean("web", \.web),
 
+    .choice("log.engine", \.log.engine),
+    .secret("log.url", \.log.url),
     .choice("log.durability", \.log.durability),
     .integer("log.keep_entries_per_room", \.log.keepEntriesPerRoom, 0...1_000_000_000_000),
     .integer("log.tail_bytes", \.log.tailBytes, 0...1_099_511_627_776),

@@ -2,8 +2,10 @@ import Bots
 import Directories
 internal import EventLoop
 import Gateway
+import Glibc
 public import Logging
 public import Platform
+import PostgresLog
 import Relay
 public import RelayConfiguration
 import SQLiteLog
@@ -33,12 +35,18 @@ public final class Server: Sendable {
   /// Opens the store, listens, and starts to serve; returns when clients can connect.
   /// - Throws: what is wrong with the environment, as a sentence for the operator.
   public convenience init(_ configuration: Configuration, logger: Logger) throws(ServerError) {
-    try self.init(configuration, logger: logger, openLog: Self.openLog)
+    let lead = BotLead()
+    try self.init(configuration, logger: logger, lead: lead) {
+      (configuration, logger) throws(ServerError) in
+      try Self.openLog(configuration, logger, lead)
+    }
   }
 
-  /// - Parameter openLog: called once the port is bound.
+  /// - Parameters:
+  ///   - lead: says when this relay runs the bots; `nil` = always.
+  ///   - openLog: called once the port is bound.
   init(
-    _ configuration: Configuration, logger: Logger,
+    _ configuration: Configuration, logger: Logger, lead: BotLead? = nil,
     openLog: (Configuration, Logger) throws(ServerError) -> any Log
   ) throws(ServerError) {
     ignoreSIGPIPE()
@@ -93,13 +101,19 @@ public final class Server: Sendable {
     }
     PeopleDirectory.start(directory, mailboxes, logger)
     bots = Mutex(nil)
-    startBots(configuration, logger)
+    if let lead, configuration.log.engine == .postgresql {
+      lead.observe { [weak self] leads in
+        if leads { self?.startBots(configuration, logger) } else { self?.stopBots() }
+      }
+    } else {
+      startBots(configuration, logger)
+    }
   }
 
   /// Shuts down in order: accepted entries are committed and acknowledged, and every client is told
   /// when to reconnect. Returns at once; `waitUntilStopped` waits. Thread-safe.
   public func shutDown() {
-    bots.withLock { $0?.cancel() }
+    stopBots()
     for mailbox in mailboxes { mailbox.post(.shutDown) }
   }
 
@@ -151,6 +165,13 @@ public final class Server: Sendable {
   public static func check(_ configuration: Configuration) throws(ServerError) {
     _ = try TLSCredentials(configuration.tls)
     try configuration.directory.check()
+    if configuration.log.engine == .postgresql {
+      do throws(StoreFailure) {
+        try PostgresLog.check(url: configuration.log.url, options: .init(configuration))
+      } catch {
+        throw ServerError("\(error).")
+      }
+    }
     _ = try Authenticator(configuration)
   }
 
@@ -174,8 +195,23 @@ public final class Server: Sendable {
   }
 
   private static func openLog(
-    _ configuration: Configuration, _ logger: Logger
+    _ configuration: Configuration, _ logger: Logger, _ lead: BotLead
   ) throws(ServerError) -> any Log {
+    if configuration.log.engine == .postgresql {
+      // For what is each relay's own: the list of people.
+      unsafe mkdir(configuration.dataDirectory, 0o700)
+      do throws(StoreFailure) {
+        return try PostgresLog(
+          url: configuration.log.url, options: .init(configuration),
+          report: { logger.error("\($0)") },
+          end: {
+            logger.critical("\($0) The relay exits; started again, it follows what is there.")
+            _exit(EXIT_FAILURE)
+          }, lead: { lead.set($0) })
+      } catch {
+        throw ServerError("\(error).")
+      }
+    }
     let durability: Durability
     switch configuration.log.durability {
     case .memory:
@@ -216,6 +252,8 @@ public final class Server: Sendable {
     }
     return limit
   }
+
+  private func stopBots() { bots.withLock { $0?.cancel() } }
 
   private func startBots(_ configuration: Configuration, _ logger: Logger) {
     guard !configuration.bots.isEmpty else { return }

@@ -1,0 +1,41 @@
+internal import PostgresLog
+internal import RelayConfiguration
+internal import Synchronization
+
+/// Whether this relay is the one that runs the bots, of several that share a log. Thread-safe.
+final class BotLead: Sendable {
+  private struct State {
+    var leads = false
+    var observer: (@Sendable (Bool) -> Void)?
+  }
+  private let state = Mutex(State())
+
+  /// Notes a change, and tells the observer.
+  func set(_ leads: Bool) {
+    let observer = state.withLock { state in
+      state.leads = leads
+      return state.observer
+    }
+    observer?(leads)
+  }
+
+  /// Sets the observer, and tells it if this relay leads already.
+  func observe(_ observer: @escaping @Sendable (Bool) -> Void) {
+    let leads = state.withLock { state in
+      state.observer = observer
+      return state.leads
+    }
+    if leads { observer(true) }
+  }
+}
+
+extension PostgresLog.Options {
+  init(_ configuration: Configuration) {
+    self.init()
+    name = configuration.listen
+    keepEntriesPerRoom = Int64(configuration.log.keepEntriesPerRoom)
+    roomsPerUser = configuration.limits.roomsPerUser
+    limits = configuration.limits.entry
+    requiresSync = configuration.log.durability == .fsync
+  }
+}
