@@ -124,9 +124,8 @@ let package = Package(
       "Server",
       [
         "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
-        "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL", "CWeb", "CZlib",
-        logging,
-        deque,
+        "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "CJWT", "COpenSSL",
+        "CWeb", "CZlib", logging, deque,
       ]),
 
     Floor.client.module(

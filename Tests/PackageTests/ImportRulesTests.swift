@@ -24,8 +24,8 @@ import Testing
     "Server/RelayConfiguration": ["Directories", "Relay", "Platform", "YAML"],
     "Server/Server": [
       "RelayConfiguration", "Gateway", "WebSocket", "Wire", "Relay", "Platform", "EventLoop",
-      "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "Mixing", "CJWT", "COpenSSL", "CWeb",
-      "CZlib", "Logging",
+      "TLS", "SQLiteLog", "PostgresLog", "Bots", "Directories", "YAML", "Mixing", "CJWT",
+      "COpenSSL", "CWeb", "CZlib", "Logging",
     ],
     "Client/Client": ["WebSocket", "EventLoop", "Platform", "TLS", "Wire", "Mixing"],
     "Client/Archive": ["Wire", "Platform", "Mixing", "SQLite", "CSQLite"],

@@ -14,8 +14,8 @@ extension Configuration {
 
   /// Returns combinations of settings that are valid each, but contradict each other.
   package func contradictions() -> [Contradiction] {
-    listenContradictions() + logContradictions() + tlsContradictions() + authContradictions() + limitContradictions()
-      + directoryContradictions() + botContradictions()
+    listenContradictions() + logContradictions() + tlsContradictions() + authContradictions()
+      + limitContradictions() + directoryContradictions() + botContradictions()
   }
 
   private func listenContradictions() -> [Contradiction] {
