@@ -166,7 +166,7 @@ let package = Package(
     // The log by itself, without the relay around it.
     command(
       "AppendBench", folder: "LoadTests/append",
-      ["CommandMain", "SQLiteLog", "Relay", "Wire", "Platform", argumentParser]),
+      ["CommandMain", "SQLiteLog", "PostgresLog", "Relay", "Wire", "Platform", argumentParser]),
 
     // What an adversary says and what it may cost, for the simulation and for the fuzzer.
     .target(

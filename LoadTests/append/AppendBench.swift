@@ -27,6 +27,9 @@ import SQLiteLog
   @Option(help: "The number of entries to keep per room; 0 = all.") var keep: Int64 = 0
   @Option(help: "The entries between two results; 0 = one result at the end.") var window = 0
   @Option(help: "The folder in which to create the log's folder.") var data = "/tmp"
+  @Option(help: "Measure a log in this PostgreSQL instead, in the schema append_bench.") var url:
+    String?
+  @Option(help: "The number of logs that share that PostgreSQL, in this process.") var nodes = 1
   @Flag(help: "Commit only, without indexing.") var commitOnly = false
   @Flag(help: "Do not sync: entries survive the process, but not a power failure.") var unsynced =
     false
@@ -35,12 +38,13 @@ import SQLiteLog
   static func main() { runAsMain() }
 
   func validate() throws {
-    guard entries > 0, rooms > 0, users > 0, batch > 0, underWay > 0, stored >= 0 else {
+    guard entries > 0, rooms > 0, users > 0, batch > 0, underWay > 0, stored >= 0, nodes > 0 else {
       throw ValidationError("Numbers must be greater than 0.")
     }
   }
 
   func run() throws {
+    if let url { return try ClusterRun(url: url, self).measure() }
     var template = Array("\(data)/append-bench.XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else {
       throw ValidationError("Cannot create a folder in \(data). Use another with --data.")

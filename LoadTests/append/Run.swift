@@ -1,7 +1,6 @@
 import Glibc
 import Platform
 import Relay
-import SQLiteLog
 import Synchronization
 
 /// One log under load. There is one submitting loop per batch in flight.
@@ -20,7 +19,7 @@ final class Run: Sendable {
 
   /// The log refused entries, so there is nothing to measure.
   struct RefusedEntries: Error, CustomStringConvertible {
-    let description = "The log refused entries; check whether the disk is full."
+    let description = "The log refused entries; check whether the disk is full, or PostgreSQL runs."
   }
 
   private struct State {
@@ -30,14 +29,14 @@ final class Run: Sendable {
     var refused = 0
   }
 
-  private let log: SQLiteLog
+  private let log: any Log
   private let batch: Int
   private let state: Mutex<State>
   /// The loops that may submit.
   private let free: Mailbox<Int>
   private let waiting = Mutex<[Int]>([])
 
-  init(_ log: SQLiteLog, batch: Int, underWay: Int) throws {
+  init(_ log: any Log, batch: Int, underWay: Int) throws {
     self.log = log
     self.batch = batch
     state = Mutex(State(begun: Array(repeating: 0, count: underWay)))

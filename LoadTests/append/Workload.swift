@@ -10,6 +10,8 @@ struct Workload {
   var usersPerRoom: Int
   var body: [UInt8]
   private var next = 0
+  /// Distinguishes the ids of several workloads.
+  var prefix = "m"
   private let roomNames: [String]
   private let userNames: [String]
 
@@ -34,7 +36,7 @@ struct Workload {
       return .append(
         LogRequest.Append(
           session: SessionID(index: 0, generation: 0), room: roomNames[room],
-          user: userNames[user], id: "m-\(next)", kind: .text, body: body, mayCreate: true))
+          user: userNames[user], id: "\(prefix)-\(next)", kind: .text, body: body, mayCreate: true))
     }
   }
 }

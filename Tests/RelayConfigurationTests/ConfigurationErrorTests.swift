@@ -227,7 +227,7 @@ import Testing
   @Test(arguments: [
     (
       "{ engine: postgresql }",
-      ":1: log.url is empty, but log.engine is postgresql; set the connection URI, "
+      ":1: log.engine is postgresql, but log.url is empty; set log.url to the connection URI, "
         + "such as postgresql:///relay, or RELAY_LOG_URL in the environment"
     ),
     (

@@ -11,6 +11,8 @@ final class FeedListener: Sendable {
   /// After this time without a sign of life a node has ended, for the others: its users are no longer
   /// present.
   static let lifeSeconds = 8
+  /// After this time without one the feed is no longer kept for it: it cannot follow any more, and ends.
+  static let feedSeconds = 60
   /// After this time its row is deleted, and it cannot come back.
   private static let memorySeconds = 3_600
   /// How many entries that are no longer kept are deleted at once.
@@ -61,7 +63,7 @@ final class FeedListener: Sendable {
     """
     SELECT number FROM nodes WHERE seen_at < clock_timestamp() - make_interval(secs => $1::bigint)
     """)
-  /// What every living node has applied is no longer needed.
+  /// What every node has applied is no longer needed.
   private static let trimFeed = PostgresStatement(
     "trim_feed",
     """
@@ -107,7 +109,7 @@ final class FeedListener: Sendable {
           follow()
         }
         guard let connection else { continue }
-        try beat(connection, &lastBeat)
+        try beat(connection, &lastBeat, cleans: leads)
         if !leads, try connection.run(Self.tryToLead(.int(connector.leadKey)))[0].bool(0, 0) {
           leads = true
           lead(true)
@@ -124,14 +126,19 @@ final class FeedListener: Sendable {
     _ = try? connection?.run(Self.end(.int(node)))
   }
 
+  /// - Parameter cleans: whether this node deletes what no node needs.
   private func beat(
-    _ connection: PostgresConnection, _ last: inout UInt64
+    _ connection: PostgresConnection, _ last: inout UInt64, cleans: Bool
   ) throws(PostgresError) {
     let life = PostgresValue.int(Int64(Self.lifeSeconds))
     let gone = try connection.run(
-      Self.beat(.int(node), .int(position.load(ordering: .relaxed))), Self.selectGone(life),
-      Self.trimFeed(life), Self.deleteNodes(.int(Int64(Self.memorySeconds))),
-      Self.deleteTrimmed(.int(Self.deletedAtOnce)))[1]
+      Self.beat(.int(node), .int(position.load(ordering: .relaxed))), Self.selectGone(life))[1]
+    if cleans {
+      try connection.run(
+        Self.trimFeed(.int(Int64(Self.feedSeconds))),
+        Self.deleteNodes(.int(Int64(Self.memorySeconds))),
+        Self.deleteTrimmed(.int(Self.deletedAtOnce)))
+    }
     let now = Instant.now().nanoseconds
     if now - last > UInt64(Self.lifeSeconds) * 1_000_000_000 { tasks.append(.introduce) }
     last = now

@@ -38,9 +38,9 @@ extension Configuration {
     if log.engine == .postgresql, log.url.isEmpty {
       found.append(
         Contradiction(
-          key: "log.url", found: "is empty, but log.engine is postgresql",
-          expected: "set the connection URI, such as postgresql:///relay, or RELAY_LOG_URL in the "
-            + "environment"))
+          key: "log.engine", found: "is postgresql, but log.url is empty",
+          expected: "set log.url to the connection URI, such as postgresql:///relay, or "
+            + "RELAY_LOG_URL in the environment"))
     }
     if log.engine == .sqlite, !log.url.isEmpty {
       found.append(
