@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A queue of work for one thread. Any thread may append; one thread takes all elements at once.
