@@ -9,6 +9,10 @@ static const unsigned char index_html[] = {
 #embed "../page/index.html"
 };
 
+static const unsigned char actions_js[] = {
+#embed "../page/actions.js"
+};
+
 static const unsigned char announcer_js[] = {
 #embed "../page/announcer.js"
 };
@@ -29,12 +33,20 @@ static const unsigned char conversation_js[] = {
 #embed "../page/conversation.js"
 };
 
+static const unsigned char dialogs_js[] = {
+#embed "../page/dialogs.js"
+};
+
 static const unsigned char dom_js[] = {
 #embed "../page/dom.js"
 };
 
 static const unsigned char embed_js[] = {
 #embed "../page/embed.js"
+};
+
+static const unsigned char find_js[] = {
+#embed "../page/find.js"
 };
 
 static const unsigned char format_js[] = {
@@ -65,16 +77,40 @@ static const unsigned char popups_js[] = {
 #embed "../page/popups.js"
 };
 
+static const unsigned char position_js[] = {
+#embed "../page/position.js"
+};
+
 static const unsigned char relay_room_js[] = {
 #embed "../page/relay-room.js"
+};
+
+static const unsigned char room_head_js[] = {
+#embed "../page/room-head.js"
 };
 
 static const unsigned char room_view_js[] = {
 #embed "../page/room-view.js"
 };
 
+static const unsigned char roving_js[] = {
+#embed "../page/roving.js"
+};
+
 static const unsigned char row_js[] = {
 #embed "../page/row.js"
+};
+
+static const unsigned char rows_js[] = {
+#embed "../page/rows.js"
+};
+
+static const unsigned char scrollbar_js[] = {
+#embed "../page/scrollbar.js"
+};
+
+static const unsigned char search_bar_js[] = {
+#embed "../page/search-bar.js"
 };
 
 static const unsigned char service_worker_js[] = {
@@ -203,13 +239,16 @@ static const unsigned char relay_client_websocket_js[] = {
 
 static const struct cweb_file files[] = {
     {"index.html", index_html, sizeof index_html},
+    {"actions.js", actions_js, sizeof actions_js},
     {"announcer.js", announcer_js, sizeof announcer_js},
     {"app.js", app_js, sizeof app_js},
     {"avatars.js", avatars_js, sizeof avatars_js},
     {"composer.js", composer_js, sizeof composer_js},
     {"conversation.js", conversation_js, sizeof conversation_js},
+    {"dialogs.js", dialogs_js, sizeof dialogs_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"embed.js", embed_js, sizeof embed_js},
+    {"find.js", find_js, sizeof find_js},
     {"format.js", format_js, sizeof format_js},
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"list.js", list_js, sizeof list_js},
@@ -217,9 +256,15 @@ static const struct cweb_file files[] = {
     {"notifier.js", notifier_js, sizeof notifier_js},
     {"people.js", people_js, sizeof people_js},
     {"popups.js", popups_js, sizeof popups_js},
+    {"position.js", position_js, sizeof position_js},
     {"relay-room.js", relay_room_js, sizeof relay_room_js},
+    {"room-head.js", room_head_js, sizeof room_head_js},
     {"room-view.js", room_view_js, sizeof room_view_js},
+    {"roving.js", roving_js, sizeof roving_js},
     {"row.js", row_js, sizeof row_js},
+    {"rows.js", rows_js, sizeof rows_js},
+    {"scrollbar.js", scrollbar_js, sizeof scrollbar_js},
+    {"search-bar.js", search_bar_js, sizeof search_bar_js},
     {"service-worker.js", service_worker_js, sizeof service_worker_js},
     {"session.js", session_js, sizeof session_js},
     {"sign-in.js", sign_in_js, sizeof sign_in_js},

@@ -11,6 +11,7 @@ import "./room-view.js";
 
 // What is not needed at once comes later.
 const popups = () => import("./popups.js");
+const dialogs = () => import("./dialogs.js");
 
 const place = /** @type {HTMLElement} */ (document.getElementById("app"));
 
@@ -179,30 +180,16 @@ class Messenger {
     regions[next].enter();
   }
 
-  #choice(/** @type {any} */ row) {
-    return el("span", {}, el("b", { dir: "auto" }, plain(row.title)), el("small", {}, row.user === undefined ? "room" : `@${row.user}`));
-  }
-
   async #switch() {
-    const { choose } = await popups();
-    const row = await choose(place, {
-      label: "Go to a conversation", placeholder: "Go to a person or room", choices: () => this.#choices(),
-      search: async (query, signal) => { await this.people.search(query, signal); }, view: (choice) => this.#choice(choice),
-    });
+    const { chooseConversation } = await dialogs();
+    const row = await chooseConversation(place, { label: "Go to a conversation", placeholder: "Go to a person or room" }, this.list, this.people);
     if (row) this.open(row, { isOpened: true });
-  }
-
-  #choices() {
-    return this.list.all;
   }
 
   /** @param {{room: string, seq: number}} origin */
   async #forward(origin) {
-    const { choose } = await popups();
-    const row = await choose(place, {
-      label: "Forward to", placeholder: "Forward to a person or room", choices: () => this.#choices(),
-      search: async (query, signal) => { await this.people.search(query, signal); }, view: (choice) => this.#choice(choice),
-    });
+    const { chooseConversation } = await dialogs();
+    const row = await chooseConversation(place, { label: "Forward to", placeholder: "Forward to a person or room" }, this.list, this.people);
     if (!row) return;
     this.open(row, { isOpened: true });
     this.relay.room(row.room).send({ forward: origin }).catch(() => {});
@@ -225,35 +212,13 @@ class Messenger {
   }
 
   async #createRoom() {
-    const { show } = await popups();
-    const note = el("p", { class: "problem", role: "alert" });
-    const input = el("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: false, "aria-label": "Name of the room", placeholder: "team-lunch" });
-    const box = show(place, "Open or create a room", el("form", { on: {
-      submit: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        const room = input.value.trim().toLowerCase().replace(/^#/, "").replace(/\s+/g, "-");
-        if (!/^[a-z0-9._:-]{1,140}$/.test(room) || /^(\.|\.\.|dm:.*|sys:.*)$/.test(room)) {
-          note.textContent = "A room has 1 to 140 of these characters: a–z, 0–9, dot, hyphen, underscore and colon.";
-          return;
-        }
-        box.close();
-        this.open({ room, title: room }, { isOpened: true });
-      },
-    } }, input, note, el("div", { class: "buttons" }, el("button", { type: "submit", class: "primary" }, "Open"))));
-    input.focus();
+    const { askForRoom } = await dialogs();
+    askForRoom(place, (room) => this.open({ room, title: room }, { isOpened: true }));
   }
 
   async #help() {
-    const { show } = await popups();
-    const keys = [
-      ["Enter", "Send"], ["Shift+Enter", "New line"], ["↑ in an empty composer", "Edit your last message"],
-      ["Ctrl+K", "Go to a conversation"], ["Ctrl+F", "Search in this conversation"],
-      ["Alt+↑ ↓", "Previous, next conversation"], ["Alt+Shift+↑ ↓", "Previous, next unread conversation"],
-      ["F6", "Next region: conversations, messages, composer"], ["↑ ↓ in messages", "Select a message"],
-      ["Enter on a message", "All actions"], ["R, E, F, +", "Reply, edit, forward, react"],
-      ["Ctrl+End", "Go to the newest message"], ["Escape", "Back to the composer"],
-    ];
-    show(place, "Keys", el("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])));
+    const { showKeys } = await dialogs();
+    showKeys(place);
   }
 
   /** @param {string} name */
@@ -283,15 +248,8 @@ class Messenger {
   async #askForToken() {
     if (this.#closeAsking) return;
     this.#closeAsking = () => {};
-    const { show } = await popups();
-    const input = el("input", { type: "password", autocomplete: "off", "aria-label": "Token" });
-    const box = show(place, "Your session has expired", el("p", {}, "Enter a new token. What you wrote meanwhile is kept."),
-      el("form", { on: { submit: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        if (!input.value.trim()) return;
-        box.close();
-        this.session.renew(input.value.trim());
-      } } }, input, el("div", { class: "buttons" }, el("button", { type: "submit", class: "primary" }, "Continue"))));
+    const { askForToken } = await dialogs();
+    const box = askForToken(place, (token) => this.session.renew(token));
     this.#closeAsking = () => box.close();
     box.addEventListener("close", () => { this.#closeAsking = undefined; });
   }

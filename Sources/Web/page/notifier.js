@@ -1,7 +1,8 @@
 // Notifications and sounds: one for a person, however many tabs there are.
 
-import { plain } from "./format.js";
-import { isUrgent, notice } from "./room-view.js";
+import { line, plain } from "./format.js";
+import { gist } from "./row.js";
+import { mentions } from "./text.js";
 
 const keys = { notifications: "relay.notifications", sounds: "relay.sounds" };
 
@@ -98,3 +99,10 @@ export class Notifier {
     }
   }
 }
+
+/** The text of a notification. @param {any} message @param {any} people @param {boolean} isDirect */
+const notice = (message, people, isDirect) =>
+  isDirect ? gist(message) : `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`;
+
+/** Whether a person wants to know of a message at once. @param {any} message @param {string} user @param {boolean} isDirect */
+const isUrgent = (message, user, isDirect) => isDirect || mentions(line(message.text ?? ""), user);

@@ -1,0 +1,97 @@
+// The head of a conversation: who or what it is with, whether they are here, and what is wrong.
+
+import { avatar } from "./avatars.js";
+import { el } from "./dom.js";
+import { brief, plain, rest } from "./format.js";
+
+export class RoomHead {
+  picture = el("span");
+  titles;
+  notice = el("div", { class: "notice", role: "status", hidden: true });
+  #title = el("h1", { dir: "auto" });
+  #subtitle = el("p", { class: "subtitle" });
+  /** @type {import("./room-view.js").Messenger} */
+  #messenger = /** @type {any} */ (undefined);
+  /** @type {any} */
+  #row;
+  /** @type {any} */
+  #room;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+
+  constructor() {
+    this.titles = el("div", { class: "titles" }, this.#title, this.#subtitle);
+  }
+
+  /**
+   * @param {import("./room-view.js").Messenger} messenger
+   * @param {{room: string, title: string, peer?: string}} row
+   * @param {any} room
+   */
+  open(messenger, row, room) {
+    this.#messenger = messenger;
+    this.#row = row;
+    this.#room = room;
+    this.show();
+    this.showNotice();
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    this.#room = undefined;
+  }
+
+  /** @param {string} [title] another one */
+  show(title = this.#row.title) {
+    this.#row = { ...this.#row, title };
+    const { people, pictures } = this.#messenger;
+    const { peer, room } = this.#row;
+    this.#title.textContent = plain(title);
+    this.picture.replaceChildren(peer === undefined ? avatar(room, title, undefined, { room: true })
+      : avatar(peer, people.name(peer) ?? peer, people.known.get(peer)?.avatar ? pictures : undefined));
+    this.showSubtitle();
+  }
+
+  showSubtitle() {
+    const { people, user: me } = this.#messenger;
+    const { peer } = this.#row;
+    const typists = [...(this.#room?.typists ?? [])].filter((user) => user !== me)
+      .map((user) => plain(people.name(user) ?? user));
+    this.#subtitle.classList.toggle("typing", typists.length > 0);
+    if (typists.length > 0) {
+      this.#subtitle.textContent = peer !== undefined ? "typing…"
+        : typists.length > 2 ? `${typists.length} people are typing…`
+          : `${typists.join(" and ")} ${typists.length > 1 ? "are" : "is"} typing…`;
+    } else if (peer !== undefined) {
+      const presence = people.presence(peer);
+      const seen = people.lastSeen(peer);
+      this.#subtitle.textContent = people.known.get(peer)?.bot ? "bot" : presence === "online" ? "online"
+        : presence === "away" ? "away" : seen ? `last seen ${brief(seen)}` : presence ?? "";
+    } else {
+      const members = this.#room?.marks?.size ?? 0;
+      this.#subtitle.textContent = members > 0 ? `${members} ${members === 1 ? "member" : "members"}` : "";
+    }
+  }
+
+  /** Says what is wrong with the connection or the room. */
+  showNotice() {
+    clearTimeout(this.#timer);
+    const { relay } = this.#messenger;
+    const { state, retryAt, why } = relay.health;
+    let text = "";
+    /** @type {any} */
+    let button;
+    if (this.#room?.state === "refused") text = `This conversation cannot be opened: ${plain(this.#room.error?.message ?? "")}`;
+    else if (state === "waiting") {
+      const left = (retryAt ?? 0) - Date.now();
+      text = `No connection${left > 0 ? `. Next attempt in ${rest(left)}` : ""}. What you write is sent as soon as there is one.`;
+      button = el("button", { type: "button", class: "link", on: { click: () => relay.retry() } }, "Try now");
+      this.#timer = setTimeout(() => this.showNotice(), 1000);
+    } else if (state === "ended") text = `Disconnected: ${plain(why ?? "the session has ended")}`;
+    const key = `${text}${Boolean(button)}`;
+    if (this.notice.dataset.key === key) return;
+    this.notice.dataset.key = key;
+    this.notice.hidden = text === "";
+    this.notice.replaceChildren(text, button ? " " : "", button ?? "");
+  }
+}

@@ -1,0 +1,67 @@
+// The keyboard within the messages: one row has the focus, or is where Tab goes to.
+
+import { focused } from "./dom.js";
+
+/** About as high as a message is, in pixels: for how many of them a page of the view has. */
+const rowHeight = 60;
+
+export class Roving {
+  /** The row that Tab goes to: by default the newest. @type {any} */
+  #current;
+  #rows;
+  #position;
+
+  /** @param {import("./rows.js").Rows} rows @param {import("./position.js").Position} position */
+  constructor(rows, position) {
+    this.#rows = rows;
+    this.#position = position;
+  }
+
+  get hasFocus() { return this.#rows.element.contains(focused()); }
+  /** The message that has the focus. */
+  get message() { return this.hasFocus ? /** @type {any} */ (focused()?.closest(".row"))?.message : undefined; }
+
+  /** @param {any} row */
+  select(row) {
+    this.#current = row;
+    this.update();
+  }
+
+  /** After a change of the rows: one of them is where Tab goes to. */
+  update() {
+    if (!this.#current?.isConnected) this.#current = undefined;
+    const current = this.#current ?? this.#rows.last;
+    for (const row of this.#rows.element.children) {
+      const index = row === current ? 0 : -1;
+      if (row.tabIndex !== index) row.tabIndex = index;
+    }
+  }
+
+  /** Moves the focus to the current row, or the newest. @returns {boolean} whether there is one */
+  enter() {
+    const row = this.#current ?? this.#rows.last;
+    row?.focus({ preventScroll: this.#position.isInView(row) });
+    return Boolean(row);
+  }
+
+  /**
+   * Moves the focus to another row.
+   * @param {any} row @param {string} key @param {number} viewHeight
+   * @returns {"none" | "moved" | "after"} whether the key is one for that, and leads beyond the last row
+   */
+  step(row, key, viewHeight) {
+    const page = Math.max(1, Math.floor(viewHeight / rowHeight) - 1);
+    const distance = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1, PageUp: -page, PageDown: page })[key];
+    if (!distance) return "none";
+    let next = row;
+    for (let left = Math.abs(distance); left > 0; left--) {
+      const sibling = distance < 0 ? next.previousElementSibling : next.nextElementSibling;
+      if (!sibling) break;
+      next = sibling;
+    }
+    if (next === row) return distance > 0 ? "after" : "moved";
+    next.focus({ preventScroll: true });
+    this.#position.reveal(next);
+    return "moved";
+  }
+}
