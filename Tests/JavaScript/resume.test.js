@@ -4,6 +4,7 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
+import { MemoryStore } from "../../Sources/JavaScript/relay-client/memory-store.js";
 import { client } from "./support/client.js";
 import { Proxy } from "./support/proxy.js";
 import { Relay, folder, withoutLimits } from "./support/relay.js";
@@ -136,6 +137,36 @@ test("an iteration reads what is no longer held from the relay", async (t) => {
   assert.equal(room.latest.length, 500);
   for (let n = 0; n < count; n++) assert.equal((await iteration.next()).value.text, `${n}`);
   await iteration.return();
+});
+
+test("thousands of entries are stored and told in small commits, and in order", async (t) => {
+  const relay = await Relay.start(t, withoutLimits);
+  const commits = [];
+  let release = () => {};
+  const held = new Promise((resolve) => (release = resolve));
+  class SlowStore extends MemoryStore {
+    async commit(change) {
+      commits.push(change);
+      if (change.entries) await held; // everything that arrives meanwhile waits
+      this.apply(change);
+    }
+  }
+  const ada = client(t, relay.url, { user: "ada", store: new SlowStore() });
+  const room = ada.room("general", { after: 0 });
+  const told = [];
+  room.on("messages", (messages) => told.push(messages.map(({ seq }) => seq)));
+  await wait(() => room.state === "live", "the room is open");
+  const bo = client(t, relay.url, { user: "bo" }).room("general");
+  const count = 1200;
+  await Promise.all(Array.from({ length: count }, (_, n) => bo.send(`${n}`)));
+  await ada.request({ type: "history", room: "general", limit: 1 }); // its answer follows the entries
+  release();
+  await wait(() => room.last === count, "all have arrived");
+  const sizes = commits.map(({ entries }) => entries?.length ?? 0);
+  assert.ok(Math.max(...sizes) <= 250 && sizes.length < 20, `${sizes}`);
+  assert.ok(commits.every(({ cursors = [] }) => cursors.length <= 1));
+  assert.ok(told.every((seqs) => seqs.length <= 250));
+  assert.deepEqual(told.flat(), Array.from({ length: count }, (_, n) => n + 1));
 });
 
 test("a connection that dies silently is found by a ping", async (t) => {
