@@ -10,18 +10,26 @@ export class Announcer {
   element = el("div", { class: "hidden-text", role: "status", "aria-live": "polite" });
   /** @type {string[]} */
   #waiting = [];
+  #count = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  /** @param {string} text */
-  say(text) {
-    this.#waiting.push(text);
-    this.#timer ||= setTimeout(() => {
-      const texts = this.#waiting;
-      this.#waiting = [];
-      this.#timer = undefined;
-      const spoken = texts.length > saidAtOnce ? [`${texts.length} new messages`] : texts;
-      this.element.replaceChildren(...spoken.map((line) => el("p", {}, line)));
-    }, gatherMs);
+  /**
+   * @template T
+   * @param {T[]} items
+   * @param {(item: T) => string} text
+   */
+  say(items, text = String) {
+    this.#count += items.length;
+    for (const item of items.slice(0, saidAtOnce - this.#waiting.length)) this.#waiting.push(text(item));
+    if (this.#count > 0) this.#timer ??= setTimeout(() => this.#speak(), gatherMs);
+  }
+
+  #speak() {
+    const spoken = this.#count > saidAtOnce ? [`${this.#count} new messages`] : this.#waiting;
+    this.#waiting = [];
+    this.#count = 0;
+    this.#timer = undefined;
+    this.element.replaceChildren(...spoken.map((line) => el("p", {}, line)));
   }
 }

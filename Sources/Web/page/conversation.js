@@ -1,7 +1,7 @@
 // What is loaded of one room: a part of its log without gaps, in rising `seq`.
 
 const pageSize = 100;
-/** More than this is forgotten at the end that is farther away. */
+/** More than this, and a page, is forgotten at the end that is farther away. */
 const loadedLimit = 2000;
 
 /** Reports `change` {reset}, `arrive` {messages}, `marks`, `typing` and `pending`. */
@@ -15,7 +15,11 @@ export class Conversation extends EventTarget {
   isLoading = true;
   /** What had been read when the conversation was opened. @type {number | undefined} */
   readBefore = undefined;
+  /** Whether the newest message is in view: then older ones are forgotten first. */
+  isFollowed = () => true;
   #ending = new AbortController();
+  /** @type {Set<string>} */
+  #toTell = new Set();
   /** @type {{older?: Promise<void>, newer?: Promise<void>}} */
   #loading = {};
   #generation = 0;
@@ -31,8 +35,8 @@ export class Conversation extends EventTarget {
     on("changes", (messages) => this.#change(messages));
     on("reset", () => this.#begin());
     on("pending", () => this.#tell("pending"));
-    on("marks", () => this.#tell("marks"));
-    on("typing", () => this.#tell("typing"));
+    on("marks", () => this.#tellOnce("marks"));
+    on("typing", () => this.#tellOnce("typing"));
     on("state", () => this.#noteState());
     this.#begin();
   }
@@ -160,6 +164,12 @@ export class Conversation extends EventTarget {
   #arrive(messages) {
     this.isLoading = false;
     if (!this.newer) this.#append(messages);
+    if (this.items.length > loadedLimit + pageSize && !this.newer) {
+      if (this.isFollowed()) {
+        this.items.splice(0, this.items.length - loadedLimit);
+        this.older = true;
+      } else this.newer = true; // what follows is loaded when it is wanted
+    }
     this.#tell("arrive", { messages });
   }
 
@@ -194,6 +204,18 @@ export class Conversation extends EventTarget {
 
   /** @param {"older" | "newer"} end */
   isReading(end) { return this.#loading[end] !== undefined; }
+
+  /** Once for all that happens together. @param {string} type */
+  #tellOnce(type) {
+    if (this.#toTell.size === 0) {
+      queueMicrotask(() => {
+        const types = this.#toTell;
+        this.#toTell = new Set();
+        for (const one of types) if (!this.#ending.signal.aborted) this.#tell(one);
+      });
+    }
+    this.#toTell.add(type);
+  }
 
   /** @param {string} type @param {any} [detail] */
   #tell(type, detail) {

@@ -77,7 +77,7 @@ export class ConversationList extends HTMLElement {
     this.#pictures = pictures;
     this.#kept = this.#restore();
     relay.rooms.on("change", () => { this.#later(); this.#keep(); });
-    relay.on("health", () => this.#showHealth());
+    relay.on("health", () => { this.#showHealth(); this.#more(); });
     for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
     people.addEventListener("change", () => this.#showHealth());
     people.addEventListener("problem", () => this.#showFoot());
@@ -214,7 +214,8 @@ export class ConversationList extends HTMLElement {
     this.#setTabStop();
     if (hadFocus && !this.#list.contains(focused())) this.focus();
     this.#showFoot();
-    this.#more();
+    if (this.#list.childElementCount !== this.#drawn) this.#more();
+    this.#drawn = this.#list.childElementCount;
     this.dispatchEvent(new Event("count"));
   }
 
@@ -309,6 +310,8 @@ export class ConversationList extends HTMLElement {
     }
   }
   #isLoading = false;
+  /** How many rows the list had when it was drawn last. */
+  #drawn = 0;
 
   // MARK: Choosing
 

@@ -191,16 +191,13 @@ export class RoomView extends HTMLElement {
   /** @param {any[]} messages */
   #arrived(messages) {
     const { user, people, announcer } = this.#messenger;
-    for (const message of messages) {
-      if (message.from === user) continue;
-      if (document.visibilityState === "visible") announcer.say(`${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`);
-    }
-    this.dispatchEvent(new CustomEvent("arrived", { detail: messages.filter((message) => message.from !== user) }));
-    this.#readSeen();
+    if (document.visibilityState !== "visible") return;
+    announcer.say(messages.filter((message) => message.from !== user),
+      (message) => `${plain(people.name(message.from) ?? message.from)}: ${gist(message)}`);
   }
 
   #readSeen() {
-    if (!this.#conversation || document.visibilityState !== "visible" || !document.hasFocus() || this.offsetParent === null) return;
+    if (!this.#conversation || document.visibilityState !== "visible" || !document.hasFocus()) return;
     const { room } = this.#conversation;
     const seen = this.#timeline.seen;
     if (room.state !== "live" || seen === undefined || seen <= (room.mine?.read ?? 0)) return;
@@ -229,7 +226,7 @@ export class RoomView extends HTMLElement {
   #watch(sending, title) {
     sending.catch((error) => {
       if (error.code === "closed") return;
-      this.#messenger.announcer.say(`${title}: ${error.message}`);
+      this.#messenger.announcer.say([`${title}: ${error.message}`]);
       this.#flash(`${title}: ${plain(error.message)}`);
     });
   }

@@ -14,8 +14,15 @@ const rowsLimit = 200;
 const step = 30;
 /** Rows are added when the view comes this close to their end, in pixels. */
 const reserve = 1200;
+/** Rows that are not in view yet are added for this long, and then in the next frame. */
+const addingMs = 6;
 /** This close to the end of the newest message counts as being there. */
 const slack = 8;
+
+/** Setting a text that is there already would cause a layout. @param {HTMLElement} element @param {string} text */
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
 
 export class Timeline extends HTMLElement {
   /** @type {import("./conversation.js").Conversation | undefined} */
@@ -97,6 +104,7 @@ export class Timeline extends HTMLElement {
     on("marks", () => this.#later());
     on("state", () => { this.#noteUnread(); this.#later(); });
     on("loading", () => this.#later());
+    conversation.isFollowed = () => this.isAtEnd;
     this.#firstUnread = Infinity;
     this.#isMarked = this.#isPlaced = false;
     this.#noteUnread();
@@ -115,7 +123,7 @@ export class Timeline extends HTMLElement {
 
   /** The newest message that is in view, and `undefined` if there is none. */
   get seen() {
-    if (!this.#conversation || !this.#isPlaced) return undefined;
+    if (!this.#conversation || !this.#isPlaced || this.#scroller.clientHeight === 0) return undefined;
     if (this.isAtEnd) return this.#conversation.head || undefined;
     return this.#position.lastInView?.message.seq;
   }
@@ -180,8 +188,13 @@ export class Timeline extends HTMLElement {
   }
 
   #changed() {
+    this.#locate();
+    this.#update();
+  }
+
+  /** Pages may have been added before the rows, or forgotten: finds them again. */
+  #locate() {
     const conversation = /** @type {any} */ (this.#conversation);
-    // Pages may have been added before the rows: find them again by the first one.
     const first = this.#rows.first?.message;
     const last = this.#rows.lastStored;
     if (first?.seq === undefined || !last) {
@@ -190,12 +203,12 @@ export class Timeline extends HTMLElement {
       this.#from = conversation.index(first.seq);
       this.#to = Math.min(conversation.items.length, conversation.index(last.seq) + 1);
     }
-    this.#update();
   }
 
   /** @param {any[]} messages */
   #arrived(messages) {
     this.#pending = this.#readPending();
+    this.#locate();
     const others = messages.filter((message) => message.from !== this.#context.user).length;
     if (!this.isAtEnd) this.#missed += others;
     this.#later();
@@ -263,6 +276,7 @@ export class Timeline extends HTMLElement {
     const { items } = /** @type {any} */ (this.#conversation);
     this.#from = Math.max(0, index - step);
     this.#to = Math.min(items.length, index + step);
+    this.#lastAdded = undefined;
     this.#sync();
     this.#position.anchor = undefined;
   }
@@ -303,19 +317,24 @@ export class Timeline extends HTMLElement {
   /** Adds rows where the view comes close to their end, and removes them at the other. */
   #extend() {
     const conversation = this.#conversation;
-    if (!conversation || this.#scroller.clientHeight === 0) return;
+    const height = this.#scroller.clientHeight;
+    if (!conversation || height === 0) return;
     const { items } = conversation;
-    for (let round = 0; round < 8; round++) {
-      const from = this.#from;
-      const to = this.#to;
-      if (this.#position.top < reserve && from > 0) this.#from = Math.max(0, from - step);
-      else if (this.#position.end - this.#position.top < reserve && to < items.length) this.#to = Math.min(items.length, to + step);
-      else break;
-      if (this.#to - this.#from > rowsLimit) {
-        if (this.#from < from) this.#to = this.#from + rowsLimit;
-        else this.#from = this.#to - rowsLimit;
-      }
-      if (this.#from === from && this.#to === to) break;
+    const began = performance.now();
+    for (;;) {
+      const { top, end } = this.#position;
+      const isUp = top < reserve && this.#from > 0;
+      const isDown = !isUp && !this.isAtEnd && end - top < reserve && this.#to < items.length;
+      if (!isUp && !isDown) break;
+      const from = isUp ? Math.max(0, this.#from - step) : this.#from;
+      const to = isDown ? Math.min(items.length, this.#to + step) : this.#to;
+      const isFull = to - from > rowsLimit;
+      // Rows that are higher than the reserve: those that were removed are not added again at once.
+      if (isFull && this.#lastAdded === (isUp ? "down" : "up")) break;
+      if ((isUp ? top : end - top) > height / 2 && performance.now() - began > addingMs) return this.#later();
+      this.#from = isFull && isDown ? to - rowsLimit : from;
+      this.#to = isFull && isUp ? from + rowsLimit : to;
+      this.#lastAdded = isUp ? "up" : "down";
       this.#sync();
       this.#settle();
     }
@@ -323,6 +342,8 @@ export class Timeline extends HTMLElement {
     if (top < reserve && this.#from === 0 && conversation.older) conversation.loadOlder();
     if (end - top < reserve && this.#to === items.length && conversation.newer) conversation.loadNewer();
   }
+  /** Where rows were added since the last scroll. @type {"up" | "down" | undefined} */
+  #lastAdded;
 
   // MARK: The position
 
@@ -338,6 +359,7 @@ export class Timeline extends HTMLElement {
     if (!this.#conversation) return;
     const position = this.#position;
     if (position.hasMoved) {
+      this.#lastAdded = undefined;
       // A person has scrolled, or the content has become shorter.
       if (this.#isAtEnd) position.keep();
       else position.settleScroll();
@@ -354,8 +376,8 @@ export class Timeline extends HTMLElement {
     const conversation = /** @type {any} */ (this.#conversation);
     const isEmpty = conversation.items.length === 0 && this.#pending.length === 0;
     this.#empty.hidden = !isEmpty;
-    if (isEmpty) this.#empty.textContent = this.#context.empty?.() ?? "";
-    this.#above.textContent = isEmpty ? "" : conversation.older ? "Loading older messages…" : "Beginning of the conversation";
+    if (isEmpty) setText(this.#empty, this.#context.empty?.() ?? "");
+    setText(this.#above, isEmpty ? "" : conversation.older ? "Loading older messages…" : "Beginning of the conversation");
     this.#above.classList.toggle("quiet", conversation.older && !conversation.isReading("older"));
     this.#newest.hidden = this.isAtEnd || isEmpty;
     const count = this.#missed > 99 ? "99+" : String(this.#missed);
