@@ -1,5 +1,5 @@
 // Folding: edits, deletions and reactions are applied to the message that they name.
-/** @import { Entry, Message } from "./types.js" */
+/** @import { Entry, Message, Pending } from "./types.js" */
 
 /** @param {Entry} entry */
 export const isShown = ({ kind }) => kind === "text" || kind === "data";
@@ -51,6 +51,21 @@ export function fold(message, entry) {
     editedAt: undefined,
     reactionsMore: undefined,
   };
+}
+
+/**
+ * The message as it will be after own entries that the log does not have yet: the same object if
+ * they change nothing.
+ * @param {Message} message
+ * @param {Pending[]} pending
+ * @param {string} user
+ * @returns {Message}
+ */
+export function foldPending(message, pending, user) {
+  let folded = message;
+  for (const change of pending)
+    folded = fold(folded, /** @type {Entry} */ ({ ...change, from: user }));
+  return folded === message ? message : { ...folded, pending };
 }
 
 /** @param {Message} message @param {Entry} entry */

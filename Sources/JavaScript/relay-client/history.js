@@ -93,7 +93,7 @@ export class History {
     const messages = after === undefined ? all.slice(-limit) : all.slice(0, limit);
     const [first, last] = [messages[0]?.seq, messages[messages.length - 1]?.seq];
     return {
-      messages,
+      messages: this.#timeline.take(messages),
       first: entries[0]?.seq,
       head: entries[entries.length - 1]?.seq,
       older: first !== folded.latest[0]?.seq,

@@ -182,21 +182,8 @@ export class Room extends Emitter {
   retry(id) {
     const refused = this.pending.find((pending) => pending.id === id);
     if (!refused) throw new RelayError("no_such_entry", "It is not pending.");
-    const {
-      room: _room,
-      id: _id,
-      at: _at,
-      state: _state,
-      error: _error,
-      seq: _seq,
-      replyTo,
-      ...fields
-    } = refused;
     this.discard(id);
-    return this.#send(() => ({
-      ...fields,
-      ...(replyTo === undefined ? {} : { reply_to: replyTo }),
-    }));
+    return this.#send(() => this.#sender.fieldsOf(refused));
   }
 
   /** Forgets a refused entry, or withdraws one that was not sent yet. @param {string} id */
@@ -291,6 +278,7 @@ export class Room extends Emitter {
       return this.#entries(entries);
     this.#start ??= last;
     this.last = last;
+    this.#dropStored(reason === "diverged" || reason === "reset" ? Infinity : (last ?? 0));
     this.#timeline.reset(entries, floor);
     this.emit("reset", { reason, after: last ?? 0 });
   }
@@ -318,16 +306,19 @@ export class Room extends Emitter {
   #entries(entries) {
     const fresh = entries.filter(({ seq }) => seq > (this.last ?? -1));
     if (fresh.length === 0) return;
+    const own = new Set();
     for (const { from, id, seq } of fresh) {
       this.last = seq;
       this.#type(from, false);
       this.#advance(from, seq);
-      if (from === this.#link.user) this.#settle(id, undefined);
+      if (from === this.#link.user) own.add(id);
     }
     this.head = Math.max(this.head, /** @type {number} */ (this.last));
-    const { added, changed } = this.#timeline.add(fresh);
-    if (added.length > 0) this.emit("messages", added);
-    if (changed.length > 0) this.emit("changes", changed);
+    // An own change is in the log now: what it shows does not change in between.
+    this.#replace(
+      this.pending.filter(({ id }) => !own.has(id)),
+      fresh,
+    );
   }
 
   /**
@@ -377,10 +368,25 @@ export class Room extends Emitter {
     this.#replace(pending);
   }
 
-  /** @param {Pending[]} pending */
-  #replace(pending) {
+  /**
+   * Own entries that were stored in a log have gone with it.
+   * @param {number} last those up to this one
+   */
+  #dropStored(last) {
+    const isGone = (/** @type {Pending} */ { state, seq = 0 }) => state === "stored" && seq <= last;
+    this.#replace(this.pending.filter((pending) => !isGone(pending)));
+  }
+
+  /** @param {Pending[]} pending @param {Entry[]} [entries] that have arrived with this */
+  #replace(pending, entries = []) {
+    const isOther =
+      pending.length !== this.pending.length || pending.some((one, n) => one !== this.pending[n]);
+    const changes = pending.filter(({ target, state }) => target && state !== "refused");
+    const { added, changed } = this.#timeline.add(entries, changes, this.#link.user);
     this.pending = pending;
-    this.emit("pending", undefined);
+    if (isOther) this.emit("pending", undefined);
+    if (added.length > 0) this.emit("messages", added);
+    if (changed.length > 0) this.emit("changes", changed);
   }
 
   /** @param {Room["state"]} state */

@@ -64,6 +64,16 @@ export class Sender {
     return { ...line, replyTo, state: "queued" };
   }
 
+  /**
+   * What a pending entry says, to say it again.
+   * @param {Pending} pending
+   * @returns {Record<string, any>}
+   */
+  fieldsOf({ kind, text, data, replyTo, forward, target, emoji, on }) {
+    const fields = { kind, text, data, reply_to: replyTo, forward, target, emoji, on };
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  }
+
   /** @param {Event} event a line has an outcome */
   settle({ id, ack, error }) {
     const waiting = this.#waiting.get(id);

@@ -1,7 +1,8 @@
-// The messages of a room that a view holds, in their current state.
-import { fold, isShown, messageOf } from "./fold.js";
+// The messages of a room that a view holds, in their current state: as the log has them, with own
+// changes on top that are still on their way.
+import { fold, foldPending, isShown, messageOf } from "./fold.js";
 
-/** @import { Entry, Message, Wire } from "./types.js" */
+/** @import { Entry, Message, Pending, Wire } from "./types.js" */
 
 const knownLimit = 10_000;
 
@@ -10,8 +11,18 @@ export class Timeline {
   latest = [];
   /** All messages after this entry are in `latest`. */
   floor = 0;
-  /** @type {Map<number, Message>} `latest`, and pages that were read; the oldest come first */
+  /**
+   * `latest`, and pages that were read, as the log has them; the oldest come first.
+   * @type {Map<number, Message>}
+   */
   #known = new Map();
+  /**
+   * Own changes that the log does not have yet, by the message that they name, and what they make
+   * of it.
+   * @type {Map<number, {changes: Pending[], of?: Message, shown?: Message}>}
+   */
+  #own = new Map();
+  #user = "";
   /** @type {Set<Entry[]>} changes that arrive while a page is read */
   #records = new Set();
   #limit;
@@ -23,7 +34,14 @@ export class Timeline {
 
   /** @param {number} seq */
   get(seq) {
-    return this.#known.get(seq);
+    const message = this.#known.get(seq);
+    const own = message && this.#own.get(seq);
+    if (!own) return message;
+    if (own.of !== message) {
+      own.of = message;
+      own.shown = foldPending(message, own.changes, this.#user);
+    }
+    return own.shown;
   }
 
   /** The messages after an entry, or undefined if not all of them are here. @param {number} seq */
@@ -41,30 +59,68 @@ export class Timeline {
   }
 
   /**
-   * Takes the entries that follow.
+   * Takes the entries that follow, and own changes that the log does not have after them.
    * @param {Entry[]} entries
+   * @param {Pending[]} [pending] the same as before by default
+   * @param {string} [user] who has made them
    * @returns {{added: Message[], changed: Message[]}} in their state after all of these entries
    */
-  add(entries) {
+  add(entries, pending, user = this.#user) {
+    this.#user = user;
     /** @type {Set<number>} */
     const added = new Set();
-    /** @type {Set<number>} */
-    const changed = new Set();
+    /** What may change, as it was. @type {Map<number, Message | undefined>} */
+    const former = new Map();
+    const note = (/** @type {number} */ seq) => {
+      if (!former.has(seq)) former.set(seq, this.get(seq));
+    };
+    if (pending) this.#pend(pending, note);
     for (const entry of entries) {
       if (isShown(entry)) {
         this.#know(messageOf(entry));
         added.add(entry.seq);
-      } else if (this.#change(entry) && !added.has(entry.target)) {
-        changed.add(entry.target);
+      } else {
+        note(entry.target);
+        this.#change(entry);
       }
     }
-    const current = (/** @type {number} */ seq) => /** @type {Message} */ (this.#known.get(seq));
-    this.latest = this.latest.map(({ seq }) => current(seq)).concat([...added].map(current));
+    const current = (/** @type {number} */ seq) => /** @type {Message} */ (this.get(seq));
+    const isChanged = (/** @type {number} */ seq) =>
+      !added.has(seq) && current(seq) !== former.get(seq);
+    const changed = [...former.keys()].filter(isChanged).map(current);
+    if (added.size + changed.length > 0)
+      this.latest = this.latest.map(({ seq }) => current(seq)).concat([...added].map(current));
     if (this.latest.length > this.#limit) {
       this.latest = this.latest.slice(-this.#limit);
       this.floor = this.latest[0].seq - 1;
     }
-    return { added: [...added].map(current), changed: [...changed].map(current) };
+    return { added: [...added].map(current), changed };
+  }
+
+  /**
+   * Own changes that the log does not have yet are others.
+   * @param {Pending[]} pending
+   * @param {(seq: number) => void} note called before a message changes
+   */
+  #pend(pending, note) {
+    /** @type {Map<number, {changes: Pending[]}>} */
+    const own = new Map();
+    for (const change of pending) {
+      const target = /** @type {number} */ (change.target);
+      const changes = own.get(target)?.changes;
+      if (changes) changes.push(change);
+      else own.set(target, { changes: [change] });
+    }
+    for (const target of new Set([...this.#own.keys(), ...own.keys()])) {
+      const [before, after] = [this.#own.get(target), own.get(target)];
+      const isSame =
+        before?.changes.length === after?.changes.length &&
+        before?.changes.every((change, n) => change === after?.changes[n]);
+      if (isSame) continue; // it keeps its object
+      note(target);
+      if (after) this.#own.set(target, after);
+      else this.#own.delete(target);
+    }
   }
 
   /**
@@ -84,11 +140,20 @@ export class Timeline {
       for (const entry of record) if (entry.seq > answer.head) this.#change(entry);
       return {
         answer,
-        messages: answer.entries.map((/** @type {Entry} */ { seq }) => this.#known.get(seq)),
+        messages: answer.entries.map((/** @type {Entry} */ { seq }) => this.get(seq)),
       };
     } finally {
       this.#records.delete(record);
     }
+  }
+
+  /**
+   * Takes a page of what is stored.
+   * @param {Message[]} messages
+   */
+  take(messages) {
+    for (const message of messages) if (!this.#known.has(message.seq)) this.#know(message);
+    return messages.map(({ seq }) => /** @type {Message} */ (this.get(seq)));
   }
 
   /** @param {Message} message */
@@ -107,9 +172,6 @@ export class Timeline {
   #change(entry) {
     for (const record of this.#records) record.push(entry);
     const message = this.#known.get(entry.target);
-    if (!message) return false;
-    const folded = fold(message, entry);
-    this.#known.set(entry.target, folded);
-    return folded !== message;
+    if (message) this.#known.set(entry.target, fold(message, entry));
   }
 }

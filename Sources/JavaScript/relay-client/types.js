@@ -55,6 +55,8 @@
  * @property {boolean} [deleted]
  * @property {Map<string, string[]>} reactions users by emoji
  * @property {Map<string, number>} [reactionsMore] how many further users, by emoji
+ * @property {Pending[]} [pending] own edits, deletions and reactions that are shown already, and are
+ *   not in the log yet
  */
 
 /**
