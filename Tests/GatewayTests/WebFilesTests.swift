@@ -62,7 +62,8 @@ import WebSocket
       /**
        * @param {string} a
        */
-      const url = "https://x"; // kept: it may be text
+      const url = "https://x"; // after a literal
+      const text = "a // b"; // kept: the first one may be text
       /** @type {any} */
       let x = /** @type {any} */ (y) + /** @type {string} */ z;
         /* one line */
@@ -71,7 +72,8 @@ import WebSocket
       """
     #expect(
       String(decoding: WebFiles.withoutComments(Array(text.utf8)), as: UTF8.self) == """
-        const url = "https://x"; // kept: it may be text
+        const url = "https://x";
+        const text = "a // b"; // kept: the first one may be text
         let x = (y) + z;
         a { b: c } /* kept */
         call();

@@ -135,8 +135,9 @@ package struct WebFiles: Sendable {
   }
 
   /// Returns a script or style without its comments, which are a third of it: lines that begin with
-  /// `//`, what is between `/*` at the beginning of a line and the next `*/`, and types (`/** … */`)
-  /// within a line. The files have no such text in a literal.
+  /// `//`, what follows ` // ` outside of a literal, what is between `/*` at the beginning of a line and
+  /// the next `*/`, and types (`/** … */`) within a line. The files have no such text in a literal of
+  /// several lines.
   static func withoutComments(_ bytes: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count)
@@ -166,9 +167,19 @@ package struct WebFiles: Sendable {
         continue
       }
       kept += rest
+      kept.removeLast(kept.count - lengthWithoutComment(kept))
       if !isBlank(kept[...]) { output += kept + [UInt8(ascii: "\n")] }
     }
     return output
+  }
+
+  /// The length of a line before ` // ` and the spaces in front of it, unless that may be in a literal.
+  private static func lengthWithoutComment(_ line: [UInt8]) -> Int {
+    guard let start = line.firstRange(of: " // ".utf8)?.lowerBound else { return line.count }
+    for quote in "\"'`".utf8 where line[..<start].count(where: { $0 == quote }) % 2 == 1 {
+      return line.count
+    }
+    return line[..<start].lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
   }
 
   /// Everything comes from the relay: scripts, style, pictures (which the page makes `blob:`
