@@ -5,7 +5,6 @@ import { el, iconButton } from "./dom.js";
 import { folded, plain } from "./format.js";
 import { RoomHead } from "./room-head.js";
 import { gist } from "./row.js";
-import { SearchBar } from "./search-bar.js";
 import "./composer.js";
 import "./timeline.js";
 
@@ -40,7 +39,8 @@ export class RoomView extends HTMLElement {
   #head = new RoomHead();
   #timeline = el("relay-timeline");
   #composer = el("relay-composer");
-  #search = new SearchBar((query, options) => this.#find(query, options), () => this.#composer.focus());
+  /** The search, once it was wanted. @type {import("./search-bar.js").SearchBar | undefined} */
+  #search;
 
   connectedCallback() {
     if (this.firstChild) return;
@@ -50,7 +50,7 @@ export class RoomView extends HTMLElement {
         this.#head.picture, this.#head.titles,
         iconButton("search", "Search", () => this.openSearch()),
         iconButton("more", "About this conversation", (event) => this.#showMenu(/** @type {any} */ (event.currentTarget)))),
-      this.#search.element, this.#head.notice, this.#timeline, this.#composer);
+      this.#head.notice, this.#timeline, this.#composer);
     this.#composer.addEventListener("send", (/** @type {CustomEvent} */ event) => this.#send(event.detail.text));
     this.#composer.addEventListener("typing", () => { if (this.#purpose?.kind !== "edit") this.#room?.typing(); });
     this.#composer.addEventListener("change", () => this.#keepDraft());
@@ -101,7 +101,7 @@ export class RoomView extends HTMLElement {
     if (!this.#conversation) return;
     this.#keepDraft();
     this.#cancel(true);
-    this.#search.close();
+    this.#search?.close();
     this.#ending.abort();
     this.#head.close();
     this.#timeline.close();
@@ -332,7 +332,12 @@ export class RoomView extends HTMLElement {
 
   // MARK: Searching
 
-  openSearch() {
+  async openSearch() {
+    const { SearchBar } = await import("./search-bar.js");
+    if (!this.#search) {
+      this.#search = new SearchBar((query, options) => this.#find(query, options), () => this.#composer.focus());
+      this.#head.notice.before(this.#search.element);
+    }
     this.#search.open();
   }
 

@@ -189,7 +189,7 @@ export class Timeline extends HTMLElement {
 
   #changed() {
     this.#locate();
-    this.#update();
+    this.#later();
   }
 
   /** Pages may have been added before the rows, or forgotten: finds them again. */
@@ -268,7 +268,7 @@ export class Timeline extends HTMLElement {
   #showEnd() {
     const { items } = /** @type {any} */ (this.#conversation);
     this.#to = items.length;
-    this.#from = Math.max(0, this.#to - step * 2);
+    this.#from = Math.max(0, this.#to - step);
   }
 
   /** Puts rows around an item into the document. @param {number} index */
@@ -292,6 +292,7 @@ export class Timeline extends HTMLElement {
     const conversation = this.#conversation;
     if (!conversation) return;
     const { items } = conversation;
+    const began = performance.now();
     if (this.isAtEnd) {
       this.#to = items.length;
       if (this.#to - this.#from > rowsLimit || this.#from > this.#to) this.#from = Math.max(0, this.#to - step * 2);
@@ -299,7 +300,7 @@ export class Timeline extends HTMLElement {
     this.#to = Math.min(this.#to, items.length);
     this.#sync();
     this.#settle();
-    this.#extend();
+    this.#extend(began);
     this.#showState();
   }
 
@@ -314,13 +315,12 @@ export class Timeline extends HTMLElement {
     if (hasFocus && !this.#roving.hasFocus) this.enter();
   }
 
-  /** Adds rows where the view comes close to their end, and removes them at the other. */
-  #extend() {
+  /** Adds rows where the view comes close to their end, and removes them at the other. @param {number} [began] with this work */
+  #extend(began = performance.now()) {
     const conversation = this.#conversation;
     const height = this.#scroller.clientHeight;
     if (!conversation || height === 0) return;
     const { items } = conversation;
-    const began = performance.now();
     for (;;) {
       const { top, end } = this.#position;
       const isUp = top < reserve && this.#from > 0;

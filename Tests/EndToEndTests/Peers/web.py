@@ -344,6 +344,7 @@ def long_room(browser, folder):
     page.wait("[...document.querySelectorAll('.row')].at(-1).message.seq === 5000")
     # Search finds what is not loaded.
     page.press("f", ctrl=True)
+    page.wait("document.activeElement.closest('.search')")
     write(page, "message 1234")
     page.wait("document.querySelector('.flash')?.message.seq === 1234")
     quiet(page)
@@ -436,7 +437,8 @@ rooms: {{ listed: [{{ room: general, title: "<b onmouseover=window.hacked=1>Gene
     relay.send("trudy", "general", {"kind": "data", "data": {"html": ATTACKS[0], "__proto__": {"x": ATTACKS[1]}}})
     relay.send("mallory", "dm:ada:mallory", ATTACKS[0])
     page = browser.page(f"{relay.url}/?user=ada&room=general")
-    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === {len(ATTACKS) * 2 + 1}")
+    page.wait(f"""{ONLINE} && (document.querySelectorAll('.row').length === {len(ATTACKS) * 2 + 1}
+        || (document.querySelector('.scroller').scrollTop = 0))""")
     page.evaluate("document.querySelectorAll('.quotation, .reaction, .conversation').forEach(element => element.dispatchEvent(new MouseEvent('mouseover', { bubbles: true })))")
     shown = page.evaluate("[...document.querySelectorAll('.row .text')].map(text => text.textContent)")
     for text in ATTACKS:
@@ -591,6 +593,7 @@ def accessibility(browser, folder):
         clean("a reply with a completion")
         page.press("Escape")
         page.press("f", ctrl=True)
+        page.wait("document.activeElement.closest('.search')")
         write(page, "nothing like this")
         page.wait("document.querySelector('.result').textContent === 'No older matches'")
         clean("a search")
