@@ -25,6 +25,10 @@ extension `End to end` {
       try play("composing")
     }
 
+    @Test func `completes names and emoji, and finds reactions by their names`() throws {
+      try play("completion")
+    }
+
     @Test func `opens at the first unread message`() throws { try play("unread") }
 
     @Test func `sends each message once over a kill of the relay`() throws { try play("restart") }

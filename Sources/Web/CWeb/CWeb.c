@@ -25,6 +25,10 @@ static const unsigned char avatars_js[] = {
 #embed "../page/avatars.js"
 };
 
+static const unsigned char completion_js[] = {
+#embed "../page/completion.js"
+};
+
 static const unsigned char composer_js[] = {
 #embed "../page/composer.js"
 };
@@ -43,6 +47,10 @@ static const unsigned char dom_js[] = {
 
 static const unsigned char embed_js[] = {
 #embed "../page/embed.js"
+};
+
+static const unsigned char emoji_js[] = {
+#embed "../page/emoji.js"
 };
 
 static const unsigned char find_js[] = {
@@ -243,11 +251,13 @@ static const struct cweb_file files[] = {
     {"announcer.js", announcer_js, sizeof announcer_js},
     {"app.js", app_js, sizeof app_js},
     {"avatars.js", avatars_js, sizeof avatars_js},
+    {"completion.js", completion_js, sizeof completion_js},
     {"composer.js", composer_js, sizeof composer_js},
     {"conversation.js", conversation_js, sizeof conversation_js},
     {"dialogs.js", dialogs_js, sizeof dialogs_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"embed.js", embed_js, sizeof embed_js},
+    {"emoji.js", emoji_js, sizeof emoji_js},
     {"find.js", find_js, sizeof find_js},
     {"format.js", format_js, sizeof format_js},
     {"icon.svg", icon_svg, sizeof icon_svg},

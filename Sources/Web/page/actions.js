@@ -2,9 +2,7 @@
 
 import { el } from "./dom.js";
 import { gist } from "./row.js";
-import { ask, menu } from "./popups.js";
-
-const emoji = ["👍", "❤️", "😂", "😮", "😢", "🎉", "👀", "✅", "🙏", "🔥", "🤔", "👎"];
+import { ask, chooseEmoji, menu } from "./popups.js";
 
 /**
  * @typedef {object} View the conversation
@@ -14,11 +12,10 @@ const emoji = ["👍", "❤️", "😂", "😮", "😢", "🎉", "👀", "✅", 
  */
 
 /** @param {View} view @param {any} message @param {HTMLElement} anchor */
-export function chooseReaction(view, message, anchor) {
-  const has = (/** @type {string} */ one) => message.reactions?.get(one)?.includes(view.user) ?? false;
-  menu(anchor, emoji.map((one) => ({
-    label: one, picture: one, isOn: has(one), act: () => view.act("react", message.seq, one, !has(one)),
-  })), { label: "React", isGrid: true });
+export async function chooseReaction(view, message, anchor) {
+  const { findEmoji } = await import("./emoji.js");
+  const isOn = (/** @type {string} */ emoji) => message.reactions?.get(emoji)?.includes(view.user) ?? false;
+  chooseEmoji(anchor, { label: "React", find: findEmoji, isOn, act: (emoji) => view.act("react", message.seq, emoji, !isOn(emoji)) });
 }
 
 /** @param {View} view @param {any} message @param {HTMLElement} anchor */

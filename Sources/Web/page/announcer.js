@@ -5,6 +5,8 @@ import { el } from "./dom.js";
 /** What arrives within this time is said at once. */
 const gatherMs = 400;
 const saidAtOnce = 3;
+/** Nobody can stop a reader in the middle of a text. */
+const lengthLimit = 300;
 
 export class Announcer {
   element = el("div", { class: "hidden-text", role: "status", "aria-live": "polite" });
@@ -21,7 +23,7 @@ export class Announcer {
    */
   say(items, text = String) {
     this.#count += items.length;
-    for (const item of items.slice(0, saidAtOnce - this.#waiting.length)) this.#waiting.push(text(item));
+    for (const item of items.slice(0, saidAtOnce - this.#waiting.length)) this.#waiting.push(shortened(text(item)));
     if (this.#count > 0) this.#timer ??= setTimeout(() => this.#speak(), gatherMs);
   }
 
@@ -33,3 +35,6 @@ export class Announcer {
     this.element.replaceChildren(...spoken.map((line) => el("p", {}, line)));
   }
 }
+
+/** @param {string} text */
+const shortened = (text) => (text.length > lengthLimit ? `${text.slice(0, lengthLimit)}…` : text);

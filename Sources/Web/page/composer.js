@@ -1,7 +1,7 @@
 // Where one writes.
 
 import { el, iconButton } from "./dom.js";
-import { folded, plain } from "./format.js";
+import { plain } from "./format.js";
 
 /** Reports `send` {text}, `typing`, `cancel`, `edit-last`, `leave`. */
 export class Composer extends HTMLElement {
@@ -13,9 +13,8 @@ export class Composer extends HTMLElement {
   #count;
   /** @type {any} */
   #list;
-  /** @type {any[]} */
-  #offers = [];
-  #offer = 0;
+  /** @type {import("./completion.js").Completion | undefined} */
+  #completion;
   #limit = 8192;
   /** What `@` is completed to. @type {(prefix: string) => {user: string, title: string}[]} */
   mentions = () => [];
@@ -26,12 +25,12 @@ export class Composer extends HTMLElement {
       rows: 1, dir: "auto", enterKeyHint: "send", autocomplete: "off",
       on: {
         input: () => this.#changed(), keydown: (/** @type {any} */ event) => this.#key(event),
-        blur: () => this.#complete([]),
+        blur: () => this.#completion?.close(),
       },
     });
     this.#banner = el("div", { class: "banner", hidden: true });
     this.#count = el("span", { class: "count", role: "status" });
-    this.#list = el("div", { class: "offers", role: "listbox", id: "offers", "aria-label": "People", hidden: true });
+    this.#list = el("div", { class: "offers", role: "listbox", id: "offers", "aria-label": "Completions", hidden: true });
     this.append(this.#list, this.#banner, el("div", { class: "field" }, this.#input, this.#count,
       iconButton("send", "Send", () => { this.#send(); this.#input.focus(); }, { class: "send" })));
     this.#changed();
@@ -80,10 +79,10 @@ export class Composer extends HTMLElement {
     this.#count.textContent = bytes > 0 && left < 500 ? String(left) : "";
     this.#count.classList.toggle("over", left < 0);
     this.toggleAttribute("blank", this.text.trim() === "" || left < 0);
-    if (isQuiet) return;
+    if (isQuiet) return this.#completion?.close();
     this.#tell("change");
     if (this.text.trim() !== "") this.#tell("typing");
-    this.#offerMentions();
+    this.#complete();
   }
 
   /** @param {KeyboardEvent} event */
@@ -91,7 +90,7 @@ export class Composer extends HTMLElement {
     // While a composition is open, all keys are the input method's; Safari reports its last one as 229.
     if (event.isComposing || event.keyCode === 229) return;
     const input = this.#input;
-    if (this.#offers.length > 0 && this.#offerKey(event)) {
+    if (this.#completion?.key(event)) {
       event.preventDefault();
       event.stopPropagation();
     } else if (event.key === "Enter" && !event.shiftKey && !event.altKey && !isCoarse()) {
@@ -120,53 +119,14 @@ export class Composer extends HTMLElement {
     this.#tell("send", { text: this.text });
   }
 
-  // MARK: Completion
-
-  #offerMentions() {
-    const { selectionStart, selectionEnd, value } = this.#input;
-    const match = selectionStart === selectionEnd && /(?:^|[\s(])@([\p{L}\p{N}._-]*)$/u.exec(value.slice(0, selectionStart));
-    this.#complete(match ? this.mentions(folded(match[1])).slice(0, 6) : []);
-  }
-
-  /** @param {any[]} offers */
-  #complete(offers) {
-    this.#offers = offers;
-    this.#offer = 0;
-    this.#list.hidden = offers.length === 0;
-    if (offers.length > 0) this.#input.setAttribute("aria-controls", "offers");
-    else this.#input.removeAttribute("aria-controls");
-    this.#list.replaceChildren(...offers.map((offer, index) => el("div", {
-      role: "option", id: `offer-${index}`, "aria-selected": index === 0,
-      on: { pointerdown: (/** @type {Event} */ event) => { event.preventDefault(); this.#take(index); } },
-    }, el("b", {}, plain(offer.title)), ` @${offer.user}`)));
-    this.#mark();
-  }
-
-  #mark() {
-    [...this.#list.children].forEach((item, index) => item.setAttribute("aria-selected", String(index === this.#offer)));
-    if (this.#offers.length > 0) this.#input.setAttribute("aria-activedescendant", `offer-${this.#offer}`);
-    else this.#input.removeAttribute("aria-activedescendant");
-  }
-
-  /** @param {KeyboardEvent} event */
-  #offerKey(event) {
-    const count = this.#offers.length;
-    if (event.key === "ArrowDown") this.#offer = (this.#offer + 1) % count;
-    else if (event.key === "ArrowUp") this.#offer = (this.#offer + count - 1) % count;
-    else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) this.#take(this.#offer);
-    else if (event.key === "Escape") this.#complete([]);
-    else return false;
-    this.#mark();
-    return true;
-  }
-
-  /** @param {number} index */
-  #take(index) {
-    const input = this.#input;
-    const start = input.value.lastIndexOf("@", input.selectionStart - 1);
-    input.setRangeText(`@${this.#offers[index].user} `, start, input.selectionStart, "end");
-    this.#complete([]);
-    this.#changed();
+  async #complete() {
+    try {
+      if (!this.#completion) {
+        const { Completion } = await import("./completion.js");
+        this.#completion ??= new Completion(this.#input, this.#list, (prefix) => this.mentions(prefix));
+      }
+      await this.#completion.update();
+    } catch { /* It cannot be loaded now: writing goes on without it. */ }
   }
 
   /** @param {string} type @param {any} [detail] */

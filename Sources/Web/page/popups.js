@@ -10,62 +10,131 @@ function root(near) {
 }
 
 /**
- * A menu beside an element.
+ * Puts an element beside another one, until something else is pointed to.
  * @param {HTMLElement} anchor
- * @param {{label: string, act: () => void, isDangerous?: boolean, picture?: string, isOn?: boolean}[]} entries
- * @param {{label: string, isGrid?: boolean}} options
+ * @param {any} element
+ * @returns {(isReturning?: boolean) => void} takes it away, and by default returns the focus
  */
-export function menu(anchor, entries, { label, isGrid = false }) {
+function popOver(anchor, element) {
   const back = /** @type {any} */ (focused());
   const ending = new AbortController();
-  const list = el("div", { class: isGrid ? "menu grid" : "menu", role: "menu", "aria-label": label });
+  const { signal } = ending;
   const close = (isReturning = true) => {
-    if (ending.signal.aborted) return;
+    if (signal.aborted) return;
     ending.abort();
-    list.remove();
-    if (isReturning) (back?.isConnected ? back : anchor).focus();
+    element.remove();
+    // The row of a button may have been drawn again.
+    if (isReturning) (back?.isConnected ? back : anchor.isConnected ? anchor : document.querySelector("textarea"))?.focus();
   };
+  const put = () => {
+    const box = anchor.getBoundingClientRect();
+    const { width, height } = element.getBoundingClientRect();
+    const above = box.top - height - 6;
+    const top = box.bottom + 6 + height < innerHeight ? box.bottom + 6 : above > 8 ? above : Math.max(8, innerHeight - height - 8);
+    element.style.left = `${Math.max(8, Math.min(box.right - width, innerWidth - width - 8))}px`;
+    element.style.top = `${top}px`;
+  };
+  (anchor.closest("main, nav") ?? root(anchor)).append(element);
+  put();
+  document.addEventListener("pointerdown", (event) => {
+    if (!event.composedPath().includes(element)) close(false);
+  }, { signal, capture: true });
+  addEventListener("blur", () => close(false), { signal });
+  addEventListener("resize", put, { signal }); // also when the keyboard of a phone comes
+  return close;
+}
+
+/** @param {KeyboardEvent} event */
+function take(event) {
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/**
+ * A menu beside an element.
+ * @param {HTMLElement} anchor
+ * @param {{label: string, act: () => void, isDangerous?: boolean, isOn?: boolean}[]} entries
+ * @param {{label: string}} options
+ */
+export function menu(anchor, entries, { label }) {
+  const list = el("div", { class: "menu", role: "menu", "aria-label": label });
   for (const entry of entries) {
     list.append(el("button", {
       type: "button", role: entry.isOn === undefined ? "menuitem" : "menuitemcheckbox", tabIndex: -1,
-      class: entry.isDangerous ? "dangerous" : undefined,
-      "aria-checked": entry.isOn, "aria-label": isGrid ? entry.label : undefined,
+      class: entry.isDangerous ? "dangerous" : undefined, "aria-checked": entry.isOn,
       on: { click: () => { close(); entry.act(); } },
-    }, entry.picture && el("span", { class: "picture", "aria-hidden": "true" }, entry.picture),
-    isGrid ? null : entry.label));
+    }, entry.label));
   }
-  const columns = isGrid ? 6 : 1;
   list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     const items = [...list.children];
     const index = items.indexOf(/** @type {any} */ (focused()));
-    const moves = /** @type {Record<string, number>} */ (isGrid
-      ? { ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1 } : { ArrowUp: -1, ArrowDown: 1 });
+    const moves = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1 });
     let next;
     if (event.key in moves) next = (index + moves[event.key] + items.length) % items.length;
     else if (event.key === "Home") next = 0;
     else if (event.key === "End") next = items.length - 1;
-    else if (event.key === "Escape" || event.key === "Tab") { event.preventDefault(); event.stopPropagation(); return close(); }
+    else if (event.key === "Escape" || event.key === "Tab") { take(event); return close(); }
     else return;
-    event.preventDefault();
-    event.stopPropagation();
-    /** @type {any} */ (items[next])?.focus();
+    take(event);
+    items[next]?.focus();
   });
-  (anchor.closest("main, nav") ?? root(anchor)).append(list);
-  const box = anchor.getBoundingClientRect();
-  const { width, height } = list.getBoundingClientRect();
-  const left = Math.max(8, Math.min(box.right - width, innerWidth - width - 8));
-  const above = box.top - height - 6;
-  const top = box.bottom + 6 + height < innerHeight ? box.bottom + 6 : above > 8 ? above : Math.max(8, innerHeight - height - 8);
-  list.style.left = `${left}px`;
-  list.style.top = `${top}px`;
+  const close = popOver(anchor, list);
   list.firstElementChild?.focus();
-  const { signal } = ending;
-  document.addEventListener("pointerdown", (event) => {
-    if (!event.composedPath().includes(list)) close(false);
-  }, { signal, capture: true });
-  addEventListener("blur", () => close(false), { signal });
-  addEventListener("resize", () => close(), { signal });
-  return close;
+}
+
+/**
+ * Chooses one of many pictures by some letters, in a grid beside an element.
+ * @param {HTMLElement} anchor
+ * @param {{label: string, find: (query: string) => {emoji: string, names: string[]}[], isOn: (emoji: string) => boolean,
+ *   act: (emoji: string) => void}} options
+ */
+export function chooseEmoji(anchor, { label, find, isOn, act }) {
+  /** @type {{emoji: string, names: string[]}[]} */
+  let shown = [];
+  let index = 0;
+  const grid = el("div", { class: "grid", role: "listbox", id: "emoji", "aria-label": label });
+  const input = el("input", {
+    type: "search", placeholder: "Name of an emoji", autocomplete: "off", spellcheck: false, role: "combobox",
+    "aria-label": label, "aria-expanded": true, "aria-controls": "emoji", "aria-autocomplete": "list",
+  });
+  const box = el("div", { class: "menu emoji", role: "dialog", "aria-label": label }, input, grid);
+  const select = (/** @type {number} */ next) => {
+    grid.children[index]?.setAttribute("aria-selected", "false");
+    index = Math.max(0, Math.min(shown.length - 1, next));
+    const item = grid.children[index];
+    item?.setAttribute("aria-selected", "true");
+    item?.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", item?.id ?? "");
+  };
+  const choose = (/** @type {number} */ place) => { if (shown[place]) { close(); act(shown[place].emoji); } };
+  const update = () => {
+    shown = find(input.value);
+    grid.replaceChildren(...shown.map(({ emoji, names }, place) => el("div", {
+      role: "option", id: `emoji-${place}`, class: isOn(emoji) ? "on" : undefined, title: names[0].replaceAll("_", " "),
+      "aria-label": `${names[0].replaceAll("_", " ")}${isOn(emoji) ? ", yours" : ""}`, "aria-selected": "false",
+      on: { click: () => choose(place) },
+    }, emoji)));
+    if (shown.length === 0) grid.append(el("p", { class: "nothing" }, "Nothing matches."));
+    index = 0;
+    select(0);
+  };
+  input.addEventListener("input", update);
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.isComposing) return;
+    const columns = getComputedStyle(grid).gridTemplateColumns.split(" ").length;
+    const moves = /** @type {Record<string, number>} */ ({ ArrowUp: -columns, ArrowDown: columns, ArrowLeft: -1, ArrowRight: 1 });
+    if (event.key in moves) select(index + moves[event.key]);
+    else if (event.key === "Enter") choose(index);
+    else if (event.key === "Escape" || event.key === "Tab") close();
+    else return;
+    take(event);
+  });
+  const close = popOver(anchor, box);
+  update();
+  // Without a keyboard, the one on the screen would cover half of it.
+  const isCoarse = matchMedia("(pointer: coarse) and (hover: none)").matches;
+  if (isCoarse) box.tabIndex = -1;
+  (isCoarse ? box : input).focus();
 }
 
 /** A dialog that closes by Escape or a click beside it. @param {Node} near @param {any} properties @param {...any} children */

@@ -139,6 +139,46 @@ def composing(browser, folder):
     relay.stop()
 
 
+def completion(browser, folder):
+    """Names after @ and emoji after : are completed; a reaction is found by its name, and taken back."""
+    relay = Relay(folder, ECHO)
+    number, = relay.send("bo", "general", "a message")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelectorAll('.row').length === 1")
+    page.type("done :tad")
+    page.wait("document.querySelector('.offers:not([hidden]) [aria-selected=true]')?.textContent === '🎉 :tada:'")
+    page.press("Tab")
+    check(page.evaluate("document.querySelector('textarea').value") == "done 🎉 ", "completed by Tab")
+    page.type("@ec")
+    page.wait("document.querySelector('.offers:not([hidden]) [aria-selected=true]')?.textContent === 'Echo @echo'")
+    page.press("Enter")
+    check(page.evaluate("document.querySelector('textarea').value") == "done 🎉 @echo ", "completed by Enter, and not sent")
+    page.type("at 10:30 :) a::b")
+    check(page.evaluate("document.querySelector('.offers').hidden"), "a time and a smiley are none")
+    page.press("Enter")
+    wait_for_text(page, "done 🎉 @echo at 10:30 :) a::b", ".own")
+    page.evaluate(f"document.querySelector('relay-timeline').row({number}).focus()")
+    for emoji, is_on in ("🚀", True), ("🚀", False):
+        page.press("+")
+        page.wait("document.querySelector('.menu.emoji') && document.activeElement.type === 'search'")
+        page.type("rocket")
+        page.wait("document.querySelector('.grid [aria-selected=true]').textContent === '🚀' && document.querySelectorAll('.grid [role=option]').length === 1")
+        check(page.evaluate("document.querySelector('.grid [role=option]').getAttribute('aria-label').endsWith(', yours')") != is_on, "says whether it is one's own")
+        page.press("Enter")
+        page.wait(f"(document.querySelector('.reaction.own')?.textContent === '{emoji}1') === {str(is_on).lower()}")
+        page.wait(f"document.activeElement.message?.seq === {number}")
+        until(lambda: bool(relay.get("/v1/rooms/general/messages?user=ada&fold=1")["entries"][0].get("reactions")) == is_on, "the log has it")
+    page.press("+")
+    page.wait("document.activeElement.type === 'search'")
+    page.type("nothing like this")
+    page.wait("document.querySelector('.grid .nothing')")
+    page.press("Enter")
+    page.press("Escape")
+    page.wait(f"document.querySelector('.menu') === null && document.activeElement.message.seq === {number}")
+    quiet(page)
+    relay.stop()
+
+
 def unread(browser, folder):
     """A conversation opens at the first unread message, wherever that is; what was in view is read, and no more."""
     relay = Relay(folder, WITHOUT_LIMITS)
@@ -582,7 +622,7 @@ def accessibility(browser, folder):
         clean("a menu")
         page.press("Escape")
         page.press("+")
-        page.wait("document.querySelector('.menu.grid')")
+        page.wait("document.querySelector('.menu.emoji') && document.activeElement.type === 'search'")
         clean("reactions")
         page.press("Escape")
         page.press("r")
