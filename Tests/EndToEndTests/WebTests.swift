@@ -29,6 +29,18 @@ extension `End to end` {
       try play("completion")
     }
 
+    @Test func `shows own changes at once, and takes back what is refused`() throws {
+      try play("changes")
+    }
+
+    @Test func `cuts long messages until they are wanted as a whole`() throws {
+      try play("clipping")
+    }
+
+    @Test func `stays at the newest message when the connection is back`() throws {
+      try play("returning")
+    }
+
     @Test func `opens at the first unread message`() throws { try play("unread") }
 
     @Test func `sends each message once over a kill of the relay`() throws { try play("restart") }

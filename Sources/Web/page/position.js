@@ -23,6 +23,8 @@ export class Position {
   /** The position that was last set or seen, and by how much it is off because positions are rounded. */
   #top = 0;
   #debt = 0;
+  /** How high the view was then. */
+  #height = 0;
 
   /** @param {HTMLElement} scroller @param {HTMLElement} list of rows */
   constructor(scroller, list) {
@@ -35,8 +37,11 @@ export class Position {
   get top() { return this.#scroller.scrollTop; }
   /** Whether it is no longer what was last set or seen. */
   get hasMoved() { return Math.abs(this.#scroller.scrollTop - this.#top) > 0.5; }
-  /** Whether it was not moved towards the beginning. */
-  get isKept() { return this.#scroller.scrollTop >= this.#top - 1; }
+  /** Whether nobody has moved it towards the beginning: at the end, a view that grows is moved by as much. */
+  get isKept() {
+    const growth = Math.max(0, this.#scroller.clientHeight - this.#height);
+    return this.#scroller.scrollTop >= this.#top - growth - 1;
+  }
 
   /** Where a row is in the content. @param {any} row */
   of(row) {
@@ -82,6 +87,7 @@ export class Position {
     const scroller = this.#scroller;
     if (Math.abs(scroller.scrollTop - this.#top) > 1) this.#debt = 0;
     this.#top = scroller.scrollTop;
+    this.#height = scroller.clientHeight;
     const { top } = scroller.getBoundingClientRect();
     const rows = this.#list.children;
     const above = partition(rows.length, (index) =>

@@ -11,6 +11,8 @@ import "./timeline.js";
 // Not needed at once.
 const actions = () => import("./actions.js");
 
+const refusals = { edit: "The edit was not accepted", delete: "The message was not deleted", react: "The reaction was not accepted" };
+
 /**
  * What all conversations share.
  * @typedef {object} Messenger
@@ -83,6 +85,7 @@ export class RoomView extends HTMLElement {
     this.#conversation = conversation;
     this.#countMarks();
     conversation.addEventListener("marks", () => this.#countMarks(), { signal });
+    conversation.addEventListener("pending", () => this.#tellRefused(), { signal });
     conversation.addEventListener("typing", () => this.#head.showSubtitle(), { signal });
     conversation.addEventListener("state", () => { this.#countMarks(); this.#head.showSubtitle(); this.#head.showNotice(); }, { signal });
     conversation.addEventListener("arrive", (event) => this.#arrived(/** @type {CustomEvent} */ (event).detail.messages), { signal });
@@ -215,24 +218,26 @@ export class RoomView extends HTMLElement {
     this.#composer.text = "";
     this.#cancel();
     if (purpose?.kind === "edit") {
-      if (text !== this.#conversation?.get(purpose.seq)?.text) this.#watch(room.edit(purpose.seq, text), "The edit was not accepted");
+      if (text !== this.#conversation?.get(purpose.seq)?.text) room.edit(purpose.seq, text).catch(() => {}); // see tellRefused
     } else {
       room.send(text, purpose ? { replyTo: purpose.seq } : {}).catch(() => {}); // the row says why
     }
     this.#keepDraft();
   }
 
-  /** @param {Promise<any>} sending @param {string} title */
-  #watch(sending, title) {
-    sending.catch((error) => {
-      if (error.code === "closed") return;
-      this.#messenger.announcer.say([`${title}: ${error.message}`]);
-      this.#flash(`${title}: ${plain(error.message)}`);
-    });
+  /** Changes are shown at once; those that were refused are as before, and a sentence says why. */
+  #tellRefused() {
+    const room = this.#room;
+    const isTold = (/** @type {any} */ { kind, state }) => state === "refused" && kind in refusals;
+    for (let change; (change = room.pending.find(isTold));) {
+      room.discard(change.id);
+      const title = refusals[/** @type {keyof typeof refusals} */ (change.kind)];
+      if (document.visibilityState === "visible") this.#tell(`${title}: ${plain(change.error.message)}`);
+    }
   }
 
   /** Shows a sentence for a while. @param {string} text */
-  #flash(text) {
+  #tell(text) {
     const toast = el("div", { class: "toast", role: "alert" }, text);
     this.append(toast);
     toast.addEventListener("animationend", () => toast.remove());
@@ -283,8 +288,9 @@ export class RoomView extends HTMLElement {
     const message = typeof seq === "number" ? this.#conversation?.get(seq) : undefined;
     const name = message && (this.#messenger.people.name(message.from) ?? message.from);
     if (action === "show") this.#timeline.show(seq).then((/** @type {any} */ row) => row?.focus({ preventScroll: true }));
-    else if (action === "react") this.#watch(room.react(seq, detail, isOn), "The reaction was not accepted");
-    else if (action === "retry") this.#watch(Promise.resolve(room.retry(seq)), "Not sent");
+    else if (action === "react") room.react(seq, detail, isOn).catch(() => {}); // see tellRefused
+    else if (action === "retry") room.retry(seq).catch(() => {}); // the row says why
+    else if (action === "expand") this.#timeline.expand(seq);
     else if (action === "discard") room.discard(seq);
     else if (action === "forward") this.#messenger.forward?.({ room: room.name, seq });
     else if (action === "reply") {
@@ -306,7 +312,7 @@ export class RoomView extends HTMLElement {
       if (action === "reactions") chooseReaction(view, message, detail);
       else if (action === "menu") messageMenu(view, message, detail);
       else if (action === "delete") {
-        if (await askToDelete(this, message)) this.#watch(room.delete(seq), "The message was not deleted");
+        if (await askToDelete(this, message)) room.delete(seq).catch(() => {}); // see tellRefused
         this.#timeline.enter();
       }
     }

@@ -7,6 +7,11 @@ import { isEmoji, nodes } from "./text.js";
 
 /** Messages of one sender within this time stand together. */
 const togetherMs = 5 * 60_000;
+/** What is longer is cut until a person wants to see all of it. */
+const shownLines = 40;
+const shownLength = 4000;
+/** How much of a message its label has: what a reader speaks at once. */
+const labelLength = 300;
 
 /**
  * What the appearance of a message depends on, besides itself.
@@ -15,6 +20,7 @@ const togetherMs = 5 * 60_000;
  * @property {boolean} opensGroup
  * @property {boolean} closesGroup
  * @property {boolean} isFirstUnread
+ * @property {boolean} isExpanded whether a long message is shown as a whole
  * @property {string} mark `""` for messages of others
  */
 
@@ -45,7 +51,7 @@ export function label(message, context, around) {
   const who = message.from === context.user ? "You" : context.name(message.from) ?? message.from;
   const reactions = [...(message.reactions ?? [])].map(([emoji, users]) => `${emoji} ${users.length}`).join(", ");
   return [
-    `${plain(who)}: ${gist(message)}`,
+    `${plain(who)}: ${gist(message).slice(0, labelLength)}`,
     message.replyTo !== undefined && "reply",
     message.forward && "forwarded",
     message.editedAt !== undefined && !message.deleted && "edited",
@@ -53,6 +59,20 @@ export function label(message, context, around) {
     moment(message.at),
     around.mark && markNames[/** @type {keyof typeof markNames} */ (around.mark)],
   ].filter(Boolean).join(", ");
+}
+
+/** Whether an own edit or deletion is on its way. @param {any} message */
+const isChanging = (message) => message.pending?.some((/** @type {any} */ { kind }) => kind !== "react") ?? false;
+
+/** The beginning of a text that is too long to be shown at once. @param {string} text */
+function beginning(text) {
+  let end = -1;
+  for (let lines = 0; lines < shownLines; lines++) {
+    end = text.indexOf("\n", end + 1);
+    if (end < 0) break;
+  }
+  const cut = text.slice(0, Math.min(end < 0 ? Infinity : end, shownLength));
+  return cut.length < text.length ? cut.replace(/[\ud800-\udbff]$/, "") : text;
 }
 
 /** Fills the element of a message. @param {HTMLElement} row @param {any} message @param {any} context @param {Surroundings} around */
@@ -63,21 +83,33 @@ export function fill(row, message, context, around) {
   const isLarge = message.kind === "text" && !message.deleted && message.replyTo === undefined && isEmoji(message.text ?? "");
   row.className = [
     "row", own && "own", around.opensGroup && "opens", around.closesGroup && "closes", isLarge && "large",
-    message.deleted && "deleted", mark === "waiting" && "waiting", mark === "refused" && "refused",
+    message.deleted && "deleted", (mark === "waiting" || isChanging(message)) && "waiting", mark === "refused" && "refused",
   ].filter(Boolean).join(" ");
   row.setAttribute("aria-label", label(message, context, around));
   const body = el("div", { class: "bubble" });
-  if (around.opensGroup && !own && !context.isDirect) body.append(el("div", { class: "name", dir: "auto" }, plain(name)));
+  if (around.opensGroup && !own && !context.isDirect) {
+    body.append(el("button", {
+      type: "button", class: "name", dir: "auto", tabIndex: -1, title: `@${message.from}`,
+      on: { click: (/** @type {any} */ event) => context.act("person", message.seq, event.currentTarget) },
+    }, plain(name)));
+  }
   if (message.forward) {
     body.append(el("div", { class: "forwarded" }, "Forwarded from ",
       el("bdi", {}, plain(context.name(message.forward.from) ?? message.forward.from ?? message.forward.room))));
   }
   if (message.replyTo !== undefined && !message.deleted) body.append(quotation(message.replyTo, context));
   const text = el("div", { class: "text", dir: "auto" });
-  if (message.deleted) text.append("Message deleted");
-  else if (message.kind === "data") text.append(el("pre", {}, el("code", {}, JSON.stringify(message.data, null, 2))));
-  else text.append(...nodes(message.text ?? "", context));
+  const whole = message.deleted ? "Message deleted" : message.kind === "data" ? JSON.stringify(message.data, null, 2) : message.text ?? "";
+  const shown = around.isExpanded ? whole : beginning(whole);
+  if (message.deleted) text.append(shown);
+  else if (message.kind === "data") text.append(el("pre", {}, el("code", {}, shown)));
+  else text.append(...nodes(shown, context));
   body.append(text);
+  if (shown.length < whole.length) {
+    body.append(el("button", {
+      type: "button", class: "link all", tabIndex: -1, on: { click: () => context.act("expand", message.seq ?? message.id) },
+    }, "Show all"));
+  }
   const meta = el("span", { class: "meta", title: moment(message.at) },
     message.editedAt !== undefined && !message.deleted && el("span", {}, "edited "),
     el("time", { dateTime: new Date(message.at).toISOString() }, time(message.at)));
@@ -116,12 +148,14 @@ function quotation(seq, context) {
 /** @param {any} message @param {any} context */
 function reactions(message, context) {
   const element = el("div", { class: "reactions" });
+  const changing = new Set(message.pending?.map((/** @type {any} */ change) => change.emoji));
   for (const [emoji, users] of message.reactions) {
     const isOwn = users.includes(context.user);
     const count = users.length + (message.reactionsMore?.get(emoji) ?? 0);
     const names = users.slice(0, 20).map((/** @type {string} */ user) => plain(context.name(user) ?? user)).join(", ");
     element.append(el("button", {
-      type: "button", class: isOwn ? "reaction own" : "reaction", tabIndex: -1, title: names,
+      type: "button", tabIndex: -1, title: names,
+      class: `reaction${isOwn ? " own" : ""}${changing.has(emoji) ? " waiting" : ""}`,
       "aria-pressed": isOwn, "aria-label": `${plain(emoji)} by ${names}`,
       on: { click: () => context.act("react", message.seq, emoji, !isOwn) },
     }, el("span", {}, plain(emoji)), el("span", { class: "count" }, String(count))));

@@ -11,6 +11,8 @@ export class Rows {
   element = el("div", { class: "rows", role: "feed", "aria-label": "Messages", id: "timeline-rows" });
   /** By `seq`, or by the id of an entry without one. @type {Map<number | string, any>} */
   #rows = new Map();
+  /** Long messages that are shown as a whole. @type {Set<number | string>} */
+  #expanded = new Set();
   /** @type {any} */
   #context;
   /** @type {any} */
@@ -38,6 +40,7 @@ export class Rows {
 
   clear() {
     this.#rows.clear();
+    this.#expanded.clear();
     this.element.replaceChildren();
   }
 
@@ -77,6 +80,12 @@ export class Rows {
     }
   }
 
+  /** @param {number | string} key */
+  expand(key) {
+    this.#expanded.add(key);
+    this.refresh();
+  }
+
   /** Draws all rows again at the next occasion, because names or pictures have changed. */
   refresh() {
     for (const row of this.#rows.values()) row.shown = undefined;
@@ -88,6 +97,7 @@ export class Rows {
     const around = {
       ...grouping(message, before, after),
       isFirstUnread: message.seq === firstUnread,
+      isExpanded: this.#expanded.has(keyOf(message)),
       mark: message.from === context.user ? context.mark(message) : "",
     };
     const quoted = message.replyTo === undefined ? undefined : context.message(message.replyTo);

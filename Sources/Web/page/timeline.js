@@ -135,6 +135,12 @@ export class Timeline extends HTMLElement {
   /** @param {number} seq */
   row(seq) { return this.#rows.get(seq); }
 
+  /** Shows all of a long message. @param {number | string} key */
+  expand(key) {
+    this.#rows.expand(key);
+    this.#update();
+  }
+
   toNewest() {
     this.#missed = 0;
     this.#isAtEnd = true;
@@ -361,9 +367,11 @@ export class Timeline extends HTMLElement {
     if (position.hasMoved) {
       this.#lastAdded = undefined;
       // A person has scrolled, or the content has become shorter.
-      if (this.#isAtEnd) position.keep();
+      const isKept = this.isAtEnd && position.isKept;
+      if (isKept) position.settleAtEnd();
+      else if (this.#isAtEnd) position.keep();
       else position.settleScroll();
-      this.#isAtEnd = position.top >= position.end - slack && this.#to === this.#conversation.items.length;
+      this.#isAtEnd = isKept || (position.top >= position.end - slack && this.#to === this.#conversation.items.length);
     }
     if (this.isAtEnd) this.#missed = 0;
     this.#extend();

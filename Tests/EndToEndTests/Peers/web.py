@@ -179,6 +179,76 @@ def completion(browser, folder):
     relay.stop()
 
 
+def changes(browser, folder):
+    """Own edits, deletions and reactions are shown at once, dim; what the relay refuses is as before, with the reason."""
+    relay = Relay(folder, "limits: { edits_per_entry: 2 }")
+    first, second, third = relay.send("ada", "general", "to be edited", "to be deleted", "to be reacted to")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.activeElement?.tagName === 'TEXTAREA' && document.querySelectorAll('.row').length === 3")
+
+    def row(seq):
+        return f"document.querySelector('relay-timeline').row({seq})"
+
+    def edit(text):
+        page.evaluate(f"{row(first)}.focus()")
+        page.press("e")
+        page.wait("document.activeElement.tagName === 'TEXTAREA' && document.activeElement.value !== ''")
+        page.evaluate("document.activeElement.select()")
+        write(page, text)
+
+    relay.stop(signal.SIGKILL)
+    page.wait("!document.querySelector('.notice').hidden")
+    edit("edited")
+    page.wait(f"{row(first)}.classList.contains('waiting') && {row(first)}.querySelector('.text').textContent === 'edited'")
+    page.evaluate(f"{row(second)}.focus()")
+    page.press("Delete")
+    page.wait("document.querySelector('dialog')")
+    page.press("Enter")
+    page.wait(f"{row(second)}.matches('.waiting.deleted')")
+    page.evaluate(f"{row(third)}.focus()")
+    page.press("+")
+    page.wait("document.activeElement.type === 'search'")
+    page.press("Enter")
+    page.wait(f"{row(third)}.querySelector('.reaction.own.waiting')?.textContent === '👍1' && !{row(third)}.matches('.waiting')")
+    relay.start()
+    page.evaluate("document.querySelector('.notice .link')?.click()")
+    page.wait("document.querySelectorAll('relay-timeline .waiting').length === 0")
+    log = relay.get("/v1/rooms/general/messages?user=ada&fold=1")["entries"]
+    check(log[0]["text"] == "edited" and log[1]["deleted"] and log[2]["reactions"] == {"👍": ["ada"]}, log)
+    edit("edited again")
+    page.wait(f"{row(first)}.matches(':not(.waiting)') && {row(first)}.querySelector('.text').textContent === 'edited again'")
+    edit("edited too often")
+    page.wait("document.querySelector('.toast')?.textContent.startsWith('The edit was not accepted: ')")
+    page.wait(f"{row(first)}.matches(':not(.waiting)') && {row(first)}.querySelector('.text').textContent === 'edited again'")
+    check(page.evaluate("document.querySelector('relay-conversation').timeline.rowCount") == 3, "a refused change is no row")
+    quiet(page)
+    relay.stop()
+
+
+def clipping(browser, folder):
+    """A message of thousands of lines, or data, is cut, and shown as a whole on demand."""
+    relay = Relay(folder, "limits: { text_bytes: 16384 }")
+    long, wide, data = relay.send("bo", "general", "\n".join(str(number) for number in range(3000)), "x" * 16000,
+                                  {"kind": "data", "data": [1] * 3000})
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 3")
+
+    def height(seq):
+        return page.evaluate(f"document.querySelector('relay-timeline').row({seq}).offsetHeight")
+
+    check(all(height(seq) < 1500 for seq in (long, wide, data)), [height(seq) for seq in (long, wide, data)])
+    label = page.evaluate(f"document.querySelector('relay-timeline').row({wide}).getAttribute('aria-label').length")
+    check(label < 500, f"a label of {label}")
+    for seq in long, data:
+        page.evaluate(f"document.querySelector('relay-timeline').row({seq}).querySelector('.all').click()")
+        page.wait(f"document.querySelector('relay-timeline').row({seq}).querySelector('.all') === null")
+    check(height(long) > 50_000, height(long))
+    check(height(data) < 1500, "data scrolls by itself")
+    check(page.evaluate(f"document.querySelector('relay-timeline').row({data}).querySelector('.text').textContent.length") > 9000, "all of it")
+    quiet(page)
+    relay.stop()
+
+
 def unread(browser, folder):
     """A conversation opens at the first unread message, wherever that is; what was in view is read, and no more."""
     relay = Relay(folder, WITHOUT_LIMITS)
@@ -196,6 +266,35 @@ def unread(browser, folder):
         page.wait("document.querySelector('.conversation[aria-current] .unread') === null")
         until(lambda: next(row for row in relay.get("/v1/rooms?user=ada")["rooms"] if row["room"] == room)["unread"] == 0, "read")
         quiet(page)
+    relay.stop()
+
+
+def returning(browser, folder):
+    """Whoever was at the end still is when the connection is back, the notice goes, and a message comes at the same time."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("bo", "general", *[f"message {number}" for number in range(60)])
+    page = browser.page(f"{relay.url}/?user=ada&room=general", width=390, height=844)
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 30")
+    page.press("End", ctrl=True)
+    page.wait("document.querySelector('relay-timeline').isAtEnd")
+    for number in range(5):
+        relay.stop(signal.SIGKILL)
+        page.wait("!document.querySelector('.notice').hidden && document.querySelector('relay-timeline').isAtEnd")
+        relay.start()
+        relay.send("bo", "general", f"back {number}")
+        page.wait(f"{ONLINE} && document.querySelector('.notice').hidden")
+        wait_for_text(page, f"back {number}")
+        page.wait("document.querySelector('relay-timeline').isAtEnd && document.querySelector('.newest').hidden")
+    # The same in one frame.
+    page.evaluate("document.querySelector('.notice').hidden = false; document.querySelector('.notice').textContent = 'x '.repeat(200)")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    check(page.evaluate("document.querySelector('relay-timeline').isAtEnd"), "a notice has come")
+    page.evaluate("""new Promise(done => { const notice = document.querySelector('.notice');
+      requestAnimationFrame(() => { notice.hidden = true;
+        const row = document.querySelector('.rows').lastElementChild; row.style.paddingBottom = '90px'; setTimeout(done, 100); }); })""")
+    page.wait("document.querySelector('relay-timeline').isAtEnd")
+    box = page.evaluate("(() => { const { scrollHeight, clientHeight, scrollTop } = document.querySelector('.scroller'); return scrollHeight - clientHeight - scrollTop; })()")
+    check(abs(box) <= 1, f"{box} px from the end")
     relay.stop()
 
 
