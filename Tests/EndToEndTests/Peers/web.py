@@ -285,12 +285,12 @@ def returning(browser, folder):
         page.wait(f"{ONLINE} && document.querySelector('.notice').hidden")
         wait_for_text(page, f"back {number}")
         page.wait("document.querySelector('relay-timeline').isAtEnd && document.querySelector('.newest').hidden")
-    # The same in one frame.
+    # The view becomes higher, is laid out, and a message makes the content longer: all in one frame.
     page.evaluate("document.querySelector('.notice').hidden = false; document.querySelector('.notice').textContent = 'x '.repeat(200)")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     check(page.evaluate("document.querySelector('relay-timeline').isAtEnd"), "a notice has come")
     page.evaluate("""new Promise(done => { const notice = document.querySelector('.notice');
-      requestAnimationFrame(() => { notice.hidden = true;
+      requestAnimationFrame(() => { notice.hidden = true; document.querySelector('.scroller').getBoundingClientRect();
         const row = document.querySelector('.rows').lastElementChild; row.style.paddingBottom = '90px'; setTimeout(done, 100); }); })""")
     page.wait("document.querySelector('relay-timeline').isAtEnd")
     box = page.evaluate("(() => { const { scrollHeight, clientHeight, scrollTop } = document.querySelector('.scroller'); return scrollHeight - clientHeight - scrollTop; })()")
