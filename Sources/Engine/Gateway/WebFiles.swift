@@ -6,9 +6,9 @@ import WebSocket
 ///
 /// The page itself is at `/`, which a browser revalidates (`no-cache` and an `ETag`). All files are
 /// also at `/web/VERSION/NAME`, where VERSION is a hash of their content: they refer to each other by
-/// relative addresses, and a browser may keep them forever (`immutable`). In `/` and the other files
-/// with an address of their own, `{version}` stands for that hash and `{files}` for the list of
-/// names in JSON.
+/// relative addresses, and a browser may keep them forever (`immutable`). The modules that `app.js`
+/// imports are one file (`WebModules`). In `/` and the other files with an address of their own,
+/// `{version}` stands for that hash and `{files}` for the list of names in JSON.
 package struct WebFiles: Sendable {
   /// A file as it was embedded.
   package struct Source {
@@ -48,12 +48,10 @@ package struct WebFiles: Sendable {
       hash.combine(source.bytes.span)
     }
     version = String(hash.value, radix: 36)
+    let sources = Self.served(sources)
     let names = sources.map(\.name).filter { Self.ownPaths[$0] == nil || $0 == Self.page }
     for source in sources {
       var source = source
-      if source.name.hasSuffix(".js") || source.name.hasSuffix(".css") {
-        source.bytes = Self.withoutComments(source.bytes)
-      }
       if Self.ownPaths[source.name] != nil {
         let text = String(decoding: source.bytes, as: UTF8.self)
           .replacing("{version}", with: version)
@@ -68,6 +66,29 @@ package struct WebFiles: Sendable {
         files["/web/\(version)/\(source.name)"] = Self.file(source, compressed, isImmutable: true)
       }
     }
+  }
+
+  /// The files as they are served: without comments, and with the modules of the page combined.
+  private static func served(_ sources: [Source]) -> [Source] {
+    var served: [Source] = []
+    var scripts: [(name: String, text: String)] = []
+    for var source in sources {
+      let isScript = source.name.hasSuffix(".js")
+      if isScript || source.name.hasSuffix(".css") { source.bytes = withoutComments(source.bytes) }
+      if isScript, ownPaths[source.name] == nil {
+        scripts.append((source.name, String(decoding: source.bytes, as: UTF8.self)))
+      } else {
+        served.append(source)
+      }
+    }
+    let modules = WebModules(scripts, entry: "app.js")
+    for (name, _) in scripts where !modules.isCombined(name) {
+      served.append(Source(name: name, bytes: Array(modules.text(name).utf8)))
+    }
+    if let combined = modules.combined {
+      served.append(Source(name: WebModules.combinedName, bytes: Array(combined.utf8)))
+    }
+    return served
   }
 
   /// The number of addresses.

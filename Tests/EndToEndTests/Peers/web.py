@@ -652,7 +652,7 @@ def framing(browser, folder):
 
 
 def size(browser, folder):
-    """What the first visit loads, compressed: at most 60 KiB."""
+    """What the first visit loads, compressed: at most 60 KiB, in few files. Every file that another one names is there."""
     relay = Relay(folder, "")
 
     def load(path):
@@ -664,8 +664,19 @@ def size(browser, folder):
     sizes = {name.split("/", 3)[3]: len(load(name)) for name in names}
     total = len(page) + sum(sizes.values())
     print(f"{len(sizes) + 1} files, {total} bytes", file=sys.stderr)
-    check(30 < len(sizes) and total <= 60 * 1024, f"{total} bytes: {sizes}")
+    check(5 <= len(sizes) <= 8 and total <= 60 * 1024, f"{total} bytes: {sizes}")
     check(len(load("/embed.js")) < 1024, "embed.js")
+    seen, waiting = set(), [name for name in names if name.endswith(".js")] + [names[0].rsplit("/", 1)[0] + "/relay-room.js"]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        text = load(name)
+        text = gzip.decompress(text).decode() if text[:2] == b"\x1f\x8b" else text.decode()
+        waiting += [urllib.parse.urljoin(name, path) for path in re.findall(r'(?m)^(?:import|export)[^"\n]*"([^"]+)";$|import\("(\.[^"]+)"\)', text)
+                    for path in path if path]
+    check(len(seen) > 10 and not any(name.endswith(("/dom.js", "/timeline.js")) for name in seen), f"each module once: {seen}")
     relay.stop()
 
 
