@@ -5,6 +5,8 @@ import { plain } from "./format.js";
 
 const parallel = 4;
 const kept = 300;
+/** A picture of more pixels is not shown: 20 kilobytes may be a gigabyte when they are drawn. */
+const pixelsLimit = 4_000_000;
 
 /** The first letters of the first and the last word. @param {string} name */
 export function initials(name) {
@@ -50,8 +52,9 @@ export class Pictures {
 
   async #next() {
     if (this.#active >= parallel) return;
-    const [user] = [...this.#waiting.keys()].filter((name) => !this.#loading.has(name));
-    if (user === undefined) return;
+    let user;
+    for (user of this.#waiting.keys()) if (!this.#loading.has(user)) break;
+    if (user === undefined || this.#loading.has(user)) return;
     this.#active++;
     this.#loading.add(user);
     let address = null;
@@ -83,7 +86,10 @@ export class Pictures {
 /** @param {HTMLElement} element @param {string} address */
 function put(element, address) {
   const image = el("img", { src: address, alt: "", decoding: "async" });
-  image.addEventListener("load", () => element.replaceChildren(image));
+  // It is decoded when it is drawn, and not before.
+  image.addEventListener("load", () => {
+    if (image.naturalWidth * image.naturalHeight <= pixelsLimit) element.replaceChildren(image);
+  });
 }
 
 /**

@@ -59,9 +59,21 @@ export function rest(milliseconds) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-/** Without control characters and overrides of direction, which could disguise what follows. @param {string} text */
+/** More marks than this on one letter would be drawn over what is above and below. No script needs as many. */
+const stacked = /((?:\p{M}[\u200b-\u200f\u2060\ufeff]*){6})[\p{M}\u200b-\u200f\u2060\ufeff]+/gu;
+
+/** Without control characters and overrides of direction, which could disguise what follows, and without heaps of marks. @param {string} text */
 export const plain = (text) =>
-  String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
+  String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "").replace(stacked, "$1");
+
+/** @param {string} name */
+export const isUserName = (name) => /^[a-z0-9._-]{1,64}$/.test(name) && !/^\.\.?$/.test(name);
+
+/** Whether a room that is not direct may have this name. @param {string} name */
+export const isRoomName = (name) => /^[a-z0-9._:-]{1,140}$/.test(name) && !/^(\.\.?$|dm:|sys:)/.test(name);
+
+/** The direct room of two users. @param {string} a @param {string} b */
+export const directRoom = (a, b) => `dm:${[a, b].sort().join(":")}`;
 
 /** One line. @param {string} text */
 export const line = (text) => plain(text).replace(/\s+/g, " ").trim();

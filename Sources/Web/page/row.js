@@ -49,7 +49,7 @@ export function gist(message) {
 /** @param {any} message @param {any} context @param {Surroundings} around */
 export function label(message, context, around) {
   const who = message.from === context.user ? "You" : context.name(message.from) ?? message.from;
-  const reactions = [...(message.reactions ?? [])].map(([emoji, users]) => `${emoji} ${users.length}`).join(", ");
+  const reactions = [...(message.reactions ?? [])].map(([emoji, users]) => `${plain(emoji)} ${users.length}`).join(", ");
   return [
     `${plain(who)}: ${gist(message).slice(0, labelLength)}`,
     message.replyTo !== undefined && "reply",

@@ -3,7 +3,10 @@
 import { el } from "./dom.js";
 import { plain } from "./format.js";
 
-const pattern = /```(?:[a-z0-9+#-]*\n)?([\s\S]+?)```|`([^`\n]+)`|(https?:\/\/[^\s<>"`]+)|(?<![\w@.])@([a-z0-9][a-z0-9._-]*)/giu;
+// A name has at most 64 characters.
+const pattern = /```(?:[a-z0-9+#-]*\n)?([\s\S]+?)```|`([^`\n]+)`|(https?:\/\/[^\s<>"`]+)|(?<![\w@.])@([a-z0-9][a-z0-9._-]{0,63})/giu;
+/** A text becomes at most so many nodes. The rest of it stays as it was written. */
+const nodesLimit = 400;
 const onlyEmoji = /^(?:\p{Extended_Pictographic}(?:\uFE0F|\p{Emoji_Modifier}|\u200D\p{Extended_Pictographic}\uFE0F?)*\s?){1,3}$/u;
 
 /** Whether the text is one to three emoji. @param {string} text */
@@ -11,16 +14,16 @@ export const isEmoji = (text) => text.length < 40 && onlyEmoji.test(text.trim())
 
 /** Without what is punctuation of the sentence around it. @param {string} link */
 function trimmed(link) {
+  const opened = link.split("(").length;
+  let closed = link.split(")").length;
   let end = link.length;
-  for (; end > 0; end--) {
-    const last = link[end - 1];
-    if (last === ")" && link.slice(0, end).split("(").length >= link.slice(0, end).split(")").length) break;
-    if (!".,;:!?'\")]}".includes(last)) break;
+  for (; end > 0 && ".,;:!?'\")]}".includes(link[end - 1]); end--) {
+    if (link[end - 1] === ")" && opened >= closed--) break;
   }
   return link.slice(0, end);
 }
 
-/** A link, or nothing if it is not one to another page. @param {string} address */
+/** A link, or nothing if it is not one to another page, or looks like one to somewhere else. @param {string} address */
 function link(address) {
   let url;
   try {
@@ -29,7 +32,9 @@ function link(address) {
     return undefined;
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") return undefined;
-  return el("a", { href: url.href, target: "_blank", rel: "noopener noreferrer nofollow" }, address);
+  // Of https://bank.example@evil.example/ one reads the beginning.
+  if (url.username || url.password) return undefined;
+  return el("a", { href: url.href, target: "_blank", rel: "noopener noreferrer nofollow", dir: "ltr" }, address);
 }
 
 /**
@@ -44,6 +49,7 @@ export function nodes(text, people) {
   let from = 0;
   const add = (/** @type {string} */ part) => part && result.push(document.createTextNode(part));
   for (const match of text.matchAll(pattern)) {
+    if (result.length >= nodesLimit) break;
     const [all, block, code, address, user] = match;
     let node;
     let length = all.length;
