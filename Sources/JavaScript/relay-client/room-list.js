@@ -98,7 +98,8 @@ export class RoomList extends Emitter {
     else if (row && event.type === "entries") this.#entries(event, row);
     else if (row && event.type === "receipt" && event.user === this.#link.user)
       this.#read(event.read, row);
-    else if (!row && event.type === "joined") this.#outdate();
+    // Or beyond the rows that are loaded: what is written there brings it to the front.
+    else if (!row && (event.type === "joined" || event.type === "entries")) this.#outdate();
   }
 
   /** @param {Event} activity @param {RoomRow} [row] */
