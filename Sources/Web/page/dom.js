@@ -26,14 +26,12 @@ export function el(tag, properties = {}, ...children) {
 const paths = {
   send: "M3.4 20.6 21 12 3.4 3.4 3.4 10l12 2-12 2z",
   back: "M15 5l-7 7 7 7",
-  down: "M6 9l6 6 6-6",
   close: "M6 6l12 12M18 6L6 18",
   search: "M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zM20 20l-4.8-4.8",
   reply: "M10 8V4L3 11l7 7v-4c5 0 8 1.5 10 5 0-6-3-11-10-11z",
-  smile: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM8.5 14.5c1.800 2.200 5.200 2.200 7 0M9 9.5v.6M15 9.5v.6",
+  smile: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM8.5 14.5c1.8 2.2 5.2 2.2 7 0M9 9.5v.6M15 9.5v.6",
   more: "M5 12h.01M12 12h.01M19 12h.01",
   menu: "M4 7h16M4 12h16M4 17h16",
-  bell: "M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15zM10 20.5h4",
   clock: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
 };
 const filled = new Set(["send", "reply"]);
