@@ -3,9 +3,9 @@
 import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
 import { el, focused } from "./dom.js";
-import { plain } from "./format.js";
+import { directRoom, plain } from "./format.js";
 import { People } from "./people.js";
-import { Session } from "./session.js";
+import { Session, subject } from "./session.js";
 import "./list.js";
 import "./room-view.js";
 
@@ -14,9 +14,6 @@ const popups = () => import("./popups.js");
 const dialogs = () => import("./dialogs.js");
 
 const place = /** @type {HTMLElement} */ (document.getElementById("app"));
-
-/** The direct room of two users. @param {string} a @param {string} b */
-const directRoom = (a, b) => `dm:${[a, b].sort().join(":")}`;
 
 /** A storage that may be forbidden, or full. */
 const drafts = /** @type {any} */ ({
@@ -119,13 +116,17 @@ class Messenger {
     const to = query.get("to")?.toLowerCase();
     const room = to && this.session.user ? directRoom(this.session.user, to) : query.get("room");
     if (room) this.open({ room, title: to ? this.people.name(to) ?? to : room }, { isSilent: true, isOpened: true });
-    else place.classList.remove("in-conversation");
+    else {
+      place.classList.remove("in-conversation");
+      this.#showCount();
+    }
   }
 
   #back() {
     place.classList.remove("in-conversation");
     const query = new URLSearchParams(this.session.token === undefined ? { user: this.session.user } : {});
     history.pushState({}, "", `/?${query}`);
+    this.#showCount();
     this.list.focus();
   }
 
@@ -235,12 +236,15 @@ class Messenger {
 
   // MARK: The session
 
-  #takeToken() {
+  async #takeToken() {
     const token = new URLSearchParams(location.hash.slice(1)).get("token");
     if (!token) return;
     history.replaceState(history.state, "", location.pathname + location.search);
-    this.session.renew(token);
-    this.#closeAsking?.();
+    if (this.session.renew(token)) return this.#closeAsking?.();
+    const { askToSwitch } = await dialogs();
+    if (!await askToSwitch(place, this.user, subject(token))) return;
+    Session.keep(token);
+    location.reload();
   }
   /** @type {(() => void) | undefined} */
   #closeAsking;

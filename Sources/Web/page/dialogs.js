@@ -1,22 +1,26 @@
 // What the messenger asks and tells in dialogs. Loaded when it is needed.
 
 import { el } from "./dom.js";
-import { plain } from "./format.js";
-import { choose, show } from "./popups.js";
+import { isRoomName, plain } from "./format.js";
+import { ask, choose, show } from "./popups.js";
 
 /** @param {any} row */
 const choice = (row) =>
-  el("span", {}, el("b", { dir: "auto" }, plain(row.title)), el("small", {}, row.user === undefined ? "room" : `@${row.user}`));
+  el("span", {}, el("b", { dir: "auto" }, plain(row.title)), el("small", {}, about(row)));
+
+/** @param {any} row */
+const about = ({ isNew, room, user }) =>
+  user === undefined ? (isNew ? `Open the room #${room}` : "room") : isNew ? `Write to @${user}` : `@${user}`;
 
 /**
  * Chooses a conversation by some letters.
  * @param {HTMLElement} place
  * @param {{label: string, placeholder: string}} texts
- * @param {{all: any[]}} list
+ * @param {{find: (query: string) => any[]}} list
  * @param {import("./people.js").People} people
  */
 export const chooseConversation = (place, texts, list, people) => choose(place, {
-  ...texts, choices: () => list.all, view: choice,
+  ...texts, choices: (query) => list.find(query), view: choice,
   search: async (query, signal) => { await people.search(query, signal); },
 });
 
@@ -26,7 +30,7 @@ export function askForRoom(place, open) {
   const input = el("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: false, "aria-label": "Name of the room", placeholder: "team-lunch" });
   const box = show(place, "Open or create a room", form(input, "Open", () => {
     const room = input.value.trim().toLowerCase().replace(/^#/, "").replace(/\s+/g, "-");
-    if (!/^[a-z0-9._:-]{1,140}$/.test(room) || /^(\.|\.\.|dm:.*|sys:.*)$/.test(room)) {
+    if (!isRoomName(room)) {
       note.textContent = "A room has 1 to 140 of these characters: a–z, 0–9, dot, hyphen, underscore and colon.";
       return;
     }
@@ -36,17 +40,25 @@ export function askForRoom(place, open) {
   input.focus();
 }
 
-/** @param {HTMLElement} place @param {(token: string) => void} renew */
+/** @param {HTMLElement} place @param {(token: string) => boolean} renew whether the token is one of this user */
 export function askForToken(place, renew) {
+  const note = el("p", { class: "problem", role: "alert" });
   const input = el("input", { type: "password", autocomplete: "off", "aria-label": "Token" });
   const box = show(place, "Your session has expired", el("p", {}, "Enter a new token. What you wrote meanwhile is kept."),
     form(input, "Continue", () => {
-      if (!input.value.trim()) return;
-      box.close();
-      renew(input.value.trim());
-    }));
+      const token = input.value.trim();
+      if (!token) return;
+      if (renew(token)) box.close();
+      else note.textContent = "This is not a token of yours. To use it, sign out first.";
+    }, note));
   return box;
 }
+
+/** Anybody can make an address with a token, and would read what is written then. @param {HTMLElement} place @param {string} user @param {string} other */
+export const askToSwitch = (place, user, other) => ask(place, {
+  title: "Sign in as somebody else?", confirm: "Sign in",
+  text: `You are ${user} here. The address that was opened signs you in as ${plain(other) || "somebody else"}.`,
+});
 
 /** @param {HTMLElement} input @param {string} label @param {() => void} submit @param {...Node} more */
 const form = (input, label, submit, ...more) => el("form", {

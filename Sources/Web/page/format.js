@@ -1,7 +1,7 @@
 // Times and texts for people.
 
 const formats = {
-  time: { hour: "2-digit", minute: "2-digit" },
+  time: { timeStyle: "short" },
   weekday: { weekday: "long" },
   day: { weekday: "short", day: "numeric", month: "long" },
   date: { day: "numeric", month: "long", year: "numeric" },

@@ -2,7 +2,7 @@
 
 import { avatar } from "./avatars.js";
 import { el, focused, iconButton } from "./dom.js";
-import { brief, line, matching, plain, rest, time } from "./format.js";
+import { brief, directRoom, isRoomName, isUserName, line, matching, plain, rest, time } from "./format.js";
 import { gist } from "./row.js";
 
 const keptRows = 100;
@@ -16,6 +16,7 @@ const keepMs = 500;
  * @property {number} unread
  * @property {boolean} [unreadMore]
  * @property {any} [last]
+ * @property {boolean} [isNew] nobody has written yet, and the directory does not have the person
  */
 
 /** Reports `choose` {row, isOpened}, `menu` {anchor}. */
@@ -77,7 +78,7 @@ export class ConversationList extends HTMLElement {
     this.#pictures = pictures;
     this.#kept = this.#restore();
     relay.rooms.on("change", () => { this.#later(); this.#keep(); });
-    relay.on("health", () => { this.#showHealth(); this.#more(); });
+    relay.on("health", () => { this.#showHealth(); this.#later(); this.#more(); });
     for (const type of ["change", "presence"]) people.addEventListener(type, () => this.#later());
     people.addEventListener("change", () => this.#showHealth());
     people.addEventListener("problem", () => this.#showFoot());
@@ -109,6 +110,17 @@ export class ConversationList extends HTMLElement {
       if (!person.room || rooms.has(person.room) || person.user === this.#user) continue;
       rows.push({ room: person.room, title: person.name || person.user, user: person.user, unread: 0 });
     }
+    return rows;
+  }
+
+  /** The conversations that have the words, then those that could begin: not everybody is in the directory. @param {string} query @returns {any[]} */
+  find(query) {
+    const { all } = this;
+    const rows = matching(all, query);
+    const name = query.trim().toLowerCase().replace(/^[@#]/, "");
+    const add = (/** @type {any} */ row) => all.some(({ room }) => room === row.room) || rows.push({ ...row, title: name, unread: 0, isNew: true });
+    if (isUserName(name) && name !== this.#user && !query.startsWith("#")) add({ room: directRoom(this.#user, name), user: name });
+    if (isRoomName(name) && !query.startsWith("@")) add({ room: name });
     return rows;
   }
 
@@ -191,7 +203,7 @@ export class ConversationList extends HTMLElement {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     if (!this.#relay) return;
-    this.#rows = matching(this.all, this.#query);
+    this.#rows = this.find(this.#query);
     const rooms = new Set(this.#rows.map((row) => row.room));
     const hadFocus = this.#list.contains(focused());
     for (const [room, element] of this.#elements) {
@@ -225,7 +237,7 @@ export class ConversationList extends HTMLElement {
     const isOpen = row.room === this.#open;
     const picture = row.user !== undefined && this.#people.known.get(row.user)?.avatar;
     const last = row.last;
-    const signature = [row.title, row.unread, row.unreadMore, presence, isOpen, picture, last?.seq, last?.editedAt, last?.deleted,
+    const signature = [row.title, row.isNew, row.unread, row.unreadMore, presence, isOpen, picture, last?.seq, last?.editedAt, last?.deleted,
       last && brief(last.at), last && row.user === undefined && this.#people.name(last.from)].join("\n");
     element.row = row;
     if (element.signature === signature) return;
@@ -245,12 +257,13 @@ export class ConversationList extends HTMLElement {
     if (isOpen) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
     button.setAttribute("aria-label", [
-      title, row.user === undefined ? "room" : presence, row.unread > 0 && `${count} unread`, last && `${who}${gist(last).slice(0, 120)}`,
+      title, row.isNew ? this.#about(row) : row.user === undefined ? "room" : presence, row.unread > 0 && `${count} unread`, last && `${who}${gist(last).slice(0, 120)}`,
     ].filter(Boolean).join(", "));
   }
 
   /** @param {Row} row */
   #about(row) {
+    if (row.isNew) return "Open this conversation";
     if (row.user === undefined) return "No messages yet";
     return this.#people.known.get(row.user)?.bot ? "Bot" : `@${row.user}`;
   }

@@ -1,7 +1,6 @@
 // Menus, choices and questions that lie over the page. The focus returns to where it was.
 
 import { el, focused, icon } from "./dom.js";
-import { matching } from "./format.js";
 
 /** Where dialogs are put: the page's body, or the root of an embedded conversation. @param {Node} near */
 function root(near) {
@@ -176,7 +175,7 @@ export function show(near, title, ...children) {
 /**
  * Chooses one of many by some letters.
  * @param {Node} near
- * @param {{label: string, placeholder: string, choices: () => any[], search?: (query: string, signal: AbortSignal) => Promise<void>,
+ * @param {{label: string, placeholder: string, choices: (query: string) => any[], search?: (query: string, signal: AbortSignal) => Promise<void>,
  *   view: (choice: any) => Node}} options choices have `title` and `room`
  * @returns {Promise<any>} the choice, or nothing
  */
@@ -203,7 +202,7 @@ export function choose(near, { label, placeholder, choices, search, view }) {
     };
     const take = (/** @type {number} */ place) => { answer = shown[place]; box.close(); };
     const update = () => {
-      shown = matching(choices(), input.value).slice(0, 50);
+      shown = choices(input.value).slice(0, 50);
       list.replaceChildren(...shown.map((choice, place) => el("div", {
         role: "option", id: `choice-${place}`, class: "choice", on: { click: () => take(place) },
       }, view(choice))));
@@ -224,6 +223,7 @@ export function choose(near, { label, placeholder, choices, search, view }) {
       else if (event.key === "PageDown") select(index + 8);
       else if (event.key === "PageUp") select(index - 8);
       else if (event.key === "Enter") { if (shown[index]) take(index); }
+      else if (event.key === "Escape") box.close(); // and not first the text
       else return;
       event.preventDefault();
     });

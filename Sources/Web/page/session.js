@@ -45,11 +45,18 @@ export class Session {
     return user ? new Session({ user: user.toLowerCase() }) : undefined;
   }
 
-  /** Uses another token from now on. @param {string} token */
-  renew(token) {
-    this.token = token;
+  /** Signs this tab in from its next load on. @param {string} token */
+  static keep(token) {
     sessionStorage.setItem(tokenKey, token);
+  }
+
+  /** Uses another token from now on, unless it is one of another user: that would get what this one wrote. @param {string} token */
+  renew(token) {
+    if (subject(token) !== this.user) return false;
+    this.token = token;
+    Session.keep(token);
     for (const go of this.#waiting.splice(0)) go();
+    return true;
   }
 
   end() {

@@ -1,7 +1,7 @@
 // The first screen: a name, or a token where the relay asks for one.
 
 import { el } from "./dom.js";
-import { plain } from "./format.js";
+import { folded, isUserName, plain } from "./format.js";
 
 const nameKey = "relay.name";
 
@@ -15,9 +15,11 @@ async function isOpen() {
 }
 
 /** @param {string} name */
-const problem = (name) =>
-  /^[a-z0-9._-]{1,64}$/.test(name) && name !== "." && name !== ".." ? ""
-    : "A name has 1 to 64 of these characters: a–z, 0–9, dot, hyphen and underscore.";
+function problem(name) {
+  if (isUserName(name)) return "";
+  const similar = folded(name).replace(/[^a-z0-9._]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 64);
+  return `A name has 1 to 64 of these characters: a–z, 0–9, dot, hyphen and underscore${isUserName(similar) ? `; ${similar} would do` : ""}.`;
+}
 
 /**
  * @param {HTMLElement} place

@@ -427,7 +427,7 @@ def directory(browser, folder):
   refresh_s: 1""")
     page = browser.page(f"{relay.url}/?user=ada&room=general")
     text = page.wait("/rate-limited until/.test(document.querySelector('.foot')?.textContent) && document.querySelector('.foot').textContent")
-    shown = page.evaluate(f"new Date({reset * 1000}).toLocaleTimeString(undefined, {{hour: '2-digit', minute: '2-digit'}})")
+    shown = page.evaluate(f"new Date({reset * 1000}).toLocaleTimeString(undefined, {{timeStyle: 'short'}})")
     check(shown in text, f"{text}, not {shown}")
     page.wait("[...document.querySelectorAll('.conversation .title')].some(title => title.textContent === 'Person-0003')")
     page.wait("document.querySelector('.foot').hidden")
