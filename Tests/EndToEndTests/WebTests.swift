@@ -4,9 +4,9 @@ import Testing
 extension `End to end` {
   /// The web page in headless Chromium, as a person uses it: `web.py` plays the cases.
   @Suite struct `The web page` {
-    func play(_ name: String) throws {
+    func play(_ name: String, of program: String = "web.py") throws {
       let browser = try ChildProcess(
-        ["/usr/bin/python3", "-B", Programs.peer("web.py"), name, Programs.relay])
+        ["/usr/bin/python3", "-B", Programs.peer(program), name, Programs.relay])
       // Chromium takes its time to start.
       let outcome = try browser.wait(Deadline(seconds: 180))
       #expect(outcome == .exit(0), "\(browser.errors)")
