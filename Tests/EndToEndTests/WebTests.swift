@@ -41,6 +41,28 @@ extension `End to end` {
       try play("returning")
     }
 
+    @Test func `tells people of the same name apart, and leads to them`() throws {
+      try play("people")
+    }
+
+    @Test func `lists rooms above people to whom nobody wrote yet`() throws { try play("order") }
+
+    @Test func `leaves a room after a question`() throws { try play("leaving") }
+
+    @Test func `notifies once for all tabs, and not where it is muted`() throws {
+      try play("notifications")
+    }
+
+    @Test func `goes to a date`() throws { try play("dates") }
+
+    @Test func `forwards a message by keys`() throws { try play("forwarding") }
+
+    @Test func `searches all conversations`() throws { try play("search_all") }
+
+    @Test func `is used at 200 %, on 320 pixels, in forced colors and with reduced motion`() throws {
+      try play("magnified")
+    }
+
     @Test func `opens at the first unread message`() throws { try play("unread") }
 
     @Test func `sends each message once over a kill of the relay`() throws { try play("restart") }

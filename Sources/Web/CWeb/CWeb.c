@@ -73,6 +73,10 @@ static const unsigned char manifest_webmanifest[] = {
 #embed "../page/manifest.webmanifest"
 };
 
+static const unsigned char muted_js[] = {
+#embed "../page/muted.js"
+};
+
 static const unsigned char notifier_js[] = {
 #embed "../page/notifier.js"
 };
@@ -115,6 +119,10 @@ static const unsigned char rows_js[] = {
 
 static const unsigned char scrollbar_js[] = {
 #embed "../page/scrollbar.js"
+};
+
+static const unsigned char search_all_js[] = {
+#embed "../page/search-all.js"
 };
 
 static const unsigned char search_bar_js[] = {
@@ -263,6 +271,7 @@ static const struct cweb_file files[] = {
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"list.js", list_js, sizeof list_js},
     {"manifest.webmanifest", manifest_webmanifest, sizeof manifest_webmanifest},
+    {"muted.js", muted_js, sizeof muted_js},
     {"notifier.js", notifier_js, sizeof notifier_js},
     {"people.js", people_js, sizeof people_js},
     {"popups.js", popups_js, sizeof popups_js},
@@ -274,6 +283,7 @@ static const struct cweb_file files[] = {
     {"row.js", row_js, sizeof row_js},
     {"rows.js", rows_js, sizeof rows_js},
     {"scrollbar.js", scrollbar_js, sizeof scrollbar_js},
+    {"search-all.js", search_all_js, sizeof search_all_js},
     {"search-bar.js", search_bar_js, sizeof search_bar_js},
     {"service-worker.js", service_worker_js, sizeof service_worker_js},
     {"session.js", session_js, sizeof session_js},

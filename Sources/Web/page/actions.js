@@ -4,10 +4,15 @@ import { el } from "./dom.js";
 import { gist } from "./row.js";
 import { ask, chooseEmoji, menu } from "./popups.js";
 
+/** No message is older. */
+const firstYear = 1990;
+
 /**
  * @typedef {object} View the conversation
  * @property {string} user
  * @property {boolean} canForward
+ * @property {(user: string) => string} name
+ * @property {((user: string) => void) | undefined} person opens the conversation with a person, where that is another one
  * @property {(action: string, ...rest: any[]) => void} act
  */
 
@@ -22,11 +27,13 @@ export async function chooseReaction(view, message, anchor) {
 export function messageMenu(view, message, anchor) {
   const isOwn = message.from === view.user;
   const isText = message.kind === "text";
+  const { person } = view;
   menu(anchor, [
     { label: "Reply", act: () => view.act("reply", message.seq) },
     { label: "React", act: () => chooseReaction(view, message, anchor) },
     ...(isText ? [{ label: "Copy text", act: () => { navigator.clipboard?.writeText(message.text).catch(() => {}); } }] : []),
     ...(isText && view.canForward ? [{ label: "Forward…", act: () => view.act("forward", message.seq) }] : []),
+    ...(person && !isOwn ? [{ label: `Write to ${view.name(message.from)}`, act: () => person(message.from) }] : []),
     ...(isOwn && isText ? [{ label: "Edit", act: () => view.act("edit", message.seq) }] : []),
     ...(isOwn ? [{ label: "Delete…", isDangerous: true, act: () => view.act("delete", message.seq) }] : []),
   ], { label: "Message" });
@@ -38,25 +45,46 @@ export const askToDelete = (near, message) => ask(near, {
 });
 
 /**
- * @param {HTMLElement} button
- * @param {{isRoom: boolean, show: (place: number | Date) => void, first: number, leave: () => void, focus: () => void}} view
+ * What there is to know of people: their names, which may be the same, and a way to write to them.
+ * @param {View} view @param {string[]} users @param {HTMLElement} anchor @param {string} label
  */
-export function conversationMenu(button, { isRoom, show, first, leave, focus }) {
+export function peopleMenu({ user: me, name, person }, users, anchor, label) {
+  const title = (/** @type {string} */ user) => `${name(user)}${name(user) === user ? "" : ` @${user}`}${user === me ? " (you)" : ""}`;
+  menu(anchor, users.map((user) => ({
+    label: person && user !== me ? `${title(user)} – write` : title(user),
+    act: () => { if (user !== me) person?.(user); },
+  })), { label });
+}
+
+/**
+ * @param {HTMLElement} button
+ * @param {{isRoom: boolean, title: string, show: (place: number | Date) => void, first: number, leave: () => void, focus: () => void,
+ *   isMuted?: boolean, mute: () => void}} view
+ */
+export function conversationMenu(button, { isRoom, title, show, first, leave, focus, isMuted, mute }) {
   menu(button, [
     { label: "Go to a date…", act: () => chooseDate(button, show, focus) },
     { label: "Go to the first message", act: () => show(first) },
-    ...(isRoom ? [{ label: "Leave this room", isDangerous: true, act: leave }] : []),
+    ...(isMuted === undefined ? [] : [{ label: "Muted", isOn: isMuted, act: mute }]),
+    ...(isRoom ? [{ label: "Leave this room…", isDangerous: true, act: async () => {
+      if (await ask(button, {
+        title: `Leave ${title}?`, confirm: "Leave",
+        text: "You are told of no more messages in it. What was written stays, and you can open the room again by its name.",
+      })) leave();
+    } }] : []),
   ], { label: "This conversation" });
 }
 
 /** @param {HTMLElement} button @param {(place: Date) => void} show @param {() => void} focus */
 function chooseDate(button, show, focus) {
+  const today = new Date();
+  const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
   const input = el("input", {
-    type: "date", class: "date-input", "aria-label": "Date", max: new Date().toISOString().slice(0, 10),
+    type: "date", class: "date-input", "aria-label": "Date", max: `${today.getFullYear()}-${two(today.getMonth() + 1)}-${two(today.getDate())}`,
     on: {
       change: () => {
-        if (!input.valueAsDate) return;
         const [year, month, date] = input.value.split("-").map(Number);
+        if (!(year >= firstYear)) return; // a year that is being written begins with zeros
         show(new Date(year, month - 1, date));
       },
       blur: () => input.remove(),

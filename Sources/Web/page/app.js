@@ -4,6 +4,7 @@ import { Announcer } from "./announcer.js";
 import { Pictures } from "./avatars.js";
 import { el, focused } from "./dom.js";
 import { directRoom, plain } from "./format.js";
+import { Muted } from "./muted.js";
 import { People } from "./people.js";
 import { Session, subject } from "./session.js";
 import "./list.js";
@@ -28,6 +29,8 @@ class Messenger {
   list = el("relay-list");
   view = el("relay-conversation", { hidden: true });
   nothing = el("div", { class: "nothing-open" }, el("p", {}, "Choose a conversation, or press Ctrl+K."));
+  write = (/** @type {string} */ user) =>
+    this.open({ room: directRoom(this.user, user), title: this.people.name(user) ?? user, user }, { isOpened: true });
   forward = (/** @type {any} */ origin) => this.#forward(origin);
   /** @type {any} */
   #open;
@@ -38,6 +41,7 @@ class Messenger {
     this.session = session;
     this.relay = relay;
     this.people = new People(this.relay);
+    this.muted = new Muted(session.user);
     this.pictures = new Pictures((user) => session.fetch(`/v1/avatars/${encodeURIComponent(user)}`));
   }
 
@@ -50,9 +54,9 @@ class Messenger {
     list.start(this);
     list.addEventListener("choose", (/** @type {CustomEvent} */ event) => this.open(event.detail.row, event.detail));
     list.addEventListener("menu", (/** @type {CustomEvent} */ event) => this.#showMenu(event.detail.anchor));
+    list.addEventListener("search", (/** @type {CustomEvent} */ event) => this.#searchAll(event.detail.query));
     list.addEventListener("count", () => this.#showCount());
     view.addEventListener("back", () => this.#back());
-    view.addEventListener("read", (/** @type {CustomEvent} */ event) => list.read(/** @type {string} */ (view.room), event.detail));
     view.addEventListener("leave-room", (/** @type {CustomEvent} */ event) => this.#leave(event.detail));
     this.people.addEventListener("change", () => this.#renameOpen());
     session.onExpired = () => this.#askForToken();
@@ -153,6 +157,7 @@ class Messenger {
     const isCommand = event.ctrlKey || event.metaKey;
     if (event.key === "F6") this.#nextRegion(event.shiftKey ? -1 : 1);
     else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "k") this.#switch();
+    else if (isCommand && event.shiftKey && event.key.toLowerCase() === "f") this.#searchAll();
     else if (isCommand && !event.shiftKey && event.key.toLowerCase() === "f" && this.#open) this.view.openSearch();
     else if (isCommand && event.key === "End" && this.#open) this.view.timeline.toNewest();
     else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) {
@@ -196,6 +201,15 @@ class Messenger {
     this.relay.room(row.room).send({ forward: origin }).catch(() => {});
   }
 
+  async #searchAll(query = "") {
+    const { searchAll } = await import("./search-all.js");
+    const { relay, user, people, list } = this;
+    searchAll(place, { relay, user, people, list, isOpen: (room) => room === this.view.room }, query, (row, seq, words) => {
+      this.open(row);
+      this.view.show(seq, words);
+    });
+  }
+
   // MARK: The menu
 
   /** @param {HTMLElement} anchor */
@@ -204,6 +218,7 @@ class Messenger {
     const { menu } = await popups();
     menu(anchor, [
       { label: "Go to a conversation…", act: () => this.#switch() },
+      { label: "Search all conversations…", act: () => this.#searchAll() },
       { label: "Open or create a room…", act: () => this.#createRoom() },
       ...(notifier && "Notification" in globalThis ? [{ label: "Notifications", isOn: notifier.isOn("notifications"), act: () => notifier.toggle("notifications") }] : []),
       ...(notifier ? [{ label: "Sounds", isOn: notifier.isOn("sounds"), act: () => notifier.toggle("sounds") }] : []),

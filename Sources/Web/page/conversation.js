@@ -45,6 +45,16 @@ export class Conversation extends EventTarget {
     this.#ending.abort();
   }
 
+  /** Resolves when the room is open, or refused. @param {AbortSignal} signal */
+  async opened(signal) {
+    while (!signal.aborted && this.room.state === "opening") {
+      await new Promise((resolve) => {
+        this.addEventListener("state", resolve, { once: true });
+        signal.addEventListener("abort", resolve, { once: true });
+      });
+    }
+  }
+
   /** @param {number} seq */
   index(seq) {
     let low = 0;

@@ -67,7 +67,7 @@ const form = (input, label, submit, ...more) => el("form", {
 
 const keys = [
   ["Enter", "Send"], ["Shift+Enter", "New line"], ["↑ in an empty composer", "Edit your last message"],
-  ["Ctrl+K", "Go to a conversation"], ["Ctrl+F", "Search in this conversation"],
+  ["Ctrl+K", "Go to a conversation"], ["Ctrl+F", "Search in this conversation"], ["Ctrl+Shift+F", "Search all conversations"],
   ["Alt+↑ ↓", "Previous, next conversation"], ["Alt+Shift+↑ ↓", "Previous, next unread conversation"],
   ["F6", "Next region: conversations, messages, composer"], ["↑ ↓ in messages", "Select a message"],
   ["Enter on a message", "All actions"], ["R, E, F, +", "Reply, edit, forward, react"],

@@ -26,6 +26,8 @@ export function el(tag, properties = {}, ...children) {
 const paths = {
   send: "M3.4 20.6 21 12 3.4 3.4 3.4 10l12 2-12 2z",
   back: "M15 5l-7 7 7 7",
+  up: "M6 15l6-6 6 6",
+  down: "M6 9l6 6 6-6",
   close: "M6 6l12 12M18 6L6 18",
   search: "M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13zM20 20l-4.8-4.8",
   reply: "M10 8V4L3 11l7 7v-4c5 0 8 1.5 10 5 0-6-3-11-10-11z",

@@ -7,6 +7,8 @@ import { gist } from "./row.js";
 
 const keptRows = 100;
 const keepMs = 500;
+/** How soon the list of a hidden page changes. */
+const hiddenMs = 500;
 
 /**
  * @typedef {object} Row
@@ -28,6 +30,8 @@ export class ConversationList extends HTMLElement {
   /** @type {any} */
   #pictures;
   #user = "";
+  /** @type {import("./muted.js").Muted | undefined} */
+  #muted;
   /** @type {Row[]} */
   #rows = [];
   /** @type {Map<string, any>} */
@@ -39,6 +43,8 @@ export class ConversationList extends HTMLElement {
   /** @type {string | undefined} */
   #current;
   #frame = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #hidden;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
@@ -57,21 +63,27 @@ export class ConversationList extends HTMLElement {
     this.#list = el("ul", { class: "conversations", "aria-label": "Conversations", on: {
       keydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
     } });
+    this.#messages = el("button", { type: "button", class: "search-messages", hidden: true, on: {
+      click: () => this.dispatchEvent(new CustomEvent("search", { detail: { query: this.#query } })),
+    } });
     this.#foot = el("div", { class: "foot", role: "status" });
     this.append(
       el("header", {}, this.#me, iconButton("menu", "Menu", (event) =>
         this.dispatchEvent(new CustomEvent("menu", { detail: { anchor: event.currentTarget } })), { class: "icon-button menu-button" })),
-      el("div", { class: "find" }, this.#input), this.#list, this.#foot);
+      el("div", { class: "find" }, this.#input), this.#list, this.#messages, this.#foot);
     this.#list.addEventListener("scroll", () => this.#more(), { passive: true });
   }
   /** @type {any} */ #me;
   /** @type {any} */ #health;
   /** @type {any} */ #input;
   /** @type {any} */ #list;
+  /** @type {any} */ #messages;
   /** @type {any} */ #foot;
 
   /** @param {import("./room-view.js").Messenger} messenger */
-  start({ relay, people, pictures, user }) {
+  start({ relay, people, pictures, user, muted }) {
+    this.#muted = muted;
+    muted?.addEventListener("change", () => this.#later());
     this.#user = user;
     this.#relay = relay;
     this.#people = people;
@@ -102,7 +114,7 @@ export class ConversationList extends HTMLElement {
     const there = (list.length > 0 || this.#relay.health.state === "online" ? list : this.#kept)
       .filter((/** @type {any} */ row) => row.room === this.#open || !(row.head <= (this.#left.get(row.room) ?? -1)));
     const rows = there.map((/** @type {any} */ row) => ({
-      ...row, user: row.peer, unread: (this.#seen.get(row.room) ?? 0) >= row.head ? 0 : row.unread,
+      ...row, user: row.peer, 
       title: row.peer === undefined ? row.title ?? row.room : this.#people.name(row.peer) ?? (row.title && row.title !== row.room ? row.title : row.peer),
     }));
     const rooms = new Set(rows.map((/** @type {Row} */ row) => row.room));
@@ -173,16 +185,8 @@ export class ConversationList extends HTMLElement {
   }
 
   get unread() {
-    return this.all.reduce((sum, row) => sum + row.unread, 0);
+    return this.all.reduce((sum, row) => sum + (this.#muted?.has(row.room) ? 0 : row.unread), 0);
   }
-
-  /** Notes what was read here: the list may have been asked for before that. @param {string} room @param {number} seq */
-  read(room, seq) {
-    this.#seen.set(room, seq);
-    this.#later();
-  }
-  /** @type {Map<string, number>} */
-  #seen = new Map();
 
   /** Takes a room that was left off the list, until something happens in it. @param {string} room */
   forget(room) {
@@ -197,11 +201,15 @@ export class ConversationList extends HTMLElement {
 
   #later() {
     this.#frame ||= requestAnimationFrame(() => this.#update());
+    // A page that is hidden is not painted, but its title tells what is unread.
+    this.#hidden ??= setTimeout(() => this.#update(), hiddenMs);
   }
 
   #update() {
     cancelAnimationFrame(this.#frame);
+    clearTimeout(this.#hidden);
     this.#frame = 0;
+    this.#hidden = undefined;
     if (!this.#relay) return;
     this.#rows = this.find(this.#query);
     const rooms = new Set(this.#rows.map((row) => row.room));
@@ -223,6 +231,8 @@ export class ConversationList extends HTMLElement {
       if (element === place) place = place.nextElementSibling;
       else this.#list.insertBefore(element, place);
     }
+    this.#messages.hidden = this.#query === "";
+    if (this.#query) this.#messages.textContent = `Search messages for “${plain(this.#query)}”`;
     this.#setTabStop();
     if (hadFocus && !this.#list.contains(focused())) this.focus();
     this.#showFoot();
@@ -237,7 +247,8 @@ export class ConversationList extends HTMLElement {
     const isOpen = row.room === this.#open;
     const picture = row.user !== undefined && this.#people.known.get(row.user)?.avatar;
     const last = row.last;
-    const signature = [row.title, row.isNew, row.unread, row.unreadMore, presence, isOpen, picture, last?.seq, last?.editedAt, last?.deleted,
+    const isMuted = this.#muted?.has(row.room) ?? false;
+    const signature = [isMuted, row.title, row.isNew, row.unread, row.unreadMore, presence, isOpen, picture, last?.seq, last?.editedAt, last?.deleted,
       last && brief(last.at), last && row.user === undefined && this.#people.name(last.from)].join("\n");
     element.row = row;
     if (element.signature === signature) return;
@@ -254,10 +265,11 @@ export class ConversationList extends HTMLElement {
       el("span", { class: "last", dir: "auto" }, last ? `${who}${line(gist(last)).slice(0, 120)}` : this.#about(row)),
       row.unread > 0 ? el("span", { class: "unread" }, count) : "");
     button.classList.toggle("is-unread", row.unread > 0);
+    button.classList.toggle("is-muted", isMuted);
     if (isOpen) button.setAttribute("aria-current", "true");
     else button.removeAttribute("aria-current");
     button.setAttribute("aria-label", [
-      title, row.isNew ? this.#about(row) : row.user === undefined ? "room" : presence, row.unread > 0 && `${count} unread`, last && `${who}${gist(last).slice(0, 120)}`,
+      title, row.isNew ? this.#about(row) : row.user === undefined ? "room" : presence, row.unread > 0 && `${count} unread`, isMuted && "muted", last && `${who}${gist(last).slice(0, 120)}`,
     ].filter(Boolean).join(", "));
   }
 

@@ -10,6 +10,7 @@ export class Notifier {
   #relay;
   #user;
   #people;
+  #muted;
   #isChosen = false;
   /** @type {Map<string, number>} what was unread, by room */
   #unread = new Map();
@@ -21,7 +22,8 @@ export class Notifier {
   #audio;
 
   /** @param {import("./room-view.js").Messenger} messenger */
-  constructor({ relay, people, user }) {
+  constructor({ relay, people, user, muted }) {
+    this.#muted = muted;
     this.#user = user;
     this.#relay = relay;
     this.#people = people;
@@ -53,8 +55,8 @@ export class Notifier {
   /** Another tab sees by this lock that the person looks at this one. */
   #holdFocus() {
     this.#endFocus?.();
-    navigator.locks?.request(this.#focusName, { mode: "shared" }, () =>
-      new Promise((resolve) => { this.#endFocus = () => resolve(undefined); }));
+    const isOver = new Promise((resolve) => { this.#endFocus = () => resolve(undefined); });
+    navigator.locks?.request(this.#focusName, { mode: "shared" }, () => isOver);
   }
 
   #compare() {
@@ -70,7 +72,7 @@ export class Notifier {
   /** @param {any} row */
   async #notify(row) {
     const isDirect = row.peer !== undefined;
-    if (!this.#isChosen || !isUrgent(row.last, this.#user, isDirect)) return;
+    if (!this.#isChosen || this.#muted?.has(row.room) || !isUrgent(row.last, this.#user, isDirect)) return;
     const { held } = await navigator.locks.query();
     if (held?.some(({ name }) => name === this.#focusName)) return;
     if (this.isOn("sounds")) this.#ring();

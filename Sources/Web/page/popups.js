@@ -16,14 +16,15 @@ function root(near) {
  */
 function popOver(anchor, element) {
   const back = /** @type {any} */ (focused());
+  // The buttons of a message go when its row is drawn again.
+  const row = /** @type {any} */ (anchor.closest(".row"));
   const ending = new AbortController();
   const { signal } = ending;
   const close = (isReturning = true) => {
     if (signal.aborted) return;
     ending.abort();
     element.remove();
-    // The row of a button may have been drawn again.
-    if (isReturning) (back?.isConnected ? back : anchor.isConnected ? anchor : document.querySelector("textarea"))?.focus();
+    if (isReturning) (back?.isConnected && back !== document.body ? back : row?.isConnected ? row : anchor).focus();
   };
   const put = () => {
     const box = anchor.getBoundingClientRect();

@@ -5,11 +5,12 @@ import { el } from "./dom.js";
 import { brief, plain, rest } from "./format.js";
 
 export class RoomHead {
-  picture = el("span");
+  picture = el("button", { type: "button", class: "person", tabIndex: -1, on: { click: () => this.#tell("person") } });
   titles;
   notice = el("div", { class: "notice", role: "status", hidden: true });
   #title = el("h1", { dir: "auto" });
   #subtitle = el("p", { class: "subtitle" });
+  #members = el("button", { type: "button", class: "members", hidden: true, on: { click: () => this.#tell("members") } });
   /** @type {import("./room-view.js").Messenger} */
   #messenger = /** @type {any} */ (undefined);
   /** @type {any} */
@@ -19,8 +20,12 @@ export class RoomHead {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
 
-  constructor() {
-    this.titles = el("div", { class: "titles" }, this.#title, this.#subtitle);
+  #tell;
+
+  /** @param {(what: "person" | "members", anchor: HTMLElement) => void} ask when one points to the picture, or to the number of members */
+  constructor(ask) {
+    this.titles = el("div", { class: "titles" }, this.#title, this.#subtitle, this.#members);
+    this.#tell = (/** @type {"person" | "members"} */ what) => ask(what, what === "person" ? this.picture : this.#members);
   }
 
   /**
@@ -47,6 +52,9 @@ export class RoomHead {
     const { people, pictures } = this.#messenger;
     const { peer, room } = this.#row;
     this.#title.textContent = plain(title);
+    this.picture.hidden = false;
+    this.picture.disabled = peer === undefined;
+    this.picture.setAttribute("aria-label", peer === undefined ? "Room" : `About ${plain(title)}`);
     this.picture.replaceChildren(peer === undefined ? avatar(room, title, undefined, { room: true })
       : avatar(peer, people.name(peer) ?? peer, people.known.get(peer)?.avatar ? pictures : undefined));
     this.showSubtitle();
@@ -58,6 +66,10 @@ export class RoomHead {
     const typists = [...(this.#room?.typists ?? [])].filter((user) => user !== me)
       .map((user) => plain(people.name(user) ?? user));
     this.#subtitle.classList.toggle("typing", typists.length > 0);
+    const members = this.#room?.marks?.size ?? 0;
+    this.#members.hidden = typists.length > 0 || peer !== undefined || members === 0;
+    this.#members.textContent = `${members} ${members === 1 ? "member" : "members"}`;
+    this.#subtitle.hidden = !this.#members.hidden;
     if (typists.length > 0) {
       this.#subtitle.textContent = peer !== undefined ? "typing…"
         : typists.length > 2 ? `${typists.length} people are typing…`
@@ -65,12 +77,11 @@ export class RoomHead {
     } else if (peer !== undefined) {
       const presence = people.presence(peer);
       const seen = people.lastSeen(peer);
-      this.#subtitle.textContent = people.known.get(peer)?.bot ? "bot" : presence === "online" ? "online"
+      const what = people.known.get(peer)?.bot ? "bot" : presence === "online" ? "online"
         : presence === "away" ? "away" : seen ? `last seen ${brief(seen)}` : presence ?? "";
-    } else {
-      const members = this.#room?.marks?.size ?? 0;
-      this.#subtitle.textContent = members > 0 ? `${members} ${members === 1 ? "member" : "members"}` : "";
-    }
+      // Several people may have the same name.
+      this.#subtitle.textContent = what ? `@${peer} · ${what}` : `@${peer}`;
+    } else this.#subtitle.textContent = "";
   }
 
   /** Says what is wrong with the connection or the room. */

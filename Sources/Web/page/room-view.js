@@ -22,10 +22,12 @@ const refusals = { edit: "The edit was not accepted", delete: "The message was n
  * @property {import("./avatars.js").Pictures} pictures
  * @property {import("./announcer.js").Announcer} announcer
  * @property {Storage} [drafts]
+ * @property {import("./muted.js").Muted} [muted]
+ * @property {(user: string) => void} [write] opens the conversation with a person
  * @property {(origin: {room: string, seq: number}) => void} [forward]
  */
 
-/** Reports `back` and `read`. */
+/** Reports `back` and `leave-room`. */
 export class RoomView extends HTMLElement {
   /** @type {Messenger} */
   #messenger = /** @type {any} */ (undefined);
@@ -38,7 +40,7 @@ export class RoomView extends HTMLElement {
   /** How far all others have received and read. */
   #others = { received: 0, read: 0, count: 0 };
   #ending = new AbortController();
-  #head = new RoomHead();
+  #head = new RoomHead((what, anchor) => this.#act(what, undefined, anchor));
   #timeline = el("relay-timeline");
   #composer = el("relay-composer");
   /** The search, once it was wanted. @type {import("./search-bar.js").SearchBar | undefined} */
@@ -183,7 +185,8 @@ export class RoomView extends HTMLElement {
   async #showMenu(button) {
     const { conversationMenu } = await actions();
     conversationMenu(button, {
-      isRoom: this.#row.peer === undefined, first: this.#conversation?.first ?? 1,
+      isRoom: this.#row.peer === undefined, title: plain(this.#row.title), isMuted: this.#messenger.muted?.has(this.#row.room),
+      mute: () => this.#messenger.muted?.toggle(this.#row.room), first: this.#conversation?.first ?? 1,
       show: (place) => this.#timeline.show(place), focus: () => this.#composer.focus(),
       leave: () => this.dispatchEvent(new CustomEvent("leave-room", { detail: this.#row.room })),
     });
@@ -205,7 +208,6 @@ export class RoomView extends HTMLElement {
     const seen = this.#timeline.seen;
     if (room.state !== "live" || seen === undefined || seen <= (room.mine?.read ?? 0)) return;
     room.read(seen);
-    this.dispatchEvent(new CustomEvent("read", { detail: seen }));
   }
 
   // MARK: Writing
@@ -304,13 +306,18 @@ export class RoomView extends HTMLElement {
       this.#composer.text = message.text;
       this.#composer.focus();
     } else {
-      const { askToDelete, chooseReaction, messageMenu } = await actions();
+      const { askToDelete, chooseReaction, messageMenu, peopleMenu } = await actions();
+      const { user, forward, people, write } = this.#messenger;
+      const { peer } = this.#row;
       const view = {
-        user: this.#messenger.user, canForward: this.#messenger.forward !== undefined,
+        user, canForward: forward !== undefined, name: (/** @type {string} */ one) => plain(people.name(one) ?? one),
+        person: peer === undefined ? write : undefined,
         act: (/** @type {string} */ name, /** @type {any[]} */ ...more) => this.#act(name, ...more),
       };
       if (action === "reactions") chooseReaction(view, message, detail);
       else if (action === "menu") messageMenu(view, message, detail);
+      else if (action === "person") peopleMenu(view, [message?.from ?? peer], detail, "Person");
+      else if (action === "members") peopleMenu(view, [...room.marks.keys()].sort(), detail, "Members");
       else if (action === "delete") {
         if (await askToDelete(this, message)) room.delete(seq).catch(() => {}); // see tellRefused
         this.#timeline.enter();
@@ -347,15 +354,27 @@ export class RoomView extends HTMLElement {
     this.#search.open();
   }
 
-  /** @param {string} query @param {{seq?: number, isNewer: boolean}} options */
+  /** @param {string} query @param {{seq?: number, isNewer: boolean, signal: AbortSignal}} options */
   async #find(query, options) {
+    const conversation = this.#conversation;
+    const { find, mark, matcher } = await import("./find.js");
+    mark(undefined);
+    const isMatch = matcher(query, (user) => this.#messenger.people.name(user));
+    const match = isMatch && conversation && await find(conversation, isMatch, { ...options, signal: AbortSignal.any([options.signal, this.#ending.signal]) });
+    if (match) mark(await this.#timeline.show(match.seq), query);
+    return match;
+  }
+
+  /** Shows a message that was found by some words, once the conversation is open. @param {number} seq @param {string} query */
+  async show(seq, query) {
     const conversation = /** @type {Conversation} */ (this.#conversation);
     const { signal } = this.#ending;
-    const { find, matcher } = await import("./find.js");
-    const isMatch = matcher(query, (user) => this.#messenger.people.name(user));
-    const match = isMatch && await find(conversation, isMatch, { ...options, signal });
-    if (match) await this.#timeline.show(match.seq);
-    return match;
+    if (this.#messenger.relay.health.state === "online") await conversation.opened(signal);
+    if (signal.aborted) return;
+    const row = await this.#timeline.show(seq);
+    row?.focus({ preventScroll: true });
+    const { mark } = await import("./find.js");
+    mark(row, query);
   }
 }
 customElements.define("relay-conversation", RoomView);

@@ -1,7 +1,7 @@
 // The search within a conversation.
 
 import { el, iconButton } from "./dom.js";
-import { day, time } from "./format.js";
+import { day, plain, time } from "./format.js";
 
 export class SearchBar {
   #input = el("input", {
@@ -10,7 +10,9 @@ export class SearchBar {
   });
   #result = el("span", { class: "result", role: "status" });
   element = el("div", { class: "search", hidden: true, role: "search" }, this.#input, this.#result,
+    iconButton("up", "Older match", () => this.#search(false)), iconButton("down", "Newer match", () => this.#search(true)),
     iconButton("close", "Close the search", () => this.close()));
+  #ending = new AbortController();
   /** The match that is shown. @type {number | undefined} */
   #found;
   #isSearching = false;
@@ -18,7 +20,7 @@ export class SearchBar {
   #focus;
 
   /**
-   * @param {(query: string, options: {seq?: number, isNewer: boolean}) => Promise<any>} find shows the next match, and returns it
+   * @param {(query: string, options: {seq?: number, isNewer: boolean, signal: AbortSignal}) => Promise<any>} find shows the next match, and returns it; an empty query ends showing one
    * @param {() => void} focus leaves the search
    */
   constructor(find, focus) {
@@ -40,7 +42,11 @@ export class SearchBar {
     if (hadFocus) this.#focus();
   }
 
+  /** Ends a search that is going on, too. */
   #forget() {
+    this.#ending.abort();
+    this.#ending = new AbortController();
+    if (this.#found !== undefined) this.#find("", { isNewer: false, signal: this.#ending.signal });
     this.#found = undefined;
     this.#result.textContent = "";
   }
@@ -56,14 +62,17 @@ export class SearchBar {
   async #search(isNewer) {
     if (this.#isSearching || this.#input.value.trim() === "") return;
     this.#isSearching = true;
+    const { signal } = this.#ending;
     this.#result.textContent = "Searching…";
     try {
-      const match = await this.#find(this.#input.value, { seq: this.#found, isNewer });
+      const match = await this.#find(this.#input.value, { seq: this.#found, isNewer, signal });
+      if (signal.aborted) return;
       if (match) this.#found = match.seq;
       this.#result.textContent = match ? `${day(match.at)}, ${time(match.at)}. Enter: older`
         : isNewer ? "No newer matches" : "No older matches";
-    } catch {
-      this.#result.textContent = "Older messages cannot be searched without a connection";
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#result.textContent = `The search ended: ${plain(/** @type {Error} */ (error).message)}`;
     } finally {
       this.#isSearching = false;
     }

@@ -8,7 +8,7 @@ import { day } from "./format.js";
 import { Position } from "./position.js";
 import { Roving } from "./roving.js";
 import { Rows } from "./rows.js";
-import { Scrollbar } from "./scrollbar.js";
+import { NewestButton, Scrollbar } from "./scrollbar.js";
 
 const rowsLimit = 200;
 const step = 30;
@@ -36,7 +36,6 @@ export class Timeline extends HTMLElement {
   #pending = [];
   /** Whether the view stays at the newest message. */
   #isAtEnd = true;
-  #missed = 0;
   #firstUnread = Infinity;
   #isMarked = false;
   /** Whether the view is where the conversation is to be opened. */
@@ -51,10 +50,7 @@ export class Timeline extends HTMLElement {
   #position = new Position(this.#scroller, this.#rows.element);
   #roving = new Roving(this.#rows, this.#position);
   #empty = el("div", { class: "empty", hidden: true });
-  #newest = el("button", {
-    type: "button", class: "newest", hidden: true, "aria-label": "Go to the newest message",
-    on: { click: () => this.toNewest() },
-  });
+  #newest = new NewestButton(() => this.toNewest());
   #bar = new Scrollbar((share, seq) => (share >= 1 ? this.toNewest() : this.show(seq)), (seq) => {
     const item = this.#conversation?.get(seq);
     return item ? day(item.at) : `Message ${seq.toLocaleString()}`;
@@ -62,22 +58,14 @@ export class Timeline extends HTMLElement {
 
   connectedCallback() {
     if (this.firstChild) return;
-    this.append(this.#scroller, this.#bar.element, this.#empty, this.#newest);
+    this.append(this.#scroller, this.#bar.element, this.#empty, this.#newest.element);
     this.#resizes.observe(this.#scroller);
     this.#resizes.observe(this.#rows.element);
     this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    const list = this.#rows.element;
-    list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.#key(event));
-    list.addEventListener("focusin", (/** @type {FocusEvent} */ event) => {
-      const row = /** @type {any} */ (event.target).closest(".row");
-      if (!row) return;
-      this.#roving.select(row);
-      this.#rows.showTools(row);
+    this.#roving.listen({
+      key: (event, row) => this.#key(event, row), leave: () => this.dispatchEvent(new Event("leave")),
+      page: () => this.#scroller.clientHeight,
     });
-    list.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => {
-      if (event.pointerType !== "touch" && !this.#rows.hasToolsFocus) this.#rows.showTools(/** @type {any} */ (event.target).closest(".row"));
-    });
-    list.addEventListener("pointerleave", () => { if (!this.#roving.hasFocus) this.#rows.hideTools(); });
   }
 
   disconnectedCallback() {
@@ -106,7 +94,7 @@ export class Timeline extends HTMLElement {
     on("loading", () => this.#later());
     conversation.isFollowed = () => this.isAtEnd;
     this.#firstUnread = Infinity;
-    this.#isMarked = this.#isPlaced = false;
+    this.#isMarked = this.#isPlaced = this.#isSought = false;
     this.#noteUnread();
     this.#restart();
   }
@@ -142,7 +130,7 @@ export class Timeline extends HTMLElement {
   }
 
   toNewest() {
-    this.#missed = 0;
+    this.#newest.missed = 0;
     this.#isAtEnd = true;
     if (this.#conversation?.newer) return this.#conversation.toNewest();
     this.#showEnd();
@@ -150,7 +138,15 @@ export class Timeline extends HTMLElement {
   }
 
   /** Shows a message, or the first one at or after a time. @param {number | Date} place */
-  async show(place) {
+  show(place) {
+    this.#isSought = true;
+    return this.#jump(place);
+  }
+  /** Whether a person has gone to a message: then the first unread one is not gone to. */
+  #isSought = false;
+
+  /** @param {number | Date} place */
+  async #jump(place) {
     const conversation = this.#conversation;
     if (!conversation) return;
     this.#isAtEnd = false;
@@ -216,7 +212,7 @@ export class Timeline extends HTMLElement {
     this.#pending = this.#readPending();
     this.#locate();
     const others = messages.filter((message) => message.from !== this.#context.user).length;
-    if (!this.isAtEnd) this.#missed += others;
+    if (!this.isAtEnd) this.#newest.missed += others;
     this.#later();
   }
 
@@ -226,7 +222,7 @@ export class Timeline extends HTMLElement {
     // What one writes is shown.
     if (this.#pending.some((entry) => !before.has(entry.id))) {
       this.#isAtEnd = true;
-      this.#missed = 0;
+      this.#newest.missed = 0;
       if (/** @type {any} */ (this.#conversation).newer) return /** @type {any} */ (this.#conversation).toNewest();
     }
     this.#update();
@@ -246,7 +242,7 @@ export class Timeline extends HTMLElement {
     this.#isMarked = true;
     const isUnread = (/** @type {any} */ item) => item.seq > readBefore && item.from !== this.#context.user;
     const isBefore = conversation.older && conversation.items[0]?.seq > readBefore + 1;
-    if (isBefore && conversation.items.some(isUnread)) await this.show(readBefore + 1);
+    if (isBefore && !this.#isSought && conversation.items.some(isUnread)) await this.#jump(readBefore + 1);
     if (conversation !== this.#conversation) return;
     this.#isPlaced = true;
     this.#firstUnread = conversation.items.find(isUnread)?.seq ?? Infinity;
@@ -255,6 +251,7 @@ export class Timeline extends HTMLElement {
 
   /** Goes to the first unread message if it is loaded. */
   #showUnread() {
+    if (this.#isSought) return false;
     const conversation = /** @type {any} */ (this.#conversation);
     const index = conversation.index(this.#firstUnread);
     if (conversation.items[index]?.seq !== this.#firstUnread || conversation.items.length - index < 3) return false;
@@ -373,7 +370,7 @@ export class Timeline extends HTMLElement {
       else position.settleScroll();
       this.#isAtEnd = isKept || (position.top >= position.end - slack && this.#to === this.#conversation.items.length);
     }
-    if (this.isAtEnd) this.#missed = 0;
+    if (this.isAtEnd) this.#newest.missed = 0;
     this.#extend();
     this.#showState();
   }
@@ -387,13 +384,7 @@ export class Timeline extends HTMLElement {
     if (isEmpty) setText(this.#empty, this.#context.empty?.() ?? "");
     setText(this.#above, isEmpty ? "" : conversation.older ? "Loading older messages…" : "Beginning of the conversation");
     this.#above.classList.toggle("quiet", conversation.older && !conversation.isReading("older"));
-    this.#newest.hidden = this.isAtEnd || isEmpty;
-    const count = this.#missed > 99 ? "99+" : String(this.#missed);
-    if (this.#newest.dataset.count !== count) {
-      this.#newest.dataset.count = count;
-      this.#newest.setAttribute("aria-label",
-        this.#missed > 0 ? `Go to the newest message, ${count} new` : "Go to the newest message");
-    }
+    this.#newest.show(!this.isAtEnd && !isEmpty);
     this.#rows.element.setAttribute("aria-busy", String(conversation.isLoading));
     const { first, head, older, newer } = conversation;
     this.#bar.show({
@@ -405,23 +396,15 @@ export class Timeline extends HTMLElement {
 
   // MARK: The keyboard
 
-  /** @param {KeyboardEvent} event */
-  #key(event) {
-    const row = /** @type {any} */ (event.target).closest(".row");
-    if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.target !== row) {
-      if (event.key === "Escape") { event.stopPropagation(); row.focus(); }
-      return;
-    }
-    const stepped = this.#roving.step(row, event.key, this.#scroller.clientHeight);
-    if (stepped === "after") this.dispatchEvent(new Event("leave"));
-    else if (event.key === "End") {
+  /** @param {KeyboardEvent} event @param {any} row @returns {boolean} whether the key is one for this */
+  #key(event, row) {
+    if (event.key === "End") {
       this.toNewest();
       this.#rows.last?.focus();
     } else if (event.key === "Home") {
       this.show(/** @type {any} */ (this.#conversation).first).then((first) => first?.focus({ preventScroll: true }));
-    } else if (stepped === "none" && !this.#context.key?.(event, row.message)) return;
-    event.preventDefault();
+    } else return this.#context.key?.(event, row.message) ?? false;
+    return true;
   }
 }
 customElements.define("relay-timeline", Timeline);

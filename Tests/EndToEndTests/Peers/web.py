@@ -249,6 +249,303 @@ def clipping(browser, folder):
     relay.stop()
 
 
+def people(browser, folder):
+    """A sender, a member and the other of a conversation are told apart by @user, and lead to a conversation with them."""
+    relay = Relay(folder, "")
+    relay.send("bo", "general", "from bo")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelector('.row .name')?.title === '@bo'")
+    page.wait("document.querySelector('.members').textContent === '2 members'")
+    page.evaluate("document.querySelector('.members').focus()")
+    page.press("Enter")
+    page.wait("document.querySelectorAll('.menu [role=menuitem]').length === 2")
+    found = page.evaluate("[...document.querySelectorAll('.menu [role=menuitem]')].map(item => item.textContent)")
+    check(found == ["ada (you)", "bo – write"], found)
+    page.press("Escape")
+    page.wait("document.activeElement.matches('.members')")
+    page.evaluate("document.querySelector('.row .name').click()")
+    page.wait("document.activeElement.textContent === 'bo – write'")
+    page.press("Enter")
+    page.wait("location.search === '?user=ada&to=bo' && document.querySelector('.subtitle').textContent.startsWith('@bo')")
+    page.wait("document.activeElement.tagName === 'TEXTAREA'")
+    write(page, "to bo")
+    until(lambda: relay.texts("dm:ada:bo") == ["to bo"], "sent")
+    page.evaluate("history.back()")
+    page.wait("document.querySelector('relay-conversation h1').textContent === 'General' && document.querySelector('.row')")
+    page.evaluate("document.querySelector('.row').focus()")
+    page.press("Enter")
+    page.wait("[...document.querySelectorAll('.menu [role=menuitem]')].some(item => item.textContent === 'Write to bo')")
+    quiet(page)
+    relay.stop()
+
+
+def order(browser, folder):
+    """Rooms with a message come first, then those without one, then the people whom one never wrote to."""
+    (pathlib.Path(folder) / "people.yaml").write_text(json.dumps(
+        [{"user": user, "name": user.title()} for user in ("bo", "cy", "di")]))
+    relay = Relay(folder, f"directory: {{ kind: local, file: {folder}/people.yaml }}\n"
+                          "rooms: { listed: [{ room: general, title: General }, { room: quiet, title: Quiet }] }")
+    relay.send("bo", "general", "a message")
+    relay.send("cy", "dm:ada:cy", "a later message")
+    page = browser.page(f"{relay.url}/?user=ada")
+    titles = "[...document.querySelectorAll('.conversation .title')].map(title => title.textContent)"
+    page.wait(f"{ONLINE} && JSON.stringify({titles}) === JSON.stringify(['Cy', 'General', 'Quiet', 'Bo', 'Di'])")
+    relay.send("di", "dm:ada:di", "the latest message")
+    page.wait(f"{titles}[0] === 'Di' && document.querySelectorAll('.conversation').length === 5")
+    quiet(page)
+    relay.stop()
+
+
+def leaving(browser, folder):
+    """A room is left after a question, leaves the list, and can be opened again."""
+    relay = Relay(folder, "")
+    relay.send("bo", "team", "a message")
+    relay.send("bo", "other", "a message")
+    page = browser.page(f"{relay.url}/?user=ada&room=other")
+    page.wait(f"{ONLINE} && document.querySelector('.row')")
+    page.go(f"{relay.url}/?user=ada&room=team")
+    page.wait(f"{ONLINE} && document.querySelector('.row') && document.querySelectorAll('.conversation').length === 3")
+
+    def leave(answer):
+        page.evaluate("document.querySelector('[aria-label=\"About this conversation\"]').focus()")
+        page.press("Enter")
+        page.wait("document.querySelector('.menu .dangerous')")
+        page.press("End")
+        page.press("Enter")
+        page.wait("document.querySelector('dialog')?.textContent.includes('open the room again by its name')")
+        page.press(answer)
+        page.wait("document.querySelector('dialog') === null")
+
+    leave("Escape")
+    check(page.evaluate("document.querySelector('relay-conversation h1').textContent") == "team", "not left without a yes")
+    leave("Enter")
+    page.wait("document.querySelector('.nothing-open').hidden === false && document.querySelectorAll('.conversation').length === 2")
+    check("team" not in [row["room"] for row in relay.get("/v1/rooms?user=ada")["rooms"]], "the relay knows")
+    relay.send("bo", "team", "unheard")
+    page.go(f"{relay.url}/?user=ada")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length === 2")
+    page.go(f"{relay.url}/?user=ada&room=team")
+    wait_for_text(page, "unheard")
+    page.wait("document.querySelectorAll('.conversation').length === 3")
+    quiet(page)
+    relay.stop()
+
+
+NOTICED = """window.noticed = [];
+  ServiceWorkerRegistration.prototype.showNotification = async (title, options) => { noticed.push(`${title}: ${options.body}`); };
+  window.tones = 0; const create = AudioContext.prototype.createOscillator;
+  AudioContext.prototype.createOscillator = function () { tones++; return create.call(this); }"""
+
+
+def notifications(browser, folder):
+    """What is urgent notifies and sounds, once for two tabs, and not while one looks, nor where it is muted."""
+    relay = Relay(folder, "")
+    relay.send("ada", "general", "it makes ada a member")
+    relay.send("bo", "dm:ada:bo", "a message")
+    browser.call("Browser.grantPermissions", origin=relay.url, permissions=["notifications"])
+    pages = [browser.page() for _ in range(2)]
+    elsewhere = browser.page()
+    for page in pages:
+        page.call("Page.addScriptToEvaluateOnNewDocument", source=NOTICED)
+        page.go(f"{relay.url}/?user=ada&room=other")
+        page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length === 3 && navigator.serviceWorker.ready.then(() => true)")
+    first = pages[0]
+
+    def menu(button, entry):
+        first.evaluate(f"document.querySelector('{button}').click()")
+        label = f"[...document.querySelectorAll('.menu [role=menuitemcheckbox]')].find(item => item.textContent === '{entry}')"
+        first.wait(label)
+        first.evaluate(f"{label}.click()")
+
+    for entry in "Notifications", "Sounds":
+        menu(".menu-button", entry)
+        until(lambda: first.evaluate(f"localStorage.getItem('relay.{entry.lower()}')") == "on", entry)
+
+    def noticed():
+        return [text for page in pages for text in page.evaluate("noticed")]
+
+    def blur():
+        for page in pages:
+            page.call("Emulation.setFocusEmulationEnabled", enabled=False)
+        elsewhere.call("Page.bringToFront")
+        first.wait("!document.hasFocus()")
+        until(lambda: first.evaluate("navigator.locks.query().then(({ held }) => held.every(({ name }) => !name.startsWith('relay.focus')))"), "nobody looks")
+
+    # While one looks at a tab, its list says enough.
+    relay.send("bo", "dm:ada:bo", "while one looks")
+    for page in pages:
+        page.wait("[...document.querySelectorAll('.conversation .last')].some(last => last.textContent === 'while one looks')")
+    check(noticed() == [], noticed())
+    blur()
+    tones = sum(page.evaluate("tones") for page in pages)
+    relay.send("bo", "general", "not urgent")
+    relay.send("bo", "dm:ada:bo", "a direct one")
+    until(lambda: len(noticed()) == 1, "the direct one")
+    relay.send("bo", "general", "for @ada")
+    until(lambda: len(noticed()) == 2, "the mention")
+    check(noticed() == ["bo: a direct one", "General: bo: for @ada"], noticed())
+    check(sum(page.evaluate("tones") for page in pages) == tones + 4, "two tones each")
+    # Muted.
+    for page in pages:
+        page.call("Emulation.setFocusEmulationEnabled", enabled=True)
+    first.evaluate("[...document.querySelectorAll('.conversation')].find(row => row.textContent.includes('a direct one')).click()")
+    first.wait("document.querySelector('relay-conversation h1').textContent === 'bo'")
+    menu("[aria-label=\"About this conversation\"]", "Muted")
+    first.evaluate("[...document.querySelectorAll('.conversation')].find(row => row.textContent.includes('General')).click()")
+    for page in pages:
+        page.wait("document.querySelector('.is-muted .title')?.textContent === 'bo'")
+    blur()
+    relay.send("bo", "dm:ada:bo", "a muted one")
+    relay.send("cy", "dm:ada:cy", "another direct one")
+    until(lambda: len(noticed()) == 3, "the one that is not muted")
+    check(noticed()[-1] == "cy: another direct one", noticed())
+    first.wait("document.title.startsWith('(1) ')")
+    relay.stop()
+
+
+def dates(browser, folder):
+    """A date leads to the first message of that day, written by keys or chosen."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("bo", "general", *[f"message {number}" for number in range(1, 301)])
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length >= 30")
+
+    def choose(script):
+        page.evaluate("document.querySelector('[aria-label=\"About this conversation\"]').click()")
+        page.wait("document.querySelector('.menu')")
+        page.press("Enter")
+        page.wait("document.activeElement.type === 'date'")
+        page.evaluate(f"(input => {{ {script}; input.dispatchEvent(new Event('change')); }})(document.activeElement)")
+
+    today = page.evaluate("(() => { const now = new Date(); return new Date(now - now.getTimezoneOffset() * 60000).toISOString().slice(0, 10); })()")
+    choose("window.latest = input.max; input.value = '0002-01-01'")
+    check(page.evaluate("latest") == today, "today is the latest day")
+    check(page.evaluate("document.querySelector('.flash') === null"), "a year that is being written")
+    page.evaluate(f"(input => {{ input.value = '{today}'; input.dispatchEvent(new Event('change')); }})(document.activeElement)")
+    page.wait("document.querySelector('.flash')?.message.seq === 1")
+    quiet(page)
+    relay.stop()
+
+
+def forwarding(browser, folder):
+    """A message is forwarded by keys to a conversation that is chosen by some letters, with the name of its author."""
+    relay = Relay(folder, "")
+    number, = relay.send("bo", "general", "worth it")
+    relay.send("cy", "dm:ada:cy", "hello")
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.row').length === 1 && document.querySelectorAll('.conversation').length === 2")
+    page.evaluate("document.querySelector('.row').focus()")
+    page.press("f")
+    page.wait("document.activeElement.closest('dialog')")
+    write(page, "cy")
+    page.wait("location.search === '?user=ada&to=cy'")
+    wait_for_text(page, "worth it", ".own")
+    page.wait("document.querySelector('.row.own .forwarded').textContent === 'Forwarded from bo' && document.querySelector('.row.own .mark.stored, .row.own .mark.received')")
+    entry = relay.get("/v1/rooms/dm:ada:cy/messages?user=ada")["entries"][-1]
+    check(entry["forward"]["room"] == "general" and entry["forward"]["seq"] == number, entry)
+    quiet(page)
+    relay.stop()
+
+
+def search_all(browser, folder):
+    """All conversations are searched, the newest first; a result opens its message; without a connection what is stored."""
+    relay = Relay(folder, WITHOUT_LIMITS)
+    relay.send("bo", "general", *["nothing" for _ in range(900)])
+    old, = relay.send("bo", "team", "An old Café")
+    relay.send("bo", "team", *["nothing" for _ in range(1200)])
+    relay.send("bo", "dm:ada:bo", "the newest café")
+    relay.send("bo", "private", "a café of others")
+    for room in "general", "team":
+        relay.send("ada", room, "hello")  # it makes ada a member
+    page = browser.page(f"{relay.url}/?user=ada&room=general")
+    page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length === 3 && document.querySelectorAll('.row').length > 0")
+    page.evaluate("document.querySelector('relay-list input').focus()")
+    page.type("cafe")
+    page.wait("!document.querySelector('.search-messages').hidden")
+    page.evaluate("document.querySelector('.search-messages').click()")
+    page.wait("document.querySelector('dialog .result')?.textContent === '2 messages found.'")
+    found = page.evaluate("[...document.querySelectorAll('.found .last')].map(last => last.textContent)")
+    check(found == ["bo: the newest café", "bo: An old Café"], found)
+    page.press("ArrowDown")
+    page.press("ArrowDown")
+    page.press("Enter")
+    page.wait(f"document.querySelector('relay-conversation h1').textContent === 'team' && document.activeElement.message?.seq === {old}")
+    page.wait("""(() => { const box = document.activeElement.getBoundingClientRect(); return box.top > 50 && box.bottom < 750; })()""")
+    page.press("f", ctrl=True, shift=True)
+    page.wait("document.activeElement.closest('dialog')")
+    write(page, "no such words")
+    page.wait("document.querySelector('dialog .result').textContent === 'No message found.'")
+    page.press("Escape")
+    page.wait("document.querySelector('dialog') === null")
+    # A search can be ended while it is going on.
+    page.press("f", ctrl=True, shift=True)
+    page.wait("document.activeElement.closest('dialog')")
+    write(page, "nothing")
+    page.press("Escape")
+    page.wait("document.querySelector('dialog') === null")
+    relay.stop()
+    page.wait("!document.querySelector('.notice').hidden")
+    page.press("f", ctrl=True, shift=True)
+    page.wait("document.activeElement.closest('dialog')")
+    write(page, "nothing")
+    page.wait("/of what is stored on this device/.test(document.querySelector('dialog .result').textContent)")
+    check(page.evaluate("document.querySelectorAll('.found').length") > 100, "stored ones")
+    quiet(page)
+
+
+def magnified(browser, folder):
+    """At 200 %, on 320 pixels, in forced colors and with reduced motion nothing is cut, and the focus is seen."""
+    relay = Relay(folder, ECHO)
+    number, = relay.send("bo", "general", "see https://example.org/" + "x" * 90, "`code` " * 30)[:1]
+    relay.send("ada", "general", {"text": "an answer " * 20, "reply_to": number}, {"kind": "react", "target": number, "emoji": "👍", "on": True})
+    page = browser.page()
+    cut = """[...document.querySelectorAll('button, input, textarea, h1, .subtitle, .text, .day, .reaction, .notice')].filter(element => {
+        const box = element.getBoundingClientRect();
+        return box.width > 0 && element.checkVisibility({ visibilityProperty: true }) && (box.left < -1 || box.right > innerWidth + 1);
+      }).map(element => element.outerHTML.slice(0, 120))"""
+    for name, width, height, scale, features in (
+            ("200 %", 640, 400, 2, {}), ("320 pixels", 320, 568, 1, {}), ("200 % on a phone", 320, 256, 2, {}),
+            ("forced colors", 1280, 800, 1, {"forced_colors": "active"}), ("reduced motion", 1280, 800, 1, {"prefers_reduced_motion": "reduce"})):
+        page.size(width, height, deviceScaleFactor=scale)
+        page.media(**features)
+        for address in "/?user=ada", "/?user=ada&room=general":
+            page.go(f"{relay.url}{address}")
+            page.wait(f"{ONLINE} && document.querySelectorAll('.conversation').length === 2")
+            if "room" in address:
+                page.wait("document.querySelectorAll('.row').length === 3")
+            for screen in "", "a menu", "a dialog", "the keys":
+                if screen == "a menu":
+                    page.evaluate("[...document.querySelectorAll('.menu-button, [aria-label=\"About this conversation\"]')].find(button => button.checkVisibility()).click()")
+                    page.wait("document.querySelector('.menu')")
+                elif screen:
+                    page.press("Escape")
+                    page.wait("document.querySelector('dialog, .menu') === null")
+                    page.press("F1") if screen == "the keys" else page.press("k", ctrl=True)
+                    page.wait(f"document.querySelector('dialog.{'sheet' if screen == 'the keys' else 'switcher'}')")
+                where = f"{name}, {address}, {screen}"
+                check(page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{where}: wider than the page")
+                found = page.evaluate(cut)
+                check(not found, f"{where}: cut: {found}")
+            page.press("Escape")
+            page.wait("document.querySelector('dialog') === null")
+            # Each stop of Tab shows that it has the focus.
+            for _ in range(6):
+                page.press("Tab")
+                seen = page.evaluate("""(() => { let element = document.activeElement;
+                    if (element === document.body) return true;
+                    const row = element.closest('.row'); if (row === element) element = row.querySelector('.bubble');
+                    const style = getComputedStyle(element), field = element.closest('.field');
+                    return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1 || (field !== null && getComputedStyle(field).boxShadow !== 'none')
+                      || (field !== null && getComputedStyle(field).outlineStyle !== 'none') || element.outerHTML.slice(0, 150); })()""")
+                check(seen is True, f"{name}, {address}: the focus is not seen: {seen}")
+        if "prefers_reduced_motion" in features:
+            page.evaluate("document.querySelector('relay-timeline').show(1).then(() => true)")
+            moving = page.evaluate("document.getAnimations().filter(({ effect }) => effect.getKeyframes().some(frame => 'transform' in frame || 'translate' in frame || 'top' in frame)).length")
+            check(moving == 0, f"{moving} animations move something")
+            check(page.evaluate("[...document.querySelectorAll('*')].every(element => ['0s', ''].includes(getComputedStyle(element).transitionDuration))"), "a transition")
+    relay.stop()
+
+
 def unread(browser, folder):
     """A conversation opens at the first unread message, wherever that is; what was in view is read, and no more."""
     relay = Relay(folder, WITHOUT_LIMITS)

@@ -1,0 +1,105 @@
+// The search over all conversations. Loaded when it is opened.
+
+import { el } from "./dom.js";
+import { SearchAll, matcher } from "./find.js";
+import { brief, line, plain } from "./format.js";
+import { gist } from "./row.js";
+import { show } from "./popups.js";
+
+/** More results are not kept: the oldest go. */
+const resultsLimit = 500;
+/** How much of a message a result shows. */
+const shownLength = 160;
+
+/**
+ * @param {HTMLElement} place
+ * @param {{relay: any, user: string, people: import("./people.js").People, list: {all: any[]}, isOpen: (room: string) => boolean}} messenger
+ * @param {string} query
+ * @param {(row: any, seq: number, query: string) => void} open
+ */
+export function searchAll(place, { relay, user, people, list, isOpen }, query, open) {
+  const name = (/** @type {string} */ one) => people.name(one);
+  /** @type {{row: any, message: any, element: any}[]} the newest first */
+  let results = [];
+  let ending = new AbortController();
+  const input = el("input", { type: "search", value: query, placeholder: "Search all conversations", "aria-label": "Search all conversations", autocomplete: "off", spellcheck: false });
+  const status = el("p", { class: "result", role: "status" });
+  const further = el("button", { type: "button", class: "plain", hidden: true }, "Search further back");
+  const items = el("div", { class: "choices", role: "list", "aria-label": "Messages" });
+
+  const add = (/** @type {{row: any, message: any}[]} */ matches) => {
+    const before = results.length;
+    for (const { row, message } of matches) {
+      const { title } = row;
+      const text = line(gist(message));
+      const who = message.from === user ? "You" : plain(name(message.from) ?? message.from);
+      const element = el("div", { role: "listitem" }, el("button", {
+        type: "button", class: "choice found",
+        on: { click: () => { box.close(); open(row, message.seq, input.value); } },
+      }, el("span", {}, el("b", { dir: "auto" }, plain(title)), el("time", {}, brief(message.at))),
+      el("span", { class: "last", dir: "auto" }, `${who}: ${around(text, input.value)}`)));
+      results.push({ row, message, element });
+    }
+    results.sort((a, b) => b.message.at - a.message.at);
+    for (const { element } of results.splice(resultsLimit)) element.remove();
+    if (before === 0) items.replaceChildren(...results.map(({ element }) => element));
+    else for (const [index, { element }] of results.entries()) if (items.children[index] !== element) items.insertBefore(element, items.children[index] ?? null);
+  };
+
+  /** @param {SearchAll} search */
+  const run = async (search) => {
+    const { signal } = ending;
+    const isOnline = relay.health.state === "online";
+    further.hidden = true;
+    status.textContent = "Searching…";
+    try {
+      await search.run(add, signal);
+    } catch (error) {
+      if (!signal.aborted) status.textContent = `The search ended: ${plain(/** @type {Error} */ (error).message)}`;
+      return;
+    }
+    const count = results.length === 1 ? "1 message" : `${results.length} messages`;
+    const where = isOnline ? "" : ", of what is stored on this device";
+    status.textContent = search.isComplete ? `${results.length === 0 ? "No message" : count} found${where}.`
+      : `${count} found${where} so far; ${search.left === 1 ? "one conversation has" : `${search.left} conversations have`} older messages.`;
+    further.hidden = search.isComplete;
+    further.onclick = () => run(search);
+  };
+
+  const begin = () => {
+    ending.abort();
+    ending = new AbortController();
+    results = [];
+    items.replaceChildren();
+    further.hidden = true;
+    const isMatch = matcher(input.value, name);
+    if (!isMatch) { status.textContent = ""; return; }
+    const rows = list.all.filter(({ head, last }) => head > 0 || last !== undefined);
+    run(new SearchAll(relay, rows, isMatch, isOpen));
+  };
+
+  const box = show(place, "Search all conversations", el("form", { class: "search-all", on: {
+    submit: (/** @type {Event} */ event) => { event.preventDefault(); begin(); },
+  } }, input, status, items, further));
+  input.addEventListener("input", () => { ending.abort(); status.textContent = "Enter searches"; });
+  box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Escape") { event.preventDefault(); box.close(); } // and not first the text
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined || event.isComposing) return;
+    const buttons = [...items.querySelectorAll("button")];
+    const next = buttons.indexOf(/** @type {any} */ (document.activeElement)) + step;
+    event.preventDefault();
+    (next < 0 ? input : buttons[Math.min(next, buttons.length - 1)])?.focus();
+  });
+  box.addEventListener("close", () => ending.abort());
+  input.focus();
+  input.select();
+  begin();
+}
+
+/** The part of a text that has the first word. @param {string} text @param {string} query */
+function around(text, query) {
+  const at = text.toLowerCase().indexOf(query.trim().toLowerCase().split(/\s+/)[0]);
+  const start = at > shownLength / 2 ? at - shownLength / 3 : 0;
+  return `${start > 0 ? "…" : ""}${text.slice(start, start + shownLength)}`;
+}
