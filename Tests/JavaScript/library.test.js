@@ -43,7 +43,7 @@ test("it has no dependencies", () => {
 });
 
 test("it is small", (t) => {
-  const sizes = { "client.js": 8 * 1024, "relay-client.js": 12 * 1024, "shared.js": 13 * 1024 };
+  const sizes = { "client.js": 8 * 1024, "relay-client.js": 12 * 1024, "shared.js": 14 * 1024 };
   for (const [name, limit] of Object.entries(sizes)) {
     const bytes = size(name);
     t.diagnostic(`${name}: ${bytes} bytes`);

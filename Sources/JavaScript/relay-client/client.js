@@ -13,12 +13,15 @@ const markPauseMs = 200;
 /** Requests without an answer: they may be refused, for a room that was left meanwhile. */
 const unanswered = ["leave", "received", "read", "typing"];
 
+const withdrawn = () => new RelayError("discarded", "It was withdrawn before it was sent.");
+
 /** @implements {Link} */
 export class Client {
   /** @type {string | undefined} */
   user;
   #connection;
   #journal;
+  /** @type {Outbox} */
   #outbox;
   #opened = Promise.resolve();
   /** @type {(event: Event) => void} */
@@ -31,7 +34,9 @@ export class Client {
   #rooms = new Map();
   /** @type {Set<string>} rooms whose first entries are requested */
   #beginning = new Set();
-  /** @type {Set<string>} lines that were withdrawn before they were stored */
+  /** @type {Set<string>} lines that are being stored */
+  #storing = new Set();
+  /** @type {Set<string>} those of them that were withdrawn */
   #withdrawn = new Set();
   /** @type {Set<string>} rooms whose members see each other's marks */
   #small = new Set();
@@ -48,16 +53,9 @@ export class Client {
       message: (message) => this.#receive(message),
       health: (health) => this.#tell({ type: "health", health }),
       ended: (error) => this.#ended(error),
+      sent: () => this.#outbox.sent(),
     });
-    this.#outbox = new Outbox(
-      ({ at: _, ...send }) =>
-        /** @type {Promise<any>} */ (this.#connection.request({ ...send, ref: send.id })),
-      (line, outcome) =>
-        this.#journal.add(
-          { settled: [line.id] },
-          { type: "settled", room: line.room, id: line.id, ...outcome },
-        ),
-    );
+    this.#outbox = new Outbox(this.#connection, (line, outcome) => this.#settle(line, outcome));
   }
 
   get health() {
@@ -105,17 +103,23 @@ export class Client {
   /** @param {Line} line */
   async send(line) {
     this.#tell({ type: "line", room: line.room, line });
+    this.#storing.add(line.id);
     await this.#opened;
     await this.#journal.add({ outbox: [line] });
-    this.#outbox.add(line);
-    if (this.#withdrawn.delete(line.id)) this.withdraw(line.room, line.id);
+    this.#storing.delete(line.id);
+    if (this.#withdrawn.delete(line.id)) this.#settle(line, { error: withdrawn() });
+    else this.#outbox.add(line);
   }
 
   /** @param {string} room @param {string} id */
   withdraw(room, id) {
-    const error = new RelayError("discarded", "It was withdrawn before it was sent.");
-    if (!this.#connection.cancel(id, error)) return;
-    if (!this.#outbox.settle(room, id, { error })) this.#withdrawn.add(id);
+    if (this.#storing.has(id)) this.#withdrawn.add(id);
+    else this.#outbox.withdraw(room, id, withdrawn());
+  }
+
+  /** @param {Line} line @param {import("./outbox.js").Outcome} outcome */
+  #settle({ room, id }, outcome) {
+    this.#journal.add({ settled: [id] }, { type: "settled", room, id, ...outcome });
   }
 
   /** @param {Wire} message */
@@ -222,6 +226,7 @@ export class Client {
     this.user = welcome.user;
     this.#tell(welcome);
     this.#join(this.#rooms.keys());
+    this.#outbox.restart();
   }
 
   /** @param {Wire} message */
@@ -231,6 +236,8 @@ export class Client {
         return this.#entry(/** @type {any} */ (message));
       case "joined":
         return this.#joined(message);
+      case "ack":
+        return this.#outbox.answer(message);
       case "left":
         return; // it was asked for, or follows an error
       case "error":
@@ -289,6 +296,8 @@ export class Client {
         return void setTimeout(() => this.#rooms.has(room) && this.#join([room]), pause);
       this.#rooms.delete(room);
       this.#tell({ type: "refused", room, error: RelayError.from(error) });
+    } else if (re === "send") {
+      this.#outbox.answer(error);
     } else if (re === "people") {
       this.#tell(error);
     } else if (!unanswered.includes(re)) {
@@ -304,6 +313,7 @@ export class Client {
   /** @param {RelayError} error */
   #ended(error) {
     clearTimeout(this.#markTimer);
+    this.#outbox.end();
     this.#tell({ type: "ended", error });
   }
 

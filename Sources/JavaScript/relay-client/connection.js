@@ -2,7 +2,7 @@
 // requests that are repeated until they are answered.
 
 import { bytes } from "./check.js";
-import { RelayError, Unauthorized } from "./errors.js";
+import { RelayError, tooLarge, Unauthorized } from "./errors.js";
 import { Ladder } from "./ladder.js";
 import { Session } from "./session.js";
 import { openWebSocket } from "./websocket.js";
@@ -85,6 +85,11 @@ export class Connection {
     if (!WebSocket) this.#ladder.why = "There is no WebSocket; give the option `WebSocket`.";
   }
 
+  /** What the relay accepts as one message; 0 if that is not known. */
+  get frameBytes() {
+    return this.#frameBytes;
+  }
+
   get isOnline() {
     return this.#session?.isOnline ?? false;
   }
@@ -108,11 +113,11 @@ export class Connection {
   }
 
   /**
-   * Sends a message that needs no answer, if there is a connection.
-   * @param {Wire} message
+   * Sends a message if there is a connection, once.
+   * @param {Wire} message @param {string} [text] the message, if it is at hand
    */
-  post(message) {
-    if (this.isOnline) this.#session?.post(message);
+  post(message, text) {
+    if (this.isOnline) this.#session?.post(message, text);
   }
 
   /**
@@ -141,17 +146,6 @@ export class Connection {
       this.#requests.set(ref, request);
       this.#transmit(request);
     });
-  }
-
-  /**
-   * Gives a request up, unless it may have reached the relay.
-   * @param {string} ref @param {RelayError} error
-   */
-  cancel(ref, error) {
-    const request = this.#requests.get(ref);
-    if (request?.sentOn) return false;
-    request?.reject(error);
-    return true;
   }
 
   /** @param {RelayError} error why it ends, for good */
@@ -332,7 +326,7 @@ export class Connection {
   #transmit(request) {
     if (!this.isOnline || request.sentOn === this.#session) return;
     const text = JSON.stringify(request.message);
-    if (this.#frameBytes > 0 && bytes(text) > this.#frameBytes) return this.#refuseSize(request);
+    if (this.#frameBytes > 0 && bytes(text) > this.#frameBytes) return request.reject(tooLarge());
     request.sentOn = this.#session;
     this.#session?.post(request.message, text);
   }
@@ -354,14 +348,12 @@ export class Connection {
    * After a close with 1009: what came back to be sent again would close the next connection too.
    */
   #refuseLargest() {
-    const size = (/** @type {Request} */ { message }) => JSON.stringify(message).length;
     const sent = [...this.#requests.values()].filter(({ sentOn }) => sentOn);
-    const [largest] = sent.sort((a, b) => size(b) - size(a));
-    if (largest) this.#refuseSize(largest);
-  }
-
-  /** @param {Request} request */
-  #refuseSize(request) {
-    request.reject(new RelayError("too_large", `The message is larger than the relay accepts.`));
+    const requests = sent.map(({ message, reject: refuse }) => {
+      return { size: bytes(JSON.stringify(message)), refuse };
+    });
+    const all = [...requests, ...this.#events.sent()];
+    const [largest] = all.sort((a, b) => b.size - a.size);
+    largest?.refuse(tooLarge());
   }
 }

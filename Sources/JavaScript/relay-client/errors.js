@@ -39,6 +39,9 @@ export class RelayError extends Error {
   }
 }
 
+export const tooLarge = () =>
+  new RelayError("too_large", "The message is larger than the relay accepts.");
+
 /** Thrown by `getToken` if there is no token and there will be none: the client ends. */
 export class Unauthorized extends RelayError {
   /** @param {string} [message] */

@@ -254,6 +254,12 @@
  * @property {(message: Wire) => void} message
  * @property {(health: Health) => void} health
  * @property {(error: import("./errors.js").RelayError) => void} ended
+ * @property {() => Sent[]} sent what is on its way, besides requests
+ */
+
+/**
+ * @typedef {{size: number, refuse(error: import("./errors.js").RelayError): void}} Sent a message
+ *   that the relay may be about to refuse; the size is in bytes
  */
 
 /**

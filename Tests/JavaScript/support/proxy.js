@@ -5,6 +5,8 @@ export class Proxy {
   /** How many connections were made. */
   count = 0;
   isSilent = false;
+  /** How late it passes bytes on, in each direction. */
+  delayMs = 0;
   /** Decides by the first bytes of a connection whether it is passed on. */
   admits = () => true;
   #pairs = new Set();
@@ -43,7 +45,9 @@ export class Proxy {
       from.on("data", (bytes) => {
         if (from === client && isFirst && !this.admits(bytes.toString("latin1"))) client.destroy();
         isFirst &&= from !== client;
-        if (!this.isSilent) to.write(bytes);
+        if (this.isSilent) return;
+        if (this.delayMs === 0) to.write(bytes);
+        else setTimeout(() => to.destroyed || to.write(bytes), this.delayMs);
       });
       from.on("error", () => {});
       from.on("close", () => {

@@ -1,5 +1,5 @@
 // A real relay that can be killed and started again on its port, with its data.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ export class Relay {
         "KILL",
         "sh",
         "-c",
-        'exec "$@" 2>"$0"',
+        'trap "" XFSZ && exec "$@" 2>"$0"', // a write beyond the limit fails, and does not kill
         log,
         program,
         "serve",
@@ -87,6 +87,15 @@ export class Relay {
     const ended = new Promise((resolve) => running.once("exit", resolve));
     running.kill(signal);
     await ended;
+  }
+
+  /** Refuses every write of the relay, as a full disk does, until `freeDisk()`. */
+  fillDisk() {
+    execFileSync("prlimit", ["--pid", this.#process.pid, "--fsize=1:unlimited"]);
+  }
+
+  freeDisk() {
+    execFileSync("prlimit", ["--pid", this.#process.pid, "--fsize=unlimited:unlimited"]);
   }
 
   async get(path, query = {}) {
