@@ -1,7 +1,9 @@
 // Many own entries at a time: several are on their way, and each is stored once, in order, also if
 // one in the middle is refused, or the connection is lost.
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { test } from "node:test";
 import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
 import { client, WebSocket } from "./support/client.js";
@@ -199,4 +201,51 @@ test("what was not sent stays in the store, for whatever reason the client ends"
   const second = client(t, relay.url, { user: "ada", store: new FileStore(path) });
   await second.settled();
   assert.deepEqual(texts(await relay.history("general")), numbered(150));
+});
+
+test("over HTTP no line overtakes one that is refused, although batches are not on one connection", async (t) => {
+  let refusals = 2;
+  const batches = [];
+  const accepted = [];
+  let open = () => {};
+  const isOpen = new Promise((resolve) => {
+    open = resolve;
+  });
+  const answer = ({ type, ref, id, room, text }) => {
+    if (type === "ping") return { type: "pong", ref, time: 0 };
+    if (type !== "send") return { type: "ok", ref };
+    if (refusals > 0) {
+      const error = { type: "error", code: "unavailable", message: "no", re: type };
+      return { ...error, ref, id, room, retry_after_ms: 20 };
+    }
+    accepted.push(text);
+    return ack({ room, id, ref }, accepted.length);
+  };
+  const server = createServer(async (request, response) => {
+    if (request.method === "GET") return response.writeHead(200).flushHeaders(); // a stream
+    const requests = await json(request);
+    const sends = texts(requests.filter(({ type }) => type === "send"));
+    if (sends.length > 0) batches.push(sends);
+    if (sends.length > 0) await isOpen;
+    response.end(JSON.stringify(requests.map(answer)));
+    if (sends.length > 0) refusals -= 1;
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const ada = client(t, url, { user: "ada", transports: ["stream"] });
+  await ada.ready;
+  const room = ada.room("general", { after: 0 });
+  const sending = [room.send("line 0"), room.send("line 1")];
+  await wait(() => batches.length === 1, "the first batch waits for its answer");
+  // These wait behind it, and go together with those that are refused.
+  for (const line of numbered(20).slice(2)) sending.push(room.send(line));
+  await new Promise(setImmediate); // the store is in memory: they are in the transport by now
+  open();
+  await Promise.all(sending);
+  assert.deepEqual(accepted, numbered(20));
+  assert.deepEqual(batches, [numbered(2), numbered(20), numbered(20)]);
 });

@@ -27,12 +27,6 @@ export class HTTPTransport {
   #isPosting = false;
   #token;
   #watchesRooms = false;
-  /**
-   * Until when sends to a room are refused: after it has refused one for a while, the relay refuses
-   * those that follow on the same connection, and batches are not on one.
-   * @type {Map<string, number>}
-   */
-  #holds = new Map();
   /** @type {Map<string, number>} heads by room, for `activity` */
   #heads = new Map();
 
@@ -175,10 +169,7 @@ export class HTTPTransport {
     this.#isPosting = true;
     try {
       await null; // what is sent together goes together
-      while (this.#queue.length > 0 && !this.signal.aborted) {
-        const batch = this.#batch().filter((item) => !this.#isHeld(item));
-        if (batch.length > 0) await this.#postBatch(batch);
-      }
+      while (this.#queue.length > 0 && !this.signal.aborted) await this.#postBatch(this.#batch());
     } catch (error) {
       this.fail(1006, String(error));
     }
@@ -195,24 +186,20 @@ export class HTTPTransport {
     return this.#queue.splice(0, count);
   }
 
-  /** @param {Wire} message @param {Wire} answer */
-  #answered({ type, room }, answer) {
-    const { retry_after_ms: pause } = answer;
-    if (type === "send" && pause !== undefined) this.#holds.set(room, Date.now() + pause);
-    this.receive(answer);
-  }
-
   /**
-   * Refuses a send for as long as the relay would.
-   * @param {{message: Wire, hear: (answer: Wire) => void}} item
+   * After a send that it refuses for a while, the relay refuses those that follow on the same
+   * connection, and batches are not on one: so those that wait already are refused here.
+   * @param {Wire} message @param {Wire} answer
    */
-  #isHeld({ message: { type, room, id, ref }, hear }) {
-    const ms = type === "send" ? (this.#holds.get(room) ?? 0) - Date.now() : 0;
-    if (ms <= 0) return false;
-    const message = "An earlier message to this room was refused for a while.";
-    const error = { type: "error", re: type, code: "unavailable", message };
-    hear({ ...error, room, id, ref, retry_after_ms: ms });
-    return true;
+  #answered({ type, room }, answer) {
+    this.receive(answer);
+    if (type !== "send" || answer.retry_after_ms === undefined) return;
+    const follows = (/** @type {{message: Wire}} */ { message }) =>
+      message.type === type && message.room === room;
+    const following = this.#queue.filter(follows);
+    this.#queue = this.#queue.filter((item) => !follows(item));
+    for (const { message } of following)
+      this.receive({ ...answer, id: message.id, ref: message.ref });
   }
 
   /** @param {{message: Wire, text: string, hear: (answer: Wire) => void}[]} batch */
