@@ -1,8 +1,9 @@
 // A room as a view sees it.
 import { checkedContent, checkedEmoji, checkedText } from "./check.js";
-import { abortable, Emitter } from "./emitter.js";
+import { Emitter } from "./emitter.js";
 import { RelayError } from "./errors.js";
 import { History } from "./history.js";
+import { messagesSince } from "./iteration.js";
 import { Timeline } from "./timeline.js";
 
 /** @import { Sender } from "./sender.js" */
@@ -83,57 +84,13 @@ export class Room extends Emitter {
    * @param {{signal?: AbortSignal}} [options]
    * @returns {AsyncGenerator<Message, void, void>}
    */
-  async *since(seq, { signal } = {}) {
-    let position = seq;
-    let isReset = false;
-    const off = this.on("reset", ({ reason, after }) => {
-      isReset = true;
-      if (reason === "reset") position = after;
-      else if (reason === "diverged" && position !== undefined)
-        position = Math.min(position, after);
-    });
-    try {
-      while (!this.#end.signal.aborted) {
-        position ??= this.#start;
-        const messages = position === undefined ? [] : await this.#after(position, signal);
-        isReset = false;
-        for (const message of messages) {
-          if (isReset) break; // they may be void
-          position = message.seq;
-          yield this.get(position) ?? message;
-        }
-        if (messages.length === 0) await this.#news(signal);
-      }
-      if (this.error) throw this.error;
-    } finally {
-      off();
-    }
-  }
-
-  /** @param {number} seq @param {AbortSignal} [signal] */
-  async #after(seq, signal) {
-    signal?.throwIfAborted();
-    const held = this.#timeline.after(seq);
-    if (held) return held.slice(0, 100);
-    const page = await this.history.after(seq, { limit: 100, signal });
-    return page.messages;
-  }
-
-  /** Waits until there may be new messages. @param {AbortSignal} [signal] */
-  async #news(signal) {
-    const any = new AbortController();
-    try {
-      await abortable(
-        new Promise((resolve) => {
-          this.on("messages", resolve, any);
-          this.on("reset", resolve, any);
-          this.#end.signal.addEventListener("abort", resolve, any);
-        }),
-        signal,
-      );
-    } finally {
-      any.abort();
-    }
+  since(seq, { signal } = {}) {
+    const held = {
+      start: () => this.#start,
+      after: (/** @type {number} */ seq) => this.#timeline.after(seq),
+      ended: this.#end.signal,
+    };
+    return messagesSince(this, held, seq, signal);
   }
 
   /**
@@ -243,6 +200,7 @@ export class Room extends Emitter {
     this.error = error;
     this.#end.abort();
     this.#forgotten();
+    this.#dropStored(Infinity);
     this.#become(state);
   }
 
@@ -288,8 +246,10 @@ export class Room extends Emitter {
     this.first = first;
     this.head = Math.max(head, after);
     this.#start ??= after;
-    if (resume === "ok") this.last = after;
-    else if (resume !== "truncated") {
+    if (resume === "ok") {
+      this.last = after;
+      this.#dropStored(after);
+    } else if (resume !== "truncated") {
       // another log, with other marks
       this.marks.clear();
       this.mine = { read: 0, received: 0 };
@@ -362,14 +322,20 @@ export class Room extends Emitter {
     const { ack, error } = outcome ?? {};
     if (error && error.code !== "discarded")
       pending[index] = { ...pending[index], state: "refused", error };
-    else if (ack && this.state === "live" && ack.seq > (this.last ?? 0))
+    else if (ack && this.#isOpen && ack.seq > (this.last ?? 0))
       pending[index] = { ...pending[index], state: "stored", seq: ack.seq };
     else pending.splice(index, 1);
     this.#replace(pending);
   }
 
+  /** Whether entries arrive, now or soon. */
+  get #isOpen() {
+    return this.state === "opening" || this.state === "live";
+  }
+
   /**
-   * Own entries that were stored in a log have gone with it.
+   * Own entries that are stored do not arrive any more, since they have gone with their log, or the
+   * room goes on after them.
    * @param {number} last those up to this one
    */
   #dropStored(last) {

@@ -193,6 +193,10 @@ static const unsigned char relay_client_indexeddb_store_js[] = {
 #embed "../../JavaScript/relay-client/indexeddb-store.js"
 };
 
+static const unsigned char relay_client_iteration_js[] = {
+#embed "../../JavaScript/relay-client/iteration.js"
+};
+
 static const unsigned char relay_client_journal_js[] = {
 #embed "../../JavaScript/relay-client/journal.js"
 };
@@ -301,6 +305,7 @@ static const struct cweb_file files[] = {
     {"relay-client/history.js", relay_client_history_js, sizeof relay_client_history_js},
     {"relay-client/http.js", relay_client_http_js, sizeof relay_client_http_js},
     {"relay-client/indexeddb-store.js", relay_client_indexeddb_store_js, sizeof relay_client_indexeddb_store_js},
+    {"relay-client/iteration.js", relay_client_iteration_js, sizeof relay_client_iteration_js},
     {"relay-client/journal.js", relay_client_journal_js, sizeof relay_client_journal_js},
     {"relay-client/ladder.js", relay_client_ladder_js, sizeof relay_client_ladder_js},
     {"relay-client/memory-store.js", relay_client_memory_store_js, sizeof relay_client_memory_store_js},

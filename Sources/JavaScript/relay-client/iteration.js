@@ -1,0 +1,76 @@
+// The messages of a room as an async iterable.
+import { abortable } from "./emitter.js";
+/** @import { Room } from "./room.js" */
+/** @import { Message } from "./types.js" */
+
+const pageLimit = 100;
+
+/**
+ * @param {Room} room
+ * @param {object} held what the room holds
+ * @param {() => number | undefined} held.start where it began
+ * @param {(seq: number) => Message[] | undefined} held.after undefined if not all of them are here
+ * @param {AbortSignal} held.ended
+ * @param {number} [seq]
+ * @param {AbortSignal} [signal]
+ * @returns {AsyncGenerator<Message, void, void>}
+ */
+export async function* messagesSince(room, held, seq, signal) {
+  let position = seq;
+  let isReset = false;
+  const off = room.on("reset", ({ reason, after }) => {
+    isReset = true;
+    if (reason === "reset") position = after;
+    else if (reason === "diverged" && position !== undefined) position = Math.min(position, after);
+  });
+  try {
+    while (!held.ended.aborted) {
+      position ??= held.start();
+      signal?.throwIfAborted();
+      const messages = position === undefined ? [] : await following(room, held, position, signal);
+      isReset = false;
+      for (const message of messages) {
+        if (isReset) break; // they may be void
+        position = message.seq;
+        yield room.get(position) ?? message;
+      }
+      if (messages.length === 0) await news(room, held.ended, signal);
+    }
+    if (room.error) throw room.error;
+  } finally {
+    off();
+  }
+}
+
+/**
+ * @param {Room} room
+ * @param {{after: (seq: number) => Message[] | undefined}} held
+ * @param {number} seq
+ * @param {AbortSignal} [signal]
+ */
+async function following(room, held, seq, signal) {
+  const messages = held.after(seq);
+  if (messages) return messages.slice(0, pageLimit);
+  const page = await room.history.after(seq, { limit: pageLimit, signal });
+  return page.messages;
+}
+
+/**
+ * Waits until there may be new messages.
+ * @param {Room} room @param {AbortSignal} ended @param {AbortSignal} [signal]
+ */
+async function news(room, ended, signal) {
+  const any = new AbortController();
+  try {
+    await abortable(
+      new Promise((resolve) => {
+        room.on("messages", resolve, any);
+        room.on("reset", resolve, any);
+        ended.addEventListener("abort", resolve, any);
+      }),
+      signal,
+    );
+  } finally {
+    any.abort();
+  }
+}
