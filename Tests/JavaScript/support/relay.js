@@ -30,6 +30,10 @@ export function folder(t) {
   return path;
 }
 
+/** What the relay says once it listens. */
+const listening = (log) =>
+  /listening on ws:\/\/127\.0\.0\.1:(\d+)\/ws\n/.exec(readFileSync(log, "utf8"));
+
 export class Relay {
   port = 0;
   #process;
@@ -45,36 +49,35 @@ export class Relay {
     return relay;
   }
 
+  /** Starts it, on the port that it had before. */
   async start() {
-    const [file, log] = [join(this.folder, "relay.yaml"), join(this.folder, "relay.log")];
+    const log = join(this.folder, "relay.log");
+    const said = await wait(async () => {
+      const running = this.#spawn(log);
+      await wait(() => running.exitCode !== null || listening(log), "the relay listens");
+      if (running.exitCode === null) return listening(log);
+      const text = readFileSync(log, "utf8");
+      // While it did not run, a connection of another test may have got its port, for a while.
+      if (this.port === 0 || !text.includes("the port is in use")) throw new Error(text);
+    }, "its port is free again");
+    this.port = Number(said[1]);
+  }
+
+  #spawn(log) {
+    const file = join(this.folder, "relay.yaml");
     writeFileSync(
       file,
       `listen: 127.0.0.1:${this.port}\ndata: ${this.data}\n${this.configuration}\n`,
     );
     writeFileSync(log, "");
-    // It does not outlive the test, however that ends.
-    this.#process = spawn(
-      "setpriv",
-      [
-        "--pdeathsig",
-        "KILL",
-        "sh",
-        "-c",
-        'trap "" XFSZ && exec "$@" 2>"$0"', // a write beyond the limit fails, and does not kill
-        log,
-        program,
-        "serve",
-        "--config",
-        file,
-      ],
-      { stdio: "ignore" },
-    );
-    const running = this.#process;
-    const said = await wait(() => {
-      if (running.exitCode !== null) throw new Error(readFileSync(log, "utf8"));
-      return /listening on ws:\/\/127\.0\.0\.1:(\d+)\/ws\n/.exec(readFileSync(log, "utf8"));
-    }, "the relay listens");
-    this.port = Number(said[1]);
+    // It does not outlive the test, however that ends. A write beyond a limit fails, and does not
+    // kill it.
+    const script = 'trap "" XFSZ && exec "$@" 2>"$0"';
+    const command = [program, "serve", "--config", file];
+    this.#process = spawn("setpriv", ["--pdeathsig", "KILL", "sh", "-c", script, log, ...command], {
+      stdio: "ignore",
+    });
+    return this.#process;
   }
 
   get url() {
