@@ -127,7 +127,8 @@ test("IndexedDB does what the store in memory does", async (t) => {
         entries: [entry("a", 6)],
         cursors: [cursor("a", 6)],
       });
-      await store.commit({ settled: ["none", "z"], outbox: [line("b")] });
+      await store.commit({ settled: ["none", "z"], outbox: [line("b"), line("b")] });
+      await store.commit({ outbox: [{ ...line("m"), refused: { code: "forbidden" } }] });
       await look();
       await store.commit({ forget: ["a"] });
       await look();
@@ -174,6 +175,15 @@ test("all tabs share one connection, and another tab goes on when the first one 
     await tabs[1].run(() => window.room.delete(99).catch(({ code, name }) => `${name} ${code}`)),
     "RelayError no_such_entry",
   );
+  // All see that it is refused, and that one of them discards it.
+  const pending = () =>
+    Promise.all(
+      tabs.map((tab) => tab.run(() => window.room.pending.map(({ error }) => error?.code))),
+    );
+  const isPending = async (codes) => (await pending()).every((one) => one.join() === codes);
+  await wait(() => isPending("no_such_entry"), "all see the refused entry");
+  await tabs[2].run(() => window.room.discard(window.room.pending[0].id));
+  await wait(() => isPending(""), "it has gone everywhere");
 
   await relay.kill();
   const sending = tabs[2].run(async () => (await window.room.send("over a crash")).seq);

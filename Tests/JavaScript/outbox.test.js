@@ -67,6 +67,69 @@ test("what a program has accepted survives its end, and is sent by the next one"
   );
 });
 
+test("a refused entry is there again after the end of the program, until it is discarded or sent again", async (t) => {
+  const relay = await Relay.start(t);
+  await relay.post("bo", "general", { text: "his" });
+  const path = join(folder(t), "ada.journal");
+  const open = async () => {
+    const ada = client(t, relay.url, { user: "ada", store: new FileStore(path) });
+    const room = ada.room("general", { after: 0 });
+    await wait(() => room.latest.length > 0, "it is open");
+    return { ada, room };
+  };
+  const first = await open();
+  await assert.rejects(first.room.edit(1, "hers"), { code: "forbidden" });
+  await assert.rejects(first.room.send("a reply", { replyTo: 99 }), { code: "no_such_entry" });
+  await first.room.send("two");
+  await wait(() => first.room.last === 2, "it has arrived");
+  const shown = ({ id, kind, text, replyTo, target, state, error }) => {
+    const { code, message, field, retryable } = error;
+    return { id, kind, text, replyTo, target, state, code, message, field, retryable };
+  };
+  const refused = first.room.pending.map(shown);
+  assert.equal(refused.length, 2);
+  await first.ada.close();
+
+  const second = await open();
+  assert.deepEqual(second.room.pending.map(shown), refused);
+  await second.ada.settled(); // it waits for nothing
+  assert.equal(second.room.get(1).text, "his");
+  const [edit, reply] = second.room.pending;
+  const again = second.room.retry(reply.id);
+  await assert.rejects(again, { code: "no_such_entry" });
+  second.room.discard(edit.id);
+  assert.deepEqual(
+    second.room.pending.map(({ id }) => id),
+    [again.local.id],
+  );
+  await second.ada.close();
+
+  const third = await open();
+  assert.deepEqual(
+    third.room.pending.map(({ id, text, replyTo }) => [id, text, replyTo]),
+    [[again.local.id, "a reply", 99]],
+  );
+  assert.deepEqual(texts(await relay.history("general")), ["his", "two"]);
+});
+
+test("the newest 100 refused entries are kept", async (t) => {
+  const relay = await Relay.start(t, withoutLimits);
+  const path = join(folder(t), "ada.journal");
+  const first = client(t, relay.url, { user: "ada", store: new FileStore(path) });
+  const rooms = ["general", "tea"].map((name) => first.room(name, { after: 0 }));
+  const sending = Array.from({ length: 103 }, (_, n) => rooms[n % 2].delete(1000 + n));
+  await Promise.allSettled(sending);
+  await wait(() => rooms[0].pending.length + rooms[1].pending.length === 100, "the oldest go");
+  await first.close();
+  const second = client(t, relay.url, { user: "ada", store: new FileStore(path) });
+  const kept = ["general", "tea"].map((name) => second.room(name));
+  await wait(() => kept[0].pending.length + kept[1].pending.length === 100, "they are back");
+  assert.deepEqual(
+    kept.map(({ pending }) => pending[0].target),
+    [1004, 1003],
+  );
+});
+
 test("ids cannot be guessed, and another user's entry with the same id settles nothing", async (t) => {
   const scripted = await Scripted.start(t);
   const joined = {

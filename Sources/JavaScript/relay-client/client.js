@@ -9,6 +9,8 @@ import { Outbox } from "./outbox.js";
 
 const joinsAtOnce = 16; // within the relay's `frame_bytes`
 const markPauseMs = 200;
+/** How many refused lines are kept, the newest of all rooms: a person may still want to know. */
+const refusedLimit = 100;
 
 /** Requests without an answer: they may be refused, for a room that was left meanwhile. */
 const unanswered = ["leave", "received", "read", "typing"];
@@ -38,6 +40,8 @@ export class Client {
   #storing = new Set();
   /** @type {Set<string>} those of them that were withdrawn */
   #withdrawn = new Set();
+  /** @type {Map<string, Line>} refused lines, by id, the oldest first */
+  #refused = new Map();
   /** @type {Set<string>} rooms whose members see each other's marks */
   #small = new Set();
   /** @type {Map<string, number>} marks to send */
@@ -75,7 +79,10 @@ export class Client {
       this.#cursors.set(cursor.room, cursor);
       this.#told.set(cursor.room, cursor.last);
     }
-    for (const line of outbox) this.#outbox.add(line);
+    for (const line of outbox) {
+      if (line.refused) this.#refused.set(line.id, line);
+      else this.#outbox.add(line);
+    }
     this.#connection.start();
   }
 
@@ -100,12 +107,15 @@ export class Client {
     this.#connection.request({ type: "leave", room, forget }).catch((error) => this.#fail(error));
   }
 
-  /** @param {Line} line */
-  async send(line) {
+  /** @param {Line} line @param {string} [replaced] the id of a refused one */
+  async send(line, replaced) {
     this.#tell({ type: "line", room: line.room, line });
     this.#storing.add(line.id);
+    this.#refused.delete(line.id); // a tab that has not heard of it sends it again
     await this.#opened;
-    await this.#journal.add({ outbox: [line] });
+    const isStored = this.#journal.add({ outbox: [line] });
+    if (replaced !== undefined) this.#forget(replaced);
+    await isStored;
     this.#storing.delete(line.id);
     if (this.#withdrawn.delete(line.id)) this.#settle(line, { error: withdrawn() });
     else this.#outbox.add(line);
@@ -114,12 +124,30 @@ export class Client {
   /** @param {string} room @param {string} id */
   withdraw(room, id) {
     if (this.#storing.has(id)) this.#withdrawn.add(id);
+    else if (this.#refused.has(id)) this.#forget(id);
     else this.#outbox.withdraw(room, id, withdrawn());
   }
 
   /** @param {Line} line @param {import("./outbox.js").Outcome} outcome */
-  #settle({ room, id }, outcome) {
-    this.#journal.add({ settled: [id] }, { type: "settled", room, id, ...outcome });
+  #settle(line, outcome) {
+    const { room, id } = line;
+    const settled = { type: "settled", room, id, ...outcome };
+    if ("ack" in outcome || outcome.error.code === "discarded") {
+      this.#journal.add({ settled: [id] }, settled);
+      return;
+    }
+    const refused = { ...line, refused: outcome.error.answer };
+    this.#refused.set(id, refused);
+    this.#journal.add({ outbox: [refused] }, settled);
+    const [oldest] = this.#refused.keys();
+    if (this.#refused.size > refusedLimit) this.#forget(oldest);
+  }
+
+  /** Keeps a refused line no longer. @param {string} id */
+  #forget(id) {
+    const line = this.#refused.get(id);
+    this.#refused.delete(id);
+    if (line) this.#settle(line, { error: withdrawn() });
   }
 
   /** @param {Wire} message */
@@ -211,7 +239,9 @@ export class Client {
    */
   async #openedEvent(room, reason, last = this.#told.get(room)) {
     const entries = await this.#journal.entries(room, { limit: 500 });
-    return { type: "opened", room, reason, last, entries, lines: this.#outbox.lines(room) };
+    const refused = [...this.#refused.values()].filter((line) => line.room === room);
+    const lines = [...refused, ...this.#outbox.lines(room)].sort((a, b) => a.at - b.at);
+    return { type: "opened", room, reason, last, entries, lines };
   }
 
   // MARK: What the relay says

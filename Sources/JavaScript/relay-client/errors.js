@@ -33,6 +33,13 @@ export class RelayError extends Error {
     this.support = answer.support;
   }
 
+  /** The fields from which `from` makes it again, elsewhere. */
+  get answer() {
+    const { code, message, retryAfterMs, resetAt, field, seq, support } = this;
+    const [retry_after_ms, reset_at] = [retryAfterMs, resetAt?.getTime()];
+    return { code, message, retry_after_ms, reset_at, field, seq, support };
+  }
+
   /** @param {Record<string, any>} answer an `error` of relay.v1 */
   static from(answer) {
     return new RelayError(answer.code, answer.message ?? answer.code, answer);

@@ -88,8 +88,10 @@ export class IndexedDBStore {
       }
     }
     for (const cursor of cursors) places.put(cursor);
-    for (const line of outbox)
-      whereIs(lines, line.id, (key) => key === undefined && lines.add(line));
+    for (const line of new Map(outbox.map((line) => [line.id, line])).values())
+      whereIs(lines, line.id, (key) =>
+        key === undefined ? lines.add(line) : lines.put(line, key),
+      );
     for (const id of settled) whereIs(lines, id, (key) => key !== undefined && lines.delete(key));
     await new Promise((/** @type {(_: void) => void} */ resolve, reject) => {
       writing.oncomplete = () => resolve();

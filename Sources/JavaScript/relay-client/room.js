@@ -139,15 +139,15 @@ export class Room extends Emitter {
   retry(id) {
     const refused = this.pending.find((pending) => pending.id === id);
     if (!refused) throw new RelayError("no_such_entry", "It is not pending.");
-    this.discard(id);
-    return this.#send(() => this.#sender.fieldsOf(refused));
+    this.#settle(id, undefined);
+    return this.#sender.send(this.name, () => this.#sender.fieldsOf(refused), {}, id);
   }
 
   /** Forgets a refused entry, or withdraws one that was not sent yet. @param {string} id */
   discard(id) {
-    if (this.pending.find((pending) => pending.id === id)?.state === "refused")
-      this.#settle(id, undefined);
-    else this.#link.withdraw(this.name, id);
+    this.#link.withdraw(this.name, id);
+    const isRefused = this.pending.find((pending) => pending.id === id)?.state === "refused";
+    if (isRefused) this.#settle(id, undefined);
   }
 
   /** @param {(limits?: any) => Record<string, any>} fields @param {SendOptions} [options] */

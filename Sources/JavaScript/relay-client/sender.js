@@ -28,9 +28,10 @@ export class Sender {
    * @param {string} room
    * @param {(limits?: any) => Record<string, any>} fields throws if it would be refused
    * @param {SendOptions} [options]
+   * @param {string} [replaced] a refused line in whose place it is sent
    * @returns {Sending}
    */
-  send(room, fields, { signal } = {}) {
+  send(room, fields, { signal } = {}, replaced) {
     /** @type {Line} */
     const line = { type: "send", room, id: newId(), at: Date.now(), kind: "text" };
     try {
@@ -55,13 +56,14 @@ export class Sender {
       this.#waiting.set(line.id, { resolve: settle(resolve), reject: settle(reject) });
     });
     acknowledged.catch(() => {}); // `room.pending` tells it too
-    this.#link.send(line);
+    this.#link.send(line, replaced);
     return Object.assign(acknowledged, { local: this.pendingOf(line) });
   }
 
   /** @param {Line} line @returns {Pending} */
-  pendingOf({ type: _, reply_to: replyTo, ...line }) {
-    return { ...line, replyTo, state: "queued" };
+  pendingOf({ type: _, reply_to: replyTo, refused, ...line }) {
+    if (!refused) return { ...line, replyTo, state: "queued" };
+    return { ...line, replyTo, state: "refused", error: RelayError.from(refused) };
   }
 
   /**

@@ -102,11 +102,11 @@ class SharedLink {
     this.#call("close", room, forget);
   }
 
-  /** @param {Line} line */
-  send(line) {
+  /** @param {Line} line @param {string} [replaced] */
+  send(line, replaced) {
     this.#lines.set(line.id, line);
     this.#tell({ type: "line", room: line.room, line });
-    this.#call("send", line);
+    this.#call("send", line, replaced);
   }
 
   /** @param {string} room @param {string} id */
@@ -310,16 +310,8 @@ class SharedLink {
 function encoded(message) {
   const { error } = message;
   if (!error) return message;
-  return {
-    ...message,
-    error: {
-      ...error,
-      message: error.message,
-      code: error.code ?? "failed",
-      reset_at: error.resetAt,
-      retry_after_ms: error.retryAfterMs,
-    },
-  };
+  const answer = error instanceof RelayError ? error.answer : { message: String(error) };
+  return { ...message, error: { code: "failed", ...answer } };
 }
 
 /** @param {any} message */

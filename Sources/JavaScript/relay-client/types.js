@@ -174,7 +174,7 @@
  * @property {string[]} [forget] removes these rooms
  * @property {Entry[]} [entries]
  * @property {Cursor[]} [cursors]
- * @property {Line[]} [outbox] appends lines
+ * @property {Line[]} [outbox] appends lines, or replaces those with the same `id`
  * @property {string[]} [settled] removes lines by id
  */
 
@@ -184,8 +184,8 @@
  */
 /** @typedef {{epoch: string, after: number}} Epoch */
 /**
- * @typedef {{type: "send", room: string, id: string, at: number, kind: EntryKind} & Record<string,
- *   any>} Line
+ * @typedef {{type: "send", room: string, id: string, at: number, kind: EntryKind,
+ *   refused?: Record<string, any>} & Record<string, any>} Line `refused` is the relay's `error`
  */
 
 /**
@@ -277,8 +277,9 @@
  * @property {(tell: (event: Event) => void) => void} start
  * @property {(room: string, options: RoomOptions) => void} open answered by `opened`
  * @property {(room: string, forget: boolean) => void} close
- * @property {(line: Line) => void} send answered by `line` and `settled`
- * @property {(room: string, id: string) => void} withdraw if it was not sent yet
+ * @property {(line: Line, replaced?: string) => void} send answered by `line` and `settled`, in the
+ *   place of a refused one
+ * @property {(room: string, id: string) => void} withdraw if it was not sent yet, or was refused
  * @property {(message: Wire) => void} post
  * @property {(message: Wire, signal?: AbortSignal) => Promise<Wire>} request
  * @property {(room: string, range: {before?: number, limit: number}) => Promise<Entry[]>} entries
