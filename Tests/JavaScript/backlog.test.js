@@ -7,7 +7,7 @@ import { json } from "node:stream/consumers";
 import { test } from "node:test";
 import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
 import { client, WebSocket } from "./support/client.js";
-import { Proxy } from "./support/proxy.js";
+import { TCPProxy } from "./support/proxy.js";
 import { folder, Relay, withoutLimits } from "./support/relay.js";
 import { Scripted } from "./support/scripted.js";
 import { wait } from "./support/wait.js";
@@ -42,7 +42,7 @@ function listener() {
 for (const transport of ["websocket", "stream", "poll"]) {
   test(`a backlog over ${transport} keeps its order over a full disk, cuts and a kill`, async (t) => {
     const relay = await Relay.start(t, withoutLimits);
-    const proxy = await Proxy.start(t, relay.port);
+    const proxy = await TCPProxy.start(t, relay.port);
     const heard = listener();
     const ada = client(t, proxy.url, {
       user: "ada",
@@ -104,7 +104,7 @@ for (const transport of ["websocket", "stream", "poll"]) {
 
   test(`a backlog over ${transport} does not go at the pace of round trips`, async (t) => {
     const relay = await Relay.start(t, withoutLimits);
-    const proxy = await Proxy.start(t, relay.port);
+    const proxy = await TCPProxy.start(t, relay.port);
     proxy.delayMs = 20;
     const ada = client(t, proxy.url, { user: "ada", transports: [transport] });
     const room = ada.room("general", { after: 0 });

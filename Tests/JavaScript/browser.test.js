@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Browser, startPages } from "./support/browser.js";
-import { Proxy } from "./support/proxy.js";
+import { TCPProxy } from "./support/proxy.js";
 import { Relay, withoutLimits } from "./support/relay.js";
 import { wait } from "./support/wait.js";
 
@@ -144,7 +144,7 @@ test("IndexedDB does what the store in memory does", async (t) => {
 
 test("all tabs share one connection, and another tab goes on when the first one crashes", async (t) => {
   const { pages, relay, browser } = await start(t);
-  const proxy = await Proxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay.port);
   const tabs = [];
   for (let n = 0; n < 3; n++) {
     tabs.push(await browser.open(pages));

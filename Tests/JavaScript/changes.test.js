@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
 import { client } from "./support/client.js";
-import { Relay, folder } from "./support/relay.js";
+import { folder, Relay } from "./support/relay.js";
 import { Scripted } from "./support/scripted.js";
 import { next, wait } from "./support/wait.js";
 

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Browser, startPages } from "./support/browser.js";
-import { Proxy } from "./support/proxy.js";
+import { TCPProxy } from "./support/proxy.js";
 import { Relay, withoutLimits } from "./support/relay.js";
 import { wait } from "./support/wait.js";
 
@@ -38,7 +38,7 @@ class Member {
   start() {
     this.said = this.said ?? new Set();
     this.shown = new Map(rooms.map((room) => [room, []]));
-    const child = (this.process = spawn(
+    const child = spawn(
       "setpriv",
       [
         "--pdeathsig",
@@ -51,7 +51,8 @@ class Member {
         ...rooms,
       ],
       { stdio: ["pipe", "pipe", "inherit"] },
-    ));
+    );
+    this.process = child;
     child.stdin.on("error", () => {});
     this.read = new Promise((resolve) => child.once("close", resolve));
     createInterface({ input: child.stdout }).on("line", (line) => this.#hear(JSON.parse(line)));
@@ -97,12 +98,14 @@ function check(log, user, typed, room) {
 
 test(`programs agree with the log after ${kills} kills of the relay, and of their own`, async (t) => {
   const relay = await Relay.start(t, withoutLimits);
-  const proxy = await Proxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay.port);
   const members = ["ada", "bo"].map(
     (user, n) =>
       new Member(user, n === 0 ? relay.url : proxy.url, join(relay.folder, `${user}.journal`)),
   );
-  t.after(() => members.forEach((member) => member.process.kill("SIGKILL")));
+  t.after(() => {
+    for (const member of members) member.process.kill("SIGKILL");
+  });
   for (const member of members) member.start();
   let count = 0;
   const type = () => {

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { Relay, folder } from "./support/relay.js";
+import { folder, Relay } from "./support/relay.js";
 
 const project = new URL("../../", import.meta.url);
 const document = readFileSync(new URL("docs/javascript.md", project), "utf8");

@@ -4,8 +4,8 @@ import { rmSync } from "node:fs";
 import { test } from "node:test";
 import { connect } from "../../Sources/JavaScript/relay-client/relay-client.js";
 import { client } from "./support/client.js";
-import { Proxy } from "./support/proxy.js";
-import { Relay, token, withTokens, withoutLimits } from "./support/relay.js";
+import { TCPProxy } from "./support/proxy.js";
+import { Relay, token, withoutLimits, withTokens } from "./support/relay.js";
 import { next, take, wait } from "./support/wait.js";
 
 const texts = (entries) => entries.map(({ text }) => text);
@@ -91,7 +91,7 @@ for (const transport of ["stream", "poll"]) {
 
 test("a proxy without WebSockets is found out, told, and tried again later", async (t) => {
   const relay = await Relay.start(t, withoutLimits);
-  const proxy = await Proxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay.port);
   let hasSockets = false;
   let hasStreams = true;
   proxy.admits = (head) =>

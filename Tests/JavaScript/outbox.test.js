@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
 import { client } from "./support/client.js";
-import { Proxy } from "./support/proxy.js";
-import { Relay, folder, withoutLimits } from "./support/relay.js";
+import { TCPProxy } from "./support/proxy.js";
+import { folder, Relay, withoutLimits } from "./support/relay.js";
 import { Scripted } from "./support/scripted.js";
 import { wait } from "./support/wait.js";
 
@@ -31,7 +31,7 @@ test("lines that are written offline are there once each, in order", async (t) =
 
 test("an ack that was lost makes no second entry", async (t) => {
   const relay = await Relay.start(t);
-  const proxy = await Proxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay.port);
   const ada = client(t, proxy.url, { user: "ada", timing: { pongMs: 50 } });
   const room = ada.room("general");
   await ada.ready;

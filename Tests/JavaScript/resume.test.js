@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { FileStore } from "../../Sources/JavaScript/relay-client/file-store.js";
 import { MemoryStore } from "../../Sources/JavaScript/relay-client/memory-store.js";
 import { client } from "./support/client.js";
-import { Proxy } from "./support/proxy.js";
-import { Relay, folder, withoutLimits } from "./support/relay.js";
+import { TCPProxy } from "./support/proxy.js";
+import { folder, Relay, withoutLimits } from "./support/relay.js";
 import { next, wait } from "./support/wait.js";
 
 const texts = (entries) => entries.map(({ text }) => text);
@@ -171,7 +171,7 @@ test("thousands of entries are stored and told in small commits, and in order", 
 
 test("a connection that dies silently is found by a ping", async (t) => {
   const relay = await Relay.start(t, "limits: { heartbeat_s: 1, idle_timeout_s: 60 }");
-  const proxy = await Proxy.start(t, relay.port);
+  const proxy = await TCPProxy.start(t, relay.port);
   const ada = client(t, proxy.url, { user: "ada", timing: { pongMs: 100 } });
   await ada.ready;
   await wait(() => ada.health.roundTripMs !== undefined, "the round trip is measured");

@@ -5,7 +5,6 @@ import { RelayError } from "./errors.js";
 
 const loneSurrogates = /\p{Surrogate}/gu;
 const blank = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is refused
 const control = /[\0-\x08\x0b-\x1f\x7f-\x9f]/;
 const roomName = /^(?!\.\.?$)[a-z0-9._:-]{1,140}$/;
 

@@ -1,5 +1,6 @@
 // The messages of a room as an async iterable.
 import { abortable } from "./emitter.js";
+
 /** @import { Room } from "./room.js" */
 /** @import { Message } from "./types.js" */
 

@@ -1,6 +1,7 @@
 // Own entries on their way: stored, sent again until there is an answer, in order in each room.
 import { bytes } from "./check.js";
 import { RelayError, tooLarge } from "./errors.js";
+
 /** @import { Ack, Line, Wire } from "./types.js" */
 
 /** How many lines wait for an answer at a time, of all rooms. */

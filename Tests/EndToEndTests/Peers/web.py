@@ -1,7 +1,6 @@
 """web.py CASE RELAY: plays one case with the web page of a relay in headless Chromium, and prints "good"."""
 import gzip
 import json
-import os
 import pathlib
 import re
 import signal
@@ -978,21 +977,13 @@ def size(browser, folder):
 
 
 def axe():
-    """The script of axe-core, from PyPI into a cache of its own; nothing if that is not possible."""
-    version = "0.1.0"
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "relay-axe" / version
-    if not cache.exists():
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache.parent) as fresh:
-            if any(subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode for command in (
-                    [sys.executable, "-m", "venv", fresh],
-                    [f"{fresh}/bin/pip", "install", "--quiet", "--no-deps", "--target", f"{fresh}/files", f"axe-core-python=={version}"])):
-                return None
-            try:
-                os.rename(f"{fresh}/files", cache)
-            except OSError:
-                check(cache.exists(), "no cache")  # another one was faster
-    return next(cache.rglob("axe.min.js")).read_text()
+    """The script of axe-core, from PyPI; nothing if it could not be installed."""
+    tool = pathlib.Path(__file__).resolve().parents[3] / "config" / "tool"
+    run = subprocess.run([tool, "axe-core-python", "0.1.0"], stdout=subprocess.PIPE, text=True)
+    if run.returncode == 2:
+        return None
+    check(run.returncode == 0, f"{tool}: {run.returncode}")
+    return next(pathlib.Path(run.stdout.strip()).rglob("axe.min.js")).read_text()
 
 
 def accessibility(browser, folder):

@@ -1,7 +1,7 @@
 // A TCP proxy that cuts connections, or stops passing bytes on without closing them.
 import { connect, createServer } from "node:net";
 
-export class Proxy {
+export class TCPProxy {
   /** How many connections were made. */
   count = 0;
   isSilent = false;
@@ -13,7 +13,7 @@ export class Proxy {
   #server;
 
   static async start(t, port) {
-    const proxy = new Proxy();
+    const proxy = new TCPProxy();
     proxy.port = port;
     proxy.#server = createServer((client) => proxy.#pass(client));
     await new Promise((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));

@@ -16,7 +16,8 @@ export class Scripted {
 
   static async start(t) {
     const scripted = new Scripted();
-    const server = (scripted.server = new Sockets.WebSocketServer({ port: 0, host: "127.0.0.1" }));
+    const server = new Sockets.WebSocketServer({ port: 0, host: "127.0.0.1" });
+    scripted.server = server;
     await new Promise((resolve) => server.on("listening", resolve));
     server.on("connection", (socket) => scripted.#serve(socket));
     t.after(() => {
